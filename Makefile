@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+# make demo     the package in its own environment, and a robot that moves (ROBOT=tiago: TIAGo)
+# make test     lint, types and every test, with all oracles installed
+# make lint     ruff and mypy only
+# make clean    remove the environment and what the tools left behind
+
+PYTHON ?= python3
+VENV ?= .venv
+ROBOT ?= nonholonomic
+BIN := $(VENV)/bin
+
+# An environment is reused only for the same sources of dependencies, place and interpreter.
+# It is rebuilt from nothing otherwise, because pip never removes what is no longer asked for.
+KEY := $(shell { cat setup.py setup.cfg pyproject.toml; echo '$(CURDIR)'; \
+         $(PYTHON) -c 'import sys; print(sys.version, sys.base_prefix)'; } 2>&1 | cksum | tr ' ' '-')
+MADE := $(VENV)/.made-$(KEY)
+WITH_ROS := $(VENV)/.with-ros-$(KEY)
+WITH_ROBOTS := $(VENV)/.with-robots-$(KEY)
+WITH_TESTS := $(VENV)/.with-tests-$(KEY)
+
+# The environment has its own ROS: what a sourced workspace or other wheels exported stays out.
+export PYTHONNOUSERSITE := 1
+ifneq ($(AMENT_PREFIX_PATH)$(_ROS_WHEELS_BOOTSTRAP_COMPLETE),)
+unexport LD_LIBRARY_PATH
+endif
+unexport AMENT_PREFIX_PATH COLCON_PREFIX_PATH PYTHONHOME PYTHONPATH RMW_IMPLEMENTATION
+unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
+
+.PHONY: demo test lint clean
+.DEFAULT_GOAL := demo
+
+demo: $(WITH_ROS) $(if $(filter tiago,$(ROBOT)),$(WITH_ROBOTS))
+	$(BIN)/kane-dynamics demo --robot $(ROBOT)
+
+test: lint
+	$(BIN)/python -m pytest --durations=15
+
+lint: $(WITH_TESTS)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+$(MADE):
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 10) else \
+	  f"kane_dynamics needs Python >= 3.10; $(PYTHON) is {sys.version.split()[0]}: make PYTHON=...")'
+	@echo 'Making the environment $(VENV) ...'
+	$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(WITH_ROS): $(MADE)
+	@echo 'Installing kane_dynamics and ROS 2 (about 1 GB on disk, minutes the first time) ...'
+	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[ros]'
+	@touch $@
+
+$(WITH_ROBOTS): $(WITH_ROS)
+	@echo 'Installing the URDF files of real robots (131 MB) ...'
+	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[ros,robots]'
+	@touch $@
+
+$(WITH_TESTS): $(MADE)
+	@echo 'Installing kane_dynamics, ROS 2, the oracles and the tools (2.4 GB on disk, minutes the first time) ...'
+	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[ros,oracle,test]'
+	@touch $(WITH_ROS) $(WITH_ROBOTS) $@
+
+clean:
+	rm -rf $(VENV) build install log dist *.egg-info
+	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

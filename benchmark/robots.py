@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The robots that are measured, with states that satisfy their constraints."""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import kane_dynamics as kd
+from kane_dynamics.resources import share_directory
+
+Floats = NDArray[np.float64]
+WHEELS = ('wheel_left_joint', 'wheel_right_joint')
+_ARMS = {'ur5': 'ur_description/urdf/ur5_robot.urdf', 'panda': 'panda_description/urdf/panda.urdf'}
+_TIAGO = 'tiago_description/robots/tiago_no_hand.urdf'
+
+
+class MissingRobotError(FileNotFoundError):
+    """The package that holds a robot's URDF is not installed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """
+    A robot with its constraints, and one state.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    constraints : tuple
+        Its constraints.
+    q, v, a, tau : ndarray
+        Coordinates, speeds, accelerations and efforts; A(q) v = 0.
+    path : Path, optional
+        URDF it was read from.
+
+    """
+
+    robot: kd.Robot
+    constraints: tuple[Any, ...]
+    q: Floats
+    v: Floats
+    a: Floats
+    tau: Floats
+    path: Path | None = None
+
+
+def case(
+    robot: kd.Robot, constraints: Sequence[Any] = (), path: Path | None = None, seed: int = 7
+) -> Case:
+    """Return a robot at a random state on its constraints."""
+    rng = np.random.default_rng(seed)
+    q = kd.integrate(robot, robot.neutral(), rng.uniform(-0.5, 0.5, robot.nv), 1.0)
+    v, a, tau = rng.uniform(-1.0, 1.0, (3, robot.nv))
+    if constraints:
+        q, v = kd.simulation.project(robot, constraints, q, v, 0.0)
+    q, v = np.array(q), np.array(v)
+    return Case(robot, tuple(constraints), q, v, a.copy(), 10.0 * tau, path)
+
+
+def chain(n: int) -> Case:
+    """Return a serial arm of n revolute joints."""
+    return case(kd.serial_chain(n))
+
+
+def one_row(robot: kd.Robot) -> Any:
+    """Return a constraint of one dense row, a v = 0 with constant a."""
+    row = np.random.default_rng(1).uniform(0.5, 1.0, (1, robot.nv))
+    return kd.constraints.pfaffian(robot, lambda q, t: row, label='one row')
+
+
+def nonholonomic(wheels: bool = True) -> Case:
+    """
+    Return the shipped differential-drive robot with its 5-joint arm on a planar base.
+
+    With wheel joints 10 speeds and 3 rows; with the wheels locked 8 speeds and no side slip.
+    """
+    path = share_directory() / 'robots' / 'nonholonomic.urdf'
+    robot = read(path, base='planar', locked_joints=() if wheels else WHEELS)
+    make = kd.constraints
+    rows = make.differential_drive(robot, *WHEELS) if wheels else make.no_side_slip(robot)
+    return case(robot, (rows,), path)
+
+
+def holonomic() -> Case:
+    """Return the shipped robot that moves freely on the plane."""
+    path = share_directory() / 'robots' / 'holonomic.urdf'
+    return case(read(path, base='planar'), path=path)
+
+
+def tiago() -> Case:
+    """Return TIAGo without hand on a planar base with its driven wheels."""
+    path = _example(_TIAGO)
+    robot = read(path, base='planar')
+    return case(robot, (kd.constraints.differential_drive(robot, *WHEELS),), path)
+
+
+def arm(name: str) -> Case:
+    """Return an industrial arm on a fixed base."""
+    path = _example(_ARMS[name])
+    return case(read(path), path=path)
+
+
+def read(path: Path, **options: Any) -> kd.Robot:
+    """Return a robot from a URDF without its warnings about small blemishes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', kd.exceptions.ModelWarning)
+        return kd.load_urdf(path, **options)
+
+
+def _example(path: str) -> Path:
+    """Return a URDF of the package example-robot-data."""
+    spec = importlib.util.find_spec('cmeel')
+    if spec is not None and spec.origin is not None:
+        site = Path(spec.origin).parents[1]
+        found = site / 'cmeel.prefix/share/example-robot-data/robots' / path
+        if found.is_file():
+            return found
+    raise MissingRobotError(f'{path} is missing: pip install example-robot-data')

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Dynamics of mobile manipulators with exact constraints, in dual quaternion algebra.
+
+``import kane_dynamics as kd``: load a robot with `load_urdf`, then call the functions below.
+SI units; quaternions are scalar first (w, x, y, z); vectors of twists are (omega, v), of wrenches
+(tau, f). ROS is needed only by `kane_dynamics.ros`.
+"""
+
+from kane_dynamics import constraints, exceptions, simulation
+from kane_dynamics.algebra.inertia import Inertia
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algorithms.constrained_inverse import (
+    ConstrainedEffort,
+    complete_acceleration,
+    constrained_inverse_dynamics,
+)
+from kane_dynamics.algorithms.dynamics import (
+    bias_force,
+    coriolis_matrix,
+    friction_force,
+    gravity_force,
+    integrate,
+    inverse_dynamics,
+    kinetic_energy,
+    mass_matrix,
+    potential_energy,
+)
+from kane_dynamics.algorithms.forward_dynamics import Motion, forward_dynamics
+from kane_dynamics.algorithms.kinematics import Kinematics, forward_kinematics
+from kane_dynamics.kernels.compiled import CompiledRobot
+from kane_dynamics.kernels.compiled import compile_robot as compile
+from kane_dynamics.kernels.export import casadi_function, export_c
+from kane_dynamics.model.body import Body, Frame, Joint, Mimic
+from kane_dynamics.model.chain import serial_chain
+from kane_dynamics.model.joint_kinds import (
+    Cylindrical,
+    Free,
+    Helical,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+)
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.urdf import load_urdf
+from kane_dynamics.simulation import Simulation, simulate
+
+__version__ = '0.1.0'
+
+__all__ = [
+    'Body',
+    'CompiledRobot',
+    'ConstrainedEffort',
+    'Cylindrical',
+    'Frame',
+    'Free',
+    'Helical',
+    'Inertia',
+    'Joint',
+    'Kinematics',
+    'Mimic',
+    'Motion',
+    'Planar',
+    'Pose',
+    'Prismatic',
+    'Revolute',
+    'Robot',
+    'Simulation',
+    'Spherical',
+    'bias_force',
+    'casadi_function',
+    'compile',
+    'complete_acceleration',
+    'constrained_inverse_dynamics',
+    'constraints',
+    'coriolis_matrix',
+    'exceptions',
+    'export_c',
+    'forward_dynamics',
+    'forward_kinematics',
+    'friction_force',
+    'gravity_force',
+    'integrate',
+    'inverse_dynamics',
+    'kinetic_energy',
+    'load_urdf',
+    'mass_matrix',
+    'potential_energy',
+    'serial_chain',
+    'simulate',
+    'simulation',
+]

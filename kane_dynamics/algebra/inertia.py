@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mass properties of a rigid body, the quaternionic inertia tensor (Silva et al., (11)-(14))."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.algebra.matrices import skew
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.quaternions import Quaternion, dot, make_quaternion, pure
+from kane_dynamics.exceptions import InvalidInertiaError, ModelWarning
+
+QuaternionicTensor = tuple[Quaternion, Quaternion, Quaternion]
+_SYMMETRY = 1e-9  # relative: what printing six digits of a rotated tensor leaves behind
+_TRIANGLE = 1e-6  # relative: URDF files print about six digits
+
+
+def quaternionic_tensor(matrix: NDArray[Any]) -> QuaternionicTensor:
+    """Return the three pure quaternions (i_x, i_y, i_z), the rows of a (3, 3) tensor (11)."""
+    i_x, i_y, i_z = (pure(row) for row in matrix)
+    return i_x, i_y, i_z
+
+
+def linear_map3(tensor: QuaternionicTensor, b: Quaternion) -> Quaternion:
+    """Return L3(A) b = i<a_x, b> + j<a_y, b> + k<a_z, b> of a pure quaternion b (12)."""
+    a_x, a_y, a_z = tensor
+    return make_quaternion(0.0, dot(a_x, b), dot(a_y, b), dot(a_z, b))
+
+
+@dataclass(frozen=True, eq=False)
+class Inertia:
+    """
+    Mass, centre of mass and central inertia tensor of a body, in the axes of frame B.
+
+    Parameters
+    ----------
+    mass : float
+        [kg], >= 0.
+    com : array_like, shape (3,)
+        Centre of mass p_BC^B [m].
+    tensor : array_like, shape (3, 3)
+        Inertia about the centre of mass in the axes of B [kg m^2], symmetric, positive
+        semidefinite.
+
+    Raises
+    ------
+    InvalidInertiaError
+        If a number is not finite or negative, or the tensor is not symmetric or not positive.
+
+    """
+
+    mass: float
+    com: NDArray[np.float64]
+    tensor: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        mass = float(self.mass)
+        com = np.array(self.com, dtype=float)
+        tensor = np.array(self.tensor, dtype=float)
+        if not (np.isfinite(mass) and mass >= 0.0):
+            raise InvalidInertiaError(f'mass must be finite and >= 0 kg, got {mass}')
+        if com.shape != (3,) or not np.isfinite(com).all():
+            raise InvalidInertiaError(f'centre of mass must be 3 finite numbers [m], got {com}')
+        if tensor.shape != (3, 3) or not np.isfinite(tensor).all():
+            raise InvalidInertiaError(
+                f'inertia must be 3 x 3 finite numbers [kg m^2], got {tensor.tolist()}'
+            )
+        size = np.abs(tensor).max()
+        if np.abs(tensor - tensor.T).max() > _SYMMETRY * size:
+            raise InvalidInertiaError(f'inertia must be symmetric, got {tensor.tolist()}')
+        lowest = float(np.linalg.eigvalsh(tensor)[0])
+        if lowest < -_TRIANGLE * size:
+            raise InvalidInertiaError(
+                f'inertia must not have a negative principal moment, got {lowest:.6g} kg m^2'
+            )
+        com.setflags(write=False)
+        tensor = 0.5 * (tensor + tensor.T)
+        tensor.setflags(write=False)
+        object.__setattr__(self, 'mass', mass)
+        object.__setattr__(self, 'com', com)
+        object.__setattr__(self, 'tensor', tensor)
+
+    @staticmethod
+    def zero() -> Inertia:
+        """Return the inertia of a massless body."""
+        return Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
+
+    def moved(self, x_B_A: Pose) -> Inertia:
+        """Return the same body described in A, given the pose of B in A (14)."""
+        R = x_B_A.rotation_matrix()
+        return Inertia(self.mass, x_B_A.position() + R @ self.com, R @ self.tensor @ R.T)
+
+    def __add__(self, other: Inertia) -> Inertia:
+        """Return the two bodies welded together (parallel axis theorem)."""
+        mass = self.mass + other.mass
+        if mass == 0.0:
+            return Inertia(0.0, np.zeros(3), self.tensor + other.tensor)
+        com = (self.mass * self.com + other.mass * other.com) / mass
+        tensor = self.tensor + other.tensor
+        for part in (self, other):
+            arm = skew(part.com - com)
+            tensor = tensor - part.mass * (arm @ arm)
+        return Inertia(mass, com, tensor)
+
+    def warn_if_impossible(self, link: str) -> None:
+        """Warn, with the numbers, where no mass distribution has these principal moments."""
+        moments = np.linalg.eigvalsh(self.tensor)
+        if moments[2] > (moments[0] + moments[1]) * (1.0 + _TRIANGLE):
+            warnings.warn(
+                f"link '{link}': principal moments {moments} kg m^2 break the triangle rule "
+                '(the largest exceeds the sum of the others)',
+                ModelWarning,
+                stacklevel=2,
+            )

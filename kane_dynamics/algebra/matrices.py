@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small matrices of floats, or of traced scalars with their zeros kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.algebra.scalars import Scalar
+
+
+def matrix_of(rows: Sequence[Sequence[Scalar]]) -> NDArray[Any]:
+    """Return rows of scalars as a matrix of floats, or of objects where one is traced."""
+    numeric = all(isinstance(entry, (float, int)) for row in rows for entry in row)
+    if numeric:
+        return np.array(rows, dtype=float)
+    matrix = np.empty((len(rows), len(rows[0])), dtype=object)
+    for i, row in enumerate(rows):
+        for j, entry in enumerate(row):
+            matrix[i, j] = entry
+    return matrix
+
+
+def skew(a: NDArray[Any]) -> NDArray[Any]:
+    """Return S(a) with S(a) b = a x b, shape (3, 3)."""
+    x, y, z = a
+    return matrix_of(((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)))
+
+
+def product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """Return a b; where entries are traced, zeros multiply nothing and stay plain zeros."""
+    if a.dtype != object and b.dtype != object:
+        return a @ b
+    columns = b[:, None] if b.ndim == 1 else b
+    result = np.zeros((a.shape[0], columns.shape[1]), dtype=object)
+    filled = [[j for j, entry in enumerate(row) if not is_zero(entry)] for row in columns]
+    for i, row in enumerate(a):
+        for k, entry in enumerate(row):
+            if not is_zero(entry):
+                for j in filled[k]:
+                    term = entry * columns[k, j]
+                    known = result[i, j]
+                    result[i, j] = term if is_zero(known) else known + term
+    return result[:, 0] if b.ndim == 1 else result
+
+
+def is_zero(entry: Scalar) -> bool:
+    """Return whether a scalar is the number 0 (a traced scalar never is)."""
+    return isinstance(entry, (float, int)) and entry == 0.0

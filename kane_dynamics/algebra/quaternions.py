@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Quaternions, scalar first ``(w, x, y, z)``, Hamilton product (Silva et al., section 2).
+
+Numbers live in numpy-quaternion's ``quaternion``. It can hold only floats, so traced scalars live
+in `ScalarQuaternion`, which has the same operators. `make_quaternion` chooses; everything above
+this file is written once for both. A vector of R^3 is a pure quaternion: its real part is zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import quaternion as _npq  # noqa: F401  (registers the numpy type)
+from numpy.typing import NDArray
+
+from kane_dynamics.algebra.scalars import Scalar, sqrt
+
+NumericQuaternion = np.quaternion  # type: ignore[attr-defined]
+_ROUNDOFF = 1e-15  # a few ulp: a quarter turn must trace into zeros and ones, not into 2e-16
+Quaternion = Any
+"""``np.quaternion`` or `ScalarQuaternion`."""
+
+
+class ScalarQuaternion:
+    """
+    A quaternion over scalars that numpy-quaternion cannot hold.
+
+    Parameters
+    ----------
+    w, x, y, z : scalar
+        Real part and the components along i, j, k.
+
+    """
+
+    __slots__ = ('w', 'x', 'y', 'z')
+    __array_ufunc__ = None  # keep numpy from taking over `array * quaternion`
+
+    def __init__(self, w: Scalar, x: Scalar, y: Scalar, z: Scalar) -> None:
+        self.w, self.x, self.y, self.z = w, x, y, z
+
+    def __repr__(self) -> str:
+        return f'ScalarQuaternion({self.w}, {self.x}, {self.y}, {self.z})'
+
+    def __add__(self, b: Quaternion) -> ScalarQuaternion:
+        return ScalarQuaternion(self.w + b.w, self.x + b.x, self.y + b.y, self.z + b.z)
+
+    __radd__ = __add__
+
+    def __sub__(self, b: Quaternion) -> ScalarQuaternion:
+        return ScalarQuaternion(self.w - b.w, self.x - b.x, self.y - b.y, self.z - b.z)
+
+    def __rsub__(self, b: Quaternion) -> ScalarQuaternion:
+        return ScalarQuaternion(b.w - self.w, b.x - self.x, b.y - self.y, b.z - self.z)
+
+    def __neg__(self) -> ScalarQuaternion:
+        return ScalarQuaternion(-self.w, -self.x, -self.y, -self.z)
+
+    def __mul__(self, b: Quaternion) -> ScalarQuaternion:
+        return _hamilton_product(self, b)
+
+    def __rmul__(self, b: Quaternion) -> ScalarQuaternion:
+        return _hamilton_product(b, self)
+
+    def conjugate(self) -> ScalarQuaternion:
+        """Return (w, -x, -y, -z)."""
+        return ScalarQuaternion(self.w, -self.x, -self.y, -self.z)
+
+
+def _hamilton_product(a: Quaternion, b: Quaternion) -> ScalarQuaternion:
+    """Return a b with i^2 = j^2 = k^2 = ijk = -1."""
+    return ScalarQuaternion(
+        a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
+        a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+        a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
+        a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w,
+    )
+
+
+def make_quaternion(w: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Quaternion:
+    """Return the quaternion w + x i + y j + z k in the type that can hold its components."""
+    if isinstance(w + x + y + z, (float, int)):
+        return NumericQuaternion(w, x, y, z)
+    return ScalarQuaternion(w, x, y, z)
+
+
+def pure(vector: Sequence[Scalar] | NDArray[Any]) -> Quaternion:
+    """Return the pure quaternion x i + y j + z k of a vector of three components."""
+    x, y, z = vector
+    return make_quaternion(0.0, x, y, z)
+
+
+def vec3(a: Quaternion) -> NDArray[Any]:
+    """Return the components (x, y, z) of the imaginary part, shape (3,)."""
+    return as_array((a.x, a.y, a.z))
+
+
+def vec4(a: Quaternion) -> NDArray[Any]:
+    """Return the components (w, x, y, z), shape (4,)."""
+    return as_array((a.w, a.x, a.y, a.z))
+
+
+def as_array(components: Sequence[Scalar]) -> NDArray[Any]:
+    """Return the components as an array of floats, or of objects when they are traced."""
+    if all(isinstance(c, (float, int)) for c in components):
+        return np.array(components, dtype=float)
+    array = np.empty(len(components), dtype=object)
+    for index, component in enumerate(components):
+        array[index] = component
+    return array
+
+
+def scale(a: Quaternion, s: Scalar) -> Quaternion:
+    """Return s a; the only place where a quaternion meets a scalar."""
+    if type(a) is NumericQuaternion:
+        if isinstance(s, (float, int)):
+            return a * s
+        return ScalarQuaternion(a.w * s, a.x * s, a.y * s, a.z * s)
+    return ScalarQuaternion(a.w * s, a.x * s, a.y * s, a.z * s)
+
+
+def dot(a: Quaternion, b: Quaternion) -> Scalar:
+    """Return the inner product <a, b> = -(ab + ba)/2 of two pure quaternions (12)."""
+    return a.x * b.x + a.y * b.y + a.z * b.z
+
+
+def cross(a: Quaternion, b: Quaternion) -> Quaternion:
+    """Return the cross product (ab - ba)/2 of two pure quaternions (7)."""
+    if type(a) is type(b) is NumericQuaternion:
+        return 0.5 * (a * b - b * a)
+    return ScalarQuaternion(
+        0.0,
+        a.y * b.z - a.z * b.y,
+        a.z * b.x - a.x * b.z,
+        a.x * b.y - a.y * b.x,
+    )
+
+
+def rotate(r: Quaternion, a: Quaternion) -> Quaternion:
+    """
+    Return Ad(r) a = r a r* for a unit quaternion r and a pure quaternion a.
+
+    For scalars that cannot fold the real part away the same map is written as the rotation
+    matrix of r, so that a traced product stays pure.
+    """
+    if type(r) is type(a) is NumericQuaternion:
+        return r * a * r.conjugate()
+    rows = rotation_rows(r)
+    if type(r) is NumericQuaternion:
+        rows = tuple(tuple(_without_roundoff(m) for m in row) for row in rows)
+    x, y, z = (sum(m * c for m, c in zip(row, (a.x, a.y, a.z), strict=True)) for row in rows)
+    return ScalarQuaternion(0.0, x, y, z)
+
+
+def _without_roundoff(entry: float) -> float:
+    """Return an entry of a constant rotation matrix with roundoff around -1, 0 and 1 removed."""
+    nearest = float(round(entry))
+    return nearest if abs(entry - nearest) < _ROUNDOFF else entry
+
+
+def rotation_rows(r: Quaternion) -> tuple[tuple[Scalar, ...], ...]:
+    """Return the rows of the rotation matrix R of a unit quaternion: R vec3(a) = vec3(r a r*)."""
+    w, x, y, z = r.w, r.x, r.y, r.z
+    x2, y2, z2 = 2.0 * x, 2.0 * y, 2.0 * z
+    return (
+        (1.0 - (y * y2 + z * z2), x * y2 - w * z2, x * z2 + w * y2),
+        (x * y2 + w * z2, 1.0 - (x * x2 + z * z2), y * z2 - w * x2),
+        (x * z2 - w * y2, y * z2 + w * x2, 1.0 - (x * x2 + y * y2)),
+    )
+
+
+def normalised(a: Quaternion) -> Quaternion:
+    """Return a / ||a||."""
+    return scale(a, 1.0 / sqrt(a.w * a.w + a.x * a.x + a.y * a.y + a.z * a.z))

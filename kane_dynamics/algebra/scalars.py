@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Elementary functions that work on floats, arrays and traced scalars alike.
+
+A traced scalar (CasADi ``SX``) carries its functions as methods; floats and arrays use numpy.
+Branches on traced values go through `where`, never through a Python ``if``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Scalar = Any
+"""A real number: float, numpy array of them (batch), or a traced scalar."""
+
+
+def _elementary(name: str, x: Scalar) -> Scalar:
+    method = getattr(x, name, None)
+    return method() if method is not None else getattr(np, name)(x)
+
+
+def sin(x: Scalar) -> Scalar:
+    """Return the sine of `x` [rad]."""
+    return _elementary('sin', x)
+
+
+def cos(x: Scalar) -> Scalar:
+    """Return the cosine of `x` [rad]."""
+    return _elementary('cos', x)
+
+
+def sqrt(x: Scalar) -> Scalar:
+    """Return the square root of `x`."""
+    return _elementary('sqrt', x)
+
+
+def sign(x: Scalar) -> Scalar:
+    """Return -1, 0 or 1: the sign of `x`."""
+    return _elementary('sign', x)
+
+
+def where(condition: Any, if_true: Scalar, if_false: Scalar) -> Scalar:
+    """
+    Return `if_true` where `condition` holds, else `if_false`; both are evaluated.
+
+    A traced condition becomes a multiplexer of the expression graph.
+    """
+    if type(condition).__module__.startswith('casadi'):
+        import casadi
+
+        return casadi.if_else(condition, if_true, if_false)
+    chosen: Any = np.where(condition, if_true, if_false)
+    return chosen if chosen.ndim else chosen.item()

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+The mass matrix from composite inertias, the form that kernels trace.
+
+M of (46) is :math:`\sum_i J_i^T\Psi_i J_i`. Summing first over all bodies that a joint carries
+gives their composite inertia (Featherstone, Rigid Body Dynamics Algorithms, section 6.2), and
+
+.. math:: M_{kl} = \mathcal D\langle S_l, \mathrm{Ad}\, I^c_i(S_k)\rangle
+
+for every speed k of body i and l of i or its ancestors: O(n d) instead of O(n^3), with the zeros
+of the tree. `gauss.gauss_mass_matrix` is what it is tested against.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kane_dynamics.algebra.dual_quaternion import DualQuaternion, power
+from kane_dynamics.algebra.inertia import Inertia
+from kane_dynamics.algebra.matrices import skew
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, pure, rotate, scale
+from kane_dynamics.algebra.scalars import Scalar
+from kane_dynamics.model.motion import joint_motion
+from kane_dynamics.model.robot import WORLD, Robot
+
+Rows = tuple[Quaternion, Quaternion, Quaternion]
+LowerTriangle = list[dict[int, Scalar]]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CompositeInertia:
+    """
+    Inertia of several bodies about the origin of a frame, in its axes.
+
+    Parameters
+    ----------
+    mass : float
+        [kg].
+    moment : quaternion
+        First moment, mass times centre of mass [kg m].
+    tensor : tuple of three quaternions
+        Rows of the second moment about the origin [kg m^2].
+
+    """
+
+    mass: float
+    moment: Quaternion
+    tensor: Rows
+
+    @staticmethod
+    def of_body(inertia: Inertia) -> CompositeInertia:
+        """Return the inertia of one body about the origin of its frame."""
+        arm = skew(inertia.com)
+        about_origin = inertia.tensor - inertia.mass * (arm @ arm)
+        x, y, z = (pure(row) for row in about_origin.tolist())
+        return CompositeInertia(
+            inertia.mass, pure((inertia.mass * inertia.com).tolist()), (x, y, z)
+        )
+
+    def __add__(self, other: CompositeInertia) -> CompositeInertia:
+        x, y, z = (a + b for a, b in zip(self.tensor, other.tensor, strict=True))
+        return CompositeInertia(self.mass + other.mass, self.moment + other.moment, (x, y, z))
+
+    def momentum(self, twist: DualQuaternion) -> DualQuaternion:
+        """Return p + eps L about the origin: m v + omega x h and I omega + h x v."""
+        omega, velocity = twist.primary, twist.dual
+        linear = scale(velocity, self.mass) + cross(omega, self.moment)
+        spin = pure([dot(row, omega) for row in self.tensor])
+        return DualQuaternion(linear, spin + cross(self.moment, velocity))
+
+    def moved(self, x_B_A: Pose) -> CompositeInertia:
+        """Return the same bodies about the origin of A, given the pose of B in A."""
+        r, p = x_B_A.rotation, x_B_A.translation
+        moment = rotate(r, self.moment)
+        half = [rotate(r, row) for row in self.tensor]  # columns of R I
+        rotated = [
+            rotate(r, pure([column[axis] for column in _components(half)])) for axis in range(3)
+        ]
+        arm = 2.0 * dot(p, moment) + self.mass * dot(p, p)
+        shifted = _symmetric(
+            _components(rotated), _components([p])[0], _components([moment])[0], arm, self.mass
+        )
+        return CompositeInertia(self.mass, moment + scale(p, self.mass), shifted)
+
+
+def _components(quaternions: Sequence[Quaternion]) -> list[tuple[Scalar, Scalar, Scalar]]:
+    return [(a.x, a.y, a.z) for a in quaternions]
+
+
+def _symmetric(
+    rotated: Sequence[Sequence[Scalar]],
+    p: Sequence[Scalar],
+    moment: Sequence[Scalar],
+    arm: Scalar,
+    mass: float,
+) -> Rows:
+    """Return R I R' + arm 1 - p h' - h p' - m p p', computed above the diagonal only."""
+    entries: dict[tuple[int, int], Scalar] = {}
+    for i in range(3):
+        for j in range(i, 3):
+            entry = rotated[i][j] - p[i] * moment[j] - p[j] * (moment[i] + mass * p[i])
+            entries[i, j] = entries[j, i] = entry + arm if i == j else entry
+    x, y, z = (pure([entries[i, j] for j in range(3)]) for i in range(3))
+    return x, y, z
+
+
+def composite_mass_matrix(robot: Robot, q: Any) -> LowerTriangle:
+    """
+    Return the nonzeros of the lower triangle of M, armature included.
+
+    Row k maps column l <= k to M[k, l]; entries between different branches do not appear.
+    """
+    joints = [joint_motion(robot, i, q, [0.0] * robot.nv) for i in range(len(robot.bodies))]
+    carried = [CompositeInertia.of_body(body.inertia) for body in robot.bodies]
+    lower: LowerTriangle = [{k: rotor} for k, rotor in enumerate(robot.armature.tolist())]
+    for i in reversed(range(len(joints))):
+        joint, parent = joints[i], robot.parents[i]
+        if parent != WORLD:
+            in_joint = carried[i].moved(joint.pose)
+            carried[parent] = carried[parent] + in_joint.moved(joint.placement)
+        for k, axis in enumerate(joint.axes, start=joint.columns.start):
+            momentum = carried[i].momentum(axis)
+            for m, other in enumerate(joint.axes, start=joint.columns.start):
+                if m <= k:
+                    _add(lower, k, m, power(other, momentum))
+            ancestor, carrier = i, parent
+            while carrier != WORLD:
+                momentum = joints[ancestor].to_parent(momentum)
+                for m, other in enumerate(
+                    joints[carrier].axes, start=joints[carrier].columns.start
+                ):
+                    # a follower and its master share a speed: both orders of the pair count
+                    twice = 2.0 if m == k else 1.0
+                    _add(lower, max(k, m), min(k, m), twice * power(other, momentum))
+                ancestor, carrier = carrier, robot.parents[carrier]
+    return lower
+
+
+def _add(lower: LowerTriangle, row: int, column: int, value: Scalar) -> None:
+    if isinstance(value, (float, int)) and value == 0.0:
+        return
+    lower[row][column] = lower[row].get(column, 0.0) + value

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+The unconstrained dynamics of a robot, checked at the door.
+
+.. math:: M(q) a + C(q, v) v + g(q) + D v + F \mathrm{sign}(v) = \tau + J^T w
+
+Gravity stands on the left side; friction acts against :math:`\tau`; armature is part of M.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kane_dynamics.algebra.dual_quaternion import DualQuaternion, wrench_from_vector
+from kane_dynamics.algorithms.energy import tree_kinetic_energy, tree_potential_energy
+from kane_dynamics.algorithms.friction import joint_friction
+from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix, gauss_mass_matrix
+from kane_dynamics.algorithms.newton_euler import newton_euler, required_effort
+from kane_dynamics.model.checks import as_vector
+from kane_dynamics.model.integration import integrate_coordinates
+from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.model.state import checked_coordinates, checked_speeds
+
+Floats = NDArray[np.float64]
+ExternalWrenches = Mapping[str, ArrayLike] | None
+
+
+def inverse_dynamics(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    external_wrenches: ExternalWrenches = None,
+) -> Floats:
+    r"""
+    Return the efforts that produce `a`.
+
+    :math:`\tau = M a + C v + g + D v + F \mathrm{sign}(v) - J^T w`.
+
+    By dual quaternion Newton-Euler (Silva et al., (19)-(30)).
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : array_like, shape (nq,)
+        Coordinates.
+    v, a : array_like, shape (nv,)
+        Speeds and accelerations.
+    external_wrenches : mapping of str to array_like, shape (6,), optional
+        Wrench (tau, f) [N m, N] that acts on a link, about the link's origin in the link's axes.
+
+    Returns
+    -------
+    ndarray, shape (nv,)
+        Efforts on v [N m or N].
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+    NameNotFoundError
+        If a wrench names a link that does not exist.
+
+    """
+    return required_effort(
+        robot,
+        checked_coordinates(robot, q),
+        checked_speeds(robot, v),
+        checked_speeds(robot, a, 'a'),
+        wrenches_on_bodies(robot, external_wrenches),
+    )
+
+
+def bias_force(robot: Robot, q: ArrayLike, v: ArrayLike) -> Floats:
+    """
+    Return C v + g, shape (nv,) [N m or N]: inverse dynamics at a = 0 without friction.
+
+    Parameters and errors as for `inverse_dynamics`.
+    """
+    at_rest = [0.0] * robot.nv
+    result: Floats = newton_euler(
+        robot, checked_coordinates(robot, q), checked_speeds(robot, v), at_rest
+    )
+    return result
+
+
+def gravity_force(robot: Robot, q: ArrayLike) -> Floats:
+    """
+    Return g of M a + C v + g = tau, shape (nv,) [N m or N] (Silva et al., (51)).
+
+    Parameters and errors as for `inverse_dynamics`.
+    """
+    at_rest = [0.0] * robot.nv
+    result: Floats = newton_euler(robot, checked_coordinates(robot, q), at_rest, at_rest)
+    return result
+
+
+def friction_force(robot: Robot, v: ArrayLike) -> Floats:
+    """
+    Return D v + F sign(v), shape (nv,) [N m or N]: what the actuators need against friction.
+
+    Parameters and errors as for `inverse_dynamics`.
+    """
+    return joint_friction(robot, checked_speeds(robot, v))
+
+
+def mass_matrix(robot: Robot, q: ArrayLike) -> Floats:
+    """
+    Return M(q), shape (nv, nv), symmetric, armature included (Silva et al., (46)).
+
+    Parameters and errors as for `inverse_dynamics`.
+    """
+    return gauss_mass_matrix(robot, checked_coordinates(robot, q))
+
+
+def coriolis_matrix(robot: Robot, q: ArrayLike, v: ArrayLike) -> Floats:
+    """
+    Return C(q, v), shape (nv, nv), with dM/dt - 2 C skew (Silva et al., (47), (52)).
+
+    Parameters and errors as for `inverse_dynamics`.
+    """
+    return gauss_coriolis_matrix(robot, checked_coordinates(robot, q), checked_speeds(robot, v))
+
+
+def kinetic_energy(robot: Robot, q: ArrayLike, v: ArrayLike) -> float:
+    """
+    Return v' M v / 2 [J].
+
+    Parameters and errors as for `inverse_dynamics`.
+    """
+    return float(
+        tree_kinetic_energy(robot, checked_coordinates(robot, q), checked_speeds(robot, v))
+    )
+
+
+def potential_energy(robot: Robot, q: ArrayLike) -> float:
+    """
+    Return -sum m_i <gravity, p_i> [J], zero with all masses at the world origin.
+
+    Parameters and errors as for `inverse_dynamics`.
+    """
+    return float(tree_potential_energy(robot, checked_coordinates(robot, q)))
+
+
+def integrate(robot: Robot, q: ArrayLike, v: ArrayLike, dt: float) -> Floats:
+    """
+    Return q (+) v dt on the manifold: unit quaternions stay unit.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : array_like, shape (nq,)
+        Coordinates.
+    v : array_like, shape (nv,)
+        Speeds, constant in each joint's child frame.
+    dt : float
+        Time [s], may be negative.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+
+    """
+    step = as_vector('dt [s]', [dt], 1)[0]
+    return integrate_coordinates(
+        robot, checked_coordinates(robot, q), checked_speeds(robot, v), float(step)
+    )
+
+
+def wrenches_on_bodies(
+    robot: Robot, external_wrenches: ExternalWrenches
+) -> dict[int, DualQuaternion] | None:
+    """Return the given wrenches summed for each body, in its body frame."""
+    if not external_wrenches:
+        return None
+    on_bodies: dict[int, DualQuaternion] = {}
+    for link, vector in external_wrenches.items():
+        frame = robot.frame(link)
+        wrench = wrench_from_vector(as_vector(f"wrench on '{link}'", vector, 6).tolist())
+        if frame.body == WORLD:
+            continue  # the world does not move
+        moved = frame.pose.adjoint(wrench)
+        known = on_bodies.get(frame.body)
+        on_bodies[frame.body] = moved if known is None else known + moved
+    return on_bodies

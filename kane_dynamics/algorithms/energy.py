@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kinetic and potential energy over the tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kane_dynamics.algebra.inertia import linear_map3, quaternionic_tensor
+from kane_dynamics.algebra.quaternions import cross, dot, pure, rotate
+from kane_dynamics.algebra.scalars import Scalar
+from kane_dynamics.algorithms.kinematics import body_poses, body_twists
+from kane_dynamics.model.robot import Robot
+
+
+def tree_kinetic_energy(robot: Robot, q: Any, v: Any) -> Scalar:
+    """Return T = sum_i (<omega, I_c omega> + m <v_c, v_c>)/2 + armature [J]."""
+    total: Scalar = 0.0
+    for body, xi in zip(robot.bodies, body_twists(robot, q, v), strict=True):
+        omega = xi.primary
+        v_com = xi.dual + cross(omega, pure(body.inertia.com))
+        spin = linear_map3(quaternionic_tensor(body.inertia.tensor), omega)
+        total = total + 0.5 * (dot(omega, spin) + body.inertia.mass * dot(v_com, v_com))
+    for armature, speed in zip(robot.armature.tolist(), v, strict=True):
+        total = total + 0.5 * armature * speed * speed
+    return total
+
+
+def tree_potential_energy(robot: Robot, q: Any) -> Scalar:
+    """Return V = -sum_i m_i <gravity, p_c,i>, zero with all masses at the world origin [J]."""
+    total: Scalar = 0.0
+    for body, x in zip(robot.bodies, body_poses(robot, q), strict=True):
+        p_com = x.translation + rotate(x.rotation, pure(body.inertia.com))
+        total = total - body.inertia.mass * dot(robot.gravity_quaternion, p_com)
+    return total

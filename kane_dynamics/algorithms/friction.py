@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Viscous and Coulomb friction along the speeds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from kane_dynamics.algebra.quaternions import as_array
+from kane_dynamics.algebra.scalars import sign, where
+from kane_dynamics.model.robot import Robot
+
+
+def joint_friction(robot: Robot, v: Any) -> NDArray[Any]:
+    """Return D v + F sign(v), the force the actuators need against friction, shape (nv,)."""
+    return as_array(
+        [
+            damping * speed + (friction * sign(speed) if friction else 0.0)
+            for damping, friction, speed in zip(
+                robot.damping.tolist(), robot.friction.tolist(), v, strict=True
+            )
+        ]
+    )
+
+
+def implicit_drag(robot: Robot, v: Any, stiction_speed: float) -> NDArray[Any]:
+    """
+    Return the viscous coefficients that stand for friction over a short step, shape (nv,).
+
+    ``D + F / max(|v|, v_s)``: times the new speed it is D v + F sign(v) where the joint moves, and
+    a strong damper where it is nearly at rest.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    v : sequence of scalar, length nv
+        Speeds at the beginning of the step.
+    stiction_speed : float
+        v_s [rad/s or m/s].
+
+    """
+    drag = []
+    for damping, friction, speed in zip(
+        robot.damping.tolist(), robot.friction.tolist(), v, strict=True
+    ):
+        if friction:
+            size = sign(speed) * speed
+            damping = damping + friction / where(size > stiction_speed, size, stiction_speed)
+        drag.append(damping)
+    return as_array(drag)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Dual quaternion Newton-Euler inverse dynamics, dqNE (Silva et al., section 3, (19)-(30)).
+
+Forward over the tree: twists (19) and twist rates (20) of the bodies; backward: the wrench that
+each joint transmits, (24)-(29); then its projection on the joint's axes,
+:math:`\tau_k = \mathcal D\langle S_k, \underline\zeta\rangle`, the general form of (30). It holds
+for trees, where (29) sums over all children.
+
+Gravity enters as the base acceleration -g (Parsa, section 4.2) instead of the force -m g of each
+body in (24): the same wrench for a uniform field, one constant instead of n rotations.
+The planar base uses the corrected torque: its axes follow the coordinates, so no special case is
+needed (the printed section 3.2.2 is right only at the origin).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, power
+from kane_dynamics.algebra.inertia import Inertia, linear_map3, quaternionic_tensor
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.quaternions import as_array, cross, make_quaternion, pure, scale
+from kane_dynamics.algorithms.friction import joint_friction
+from kane_dynamics.model.motion import AT_REST, body_twist, body_twist_rate, joint_motion
+from kane_dynamics.model.robot import WORLD, Robot
+
+_NO_ROTATION = make_quaternion(1.0, 0.0, 0.0, 0.0)
+Wrenches = Mapping[int, DualQuaternion]
+
+
+def newton_euler(
+    robot: Robot,
+    q: Any,
+    v: Any,
+    a: Any,
+    *,
+    gravity: bool = True,
+    external: Wrenches | None = None,
+) -> NDArray[Any]:
+    r"""
+    Return :math:`\mathcal N(q, v, a) = M a + C v + g - J^T w`, without friction and armature.
+
+    Parameters
+    ----------
+    robot : Robot
+        The tree.
+    q, v, a : sequence of scalar, lengths nq, nv, nv
+        State and accelerations, numbers or traced.
+    gravity : bool
+        Whether robot.gravity acts.
+    external : mapping of int to DualQuaternion, optional
+        Wrench on each body index, in its body frame.
+
+    Returns
+    -------
+    ndarray, shape (nv,)
+        Generalized forces on v [N m or N].
+
+    """
+    world_rate = DualQuaternion(ZERO, -robot.gravity_quaternion) if gravity else AT_REST
+    twists: list[DualQuaternion] = []
+    rates: list[DualQuaternion] = []
+    wrenches: list[DualQuaternion] = []
+    joints = [joint_motion(robot, i, q, v) for i in range(len(robot.bodies))]
+
+    for i, (joint, parent) in enumerate(zip(joints, robot.parents, strict=True)):
+        twist_parent = AT_REST if parent == WORLD else twists[parent]
+        rate_parent = world_rate if parent == WORLD else rates[parent]
+        twists.append(body_twist(joint, twist_parent))  # (19)
+        rates.append(body_twist_rate(joint, rate_parent, twists[i], joint.twist_rate(a)))  # (20)
+        zeta = inertial_wrench(robot.bodies[i].inertia, twists[i], rates[i])  # (24)
+        if external is not None and i in external:
+            zeta = zeta - external[i]
+        wrenches.append(zeta)
+
+    tau: list[Any] = [0.0] * robot.nv
+    for i in reversed(range(len(joints))):
+        joint, parent = joints[i], robot.parents[i]
+        for column, axis in enumerate(joint.axes, start=joint.columns.start):
+            tau[column] = tau[column] + power(axis, wrenches[i])  # (30)
+        if parent != WORLD:
+            wrenches[parent] = wrenches[parent] + joint.to_parent(wrenches[i])  # (29)
+    return as_array(tau)
+
+
+def required_effort(
+    robot: Robot, q: Any, v: Any, a: Any, external: Wrenches | None = None
+) -> NDArray[Any]:
+    """Return N(q, v, a) + armature a + D v + F sign(v): what the actuators must give."""
+    tau = newton_euler(robot, q, v, a, external=external)
+    armature = [rotor * rate for rotor, rate in zip(robot.armature.tolist(), a, strict=True)]
+    result: NDArray[Any] = tau + as_array(armature) + joint_friction(robot, v)
+    return result
+
+
+def inertial_wrench(
+    inertia: Inertia, twist: DualQuaternion, rate: DualQuaternion
+) -> DualQuaternion:
+    """
+    Return the wrench that moves a body so, in its body frame B: (24)-(26).
+
+    The twist and its rate are carried to the centre of mass C, the force (25) and the moment (26)
+    are formed there, and the wrench is carried back to the origin of B.
+    """
+    x_C_B = Pose(_NO_ROTATION, pure(inertia.com))
+    twist_C = x_C_B.adjoint_inverse(twist)
+    rate_C = x_C_B.adjoint_inverse(rate)
+    omega, alpha = twist_C.primary, rate_C.primary
+    tensor = quaternionic_tensor(inertia.tensor)
+    force = scale(rate_C.dual + cross(omega, twist_C.dual), inertia.mass)  # (25)
+    momentum = linear_map3(tensor, omega)  # (13)
+    moment = linear_map3(tensor, alpha) + cross(omega, momentum)  # (26)
+    return x_C_B.adjoint(DualQuaternion(force, moment))

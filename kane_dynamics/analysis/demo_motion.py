@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A smooth motion for demonstrations: the base drives an S-curve while the arm swings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
+
+from kane_dynamics.algorithms.constrained_inverse import complete_acceleration
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.model.robot import Robot
+
+Floats = NDArray[np.float64]
+
+RAMP = 1.5  # [s] from rest to full speed, and back to rest
+SPEED = 0.4  # forward speed of the base [m/s]
+YAW_RATE = 0.5  # amplitude of the base's yaw rate [rad/s]
+ARM_SWING = 0.25  # amplitude of a revolute joint [rad]
+SLIDE_SWING = 0.04  # amplitude of a sliding joint [m]
+OF_LIMIT = 0.5  # part of a joint's velocity limit that the motion uses
+
+
+@dataclass(frozen=True, eq=False)
+class DemoMotion:
+    """
+    Wanted motion of the motors over time; made by `demo_motion`.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Motors.
+    duration : float
+        [s].
+    position, velocity, acceleration : callable
+        Functions of time [s] that return an array over the motors, or over times and motors.
+    base : ndarray, shape (n, 3)
+        Wanted x, y, yaw of the base at `times` [m, m, rad].
+    times : ndarray, shape (n,)
+        [s].
+
+    """
+
+    names: tuple[str, ...]
+    duration: float
+    position: CubicSpline
+    velocity: CubicSpline
+    acceleration: CubicSpline
+    base: Floats
+    times: Floats
+
+
+def demo_motion(
+    robot: Robot,
+    constraints: Sequence[Constraint],
+    motors: Sequence[str],
+    start: dict[str, float],
+    duration: float,
+) -> DemoMotion:
+    """
+    Return the motion: an S-curve of a planar base, sines of the other joints, rest at both ends.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot; its base is planar.
+    constraints : sequence of Constraint
+        They give the wheels' speeds from the base's.
+    motors : sequence of str
+        Speeds with a motor, in the order of the result.
+    start : dict
+        Positions at the beginning, zero where a name is missing [rad or m].
+    duration : float
+        [s], more than two ramps.
+
+    """
+    times = np.linspace(0.0, duration, round(duration * 500.0) + 1)
+    envelope = _envelope(times, duration)
+    forward = SPEED * envelope
+    turning = YAW_RATE * envelope * np.sin(2.0 * np.pi * times / duration)
+    yaw = CubicSpline(times, turning).antiderivative()(times)
+    x_rate, y_rate = forward * np.cos(yaw), forward * np.sin(yaw)
+    speeds = np.zeros((len(times), robot.nv))
+    speeds[:, :3] = np.column_stack([x_rate, y_rate, turning])
+    wheels = _wheel_speeds(robot, constraints)
+    speeds += forward[:, None] * wheels[0] + turning[:, None] * wheels[1]
+    swinging = [name for name in motors if not speeds[:, robot.velocity_index(name)].any()]
+    for k, name in enumerate(swinging):
+        speeds[:, robot.velocity_index(name)] = envelope * _swing(robot, name, k, times)
+    chosen = [robot.velocity_index(name) for name in motors]
+    velocity = CubicSpline(times, speeds[:, chosen])
+    begin = np.array([start.get(name, 0.0) for name in motors])
+    position = velocity.antiderivative()
+    position.c[-1] += begin
+    base = CubicSpline(times, speeds[:, :3]).antiderivative()(times)
+    return DemoMotion(
+        tuple(motors), duration, position, velocity, velocity.derivative(), base, times
+    )
+
+
+def _envelope(times: Floats, duration: float) -> Floats:
+    """Return 0 at both ends and 1 between the ramps, twice differentiable."""
+
+    def smooth(s: Floats) -> Floats:
+        s = np.clip(s, 0.0, 1.0)
+        return s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
+
+    return smooth(times / RAMP) * smooth((duration - times) / RAMP)
+
+
+def _wheel_speeds(robot: Robot, constraints: Sequence[Constraint]) -> Floats:
+    """Return the speeds, other than the base's own, for unit forward speed and unit yaw rate."""
+    responses = np.zeros((2, robot.nv))
+    if not constraints:
+        return responses
+    q, at_rest = robot.neutral(), np.zeros(robot.nv)
+    wheel_columns = _constrained_columns(robot, constraints)
+    given = [name for k, name in enumerate(robot.velocity_names) if k not in wheel_columns]
+    for response, index in zip(responses, (0, 2), strict=True):
+        unit = np.zeros(robot.nv)
+        unit[index] = 1.0
+        # at rest A a = b has b = 0: the same equations as A v = 0
+        solved = complete_acceleration(robot, q, at_rest, unit, constraints, given)
+        response[3:] = solved[3:]
+    return responses
+
+
+def _constrained_columns(robot: Robot, constraints: Sequence[Constraint]) -> set[int]:
+    """Return the speeds besides the base's that the constraints bind."""
+    at_rest = [0.0] * robot.nv
+    q = robot.neutral().tolist()
+    rows = [row for c in constraints for row in c.rows(robot, q, at_rest, 0.0)]
+    return {k for row in rows for k in row.coefficients if k >= 3}
+
+
+def _swing(robot: Robot, name: str, k: int, times: Floats) -> Floats:
+    """Return the velocity of a joint that swings about its start."""
+    index = robot.velocity_index(name)
+    slides = name in robot.joint_names and _slides(robot, name)
+    rate = 2.0 * np.pi * (0.25 + 0.04 * k)
+    amplitude = SLIDE_SWING if slides else ARM_SWING
+    top = min(amplitude * rate, OF_LIMIT * float(robot.velocity_limit[index]))
+    return top * np.cos(rate * times + 0.7 * k)
+
+
+def _slides(robot: Robot, name: str) -> bool:
+    kind = robot.bodies[robot.body_of_joint(name)].joint.kind
+    return type(kind).__name__ == 'Prismatic'

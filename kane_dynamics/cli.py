@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``kane-dynamics``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+import kane_dynamics as kd
+from kane_dynamics.exceptions import KaneDynamicsError
+
+console = Console()
+TARGET = 20.0  # how many times smaller the error with feed-forward is to be
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    parser = argparse.ArgumentParser(prog='kane-dynamics', description=__doc__)
+    commands = parser.add_subparsers(dest='command', required=True)
+    demo = commands.add_parser('demo', help='closed loop over ROS 2, with a table and plots')
+    demo.add_argument('--robot', default='nonholonomic', help='nonholonomic, holonomic or tiago')
+    demo.add_argument('--duration', type=float, default=12.0, help='of each run [s]')
+    demo.add_argument('--output', type=Path, default=Path('demo-results'), help='folder of plots')
+    demo.add_argument('--domain', type=int, default=1 + os.getpid() % 100, help='ROS domain')
+    demo.set_defaults(run=run_demo)
+    check = commands.add_parser('check', help='read a URDF and say what is unusual about it')
+    check.add_argument('urdf', type=Path)
+    check.add_argument('--base', default='fixed', choices=('fixed', 'planar', 'floating'))
+    check.set_defaults(run=run_check)
+    chosen = parser.parse_args(arguments)
+    try:
+        status: int = chosen.run(chosen)
+    except KaneDynamicsError as error:
+        console.print(f'[red]error:[/red] {error}', soft_wrap=True)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return status
+
+
+def run_check(chosen: argparse.Namespace) -> int:
+    """Print the speeds of a robot and every remark about its description."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter('always', kd.exceptions.ModelWarning)
+        robot = kd.load_urdf(chosen.urdf, base=chosen.base)
+    table = Table(title=f"robot '{robot.name}', {robot.base} base, nq {robot.nq}, nv {robot.nv}")
+    for heading in ('speed', 'effort limit', 'damping', 'friction', 'armature'):
+        table.add_column(heading)
+    columns = (robot.effort_limit, robot.damping, robot.friction, robot.armature)
+    for name, *values in zip(robot.velocity_names, *columns, strict=True):
+        table.add_row(name, *(f'{value:g}' for value in values))
+    console.print(table)
+    mass = sum(body.inertia.mass for body in robot.bodies)
+    console.print(f'moving mass {mass:.6g} kg')
+    for warning in caught:
+        console.print(f'[yellow]remark:[/yellow] {warning.message}', soft_wrap=True)
+    return 0
+
+
+def run_demo(chosen: argparse.Namespace) -> int:
+    """Run the closed loop without and with feed-forward; print the table, write the plots."""
+    try:
+        from kane_dynamics.ros import demo
+    except ImportError as error:
+        console.print(f"the demo needs ROS 2 (pip install 'kane_dynamics[ros]'): {error}")
+        return 1
+    if chosen.robot not in demo.ROBOTS:
+        console.print(f'no robot {chosen.robot!r}; there are {", ".join(demo.ROBOTS)}')
+        return 2
+    from kane_dynamics.analysis.plots import write_demo_plots
+
+    folder = chosen.output / chosen.robot
+    bar = Progress(
+        TextColumn('{task.description:<34}'), BarColumn(), TimeElapsedColumn(), console=console
+    )
+    with bar:
+        task = bar.add_task('compiling the dynamics', total=None)
+        setup = demo.prepare(
+            chosen.robot,
+            chosen.duration,
+            lambda what, done, total: bar.update(task, completed=done, total=total),
+        )
+        how = 'loaded from the cache' if setup.compiled.source == 'cache' else 'compiled'
+        bar.update(task, description=f'dynamics: {how}', total=1, completed=1)
+        runs = {}
+        for k, (label, feedforward) in enumerate((('PD', False), ('PD + feed-forward', True))):
+            task = bar.add_task(f'{label}, {chosen.duration:g} s', total=chosen.duration)
+            runs[label] = demo.run_loop(
+                setup,
+                feedforward,
+                1 + (chosen.domain + k) % 100,
+                folder / 'logs' / label.replace(' ', ''),
+                lambda t, task=task: bar.update(task, completed=t),  # type: ignore[misc]
+            )
+    curves = {label: run.curves for label, run in runs.items()}
+    names = setup.motion.names
+    files = write_demo_plots(folder, names, setup.motion.base, curves)
+    console.print(_table(setup, runs))
+    console.print(f'dynamics {how}; plots in {folder}: {", ".join(f.name for f in files)}')
+    return 0
+
+
+def _table(setup: object, runs: dict) -> Table:  # type: ignore[type-arg]
+    names = setup.motion.names  # type: ignore[attr-defined]
+    feedback, both = runs.values()
+    table = Table(title=f'closed loop of {setup.name}, same gains in both runs')  # type: ignore[attr-defined]
+    table.add_column('figure')
+    for label in runs:
+        table.add_column(label, justify='right')
+    table.add_column('ratio', justify='right')
+    for k, name in enumerate(names):
+        a, b = feedback.rms[k], both.rms[k]
+        table.add_row(f'RMS error {name}', f'{a:.2e}', f'{b:.2e}', f'{a / b:.0f}')
+    a, b = (float(np.sqrt(np.mean(run.rms**2))) for run in (feedback, both))
+    table.add_section()
+    verdict = f'{a / b:.0f}' + ('' if a / b >= TARGET else f'  (target {TARGET:.0f})')
+    table.add_row('RMS error of all motors', f'{a:.2e}', f'{b:.2e}', verdict)
+    rows = [
+        ('base off its path, largest [m]', lambda r: f'{r.base_error:.2e}'),
+        ('side slip, summed [m]', lambda r: f'{r.side_slip:.1e}'),
+        ('energy error, relative', lambda r: f'{r.energy_error:.1e}'),
+        ('loop rate [Hz]', lambda r: f'{r.rate:.1f}'),
+        ('latency p50 / p99 [ms]', _latency),
+        ('missed deadlines', lambda r: f'{r.missed} of {r.states}'),
+    ]
+    for label, text in rows:
+        table.add_row(label, text(feedback), text(both))
+    return table
+
+
+def _latency(run: object) -> str:
+    p50, p99 = np.percentile(run.latency, [50, 99]) * 1e3  # type: ignore[attr-defined]
+    return f'{p50:.2f} / {p99:.2f}'
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exact constraints A(q, t) v = b_0(q, t): wheels, locks, couplings, loops, user-given rows."""
+
+from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row, constraint_rows
+from kane_dynamics.constraints.joints import coupling, lock
+from kane_dynamics.constraints.loops import loop_closure
+from kane_dynamics.constraints.pfaffian import pfaffian
+from kane_dynamics.constraints.wheels import differential_drive, no_side_slip, rolling_wheel
+
+__all__ = [
+    'Constraint',
+    'ConstraintRows',
+    'Row',
+    'constraint_rows',
+    'coupling',
+    'differential_drive',
+    'lock',
+    'loop_closure',
+    'no_side_slip',
+    'pfaffian',
+    'rolling_wheel',
+]

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+What a constraint is: rows :math:`A(q,t) v = b_0(q,t)` and their derivative :math:`A \dot v = b`.
+
+:math:`b = \dot b_0 - \dot A v` is exact, never a finite difference of A, and holds no hidden
+stabilisation gain. Holonomic rows also know their violation :math:`\Phi(q,t)`, which an integrator
+may project away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.algebra.dual_quaternion import DualQuaternion
+from kane_dynamics.algebra.quaternions import as_array
+from kane_dynamics.algebra.scalars import Scalar
+from kane_dynamics.model.robot import Robot
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Row:
+    """
+    One constraint row at a state.
+
+    Parameters
+    ----------
+    coefficients : mapping of int to scalar
+        Nonzero entries of the row of A by index in v.
+    velocity : scalar
+        b_0: the right side of A v = b_0.
+    acceleration : scalar
+        b: the right side of A vdot = b.
+    position : scalar or None
+        Violation Phi of a holonomic row (zero when satisfied); None for a nonholonomic one.
+
+    """
+
+    coefficients: dict[int, Scalar]
+    velocity: Scalar = 0.0
+    acceleration: Scalar = 0.0
+    position: Scalar | None = None
+
+
+class Constraint(Protocol):
+    """A set of constraint rows with names."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return a name for each row."""
+
+    def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
+        """Return the rows at a state; q, v and t are numbers or traced."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ConstraintRows:
+    """
+    The rows of several constraints, stacked.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (k, nv)
+        A.
+    velocity : ndarray, shape (k,)
+        b_0 of A v = b_0.
+    acceleration : ndarray, shape (k,)
+        b of A vdot = b.
+    positions : tuple of (scalar or None), length k
+        Phi of holonomic rows, None for nonholonomic ones.
+    labels : tuple of str
+        Names of the rows.
+
+    """
+
+    matrix: NDArray[Any]
+    velocity: NDArray[Any]
+    acceleration: NDArray[Any]
+    positions: tuple[Scalar | None, ...]
+    labels: tuple[str, ...]
+
+
+def constraint_rows(
+    robot: Robot, constraints: Sequence[Constraint], q: Any, v: Any, t: Scalar
+) -> ConstraintRows:
+    """Return A, b_0, b and Phi of all constraints at a state, in their order."""
+    rows = [row for constraint in constraints for row in constraint.rows(robot, q, v, t)]
+    traced = not all(
+        isinstance(c, (float, int)) for row in rows for c in row.coefficients.values()
+    )
+    matrix = np.zeros((len(rows), robot.nv), dtype=object if traced else float)
+    for i, row in enumerate(rows):
+        for column, coefficient in row.coefficients.items():
+            matrix[i, column] = matrix[i, column] + coefficient
+    return ConstraintRows(
+        matrix,
+        as_array([row.velocity for row in rows]),
+        as_array([row.acceleration for row in rows]),
+        tuple(row.position for row in rows),
+        tuple(label for constraint in constraints for label in constraint.labels),
+    )
+
+
+def gathered(columns: Sequence[tuple[int, Scalar]]) -> dict[int, Scalar]:
+    """Return coefficients by index, adding those that share one (a joint and its followers)."""
+    coefficients: dict[int, Scalar] = {}
+    for index, value in columns:
+        coefficients[index] = coefficients[index] + value if index in coefficients else value
+    return coefficients
+
+
+Projection = Any
+"""A function that takes a pure dual quaternion (a twist) to a scalar, linearly."""
+
+
+def projected_columns(
+    columns: Sequence[tuple[int, DualQuaternion]], projection: Projection
+) -> dict[int, Scalar]:
+    """Return the row whose entry k is the projection of the twist that speed k makes."""
+    return gathered([(index, projection(axis)) for index, axis in columns])

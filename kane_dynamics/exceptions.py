@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one error family; messages say what was expected, what came and what exists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class KaneDynamicsError(Exception):
+    """Root of all errors raised by this package."""
+
+
+class InvalidInputError(KaneDynamicsError, ValueError):
+    """An argument has the wrong shape, is not finite, or lies outside its range."""
+
+
+class NameNotFoundError(KaneDynamicsError, KeyError):
+    """
+    A joint, link or velocity name is not in the robot.
+
+    Parameters
+    ----------
+    kind : str
+        What was looked up, e.g. ``'joint'``.
+    name : str
+        The name that was asked for.
+    available : iterable of str
+        The names that exist.
+
+    """
+
+    def __init__(self, kind: str, name: str, available: Iterable[str]) -> None:
+        self.name = name
+        self.available = tuple(available)
+        super().__init__(f'no {kind} named {name!r}; there are {sorted(self.available)}')
+
+    def __str__(self) -> str:
+        """Return the message without the quotes that `KeyError` adds."""
+        return str(self.args[0])
+
+
+class InvalidInertiaError(KaneDynamicsError, ValueError):
+    """A mass or inertia tensor that no body can have."""
+
+
+class UrdfError(KaneDynamicsError, ValueError):
+    """Root of what can be wrong with a robot description."""
+
+
+class UrdfSyntaxError(UrdfError):
+    """The text is not XML, is unsafe XML, or has an attribute that cannot be read."""
+
+
+class UrdfStructureError(UrdfError):
+    """The links and joints do not form one tree."""
+
+
+class UnknownJointTypeError(UrdfError):
+    """A joint type that URDF does not define."""
+
+
+class SingularMassMatrixError(KaneDynamicsError, ValueError):
+    """The mass matrix is not positive definite: some speed moves no mass."""
+
+
+class ConstraintError(KaneDynamicsError, ValueError):
+    """A constraint cannot be formulated for this robot."""
+
+
+class InconsistentConstraintsError(KaneDynamicsError, ValueError):
+    """
+    No acceleration satisfies all constraint rows at once.
+
+    Parameters
+    ----------
+    message : str
+        What was being solved.
+    rank : int
+        Rank of the constraint matrix A.
+    residual : float
+        Norm of ``A vdot - b`` at the least-squares solution.
+
+    """
+
+    def __init__(self, message: str, rank: int, residual: float) -> None:
+        self.rank = rank
+        self.residual = residual
+        super().__init__(f'{message} (rank {rank}, residual {residual:.3e})')
+
+
+class UnreachableAccelerationError(KaneDynamicsError, ValueError):
+    """
+    The actuated joints and the constraint forces cannot produce the wanted acceleration.
+
+    Parameters
+    ----------
+    message : str
+        What was wanted.
+    names : iterable of str
+        Velocities on which a force is missing, or that stay undetermined.
+    residual : float
+        Largest missing force or acceleration [SI].
+
+    """
+
+    def __init__(self, message: str, names: Iterable[str], residual: float) -> None:
+        self.names = tuple(names)
+        self.residual = residual
+        super().__init__(f'{message}: {list(self.names)} (residual {residual:.3e})')
+
+
+class ProjectionError(KaneDynamicsError, ArithmeticError):
+    """The coordinates could not be brought back onto the holonomic constraints."""
+
+
+class ModelWarning(UserWarning):
+    """The robot description is unusual, but its physics can go on."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The algorithms traced once for a robot and compiled to machine code."""

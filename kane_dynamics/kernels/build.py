@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a robot to machine code: trace, compile on all cores, keep on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels, store_kernels
+from kane_dynamics.kernels.fingerprint import NotFingerprintableError, fingerprint
+from kane_dynamics.kernels.generic import LARGEST_STRAIGHT_LINE
+from kane_dynamics.kernels.module import KernelSpec
+from kane_dynamics.kernels.native import compile_object, kernel_ir
+from kane_dynamics.kernels.recording import record_step
+from kane_dynamics.kernels.stepping import stepping_text
+from kane_dynamics.kernels.trace import DERIVATIVE_GRAPHS, GRAPHS, RECURSIONS, STEP_GRAPHS, Tracer
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.simulation.integrators import INTEGRATORS
+
+Progress = Callable[[str, int, int], None]
+STEPS = 'steps'  # the module of all integrators
+Graph = Callable[[Tracer], KernelSpec]
+
+
+@dataclass(frozen=True)
+class Build:
+    """
+    Machine code of a robot's kernels and where it came from.
+
+    Parameters
+    ----------
+    kernels : mapping of str to CachedKernel
+        By name.
+    source : str
+        'cache' or 'compiled'.
+    remark : str
+        What the cache said.
+
+    """
+
+    kernels: Mapping[str, CachedKernel]
+    source: str
+    remark: str
+
+
+def build_kernels(
+    robot: Robot,
+    rows: Sequence[Constraint],
+    frames: Sequence[str],
+    derivatives: bool,
+    use_cache: bool,
+    progress: Progress,
+) -> Build:
+    """Return the kernels of a robot, from the cache where they are there and sound."""
+    graphs = GRAPHS + (DERIVATIVE_GRAPHS if derivatives else ())
+    key, remark = None, 'not asked for'
+    if use_cache:
+        try:
+            key = fingerprint(robot, rows, tuple(frames), derivatives)
+        except NotFingerprintableError as error:
+            remark = f'not usable: {error}'
+    if key is not None:
+        kernels, remark = load_kernels(cache_folder(), key)
+        if kernels is not None:
+            return Build(kernels, 'cache', remark)
+    if robot.nv > LARGEST_STRAIGHT_LINE:
+        graphs = RECURSIONS
+    built = _compile_all(Tracer(robot, rows, frames), graphs, progress)
+    if key is not None:
+        remark += ', ' + store_kernels(cache_folder(), key, built)
+    return Build(built, 'compiled', remark)
+
+
+def _compile_all(
+    tracer: Tracer, graphs: Sequence[Graph], progress: Progress
+) -> dict[str, CachedKernel]:
+    """Trace one graph after the other while earlier ones are being compiled."""
+    total = len(graphs) + 1
+    straight_line = tracer.robot.nv <= LARGEST_STRAIGHT_LINE
+    jobs: dict[str, tuple[CachedKernel, Future[bytes]]] = {}
+    with ThreadPoolExecutor(1) as pool:  # llvmlite lets one thread into LLVM at a time
+        for done, (name, ir, shape) in enumerate(_modules(tracer, graphs, straight_line)):
+            progress(f'tracing {name}', done, 2 * total)
+            jobs[name] = (shape, pool.submit(compile_object, ir))
+        kernels = {}
+        for done, (name, (shape, job)) in enumerate(jobs.items(), start=total):
+            progress(f'compiling {name}', done, 2 * total)
+            kernels[name] = CachedKernel(
+                job.result(), shape.input_sizes, shape.output_shapes, shape.instructions
+            )
+    progress('done', 2 * total, 2 * total)
+    return kernels
+
+
+def _modules(
+    tracer: Tracer, graphs: Sequence[Graph], steps: bool
+) -> Iterator[tuple[str, str, CachedKernel]]:
+    """Yield name, LLVM IR and shapes of every module."""
+    for graph in graphs:
+        spec = graph(tracer)
+        yield spec.name, kernel_ir(spec), _shape(spec)
+    if not steps:
+        return
+    callees = {spec.name: spec for spec in (graph(tracer) for graph in STEP_GRAPHS)}
+    programs = {
+        step_name(integrator, projection): record_step(tracer.robot, integrate, projection)
+        for integrator, integrate in INTEGRATORS.items()
+        for projection in ((False, True) if tracer.constraints else (False,))
+    }
+    operations = sum(spec.function.n_instructions() for spec in callees.values())
+    yield STEPS, stepping_text(programs, callees), CachedKernel(b'', (), (), operations)
+
+
+def step_name(integrator: str, projection: bool) -> str:
+    """Return the name of a step's kernel."""
+    return f'step_{integrator}_projected' if projection else f'step_{integrator}'
+
+
+def _shape(spec: KernelSpec) -> CachedKernel:
+    count = spec.function.n_instructions()
+    return CachedKernel(b'', spec.input_sizes, spec.output_shapes, count)

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A robot whose dynamics are machine code; made by `compile_robot` (``kd.compile``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kane_dynamics.algorithms import dynamics
+from kane_dynamics.algorithms.forward_dynamics import Motion, forward_dynamics
+from kane_dynamics.algorithms.kinematics import forward_kinematics
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.kernels.build import STEPS, Build, Progress, build_kernels, step_name
+from kane_dynamics.kernels.derivatives import (
+    Derivatives,
+    of_forward_dynamics,
+    of_inverse_dynamics,
+)
+from kane_dynamics.kernels.engine import CompiledEngine
+from kane_dynamics.kernels.generic import LARGEST_STRAIGHT_LINE, GenericTerms
+from kane_dynamics.kernels.kernel import Kernel
+from kane_dynamics.kernels.selection import independent_rows
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.simulation.integrators import INTEGRATORS
+from kane_dynamics.simulation.reference import ReferenceEngine
+from kane_dynamics.simulation.simulation import Engine, Trajectory, simulate
+
+Floats = NDArray[np.float64]
+
+_INPUTS = {
+    'inverse_dynamics': ('q', 'v', 'a'),
+    'bias_force': ('q', 'v'),
+    'gravity_force': ('q',),
+    'mass_matrix': ('q',),
+    'coriolis_matrix': ('q', 'v'),
+    'kinetic_energy': ('q', 'v'),
+    'potential_energy': ('q',),
+    'frame_poses': ('q',),
+    'forward_dynamics': ('q', 'v', 'tau', 'time'),
+    'motion': ('q', 'v', 'tau', 'time'),
+    'balance_derivatives': ('q', 'v', 'a', 'lambda', 'time'),
+    'constraint_matrix': ('q', 'time'),
+}
+
+
+class CompiledRobot:
+    """
+    Dynamics of one robot under fixed constraints as machine code.
+
+    The functions below have the names and results of those of `kane_dynamics`. They take float64
+    arrays of one state, or of many states as rows (run on all cores), and write into `out` where
+    it is given. NaN in gives NaN out.
+
+    - ``inverse_dynamics(q, v, a, out=None)``, shape (nv,)
+    - ``bias_force(q, v, out=None)``, ``gravity_force(q, out=None)``, shape (nv,)
+    - ``mass_matrix(q, out=None)``, ``coriolis_matrix(q, v, out=None)``, shape (nv, nv)
+    - ``kinetic_energy(q, v, out=None)``, ``potential_energy(q, out=None)``, shape ()
+    - ``frame_poses(q, out=None)``, shape (n, 7): position and (w, x, y, z) of each of `frames`
+    - ``forward_dynamics(q, v, tau, out=None)``, shape (nv,): accelerations under the constraints.
+      Where a constraint depends on time, ``time`` (an array of one number) follows `tau`.
+
+    Attributes
+    ----------
+    robot : Robot
+        The robot.
+    constraints : tuple of Constraint
+        All rows, redundant ones included.
+    frames : tuple of str
+        Links of `frame_poses`.
+    source : str
+        'compiled' or 'cache'.
+    remark : str
+        What the cache on disk said.
+
+    """
+
+    def __init__(
+        self, robot: Robot, constraints: Sequence[Constraint], frames: Sequence[str], build: Build
+    ) -> None:
+        self.robot = robot
+        self.constraints = tuple(constraints)
+        self.frames = tuple(frames)
+        self.source = build.source
+        self.remark = build.remark
+        self._build = build
+        self._kernels = {
+            name: Kernel(name, build.kernels[name], names, self._reference(name))
+            for name, names in _INPUTS.items()
+            if name in build.kernels
+        }
+        calls = {name: kernel.call for name, kernel in self._kernels.items()}
+        self._generic: GenericTerms | None = None
+        if robot.nv > LARGEST_STRAIGHT_LINE:
+            self._generic = GenericTerms(robot, calls['inverse_dynamics'], calls['bias_force'])
+            calls |= self._generic.functions(self.constraints)
+        self.inverse_dynamics = calls['inverse_dynamics']
+        self.bias_force = calls['bias_force']
+        self.gravity_force = calls['gravity_force']
+        self.mass_matrix = calls['mass_matrix']
+        self.coriolis_matrix = calls['coriolis_matrix']
+        self.kinetic_energy = calls['kinetic_energy']
+        self.potential_energy = calls['potential_energy']
+        self.frame_poses = calls['frame_poses']
+        self.forward_dynamics = calls['forward_dynamics']
+        self._engines: dict[tuple[str, bool], CompiledEngine] = {}
+
+    @property
+    def fallbacks(self) -> int:
+        """Return how many states the reference solved, because rows were dependent there."""
+        kernels = sum(kernel.fallbacks for kernel in self._kernels.values())
+        return kernels + sum(engine.fallbacks for engine in self._engines.values())
+
+    @property
+    def instructions(self) -> dict[str, int]:
+        """Return the number of operations of each kernel's graph."""
+        return {name: kernel.instructions for name, kernel in self._kernels.items()}
+
+    def motion(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, time: float = 0.0) -> Motion:
+        """
+        Return accelerations with multipliers and constraint forces at one state.
+
+        Parameters and errors as for `kane_dynamics.forward_dynamics`. Where rows repeat others,
+        the multipliers are shared out by the reference.
+        """
+        if self._generic is not None:
+            return self._generic.motion(self.constraints, q, v, tau, time)
+        labels = tuple(label for c in self.constraints for label in c.labels)
+        kernel = self._kernels['motion']
+        timed = ([time],) if kernel.takes == len(_INPUTS['motion']) else ()
+        outputs = kernel.all_outputs(q, v, tau, *timed)
+        if outputs is None or len(outputs[1]) != len(labels):
+            return forward_dynamics(self.robot, q, v, tau, self.constraints, time=time)
+        acceleration, multipliers, force, residual = outputs
+        norm = float(np.linalg.norm(residual))
+        return Motion(acceleration, multipliers, force, len(multipliers), norm, labels)
+
+    def inverse_dynamics_derivatives(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike
+    ) -> Derivatives:
+        """
+        Return d tau / d(q, v, a), friction and armature included.
+
+        Parameters as for `kane_dynamics.inverse_dynamics`.
+
+        Raises
+        ------
+        InvalidInputError
+            If a shape is wrong, or the robot was compiled without ``derivatives=True``.
+
+        """
+        nothing = np.zeros(self._rows_kept)
+        balance = self._derivative('balance_derivatives')(q, v, a, nothing, np.zeros(1))
+        return of_inverse_dynamics(balance, self.mass_matrix(q))
+
+    def forward_dynamics_derivatives(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, time: float = 0.0
+    ) -> Derivatives:
+        """
+        Return d vdot / d(q, v, tau) under the constraints.
+
+        Parameters as for `kane_dynamics.forward_dynamics`.
+
+        Raises
+        ------
+        InvalidInputError
+            If a shape is wrong, or the robot was compiled without ``derivatives=True``.
+
+        """
+        balance, t = self._derivative('balance_derivatives'), np.array([time])
+        A = self._derivative('constraint_matrix')(q, t)
+        kernel = self._kernels['motion']
+        timed = (t,) if kernel.takes == len(_INPUTS['motion']) else ()
+        outputs = kernel.all_outputs(q, v, tau, *timed)
+        if outputs is None:
+            raise InvalidInputError(
+                'the constraint rows are dependent at this state: vdot has no derivative there'
+            )
+        at_motion = balance(q, v, outputs[0], outputs[1], t)
+        return of_forward_dynamics(at_motion, self.mass_matrix(q), A)
+
+    def _derivative(self, name: str) -> Callable[..., Floats]:
+        if name not in self._kernels:
+            raise InvalidInputError('compile with derivatives=True for derivatives')
+        return self._kernels[name].call
+
+    @property
+    def _rows_kept(self) -> int:
+        return self._build.kernels['motion'].output_shapes[1][0]
+
+    def engine(self, integrator: str = 'semi_implicit', projection: bool = True) -> Engine:
+        """
+        Return compiled time steps, for `kane_dynamics.Simulation`.
+
+        Raises
+        ------
+        InvalidInputError
+            If the integrator is unknown.
+
+        """
+        if integrator not in INTEGRATORS:
+            raise InvalidInputError(
+                f'integrator {integrator!r} is unknown; there are {sorted(INTEGRATORS)}'
+            )
+        projection = projection and bool(self.constraints)
+        if self._generic is not None:
+            return ReferenceEngine(
+                self.robot, self.constraints, integrator, projection, self._generic
+            )
+        if (integrator, projection) not in self._engines:
+            code = self._build.kernels[STEPS].code
+            self._engines[integrator, projection] = CompiledEngine(
+                self, step_name(integrator, projection), code, integrator, projection
+            )
+        return self._engines[integrator, projection]
+
+    def simulate(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        duration: float,
+        *,
+        effort: ArrayLike | None = None,
+        step: float = 0.001,
+        integrator: str = 'rk4',
+        projection: bool = True,
+    ) -> Trajectory:
+        """
+        Return the motion from a state over `duration` in one compiled call.
+
+        Parameters
+        ----------
+        q, v : array_like, shapes (nq,), (nv,)
+            State at t = 0.
+        duration : float
+            [s]; rounded to whole steps.
+        effort : array_like, shape (nv,) or (n, nv), optional
+            Efforts, constant or one row for each step; zero where left out.
+        step : float
+            Length of a step [s].
+        integrator, projection
+            As for `kane_dynamics.Simulation`.
+
+        Raises
+        ------
+        InvalidInputError
+            If a shape is wrong, a number is not finite, or the integrator is unknown.
+
+        """
+        engine = self.engine(integrator, projection)
+        if isinstance(engine, CompiledEngine):
+            return engine.trajectory(q, v, duration, effort, step)
+        rows = np.zeros((1, self.robot.nv)) if effort is None else np.atleast_2d(effort)
+
+        def law(t: float, q: Floats, v: Floats) -> Floats:
+            return rows[min(round(t / step), len(rows) - 1)]
+
+        return simulate(
+            self.robot,
+            q,
+            v,
+            duration,
+            effort=law,
+            constraints=self.constraints,
+            step=step,
+            projection=projection,
+            engine=engine,
+        )
+
+    def _reference(self, name: str) -> Callable[..., Any]:
+        robot = self.robot
+        if name in ('forward_dynamics', 'motion'):
+
+            def acceleration(q: Floats, v: Floats, tau: Floats, time: Any = (0.0,)) -> Floats:
+                found = forward_dynamics(robot, q, v, tau, self.constraints, time=float(time[0]))
+                return found.acceleration
+
+            return acceleration
+        if name == 'frame_poses':
+            return self._reference_poses
+        if name in ('balance_derivatives', 'constraint_matrix'):
+            return lambda *arrays: np.nan  # nothing is solved in them: never called
+        function = getattr(dynamics, name)
+        return lambda *arrays: function(robot, *arrays)
+
+    def _reference_poses(self, q: Floats) -> Floats:
+        kinematics = forward_kinematics(self.robot, q)
+        poses = [kinematics.pose(name) for name in self.frames]
+        return np.array([[*x.position(), *x.rotation.components] for x in poses])
+
+
+def compile_robot(
+    robot: Robot,
+    constraints: Sequence[Constraint] = (),
+    *,
+    frames: Sequence[str] | None = None,
+    derivatives: bool = False,
+    cache: bool = True,
+    progress: Progress = lambda what, done, total: None,
+) -> CompiledRobot:
+    """
+    Return the dynamics of a robot as machine code for this processor.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    constraints : sequence of Constraint
+        Rows of the forward dynamics and of the simulation.
+    frames : sequence of str, optional
+        Links of `CompiledRobot.frame_poses`; all bodies where left out.
+    derivatives : bool
+        Whether to compile the derivatives too.
+    cache : bool
+        Whether to keep the code on disk, in XDG_CACHE_HOME, ROS_HOME or ~/.cache.
+    progress : callable
+        progress(what, done, total), called while compiling.
+
+    Raises
+    ------
+    NameNotFoundError
+        If a frame does not exist.
+    InconsistentConstraintsError
+        If the rows contradict each other.
+    ConstraintError
+        If a user's constraint function cannot be traced.
+
+    """
+    names = tuple(body.name for body in robot.bodies) if frames is None else tuple(frames)
+    for name in names:
+        robot.frame(name)
+    rows = independent_rows(robot, constraints)
+    build = build_kernels(robot, (rows,) if rows.kept else (), names, derivatives, cache, progress)
+    return CompiledRobot(robot, constraints, names, build)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled time steps; the reference takes a step where a solve is ill conditioned."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kane_dynamics.algorithms.forward_dynamics import Motion
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.kernels.native import NativeModule
+from kane_dynamics.model.checks import as_vector
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.simulation.reference import ReferenceEngine
+from kane_dynamics.simulation.simulation import Trajectory
+
+Floats = NDArray[np.float64]
+
+
+class Motions(Protocol):
+    """The compiled robot, as far as an engine needs it."""
+
+    robot: Robot
+    constraints: tuple[Constraint, ...]
+
+    def motion(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, time: float = 0.0) -> Motion:
+        """Return accelerations and multipliers at a state."""
+
+
+class CompiledEngine:
+    """
+    Time steps of one integrator as machine code; see `simulation.simulation.Engine`.
+
+    Parameters
+    ----------
+    compiled : Motions
+        The compiled robot.
+    name : str
+        Name of the step in the machine code.
+    code : bytes
+        Object file.
+    integrator : str
+        Key of `INTEGRATORS`, for the reference steps.
+    projection : bool
+        Whether drift is projected away after each step.
+
+    Attributes
+    ----------
+    fallbacks : int
+        How many steps the reference took.
+
+    """
+
+    def __init__(
+        self, compiled: Motions, name: str, code: bytes, integrator: str, projection: bool
+    ) -> None:
+        self._compiled = compiled
+        self._module = NativeModule(code, [name])
+        pointers = [ctypes.c_void_p] * 4
+        self._run = ctypes.CFUNCTYPE(ctypes.c_int64, *pointers, ctypes.c_int64, ctypes.c_int64)(
+            self._module.address(name)
+        )
+        self._reference = ReferenceEngine(
+            compiled.robot, compiled.constraints, integrator, projection
+        )
+        self.fallbacks = 0
+
+    def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
+        """Return accelerations and multipliers at a state."""
+        return self._compiled.motion(q, v, tau, t)
+
+    def advance(
+        self, q: Floats, v: Floats, tau: Floats, t: float, h: float, n: int
+    ) -> tuple[Floats, Floats]:
+        """Return the state after n steps of h [s] at constant efforts."""
+        q_rows, v_rows = self._tables(q, v, n)
+        self._fill(q_rows, v_rows, np.ascontiguousarray(tau)[None, :], t, h)
+        return q_rows[-1].copy(), v_rows[-1].copy()
+
+    def trajectory(
+        self, q: ArrayLike, v: ArrayLike, duration: float, effort: ArrayLike | None, step: float
+    ) -> Trajectory:
+        """Return the motion from t = 0 over `duration` [s] in steps of `step` [s]."""
+        robot = self._compiled.robot
+        length, h = as_vector('duration and step [s]', [duration, step], 2).tolist()
+        if h <= 0.0 or length < 0.0:
+            raise InvalidInputError(f'need step > 0 s and duration >= 0 s, got {h} and {length}')
+        count = round(length / h)
+        efforts = np.zeros((1, robot.nv)) if effort is None else np.atleast_2d(effort)
+        efforts = np.ascontiguousarray(efforts, dtype=float)
+        if efforts.shape not in ((1, robot.nv), (count, robot.nv)):
+            raise InvalidInputError(
+                f'effort: need shape ({robot.nv},) or ({count}, {robot.nv}), got {efforts.shape}'
+            )
+        start_q = np.array(checked_coordinates(robot, q))
+        start_v = np.array(checked_speeds(robot, v))
+        q_rows, v_rows = self._tables(start_q, start_v, count)
+        self._fill(q_rows, v_rows, efforts, 0.0, h)
+        return Trajectory(np.arange(count + 1) * h, q_rows, v_rows)
+
+    def _tables(self, q: Floats, v: Floats, n: int) -> tuple[Floats, Floats]:
+        q_rows, v_rows = np.empty((n + 1, len(q))), np.empty((n + 1, len(v)))
+        q_rows[0], v_rows[0] = q, v
+        return q_rows, v_rows
+
+    def _fill(self, q_rows: Floats, v_rows: Floats, efforts: Floats, t: float, h: float) -> None:
+        """Take all steps, by the reference where the machine code stops."""
+        done, count, varies = 0, len(q_rows) - 1, int(len(efforts) > 1)
+        while done < count:
+            clock = np.array([t + done * h, h])
+            tables = (efforts[varies * done :], clock, q_rows[done:], v_rows[done:])
+            done += self._run(*[table.ctypes.data for table in tables], count - done, varies)
+            if done < count:
+                self.fallbacks += 1
+                q_rows[done + 1], v_rows[done + 1] = self._reference.advance(
+                    q_rows[done], v_rows[done], efforts[varies * done], t + done * h, h, 1
+                )
+                done += 1

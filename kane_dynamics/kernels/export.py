@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs for other programs: CasADi functions (acados, OCS2, ...) and C code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import casadi as ca
+
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.exceptions import NameNotFoundError
+from kane_dynamics.kernels.selection import independent_rows
+from kane_dynamics.kernels.trace import GRAPHS, Tracer
+from kane_dynamics.model.robot import Robot
+
+_INPUT_NAMES = {
+    'inverse_dynamics': ['q', 'v', 'a'],
+    'forward_dynamics': ['q', 'v', 'tau', 'time'],
+    'motion': ['q', 'v', 'tau', 'time'],
+}
+_OUTPUT_NAMES = {'motion': ['acceleration', 'multipliers', 'constraint_force', 'residual']}
+
+
+def casadi_function(
+    robot: Robot,
+    name: str,
+    constraints: Sequence[Constraint] = (),
+    frames: Sequence[str] | None = None,
+) -> ca.Function:
+    """
+    Return one of the dynamics functions as a CasADi ``SX`` function, ready to be differentiated.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    name : str
+        'inverse_dynamics' (q, v, a), 'bias_force' (q, v), 'gravity_force' (q), 'mass_matrix' (q),
+        'coriolis_matrix' (q, v), 'kinetic_energy' (q, v), 'potential_energy' (q),
+        'frame_poses' (q), 'forward_dynamics' (q, v, tau[, time]), or 'motion' with the same inputs
+        and outputs acceleration, multipliers, constraint_force, residual.
+    constraints : sequence of Constraint
+        Rows of the forward dynamics; rows that repeat others are left out.
+    frames : sequence of str, optional
+        Links of 'frame_poses'; all bodies where left out.
+
+    Raises
+    ------
+    NameNotFoundError
+        If there is no such function or frame.
+
+    """
+    graphs = {graph.__name__: graph for graph in GRAPHS}
+    if name not in graphs:
+        raise NameNotFoundError('function', name, graphs)
+    rows = independent_rows(robot, constraints)
+    links = [body.name for body in robot.bodies] if frames is None else list(frames)
+    for link in links:
+        robot.frame(link)
+    spec = graphs[name](Tracer(robot, (rows,) if rows.kept else (), links))
+    inputs = spec.function.sx_in()
+    outputs = list(spec.function.call(inputs))[:-1]  # the last is the health of the solves
+    names = _INPUT_NAMES.get(name, ['q', 'v'])[: len(inputs)]
+    return ca.Function(name, inputs, outputs, names, _OUTPUT_NAMES.get(name, [name]))
+
+
+def export_c(
+    robot: Robot, name: str, folder: str | Path, constraints: Sequence[Constraint] = ()
+) -> tuple[Path, Path]:
+    """
+    Write one of the dynamics functions as plain C with CasADi's calling convention.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    name : str
+        As for `casadi_function`.
+    folder : str or Path
+        Where NAME.c and NAME.h go; must exist.
+    constraints : sequence of Constraint
+        Rows of the forward dynamics.
+
+    Returns
+    -------
+    tuple of Path
+        The C file and its header.
+
+    Raises
+    ------
+    NameNotFoundError
+        If there is no such function.
+
+    """
+    generator = ca.CodeGenerator(f'{name}.c', {'with_header': True})
+    generator.add(casadi_function(robot, name, constraints))
+    place = Path(folder)
+    generator.generate(f'{place}/')
+    return place / f'{name}.c', place / f'{name}.h'

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Robots too large for straight-line solves: compiled recursions, dense numpy solves.
+
+The recursion of inverse dynamics is linear in the number of joints and stays machine code. Column
+k of M is one run of it with unit acceleration k (Silva et al., section 6), all as one batch;
+the solves are LAPACK's. C is the reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kane_dynamics.algorithms.dynamics import coriolis_matrix
+from kane_dynamics.algorithms.forward_dynamics import Motion, solve_motion
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.kernels.kernel import as_output
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_coordinates, checked_speeds
+
+Floats = NDArray[np.float64]
+
+# Above this many speeds the straight-line solves take minutes to compile; see doc/kernels.md.
+LARGEST_STRAIGHT_LINE = 60
+
+
+@dataclass(frozen=True, eq=False)
+class GenericTerms:
+    """M and C v + g from compiled recursions; see `simulation.reference.Terms`."""
+
+    robot: Robot
+    inverse_dynamics: Callable[..., Any]
+    bias: Callable[..., Any]
+
+    def mass_matrix(self, q: Floats) -> Floats:
+        """Return M, shape (nv, nv)."""
+        unit = np.eye(self.robot.nv)
+        at_rest = np.zeros_like(unit)
+        rows: Floats = self.inverse_dynamics(q, at_rest, unit)
+        columns = rows - self.inverse_dynamics(q, at_rest[0], at_rest[0])
+        return 0.5 * (columns + columns.T)
+
+    def bias_force(self, q: Floats, v: Floats) -> Floats:
+        """Return C v + g, shape (nv,)."""
+        force: Floats = self.bias(q, v)
+        return force
+
+    def motion(
+        self,
+        constraints: Sequence[Constraint],
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        t: float,
+    ) -> Motion:
+        """Return accelerations and multipliers under constraints."""
+        coordinates, speeds = checked_coordinates(self.robot, q), checked_speeds(self.robot, v)
+        efforts = np.array(checked_speeds(self.robot, tau, 'tau'))
+        at_q, at_v = np.array(coordinates), np.array(speeds)
+        mass, bias = self.mass_matrix(at_q), self.bias_force(at_q, at_v)
+        return solve_motion(self.robot, constraints, mass, bias, coordinates, speeds, efforts, t)
+
+    def functions(self, constraints: Sequence[Constraint]) -> dict[str, Callable[..., Floats]]:
+        """Return what a compiled robot offers, one state or rows of states."""
+
+        def acceleration(q: Floats, v: Floats, tau: Floats, time: ArrayLike = (0.0,)) -> Floats:
+            return self.motion(constraints, q, v, tau, float(np.ravel(time)[0])).acceleration
+
+        def coriolis(q: Floats, v: Floats) -> Floats:
+            return coriolis_matrix(self.robot, q, v)
+
+        return {
+            'mass_matrix': over_rows(self.mass_matrix),
+            'coriolis_matrix': over_rows(coriolis),
+            'forward_dynamics': over_rows(acceleration),
+        }
+
+
+def over_rows(function: Callable[..., Floats]) -> Callable[..., Floats]:
+    """Return a function of one state as one of a state or of rows of states, with ``out``."""
+
+    def call(*inputs: ArrayLike, out: Floats | None = None) -> Floats:
+        arrays = [np.asarray(x, dtype=float) for x in inputs]
+        counts = {len(x) for x in arrays if x.ndim == 2}
+        if len(counts) > 1:
+            raise InvalidInputError(f'batches have different lengths {sorted(counts)}')
+        if not counts:
+            single = function(*arrays)
+            result = as_output(single.shape, out)
+            result[...] = single
+            return result
+        (count,) = counts
+        rows = [function(*(x[k] if x.ndim == 2 else x for x in arrays)) for k in range(count)]
+        together = np.array(rows)
+        result = as_output(together.shape, out)
+        result[...] = together
+        return result
+
+    return call

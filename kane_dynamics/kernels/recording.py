@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A time step as a program: expressions between calls of other kernels.
+
+The integrators of `simulation.integrators` run on traced states. Where they ask for accelerations
+or impulses, the call is recorded with the expressions of its arguments, and fresh symbols stand
+for its results; so a Runge-Kutta step holds one copy of the dynamics, not four.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.algebra.quaternions import as_array
+from kane_dynamics.kernels.trace import column, symbols
+from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
+from kane_dynamics.model.robot import Robot
+
+
+@dataclass(frozen=True)
+class Call:
+    """
+    One call of a kernel.
+
+    Parameters
+    ----------
+    kernel : str
+        Name of the kernel.
+    arguments : tuple of casadi.SX
+        Columns of expressions in the inputs of the program and in earlier results.
+    results : tuple of casadi.SX
+        Columns of symbols.
+
+    """
+
+    kernel: str
+    arguments: tuple[ca.SX, ...]
+    results: tuple[ca.SX, ...]
+
+
+@dataclass
+class Recorder:
+    """The dynamics of a robot as recorded calls; see `simulation.integrators.Dynamics`."""
+
+    robot: Robot
+    calls: list[Call] = field(default_factory=list)
+
+    def acceleration(self, q: Any, v: Any, tau: Any, t: Any) -> NDArray[Any]:
+        """Record a call of the constrained forward dynamics."""
+        (result,) = self.call('acceleration', (q, v, tau, [_scalar(t)]), (self.robot.nv,))
+        return result
+
+    def impulse(self, q: Any, v: Any, tau: Any, t: Any, h: Any) -> NDArray[Any]:
+        """Record a call of the semi-implicit velocity step."""
+        (result,) = self.call('impulse', (q, v, tau, [_scalar(t), _scalar(h)]), (self.robot.nv,))
+        return result
+
+    def project(self, q: Any, v: Any, t: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Record a call of the projection onto the constraints."""
+        q_on, v_on = self.call('project', (q, v, [_scalar(t)]), (self.robot.nq, self.robot.nv))
+        return q_on, v_on
+
+    def coordinate_rate(self, q: Any, v: Any) -> NDArray[Any]:
+        """Trace dq/dt in place."""
+        return coordinate_rates(self.robot, q, v)
+
+    def retract(self, q: Any, v: Any, h: Any) -> NDArray[Any]:
+        """Trace q (+) v h in place."""
+        return integrate_coordinates(self.robot, q, v, _scalar(h))
+
+    def call(
+        self, kernel: str, arguments: Sequence[Any], sizes: Sequence[int]
+    ) -> list[NDArray[Any]]:
+        """Record a call and return its results as arrays of symbols."""
+        names = [symbols(f'{kernel}{len(self.calls)}_{k}_', size) for k, size in enumerate(sizes)]
+        self.calls.append(
+            Call(kernel, tuple(column(a) for a in arguments), tuple(column(r) for r in names))
+        )
+        return [as_array(result) for result in names]
+
+
+def _scalar(x: Any) -> Any:
+    """Return a number, or the traced scalar that an array of one entry holds."""
+    return x[0] if isinstance(x, np.ndarray) else x
+
+
+@dataclass(frozen=True)
+class Program:
+    """
+    A step (q, v, tau, t, h) -> (q, v) with its calls.
+
+    Parameters
+    ----------
+    inputs : tuple of casadi.SX
+        Columns q, v, tau and (t, h).
+    calls : tuple of Call
+        In order.
+    outputs : tuple of casadi.SX
+        Columns q and v at the end.
+
+    """
+
+    inputs: tuple[ca.SX, ...]
+    calls: tuple[Call, ...]
+    outputs: tuple[ca.SX, ...]
+
+    def segments(self) -> list[ca.Function]:
+        """Return functions of the values known so far: arguments of each call, the outputs."""
+        known = list(self.inputs)
+        functions = []
+        for call in self.calls:
+            functions.append(ca.Function('segment', known, ca.cse(list(call.arguments))))
+            known += call.results
+        functions.append(ca.Function('segment', known, ca.cse(list(self.outputs))))
+        return functions
+
+
+def record_step(robot: Robot, integrate: Any, projection: bool) -> Program:
+    """Return the program of one step of an integrator, with projection where wanted."""
+    q, v, tau = symbols('q', robot.nq), symbols('v', robot.nv), symbols('tau', robot.nv)
+    t, h = symbols('th', 2)
+    recorder = Recorder(robot)
+    state: list[np.ndarray[Any, Any]] = [as_array(part) for part in (q, v, tau)]
+    # time as arrays of one entry: numpy then multiplies arrays of traced scalars entry by entry
+    clock, length = as_array([t]), as_array([h])
+    q_end, v_end = integrate(recorder, *state, clock, length)
+    if projection:
+        q_end, v_end = recorder.project(q_end, v_end, clock + length)
+    inputs = (column(q), column(v), column(tau), column([t, h]))
+    return Program(inputs, tuple(recorder.calls), (column(q_end), column(v_end)))

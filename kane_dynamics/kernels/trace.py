@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The algorithms traced into expression graphs of one robot.
+
+Every graph is the result of calling the very functions of `kane_dynamics.algorithms` on CasADi
+``SX`` scalars. Where kernels need a form that keeps the zeros of the tree, that form is an
+algorithm of its own: `composite_inertia` for M, `sparse_ldl` for the solves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.algebra.quaternions import vec3, vec4
+from kane_dynamics.algorithms.composite_inertia import LowerTriangle, composite_mass_matrix
+from kane_dynamics.algorithms.energy import tree_kinetic_energy, tree_potential_energy
+from kane_dynamics.algorithms.friction import implicit_drag, joint_friction
+from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix
+from kane_dynamics.algorithms.kinematics import body_poses
+from kane_dynamics.algorithms.newton_euler import newton_euler, required_effort
+from kane_dynamics.algorithms.sparse_ldl import (
+    constrained_acceleration,
+    factor_tree,
+    smaller,
+    symmetric_product,
+)
+from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
+from kane_dynamics.kernels.module import KernelSpec
+from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
+from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.simulation.integrators import STICTION_SPEED
+
+HEALTHY = ca.SX(1.0)
+Symbols = list[ca.SX]
+
+
+def symbols(name: str, size: int) -> Symbols:
+    """Return `size` scalar symbols."""
+    return [ca.SX.sym(f'{name}{k}') for k in range(size)]
+
+
+def column(values: Sequence[Any] | NDArray[Any]) -> ca.SX:
+    """Return scalars, numbers or traced, as a dense column."""
+    return (
+        ca.densify(ca.vertcat(*[ca.SX(value) for value in values])) if len(values) else ca.SX(0, 1)
+    )
+
+
+def matrix(values: Any, width: int) -> ca.SX:
+    """Return a nested array of scalars, rows of `width`, as a matrix with structural zeros."""
+    result = ca.SX(len(values), width)
+    for i, row in enumerate(values):
+        for j, value in enumerate(row):
+            entry = ca.SX(value)
+            if not entry.is_zero():
+                result[i, j] = entry
+    return result
+
+
+def spec(
+    name: str,
+    inputs: Sequence[Symbols],
+    outputs: Sequence[ca.SX],
+    shapes: Sequence[tuple[int, ...]],
+    health: ca.SX = HEALTHY,
+) -> KernelSpec:
+    """Return the kernel of some outputs, with common subexpressions shared."""
+    *shared, shared_health = ca.cse([*outputs, health])
+    columns = [column(values) for values in inputs]
+    function = ca.Function(name, columns, [*shared, ca.densify(shared_health)])
+    return KernelSpec(name, function, tuple(len(values) for values in inputs), tuple(shapes))
+
+
+class Tracer:
+    """
+    Graphs of one robot with one set of constraints.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    constraints : sequence of Constraint
+        Rows of the forward dynamics; they must be independent in general.
+    frames : sequence of str
+        Links whose poses forward kinematics gives.
+
+    """
+
+    def __init__(
+        self, robot: Robot, constraints: Sequence[Constraint], frames: Sequence[str]
+    ) -> None:
+        self.robot = robot
+        self.constraints = tuple(constraints)
+        self.frames = tuple(frames)
+        self.q = symbols('q', robot.nq)
+        self.v = symbols('v', robot.nv)
+        self.a = symbols('a', robot.nv)
+        self.tau = symbols('tau', robot.nv)
+        self.t = ca.SX.sym('t')
+        self.at_rest = [0.0] * robot.nv
+
+    def inverse_dynamics(self) -> KernelSpec:
+        """Trace (19)-(30) with friction and armature."""
+        tau = required_effort(self.robot, self.q, self.v, self.a)
+        return self._on_speeds('inverse_dynamics', [self.q, self.v, self.a], tau)
+
+    def bias_force(self) -> KernelSpec:
+        """Trace C v + g."""
+        return self._on_speeds('bias_force', [self.q, self.v], self._bias)
+
+    def gravity_force(self) -> KernelSpec:
+        """Trace g."""
+        tau = newton_euler(self.robot, self.q, self.at_rest, self.at_rest)
+        return self._on_speeds('gravity_force', [self.q], tau)
+
+    def mass_matrix(self) -> KernelSpec:
+        """Trace M."""
+        nv = self.robot.nv
+        lower = self._mass
+        entries = [[lower[max(i, j)].get(min(i, j), 0.0) for j in range(nv)] for i in range(nv)]
+        return spec('mass_matrix', [self.q], [matrix(entries, nv)], [(nv, nv)])
+
+    def coriolis_matrix(self) -> KernelSpec:
+        """Trace C of (47)."""
+        nv = self.robot.nv
+        C = matrix(gauss_coriolis_matrix(self.robot, self.q, self.v), nv)
+        return spec('coriolis_matrix', [self.q, self.v], [C], [(nv, nv)])
+
+    def kinetic_energy(self) -> KernelSpec:
+        """Trace T."""
+        energy = tree_kinetic_energy(self.robot, self.q, self.v)
+        return spec('kinetic_energy', [self.q, self.v], [ca.densify(ca.SX(energy))], [()])
+
+    def potential_energy(self) -> KernelSpec:
+        """Trace V."""
+        energy = tree_potential_energy(self.robot, self.q)
+        return spec('potential_energy', [self.q], [ca.densify(ca.SX(energy))], [()])
+
+    def frame_poses(self) -> KernelSpec:
+        """Trace positions and quaternions (w, x, y, z) of the named frames."""
+        poses = body_poses(self.robot, self.q)
+        rows = []
+        for name in self.frames:
+            frame = self.robot.frame(name)
+            x = frame.pose if frame.body == WORLD else poses[frame.body] * frame.pose
+            rows.append([*vec3(x.translation), *vec4(x.rotation)])
+        return spec('frame_poses', [self.q], [matrix(rows, 7)], [(len(rows), 7)])
+
+    def forward_dynamics(self) -> KernelSpec:
+        """Trace accelerations under the constraints."""
+        return self._forward('forward_dynamics', self.inputs_of_forward_dynamics(), 1)
+
+    def motion(self) -> KernelSpec:
+        """Trace accelerations, multipliers, constraint forces and residuals."""
+        return self._forward('motion', self.inputs_of_forward_dynamics(), 4)
+
+    def acceleration(self) -> KernelSpec:
+        """Trace accelerations with time always among the inputs, for steps."""
+        return self._forward('acceleration', [self.q, self.v, self.tau, [self.t]], 1)
+
+    def impulse(self) -> KernelSpec:
+        """Trace the velocity at the end of a semi-implicit step (q, v, tau, (t, h))."""
+        h = ca.SX.sym('h')
+        drag = implicit_drag(self.robot, self.v, STICTION_SPEED)
+        momentum = symmetric_product(self._mass, self.v)
+        force = [p + h * (u - c) for p, u, c in zip(momentum, self.tau, self._bias, strict=True)]
+        rows = self._rows(self.q, self.v, self.t + h)
+        damped = [{**row, k: row[k] + h * drag[k]} for k, row in enumerate(self._mass)]
+        velocity, _, health = constrained_acceleration(
+            factor_tree(damped), force, sparse_rows(rows.matrix), list(rows.velocity)
+        )
+        inputs = [self.q, self.v, self.tau, [self.t, h]]
+        return spec('impulse', inputs, [column(velocity)], [(self.robot.nv,)], ca.SX(health))
+
+    def project(self) -> KernelSpec:
+        """Trace one Newton step of the coordinates, then the speeds, onto the constraints."""
+        robot, q, health = self.robot, self.q, ca.SX(1.0)
+        rows = self._rows(q, self.at_rest, self.t)
+        violated = {k: phi for k, phi in enumerate(rows.positions) if phi is not None}
+        if violated:
+            factor = factor_tree(self._mass)
+            violation = [-phi for phi in violated.values()]
+            matrix_rows = sparse_rows(rows.matrix[list(violated)])
+            step, _, health = constrained_acceleration(
+                factor, self.at_rest, matrix_rows, violation
+            )
+            q = list(integrate_coordinates(robot, q, step, 1.0))
+        rows = self._rows(q, self.v, self.t)
+        matrix_rows = sparse_rows(rows.matrix)
+        gap = [-value for value in row_residuals(matrix_rows, self.v, rows.velocity)]
+        factor = factor_tree(composite_mass_matrix(robot, q) if violated else self._mass)
+        step, _, own = constrained_acceleration(factor, self.at_rest, matrix_rows, gap)
+        v = [a + b for a, b in zip(self.v, step, strict=True)]
+        outputs, shapes = [column(q), column(v)], [(robot.nq,), (robot.nv,)]
+        inputs = [self.q, self.v, [self.t]]
+        return spec('project', inputs, outputs, shapes, ca.SX(smaller(health, own)))
+
+    def balance_derivatives(self) -> KernelSpec:
+        """
+        Trace the derivatives of what must vanish in a motion, at fixed vdot and lambda.
+
+        Rows ``N(q, v, a) - A' lambda`` (required effort), ``A a - b``; columns: tangent of q, v.
+        """
+        robot, count = self.robot, len([row for c in self.constraints for row in c.labels])
+        multipliers = symbols('lambda', count)
+        effort = list(required_effort(robot, self.q, self.v, self.a))
+        rows = self._state_rows
+        A = sparse_rows(rows.matrix)
+        for row, multiplier in zip(A, multipliers, strict=True):
+            for k, entry in row.items():
+                effort[k] = effort[k] - entry * multiplier
+        balance = column(effort + row_residuals(A, self.a, rows.acceleration))
+        q, v = column(self.q), column(self.v)
+        unit = np.eye(robot.nv).tolist()
+        tangent = ca.horzcat(*[column(coordinate_rates(robot, self.q, e)) for e in unit])
+        jacobian = ca.horzcat(ca.jacobian(balance, q) @ tangent, ca.jacobian(balance, v))
+        inputs = [self.q, self.v, self.a, multipliers, [self.t]]
+        shape = (robot.nv + count, 2 * robot.nv)
+        return spec('balance_derivatives', inputs, [jacobian], [shape])
+
+    def constraint_matrix(self) -> KernelSpec:
+        """Trace A."""
+        rows = self._rows(self.q, self.at_rest, self.t).matrix
+        A = matrix(rows, self.robot.nv)
+        return spec('constraint_matrix', [self.q, [self.t]], [A], [A.shape])
+
+    def inputs_of_forward_dynamics(self) -> list[Symbols]:
+        """Return q, v, tau, and t where a constraint depends on it."""
+        rows = self._state_rows
+        parts = [ca.SX(x) for x in [*rows.matrix.ravel(), *rows.velocity, *rows.acceleration]]
+        timed = bool(parts) and ca.depends_on(ca.vertcat(*parts), self.t)
+        return [self.q, self.v, self.tau] + ([[self.t]] if timed else [])
+
+    def _forward(self, name: str, inputs: list[Symbols], outputs: int) -> KernelSpec:
+        nv = self.robot.nv
+        acceleration, multipliers, health = self._solution
+        A, b = sparse_rows(self._state_rows.matrix), self._state_rows.acceleration
+        pull: list[Any] = [0.0] * nv
+        for row, multiplier in zip(A, multipliers, strict=True):
+            for k, entry in row.items():
+                pull[k] = pull[k] + entry * multiplier
+        residual = row_residuals(A, acceleration, b)
+        columns = [column(x) for x in (acceleration, multipliers, pull, residual)]
+        shapes = [(nv,), (len(A),), (nv,), (len(A),)]
+        return spec(name, inputs, columns[:outputs], shapes[:outputs], ca.SX(health))
+
+    @cached_property
+    def _solution(self) -> tuple[list[Any], list[Any], Any]:
+        """Return accelerations, multipliers and health."""
+        friction = joint_friction(self.robot, self.v)
+        force = [u - c - f for u, c, f in zip(self.tau, self._bias, friction, strict=True)]
+        return constrained_acceleration(
+            factor_tree(self._mass),
+            force,
+            sparse_rows(self._state_rows.matrix),
+            list(self._state_rows.acceleration),
+        )
+
+    @cached_property
+    def _bias(self) -> Any:
+        return newton_euler(self.robot, self.q, self.v, self.at_rest)
+
+    @cached_property
+    def _mass(self) -> LowerTriangle:
+        return composite_mass_matrix(self.robot, self.q)
+
+    @cached_property
+    def _state_rows(self) -> ConstraintRows:
+        return self._rows(self.q, self.v, self.t)
+
+    def _rows(self, q: Any, v: Any, t: Any) -> ConstraintRows:
+        return constraint_rows(self.robot, self.constraints, q, v, t)
+
+    def _on_speeds(self, name: str, inputs: Sequence[Symbols], tau: Any) -> KernelSpec:
+        return spec(name, inputs, [column(tau)], [(self.robot.nv,)])
+
+
+def sparse_rows(rows: NDArray[Any]) -> list[Mapping[int, Any]]:
+    """Return the nonzeros of each row of an array of numbers or traced scalars."""
+    return [
+        {k: entry for k, entry in enumerate(row) if not ca.SX(entry).is_zero()} for row in rows
+    ]
+
+
+def row_residuals(rows: Sequence[Mapping[int, Any]], x: Any, right_side: Any) -> list[Any]:
+    """Return A x - b of sparse rows."""
+    return [
+        sum((entry * x[k] for k, entry in row.items()), 0.0) - b
+        for row, b in zip(rows, right_side, strict=True)
+    ]
+
+
+RECURSIONS: tuple[Callable[[Tracer], KernelSpec], ...] = (
+    Tracer.inverse_dynamics,
+    Tracer.bias_force,
+    Tracer.gravity_force,
+    Tracer.kinetic_energy,
+    Tracer.potential_energy,
+    Tracer.frame_poses,
+)
+GRAPHS: tuple[Callable[[Tracer], KernelSpec], ...] = (
+    *RECURSIONS,
+    Tracer.mass_matrix,
+    Tracer.coriolis_matrix,
+    Tracer.forward_dynamics,
+    Tracer.motion,
+)
+DERIVATIVE_GRAPHS: tuple[Callable[[Tracer], KernelSpec], ...] = (
+    Tracer.balance_derivatives,
+    Tracer.constraint_matrix,
+)
+STEP_GRAPHS: tuple[Callable[[Tracer], KernelSpec], ...] = (
+    Tracer.acceleration,
+    Tracer.impulse,
+    Tracer.project,
+)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of a robot: joints, bodies, named frames. All are frozen and checked when built."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kane_dynamics.algebra.inertia import Inertia
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.joint_kinds import JointKind
+
+
+@dataclass(frozen=True)
+class Joint:
+    """
+    A joint of one of the kinds of `joint_kinds`, with what acts along it.
+
+    Parameters
+    ----------
+    name : str
+        Name, unique in the robot.
+    kind : JointKind
+        Motion of the child frame in the joint frame.
+    armature : float
+        Reflected rotor inertia on each speed [kg m^2 or kg], part of M.
+    damping : float
+        Viscous friction on each speed [N m s/rad or N s/m].
+    friction : float
+        Coulomb friction on each speed [N m or N].
+    lower, upper : float
+        Position limits [rad or m]; infinite where unknown.
+    velocity_limit, effort_limit : float
+        Bounds of |v| and |tau|; infinite where unknown.
+
+    Raises
+    ------
+    InvalidInputError
+        If armature, damping or friction is negative or not finite, or a limit is not a number.
+
+    """
+
+    name: str
+    kind: JointKind
+    armature: float = 0.0
+    damping: float = 0.0
+    friction: float = 0.0
+    lower: float = -np.inf
+    upper: float = np.inf
+    velocity_limit: float = np.inf
+    effort_limit: float = np.inf
+
+    def __post_init__(self) -> None:
+        for field_name in ('armature', 'damping', 'friction'):
+            value = getattr(self, field_name)
+            if not (np.isfinite(value) and value >= 0.0):
+                raise InvalidInputError(
+                    f"joint '{self.name}': {field_name} must be finite and >= 0, got {value}"
+                )
+        for field_name in ('lower', 'upper', 'velocity_limit', 'effort_limit'):
+            if np.isnan(getattr(self, field_name)):
+                raise InvalidInputError(f"joint '{self.name}': {field_name} is not a number")
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """The joint follows another: q = ratio q_master + offset. It is not in q and v."""
+
+    master: str
+    ratio: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """
+    A rigid body and the joint that carries it.
+
+    Parameters
+    ----------
+    name : str
+        Name, unique in the robot.
+    parent : str
+        Name of the body that carries the joint; ``''`` is the world.
+    joint : Joint
+        Joint between parent and body. The body frame B is the moving frame of the joint.
+    placement : Pose
+        Pose x_J^P of the joint frame in the parent's body frame, constant.
+    inertia : Inertia
+        Mass properties in B.
+    mimic : Mimic, optional
+        Set where the joint follows another one.
+
+    """
+
+    name: str
+    parent: str
+    joint: Joint
+    placement: Pose = field(default_factory=Pose.identity)
+    inertia: Inertia = field(default_factory=Inertia.zero)
+    mimic: Mimic | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """
+    A named frame F fixed in a body.
+
+    Parameters
+    ----------
+    body : int
+        Index of the body; -1 is the world.
+    pose : Pose
+        Pose x_F^B in the body frame.
+
+    """
+
+    body: int
+    pose: Pose

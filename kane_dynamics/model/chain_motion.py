@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Motion of one frame along its chain of ancestors, with its Jacobian."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kane_dynamics.algebra.dual_quaternion import DualQuaternion
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.model.motion import AT_REST, body_twist, body_twist_rate, joint_motion
+from kane_dynamics.model.robot import WORLD, Frame, Robot
+
+Columns = tuple[tuple[int, DualQuaternion], ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class FrameMotion:
+    """
+    Motion of a frame F that is fixed in a body.
+
+    Parameters
+    ----------
+    pose : Pose
+        x_F^0.
+    twist : DualQuaternion
+        xi_0,F in F (6).
+    twist_rate : DualQuaternion
+        d/dt xi_0,F in F (22); at zero acceleration it is the bias dJ/dt v.
+    columns : tuple of (int, DualQuaternion)
+        Index in v and the twist in F that a unit of this speed makes. An index may appear twice
+        (a mimic joint and its master); the contributions add.
+
+    """
+
+    pose: Pose
+    twist: DualQuaternion
+    twist_rate: DualQuaternion
+    columns: Columns
+
+
+def frame_motion(robot: Robot, frame: Frame, q: Any, v: Any, a: Any = None) -> FrameMotion:
+    """
+    Return the motion of a frame, walking its ancestors once, (19), (20), (33).
+
+    Parameters
+    ----------
+    robot : Robot
+        The tree.
+    frame : Frame
+        Frame fixed in a body, or in the world.
+    q, v : sequence of scalar, lengths nq and nv
+        State, numbers or traced.
+    a : sequence of scalar, length nv, optional
+        Accelerations; zero where left out.
+
+    """
+    accelerations = [0.0] * robot.nv if a is None else a
+    pose, twist, rate = Pose.identity(), AT_REST, AT_REST
+    columns: Columns = ()
+    for body in robot.ancestors(frame.body):
+        joint = joint_motion(robot, body, q, v)
+        pose = pose * joint.placement * joint.pose
+        twist = body_twist(joint, twist)  # (19)
+        rate = body_twist_rate(joint, rate, twist, joint.twist_rate(accelerations))  # (20)
+        own = enumerate(joint.axes, start=joint.columns.start)
+        columns = (*((k, joint.to_child(s)) for k, s in columns), *own)
+    if frame.body == WORLD:
+        return FrameMotion(frame.pose, AT_REST, AT_REST, ())
+    to_frame = frame.pose.adjoint_inverse
+    return FrameMotion(
+        pose * frame.pose,
+        to_frame(twist),
+        to_frame(rate),
+        tuple((k, to_frame(s)) for k, s in columns),
+    )

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The robot: a frozen tree of bodies, its labels and its index tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.quaternions import pure
+from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
+from kane_dynamics.model.body import Body, Frame
+from kane_dynamics.model.checks import as_vector
+from kane_dynamics.model.joint_kinds import Free, Planar
+
+Floats = NDArray[np.float64]
+WORLD = -1
+
+
+@dataclass(frozen=True)
+class JointIndex:
+    """Where a joint finds its coordinates and speeds: x_joint = ratio x[...] + offset."""
+
+    q: slice
+    v: slice
+    ratio: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Robot:
+    """
+    A tree of rigid bodies.
+
+    Parameters
+    ----------
+    name : str
+        Name.
+    bodies : sequence of Body
+        Every body after its parent (topological order); v and q follow this order.
+    gravity : array_like, shape (3,)
+        Gravity acceleration in world axes [m/s^2].
+    frames : mapping of str to Frame, optional
+        Named frames besides those of the bodies.
+    wheel_radii : mapping of str to float, optional
+        Radius [m] of the collision cylinder or sphere that a joint turns, by joint name.
+
+    Attributes
+    ----------
+    nq, nv : int
+        Numbers of coordinates and of speeds.
+    coordinate_names, velocity_names : tuple of str
+        Labels of q and v.
+    parents : tuple of int
+        Index of each body's parent; -1 is the world.
+    indices : tuple of JointIndex
+        Where each body's joint is in q and v.
+    frames : mapping of str to Frame
+        All named frames, those of the bodies included.
+    armature, damping, friction : ndarray, shape (nv,)
+        What acts along each speed; followers (mimic joints) are reflected to their master.
+    lower, upper : ndarray, shape (nq,)
+        Position limits, infinite where unknown.
+    velocity_limit, effort_limit : ndarray, shape (nv,)
+        Bounds of |v| and |tau|, infinite where unknown.
+
+    Raises
+    ------
+    InvalidInputError
+        If names repeat, a parent or master does not come before its child, or gravity is not
+        three finite numbers.
+
+    """
+
+    name: str
+    bodies: Sequence[Body]
+    gravity: Any = (0.0, 0.0, -9.81)
+    frames: Mapping[str, Frame] = field(default_factory=dict)
+    wheel_radii: Mapping[str, float] = field(default_factory=dict)
+    nq: int = field(init=False)
+    nv: int = field(init=False)
+    coordinate_names: tuple[str, ...] = field(init=False)
+    velocity_names: tuple[str, ...] = field(init=False)
+    parents: tuple[int, ...] = field(init=False)
+    indices: tuple[JointIndex, ...] = field(init=False)
+    armature: Floats = field(init=False)
+    damping: Floats = field(init=False)
+    friction: Floats = field(init=False)
+    lower: Floats = field(init=False)
+    upper: Floats = field(init=False)
+    velocity_limit: Floats = field(init=False)
+    effort_limit: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        bodies = tuple(self.bodies)
+        _set(self, bodies=bodies, gravity=as_vector('gravity [m/s^2]', self.gravity, 3))
+        _check_unique('body', [body.name for body in bodies])
+        _check_unique('joint', [body.joint.name for body in bodies])
+        _set(self, parents=_parents(bodies))
+        indices, q_names, v_names = _index_tables(bodies)
+        _check_unique('speed', v_names)
+        _set(self, indices=indices, coordinate_names=q_names, velocity_names=v_names)
+        _set(self, nq=len(q_names), nv=len(v_names))
+        _set(self, **_joint_arrays(bodies, indices, self.nq, self.nv))
+        frames = {body.name: Frame(i, Pose.identity()) for i, body in enumerate(bodies)}
+        _set(self, frames=MappingProxyType({**frames, **self.frames}))
+        _set(self, wheel_radii=MappingProxyType(dict(self.wheel_radii)))
+
+    @property
+    def base(self) -> str:
+        """Return 'planar' or 'floating' where the first body moves freely so, else 'fixed'."""
+        kind = self.bodies[0].joint.kind if self.bodies else None
+        return {Planar: 'planar', Free: 'floating'}.get(type(kind), 'fixed')
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Return the names of the joints that own speeds, in the order of v."""
+        return tuple(body.joint.name for body in self.bodies if body.mimic is None)
+
+    @property
+    def gravity_quaternion(self) -> Any:
+        """Return gravity as a pure quaternion in world axes [m/s^2]."""
+        return pure(self.gravity)
+
+    def velocity_index(self, name: str) -> int:
+        """
+        Return the index in v of a speed.
+
+        Raises
+        ------
+        NameNotFoundError
+            If there is no such speed.
+
+        """
+        return _index('velocity', name, self.velocity_names)
+
+    def coordinate_index(self, name: str) -> int:
+        """
+        Return the index in q of a coordinate.
+
+        Raises
+        ------
+        NameNotFoundError
+            If there is no such coordinate.
+
+        """
+        return _index('coordinate', name, self.coordinate_names)
+
+    def body_of_joint(self, joint: str) -> int:
+        """
+        Return the index of the body that a joint carries.
+
+        Raises
+        ------
+        NameNotFoundError
+            If there is no such joint.
+
+        """
+        return _index('joint', joint, tuple(body.joint.name for body in self.bodies))
+
+    def frame(self, name: str) -> Frame:
+        """
+        Return a named frame (a link of the URDF, or a body).
+
+        Raises
+        ------
+        NameNotFoundError
+            If there is no such frame.
+
+        """
+        if name not in self.frames:
+            raise NameNotFoundError('frame', name, self.frames)
+        return self.frames[name]
+
+    def ancestors(self, body: int) -> tuple[int, ...]:
+        """Return the bodies on the path from the world to `body`, `body` last."""
+        path: list[int] = []
+        while body != WORLD:
+            path.append(body)
+            body = self.parents[body]
+        return tuple(reversed(path))
+
+    def neutral(self) -> Floats:
+        """Return the q at which every joint frame coincides with its body frame, shape (nq,)."""
+        q = np.zeros(self.nq)
+        for body, index in zip(self.bodies, self.indices, strict=True):
+            if body.mimic is None:
+                q[index.q] = body.joint.kind.neutral
+        return q
+
+
+def _set(robot: Robot, **values: Any) -> None:
+    for key, value in values.items():
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
+        object.__setattr__(robot, key, value)
+
+
+def _check_unique(what: str, names: Sequence[str]) -> None:
+    repeated = sorted({name for name in names if list(names).count(name) > 1})
+    if repeated:
+        raise InvalidInputError(f'{what} names must be unique, these repeat: {repeated}')
+
+
+def _index(kind: str, name: str, names: tuple[str, ...]) -> int:
+    try:
+        return names.index(name)
+    except ValueError:
+        raise NameNotFoundError(kind, name, names) from None
+
+
+def _parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
+    seen = {'': WORLD}
+    parents = []
+    for i, body in enumerate(bodies):
+        if body.parent not in seen:
+            raise InvalidInputError(
+                f"body '{body.name}': parent '{body.parent}' must come before it; "
+                f'before it are {sorted(seen)}'
+            )
+        parents.append(seen[body.parent])
+        seen[body.name] = i
+    return tuple(parents)
+
+
+def _index_tables(
+    bodies: tuple[Body, ...],
+) -> tuple[tuple[JointIndex, ...], tuple[str, ...], tuple[str, ...]]:
+    own: dict[str, JointIndex] = {}
+    q_names: list[str] = []
+    v_names: list[str] = []
+    for body in bodies:
+        if body.mimic is not None:
+            continue
+        kind, name = body.joint.kind, body.joint.name
+        q, v = (
+            slice(len(q_names), len(q_names) + kind.nq),
+            slice(len(v_names), len(v_names) + kind.nv),
+        )
+        own[name] = JointIndex(q, v)
+        q_names += [name + suffix for suffix in kind.coordinate_suffixes]
+        v_names += [name + suffix for suffix in kind.velocity_suffixes]
+    followers = {body.joint.name: body for body in bodies if body.mimic is not None}
+    for name in followers:
+        own[name] = _follower_index(name, followers, own)
+    return tuple(own[body.joint.name] for body in bodies), tuple(q_names), tuple(v_names)
+
+
+def _follower_index(
+    name: str, followers: Mapping[str, Body], own: Mapping[str, JointIndex]
+) -> JointIndex:
+    """Return the index of a mimic joint, through a chain of masters where there is one."""
+    ratio, offset, visited = 1.0, 0.0, [name]
+    while name in followers:
+        mimic = followers[name].mimic
+        if mimic is None:  # pragma: no cover  (followers have a mimic by construction)
+            break
+        offset += ratio * mimic.offset
+        ratio *= mimic.ratio
+        name = mimic.master
+        if name in visited:
+            raise InvalidInputError(f'mimic joints follow each other in a circle: {visited}')
+        visited.append(name)
+    if name not in own:
+        raise NameNotFoundError(f"master of the mimic joint '{visited[0]}'", name, own)
+    master = own[name]
+    if master.q.stop - master.q.start != 1:
+        raise InvalidInputError(f"joint '{visited[0]}' cannot mimic '{name}': it is not 1-DoF")
+    return JointIndex(master.q, master.v, ratio, offset)
+
+
+def _joint_arrays(
+    bodies: tuple[Body, ...], indices: tuple[JointIndex, ...], nq: int, nv: int
+) -> dict[str, Floats]:
+    armature, damping, friction = np.zeros(nv), np.zeros(nv), np.zeros(nv)
+    lower, upper = np.full(nq, -np.inf), np.full(nq, np.inf)
+    velocity_limit, effort_limit = np.full(nv, np.inf), np.full(nv, np.inf)
+    for body, index in zip(bodies, indices, strict=True):
+        joint = body.joint
+        # power is kept: a follower's speed is ratio v, so its coefficients come back squared
+        armature[index.v] += index.ratio**2 * joint.armature
+        damping[index.v] += index.ratio**2 * joint.damping
+        friction[index.v] += abs(index.ratio) * joint.friction
+        if body.mimic is None:
+            velocity_limit[index.v] = joint.velocity_limit
+            effort_limit[index.v] = joint.effort_limit
+            if joint.kind.nq == 1:
+                lower[index.q], upper[index.q] = joint.lower, joint.upper
+    return {
+        'armature': armature,
+        'damping': damping,
+        'friction': friction,
+        'lower': lower,
+        'upper': upper,
+        'velocity_limit': velocity_limit,
+        'effort_limit': effort_limit,
+    }

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the shipped robots, parameter files and launch files lie on this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from kane_dynamics.exceptions import KaneDynamicsError
+
+PACKAGE = 'kane_dynamics'
+MARKER = 'package.xml'
+
+
+class ShareDirectoryNotFoundError(KaneDynamicsError, FileNotFoundError):
+    """
+    The data files of this package are in none of the usual places.
+
+    Parameters
+    ----------
+    searched : iterable of pathlib.Path
+        The directories that were looked at, in order.
+
+    """
+
+    def __init__(self, searched: Iterable[Path]) -> None:
+        self.searched = tuple(searched)
+        places = '\n  '.join(str(path) for path in self.searched)
+        super().__init__(
+            f'no share directory of {PACKAGE} (one with {MARKER} in it); looked at\n  {places}\n'
+            'install the package with pip or colcon, or source the workspace that holds it'
+        )
+
+
+def share_directory() -> Path:
+    """
+    Return the directory that holds ``robots/``, ``config/`` and ``launch/``.
+
+    The first of these that exists: the share directory in the ament index, if
+    ``AMENT_PREFIX_PATH`` is set; the source tree, if this module runs from one (an editable
+    install also leaves a copy below the prefix, which grows stale); ``share/kane_dynamics`` beside
+    or above this module, wherever pip put it; the same below ``sys.prefix``.
+
+    Returns
+    -------
+    pathlib.Path
+        An existing absolute directory.
+
+    Raises
+    ------
+    ShareDirectoryNotFoundError
+        If there is none; the error lists where it looked.
+
+    """
+    searched: list[Path] = []
+    for candidate in _candidates():
+        if (candidate / MARKER).is_file():
+            return candidate
+        searched.append(candidate)
+    raise ShareDirectoryNotFoundError(dict.fromkeys(searched))
+
+
+def _candidates() -> Iterator[Path]:
+    """Yield the places where the data files may be, the best first."""
+    if os.environ.get('AMENT_PREFIX_PATH'):
+        yield from _ament_share()
+    source_tree = Path(__file__).resolve().parents[1]
+    yield source_tree
+    for parent in Path(__file__).resolve().parents[1:]:
+        yield parent / 'share' / PACKAGE
+    yield Path(sys.prefix) / 'share' / PACKAGE
+
+
+def _ament_share() -> Iterator[Path]:
+    """Yield the share directory that the ament index knows, if any."""
+    try:
+        from ament_index_python.packages import get_package_share_path
+    except ImportError:
+        return
+    try:
+        yield get_package_share_path(PACKAGE, print_warning=False)
+    except LookupError:
+        return

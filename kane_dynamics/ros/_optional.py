@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Imports that a PyPI-only installation may lack; each is ``None`` where it is absent."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+
+def try_import(module: str, attribute: str = '') -> Any:
+    """
+    Return a module or one of its attributes, or None where it is not installed.
+
+    Parameters
+    ----------
+    module : str
+        Dotted name of the module.
+    attribute : str
+        Name to take from it; '' returns the module.
+
+    """
+    try:
+        found = importlib.import_module(module)
+    except ImportError:
+        return None
+    return getattr(found, attribute, None) if attribute else found
+
+
+TFMessage: Any = try_import('tf2_msgs.msg', 'TFMessage')

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the two dynamics nodes share: model, measured state, lifecycle, diagnostics."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from nav_msgs.msg import Odometry
+from numpy.typing import NDArray
+from rclpy.clock import Clock, ClockType, JumpThreshold
+from rclpy.duration import Duration
+from rclpy.exceptions import ParameterException
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.qos import QoSProfile
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from sensor_msgs.msg import JointState
+
+from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Diagnostics, Status, input_status
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.input_guard import InputGuard
+from kane_dynamics.ros.inputs import MeasuredState
+from kane_dynamics.ros.model_host import ModelHost
+from kane_dynamics.ros.parameters import declare, install_validation, read
+from kane_dynamics.ros.qos import ALL_PARTS, LATEST
+from kane_dynamics.ros.robot_tables import DynamicsParameters
+from kane_dynamics.ros.spec import Spec
+
+Floats = NDArray[np.float64]
+WATCH_PERIOD = 0.05
+"""Wall time [s] between looks at the age of the inputs."""
+SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+
+
+class DynamicsNode(LifecycleNode):
+    """
+    A lifecycle node that turns the measured state of a robot into an output.
+
+    Subclasses say which fields they read and implement the abstract methods.
+
+    Parameters
+    ----------
+    name : str
+        Node name.
+    table : type
+        Its parameter table.
+    joint_table : tuple of Spec
+        Its per-joint parameters.
+
+    """
+
+    def __init__(
+        self, name: str, table: type[DynamicsParameters], joint_table: tuple[Spec, ...] = ()
+    ) -> None:
+        super().__init__(name)
+        self._table = table
+        self.parameters: Any = declare(self, table)
+        self.host = ModelHost(self, self.parameters, self._on_model)
+        self.state: MeasuredState | None = None
+        self.outputs = 0
+        self.trouble = ''
+        self._troubles = 0
+        self._active = False
+        self._entities: list[tuple[str, Any]] = []
+        install_validation(self, table, joint_table, self._reread)
+        self._diagnostics = Diagnostics(self, self.statuses())
+        self._jump = self.get_clock().create_jump_callback(
+            JumpThreshold(
+                min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True
+            ),
+            post_callback=lambda jump: self.forget(),
+        )
+
+    # what a subclass provides
+
+    @abstractmethod
+    def joint_fields(self) -> tuple[str, ...]:
+        """Return the fields of joint_states that are needed."""
+
+    @abstractmethod
+    def prepare(self, dynamics: Dynamics) -> None:
+        """Make what depends on the robot: index tables, message objects."""
+
+    @abstractmethod
+    def compute(self, stamp: int, q: Floats, v: Floats) -> None:
+        """Publish the output of a state whose newest stamp [ns] is given."""
+
+    @abstractmethod
+    def state_lost(self) -> None:
+        """Leave the output in a safe state: there is no usable measured state."""
+
+    @abstractmethod
+    def subscribe(self) -> None:
+        """Create further subscriptions and services (`own` them), on activation."""
+
+    @abstractmethod
+    def parameters_changed(self) -> None:
+        """Take over changed parameters."""
+
+    # start and stop, called by runtime.run
+
+    def start(self) -> None:
+        """Configure and activate, unless a lifecycle manager does it."""
+        if self.parameters.autostart and self.trigger_configure() == SUCCESS:
+            self.trigger_activate()
+
+    def stop(self) -> None:
+        """Leave the output in a safe state before the process ends."""
+        if self._active:
+            self.trigger_deactivate()
+        self.host.clear()
+
+    # lifecycle
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Build the model from the parameters, or wait for the topic robot_description."""
+        try:
+            self.host.load()
+        except (KaneDynamicsError, ParameterException) as error:
+            self.host.fail(error)
+            return FAILURE
+        return super().on_configure(state)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Create subscriptions and timers; inactive nodes would keep serving them."""
+        self.forget()
+        profile = ALL_PARTS if self.parameters.merge_joint_states else LATEST
+        if self.parameters.base_type != 'none':
+            self._listen(Odometry, 'odom', self._on_odom, LATEST)
+        self._listen(JointState, 'joint_states', self._on_joint_states, profile)
+        self.subscribe()
+        wall = Clock(clock_type=ClockType.STEADY_TIME)
+        self.own('timer', self.create_timer(WATCH_PERIOD, self._watch, clock=wall))
+        if self.parameters.publish_rate > 0.0:
+            self.own('timer', self.create_timer(1.0 / self.parameters.publish_rate, self.update))
+        self._active = True
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Leave the output in a safe state, then stop listening."""
+        self._rest()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget the model."""
+        self.host.clear()
+        return super().on_cleanup(state)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Do what deactivation does, if active."""
+        self._rest()
+        return super().on_shutdown(state)
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Return to unconfigured after a failed transition."""
+        self._rest()
+        self.host.clear()
+        return super().on_error(state)
+
+    def own(self, kind: str, entity: Any) -> None:
+        """Remember a subscription, timer or service, to destroy it on deactivation."""
+        self._entities.append((kind, entity))
+
+    def _rest(self) -> None:
+        if self._active:
+            self.state_lost()
+        self._active = False
+        while self._entities:
+            kind, entity = self._entities.pop()
+            getattr(self, f'destroy_{kind}')(entity)
+
+    def _listen(self, message_type: type, topic: str, callback: Any, profile: QoSProfile) -> None:
+        """Subscribe to a measured state, with a QoS that parameters may override."""
+        options = QoSOverridingOptions.with_default_policies()
+        subscription = self.create_subscription(
+            message_type, topic, callback, profile, qos_overriding_options=options
+        )
+        self.own('subscription', subscription)
+
+    # model and parameters
+
+    def _on_model(self, dynamics: Dynamics) -> None:
+        """Take a new model; called by the host."""
+        p = self.parameters
+        self.state = MeasuredState(
+            dynamics.model,
+            self.joint_fields(),
+            p.base_frame_id,
+            p.merge_joint_states,
+            lambda name: self.new_guard(name, 0.0),
+        )
+        self.state.set_max_age(p.joint_states_timeout, p.odom_timeout)
+        self.prepare(dynamics)
+
+    def new_guard(self, name: str, max_age: float) -> InputGuard:
+        """Return a guard on this node's clock."""
+        clock = self.get_clock()
+        return InputGuard(
+            name,
+            max_age,
+            now=lambda: clock.now().nanoseconds,
+            sim_time=lambda: bool(clock.ros_time_is_active),
+        )
+
+    def _reread(self) -> None:
+        """Take over accepted parameter changes."""
+        self.parameters = read(self, self._table)
+        p = self.parameters
+        if self.state is not None:
+            self.state.set_max_age(p.joint_states_timeout, p.odom_timeout)
+            self.parameters_changed()
+
+    def forget(self) -> None:
+        """Drop the measured state: the clock has jumped back, or the node was inactive."""
+        if self.state is not None:
+            self.state.reset()
+
+    # the loop
+
+    def _on_odom(self, message: Odometry) -> None:
+        if self.state is not None and self.state.odom is not None:
+            self.state.odom.take(message)
+
+    def _on_joint_states(self, message: JointState) -> None:
+        taken = self.state is not None and self.state.joints.take(message)
+        if taken and self.parameters.publish_rate == 0.0:
+            self.update()
+
+    def _watch(self) -> None:
+        if self.state_problem():
+            self.state_lost()
+
+    def state_problem(self) -> str:
+        """Return why the measured state cannot be used, or ''."""
+        return self.state.problem() if self.state is not None else 'no model'
+
+    def update(self) -> None:
+        """Assemble q, v and compute the output, if the state is usable."""
+        if self.state is None or self.state_problem():
+            self.state_lost()
+            return
+        stamp = self.state.assemble()
+        try:
+            self.compute(stamp, self.state.q, self.state.v)
+        except (KaneDynamicsError, np.linalg.LinAlgError) as error:
+            self.trouble, self._troubles = str(error), self._troubles + 1
+            self.state_lost()
+        else:
+            self.outputs += 1
+
+    # diagnostics
+
+    def statuses(self) -> dict[str, Any]:
+        """Return the components that the diagnostics report."""
+        return {
+            'model': self.host.status,
+            'joint_states': self._joint_states_status,
+            'odom': self._odom_status,
+            'output': self._output_status,
+        }
+
+    def _joint_states_status(self) -> Status:
+        return input_status(self.state.joints if self.state is not None else None)
+
+    def _odom_status(self) -> Status:
+        if self.state is not None and self.state.odom is None:
+            return Status(OK, 'not needed: the base is fixed')
+        return input_status(self.state.odom if self.state is not None else None)
+
+    def _output_status(self) -> Status:
+        state = 'active' if self._active else 'inactive'
+        values = {'state': state, 'outputs': self.outputs, 'failed computations': self._troubles}
+        trouble, self.trouble = self.trouble, ''
+        if trouble:
+            return Status(ERROR, trouble, values)
+        if not self._active:
+            return Status(WARN, 'inactive', values)
+        problem = self.state_problem()
+        return Status(ERROR, problem, values) if problem else self.output_status(values)
+
+    def output_status(self, values: dict[str, object]) -> Status:
+        """Return the status of the output while the measured state is in order."""
+        return Status(OK, 'ok', values)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Effort commands to the simulator, by name or as a plain array; nothing here needs rclpy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.ros.conversions import NameMap, field_values, nanoseconds
+from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
+from kane_dynamics.ros.plant import Plant
+from kane_dynamics.ros.robot_source import RobotModel
+
+Floats = NDArray[np.float64]
+
+
+class CommandInput:
+    """
+    Checks effort commands and hands them to the plant.
+
+    A command may name a part of the speeds (wheels and arm may have controllers of their own) but
+    nothing that the robot does not have.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot; base_x, base_y and base_yaw of a planar base may be named too.
+    command_joints : tuple of str
+        Order of plain arrays; empty means the model's motors.
+
+    """
+
+    def __init__(self, model: RobotModel, command_joints: tuple[str, ...]) -> None:
+        names = tuple(model.robot.velocity_names)
+        self.guard = InputGuard('effort command', float('inf'), now=lambda: 0)
+        self._map = NameMap('effort command', names)
+        self._ordered = command_joints or model.motors
+        self._order = model.v_index(self._ordered)
+
+    def take(self, message: Any, plant: Plant, timeout: float | None) -> bool:
+        """
+        Check a JointState and apply its efforts; return whether it was accepted.
+
+        Parameters
+        ----------
+        message : sensor_msgs.msg.JointState
+            Names and efforts.
+        plant : Plant
+            Receives the efforts.
+        timeout : float or None
+            Age from which a stamp is stale [s]; stamps ahead of simulated time are those of
+            another clock and are not judged. None: the stamp must be that of the last state.
+
+        """
+        try:
+            source, target = self._map.none_unknown(message.name)
+            effort = field_values('effort command', 'effort', message.effort, message.name, source)
+            self._check_stamp(nanoseconds(message.header.stamp), plant.time, timeout)
+        except RejectedInput as rejection:
+            self.guard.reject(rejection)
+            return False
+        plant.command(target, effort)
+        self.guard.note(0)
+        return True
+
+    def take_array(self, message: Any, plant: Plant) -> bool:
+        """Check a Float64MultiArray and apply its efforts; return whether it was accepted."""
+        try:
+            every = np.arange(len(self._order))
+            effort = field_values('commands', 'data', message.data, self._ordered, every)
+        except RejectedInput as rejection:
+            self.guard.reject(rejection)
+            return False
+        plant.command(self._order, effort)
+        self.guard.note(0)
+        return True
+
+    def problem(self) -> str:
+        """Return '': without commands the robot moves freely."""
+        return ''
+
+    @staticmethod
+    def _check_stamp(stamp: int, now: int, timeout: float | None) -> None:
+        late = (now - stamp) * 1e-9
+        if timeout is None:
+            if stamp != now:
+                reason = f'effort command: stamp is {late:.9f} s before the last joint_states'
+                raise RejectedInput('order', reason)
+        elif stamp and late > timeout:
+            reason = f'effort command: stamp is {late:.3f} s old, limit {timeout:g} s'
+            raise RejectedInput('stale', reason)

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A node that gives the closed loop its reference and records what happens."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import rclpy
+from nav_msgs.msg import Odometry
+from numpy.typing import NDArray
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from kane_dynamics.analysis.demo_motion import DemoMotion
+from kane_dynamics.ros.conversions import nanoseconds
+
+Floats = NDArray[np.float64]
+START_TIMEOUT = 60.0
+"""Wall time [s] for the nodes to start and find each other."""
+
+
+class DemoError(RuntimeError):
+    """The nodes did not do their part."""
+
+
+@dataclass
+class Recording:
+    """
+    Messages of one run, in the order of arrival.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Joints in joint_states.
+    stamps : list of int
+        Stamps of joint_states [ns].
+    arrivals : list of float
+        When they arrived, on a steady clock [s].
+    position, velocity, effort : list of list of float
+        Fields of joint_states.
+    odometry : list
+        Rows stamp [s], x, y, yaw, vx, vy, yaw rate; velocities in the base frame.
+    answers : dict
+        When the efforts for a stamp arrived.
+
+    """
+
+    names: tuple[str, ...] = ()
+    stamps: list[int] = field(default_factory=list)
+    arrivals: list[float] = field(default_factory=list)
+    position: list[list[float]] = field(default_factory=list)
+    velocity: list[list[float]] = field(default_factory=list)
+    effort: list[list[float]] = field(default_factory=list)
+    odometry: list[list[float]] = field(default_factory=list)
+    answers: dict[int, float] = field(default_factory=dict)
+
+    def latencies(self) -> Floats:
+        """Return the time from the arrival of a state to that of its efforts [s]."""
+        pairs = zip(self.stamps, self.arrivals, strict=True)
+        return np.array([self.answers[s] - t for s, t in pairs if s in self.answers])
+
+    def missed(self) -> int:
+        """Return how many states had no efforts when the next state arrived."""
+        later = self.arrivals[1:]
+        answers = [self.answers.get(stamp, np.inf) for stamp in self.stamps[:-1]]
+        return sum(answer > end for answer, end in zip(answers, later, strict=True))
+
+
+class DemoDriver:
+    """
+    Gives references for the next state as soon as a state arrives.
+
+    Parameters
+    ----------
+    motion : DemoMotion
+        What is wanted.
+    period : float
+        Between two states [s].
+    domain : int
+        ROS domain.
+
+    """
+
+    def __init__(self, motion: DemoMotion, period: float, domain: int) -> None:
+        self._motion, self._period = motion, period
+        self._context = Context()
+        rclpy.init(context=self._context, domain_id=domain)
+        self._node = rclpy.create_node('kane_demo', context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self._node)
+        self._message = JointTrajectory(joint_names=list(motion.names))
+        self._point = JointTrajectoryPoint()
+        self._message.points = [self._point]
+        self._recording = Recording()
+        node, every = self._node, QoSProfile(depth=100)
+        self._reference = node.create_publisher(
+            JointTrajectory, 'kane_inverse_dynamics/reference', QoSProfile(depth=1)
+        )
+        node.create_subscription(JointState, 'joint_states', self._on_state, every)
+        node.create_subscription(Odometry, 'odom', self._on_odometry, every)
+        node.create_subscription(
+            JointState, 'kane_inverse_dynamics/effort', self._on_effort, every
+        )
+        self._pause = node.create_client(SetBool, 'kane_simulator/pause')
+
+    def run(self, progress: Callable[[float], None], alive: Callable[[], None]) -> Recording:
+        """
+        Start the paused simulator, run the motion, and return what was recorded.
+
+        Parameters
+        ----------
+        progress : callable
+            Called with the simulated time [s].
+        alive : callable
+            Raises if a node has ended.
+
+        Raises
+        ------
+        DemoError
+            If nodes do not appear, or time stands still.
+
+        """
+        self._wait(self._pause.service_is_ready, 'the simulator', alive)
+        self._wait(lambda: self._reference.get_subscription_count() > 0, 'the controller', alive)
+        self._send(0.0)
+        self._spin(1.0)  # every endpoint finds every other
+        self._recording = Recording()
+        future = self._pause.call_async(SetBool.Request(data=False))
+        self._wait(future.done, 'the answer to ~/pause', alive)
+        last_time, last_change = -1.0, time.monotonic()
+        while self._now() < self._motion.duration:
+            self._spin(0.05)
+            alive()
+            progress(self._now())
+            if self._now() > last_time:
+                last_time, last_change = self._now(), time.monotonic()
+            elif time.monotonic() - last_change > 10.0:
+                raise DemoError(f'simulated time stands still at {last_time} s')
+        return self._recording
+
+    def close(self) -> None:
+        """Leave ROS."""
+        self._executor.shutdown()
+        self._node.destroy_node()
+        self._context.try_shutdown()
+
+    def _now(self) -> float:
+        stamps = self._recording.stamps
+        return stamps[-1] * 1e-9 if stamps else 0.0
+
+    def _send(self, t: float) -> None:
+        t = min(t, self._motion.duration)
+        self._point.positions = self._motion.position(t).tolist()
+        self._point.velocities = self._motion.velocity(t).tolist()
+        self._point.accelerations = self._motion.acceleration(t).tolist()
+        self._reference.publish(self._message)
+
+    def _on_state(self, message: Any) -> None:
+        stamp, recording = nanoseconds(message.header.stamp), self._recording
+        self._send(stamp * 1e-9 + self._period)
+        recording.arrivals.append(time.monotonic())
+        recording.names = tuple(message.name)
+        recording.stamps.append(stamp)
+        recording.position.append(list(message.position))
+        recording.velocity.append(list(message.velocity))
+        recording.effort.append(list(message.effort))
+
+    def _on_odometry(self, message: Any) -> None:
+        pose, twist, r = message.pose.pose, message.twist.twist, message.pose.pose.orientation
+        yaw = 2.0 * float(np.arctan2(r.z, r.w))
+        stamp = nanoseconds(message.header.stamp) * 1e-9
+        self._recording.odometry.append(
+            [
+                *(stamp, pose.position.x, pose.position.y, yaw),
+                *(twist.linear.x, twist.linear.y, twist.angular.z),
+            ]
+        )
+
+    def _on_effort(self, message: Any) -> None:
+        self._recording.answers[nanoseconds(message.header.stamp)] = time.monotonic()
+
+    def _spin(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0.0:
+            self._executor.spin_once(timeout_sec=left)
+
+    def _wait(self, condition: Callable[[], bool], what: str, alive: Callable[[], None]) -> None:
+        end = time.monotonic() + START_TIMEOUT
+        while not condition():
+            if time.monotonic() > end:
+                raise DemoError(f'waited {START_TIMEOUT:g} s in vain for {what}')
+            alive()
+            self._spin(0.05)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""REP-107 diagnostics: one status per component, once a second, on the wall clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+
+from kane_dynamics.ros.input_guard import InputGuard
+
+OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
+PERIOD = 1.0
+
+
+@dataclass(frozen=True)
+class Status:
+    """State of one component: level, one line, and values as strings."""
+
+    level: bytes
+    message: str
+    values: Mapping[str, object] = field(default_factory=dict)
+
+
+class Input(Protocol):
+    """An input as the diagnostics see it."""
+
+    guard: InputGuard
+
+    def problem(self) -> str:
+        """Return why the input cannot be used, or ''."""
+
+
+def input_status(source: Input | None) -> Status:
+    """Return the status of an input: ERROR if unusable now, WARN if messages were rejected."""
+    if source is None:
+        return Status(ERROR, 'no model yet')
+    report, problem = source.guard.report(), source.problem()
+    values: dict[str, object] = {
+        'age [s]': f'{report.age:.4f}',
+        'max age [s]': f'{report.max_age:g}',
+        'accepted': report.accepted,
+        'rejected': sum(report.rejected.values()),
+    }
+    values.update({f'rejected: {kind}': n for kind, n in sorted(report.rejected.items())})
+    if report.last_reason:
+        values['last rejection'] = report.last_reason
+    if problem:
+        return Status(ERROR, problem, values)
+    if report.rejected_since_last:
+        line = f'{report.rejected_since_last} messages rejected: {report.last_reason}'
+        return Status(WARN, line, values)
+    return Status(OK, 'ok', values)
+
+
+class Diagnostics:
+    """
+    Publishes the statuses of a node on ``/diagnostics``.
+
+    Parameters
+    ----------
+    node : Node
+        The node; its name starts every status name.
+    sources : mapping of str to callable
+        Component name to a function that returns its `Status`.
+
+    """
+
+    def __init__(self, node: Node, sources: Mapping[str, Callable[[], Status]]) -> None:
+        self._node, self._sources = node, sources
+        self.hardware_id = ''
+        self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = node.create_timer(PERIOD, self.publish, clock=steady)
+
+    def publish(self) -> None:
+        """Collect every status and publish them in one message."""
+        message = DiagnosticArray()
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        for component, source in self._sources.items():
+            status = source()
+            message.status.append(
+                DiagnosticStatus(
+                    level=status.level,
+                    name=f'{self._node.get_name()}: {component}',
+                    message=status.message,
+                    hardware_id=self.hardware_id,
+                    values=[KeyValue(key=k, value=str(v)) for k, v in status.values.items()],
+                )
+            )
+        self._publisher.publish(message)

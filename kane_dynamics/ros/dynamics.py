@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The algorithms that the nodes call: the reference ones, or those compiled for the robot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import kane_dynamics as kd
+from kane_dynamics.ros.robot_source import RobotModel
+
+Floats = NDArray[np.float64]
+
+
+class NotCompiledYetError(kd.exceptions.KaneDynamicsError):
+    """The machine code of this robot is not in the cache."""
+
+
+class Dynamics:
+    """
+    Dynamics of one model; the results are the same, compiled or not.
+
+    Parameters
+    ----------
+    model : RobotModel
+        Robot and constraints.
+
+    """
+
+    def __init__(self, model: RobotModel) -> None:
+        self.model = model
+        self._fast: kd.CompiledRobot | None = None
+
+    @property
+    def compiled(self) -> bool:
+        """Return whether the compiled algorithms are in use."""
+        return self._fast is not None
+
+    def compile(self) -> None:
+        """Compile, or load from the cache; takes seconds the first time."""
+        self._fast = kd.compile(self.model.robot, self.model.constraints)
+
+    def load(self) -> bool:
+        """Load the compiled algorithms if they are in the cache; return whether they were."""
+        try:
+            self._fast = kd.compile(self.model.robot, self.model.constraints, progress=_refuse)
+        except NotCompiledYetError:
+            return False
+        return True
+
+    def inverse_dynamics(self, q: Floats, v: Floats, a: Floats) -> Floats:
+        """Return `kane_dynamics.inverse_dynamics`, shape (nv,)."""
+        if self._fast is not None:
+            return np.asarray(self._fast.inverse_dynamics(q, v, a))
+        return kd.inverse_dynamics(self.model.robot, q, v, a)
+
+    def bias_force(self, q: Floats, v: Floats) -> Floats:
+        """Return `kane_dynamics.bias_force`, shape (nv,)."""
+        if self._fast is not None:
+            return np.asarray(self._fast.bias_force(q, v))
+        return kd.bias_force(self.model.robot, q, v)
+
+    def gravity_force(self, q: Floats) -> Floats:
+        """Return `kane_dynamics.gravity_force`, shape (nv,)."""
+        if self._fast is not None:
+            return np.asarray(self._fast.gravity_force(q))
+        return kd.gravity_force(self.model.robot, q)
+
+    def friction_force(self, v: Floats) -> Floats:
+        """Return `kane_dynamics.friction_force`, shape (nv,)."""
+        return kd.friction_force(self.model.robot, v)
+
+    def motion(self, q: Floats, v: Floats, tau: Floats) -> kd.Motion:
+        """Return `kane_dynamics.forward_dynamics` under the model's constraints."""
+        if self._fast is not None:
+            return self._fast.motion(q, v, tau)
+        return kd.forward_dynamics(self.model.robot, q, v, tau, self.model.constraints)
+
+    def constraint_matrix(self, q: Floats) -> Floats:
+        """Return A(q) of A v = 0, shape (k, nv)."""
+        at_rest = [0.0] * self.model.robot.nv
+        return np.asarray(self._rows(q, at_rest).matrix, dtype=float)
+
+    def constraint_bias(self, q: Floats, v: Floats, matrix: Floats) -> Floats:
+        """
+        Return b(q, v) of A a = b, shape (k,).
+
+        Compiled forward dynamics satisfies the rows exactly, so b is A times any of its results.
+        """
+        if self._fast is not None:
+            return np.asarray(matrix @ self._fast.forward_dynamics(q, v, np.zeros_like(v)))
+        return np.asarray(self._rows(q, v.tolist()).acceleration, dtype=float)
+
+    def _rows(self, q: Floats, v: list[float]) -> kd.constraints.ConstraintRows:
+        robot, constraints = self.model.robot, self.model.constraints
+        return kd.constraints.constraint_rows(robot, constraints, q.tolist(), v, 0.0)
+
+    def engine(self, integrator: str) -> Any:
+        """Return the compiled time steps for `kane_dynamics.Simulation`, or None."""
+        return self._fast.engine(integrator) if self._fast is not None else None
+
+
+def _refuse(what: str, done: int, total: int) -> None:
+    """Stop a compilation at its first step."""
+    raise NotCompiledYetError('the machine code of this robot is not in the cache')

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Efforts of the motors: feed-forward at the reference plus proportional-derivative feedback.
+
+The feed-forward is constrained inverse dynamics at the wanted motion: motors and constraints
+balance the terms of :math:`h = M a + C v + g + D v + F \mathrm{sign}(v)` that are switched on,
+:math:`S^T \tau + A^T \lambda = h`. With all terms that is
+`kane_dynamics.constrained_inverse_dynamics`. Nothing here needs rclpy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.exceptions import InconsistentConstraintsError, UnreachableAccelerationError
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.reference import Reference
+from kane_dynamics.ros.robot_source import BASE_NAMES
+
+Floats = NDArray[np.float64]
+REACH_TOLERANCE = 1e-8
+"""Force, relative to the largest in the problem, that neither motors nor constraints give."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """
+    Which terms are fed forward.
+
+    Attributes
+    ----------
+    compensated : tuple of str
+        Motors whose drive compensates gravity itself; g is left out there.
+
+    """
+
+    inertia: bool = True
+    coriolis: bool = True
+    gravity: bool = True
+    friction: bool = True
+    compensated: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Return whether every term counts for every motor."""
+        every = self.inertia and self.coriolis and self.gravity and self.friction
+        return every and not self.compensated
+
+    @property
+    def empty(self) -> bool:
+        """Return whether nothing is fed forward."""
+        return not (self.inertia or self.coriolis or self.gravity or self.friction)
+
+
+class EffortLaw:
+    """
+    Efforts of the motors of one robot.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Algorithms and model. All results have the order of the model's motors.
+
+    """
+
+    def __init__(self, dynamics: Dynamics) -> None:
+        self._dynamics, model = dynamics, dynamics.model
+        self._model, self._robot = model, model.robot
+        self._motor_v = model.v_index(model.motors)
+        self._motor_q = model.q_index(model.motors)
+        self._span = np.eye(self._robot.nv)[:, self._motor_v]
+
+    def feedforward(self, q: Floats, v: Floats, reference: Reference, terms: Terms) -> Floats:
+        """
+        Return the efforts that the wanted motion needs.
+
+        What the reference does not name moves as measured, with zero acceleration; a base without
+        motors moves as the constraints say.
+
+        Parameters
+        ----------
+        q, v : ndarray, shapes (nq,), (nv,)
+            Measured state.
+        reference : Reference
+            Wanted motion.
+        terms : Terms
+            Which terms count.
+
+        Returns
+        -------
+        ndarray, shape (number of motors,)
+            [N m or N].
+
+        Raises
+        ------
+        KaneDynamicsError
+            If motors and constraints cannot produce the wanted motion.
+
+        """
+        if terms.empty:
+            return np.zeros(len(self._motor_v))
+        matrix, wanted_q, wanted_v, wanted_a = self._wanted_motion(q, v, reference)
+        return self._balance(matrix, self._force(wanted_q, wanted_v, wanted_a, terms))
+
+    def hold(self, q: Floats, terms: Terms) -> Floats:
+        """Return the efforts that hold the robot at rest at q against gravity."""
+        if not terms.gravity:
+            return np.zeros(len(self._motor_v))
+        at_rest = np.zeros(self._robot.nv)
+        gravity_only = Terms(False, False, True, False, terms.compensated)
+        matrix = self._dynamics.constraint_matrix(q)
+        return self._balance(matrix, self._force(q, at_rest, at_rest, gravity_only))
+
+    def feedback(self, q: Floats, v: Floats, reference: Reference, p: Floats, d: Floats) -> Floats:
+        """
+        Return p (q_ref - q) + d (v_ref - v) on the motors that the reference names.
+
+        Joint angles are compared as plain numbers; base_yaw, which odometry wraps, along the
+        shorter way round.
+
+        Parameters
+        ----------
+        q, v : ndarray, shapes (nq,), (nv,)
+            Measured state.
+        reference : Reference
+            Wanted motion.
+        p, d : ndarray, shape (number of motors,)
+            Gains.
+
+        """
+        efforts = np.zeros(len(self._motor_v))
+        error = reference.position - q[reference.q_index]
+        for i, motor in enumerate(reference.motor):
+            if self._model.motors[motor] == BASE_NAMES[2]:
+                error[i] = np.remainder(error[i] + np.pi, 2.0 * np.pi) - np.pi
+        rate_error = reference.velocity - v[reference.v_index]
+        m = reference.motor
+        efforts[m] = p[m] * error + d[m] * rate_error
+        return efforts
+
+    def wanted_motion(
+        self, q: Floats, v: Floats, reference: Reference
+    ) -> tuple[Floats, Floats, Floats]:
+        """
+        Return q, v, a of the whole robot for a reference, consistent with the constraints.
+
+        Parameters and errors as for `feedforward`.
+        """
+        _, wanted_q, wanted_v, wanted_a = self._wanted_motion(q, v, reference)
+        return wanted_q, wanted_v, wanted_a
+
+    def _wanted_motion(
+        self, q: Floats, v: Floats, reference: Reference
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return A(q) of the constraints and the wanted q, v, a."""
+        q, v, a = q.copy(), v.copy(), np.zeros(self._robot.nv)
+        q[reference.q_index] = reference.position
+        v[reference.v_index] = reference.velocity
+        a[reference.v_index] = reference.acceleration
+        matrix = self._dynamics.constraint_matrix(q)
+        if len(matrix):
+            named = {self._model.motors[i] for i in reference.motor}
+            names = self._robot.velocity_names
+            free = np.array([name in BASE_NAMES and name not in named for name in names])
+            v[free] = self._completion(matrix, free, v, np.zeros(len(matrix)))
+            bias = self._dynamics.constraint_bias(q, v, matrix)
+            a[free] = self._completion(matrix, free, a, bias)
+        return matrix, q, v, a
+
+    def _completion(
+        self, matrix: Floats, free: NDArray[np.bool_], x: Floats, right_side: Floats
+    ) -> Floats:
+        """Return the free entries of x with A x = b, as `kane_dynamics.complete_acceleration`."""
+        wanted = right_side - matrix[:, ~free] @ x[~free]
+        found, _, rank, _ = np.linalg.lstsq(matrix[:, free], wanted, rcond=None)
+        remaining = float(np.abs(matrix[:, free] @ found - wanted).max(initial=0.0))
+        if rank < np.count_nonzero(free):
+            names = [n for n, f in zip(self._robot.velocity_names, free, strict=True) if f]
+            raise UnreachableAccelerationError('the reference leaves undetermined', names, 0.0)
+        if remaining > REACH_TOLERANCE * (1.0 + float(np.abs(wanted).max(initial=0.0))):
+            raise InconsistentConstraintsError(
+                'the reference contradicts the constraints', int(rank), remaining
+            )
+        return np.asarray(found)
+
+    def _force(self, q: Floats, v: Floats, a: Floats, terms: Terms) -> Floats:
+        """Return the sum of the terms that count, shape (nv,)."""
+        robot, dynamics = self._robot, self._dynamics
+        if terms.complete:
+            return dynamics.inverse_dynamics(q, v, a)
+        gravity = np.array(dynamics.gravity_force(q))
+        friction = dynamics.friction_force(v)
+        bias = dynamics.bias_force(q, v)
+        total = np.zeros(robot.nv)
+        if terms.inertia:
+            total += dynamics.inverse_dynamics(q, v, a) - bias - friction
+        if terms.coriolis:
+            total += bias - gravity
+        if terms.friction:
+            total += friction
+        if terms.gravity:
+            for name in terms.compensated:
+                gravity[robot.velocity_index(name)] = 0.0
+            total += gravity
+        return total
+
+    def _balance(self, matrix: Floats, force: Floats) -> Floats:
+        """Return the efforts that, with constraints A, balance a force; least norm."""
+        span = np.hstack([self._span, matrix.T])
+        solution = np.asarray(np.linalg.lstsq(span, force, rcond=None)[0], dtype=np.float64)
+        lacking = force - span @ solution
+        worst = float(np.abs(lacking).max(initial=0.0))
+        if worst > REACH_TOLERANCE * (1.0 + float(np.abs(force).max(initial=0.0))):
+            every = zip(self._robot.velocity_names, lacking, strict=True)
+            names = [name for name, x in every if abs(x) > 0.5 * worst]
+            raise UnreachableAccelerationError('no motor gives the force on', names, worst)
+        return solution[: len(self._motor_v)]
+
+
+def clamped(effort: Floats, limit: Floats) -> Floats:
+    """
+    Return the efforts within plus or minus their limits.
+
+    Parameters
+    ----------
+    effort, limit : ndarray, shape (n,)
+        [N m or N]; an infinite limit leaves the effort as it is.
+
+    """
+    return np.clip(effort, -limit, limit)
+
+
+def known_limits(limit: Floats) -> Floats:
+    """Return effort limits with 0, which URDF writers use for 'unknown', as infinity."""
+    return np.where(limit > 0.0, limit, np.inf)

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``kane_forward_dynamics``: joint_states with effort and odom to predicted accelerations."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import AccelStamped
+from numpy.typing import NDArray
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.ros.base_node import DynamicsNode
+from kane_dynamics.ros.constraint_message import ConstraintMessage
+from kane_dynamics.ros.conversions import set_doubles, set_stamp
+from kane_dynamics.ros.diagnostics import OK, WARN, Status, input_status
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.inputs import JointStateInput
+from kane_dynamics.ros.qos import LATEST, STATE
+from kane_dynamics.ros.runtime import run
+from kane_dynamics.ros.tables import ForwardDynamicsParameters
+
+Floats = NDArray[np.float64]
+
+
+class ForwardDynamicsNode(DynamicsNode):
+    """Publishes the accelerations and constraint forces that the measured efforts cause."""
+
+    def __init__(self) -> None:
+        super().__init__('kane_forward_dynamics', ForwardDynamicsParameters)
+        self._effort_input: JointStateInput | None = None
+        self._from_topic = self.parameters.effort_source == 'topic'
+        self._worst_residual = 0.0
+        self._joint_message = JointTrajectory(points=[JointTrajectoryPoint()])
+        self._base_message = AccelStamped()
+        self._joints = self.create_lifecycle_publisher(JointTrajectory, '~/acceleration', STATE)
+        self._base = self.create_lifecycle_publisher(AccelStamped, '~/base_accel', STATE)
+        self._forces = self.create_lifecycle_publisher(JointState, '~/constraint_forces', STATE)
+
+    def joint_fields(self) -> tuple[str, ...]:
+        """Read positions and velocities, and efforts unless they have a topic of their own."""
+        return ('position', 'velocity') if self._from_topic else ('position', 'velocity', 'effort')
+
+    def prepare(self, dynamics: Dynamics) -> None:
+        """Make what depends on the robot: effort input, index tables, messages."""
+        model = dynamics.model
+        self._model, self._dynamics = model, dynamics
+        self._effort_names = model.motors if self._from_topic else model.joints
+        self._effort_v = model.v_index(self._effort_names)
+        self._effort_input = None
+        if self._from_topic:
+            self._effort_input = JointStateInput(
+                model.motors, ('effort',), self.effort_guard, topic='effort'
+            )
+        self._tau = np.zeros(model.robot.nv)
+        self._q_index, self._v_index = model.q_index(model.joints), model.v_index(model.joints)
+        self._joint_message.joint_names = list(model.joints)
+        point = self._joint_message.points[0]
+        for field in ('positions', 'velocities', 'accelerations', 'effort'):
+            setattr(point, field, [0.0] * len(model.joints))
+        self._base_message.header.frame_id = self.parameters.base_frame_id
+        self._constraint_message = ConstraintMessage(model)
+
+    def parameters_changed(self) -> None:
+        """Take over a changed time limit."""
+        if self._effort_input is not None:
+            self._effort_input.set_max_age(self.parameters.effort_timeout)
+
+    def effort_guard(self, name: str) -> Any:
+        """Return a guard with the age limit of ~/effort."""
+        return self.new_guard(name, self.parameters.effort_timeout)
+
+    def subscribe(self) -> None:
+        """Listen to the efforts if they have a topic of their own."""
+        if self._from_topic:
+            subscription = self.create_subscription(
+                JointState, '~/effort', self._on_effort, LATEST
+            )
+            self.own('subscription', subscription)
+
+    def _on_effort(self, message: JointState) -> None:
+        if self._effort_input is not None:
+            self._effort_input.take(message)
+
+    def state_problem(self) -> str:
+        """Return why the state or the efforts cannot be used, or ''."""
+        problem = super().state_problem()
+        if not problem and self._effort_input is not None:
+            problem = self._effort_input.problem()
+        return problem
+
+    def forget(self) -> None:
+        """Drop measured state and efforts."""
+        super().forget()
+        if self._effort_input is not None:
+            self._effort_input.reset()
+
+    def compute(self, stamp: int, q: Floats, v: Floats) -> None:
+        """Publish what the measured efforts cause in the present state."""
+        source = self._effort_input or (self.state.joints if self.state is not None else None)
+        if source is None:
+            return
+        self._tau[self._effort_v] = source.values['effort']
+        motion = self._dynamics.motion(q, v, self._tau)
+        acceleration = np.asarray(motion.acceleration)
+        if not (np.isfinite(acceleration).all() and np.isfinite(motion.multipliers).all()):
+            raise InvalidInputError(f'the predicted acceleration is not finite: {acceleration}')
+        self._publish_joints(stamp, q, v, acceleration)
+        if self._model.mobile:
+            self._publish_base(stamp, q, v, acceleration)
+        message = self._constraint_message.filled(stamp, q, v, motion.multipliers)
+        residual = float(np.abs(np.asarray(message.velocity)).max(initial=0.0))
+        self._worst_residual = max(self._worst_residual, residual)
+        self._forces.publish(message)
+
+    def _publish_joints(self, stamp: int, q: Floats, v: Floats, acceleration: Floats) -> None:
+        message, point = self._joint_message, self._joint_message.points[0]
+        set_stamp(message.header.stamp, stamp)
+        set_doubles(point.positions, q[self._q_index])
+        set_doubles(point.velocities, v[self._v_index])
+        set_doubles(point.accelerations, acceleration[self._v_index])
+        set_doubles(point.effort, self._tau[self._v_index])
+        self._joints.publish(message)
+
+    def _publish_base(self, stamp: int, q: Floats, v: Floats, acceleration: Floats) -> None:
+        message = self._base_message
+        set_stamp(message.header.stamp, stamp)
+        body = self._model.child_frame.child_acceleration(q[:3], v[:3], acceleration[:3])
+        message.accel.linear.x, message.accel.linear.y = float(body[0]), float(body[1])
+        message.accel.angular.z = float(body[2])
+        self._base.publish(message)
+
+    def state_lost(self) -> None:
+        """Publish nothing: there is nothing to predict from."""
+
+    def statuses(self) -> dict[str, Any]:
+        """Return the shared components and the efforts."""
+        return {**super().statuses(), 'effort': self._effort_status}
+
+    def _effort_status(self) -> Status:
+        if not self._from_topic:
+            return Status(OK, 'from joint_states')
+        return input_status(self._effort_input)
+
+    def output_status(self, values: dict[str, object]) -> Status:
+        """Warn if the measured velocities violate the constraints."""
+        worst, self._worst_residual = self._worst_residual, 0.0
+        values['worst |A v|'] = f'{worst:.3e}'
+        if worst > self.parameters.residual_warn:
+            limit = self.parameters.residual_warn
+            line = f'measured velocities violate the constraints: |A v| {worst:.3g} > {limit:g}'
+            return Status(WARN, line, values)
+        return Status(OK, 'ok', values)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node; the executable ``kane_forward_dynamics``."""
+    return run(ForwardDynamicsNode, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stands between a topic and the dynamics: age checks and a count of what was wrong."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kane_dynamics.exceptions import InvalidInputError
+
+SIM_TIME_WATCHDOG = 1.0
+"""Wall time [s] without a message after which an input is stale even if simulated time stands."""
+
+
+class RejectedInput(InvalidInputError):  # noqa: N818 - a verdict, caught at once by the node
+    """
+    A message that must not reach an output.
+
+    Parameters
+    ----------
+    kind : str
+        One word for the count: 'missing', 'nan', 'short', 'duplicate', 'unknown', 'frame',
+        'stale', 'order'.
+    reason : str
+        What was expected and what came.
+
+    """
+
+    def __init__(self, kind: str, reason: str) -> None:
+        self.kind = kind
+        super().__init__(reason)
+
+
+@dataclass(frozen=True)
+class GuardReport:
+    """Counts of one input for the diagnostics."""
+
+    age: float
+    max_age: float
+    accepted: int
+    rejected: dict[str, int]
+    rejected_since_last: int
+    last_reason: str
+
+
+class InputGuard:
+    """
+    Decides whether the newest message of a topic may be used, and remembers why not.
+
+    Parameters
+    ----------
+    name : str
+        Topic in words, for messages.
+    max_age : float
+        Largest age of a usable message [s].
+    now : callable
+        Returns the node's time [ns], simulated where the node uses simulated time.
+    sim_time : callable
+        Returns whether the node uses simulated time.
+    steady : callable
+        Returns the wall time [ns].
+
+    """
+
+    def __init__(
+        self,
+        name: str,
+        max_age: float,
+        now: Callable[[], int],
+        sim_time: Callable[[], bool] = lambda: False,
+        steady: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
+        self.name, self.max_age = name, max_age
+        self._now, self._sim_time, self._steady = now, sim_time, steady
+        self.accepted = 0
+        self._rejected: Counter[str] = Counter()
+        self._rejected_before = 0
+        self._last_reason = ''
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the newest message (time has jumped, or the node was deactivated)."""
+        self.stamp = 0
+        self._reference: int | None = None
+        self._received = 0
+
+    def admit(self, stamp: int) -> None:
+        """
+        Check the stamp of a message whose content is in order and take it as the newest.
+
+        Parameters
+        ----------
+        stamp : int
+            Header stamp [ns]; 0 means that the sender gave none, then the time of arrival counts.
+
+        Raises
+        ------
+        RejectedInput
+            If the stamp is too old, lies in the future, or is older than the one before.
+
+        """
+        now = self._now()
+        reference = stamp or now
+        age = (now - reference) * 1e-9
+        if abs(age) > self.max_age:
+            side = 'old' if age > 0 else 'in the future'
+            reason = (
+                f'{self.name}: stamp is {abs(age):.3f} s {side}, limit {self.max_age:g} s '
+                '(if the sender uses simulated time, set use_sim_time)'
+            )
+            raise RejectedInput('stale', reason)
+        back = 0.0 if self._reference is None else (self._reference - reference) * 1e-9
+        if 0.0 < back < self.max_age:
+            reason = f'{self.name}: stamp is {back:.3f} s older than the message before'
+            raise RejectedInput('order', reason)
+        self.note(stamp)
+
+    def note(self, stamp: int) -> None:
+        """Take a message as the newest without a check; for messages checked elsewhere."""
+        self.stamp, self._received = stamp, self._steady()
+        self._reference = stamp or self._now()
+        self.accepted += 1
+
+    def reject(self, rejection: RejectedInput) -> None:
+        """Count a message that was not used."""
+        self._rejected[rejection.kind] += 1
+        self._last_reason = str(rejection)
+
+    def age(self) -> float:
+        """Return the age of the newest usable message [s]; infinite before the first."""
+        if self._reference is None:
+            return float('inf')
+        age = (self._now() - self._reference) * 1e-9
+        if age < -self.max_age:  # the clock has jumped back since
+            return float('inf')
+        wall = (self._steady() - self._received) * 1e-9
+        if self._sim_time():  # a paused simulation is not stale at once, a dead one is
+            wall = wall if wall > max(self.max_age, SIM_TIME_WATCHDOG) else 0.0
+        return max(age, wall)
+
+    def fresh(self) -> bool:
+        """Return whether there is a message that is not too old."""
+        return self.age() <= self.max_age
+
+    def problem(self) -> str:
+        """Return why there is no usable message, or '' if there is one."""
+        if self._reference is None:
+            hint = f'; last one rejected: {self._last_reason}' if self._rejected else ''
+            return f'{self.name}: no usable message yet{hint}'
+        if not self.fresh():
+            return f'{self.name}: stale, {self.age():.3f} s old, limit {self.max_age:g} s'
+        return ''
+
+    def report(self) -> GuardReport:
+        """Return the state for the diagnostics; rejections are counted anew for the next one."""
+        total = sum(self._rejected.values())
+        since, self._rejected_before = total - self._rejected_before, total
+        return GuardReport(
+            self.age(), self.max_age, self.accepted, dict(self._rejected), since, self._last_reason
+        )

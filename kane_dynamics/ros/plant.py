@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulated robot with its effort commands and integer time; nothing here needs rclpy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+import kane_dynamics as kd
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.tables import SimulatorParameters
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+NANO = 1_000_000_000
+
+
+class Plant:
+    """
+    A robot in simulated time that runs from one publication to the next.
+
+    Time is a whole number of steps, so stamps have no roundoff and equal commands give equal
+    states.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Algorithms and model.
+    parameters : SimulatorParameters
+        Step, rates, integrator, initial base pose.
+    initial_positions : ndarray, shape (number of joints,)
+        Position of each of the model's joints at start and reset [rad or m].
+
+    Attributes
+    ----------
+    steps : int
+        Steps since start or reset.
+    applied : ndarray, shape (nv,)
+        Efforts of the last step [N m or N].
+
+    """
+
+    def __init__(
+        self, dynamics: Dynamics, parameters: SimulatorParameters, initial_positions: Floats
+    ) -> None:
+        self.model = model = dynamics.model
+        robot = model.robot
+        self._dynamics, self._parameters = dynamics, parameters
+        self.simulation = self._new_simulation()
+        self._step_ns = round(parameters.step_size * NANO)
+        self.steps_per_period = max(
+            1, round(1.0 / (parameters.joint_state_rate * parameters.step_size))
+        )
+        self.periods_per_odom = max(
+            1, round(NANO / (parameters.odom_rate * self.steps_per_period * self._step_ns))
+        )
+        self._start = robot.neutral()
+        self._start[model.q_index(model.joints)] = initial_positions
+        if model.mobile:
+            self._start[:3] = parameters.initial_pose
+        self.reset()
+
+    def reset(self) -> None:
+        """Return to the initial state at rest, at time zero, without commands."""
+        nv = self.model.robot.nv
+        self.simulation.reset(self._start)
+        self.steps = 0
+        self.applied = np.zeros(nv)
+        self._command = np.zeros(nv)
+        self._commanded_at = np.zeros(nv, dtype=np.int64)
+
+    def _new_simulation(self) -> kd.Simulation:
+        p, model = self._parameters, self.model
+        engine = self._dynamics.engine(p.integrator)
+        return kd.Simulation(
+            model.robot, model.constraints, p.step_size, p.integrator, engine=engine
+        )
+
+    def speed_up(self) -> None:
+        """Go on with the compiled dynamics, now that there are some."""
+        before = self.simulation
+        self.simulation = self._new_simulation()
+        self.simulation.reset(before.q, before.v, before.time)
+
+    @property
+    def time(self) -> int:
+        """Return the simulated time [ns]."""
+        return self.steps * self._step_ns
+
+    @property
+    def period(self) -> int:
+        """Return the simulated time between two publications of joint_states [ns]."""
+        return self.steps_per_period * self._step_ns
+
+    @property
+    def odom_due(self) -> bool:
+        """Return whether odometry is due at the present step."""
+        return self.steps % (self.steps_per_period * self.periods_per_odom) == 0
+
+    @property
+    def state_due(self) -> bool:
+        """Return whether joint_states are due at the present step."""
+        return self.steps % self.steps_per_period == 0
+
+    def command(self, index: Indices, effort: Floats) -> None:
+        """Set the efforts at some places of v, from now until they time out [N m or N]."""
+        self._command[index] = effort
+        self._commanded_at[index] = self.time
+
+    def release(self, timeout: float) -> Indices:
+        """Set efforts to zero that are older than `timeout` [s]; return their places in v."""
+        late = (self._command != 0.0) & (self.time - self._commanded_at > timeout * NANO)
+        self._command[late] = 0.0
+        return np.flatnonzero(late)
+
+    def release_all(self) -> None:
+        """Set all efforts to zero."""
+        self._command[:] = 0.0
+
+    def advance(self, steps: int) -> None:
+        """
+        Integrate some steps at the present commands.
+
+        Raises
+        ------
+        KaneDynamicsError
+            If the state is no longer finite or the constraints cannot be met.
+
+        """
+        self.applied = self._command.copy()
+        self.simulation.step(self.applied, steps)
+        self.steps += steps
+        if not (np.isfinite(self.simulation.q).all() and np.isfinite(self.simulation.v).all()):
+            raise InvalidInputError('the simulated state is not finite any more')

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From parameters and URDF text to the model that a node works with; nothing here needs rclpy."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import kane_dynamics as kd
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
+from kane_dynamics.resources import PACKAGE, share_directory
+from kane_dynamics.ros._optional import try_import
+from kane_dynamics.ros.planar_frame import PlanarFrame
+from kane_dynamics.ros.robot_tables import RobotParameters
+
+Indices = NDArray[np.intp]
+BASE_NAMES = ('base_x', 'base_y', 'base_yaw')
+
+
+@dataclass(frozen=True, eq=False)
+class RobotModel:
+    """
+    A robot with its base constraint and the index tables a node needs.
+
+    Attributes
+    ----------
+    robot : kane_dynamics.Robot
+        The tree.
+    constraints : tuple
+        Constraints of the base, for the algorithms.
+    joints : tuple of str
+        One-DoF joints that own a speed, in the order of v; what joint_states must name.
+    motors : tuple of str
+        Speeds that carry a motor, in the order of v (base names for a planar base).
+    child_frame : PlanarFrame
+        Pose of the odometry's child frame in the root link.
+    text : str
+        The URDF.
+    remarks : tuple of str
+        What is unusual about the description.
+
+    """
+
+    robot: Any
+    constraints: tuple[Any, ...]
+    joints: tuple[str, ...]
+    motors: tuple[str, ...]
+    child_frame: PlanarFrame
+    text: str
+    remarks: tuple[str, ...]
+
+    @property
+    def mobile(self) -> bool:
+        """Return whether the robot needs odometry."""
+        return bool(self.robot.base == 'planar')
+
+    def q_index(self, names: tuple[str, ...]) -> Indices:
+        """Return the places of the names in q."""
+        return np.array([self.robot.coordinate_index(n) for n in names], dtype=np.intp)
+
+    def v_index(self, names: tuple[str, ...]) -> Indices:
+        """Return the places of the names in v."""
+        return np.array([self.robot.velocity_index(n) for n in names], dtype=np.intp)
+
+    def summary(self) -> str:
+        """Return the model in words, one fact a line."""
+        robot = self.robot
+        lines = [f"robot '{robot.name}', {robot.base} base, {robot.nv} speeds"]
+        for name in robot.velocity_names:
+            i = robot.velocity_index(name)
+            motor = 'motor' if name in self.motors else 'no motor'
+            lines.append(
+                f'{name}: {motor}, effort limit {robot.effort_limit[i]:g}, '
+                f'damping {robot.damping[i]:g}, friction {robot.friction[i]:g}'
+            )
+        labels = [label for c in self.constraints for label in c.labels]
+        lines.append(f'constraints: {", ".join(labels) or "none"}')
+        return '\n'.join(lines)
+
+
+def read_description(parameters: RobotParameters) -> str:
+    """
+    Return the URDF text of the parameters, or '' where it must come from the topic.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file cannot be read or xacro cannot process it.
+
+    """
+    if parameters.robot_description or not parameters.urdf_file:
+        return parameters.robot_description
+    path = resolve(parameters.urdf_file)
+    if path.suffix == '.xacro':
+        return _xacro(path)
+    try:
+        return path.read_text(encoding='utf-8')
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInputError(f"urdf_file '{path}' cannot be read: {error}") from error
+
+
+def _xacro(path: Path) -> str:
+    """Return a xacro file as URDF text."""
+    xacro = try_import('xacro')
+    if xacro is None:
+        raise InvalidInputError(f"urdf_file '{path}' needs xacro, which is not installed")
+    try:
+        return str(xacro.process_file(str(path)).toxml())
+    except Exception as error:  # xacro has no error family; whatever it says is about the file
+        raise InvalidInputError(f"urdf_file '{path}': xacro failed: {error}") from error
+
+
+def resolve(uri: str) -> Path:
+    """
+    Return the file that a path, a file:// or a package:// URI names.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such file; the message lists where it was looked for.
+
+    """
+    if not uri.startswith('package://'):
+        path = Path(uri.removeprefix('file://')).expanduser()
+        if not path.is_file():
+            raise InvalidInputError(f"urdf_file '{uri}' is not a file")
+        return path
+    package, _, rest = uri.removeprefix('package://').partition('/')
+    tried = [share / rest for share in share_directories(package)]
+    for path in tried:
+        if path.is_file():
+            return path
+    raise InvalidInputError(f"urdf_file '{uri}' not found as any of {[str(p) for p in tried]}")
+
+
+def share_directories(package: str) -> Iterator[Path]:
+    """Yield where a package may keep its share directory: ament, source tree, pip, cmeel."""
+    if package == PACKAGE:
+        yield share_directory()
+    for prefix in filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)):
+        yield Path(prefix) / 'share' / package
+    yield Path(sys.prefix) / 'share' / package
+    yield Path(sysconfig.get_path('purelib')) / 'cmeel.prefix' / 'share' / package
+
+
+def build_model(
+    parameters: RobotParameters, text: str, motors: tuple[str, ...] = ()
+) -> RobotModel:
+    """
+    Build the model of a URDF text.
+
+    Parameters
+    ----------
+    parameters : RobotParameters
+        Base type, wheels, locked joints, gravity, frame names.
+    text : str
+        URDF.
+    motors : tuple of str
+        Speeds that carry a motor; empty means all, but not those of a diff_drive base itself.
+
+    Raises
+    ------
+    KaneDynamicsError
+        If the URDF, a name or the base constraint is wrong.
+
+    """
+    if '<' not in text:
+        raise InvalidInputError(f'the robot description is no XML, it begins with {text[:40]!r}')
+    base = 'fixed' if parameters.base_type == 'none' else 'planar'
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter('always', kd.exceptions.ModelWarning)
+        robot = kd.load_urdf(
+            text, base=base, locked_joints=parameters.locked_joints, gravity=parameters.gravity
+        )
+        constraints = _base_constraints(parameters, robot)
+    joints = tuple(name for name in robot.joint_names if name != 'base')
+    for name in joints:
+        if name not in robot.velocity_names or name not in robot.coordinate_names:
+            raise InvalidInputError(
+                f"joint '{name}' has more than one degree of freedom, which joint_states cannot "
+                'carry; add it to locked_joints'
+            )
+    own = joints if parameters.base_type != 'planar' else (*BASE_NAMES, *joints)
+    for name in (*motors, *getattr(parameters, 'command_joints', ())):
+        if name not in own:
+            raise NameNotFoundError('joint with a motor', name, own)
+    chosen = tuple(name for name in own if not motors or name in motors)
+    frame, remarks = _child_frame(parameters, robot)
+    return RobotModel(
+        robot,
+        constraints,
+        joints,
+        chosen,
+        frame,
+        text,
+        (*(str(w.message) for w in caught), *remarks),
+    )
+
+
+def _base_constraints(parameters: RobotParameters, robot: Any) -> tuple[Any, ...]:
+    """Return the constraints that base_type and base.constraint ask for."""
+    kind = parameters.constraint
+    if kind == 'auto':
+        kind = 'rolling' if parameters.base_type == 'diff_drive' else 'none'
+    if kind == 'none':
+        return ()
+    if parameters.base_type == 'none':
+        raise ConstraintError(f"base.constraint '{kind}' needs a base_type other than none")
+    if kind == 'no_sideslip':
+        return (kd.constraints.no_side_slip(robot, axle_offset=parameters.axle_offset),)
+    left, right = parameters.left_wheel_names, parameters.right_wheel_names
+    if len(left) != 1 or len(right) != 1:
+        raise ConstraintError(
+            'rolling needs one name each in base.left_wheel_names and base.right_wheel_names, '
+            f'got {list(left)} and {list(right)}'
+        )
+    return (
+        kd.constraints.differential_drive(
+            robot, left[0], right[0], radius=parameters.wheel_radius or None
+        ),
+    )
+
+
+def _child_frame(parameters: RobotParameters, robot: Any) -> tuple[PlanarFrame, tuple[str, ...]]:
+    """Return the pose of base_frame_id in the root link, and a remark if it is no link."""
+    name = parameters.base_frame_id
+    if robot.base != 'planar':
+        return PlanarFrame(), ()
+    if name not in robot.frames:
+        return PlanarFrame(), (
+            f"base_frame_id '{name}' is no link of the robot; it is taken as the root link",
+        )
+    frame = robot.frames[name]
+    if frame.body != 0:
+        raise InvalidInputError(
+            f"base_frame_id '{name}' moves relative to the root link; odometry must belong to a "
+            'link that is fixed to it'
+        )
+    position, turned = frame.pose.position(), frame.pose.rotation_matrix()
+    yaw = float(np.arctan2(turned[1, 0], turned[0, 0]))
+    return PlanarFrame(float(position[0]), float(position[1]), yaw), ()

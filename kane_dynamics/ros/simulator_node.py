@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``kane_simulator``: efforts in, joint_states, odom, tf and /clock out."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from rclpy.clock import Clock, ClockType
+from rclpy.exceptions import ParameterException
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Empty, SetBool, Trigger
+
+from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.ros.command_input import CommandInput
+from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Diagnostics, Status, input_status
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.model_host import ModelHost
+from kane_dynamics.ros.pacer import Pacer
+from kane_dynamics.ros.parameters import (
+    declare,
+    declare_for_joints,
+    install_validation,
+    read,
+    read_for_joints,
+)
+from kane_dynamics.ros.plant import Plant
+from kane_dynamics.ros.qos import COMMAND
+from kane_dynamics.ros.runtime import run
+from kane_dynamics.ros.simulator_output import SimulatorOutput
+from kane_dynamics.ros.tables import INITIAL_POSITION, SimulatorParameters
+
+RETRY_PERIOD = 0.05
+"""Wall time [s] after which lockstep publishes an unanswered state again."""
+
+
+class SimulatorNode(Node):
+    """
+    Integrates the robot in fixed steps on the wall clock, or in lockstep with a controller.
+
+    It is the source of simulated time, so it never waits for ``/clock`` itself.
+    """
+
+    def __init__(self) -> None:
+        super().__init__('kane_simulator')
+        self.parameters = declare(self, SimulatorParameters)
+        self.plant: Plant | None = None
+        self._commands: CommandInput | None = None
+        self._paused = self.parameters.start_paused
+        self._trouble = ''
+        self._counts = {'released commands': 0, 'lockstep timeouts': 0}
+        self._released_since = 0
+        self._pacer = Pacer(self.parameters.rtf)
+        self._answered, self._ever_answered = False, False
+        self._published_at = time.monotonic()
+        self._again = self.create_guard_condition(self._on_tick)
+        self._output = SimulatorOutput(self, self.parameters)
+        self.host = ModelHost(
+            self,
+            self.parameters,
+            self._on_model,
+            on_compiled=self._on_compiled,
+            patient=self.parameters.lockstep,
+        )
+        install_validation(self, SimulatorParameters, (), self._reread)
+        self.create_subscription(JointState, '~/effort_command', self._on_effort, COMMAND)
+        self.create_subscription(Float64MultiArray, '~/commands', self._on_array, COMMAND)
+        self.create_service(Empty, '~/reset', self._on_reset)
+        self.create_service(SetBool, '~/pause', self._on_pause)
+        self.create_service(Trigger, '~/step', self._on_step)
+        self._diagnostics = Diagnostics(
+            self,
+            {
+                'model': self.host.status,
+                'command': self._command_status,
+                'simulation': self._simulation_status,
+            },
+        )
+
+    # start and stop, called by runtime.run
+
+    def start(self) -> None:
+        """Load the robot; without one the node waits for the topic and says so."""
+        try:
+            self.host.load()
+        except (KaneDynamicsError, ParameterException) as error:
+            self.host.fail(error)
+
+    def stop(self) -> None:
+        """Stop what still runs in the background."""
+        self.host.clear()
+
+    def _reread(self) -> None:
+        self.parameters = read(self, SimulatorParameters)
+
+    def _on_compiled(self) -> None:
+        if self.plant is not None:
+            self.plant.speed_up()
+
+    def _on_model(self, dynamics: Dynamics) -> None:
+        model = dynamics.model
+        declare_for_joints(self, (INITIAL_POSITION,), model.joints)
+        initial = read_for_joints(self, INITIAL_POSITION, model.joints)
+        self._output.prepare(model, own_description=not self.host.from_topic)
+        first = self.plant is None
+        self.plant = Plant(dynamics, self.parameters, initial)
+        self._commands = CommandInput(model, self.parameters.command_joints)
+        self._publish()
+        if first:
+            self._start_timers(self.plant)
+
+    def _start_timers(self, plant: Plant) -> None:
+        p, wall = self.parameters, Clock(clock_type=ClockType.STEADY_TIME)
+        self._pacer.start(plant.period)
+        if p.lockstep:
+            self.create_timer(RETRY_PERIOD, self._on_silence, clock=wall)
+        if p.rtf > 0.0:
+            self.create_timer(plant.period * 1e-9 / p.rtf, self._on_tick, clock=wall)
+        else:
+            self._again.trigger()
+
+    # commands
+
+    def _on_effort(self, message: JointState) -> None:
+        if self.plant is None or self._commands is None:
+            return
+        lockstep = self.parameters.lockstep
+        timeout = None if lockstep else self.parameters.command_timeout
+        if not self._commands.take(message, self.plant, timeout) or not lockstep:
+            return
+        self._answered = self._ever_answered = True
+        if self.parameters.rtf == 0.0:
+            self._on_tick()
+
+    def _on_array(self, message: Float64MultiArray) -> None:
+        if self.plant is not None and self._commands is not None:
+            self._commands.take_array(message, self.plant)
+
+    # time
+
+    def _on_tick(self) -> None:
+        """Run one period if it is due; more follow after the callbacks that wait now."""
+        if self.plant is None or self._paused or self._waiting():
+            self._pacer.skip()
+            return
+        if self._pacer.due():
+            self._run_period(self.plant)
+            self._pacer.count()
+        if self._pacer.due() and not self._waiting():
+            self._again.trigger()
+
+    def _waiting(self) -> bool:
+        """Return whether lockstep waits for the efforts of the last state."""
+        return self.parameters.lockstep and not self._answered
+
+    def _on_silence(self) -> None:
+        """Lockstep: repeat a state that nobody answered; after the timeout go on without."""
+        if self.plant is None or self._paused or self._answered:
+            return
+        waited = time.monotonic() - self._published_at
+        if self._ever_answered and waited > self.parameters.command_timeout:
+            self._counts['lockstep timeouts'] += 1
+            self._released_since += 1
+            self.plant.release_all()
+            self._run_period(self.plant)
+        elif waited > RETRY_PERIOD:
+            self._output.publish(self.plant)
+
+    def _run_period(self, plant: Plant) -> None:
+        """Integrate to the next publication and publish."""
+        rest = plant.steps_per_period - plant.steps % plant.steps_per_period
+        if self._advance(plant, rest):
+            self._publish()
+
+    def _advance(self, plant: Plant, steps: int) -> bool:
+        if not self.parameters.lockstep:
+            released = len(plant.release(self.parameters.command_timeout))
+            self._counts['released commands'] += released
+            self._released_since += released
+        try:
+            plant.advance(steps)
+        except KaneDynamicsError as error:
+            self._trouble, self._paused = f'stopped: {error}', True
+            self.get_logger().error(self._trouble)
+            return False
+        return True
+
+    def _publish(self) -> None:
+        if self.plant is not None:
+            self._answered, self._published_at = False, time.monotonic()
+            self._output.publish(self.plant)
+
+    # services
+
+    def _on_reset(self, request: Empty.Request, response: Empty.Response) -> Any:
+        if self.plant is not None:
+            self.plant.reset()
+            self._trouble = ''
+            self._pacer.skip()
+            self._publish()
+        return response
+
+    def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> Any:
+        self._paused = request.data
+        self._pacer.skip()
+        self._again.trigger()
+        response.success, response.message = True, 'paused' if self._paused else 'running'
+        return response
+
+    def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Any:
+        plant, count = self.plant, self.parameters.step_count
+        if plant is None or not self._paused:
+            response.message = 'pause first' if plant is not None else 'no model'
+            return response
+        done = 0
+        while done < count:
+            part = min(count - done, plant.steps_per_period - plant.steps % plant.steps_per_period)
+            if not self._advance(plant, part):
+                response.message = self._trouble
+                return response
+            done += part
+            self._publish()
+        response.success, response.message = True, f'time {plant.time * 1e-9:.9f} s'
+        return response
+
+    # diagnostics
+
+    def _command_status(self) -> Status:
+        return input_status(self._commands)
+
+    def _simulation_status(self) -> Status:
+        released, self._released_since = self._released_since, 0
+        if self.plant is None:
+            return Status(ERROR, 'no model')
+        values: dict[str, object] = {
+            'time [s]': f'{self.plant.time * 1e-9:.9f}',
+            'steps': self.plant.steps,
+            'state': 'paused' if self._paused else 'running',
+            'real time factor': f'{self._pacer.achieved(self.plant.time):.3f}',
+            **self._counts,
+        }
+        if self._output.remark:
+            values['remark'] = self._output.remark
+        if self._trouble:
+            return Status(ERROR, self._trouble, values)
+        if self.parameters.lockstep and not self._ever_answered:
+            return Status(WARN, 'lockstep: waiting for the first effort command', values)
+        if released:
+            return Status(WARN, f'{released} efforts went to zero: command_timeout', values)
+        return Status(OK, 'paused' if self._paused else 'ok', values)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node; the executable ``kane_simulator``."""
+    return run(SimulatorNode, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

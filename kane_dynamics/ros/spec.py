@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Declarative parameters: one frozen dataclass per node is its table.
+
+Each field carries the ROS name, unit, bounds, choices, read-only flag and description. The same
+table declares the parameters, validates changes, is read into the frozen dataclass, generates the
+tables of ``doc/nodes.md`` and checks the names in launch and YAML files. Nothing here needs rclpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+Value = bool | int | float | str | tuple[str, ...] | tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """
+    One parameter as ROS sees it.
+
+    Attributes
+    ----------
+    name : str
+        Full ROS name; ``<joint>`` in it stands for the name of a joint.
+    default : Value
+        Value without an override; an empty string array is ``('',)``, since ``[]`` has no type.
+    bounds : tuple of float or None
+        Smallest and largest legal value, both included.
+
+    """
+
+    name: str
+    default: Value
+    description: str
+    unit: str = ''
+    bounds: tuple[float, float] | None = None
+    choices: tuple[str, ...] = ()
+    size: int = 0
+    read_only: bool = False
+
+    @property
+    def kind(self) -> str:
+        """Return the ROS type in words, taken from the default."""
+        if isinstance(self.default, tuple):
+            return 'string_array' if isinstance(self.default[0], str) else 'double_array'
+        names = {bool: 'bool', int: 'int', float: 'double', str: 'string'}
+        return names[type(self.default)]
+
+    def constraints(self) -> str:
+        """Return what a legal value must satisfy, in words; '' where everything is legal."""
+        if self.choices:
+            return 'one of ' + ', '.join(self.choices)
+        if self.bounds is not None:
+            return f'{self.bounds[0]:g} to {self.bounds[1]:g}'
+        return f'{self.size} numbers' if self.size else ''
+
+    def problem(self, value: object) -> str:
+        """Return why a value is illegal, or '' if it is legal."""
+        numbers = value if isinstance(value, (list, tuple)) else [value]
+        if self.kind.startswith('double') and not np.isfinite(np.asarray(numbers, float)).all():
+            return f"parameter '{self.name}' must be finite, got {value}"
+        if self.choices and value not in self.choices:
+            return f"parameter '{self.name}' must be {self.constraints()}, got '{value}'"
+        if self.size and len(numbers) != self.size:
+            return f"parameter '{self.name}' needs {self.size} numbers, got {len(numbers)}"
+        return ''
+
+
+def param(
+    name: str,
+    default: Value,
+    description: str,
+    *,
+    unit: str = '',
+    bounds: tuple[float, float] | None = None,
+    choices: Sequence[str] = (),
+    size: int = 0,
+    read_only: bool = False,
+) -> Any:
+    """Return a dataclass field that carries the `Spec` of one parameter."""
+    spec = Spec(name, default, description, unit, bounds, tuple(choices), size, read_only)
+    return field(default=default, metadata={'spec': spec})
+
+
+def specs(table: type) -> tuple[Spec, ...]:
+    """Return the parameters of a table (a dataclass made of `param` fields), in order."""
+    return tuple(f.metadata['spec'] for f in fields(table))
+
+
+def plain(value: Any) -> Any:
+    """Return a hashable value: arrays as tuples, the placeholder ``['']`` as ``()``."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return tuple(x for x in value if x != '')
+
+
+def matching_spec(name: str, table: Iterable[Spec]) -> Spec | None:
+    """Return the entry of a table that a full parameter name belongs to, or None."""
+    for spec in table:
+        head, mark, tail = spec.name.partition('<joint>')
+        if name == spec.name or (
+            mark
+            and len(name) > len(head) + len(tail)
+            and name.startswith(head)
+            and name.endswith(tail)
+        ):
+            return spec
+    return None
+
+
+def markdown_table(table: Iterable[Spec]) -> str:
+    """Return the parameters as a Markdown table for ``doc/nodes.md``."""
+    rows = [
+        '| parameter | type | default | unit | legal values | changeable | description |',
+        '|---|---|---|---|---|---|---|',
+    ]
+    for spec in table:
+        changeable = 'no' if spec.read_only else 'yes'
+        rows.append(
+            f'| `{spec.name}` | {spec.kind} | `{_shown(spec.default)}` '
+            f'| {spec.unit or "-"} | {spec.constraints() or "any"} | {changeable} '
+            f'| {spec.description} |'
+        )
+    return '\n'.join(rows)
+
+
+def _shown(value: Value) -> str:
+    """Return a default as it would be written in YAML."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        inside = ', '.join(_shown(x) for x in value)
+        return f'[{inside}]'
+    return f"'{value}'" if isinstance(value, str) else str(value)

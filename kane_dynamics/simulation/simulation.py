@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stepping a robot through time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kane_dynamics.algorithms.forward_dynamics import Motion
+from kane_dynamics.algorithms.projection import project
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.exceptions import (
+    InconsistentConstraintsError,
+    InvalidInputError,
+    ProjectionError,
+)
+from kane_dynamics.model.checks import as_vector
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.simulation.integrators import INTEGRATORS
+from kane_dynamics.simulation.reference import ReferenceEngine
+
+Floats = NDArray[np.float64]
+EffortLaw = Callable[[float, Floats, Floats], ArrayLike]
+
+
+class Engine(Protocol):
+    """What computes the motion: the reference algorithms, or a compiled robot."""
+
+    def advance(
+        self, q: Floats, v: Floats, tau: Floats, t: float, h: float, n: int
+    ) -> tuple[Floats, Floats]:
+        """Return the state after n steps of h [s] at constant efforts."""
+
+    def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
+        """Return accelerations and multipliers at a state."""
+
+
+class Simulation:
+    """
+    A robot in time: fixed steps, same inputs, same outputs.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    constraints : sequence of Constraint
+        Rows that hold during the motion.
+    step : float
+        Length of a step [s].
+    integrator : str
+        'semi_implicit', 'rk4' or 'midpoint', see `integrators`.
+    projection : bool
+        Whether drift off the constraints is projected away after each step.
+    engine : Engine, optional
+        Computes instead of the reference algorithms: ``compiled.engine(integrator, projection)``.
+
+    Attributes
+    ----------
+    q, v : ndarray, shapes (nq,), (nv,)
+        State, read-only.
+    time : float
+        [s]; a whole number of steps after the start.
+    labels : tuple of str
+        Names of the constraint rows.
+
+    Raises
+    ------
+    InvalidInputError
+        If the step is not positive or the integrator unknown.
+
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        constraints: Sequence[Constraint] = (),
+        step: float = 0.001,
+        integrator: str = 'semi_implicit',
+        projection: bool = True,
+        engine: Engine | None = None,
+    ) -> None:
+        if integrator not in INTEGRATORS:
+            raise InvalidInputError(
+                f'integrator {integrator!r} is unknown; there are {sorted(INTEGRATORS)}'
+            )
+        if not (np.isfinite(step) and step > 0.0):
+            raise InvalidInputError(f'step must be > 0 s, got {step}')
+        self.robot = robot
+        self.constraints = tuple(constraints)
+        self.step_size = float(step)
+        self.labels = tuple(label for c in self.constraints for label in c.labels)
+        self._projection = projection
+        self._engine = engine or ReferenceEngine(robot, constraints, integrator, projection)
+        try:
+            self.reset()
+        except (InconsistentConstraintsError, ProjectionError):
+            # a loop that does not close at the neutral configuration: it is reset elsewhere
+            self._set_state(robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv))
+
+    def reset(
+        self, q: ArrayLike | None = None, v: ArrayLike | None = None, time: float = 0.0
+    ) -> None:
+        """
+        Start again at q (neutral where left out), v (rest) and time [s].
+
+        With projection, the state is first moved onto the constraints.
+
+        Raises
+        ------
+        InvalidInputError
+            If a shape is wrong or a number is not finite.
+
+        """
+        robot = self.robot
+        (self._start,) = as_vector('time [s]', [time], 1).tolist()
+        self._steps = 0
+        state_q = np.array(checked_coordinates(robot, robot.neutral() if q is None else q))
+        state_v = np.array(checked_speeds(robot, np.zeros(robot.nv) if v is None else v))
+        if self._projection and self.constraints:
+            state_q, state_v = project(robot, self.constraints, state_q, state_v, self.time)
+        self._set_state(state_q, state_v, np.zeros(robot.nv))
+
+    @property
+    def time(self) -> float:
+        """Return the time [s]: start + number of steps x step, without accumulated roundoff."""
+        return self._start + self._steps * self.step_size
+
+    def step(self, tau: ArrayLike, n: int = 1) -> None:
+        """
+        Advance by n steps at constant efforts.
+
+        Parameters
+        ----------
+        tau : array_like, shape (nv,)
+            Efforts on v [N m or N].
+        n : int
+            Number of steps.
+
+        Raises
+        ------
+        InvalidInputError
+            If the shape is wrong, a number is not finite, or n is negative.
+
+        """
+        efforts = as_vector('tau', tau, self.robot.nv)
+        if n < 0:
+            raise InvalidInputError(f'n: need a number of steps >= 0, got {n}')
+        q, v = self._engine.advance(self.q, self.v, efforts, self.time, self.step_size, n)
+        self._steps += n
+        self._set_state(q, v, efforts)
+
+    @property
+    def acceleration(self) -> Floats:
+        """Return vdot at this state under the last efforts, shape (nv,)."""
+        return self._motion().acceleration
+
+    @property
+    def multipliers(self) -> Floats:
+        """Return lambda at this state under the last efforts, one for each label."""
+        return self._motion().multipliers
+
+    def _motion(self) -> Motion:
+        return self._engine.motion(self.q, self.v, self._efforts, self.time)
+
+    def _set_state(self, q: Floats, v: Floats, efforts: Floats) -> None:
+        q.setflags(write=False)
+        v.setflags(write=False)
+        self.q, self.v, self._efforts = q, v, efforts
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """
+    A simulated motion.
+
+    Parameters
+    ----------
+    time : ndarray, shape (n + 1,)
+        [s].
+    q, v : ndarray, shapes (n + 1, nq), (n + 1, nv)
+        States.
+
+    """
+
+    time: Floats
+    q: Floats
+    v: Floats
+
+
+def simulate(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    duration: float,
+    *,
+    effort: EffortLaw | None = None,
+    constraints: Sequence[Constraint] = (),
+    step: float = 0.001,
+    integrator: str = 'rk4',
+    projection: bool = True,
+    engine: Engine | None = None,
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+) -> Trajectory:
+    """
+    Return the motion from a state over `duration`, efforts held over each step.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q, v : array_like, shapes (nq,), (nv,)
+        State at t = 0.
+    duration : float
+        [s]; rounded to whole steps.
+    effort : callable, optional
+        effort(t, q, v) -> efforts, shape (nv,); zero where left out.
+    constraints, step, integrator, projection, engine
+        As for `Simulation`.
+    progress : callable
+        Wraps the iteration over steps, e.g. ``rich.progress.track``.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong, a number is not finite, or the integrator is unknown.
+
+    """
+    simulation = Simulation(robot, constraints, step, integrator, projection, engine)
+    simulation.reset(q, v)
+    count = round(float(as_vector('duration [s]', [duration], 1)[0]) / step)
+    times, qs, vs = [simulation.time], [simulation.q], [simulation.v]
+    nothing = np.zeros(robot.nv)
+    for _ in progress(range(count)):
+        law = nothing if effort is None else effort(simulation.time, simulation.q, simulation.v)
+        simulation.step(law)
+        times.append(simulation.time)
+        qs.append(simulation.q)
+        vs.append(simulation.v)
+    return Trajectory(np.array(times), np.array(qs), np.array(vs))

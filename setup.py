@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One description for both worlds: colcon (ament_python) and pip read this file."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+PACKAGE = 'kane_dynamics'
+SHARE = Path('share') / PACKAGE
+SHARED_FOLDERS = ('launch', 'config', 'robots')
+SHARED_SUFFIXES = {'.py', '.xml', '.yaml', '.urdf', '.xacro', '.rviz', '.sdf', '.md'}
+
+# PyPI has the ROS 2 wheels (rclpy and its messages) for Linux on x86_64 only.
+ROS_PLATFORM = 'sys_platform == "linux" and platform_machine == "x86_64"'
+ROS_WHEELS = (
+    'ros-rclpy>=9.1',
+    'ros-rmw-fastrtps-cpp',
+    'ros-diagnostic-msgs',
+    'ros-geometry-msgs',
+    'ros-nav-msgs',
+    'ros-rosgraph-msgs',
+    'ros-sensor-msgs',
+    'ros-std-msgs',
+    'ros-std-srvs',
+    'ros-trajectory-msgs',
+    'ros-visualization-msgs',
+)
+
+
+def shared_files():
+    """
+    Return the data files, one entry per folder, as paths relative to this file.
+
+    Returns
+    -------
+    list of (str, list of str)
+        Target folder below the prefix, files that go into it.
+
+    """
+    entries = [
+        ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
+        (SHARE.as_posix(), ['package.xml']),
+    ]
+    for top in SHARED_FOLDERS:
+        for folder in sorted({path.parent for path in Path(top).rglob('*')}):
+            if '__pycache__' in folder.parts:
+                continue
+            files = sorted(
+                path.as_posix()
+                for path in folder.iterdir()
+                if path.is_file() and path.suffix in SHARED_SUFFIXES
+            )
+            if files:
+                entries.append(((SHARE / folder).as_posix(), files))
+    return entries
+
+
+setup(
+    name=PACKAGE,
+    version='0.1.0',
+    description='Dynamics of mobile manipulators in dual quaternion algebra, with exact '
+    'nonholonomic constraints, for Python and ROS 2',
+    long_description=Path('README.md').read_text() if Path('README.md').is_file() else '',
+    long_description_content_type='text/markdown',
+    author='kane_dynamics contributors',
+    author_email='maintainers@kane-dynamics.org',
+    maintainer='kane_dynamics maintainers',
+    maintainer_email='maintainers@kane-dynamics.org',
+    license='Apache-2.0',
+    keywords=['robotics', 'dynamics', 'dual quaternion', 'nonholonomic', 'ROS'],
+    python_requires='>=3.10',
+    packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
+    package_data={PACKAGE: ['py.typed']},
+    data_files=shared_files(),
+    zip_safe=False,
+    install_requires=[
+        'numpy',
+        'scipy',
+        'numpy-quaternion',
+        'defusedxml',
+        'PyYAML',
+        'llvmlite>=0.45',
+        'casadi',
+        'rich',
+        'matplotlib',
+    ],
+    extras_require={
+        'ros': [f'{wheel}; {ROS_PLATFORM}' for wheel in ROS_WHEELS],
+        'robots': ['example-robot-data'],
+        'oracle': [
+            'pin',
+            'mujoco',
+            'sympy',
+            'mpmath',
+            'example-robot-data',
+            # Its data folder only; has wheels for Python 3.10 and 3.11, and its source needs gcc.
+            f'pybullet; python_version < "3.12" and {ROS_PLATFORM}',
+        ],
+        'test': [
+            'pytest',
+            'hypothesis',
+            'ruff',
+            'mypy',
+            'colcon-common-extensions',
+            'catkin_pkg',
+            'xacro',
+            'setuptools>=61',
+            'wheel',
+        ],
+    },
+    entry_points={
+        'console_scripts': [
+            'kane_inverse_dynamics = kane_dynamics.ros.inverse_dynamics_node:main',
+            'kane_forward_dynamics = kane_dynamics.ros.forward_dynamics_node:main',
+            'kane_simulator = kane_dynamics.ros.simulator_node:main',
+            'kane-dynamics = kane_dynamics.cli:main',
+        ],
+    },
+)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The forms that kernels trace, on numbers: composite inertias and elimination on the tree."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from support.calculus import relative
+from support.constraint_cases import CASES, rows_at
+from support.trees import random_inertia, random_pose, thirty_trees, tree_and_state
+
+import kane_dynamics as kd
+from kane_dynamics.algorithms.composite_inertia import CompositeInertia, composite_mass_matrix
+from kane_dynamics.algorithms.sparse_ldl import (
+    constrained_acceleration,
+    factor_tree,
+    solve_symmetric,
+    symmetric_product,
+)
+
+ROUNDOFF = 1e-12  # see test_algorithms_equation_of_motion
+SOLVED = 1e-9  # roundoff times the condition of M, at most 1e4
+
+
+def dense(lower):
+    """Return the symmetric matrix of the nonzeros of its lower triangle."""
+    matrix = np.zeros((len(lower), len(lower)))
+    for k, row in enumerate(lower):
+        for j, entry in row.items():
+            matrix[k, j] = matrix[j, k] = entry
+    return matrix
+
+
+@pytest.fixture(params=thirty_trees(), ids=lambda case: f'{case[1]}-{case[0]}')
+def case(request):
+    """Return a robot with a state and its sparse mass matrix."""
+    robot, q, v, a = tree_and_state(*request.param)
+    return robot, q, v, a, composite_mass_matrix(robot, q.tolist())
+
+
+def test_composite_mass_matrix_is_that_of_gauss(case):
+    robot, q, _, _, lower = case
+    assert relative(dense(lower), kd.mass_matrix(robot, q)) < ROUNDOFF
+
+
+def test_no_entry_between_branches(case):
+    robot, _, _, _, lower = case
+    column_of = [set() for _ in range(robot.nv)]  # the bodies that each speed moves
+    for i in range(len(robot.bodies)):
+        for carrier in robot.ancestors(i):
+            for k in range(*robot.indices[carrier].v.indices(robot.nv)):
+                column_of[k].add(i)
+    for k, row in enumerate(lower):
+        for j in row:
+            assert j <= k
+            assert column_of[k] & column_of[j]
+
+
+def test_factor_solves_and_multiplies(case):
+    robot, q, v, a, lower = case
+    M, factor = kd.mass_matrix(robot, q), factor_tree(lower)
+    assert relative(factor.solve(a), np.linalg.solve(M, a)) < SOLVED
+    assert relative(symmetric_product(lower, v), M @ v) < ROUNDOFF
+    L = np.eye(robot.nv)
+    for k, row in enumerate(factor.rows):
+        L[k, list(row)] = list(row.values())
+    assert relative(L.T @ np.diag(factor.pivots) @ L, M) < ROUNDOFF
+    assert relative(factor.solve_upper(v), np.linalg.solve(L.T, v)) < SOLVED
+    assert relative(factor.solve_lower(v), np.linalg.solve(L, v)) < SOLVED
+    assert 0.0 < factor.health <= 1.0
+    assert factor.health == pytest.approx((np.array(factor.pivots) / np.diag(M)).min())
+
+
+@pytest.mark.parametrize(
+    'name', ['differential_drive', 'leaning_disc', 'loop_spatial', 'pfaffian']
+)
+def test_constrained_acceleration_is_that_of_udwadia_and_kalaba(name):
+    case = CASES[name]
+    robot, q, v = case.robot, case.q, case.v
+    tau = np.random.default_rng(6).uniform(-2, 2, robot.nv)
+    motion = kd.forward_dynamics(robot, q, v, tau, (case.constraint,), time=case.t)
+    rows = rows_at(case)
+    force = tau - kd.bias_force(robot, q, v) - kd.friction_force(robot, v)
+    sparse = [{k: x for k, x in enumerate(row) if x} for row in rows.matrix.tolist()]
+    factor = factor_tree(composite_mass_matrix(robot, q.tolist()))
+    acceleration, multipliers, health = constrained_acceleration(
+        factor, force.tolist(), sparse, rows.acceleration.tolist()
+    )
+    assert relative(acceleration, motion.acceleration) < SOLVED
+    assert relative(multipliers, motion.multipliers) < SOLVED
+    assert 1e-6 < health <= 1.0
+    free, none, same = constrained_acceleration(factor, force.tolist(), [], [])
+    expected = kd.forward_dynamics(robot, q, v, tau).acceleration
+    assert relative(free, expected) < SOLVED
+    assert (none, same) == ([], factor.health)
+
+
+def test_health_is_the_squared_sine_between_rows():
+    angle = 1e-2
+    rows = np.array([[1.0, 0.0, 0.0], [np.cos(angle), np.sin(angle), 0.0]])
+    gram = (rows @ rows.T).tolist()
+    x, health = solve_symmetric([gram[0][:1], gram[1]], [1.0, 2.0])
+    assert health == pytest.approx(np.sin(angle) ** 2, rel=1e-10)
+    assert_allclose(x, np.linalg.solve(rows @ rows.T, [1.0, 2.0]), rtol=1e-10)
+
+
+def test_composite_inertia_against_welding():
+    rng = np.random.default_rng(2)
+    one, two, x_B_A = random_inertia(rng), random_inertia(rng), random_pose(rng)
+    welded = CompositeInertia.of_body(one).moved(x_B_A) + CompositeInertia.of_body(two)
+    expected = CompositeInertia.of_body(one.moved(x_B_A) + two)
+    assert welded.mass == pytest.approx(expected.mass)
+    for ours, other in (
+        (welded.moment, expected.moment),
+        *zip(welded.tensor, expected.tensor, strict=True),
+    ):
+        assert_allclose((ours.x, ours.y, ours.z), (other.x, other.y, other.z), rtol=0, atol=1e-14)

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures that every test may use."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def rng():
+    """Return a random generator with the same seed in every test."""
+    return np.random.default_rng(20240607)
+
+
+@pytest.fixture(scope='session')
+def root():
+    """Return the root of the source tree."""
+    return ROOT
+
+
+@pytest.fixture(scope='session')
+def robots():
+    """Return the folder of the shipped robot descriptions."""
+    return ROOT / 'robots'

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Efforts under constraints: back through forward dynamics, and what cannot be reached."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from support.calculus import relative
+from support.constraint_cases import Scaled
+from support.machines import four_bar, four_bar_coordinates, shopping_cart
+from support.wheeled_robots import ROBOTS, wheeled_robot
+
+import kane_dynamics as kd
+from kane_dynamics.exceptions import (
+    InconsistentConstraintsError,
+    InvalidInputError,
+    NameNotFoundError,
+    UnreachableAccelerationError,
+)
+
+# Roundoff of tau (1e-16 of 2 N m) over the smallest inertia (TIAGo's last joint: 4e-6 kg m^2), as
+# it stands after a chain of 15; measured 1e-10.
+BACK = 1e-9
+
+
+@pytest.fixture(params=ROBOTS)
+def problem(request):
+    """Return a wheeled robot, its constraints, actuated names, and an allowed q, v, a."""
+    return wheeled_robot(request.param)
+
+
+def test_forward_dynamics_gives_the_accelerations_back(problem):
+    robot, constraints, actuated, q, v, a = problem
+    result = kd.constrained_inverse_dynamics(robot, q, v, a, constraints, actuated)
+    passive = [n for n in robot.velocity_names if n not in actuated]
+    assert not result.effort[[robot.velocity_index(n) for n in passive]].any()
+    motion = kd.forward_dynamics(robot, q, v, result.effort, constraints)
+    assert relative(motion.acceleration, a) < BACK
+    assert result.labels == motion.labels
+    force = kd.constraints.constraint_rows(robot, constraints, q.tolist(), v.tolist(), 0.0)
+    assert relative(force.matrix.T @ result.multipliers, motion.constraint_force) < BACK
+    assert relative(result.multipliers, motion.multipliers) < BACK
+    assert result.residual < 1e-9
+    assert result.rank == robot.nv
+
+
+def test_external_wrench_is_balanced(problem):
+    robot, constraints, actuated, q, v, a = problem
+    wrench = {robot.bodies[-1].name: (0.3, -0.2, 0.5, 4.0, -2.0, 6.0)}
+    result = kd.constrained_inverse_dynamics(
+        robot, q, v, a, constraints, actuated, external_wrenches=wrench
+    )
+    motion = kd.forward_dynamics(robot, q, v, result.effort, constraints, external_wrenches=wrench)
+    assert relative(motion.acceleration, a) < BACK
+
+
+def test_completed_acceleration_keeps_what_is_given(problem):
+    robot, constraints, actuated, q, v, _ = problem
+    wished = np.random.default_rng(8).uniform(-1, 1, robot.nv)
+    a = kd.complete_acceleration(robot, q, v, wished, constraints, actuated)
+    columns = [robot.velocity_index(n) for n in actuated]
+    assert_array_equal(a[columns], wished[columns])
+    rows = kd.constraints.constraint_rows(robot, constraints, q.tolist(), v.tolist(), 0.0)
+    assert relative(rows.matrix @ a, rows.acceleration) < 1e-12
+    again = kd.complete_acceleration(robot, q, v, a, constraints, robot.velocity_names)
+    assert_array_equal(again, a)
+
+
+def test_acceleration_that_breaks_the_constraints(problem):
+    robot, constraints, actuated, q, v, a = problem
+    sideways = a.copy()
+    sideways[:2] += 0.5 * np.array([-np.sin(q[2]), np.cos(q[2])])
+    with pytest.raises(UnreachableAccelerationError, match='violate the constraints') as caught:
+        kd.constrained_inverse_dynamics(robot, q, v, sideways, constraints, actuated)
+    assert caught.value.names == ('base/no_side_slip',)
+    assert caught.value.residual == pytest.approx(0.5)
+    wish = (robot, q, v, sideways, constraints, robot.velocity_names)
+    with pytest.raises(InconsistentConstraintsError, match='contradict') as caught:
+        kd.complete_acceleration(*wish)
+    assert caught.value.residual == pytest.approx(0.5)
+
+
+def test_acceleration_that_no_actuator_makes(problem):
+    robot, constraints, actuated, q, v, a = problem
+    last = actuated[-1]
+    without = [name for name in actuated if name != last]
+    with pytest.raises(UnreachableAccelerationError, match='no actuator or constraint') as caught:
+        kd.constrained_inverse_dynamics(robot, q, v, a, constraints, without)
+    assert caught.value.names == (last,)
+    force = kd.constrained_inverse_dynamics(robot, q, v, a, constraints, actuated)
+    expected = abs(force.effort[robot.velocity_index(last)])
+    assert caught.value.residual == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_name_given_twice_counts_once(problem):
+    # regression: an actuator named twice lost half of its effort, a given one counted twice
+    robot, constraints, actuated, q, v, a = problem
+    twice = [*actuated, *actuated]
+    once = kd.constrained_inverse_dynamics(robot, q, v, a, constraints, actuated)
+    result = kd.constrained_inverse_dynamics(robot, q, v, a, constraints, twice)
+    assert_allclose(result.effort, once.effort, rtol=0, atol=1e-12)
+    assert_array_equal(
+        kd.complete_acceleration(robot, q, v, a, constraints, twice),
+        kd.complete_acceleration(robot, q, v, a, constraints, actuated),
+    )
+
+
+def test_undetermined_acceleration(problem):
+    robot, constraints, actuated, q, v, a = problem
+    with pytest.raises(UnreachableAccelerationError, match='determine 3 of these') as caught:
+        kd.complete_acceleration(robot, q, v, a, constraints, actuated[:-1])
+    assert actuated[-1] in caught.value.names
+    with pytest.raises(UnreachableAccelerationError, match='determine 0 of these'):
+        kd.complete_acceleration(robot, q, v, a, (), actuated)
+
+
+def test_unconstrained_robot_with_all_actuators(problem):
+    robot, _, _, q, v, a = problem
+    names = robot.velocity_names
+    result = kd.constrained_inverse_dynamics(robot, q, v, a, (), names)
+    assert relative(result.effort, kd.inverse_dynamics(robot, q, v, a)) < 1e-12
+    assert_array_equal(kd.complete_acceleration(robot, q, v, a, (), names), a)
+    with pytest.raises(UnreachableAccelerationError):
+        kd.constrained_inverse_dynamics(robot, q, v, a, (), names[3:])
+
+
+def test_more_actuators_than_freedoms():
+    # a four-bar linkage with all joints driven: one freedom, rank 4 of 4 + 6 columns
+    robot, q = four_bar(), four_bar_coordinates(0.9)
+    loop = kd.constraints.loop_closure(robot, 'coupler_end', 'rocker_end')
+    v, tau = np.zeros(4), np.array([1.0, 0.0, 0.0, 0.0])
+    a = kd.forward_dynamics(robot, q, v, tau, (loop,)).acceleration
+    crank_only = kd.constrained_inverse_dynamics(robot, q, v, a, (loop,), ['crank'])
+    assert_allclose(crank_only.effort, tau, rtol=0, atol=1e-10)
+    every = kd.constrained_inverse_dynamics(robot, q, v, a, (loop,), robot.velocity_names)
+    assert every.rank == 4
+    motion = kd.forward_dynamics(robot, q, v, every.effort, (loop,))
+    assert_allclose(motion.acceleration, a, rtol=0, atol=1e-9)
+    # the split is a choice of norm, but not one of how the user scales the rows
+    scaled = kd.constrained_inverse_dynamics(
+        robot, q, v, a, (Scaled(loop, 1e3),), robot.velocity_names
+    )
+    assert_allclose(scaled.effort, every.effort, rtol=0, atol=1e-12)
+
+
+def test_rheonomic_rows_use_the_time():
+    robot = shopping_cart()
+    q, v = np.zeros(4), np.zeros(4)
+    driven = (
+        kd.constraints.pfaffian(robot, lambda q, t: np.eye(4)[2], lambda q, t: t**2, 'turn'),
+    )
+    a = kd.complete_acceleration(
+        robot, q, v, np.zeros(4), driven, ['base_x', 'base_y', 'caster'], time=0.5
+    )
+    assert_allclose(a, (0, 0, 1.0, 0), rtol=0, atol=1e-13)
+    result = kd.constrained_inverse_dynamics(
+        robot, q, v, a, driven, ['base_x', 'base_y', 'caster'], time=0.5
+    )
+    motion = kd.forward_dynamics(robot, q, v, result.effort, driven, time=0.5)
+    assert_allclose(motion.acceleration, a, rtol=0, atol=1e-13)
+    with pytest.raises(UnreachableAccelerationError):
+        kd.constrained_inverse_dynamics(
+            robot, q, v, a, driven, ['base_x', 'base_y', 'caster'], time=0.7
+        )
+
+
+def test_bad_arguments(problem):
+    robot, constraints, actuated, q, v, a = problem
+    for function in (kd.constrained_inverse_dynamics, kd.complete_acceleration):
+        with pytest.raises(NameNotFoundError, match='nose'):
+            function(robot, q, v, a, constraints, ['nose'])
+        with pytest.raises(InvalidInputError, match=r'^a: '):
+            function(robot, q, v, a[:-1], constraints, actuated)
+        with pytest.raises(InvalidInputError, match=r'^q: '):
+            function(robot, q * np.nan, v, a, constraints, actuated)
+        with pytest.raises(InvalidInputError, match='time'):
+            function(robot, q, v, a, constraints, actuated, time=np.inf)
+
+
+def test_arguments_are_not_written(problem):
+    robot, constraints, actuated, *state = problem
+    kept = [x.copy() for x in state]
+    kd.constrained_inverse_dynamics(robot, *state, constraints, actuated)
+    kd.complete_acceleration(robot, *state, constraints, actuated)
+    for x, before in zip(state, kept, strict=True):
+        assert_array_equal(x, before)

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A test bench on real DDS: node processes on their own domain, and a node that watches them."""
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import DurabilityPolicy, QoSProfile
+
+ROOT = Path(__file__).resolve().parents[2]
+START_TIMEOUT = 30.0  # [s]: importing the package and discovery on a busy machine
+WORKER = int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw'))
+_numbers = itertools.count(os.getpid())
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+# before the first context: what is tested here stays on this machine
+os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+
+
+def domain_id():
+    """Return a domain from 1 to 100, another one for each bench and worker."""
+    return 1 + (WORKER % 2) * 50 + next(_numbers) % 50
+
+
+class Bench:
+    """Starts nodes of the package, talks to them and records what they say."""
+
+    def __init__(self, folder):
+        self.domain = domain_id()
+        self.folder = Path(folder)
+        self.context = Context()
+        rclpy.init(context=self.context, domain_id=self.domain)
+        self.node = rclpy.create_node('bench', context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.received = defaultdict(list)
+        self.statuses = {}
+        self.processes = []
+        self.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 50)
+
+    def start(self, module, *, params=None, files=(), arguments=()):
+        """Start a node process; params become ``-p name:=value``."""
+        command = [sys.executable, '-m', f'kane_dynamics.ros.{module}', '--ros-args']
+        for path in files:
+            command += ['--params-file', str(path)]
+        for name, value in (params or {}).items():
+            command += ['-p', f'{name}:={value}']
+        log = self.folder / f'{module}_{len(self.processes)}.log'
+        environment = {
+            **os.environ,
+            'ROS_DOMAIN_ID': str(self.domain),
+            'PYTHONPATH': f'{ROOT}{os.pathsep}{os.environ.get("PYTHONPATH", "")}',
+            'OPENBLAS_NUM_THREADS': '1',
+        }
+        with log.open('w') as stream:
+            process = subprocess.Popen(
+                [*command, *arguments], stdout=stream, stderr=stream, env=environment
+            )
+        process.log = log
+        self.processes.append(process)
+        return process
+
+    def listen(self, message_type, topic, qos=50):
+        """Record the messages of a topic."""
+        self.node.create_subscription(message_type, topic, self.received[topic].append, qos)
+        return self.received[topic]
+
+    def publisher(self, message_type, topic, qos=10):
+        """Return a publisher."""
+        return self.node.create_publisher(message_type, topic, qos)
+
+    def spin(self, seconds):
+        """Let messages flow."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0.0:
+            self.executor.spin_once(timeout_sec=min(left, 0.01))
+
+    def until(self, condition, timeout=START_TIMEOUT, each=None, period=0.02):
+        """Wait for a condition, calling `each` every period; return its value or fail."""
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            if each is not None:
+                each()
+            self.spin(period)
+            value = condition()
+            if value:
+                return value
+        logs = '\n'.join(f'{p.log.name}:\n{p.log.read_text()[-2000:]}' for p in self.processes)
+        raise AssertionError(f'waited {timeout} s in vain; statuses {self.statuses}\n{logs}')
+
+    def matched(self, publisher):
+        """Wait until somebody listens to a publisher."""
+        self.until(publisher.get_subscription_count)
+
+    def status(self, name):
+        """Return (level, message, values) of a component, '' before its first report."""
+        return self.statuses.get(name, (None, '', {}))
+
+    def next_status(self, name, each=None):
+        """Return the next report of a component."""
+        self.statuses.pop(name, None)
+        self.until(lambda: name in self.statuses, 10.0, each)
+        return self.statuses[name]
+
+    def call(self, service_type, name, **fields):
+        """Call a service and return its response."""
+        client = self.node.create_client(service_type, name)
+        self.until(client.service_is_ready)
+        future = client.call_async(service_type.Request(**fields))
+        self.until(future.done, 10.0)
+        self.node.destroy_client(client)
+        return future.result()
+
+    def now(self):
+        """Return the wall time as a stamp."""
+        return self.node.get_clock().now().to_msg()
+
+    def terminate(self, process, number=signal.SIGTERM):
+        """Send a signal and return the exit code."""
+        process.send_signal(number)
+        return process.wait(10.0)
+
+    def close(self):
+        """End all processes and the bench's own node."""
+        for process in self.processes:
+            if process.poll() is None:
+                process.terminate()
+        for process in self.processes:
+            try:
+                process.wait(10.0)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self.executor.shutdown()
+        self.node.destroy_node()
+        self.context.try_shutdown()
+
+    def _on_diagnostics(self, message):
+        for status in message.status:
+            values = {pair.key: pair.value for pair in status.values}
+            self.statuses[status.name] = (status.level, status.message, values)

@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reference, efforts, plant, commands and pacing. No ROS needed."""
+
+from array import array
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from ros_models import FakeClock, from_preset, joint_state, model_of, parameters, trajectory
+
+import kane_dynamics as kd
+from kane_dynamics.exceptions import KaneDynamicsError, NameNotFoundError
+from kane_dynamics.ros.command_input import CommandInput
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.effort_law import EffortLaw, Terms, clamped, known_limits
+from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
+from kane_dynamics.ros.pacer import Pacer
+from kane_dynamics.ros.plant import Plant
+from kane_dynamics.ros.reference import ReferenceInput
+from kane_dynamics.ros.robot_source import read_description, resolve
+from kane_dynamics.ros.tables import SimulatorParameters
+
+ALL = Terms()
+EACH = [Terms(*(i == j for j in range(4))) for i in range(4)]
+
+
+@pytest.fixture(scope='module', params=['nonholonomic', 'holonomic'])
+def model(request):
+    return model_of(request.param)
+
+
+@pytest.fixture(scope='module')
+def rolling():
+    return model_of('nonholonomic')
+
+
+def reader_of(model):
+    return ReferenceInput(model, InputGuard('reference', 0.5, now=lambda: 10**12))
+
+
+def motion_of(model, rng, names=None):
+    names = list(names or model.motors)
+    values = rng.uniform(-0.5, 0.5, (3, len(names)))
+    reference = reader_of(model).read(trajectory(names, *values))
+    q = model.robot.neutral() + rng.uniform(-0.5, 0.5, model.robot.nq)
+    return reference, q, rng.uniform(-0.5, 0.5, model.robot.nv)
+
+
+# reference
+
+
+def test_reference_is_the_last_point_by_name(rolling):
+    names = ['arm_2_joint', 'wheel_left_joint']
+    reference = reader_of(rolling).read(trajectory(names, [1.0, 2.0], [3.0, 4.0], [5.0, 6.0]))
+    at = {rolling.motors[m]: i for i, m in enumerate(reference.motor)}
+    assert reference.position[at['arm_2_joint']] == 1.0
+    assert reference.acceleration[at['wheel_left_joint']] == 6.0
+    assert_array_equal(
+        reference.v_index[at['arm_2_joint']], rolling.robot.velocity_index('arm_2_joint')
+    )
+
+
+def test_reference_without_velocities_is_at_rest(rolling):
+    reference = reader_of(rolling).read(trajectory(['arm_1_joint'], [1.0]))
+    assert reference.velocity.tolist() == reference.acceleration.tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    ('names', 'values', 'kind'),
+    [
+        (['arm_1_joint', 'elbow'], ([1.0, 2.0],), 'unknown'),
+        (['base_x'], ([1.0],), 'unknown'),  # a rolling base has no motor of its own
+        (['arm_1_joint'], ([],), 'short'),
+        (['arm_1_joint'], ([1.0], [1.0, 2.0]), 'short'),
+        (['arm_1_joint'], ([1.0], [], [np.nan]), 'nan'),
+        (['arm_1_joint', 'arm_1_joint'], ([1.0, 1.0],), 'duplicate'),
+    ],
+)
+def test_bad_reference_is_rejected(rolling, names, values, kind):
+    with pytest.raises(RejectedInput) as caught:
+        reader_of(rolling).read(trajectory(names, *values))
+    assert caught.value.kind == kind
+
+
+def test_reference_without_points_is_rejected(rolling):
+    message = trajectory(['arm_1_joint'], [1.0])
+    message.points = []
+    source = reader_of(rolling)
+    assert not source.take(message)
+    assert source.fresh() is None
+
+
+# effort law
+
+
+def test_feedforward_is_constrained_inverse_dynamics(model, rng):
+    reference, q, v = motion_of(model, rng)
+    law = EffortLaw(Dynamics(model))
+    wanted = law.wanted_motion(q, v, reference)
+    expected = kd.constrained_inverse_dynamics(
+        model.robot, *wanted, model.constraints, model.motors
+    )
+    got = law.feedforward(q, v, reference, ALL)
+    assert_allclose(got, expected.effort[model.v_index(model.motors)], atol=1e-10)
+
+
+def test_terms_add_up(model, rng):
+    reference, q, v = motion_of(model, rng)
+    law = EffortLaw(Dynamics(model))
+    parts = [law.feedforward(q, v, reference, terms) for terms in EACH]
+    assert_allclose(sum(parts), law.feedforward(q, v, reference, ALL), atol=1e-10)
+    assert all(np.abs(part).max() > 1e-3 for part in parts)
+    assert not law.feedforward(q, v, reference, Terms(False, False, False, False)).any()
+
+
+def test_wanted_motion_keeps_reference_and_constraints(rolling, rng):
+    reference, q, v = motion_of(rolling, rng)
+    wanted_q, wanted_v, wanted_a = EffortLaw(Dynamics(rolling)).wanted_motion(q, v, reference)
+    assert_allclose(wanted_q[reference.q_index], reference.position)
+    assert_allclose(wanted_v[reference.v_index], reference.velocity)
+    assert_allclose(wanted_a[reference.v_index], reference.acceleration)
+    assert_array_equal(wanted_q[:3], q[:3])  # the base is where odometry says
+    rows = kd.constraints.constraint_rows(
+        rolling.robot, rolling.constraints, wanted_q.tolist(), wanted_v.tolist(), 0.0
+    )
+    assert_allclose(rows.matrix @ wanted_v, 0.0, atol=1e-14)
+    assert_allclose(rows.matrix @ wanted_a, rows.acceleration, atol=1e-13)
+
+
+@pytest.mark.parametrize('compiled', [False, True])
+def test_base_motion_is_that_of_complete_acceleration(rolling, rng, compiled):
+    reference, q, v = motion_of(rolling, rng)
+    dynamics = Dynamics(rolling)
+    if compiled and not dynamics.load():
+        pytest.skip('this robot is not in the cache; compiling takes long')
+    wanted_q, wanted_v, wanted_a = EffortLaw(dynamics).wanted_motion(q, v, reference)
+    expected = kd.complete_acceleration(
+        rolling.robot, wanted_q, wanted_v, wanted_a, rolling.constraints, rolling.joints
+    )
+    assert_allclose(wanted_a, expected, atol=1e-10)
+
+
+def test_straight_wheels_move_the_base_straight(rolling):
+    names = ['wheel_left_joint', 'wheel_right_joint']
+    reference = reader_of(rolling).read(trajectory(names, [0.0, 0.0], [2.0, 2.0], [1.0, 1.0]))
+    q = rolling.robot.neutral()
+    q[2] = 0.5
+    _, v, a = EffortLaw(Dynamics(rolling)).wanted_motion(q, np.zeros(rolling.robot.nv), reference)
+    radius = rolling.robot.wheel_radii['wheel_left_joint']
+    heading = np.array([np.cos(0.5), np.sin(0.5)])
+    assert_allclose(v[:3], [*2.0 * radius * heading, 0.0], atol=1e-12)
+    assert_allclose(a[:3], [*1.0 * radius * heading, 0.0], atol=1e-12)
+
+
+def test_joints_that_are_not_named_stay_where_they_are(rolling, rng):
+    reference, q, v = motion_of(rolling, rng, ['arm_1_joint'])
+    wanted_q, wanted_v, wanted_a = EffortLaw(Dynamics(rolling)).wanted_motion(q, v, reference)
+    i = rolling.robot.velocity_index('arm_2_joint')
+    assert (wanted_q[i], wanted_v[i], wanted_a[i]) == (q[i], v[i], 0.0)
+
+
+def test_hold_keeps_the_robot_at_rest(model, rng):
+    q = model.robot.neutral() + rng.uniform(-0.5, 0.5, model.robot.nq)
+    tau = np.zeros(model.robot.nv)
+    tau[model.v_index(model.motors)] = EffortLaw(Dynamics(model)).hold(q, ALL)
+    motion = kd.forward_dynamics(model.robot, q, 0.0 * tau, tau, model.constraints)
+    assert_allclose(motion.acceleration, 0.0, atol=1e-10)
+
+
+def test_hold_is_nothing_where_the_robot_compensates_gravity(model):
+    q = model.robot.neutral()
+    q[model.q_index(('arm_2_joint',))] = 0.7
+    law = EffortLaw(Dynamics(model))
+    assert not law.hold(q, Terms(gravity=False)).any()
+    whole, part = law.hold(q, ALL), law.hold(q, Terms(compensated=('arm_2_joint',)))
+    at = model.motors.index('arm_2_joint')
+    assert abs(whole[at]) > 1.0
+    assert part[at] == 0.0
+    assert_allclose(np.delete(part, at), np.delete(whole, at), atol=1e-12)
+
+
+def test_feedback_has_the_sign_of_the_error_and_only_named_joints(rolling):
+    reference = reader_of(rolling).read(trajectory(['arm_2_joint'], [0.5], [1.0]))
+    n = len(rolling.motors)
+    q, v = rolling.robot.neutral(), np.zeros(rolling.robot.nv)
+    effort = EffortLaw(Dynamics(rolling)).feedback(
+        q, v, reference, np.full(n, 10.0), np.full(n, 2.0)
+    )
+    expected = np.zeros(n)
+    expected[rolling.motors.index('arm_2_joint')] = 10.0 * 0.5 + 2.0 * 1.0
+    assert_allclose(effort, expected)
+
+
+def test_feedback_on_the_heading_takes_the_short_way():
+    model = model_of('holonomic')
+    reference = reader_of(model).read(trajectory(['base_yaw'], [3.1]))
+    q, v = model.robot.neutral(), np.zeros(model.robot.nv)
+    q[2] = -3.1
+    n = len(model.motors)
+    effort = EffortLaw(Dynamics(model)).feedback(q, v, reference, np.ones(n), np.zeros(n))
+    assert_allclose(effort[2], 6.2 - 2 * np.pi)
+
+
+def test_motors_that_cannot_hold_the_arm_are_an_error():
+    model = model_of('nonholonomic', joints=('wheel_left_joint', 'wheel_right_joint'))
+    q = model.robot.neutral()
+    q[model.q_index(('arm_2_joint',))] = 0.7
+    with pytest.raises(KaneDynamicsError, match='arm_2_joint'):
+        EffortLaw(Dynamics(model)).hold(q, ALL)
+
+
+def test_limits():
+    limit = known_limits(np.array([2.0, 0.0, np.inf]))
+    assert_array_equal(limit, [2.0, np.inf, np.inf])
+    assert_array_equal(clamped(np.array([-5.0, 70.0, -70.0]), limit), [-2.0, 70.0, -70.0])
+
+
+# model
+
+
+def test_unknown_names_are_errors():
+    with pytest.raises(NameNotFoundError, match='elbow'):
+        model_of('nonholonomic', joints=('elbow',))
+    with pytest.raises(NameNotFoundError, match='elbow'):
+        model_of('nonholonomic', command_joints=('elbow',))
+
+
+@pytest.mark.parametrize(
+    ('changes', 'words'),
+    [
+        ({'left_wheel_names': ()}, 'one name each'),
+        ({'base_type': 'none'}, 'needs a base_type'),
+        ({'base_frame_id': 'arm_2_link'}, 'moves relative to the root'),
+        ({'urdf_file': '/nowhere.urdf'}, 'not a file'),
+        ({'urdf_file': 'package://kane_dynamics/robots/none.urdf'}, 'not found'),
+        ({'robot_description': 'hello'}, 'no XML'),
+        ({'robot_description': '<robot'}, '(?i)xml'),
+    ],
+)
+def test_wrong_descriptions_are_clear_errors(changes, words):
+    with pytest.raises(KaneDynamicsError, match=words):
+        model_of('nonholonomic', **changes)
+
+
+def test_frame_that_is_no_link_is_the_root_link():
+    model = model_of('nonholonomic', base_frame_id='my_base')
+    assert any('my_base' in remark for remark in model.remarks)
+
+
+def test_description_from_parameter_wins_over_file():
+    p = from_preset('nonholonomic', robot_description='<robot/>')
+    assert read_description(p) == '<robot/>'
+
+
+def test_package_uri_is_found_through_the_ament_index(tmp_path, monkeypatch):
+    target = tmp_path / 'share' / 'my_robot' / 'robot.urdf'
+    target.parent.mkdir(parents=True)
+    target.write_text('<robot/>')
+    monkeypatch.setenv('AMENT_PREFIX_PATH', f'/nowhere:{tmp_path}')
+    assert resolve('package://my_robot/robot.urdf') == target
+
+
+def test_xacro_file(tmp_path):
+    pytest.importorskip('xacro')
+    source = tmp_path / 'robot.urdf.xacro'
+    source.write_text(
+        '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        '<xacro:property name="n" value="base"/><link name="${n}"/></robot>'
+    )
+    text = read_description(parameters(urdf_file=str(source)))
+    assert '<link name="base"/>' in text
+
+
+def test_summary_names_motors_and_constraints(rolling):
+    text = rolling.summary()
+    assert 'wheel_left_joint: motor, effort limit 30' in text
+    assert 'base_x: no motor' in text
+    assert 'no_side_slip' in text
+
+
+# plant, commands, pacing
+
+
+def plant_of(model, **changes):
+    p = from_preset('nonholonomic', SimulatorParameters, **changes)
+    return Plant(Dynamics(model), p, np.zeros(len(model.joints)))
+
+
+def test_plant_rates_are_whole_steps(rolling):
+    plant = plant_of(rolling, joint_state_rate=250.0, odom_rate=50.0)
+    assert (plant.steps_per_period, plant.periods_per_odom) == (4, 5)
+    assert plant.period == 4_000_000
+    assert plant.odom_due
+
+
+def test_plant_is_deterministic_and_resets(rolling):
+    plant = plant_of(rolling)
+    index, effort = rolling.v_index(('wheel_left_joint',)), np.array([1.5])
+    states = []
+    for _ in range(2):
+        plant.reset()
+        plant.command(index, effort)
+        plant.advance(7)
+        plant.advance(3)
+        states.append(np.concatenate([plant.simulation.q, plant.simulation.v]))
+        assert plant.time == 10_000_000
+    assert_array_equal(states[0], states[1])
+    assert states[0][rolling.robot.coordinate_index('wheel_left_joint')] > 0.0
+
+
+def test_commands_time_out_in_simulated_time_one_by_one(rolling):
+    plant = plant_of(rolling)
+    left, right = rolling.v_index(('wheel_left_joint', 'wheel_right_joint'))
+    plant.command(np.array([left]), np.array([1.0]))
+    plant.advance(5)
+    plant.command(np.array([right]), np.array([1.0]))
+    plant.advance(5)
+    assert plant.release(0.01).tolist() == []
+    plant.advance(1)
+    assert plant.release(0.01).tolist() == [left]
+
+
+def command(names, effort, stamp=0):
+    return joint_state(names, stamp, effort=effort)
+
+
+def test_command_by_name_may_name_a_part_and_the_base(rolling):
+    plant, source = plant_of(rolling), CommandInput(rolling, ())
+    assert source.take(command(['arm_1_joint', 'base_x'], [3.0, 5.0]), plant, 0.5)
+    plant.advance(1)
+    assert plant.applied[rolling.robot.velocity_index('arm_1_joint')] == 3.0
+    assert plant.applied[0] == 5.0
+    assert np.count_nonzero(plant.applied) == 2
+
+
+@pytest.mark.parametrize(
+    ('message', 'kind'),
+    [
+        (command(['arm_1_joint', 'elbow'], [1.0, 1.0]), 'unknown'),
+        (command(['arm_1_joint'], []), 'short'),
+        (command(['arm_1_joint'], [np.nan]), 'nan'),
+        (command(['arm_1_joint'] * 2, [1.0, 1.0]), 'duplicate'),
+    ],
+)
+def test_bad_command_is_not_applied(rolling, message, kind):
+    plant, source = plant_of(rolling), CommandInput(rolling, ())
+    assert not source.take(message, plant, 0.5)
+    plant.advance(1)
+    assert not plant.applied.any()
+    assert source.guard.report().rejected == {kind: 1}
+
+
+def test_command_with_an_old_stamp_is_not_applied(rolling):
+    plant, source = plant_of(rolling), CommandInput(rolling, ())
+    plant.advance(200)
+    assert not source.take(command(['arm_1_joint'], [1.0], stamp=50_000_000), plant, 0.1)
+    assert source.take(command(['arm_1_joint'], [1.0], stamp=150_000_000), plant, 0.1)
+    assert source.take(command(['arm_1_joint'], [1.0], stamp=10**18), plant, 0.1)  # wall clock
+
+
+def test_lockstep_takes_only_the_answer_to_the_last_state(rolling):
+    plant, source = plant_of(rolling), CommandInput(rolling, ())
+    plant.advance(4)
+    assert not source.take(command(['arm_1_joint'], [1.0], stamp=0), plant, None)
+    assert source.take(command(['arm_1_joint'], [1.0], stamp=4_000_000), plant, None)
+
+
+def test_plain_array_follows_command_joints(rolling):
+    plant = plant_of(rolling)
+    source = CommandInput(rolling, ('arm_2_joint', 'wheel_left_joint'))
+    assert source.take_array(SimpleNamespace(data=array('d', [1.0, 2.0])), plant)
+    plant.advance(1)
+    assert plant.applied[rolling.robot.velocity_index('wheel_left_joint')] == 2.0
+    assert not source.take_array(SimpleNamespace(data=array('d', [1.0])), plant)
+    assert not source.take_array(SimpleNamespace(data=array('d', [np.nan, 1.0])), plant)
+    assert source.guard.report().rejected == {'short': 1, 'nan': 1}
+
+
+def test_pacer_follows_the_wall_clock_and_gives_up_a_long_delay():
+    clock = FakeClock()
+    pacer = Pacer(0.5, steady=lambda: clock.wall)
+    pacer.start(4_000_000)  # 8 ms of wall time each
+    assert not pacer.due()
+    run = 0
+    for _ in range(100):
+        clock.forward(0.001)
+        if pacer.due():
+            pacer.count()
+            run += 1
+    assert run in (12, 13)
+    clock.forward(10.0)
+    late = 0
+    while pacer.due():
+        pacer.count()
+        late += 1
+    assert late <= 7
+
+
+def test_pacer_without_rate_is_always_due():
+    pacer = Pacer(0.0)
+    pacer.start(4_000_000)
+    pacer.count()
+    assert pacer.due()

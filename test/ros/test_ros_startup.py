@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the nodes start and end: descriptions, parameter files, signals."""
+
+import signal
+
+import pytest
+from ros_models import ROOT
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
+
+from nav_msgs.msg import Odometry
+from ros_bench import LATCHED
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+pytestmark = pytest.mark.ros
+NODES = {
+    'inverse_dynamics_node': 'kane_inverse_dynamics',
+    'forward_dynamics_node': 'kane_forward_dynamics',
+    'simulator_node': 'kane_simulator',
+}
+ARM = """<robot name="pendulum">
+  <link name="base_link"/>
+  <link name="rod"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="hinge" type="continuous"><parent link="base_link"/><child link="rod"/>
+    <axis xyz="0 1 0"/></joint>
+</robot>"""
+BAD = [
+    ('hello', 'no XML'),
+    ('<robot name="r"><link', 'XML'),
+    ('<robot name="r"><link name="a"/><link name="b"/></robot>', 'root'),
+    (ARM.replace('continuous', 'rubber'), 'rubber'),
+    (ARM.replace('<mass value="1"/>', '<mass value="-1"/>'), 'mass'),
+]
+PENDULUM = {'robot_description': f"'{ARM}'", 'compiled': 'never'}
+every_node = pytest.mark.parametrize('module', NODES)
+
+
+def model_status(bench, module):
+    return bench.next_status(f'{NODES[module]}: model')
+
+
+@every_node
+def test_bad_descriptions_are_reported_and_the_next_good_one_is_taken(bench, module):
+    process = bench.start(module, params={'compiled': 'never'})
+    publisher = bench.publisher(String, 'robot_description', LATCHED)
+    level, text, _ = model_status(bench, module)
+    assert level == b'\x02'
+    assert 'waiting for /robot_description' in text
+    for description, words in BAD:
+        seen = len(process.log.read_text())
+        publisher.publish(String(data=description))
+        bench.until(lambda w=words, n=seen: w in process.log.read_text()[n:], 10.0)
+        assert '[ERROR]' in process.log.read_text()[seen:]
+    level, text, _ = model_status(bench, module)
+    assert level == b'\x02'
+    assert BAD[-1][1] in text
+    assert process.poll() is None
+    publisher.publish(String(data=ARM))
+    bench.until(lambda: 'model of' in process.log.read_text(), 10.0)
+    publisher.publish(String(data='<robot'))
+    bench.spin(0.1)
+    level, text, values = model_status(bench, module)
+    assert level == b'\x02'
+    assert 'from before is in use' in text
+    assert values['joints'] == 'hinge'
+    bench.node.destroy_publisher(publisher)
+    assert bench.terminate(process) == 0
+
+
+@every_node
+def test_bad_file_is_reported_and_the_node_stays(bench, module, tmp_path):
+    path = tmp_path / 'robot.urdf'
+    path.write_text('<robot name="r"><link name="a"/><link name="b"/></robot>')
+    process = bench.start(module, params={'urdf_file': path, 'params_file': '/nowhere/p.yaml'})
+    level, text, _ = model_status(bench, module)
+    assert level == b'\x02'
+    assert 'root' in text
+    assert process.poll() is None
+    assert '/nowhere/p.yaml' in process.log.read_text()
+    assert bench.terminate(process, signal.SIGINT) == 0
+
+
+def test_pendulum_without_base_needs_no_odometry(bench):
+    process = bench.start('inverse_dynamics_node', params=PENDULUM)
+    joints = bench.publisher(JointState, 'joint_states')
+    efforts = bench.listen(JointState, '/kane_inverse_dynamics/effort')
+    bench.matched(joints)
+    message = JointState(name=['hinge'], position=[1.57079632679], velocity=[0.0])
+    bench.until(lambda: efforts, each=lambda: joints.publish(message))
+    assert efforts[-1].effort[0] == pytest.approx(9.81 * 0.5)
+    assert 'not clamped' in process.log.read_text()
+    level, text, _ = bench.next_status('kane_inverse_dynamics: odom')
+    assert (level, text) == (b'\x00', 'not needed: the base is fixed')
+    assert bench.terminate(process) == 0
+
+
+def test_signal_while_active_sends_zeros(bench):
+    process = bench.start('inverse_dynamics_node', params=PENDULUM)
+    joints = bench.publisher(JointState, 'joint_states')
+    efforts = bench.listen(JointState, '/kane_inverse_dynamics/effort')
+    bench.matched(joints)
+    message = JointState(name=['hinge'], position=[1.0], velocity=[0.0])
+    del efforts[:]
+    bench.until(lambda: len(efforts) > 5, each=lambda: joints.publish(message))
+    assert efforts[-1].effort[0] > 1.0
+    joints.publish(message)
+    process.send_signal(signal.SIGTERM)
+    bench.until(lambda: process.poll() is not None, 10.0)
+    bench.spin(0.2)
+    assert process.returncode == 0
+    assert list(efforts[-1].effort) == [0.0]
+
+
+def test_autostart_can_be_left_to_a_lifecycle_manager(bench):
+    process = bench.start('inverse_dynamics_node', params={'autostart': 'false'})
+    level, text, _ = bench.next_status('kane_inverse_dynamics: output')
+    assert (level, text) == (b'\x01', 'inactive')
+    assert bench.status('kane_inverse_dynamics: model')[1] == 'not configured'
+    assert bench.terminate(process) == 0
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'words'),
+    [
+        ({'files': ['/nowhere.yaml']}, '/nowhere.yaml'),
+        ({'params': {'step_size': '1'}}, 'step_size'),
+        ({'params': {'step_size': '5.0'}}, 'step_size'),
+        ({'params': {'base_type': 'tracked'}}, 'none, diff_drive, planar'),
+        ({'params': {'gravity': '[0.0, 0.0]'}}, 'gravity'),
+        ({'arguments': ['--ros-args', '--unknown']}, '--unknown'),
+    ],
+)
+def test_wrong_arguments_end_the_process_with_one_clear_line(bench, arguments, words):
+    process = bench.start('simulator_node', **arguments)
+    assert process.wait(20.0) == 1
+    log = process.log.read_text()
+    assert 'cannot start' in log
+    assert words in log
+    assert 'Traceback' not in log
+
+
+def test_namespace_and_remapping(bench):
+    process = bench.start(
+        'simulator_node',
+        files=[ROOT / 'config' / 'nonholonomic.yaml'],
+        params={
+            'odom_frame_id': 'my_odom',
+            'base_frame_id': 'my_base',
+            'start_paused': 'true',
+            'compiled': 'never',
+        },
+        arguments=['-r', '__ns:=/left', '-r', 'odom:=platform/odom'],
+    )
+    odom = bench.listen(Odometry, '/left/platform/odom')
+    joints = bench.listen(JointState, '/left/joint_states')
+    from std_srvs.srv import Trigger
+
+    bench.call(Trigger, '/left/kane_simulator/step')
+    bench.until(
+        lambda: odom and joints,
+        10.0,
+        each=lambda: bench.call(Trigger, '/left/kane_simulator/step'),
+    )
+    assert (odom[-1].header.frame_id, odom[-1].child_frame_id) == ('my_odom', 'my_base')
+    assert bench.terminate(process) == 0

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compilation in the background: a node works at once and becomes faster later."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from ros_models import parameters
+
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.robot_source import build_model
+from kane_dynamics.ros.robot_tables import RobotParameters
+from kane_dynamics.ros.warm_up import WarmUp
+
+ROD = """<robot name="pendulum">
+  <link name="base_link"/>
+  <link name="rod"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="hinge" type="continuous"><parent link="base_link"/><child link="rod"/>
+    <axis xyz="0 1 0"/><dynamics damping="0.2"/></joint>
+</robot>"""
+
+
+@pytest.fixture
+def cold(tmp_path, monkeypatch):
+    """An empty cache."""
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
+    return tmp_path
+
+
+def test_background_process_fills_the_cache_and_results_agree(cold):
+    p = parameters(RobotParameters)
+    dynamics = Dynamics(build_model(p, ROD))
+    assert not dynamics.load()
+    state = [np.array([x]) for x in (0.7, -0.3, 1.1)]
+    before = [
+        dynamics.inverse_dynamics(*state),
+        dynamics.bias_force(*state[:2]),
+        dynamics.gravity_force(state[0]),
+        dynamics.motion(*state).acceleration,
+    ]
+    job = WarmUp(p, ROD)
+    job._process.wait(120.0)
+    assert job.done()
+    assert dynamics.load()
+    assert dynamics.compiled
+    after = [
+        dynamics.inverse_dynamics(*state),
+        dynamics.bias_force(*state[:2]),
+        dynamics.gravity_force(state[0]),
+        dynamics.motion(*state).acceleration,
+    ]
+    assert_allclose(after, before, rtol=0, atol=1e-10)
+    assert dynamics.engine('semi_implicit') is not None
+
+
+def test_compilation_can_be_stopped(cold):
+    job = WarmUp(parameters(RobotParameters), ROD)
+    assert not job.done()
+    job.stop()
+    assert job.done()
+
+
+@pytest.mark.ros
+def test_node_switches_while_it_works(bench, cold):
+    pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
+    from sensor_msgs.msg import JointState
+
+    joints = bench.listen(JointState, '/joint_states')
+    process = bench.start(
+        'simulator_node', params={'robot_description': f"'{ROD}'", 'initial_positions.hinge': 0.5}
+    )
+    bench.until(lambda: len(joints) > 5)
+    bench.until(lambda: 'dynamics: compiled' in process.log.read_text(), 60.0)
+    count = len(joints)
+    bench.until(lambda: len(joints) > count + 5)
+    positions = [m.position[0] for m in joints]
+    assert max(np.abs(np.diff(positions))) < 0.1  # no jump
+    assert bench.next_status('kane_simulator: model')[2]['dynamics'] == 'compiled'
+    assert bench.terminate(process) == 0

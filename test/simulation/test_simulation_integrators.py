@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Order of convergence, energy, side slip and drift of each integrator."""
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from support.machines import four_bar, four_bar_coordinates, inertia, prismatic, sled_with_arm
+from support.trees import tree_and_state
+
+import kane_dynamics as kd
+
+ORDERS = {'semi_implicit': 1, 'midpoint': 2, 'rk4': 4}
+# Steps [s] at which the next term of the error is 3 % or less of the leading one.
+COARSE = {'semi_implicit': 0.002, 'midpoint': 0.01, 'rk4': 0.02}
+FASTER = {'four_bar': 0.25}  # its light coupler turns fast
+
+
+def sled():
+    """Return a nonholonomic robot with an arm, its constraint, and a state on it."""
+    robot = sled_with_arm()
+    constraints = (kd.constraints.no_side_slip(robot, -0.1),)
+    q = np.array([0.3, -0.2, 0.4, 0.5, -0.6])
+    v = np.array([0.5, 0.2, 0.9, 1.5, -1.0])
+    return robot, constraints, q, kd.simulation.project(robot, constraints, q, v, 0.0)[1]
+
+
+def floating():
+    """Return a robot with every kind of quaternion in q and no constraint."""
+    robot, q, v, _ = tree_and_state(2, 'floating', kinds=('spherical', 'free'), friction=False)
+    return robot, (), q, v
+
+
+def driven():
+    """Return a sled whose shoulder is forced along a law of time."""
+    robot, constraints, q, v = sled()
+    law = kd.constraints.pfaffian(
+        robot, lambda q, t: np.eye(5)[3], lambda q, t: 1.5 * np.cos(4 * t)
+    )
+    return robot, (*constraints, law), q, v
+
+
+def four_bar_loop():
+    """Return the closed four-bar linkage."""
+    robot = four_bar()
+    loop = (kd.constraints.loop_closure(robot, 'coupler_end', 'rocker_end'),)
+    q = four_bar_coordinates(0.9)
+    v = kd.simulation.project(robot, loop, q, np.array([1.4, 0, 0, 0]), 0.0)[1]
+    return robot, loop, q, v
+
+
+SYSTEMS = {'sled': sled, 'floating': floating, 'driven': driven, 'four_bar': four_bar_loop}
+
+
+def end_state(system, integrator, step, count, projection=True):
+    """Return q and v after `count` steps under constant efforts."""
+    robot, constraints, q, v = system
+    simulation = kd.Simulation(robot, constraints, step, integrator, projection)
+    simulation.reset(q, v)
+    simulation.step(np.linspace(0.3, -0.4, robot.nv), count)
+    return np.r_[simulation.q, simulation.v]
+
+
+@pytest.mark.parametrize('integrator', ORDERS)
+@pytest.mark.parametrize('name', SYSTEMS)
+def test_order_of_convergence(name, integrator):
+    system, step = SYSTEMS[name](), COARSE[integrator] * FASTER.get(name, 1.0)
+    ends = [end_state(system, integrator, step / n, 4 * n) for n in (1, 2, 4)]
+    coarse, fine = (np.linalg.norm(a - b) for a, b in itertools.pairwise(ends))
+    assert np.log2(coarse / fine) == pytest.approx(ORDERS[integrator], abs=0.1)
+
+
+@pytest.mark.parametrize('name', ['sled', 'floating'])
+def test_all_integrators_go_to_the_same_place(name):
+    # 0.1 s; errors of first, second and fourth order at these steps
+    system = SYSTEMS[name]()
+    exact = end_state(system, 'rk4', 0.005, 20)
+    assert_allclose(end_state(system, 'midpoint', 0.005, 20), exact, rtol=0, atol=1e-4)
+    assert_allclose(end_state(system, 'semi_implicit', 0.001, 100), exact, rtol=0, atol=1e-2)
+
+
+@pytest.mark.parametrize('integrator', ORDERS)
+def test_same_inputs_give_the_same_bits(integrator):
+    system = sled()
+    first = end_state(system, integrator, 0.01, 5)
+    assert_array_equal(end_state(system, integrator, 0.01, 5), first)
+    robot, constraints, q, v = system
+    simulation = kd.Simulation(robot, constraints, 0.01, integrator)
+    simulation.reset(q, v)
+    for _ in range(5):
+        simulation.step(np.linspace(0.3, -0.4, robot.nv))
+    assert_array_equal(np.r_[simulation.q, simulation.v], first)
+
+
+def energy(robot, q, v):
+    """Return T + V."""
+    return kd.kinetic_energy(robot, q, v) + kd.potential_energy(robot, q)
+
+
+@pytest.mark.parametrize(
+    ('integrator', 'step', 'drift'), [('rk4', 0.0025, 1e-8), ('midpoint', 0.005, 1e-3)]
+)
+def test_energy_of_an_unforced_nonholonomic_robot(integrator, step, drift):
+    # the blade does no work; 1e-8 of T is asked for, midpoint oscillates by its error h^2
+    robot, constraints, q, v = sled()
+    simulation = kd.Simulation(robot, constraints, step, integrator)
+    simulation.reset(q, v)
+    before = energy(robot, simulation.q, simulation.v)
+    for _ in range(4):
+        simulation.step(np.zeros(robot.nv), 25)
+        change = energy(robot, simulation.q, simulation.v) - before
+        assert abs(change) < drift * kd.kinetic_energy(robot, q, v)
+
+
+@pytest.mark.parametrize('integrator', ORDERS)
+def test_side_slip_stays_at_roundoff_with_projection(integrator):
+    robot, constraints, q, v = sled()
+    simulation = kd.Simulation(robot, constraints, 0.01, integrator)
+    simulation.reset(q, v)
+    for _ in range(10):
+        simulation.step(np.ones(robot.nv))
+        yaw = simulation.q[2]
+        slip = (-np.sin(yaw), np.cos(yaw), -0.1) @ simulation.v[:3]
+        assert abs(slip) < 1e-14 * (1.0 + np.abs(simulation.v).max())
+
+
+@pytest.mark.parametrize(('integrator', 'order'), [('rk4', 4), ('midpoint', 2)])
+def test_side_slip_without_projection_shrinks_with_the_order(integrator, order):
+    slips = []
+    for n in (1, 2):
+        yaw, v = (part := end_state(sled(), integrator, 0.02 / n, 5 * n, False))[2], part[5:]
+        slips.append(abs((-np.sin(yaw), np.cos(yaw), -0.1) @ v[:3]))
+    assert slips[0] > 1e-12
+    assert np.log2(slips[0] / slips[1]) > order - 0.2
+
+
+@pytest.mark.slow
+def test_side_slip_and_energy_over_a_minute():
+    robot, constraints, q, v = sled()
+    simulation = kd.Simulation(robot, constraints, 0.01, 'rk4')
+    simulation.reset(q, v)
+    before = energy(robot, simulation.q, simulation.v)
+    for _ in range(60):
+        simulation.step(np.zeros(robot.nv), 100)
+        yaw = simulation.q[2]
+        assert abs((-np.sin(yaw), np.cos(yaw), -0.1) @ simulation.v[:3]) < 1e-13
+    # rk4 loses energy steadily: about 2e-8 of it per second at this step
+    assert abs(energy(robot, simulation.q, simulation.v) - before) < 1e-5 * before
+
+
+@pytest.mark.parametrize('integrator', ORDERS)
+def test_loop_stays_closed(integrator):
+    robot, loop, q, v = four_bar_loop()
+    simulation = kd.Simulation(robot, loop, 0.01, integrator)
+    simulation.reset(q, v)
+    simulation.step(np.zeros(4), 10)
+    assert_allclose(simulation.q, four_bar_coordinates(simulation.q[0]), rtol=0, atol=1e-11)
+    free = kd.Simulation(robot, loop, 0.01, integrator, projection=False)
+    free.reset(q, v)
+    free.step(np.zeros(4), 10)
+    drift = np.abs(free.q - four_bar_coordinates(free.q[0])).max()
+    assert 1e-13 < drift < 1e-1  # the projection above had something to do
+
+
+@pytest.mark.parametrize('integrator', ORDERS)
+def test_driven_joint_follows_its_law(integrator):
+    robot, constraints, q, v = driven()
+    simulation = kd.Simulation(robot, constraints, 0.01, integrator)
+    simulation.reset(q, v)
+    for _ in range(5):
+        simulation.step(np.zeros(robot.nv))
+        assert simulation.v[3] == pytest.approx(1.5 * np.cos(4 * simulation.time), abs=1e-13)
+
+
+@pytest.mark.parametrize('integrator', ORDERS)
+def test_constant_force_on_a_point(integrator):
+    # v grows by h a exactly; q is exact for rk4 and midpoint and h/2 v late or early otherwise
+    point = kd.Body('point', '', prismatic('slide'), inertia=inertia(2.0))
+    simulation = kd.Simulation(kd.Robot('point', [point]), (), 0.25, integrator)
+    simulation.reset([1.0], [-0.5])
+    simulation.step([3.0], 4)
+    assert simulation.v[0] == pytest.approx(-0.5 + 1.5, abs=1e-15)
+    exact = 1.0 - 0.5 + 0.5 * 1.5
+    symplectic = exact + 0.5 * 0.25 * 1.5
+    expected = symplectic if integrator == 'semi_implicit' else exact
+    assert simulation.q[0] == pytest.approx(expected, abs=1e-15)

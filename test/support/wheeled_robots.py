@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole mobile manipulators on two wheels, at states that satisfy their constraints."""
+
+import importlib.util
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kane_dynamics as kd
+from support.machines import DRIVE, differential_drive
+
+ROBOTS = ('drive_with_arm', 'nonholonomic', 'tiago')
+
+
+def _tiago_path():
+    spec = importlib.util.find_spec('cmeel')
+    if spec is None or spec.origin is None:
+        pytest.skip('example-robot-data is not installed')
+    site = Path(spec.origin).parents[1]
+    folder = site / 'cmeel.prefix/share/example-robot-data/robots/tiago_description/robots'
+    if not folder.is_dir():
+        pytest.skip('example-robot-data is not installed')
+    return folder / 'tiago_no_hand.urdf'
+
+
+def load(name):
+    """Return a robot with its wheel joints and constraints."""
+    drive = kd.constraints.differential_drive
+    if name == 'drive_with_arm':
+        robot = differential_drive(arm=True, damping=0.4, friction=0.2, armature=0.01)
+        return robot, ('left', 'right'), (drive(robot, 'left', 'right', DRIVE['r']),)
+    root = Path(__file__).resolve().parents[2]
+    path = root / 'robots' / 'nonholonomic.urdf' if name == 'nonholonomic' else _tiago_path()
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', kd.exceptions.ModelWarning)  # TIAGo's antennas
+        robot = kd.load_urdf(path, base='planar')
+    wheels = ('wheel_left_joint', 'wheel_right_joint')
+    return robot, wheels, (drive(robot, *wheels),)
+
+
+def wheeled_robot(name, seed=5):
+    """
+    Return robot, constraints, names of actuated speeds, and q, v, a.
+
+    Both A v = 0 and A a = b hold; wheels and arm are actuated, the base is not.
+    """
+    robot, _, constraints = load(name)
+    rng = np.random.default_rng(seed)
+    q = kd.integrate(robot, robot.neutral(), rng.uniform(-1, 1, robot.nv), 1.0)
+    v, a = rng.uniform(-1, 1, (2, robot.nv))
+    actuated = [n for n in robot.velocity_names if not n.startswith('base_')]
+    _, v = kd.simulation.project(robot, constraints, q, v, 0.0)
+    a = kd.complete_acceleration(robot, q, v, a, constraints, actuated)
+    return robot, constraints, actuated, q, v, a
