@@ -45,6 +45,8 @@ class DualQuaternion:
     primary: Quaternion
     dual: Quaternion
 
+    __array_ufunc__ = None  # keep numpy from taking over `array * dual quaternion`
+
     def __add__(self, b: DualQuaternion) -> DualQuaternion:
         return DualQuaternion(self.primary + b.primary, self.dual + b.dual)
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.algebra.scalars import Scalar
+from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
 
 
 def matrix_of(rows: Sequence[Sequence[Scalar]]) -> NDArray[Any]:
     """Return rows of scalars as a matrix of floats, or of objects where one is traced."""
-    numeric = all(isinstance(entry, (float, int)) for row in rows for entry in row)
+    numeric = all(isinstance(entry, REAL_NUMBER) for row in rows for entry in row)
     if numeric:
         return np.array(rows, dtype=float)
     matrix = np.empty((len(rows), len(rows[0])), dtype=object)
@@ -49,4 +49,4 @@ def product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 
 def is_zero(entry: Scalar) -> bool:
     """Return whether a scalar is the number 0 (a traced scalar never is)."""
-    return isinstance(entry, (float, int)) and entry == 0.0
+    return isinstance(entry, REAL_NUMBER) and entry == 0.0

@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, vec8
+from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, from_vec8, vec8
 from kane_dynamics.algebra.matrices import matrix_of, product, skew
 from kane_dynamics.algebra.quaternions import (
     Quaternion,
     cross,
     make_quaternion,
-    normalised,
     pure,
     rotate,
     rotation_rows,
@@ -131,10 +130,11 @@ def unit_pose(x: DualQuaternion) -> Pose:
 
     """
     components = vec8(x)
-    size = np.linalg.norm(components[:4])
-    if not (np.isfinite(components).all() and size > 0.0):
+    largest = np.abs(components[:4]).max()
+    if not (np.isfinite(components).all() and largest > 0.0):
         raise InvalidInputError(
             f'no pose is near {components}: need a finite, nonzero primary part'
         )
-    unit = DualQuaternion(normalised(x.primary), scale(x.dual, 1.0 / size))
+    components = components / largest  # squares of the components must not under- or overflow
+    unit = from_vec8(components / np.linalg.norm(components[:4]))
     return Pose.from_dual_quaternion(unit)

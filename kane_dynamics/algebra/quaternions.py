@@ -16,7 +16,7 @@ import numpy as np
 import quaternion as _npq  # noqa: F401  (registers the numpy type)
 from numpy.typing import NDArray
 
-from kane_dynamics.algebra.scalars import Scalar, sqrt
+from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar, sqrt
 
 NumericQuaternion = np.quaternion  # type: ignore[attr-defined]
 _ROUNDOFF = 1e-15  # a few ulp: a quarter turn must trace into zeros and ones, not into 2e-16
@@ -81,7 +81,7 @@ def _hamilton_product(a: Quaternion, b: Quaternion) -> ScalarQuaternion:
 
 def make_quaternion(w: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Quaternion:
     """Return the quaternion w + x i + y j + z k in the type that can hold its components."""
-    if isinstance(w + x + y + z, (float, int)):
+    if isinstance(w + x + y + z, REAL_NUMBER):
         return NumericQuaternion(w, x, y, z)
     return ScalarQuaternion(w, x, y, z)
 
@@ -104,7 +104,7 @@ def vec4(a: Quaternion) -> NDArray[Any]:
 
 def as_array(components: Sequence[Scalar]) -> NDArray[Any]:
     """Return the components as an array of floats, or of objects when they are traced."""
-    if all(isinstance(c, (float, int)) for c in components):
+    if all(isinstance(c, REAL_NUMBER) for c in components):
         return np.array(components, dtype=float)
     array = np.empty(len(components), dtype=object)
     for index, component in enumerate(components):
@@ -115,7 +115,7 @@ def as_array(components: Sequence[Scalar]) -> NDArray[Any]:
 def scale(a: Quaternion, s: Scalar) -> Quaternion:
     """Return s a; the only place where a quaternion meets a scalar."""
     if type(a) is NumericQuaternion:
-        if isinstance(s, (float, int)):
+        if isinstance(s, REAL_NUMBER):
             return a * s
         return ScalarQuaternion(a.w * s, a.x * s, a.y * s, a.z * s)
     return ScalarQuaternion(a.w * s, a.x * s, a.y * s, a.z * s)

@@ -14,6 +14,8 @@ import numpy as np
 
 Scalar = Any
 """A real number: float, numpy array of them (batch), or a traced scalar."""
+REAL_NUMBER = (float, int, np.floating, np.integer)
+"""What numpy-quaternion and float arrays can hold: no batch, no complex and no traced scalar."""
 
 
 def _elementary(name: str, x: Scalar) -> Scalar:

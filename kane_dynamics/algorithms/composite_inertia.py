@@ -22,7 +22,7 @@ from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.matrices import skew
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, pure, rotate, scale
-from kane_dynamics.algebra.scalars import Scalar
+from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
 from kane_dynamics.model.motion import joint_motion
 from kane_dynamics.model.robot import WORLD, Robot
 
@@ -140,6 +140,6 @@ def composite_mass_matrix(robot: Robot, q: Any) -> LowerTriangle:
 
 
 def _add(lower: LowerTriangle, row: int, column: int, value: Scalar) -> None:
-    if isinstance(value, (float, int)) and value == 0.0:
+    if isinstance(value, REAL_NUMBER) and value == 0.0:
         return
     lower[row][column] = lower[row].get(column, 0.0) + value

@@ -22,7 +22,7 @@ from kane_dynamics.model.robot import Robot
 
 Floats = NDArray[np.float64]
 
-_POSITION_TOLERANCE = 1e-12  # [m or rad]
+POSITION_TOLERANCE = 1e-12  # [m or rad]
 _NEWTON_LIMIT = 20
 
 
@@ -56,7 +56,7 @@ def _projected_coordinates(
     for _ in range(_NEWTON_LIMIT):
         rows = constraint_rows(robot, constraints, q.tolist(), at_rest, t)
         matrix, violation = _holonomic(rows)
-        if np.abs(violation).max(initial=0.0) <= _POSITION_TOLERANCE:
+        if np.abs(violation).max(initial=0.0) <= POSITION_TOLERANCE:
             return q
         mass = gauss_mass_matrix(robot, q.tolist())
         step = constrained_motion(mass, np.zeros(robot.nv), matrix, -violation, -violation)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kane_dynamics.algebra.scalars import Scalar, where
+from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar, where
 from kane_dynamics.algorithms.udwadia_kalaba import ROUNDOFF_ROW
 
 SparseRow = dict[int, Scalar]
@@ -179,7 +179,7 @@ def checked_pivot(pivot: Scalar, diagonal: Scalar, least: Scalar) -> tuple[Scala
 
     NaN stays NaN. A pivot that is known to be zero comes back as 1, so that it may divide.
     """
-    if isinstance(pivot, (float, int)) and pivot == 0.0:
+    if isinstance(pivot, REAL_NUMBER) and pivot == 0.0:
         return 1.0, 0.0
     lost = diagonal <= least
     if isinstance(lost, (bool, np.bool_)):

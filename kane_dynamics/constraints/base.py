@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
 from kane_dynamics.algebra.quaternions import as_array
-from kane_dynamics.algebra.scalars import Scalar
+from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
 from kane_dynamics.model.robot import Robot
 
 
@@ -90,7 +90,7 @@ def constraint_rows(
     """Return A, b_0, b and Phi of all constraints at a state, in their order."""
     rows = [row for constraint in constraints for row in constraint.rows(robot, q, v, t)]
     traced = not all(
-        isinstance(c, (float, int)) for row in rows for c in row.coefficients.values()
+        isinstance(c, REAL_NUMBER) for row in rows for c in row.coefficients.values()
     )
     matrix = np.zeros((len(rows), robot.nv), dtype=object if traced else float)
     for i, row in enumerate(rows):

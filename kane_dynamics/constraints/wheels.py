@@ -104,7 +104,9 @@ class RollingWheel:
                 motion.columns, lambda axis, d=direction: dot(d, contact(axis))
             )
             acceleration = -dot(direction, bias) - dot(direction_rate, slip)
-            rows.append(Row(coefficients, acceleration=acceleration))
+            # the height of the lowest point is a position; the other rows are nonholonomic
+            height = (motion.pose.translation + arm).z if name == 'vertical' else None
+            rows.append(Row(coefficients, acceleration=acceleration, position=height))
         return rows
 
 

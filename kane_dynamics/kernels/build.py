@@ -13,7 +13,7 @@ from kane_dynamics.kernels.fingerprint import NotFingerprintableError, fingerpri
 from kane_dynamics.kernels.generic import LARGEST_STRAIGHT_LINE
 from kane_dynamics.kernels.module import KernelSpec
 from kane_dynamics.kernels.native import compile_object, kernel_ir
-from kane_dynamics.kernels.recording import record_step
+from kane_dynamics.kernels.recording import EffortLaw, record_step
 from kane_dynamics.kernels.stepping import stepping_text
 from kane_dynamics.kernels.trace import DERIVATIVE_GRAPHS, GRAPHS, RECURSIONS, STEP_GRAPHS, Tracer
 from kane_dynamics.model.robot import Robot
@@ -50,6 +50,7 @@ def build_kernels(
     rows: Sequence[Constraint],
     frames: Sequence[str],
     derivatives: bool,
+    effort: EffortLaw | None,
     use_cache: bool,
     progress: Progress,
 ) -> Build:
@@ -58,7 +59,7 @@ def build_kernels(
     key, remark = None, 'not asked for'
     if use_cache:
         try:
-            key = fingerprint(robot, rows, tuple(frames), derivatives)
+            key = fingerprint(robot, rows, tuple(frames), derivatives, effort)
         except NotFingerprintableError as error:
             remark = f'not usable: {error}'
     if key is not None:
@@ -67,21 +68,21 @@ def build_kernels(
             return Build(kernels, 'cache', remark)
     if robot.nv > LARGEST_STRAIGHT_LINE:
         graphs = RECURSIONS
-    built = _compile_all(Tracer(robot, rows, frames), graphs, progress)
+    built = _compile_all(Tracer(robot, rows, frames), graphs, effort, progress)
     if key is not None:
         remark += ', ' + store_kernels(cache_folder(), key, built)
     return Build(built, 'compiled', remark)
 
 
 def _compile_all(
-    tracer: Tracer, graphs: Sequence[Graph], progress: Progress
+    tracer: Tracer, graphs: Sequence[Graph], effort: EffortLaw | None, progress: Progress
 ) -> dict[str, CachedKernel]:
     """Trace one graph after the other while earlier ones are being compiled."""
     total = len(graphs) + 1
     straight_line = tracer.robot.nv <= LARGEST_STRAIGHT_LINE
     jobs: dict[str, tuple[CachedKernel, Future[bytes]]] = {}
     with ThreadPoolExecutor(1) as pool:  # llvmlite lets one thread into LLVM at a time
-        for done, (name, ir, shape) in enumerate(_modules(tracer, graphs, straight_line)):
+        for done, (name, ir, shape) in enumerate(_modules(tracer, graphs, straight_line, effort)):
             progress(f'tracing {name}', done, 2 * total)
             jobs[name] = (shape, pool.submit(compile_object, ir))
         kernels = {}
@@ -95,7 +96,7 @@ def _compile_all(
 
 
 def _modules(
-    tracer: Tracer, graphs: Sequence[Graph], steps: bool
+    tracer: Tracer, graphs: Sequence[Graph], steps: bool, effort: EffortLaw | None
 ) -> Iterator[tuple[str, str, CachedKernel]]:
     """Yield name, LLVM IR and shapes of every module."""
     for graph in graphs:
@@ -103,12 +104,15 @@ def _modules(
         yield spec.name, kernel_ir(spec), _shape(spec)
     if not steps:
         return
-    callees = {spec.name: spec for spec in (graph(tracer) for graph in STEP_GRAPHS)}
     programs = {
-        step_name(integrator, projection): record_step(tracer.robot, integrate, projection)
+        step_name(integrator, projection): record_step(
+            tracer.robot, integrate, projection, bool(tracer.holonomic), effort
+        )
         for integrator, integrate in INTEGRATORS.items()
         for projection in ((False, True) if tracer.constraints else (False,))
     }
+    used = {call.kernel for program in programs.values() for call in program.calls}
+    callees = {g.__name__: g(tracer) for g in STEP_GRAPHS if g.__name__ in used}
     operations = sum(spec.function.n_instructions() for spec in callees.values())
     yield STEPS, stepping_text(programs, callees), CachedKernel(b'', (), (), operations)
 

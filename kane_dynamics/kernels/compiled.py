@@ -23,6 +23,7 @@ from kane_dynamics.kernels.derivatives import (
 from kane_dynamics.kernels.engine import CompiledEngine
 from kane_dynamics.kernels.generic import LARGEST_STRAIGHT_LINE, GenericTerms
 from kane_dynamics.kernels.kernel import Kernel
+from kane_dynamics.kernels.recording import EffortLaw
 from kane_dynamics.kernels.selection import independent_rows
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.simulation.integrators import INTEGRATORS
@@ -71,6 +72,8 @@ class CompiledRobot:
         All rows, redundant ones included.
     frames : tuple of str
         Links of `frame_poses`.
+    effort : callable or None
+        The law that its time steps contain.
     source : str
         'compiled' or 'cache'.
     remark : str
@@ -79,7 +82,12 @@ class CompiledRobot:
     """
 
     def __init__(
-        self, robot: Robot, constraints: Sequence[Constraint], frames: Sequence[str], build: Build
+        self,
+        robot: Robot,
+        constraints: Sequence[Constraint],
+        frames: Sequence[str],
+        build: Build,
+        effort: EffortLaw | None = None,
     ) -> None:
         self.robot = robot
         self.constraints = tuple(constraints)
@@ -87,6 +95,7 @@ class CompiledRobot:
         self.source = build.source
         self.remark = build.remark
         self._build = build
+        self.effort = effort
         self._kernels = {
             name: Kernel(name, build.kernels[name], names, self._reference(name))
             for name, names in _INPUTS.items()
@@ -153,7 +162,7 @@ class CompiledRobot:
 
         """
         nothing = np.zeros(self._rows_kept)
-        balance = self._derivative('balance_derivatives')(q, v, a, nothing, np.zeros(1))
+        balance = self._derivative('balance_derivatives', q, v, a, nothing, np.zeros(1))
         return of_inverse_dynamics(balance, self.mass_matrix(q))
 
     def forward_dynamics_derivatives(
@@ -170,8 +179,8 @@ class CompiledRobot:
             If a shape is wrong, or the robot was compiled without ``derivatives=True``.
 
         """
-        balance, t = self._derivative('balance_derivatives'), np.array([time])
-        A = self._derivative('constraint_matrix')(q, t)
+        t = np.array([time])
+        A = self._derivative('constraint_matrix', q, t)
         kernel = self._kernels['motion']
         timed = (t,) if kernel.takes == len(_INPUTS['motion']) else ()
         outputs = kernel.all_outputs(q, v, tau, *timed)
@@ -179,17 +188,21 @@ class CompiledRobot:
             raise InvalidInputError(
                 'the constraint rows are dependent at this state: vdot has no derivative there'
             )
-        at_motion = balance(q, v, outputs[0], outputs[1], t)
-        return of_forward_dynamics(at_motion, self.mass_matrix(q), A)
+        balance = self._derivative('balance_derivatives', q, v, outputs[0], outputs[1], t)
+        return of_forward_dynamics(balance, self.mass_matrix(q), A)
 
-    def _derivative(self, name: str) -> Callable[..., Floats]:
+    def _derivative(self, name: str, *inputs: ArrayLike) -> Floats:
         if name not in self._kernels:
             raise InvalidInputError('compile with derivatives=True for derivatives')
-        return self._kernels[name].call
+        result = self._kernels[name].call(*inputs)
+        if result.ndim != 2:
+            raise InvalidInputError('derivatives are of one state, got several')
+        return result
 
     @property
     def _rows_kept(self) -> int:
-        return self._build.kernels['motion'].output_shapes[1][0]
+        motion = self._build.kernels.get('motion')
+        return motion.output_shapes[1][0] if motion else 0
 
     def engine(self, integrator: str = 'semi_implicit', projection: bool = True) -> Engine:
         """
@@ -210,6 +223,7 @@ class CompiledRobot:
             return ReferenceEngine(
                 self.robot, self.constraints, integrator, projection, self._generic
             )
+        projection = projection and self._rows_kept > 0
         if (integrator, projection) not in self._engines:
             code = self._build.kernels[STEPS].code
             self._engines[integrator, projection] = CompiledEngine(
@@ -298,6 +312,7 @@ def compile_robot(
     *,
     frames: Sequence[str] | None = None,
     derivatives: bool = False,
+    effort: EffortLaw | None = None,
     cache: bool = True,
     progress: Progress = lambda what, done, total: None,
 ) -> CompiledRobot:
@@ -314,6 +329,10 @@ def compile_robot(
         Links of `CompiledRobot.frame_poses`; all bodies where left out.
     derivatives : bool
         Whether to compile the derivatives too.
+    effort : callable, optional
+        effort(t, q, v) -> one effort for each speed, traced into the time steps, so that a closed
+        loop runs in one compiled call; it adds to the efforts that a step is given. Written with
+        operators and numpy functions of single entries. Such code is not kept on disk.
     cache : bool
         Whether to keep the code on disk, in XDG_CACHE_HOME, ROS_HOME or ~/.cache.
     progress : callable
@@ -323,6 +342,8 @@ def compile_robot(
     ------
     NameNotFoundError
         If a frame does not exist.
+    InvalidInputError
+        If the effort law cannot be traced, or the robot is too large for compiled steps with one.
     InconsistentConstraintsError
         If the rows contradict each other.
     ConstraintError
@@ -332,6 +353,13 @@ def compile_robot(
     names = tuple(body.name for body in robot.bodies) if frames is None else tuple(frames)
     for name in names:
         robot.frame(name)
+    if effort is not None and robot.nv > LARGEST_STRAIGHT_LINE:
+        raise InvalidInputError(
+            f'compiled steps with an effort law need at most {LARGEST_STRAIGHT_LINE} speeds, '
+            f'this robot has {robot.nv}'
+        )
     rows = independent_rows(robot, constraints)
-    build = build_kernels(robot, (rows,) if rows.kept else (), names, derivatives, cache, progress)
-    return CompiledRobot(robot, constraints, names, build)
+    build = build_kernels(
+        robot, (rows,) if rows.kept else (), names, derivatives, effort, cache, progress
+    )
+    return CompiledRobot(robot, constraints, names, build, effort)

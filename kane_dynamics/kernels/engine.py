@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algorithms.forward_dynamics import Motion
+from kane_dynamics.algorithms.projection import project
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.native import NativeModule
+from kane_dynamics.kernels.recording import EffortLaw
 from kane_dynamics.model.checks import as_vector
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
@@ -27,6 +29,7 @@ class Motions(Protocol):
 
     robot: Robot
     constraints: tuple[Constraint, ...]
+    effort: EffortLaw | None
 
     def motion(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, time: float = 0.0) -> Motion:
         """Return accelerations and multipliers at a state."""
@@ -68,6 +71,7 @@ class CompiledEngine:
         self._reference = ReferenceEngine(
             compiled.robot, compiled.constraints, integrator, projection
         )
+        self._projection = projection
         self.fallbacks = 0
 
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
@@ -85,20 +89,27 @@ class CompiledEngine:
     def trajectory(
         self, q: ArrayLike, v: ArrayLike, duration: float, effort: ArrayLike | None, step: float
     ) -> Trajectory:
-        """Return the motion from t = 0 over `duration` [s] in steps of `step` [s]."""
+        """Return the motion over `duration` [s]; see `CompiledRobot.simulate`."""
         robot = self._compiled.robot
         length, h = as_vector('duration and step [s]', [duration, step], 2).tolist()
         if h <= 0.0 or length < 0.0:
             raise InvalidInputError(f'need step > 0 s and duration >= 0 s, got {h} and {length}')
         count = round(length / h)
-        efforts = np.zeros((1, robot.nv)) if effort is None else np.atleast_2d(effort)
-        efforts = np.ascontiguousarray(efforts, dtype=float)
+        try:
+            given = np.atleast_2d(np.zeros(robot.nv) if effort is None else effort)
+            efforts = np.ascontiguousarray(given, dtype=float)
+        except (TypeError, ValueError):
+            raise InvalidInputError(f'effort: need numbers, got {effort!r}') from None
         if efforts.shape not in ((1, robot.nv), (count, robot.nv)):
             raise InvalidInputError(
                 f'effort: need shape ({robot.nv},) or ({count}, {robot.nv}), got {efforts.shape}'
             )
+        if not np.isfinite(efforts).all():
+            raise InvalidInputError('effort: need finite numbers')
         start_q = np.array(checked_coordinates(robot, q))
         start_v = np.array(checked_speeds(robot, v))
+        if self._projection:
+            start_q, start_v = project(robot, self._compiled.constraints, start_q, start_v, 0.0)
         q_rows, v_rows = self._tables(start_q, start_v, count)
         self._fill(q_rows, v_rows, efforts, 0.0, h)
         return Trajectory(np.arange(count + 1) * h, q_rows, v_rows)
@@ -117,7 +128,11 @@ class CompiledEngine:
             done += self._run(*[table.ctypes.data for table in tables], count - done, varies)
             if done < count:
                 self.fallbacks += 1
+                now, law = t + done * h, self._compiled.effort
+                tau = efforts[varies * done]
+                if law is not None:
+                    tau = tau + np.asarray(law(now, q_rows[done], v_rows[done]), dtype=float)
                 q_rows[done + 1], v_rows[done + 1] = self._reference.advance(
-                    q_rows[done], v_rows[done], efforts[varies * done], t + done * h, h, 1
+                    q_rows[done], v_rows[done], tau, now, h, 1
                 )
                 done += 1

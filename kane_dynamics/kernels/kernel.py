@@ -160,4 +160,3 @@ class Kernel:
             shapes = f'({size},) or (B, {size})' if 2 in dimensions else f'({size},)'
             raise InvalidInputError(f'{name}: need shape {shapes}, got {np.shape(x)}')
         return np.require(array, requirements='A')
-

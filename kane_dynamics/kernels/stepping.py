@@ -21,9 +21,8 @@ def stepping_text(programs: Mapping[str, Program], callees: Mapping[str, KernelS
     """Return the LLVM IR of the loops over some programs and of the kernels that they call."""
     sincos, declarations = sincos_definition(1)
     bodies = []
-    used = {call.kernel for program in programs.values() for call in program.calls}
-    for callee in sorted(used):
-        text, more = kernel_text(callees[callee], 1)
+    for callee in callees.values():
+        text, more = kernel_text(callee, 1)
         bodies.append(text)
         declarations |= more
     for name, program in programs.items():

@@ -18,16 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.quaternions import vec3, vec4
+from kane_dynamics.algebra.scalars import where
 from kane_dynamics.algorithms.composite_inertia import LowerTriangle, composite_mass_matrix
 from kane_dynamics.algorithms.energy import tree_kinetic_energy, tree_potential_energy
 from kane_dynamics.algorithms.friction import implicit_drag, joint_friction
 from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.algorithms.newton_euler import newton_euler, required_effort
+from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
 from kane_dynamics.algorithms.sparse_ldl import (
     constrained_acceleration,
     factor_tree,
-    smaller,
     symmetric_product,
 )
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
@@ -178,28 +179,34 @@ class Tracer:
         inputs = [self.q, self.v, self.tau, [self.t, h]]
         return spec('impulse', inputs, [column(velocity)], [(self.robot.nv,)], ca.SX(health))
 
+    @cached_property
+    def holonomic(self) -> dict[int, Any]:
+        """Return the violations of the rows that are holonomic, by the number of the row."""
+        positions = self._state_rows.positions
+        return {k: phi for k, phi in enumerate(positions) if phi is not None}
+
+    def place(self) -> KernelSpec:
+        """Trace one Newton step of the coordinates onto the holonomic rows."""
+        rows = sparse_rows(self._state_rows.matrix[list(self.holonomic)])
+        violation = [-phi for phi in self.holonomic.values()]
+        step, _, health = constrained_acceleration(
+            factor_tree(self._mass), self.at_rest, rows, violation
+        )
+        q = integrate_coordinates(self.robot, self.q, step, 1.0)
+        return spec('place', [self.q, [self.t]], [column(q)], [(self.robot.nq,)], ca.SX(health))
+
     def project(self) -> KernelSpec:
-        """Trace one Newton step of the coordinates, then the speeds, onto the constraints."""
-        robot, q, health = self.robot, self.q, ca.SX(1.0)
-        rows = self._rows(q, self.at_rest, self.t)
-        violated = {k: phi for k, phi in enumerate(rows.positions) if phi is not None}
-        if violated:
-            factor = factor_tree(self._mass)
-            violation = [-phi for phi in violated.values()]
-            matrix_rows = sparse_rows(rows.matrix[list(violated)])
-            step, _, health = constrained_acceleration(
-                factor, self.at_rest, matrix_rows, violation
-            )
-            q = list(integrate_coordinates(robot, q, step, 1.0))
-        rows = self._rows(q, self.v, self.t)
-        matrix_rows = sparse_rows(rows.matrix)
-        gap = [-value for value in row_residuals(matrix_rows, self.v, rows.velocity)]
-        factor = factor_tree(composite_mass_matrix(robot, q) if violated else self._mass)
-        step, _, own = constrained_acceleration(factor, self.at_rest, matrix_rows, gap)
+        """Trace the speeds onto the constraints; ill where the coordinates are off them."""
+        rows = sparse_rows(self._state_rows.matrix)
+        gap = [-x for x in row_residuals(rows, self.v, self._state_rows.velocity)]
+        step, _, health = constrained_acceleration(
+            factor_tree(self._mass), self.at_rest, rows, gap
+        )
+        for phi in self.holonomic.values():
+            health = where(ca.fabs(ca.SX(phi)) > POSITION_TOLERANCE, 0.0, health)
         v = [a + b for a, b in zip(self.v, step, strict=True)]
-        outputs, shapes = [column(q), column(v)], [(robot.nq,), (robot.nv,)]
         inputs = [self.q, self.v, [self.t]]
-        return spec('project', inputs, outputs, shapes, ca.SX(smaller(health, own)))
+        return spec('project', inputs, [column(v)], [(self.robot.nv,)], ca.SX(health))
 
     def balance_derivatives(self) -> KernelSpec:
         """
@@ -318,5 +325,6 @@ DERIVATIVE_GRAPHS: tuple[Callable[[Tracer], KernelSpec], ...] = (
 STEP_GRAPHS: tuple[Callable[[Tracer], KernelSpec], ...] = (
     Tracer.acceleration,
     Tracer.impulse,
+    Tracer.place,
     Tracer.project,
 )

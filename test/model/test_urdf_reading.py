@@ -80,17 +80,17 @@ def test_what_does_not_concern_us_is_ignored():
 
 
 def test_depth_first_with_siblings_in_file_order():
-    links = [link(name) for name in 'fedcba']
+    links = [link(name) for name in 'gfedcba']
     joints = [
         joint('cf', 'c', 'f'), joint('ad', 'a', 'd'), joint('ab', 'a', 'b'),
-        joint('de', 'd', 'e'), joint('bc', 'b', 'c'),
+        joint('de', 'd', 'e'), joint('bg', 'b', 'g'), joint('bc', 'b', 'c'),
     ]  # fmt: skip
-    expected = ('ad', 'de', 'ab', 'bc', 'cf')
+    expected = ('ad', 'de', 'ab', 'bg', 'bc', 'cf')
     for text in (robot(*links, *joints), robot(*joints, *links[::-1])):
         loaded = load_urdf(text)
         assert loaded.velocity_names == loaded.joint_names == expected
-        assert [body.name for body in loaded.bodies] == ['d', 'e', 'b', 'c', 'f']
-        assert loaded.parents == (-1, 0, -1, 2, 3)
+        assert [body.name for body in loaded.bodies] == ['d', 'e', 'b', 'g', 'c', 'f']
+        assert loaded.parents == (-1, 0, -1, 2, 2, 4)
 
 
 def test_a_long_chain_needs_no_recursion():
@@ -276,6 +276,8 @@ def test_first_shape_of_all_links_that_turn_with_the_wheel():
     ]  # fmt: skip
     assert dict(load_urdf(robot(*parts, hub)).wheel_radii) == {'drive': 0.2}
     assert dict(load_urdf(robot(*parts, link('hub'))).wheel_radii) == {'drive': 0.3}
+    beside = robot(*parts, link('hub')).replace('<origin rpy="0 0 1"/>', '<origin xyz="0.1 0 0"/>')
+    assert dict(load_urdf(beside).wheel_radii) == {}
 
 
 def test_robot_is_read_only(gripper_arm):

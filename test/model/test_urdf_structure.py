@@ -24,8 +24,11 @@ TWO_LINKS = link('a') + link('b')
     [
         (robot(), ['no links']),
         (robot(TWO_LINKS), ['one root', "'a'", "'b'"]),
-        (robot(link('a'), link('a')), ['links', "'a'"]),
-        (robot(TWO_LINKS, joint('j', 'a', 'b'), joint('j', 'a', 'b')), ['joints', "'j'"]),
+        (robot(link('a'), link('a')), ["two links are named 'a'"]),
+        (
+            robot(TWO_LINKS, link('c'), joint('j', 'a', 'b'), joint('j', 'b', 'c')),
+            ["two joints are named 'j'"],
+        ),
         (robot(TWO_LINKS, joint('j', 'x', 'b')), ["joint 'j'", "parent link 'x'", "'a', 'b'"]),
         (robot(TWO_LINKS, joint('j', 'a', 'x')), ["joint 'j'", "child link 'x'", "'a', 'b'"]),
         (arm().replace('<parent link="a"/>', ''), ["joint 'ab'", '<parent>']),

@@ -54,7 +54,7 @@ LAWS = {
     'integrators': (
         f'{_S}integrators.py',
         '-k',
-        'constant_force or same_place or (order and floating) or driven_joint or stays_closed',
+        'constant_force or same_place or (order and floating) or driven or meet or stays_closed',
     ),
     'friction': (f'{_S}friction.py',),
     'start': (f'{_S}api.py',),
