@@ -14,19 +14,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kane_dynamics.algorithms.canonical import CanonicalSolution, canonical_motion
 from kane_dynamics.algorithms.dynamics import ExternalWrenches, wrenches_on_bodies
 from kane_dynamics.algorithms.friction import joint_friction
-from kane_dynamics.algorithms.gauss import gauss_mass_matrix
+from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix, gauss_mass_matrix
+from kane_dynamics.algorithms.kane import KaneSolution, kane_motion
 from kane_dynamics.algorithms.newton_euler import newton_euler
 from kane_dynamics.algorithms.udwadia_kalaba import constrained_motion
-from kane_dynamics.constraints.base import Constraint, constraint_rows
+from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_vector
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 
 Floats = NDArray[np.float64]
-METHODS = ('gauss',)
+METHODS = ('gauss', 'kane', 'canonical')
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -48,6 +50,8 @@ class Motion:
         Norm of A vdot - b.
     labels : tuple of str
         Names of the rows.
+    details : KaneSolution, CanonicalSolution or None
+        Intermediate quantities of the methods 'kane' and 'canonical'.
 
     """
 
@@ -57,6 +61,7 @@ class Motion:
     rank: int
     residual: float
     labels: tuple[str, ...]
+    details: KaneSolution | CanonicalSolution | None = None
 
 
 def forward_dynamics(
@@ -73,8 +78,10 @@ def forward_dynamics(
     """
     Return the accelerations that efforts `tau` cause, under constraints.
 
-    By Gauss's principle with the Udwadia-Kalaba equations (Silva et al., (45)-(51), (62)).
-    Redundant rows change nothing; contradictory rows raise.
+    By Gauss's principle with the Udwadia-Kalaba equations (Silva et al., (45)-(51), (62)), by
+    Kane's equations in independent speeds (Gillespie (46)), or by their canonical generalized
+    inversion form (Bajodah and Chen (44)); the accelerations are the same. Redundant rows change
+    nothing; contradictory rows raise.
 
     Parameters
     ----------
@@ -87,7 +94,7 @@ def forward_dynamics(
     constraints : sequence of Constraint
         From `kane_dynamics.constraints`.
     method : str
-        'gauss'.
+        'gauss', 'kane' or 'canonical'.
     external_wrenches : mapping of str to array_like, shape (6,), optional
         Wrench (tau, f) [N m, N] that acts on a link, about the link's origin in the link's axes.
     time : float
@@ -113,7 +120,39 @@ def forward_dynamics(
     external = wrenches_on_bodies(robot, external_wrenches)
     mass = gauss_mass_matrix(robot, coordinates)
     bias = newton_euler(robot, coordinates, speeds, [0.0] * robot.nv, external=external)
-    return solve_motion(robot, constraints, mass, bias, coordinates, speeds, efforts, t)
+    if method == 'gauss':
+        return solve_motion(robot, constraints, mass, bias, coordinates, speeds, efforts, t)
+    rows = constraint_rows(robot, constraints, coordinates, speeds, t)
+    force = efforts - bias - joint_friction(robot, speeds)
+    if method == 'kane':
+        solution = kane_motion(mass, force, rows.matrix, rows.velocity, rows.acceleration)
+        return _motion(solution, rows)
+    coriolis = gauss_coriolis_matrix(robot, coordinates, speeds)
+    return _motion(
+        canonical_motion(
+            mass,
+            coriolis + coriolis.T,  # dM/dt, since dM/dt - 2 C is skew
+            force,
+            np.array(speeds),
+            rows.matrix,
+            rows.velocity,
+            rows.acceleration,
+        ),
+        rows,
+    )
+
+
+def _motion(solution: KaneSolution | CanonicalSolution, rows: ConstraintRows) -> Motion:
+    residual = rows.matrix @ solution.acceleration - rows.acceleration
+    return Motion(
+        solution.acceleration,
+        solution.multipliers,
+        rows.matrix.T @ solution.multipliers,
+        len(solution.partition.dependent),
+        float(np.linalg.norm(residual)),
+        rows.labels,
+        solution,
+    )
 
 
 def solve_motion(

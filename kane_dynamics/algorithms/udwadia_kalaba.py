@@ -116,8 +116,8 @@ def constrained_motion(
     U, singular_values, Vt = scipy.linalg.svd(scaling[:, None] * D, full_matrices=True)
     rank = int(np.count_nonzero(singular_values > RANK_TOLERANCE * max(1.0, *singular_values)))
     missing = U[:, rank:].T
-    _check_consistent('speed satisfies A v = b0', missing, scaling * b0, rank)
-    _check_consistent('acceleration satisfies A vdot = b', missing, scaling * b, rank)
+    check_consistent('speed satisfies A v = b0', missing, scaling * b0, rank)
+    check_consistent('acceleration satisfies A vdot = b', missing, scaling * b, rank)
     gap = scaling * (b - A @ free)
     along = (U[:, :rank].T @ gap) / singular_values[:rank]
     multipliers = scaling * (U[:, :rank] @ (along / singular_values[:rank]))
@@ -139,7 +139,16 @@ def unit_scaling(sizes: Floats) -> Floats:
     return scaling
 
 
-def _check_consistent(what: str, missing: Floats, right_side: Floats, rank: int) -> None:
+def check_consistent(what: str, missing: Floats, right_side: Floats, rank: int) -> None:
+    """
+    Check a right side against the combinations of rows that vanish.
+
+    Raises
+    ------
+    InconsistentConstraintsError
+        If one of these combinations of the right side does not vanish.
+
+    """
     contradiction = float(np.linalg.norm(missing @ right_side))
     if contradiction > CONSISTENCY_TOLERANCE * (1.0 + float(np.linalg.norm(right_side))):
         raise InconsistentConstraintsError(f'no {what}', rank, contradiction)
