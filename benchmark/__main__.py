@@ -8,6 +8,7 @@ Measure this package against Pinocchio and MuJoCo in one process and one run.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from benchmark.closed_loop import closed_loop_rows
 from benchmark.compile_time import compile_rows
 from benchmark.robots import MissingRobotError
 from benchmark.scaling import scaling
-from benchmark.single_calls import chain_rows, long_chain_rows, tiago_rows
+from benchmark.single_calls import chain_rows, long_chain_rows, mobile_arm_rows, tiago_rows
 from benchmark.timing import QUICK, Effort
 
 Rows = Iterable[report.Row]
@@ -34,6 +35,7 @@ def parts(quick: bool, effort: Effort) -> dict[str, Callable[[], Rows]]:
     return {
         'tiago': lambda: tiago_rows(effort),
         'chain': lambda: chain_rows(effort),
+        'mobile-arm': lambda: mobile_arm_rows(effort),
         'long-chain': lambda: long_chain_rows(effort),
         'batch': lambda: batch_rows(few),
         'simulation': lambda: closed_loop_rows(effort),
@@ -52,7 +54,7 @@ def main() -> None:
     options = parser.parse_args()
     effort = QUICK if options.quick else Effort()
     options.output.mkdir(parents=True, exist_ok=True)
-    console = Console()
+    console = Console() if sys.stdout.isatty() else Console(width=120)
     before = machine.describe()
     _introduce(console, before)
     rows, sizes, missing = _measure(console, options.only, options.quick, effort)

@@ -10,7 +10,7 @@ import pinocchio as pin
 
 import kane_dynamics as kd
 from benchmark import machine
-from benchmark.pinocchio_model import from_chain
+from benchmark.pinocchio_model import from_robot
 from benchmark.report import RATE, Row
 from benchmark.single_calls import difference
 from benchmark.timing import Contender, Effort, race
@@ -22,7 +22,7 @@ _LOOP = 'for x, y, z in states:\n    f(m, d, x, y, z)'
 def batch_rows(effort: Effort) -> Iterator[Row]:
     """Yield inverse dynamics of 100,000 states of the chain of 9."""
     robot = kd.serial_chain(9)
-    fast, peer = kd.compile(robot), from_chain(robot)
+    fast, peer = kd.compile(robot), from_robot(robot)
     q, v, a = np.random.default_rng(5).uniform(-1.0, 1.0, (3, STATES, robot.nv))
     states = [(q[k].copy(), v[k].copy(), a[k].copy()) for k in range(STATES)]
     out = np.empty((STATES, robot.nv))

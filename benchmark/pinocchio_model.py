@@ -61,22 +61,11 @@ class PinocchioModel:
 
 def from_urdf(path: Path, robot: kd.Robot) -> PinocchioModel:
     """Return what Pinocchio's own reader makes of a URDF, on slides x, y and a hinge yaw."""
-    root = pin.JointModelComposite(pin.JointModelPX())
-    root.addJoint(pin.JointModelPY())
-    root.addJoint(pin.JointModelRZ())
-    model = pin.buildModelFromUrdf(str(path), root)
-    base = model.joints[1]
-    speeds = list(range(base.idx_v, base.idx_v + 3))
-    coordinates = list(range(base.idx_q, base.idx_q + 3))
-    for name in robot.velocity_names[3:]:
-        joint = model.joints[model.getJointId(name)]
-        speeds.append(joint.idx_v)
-        coordinates.append(joint.idx_q)
-    return PinocchioModel(model, speeds, coordinates)
+    return _ordered(pin.buildModelFromUrdf(str(path), _planar()), robot)
 
 
-def from_chain(robot: kd.Robot) -> PinocchioModel:
-    """Return a robot of 1-DoF joints, built joint by joint with aligned types where they fit."""
+def from_robot(robot: kd.Robot) -> PinocchioModel:
+    """Return a chain of 1-DoF joints on a fixed or planar base, built joint by joint."""
     model = pin.Model()
     model.gravity.linear = np.array(robot.gravity)
     ids = {'': 0}
@@ -89,12 +78,36 @@ def from_chain(robot: kd.Robot) -> PinocchioModel:
         model.appendBodyToJoint(joint, inertia, pin.SE3.Identity())
         ids[body.name] = joint
     model.armature = robot.armature
-    joints = [model.joints[model.getJointId(name)] for name in robot.velocity_names]
-    return PinocchioModel(model, [j.idx_v for j in joints], [j.idx_q for j in joints])
+    return _ordered(model, robot)
+
+
+def _ordered(model: pin.Model, robot: kd.Robot) -> PinocchioModel:
+    """Return a model with the places of our speeds; a planar base is its first joint."""
+    speeds: list[int] = []
+    coordinates: list[int] = []
+    if robot.base == 'planar':
+        base = model.joints[1]
+        speeds += range(base.idx_v, base.idx_v + 3)
+        coordinates += range(base.idx_q, base.idx_q + 3)
+    for name in robot.velocity_names[len(speeds) :]:
+        joint = model.joints[model.getJointId(name)]
+        speeds.append(joint.idx_v)
+        coordinates.append(joint.idx_q)
+    return PinocchioModel(model, speeds, coordinates)
+
+
+def _planar() -> pin.JointModel:
+    """Return slides along x and y and a hinge about z, whose speeds are ours."""
+    joint = pin.JointModelComposite(pin.JointModelPX())
+    joint.addJoint(pin.JointModelPY())
+    joint.addJoint(pin.JointModelRZ())
+    return joint
 
 
 def _joint(kind: object) -> pin.JointModel:
-    """Return the joint type that Pinocchio's URDF reader would choose."""
+    """Return the joint type that Pinocchio's URDF reader would choose: aligned where it can."""
+    if isinstance(kind, kd.Planar):
+        return _planar()
     if not isinstance(kind, (kd.Revolute, kd.Prismatic)):
         raise TypeError(f'no joint of Pinocchio here for {kind}')
     turning = isinstance(kind, kd.Revolute)

@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-TIME, RATE, ERROR, SECONDS = 'us', 'states/s', 'relative', 's'
+TIME, RATE, ERROR, SECONDS = 'us', 'states/s', '', 's'
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Row:
     work : str
         What is computed.
     unit : str
-        'us' for a call, 'states/s' or 'steps/s' for a rate, 'relative' for an error, 's'.
+        'us' for a call, 'states/s' or 'steps/s' for a rate, 's', '' for a relative error.
     ours : float
         Measured value of this package.
     peer : str
@@ -89,25 +89,19 @@ class Row:
 
 
 def show(console: Console, rows: Sequence[Row]) -> None:
-    """Print the table of rows."""
-    table = Table(title='Results', caption='us: one call from Python')
-    table.add_column('work', overflow='fold')
-    table.add_column('unit')
-    table.add_column('ours', justify='right')
-    table.add_column('other', justify='right')
-    table.add_column('of', overflow='fold')
-    table.add_column('ratio', justify='right')
-    table.add_column('target', justify='right')
+    """Print the table of rows, then the notes."""
+    table = Table(title='Results', caption='us: one call from Python', show_lines=True)
+    table.add_column('work, and with what it is compared', ratio=1)
+    for name in ('ours', 'other', 'ratio', 'target'):
+        table.add_column(name, justify='right', no_wrap=True)
     table.add_column('met')
-    table.add_column('differ by', justify='right')
+    table.add_column('differ', justify='right', no_wrap=True)
     verdicts = {True: '[green]yes[/]', False: '[bold red]NO[/]', None: ''}
     for row in rows:
         table.add_row(
-            row.work,
-            row.unit,
-            _number(row.ours),
+            f'{row.work}\n[dim]{row.peer}[/]' if row.peer else row.work,
+            f'{_number(row.ours)} {row.unit}',
             _number(row.theirs),
-            row.peer,
             '' if row.ratio is None else f'{row.ratio:.2f}',
             row.target,
             verdicts[row.passed],
@@ -116,7 +110,7 @@ def show(console: Console, rows: Sequence[Row]) -> None:
     console.print(table)
     for row in rows:
         if row.note:
-            console.print(f'[dim]{row.work}: {row.note}[/]', highlight=False)
+            console.print(f'- {row.work}: {row.note}', highlight=False)
 
 
 def show_scaling(console: Console, scaling: Sequence[dict[str, Any]]) -> None:
@@ -154,6 +148,6 @@ def write(folder: Path, results: dict[str, Any]) -> Path:
 def _number(value: float | None) -> str:
     if value is None:
         return ''
-    if value != 0.0 and not 1e-2 <= abs(value) < 1e5:
-        return f'{value:.2e}'
-    return f'{value:.3g}' if abs(value) < 100.0 else f'{value:.0f}'
+    if value != 0.0 and not 1e-2 <= abs(value) < 1e7:
+        return f'{value:.1e}'
+    return f'{value:.3g}' if abs(value) < 100.0 else f'{value:,.0f}'

@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib.util
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,10 +71,18 @@ def chain(n: int) -> Case:
     return case(kd.serial_chain(n))
 
 
-def one_row(robot: kd.Robot) -> Any:
-    """Return a constraint of one dense row, a v = 0 with constant a."""
-    row = np.random.default_rng(1).uniform(0.5, 1.0, (1, robot.nv))
-    return kd.constraints.pfaffian(robot, lambda q, t: row, label='one row')
+def mobile_arm() -> Case:
+    """Return a platform on the plane with an arm of 6 joints, 9 speeds, and no side slip."""
+    platform = kd.Body(
+        'platform',
+        '',
+        kd.Joint('base', kd.Planar()),
+        inertia=kd.Inertia(30.0, [0.05, 0.0, 0.15], np.diag([0.8, 1.1, 1.5])),
+    )
+    links = list(kd.serial_chain(6).bodies)
+    links[0] = replace(links[0], parent='platform')
+    robot = kd.Robot('mobile_arm', [platform, *links])
+    return case(robot, (kd.constraints.no_side_slip(robot, 0.1),))
 
 
 def nonholonomic(wheels: bool = True) -> Case:

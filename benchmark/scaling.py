@@ -11,7 +11,7 @@ import pinocchio as pin
 
 from benchmark import robots
 from benchmark.kernels import one_function
-from benchmark.pinocchio_model import PinocchioModel, from_chain
+from benchmark.pinocchio_model import PinocchioModel, from_robot
 from benchmark.single_calls import difference, forward, rnea
 from benchmark.timing import Contender, Effort, race
 
@@ -32,7 +32,7 @@ def scaling(
     too_large: set[str] = set()
     for joints in QUICK_JOINTS if quick else JOINTS:
         case = robots.chain(joints)
-        peer = from_chain(case.robot)
+        peer = from_robot(case.robot)
         for name, inputs in _INPUTS.items():
             if name in too_large:
                 continue

@@ -14,7 +14,7 @@ import kane_dynamics as kd
 from benchmark import robots
 from benchmark.kernels import one_function
 from benchmark.mujoco_model import MujocoModel
-from benchmark.pinocchio_model import PinocchioModel, from_chain, from_urdf
+from benchmark.pinocchio_model import PinocchioModel, from_robot, from_urdf
 from benchmark.report import TIME, Row
 from benchmark.timing import Contender, Effort, race
 from kane_dynamics.constraints.base import constraint_rows
@@ -109,10 +109,10 @@ def tiago_rows(effort: Effort) -> Iterator[Row]:
 
 
 def chain_rows(effort: Effort) -> Iterator[Row]:
-    """Yield the chain of 9 joints, free and with one constraint row, and that of 50 joints."""
+    """Yield the chain of 9 joints."""
     case = robots.chain(9)
     fast = kd.compile(case.robot)
-    peer = from_chain(case.robot)
+    peer = from_robot(case.robot)
     simulator = MujocoModel(case.robot)
     state, efforts = (case.q, case.v, case.a), (case.q, case.v, case.tau)
     yield from compare(
@@ -140,14 +140,17 @@ def chain_rows(effort: Effort) -> Iterator[Row]:
         *simulator.forward(*efforts),
         effort,
     )
-    rows = (robots.one_row(case.robot),)
-    held = robots.case(case.robot, rows)
-    constrained = kd.compile(case.robot, rows, cache=False)
+
+
+def mobile_arm_rows(effort: Effort) -> Iterator[Row]:
+    """Yield an arm on a platform that must not slip sideways: 9 speeds, one row."""
+    case = robots.mobile_arm()
+    fast = kd.compile(case.robot, case.constraints)
     yield from compare(
-        'constrained forward dynamics, chain of 9, one row',
-        constrained.forward_dynamics,
-        (held.q, held.v, held.tau),
-        *forward(peer, held),
+        'constrained forward dynamics, platform with arm (nv 9), one row',
+        fast.forward_dynamics,
+        (case.q, case.v, case.tau),
+        *forward(from_robot(case.robot), case),
         effort,
         least_ratio=5.0,
     )
@@ -161,7 +164,7 @@ def long_chain_rows(effort: Effort) -> Iterator[Row]:
         'inverse dynamics, chain of 50',
         function,
         (case.q, case.v, case.a),
-        *rnea(from_chain(case.robot), case),
+        *rnea(from_robot(case.robot), case),
         effort,
         least_ratio=4.0,
     )

@@ -107,11 +107,43 @@ def constrained_inverse_dynamics(
     rows = _rows(robot, q, v, constraints, time)
     accelerations = as_vector('a', a, robot.nv)
     _check_allowed(robot, rows, accelerations)
-    columns = _columns(robot, actuated)
     needed = inverse_dynamics(robot, q, v, accelerations, external_wrenches)
-    span = np.hstack([np.eye(robot.nv)[:, columns], rows.matrix.T])
-    solution, rank, remaining = _least_norm(span, needed)
-    if np.abs(remaining).max(initial=0.0) > _REACH_TOLERANCE * (1.0 + np.abs(needed).max()):
+    return balanced_force(robot, rows.matrix, rows.labels, _columns(robot, actuated), needed)
+
+
+def balanced_force(
+    robot: Robot,
+    A: Floats,
+    labels: tuple[str, ...],
+    columns: Sequence[int],
+    force: Floats,
+) -> ConstrainedEffort:
+    """
+    Return efforts and multipliers with S' tau + A' lambda = force, of least norm.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    A : ndarray, shape (k, nv)
+        Constraint rows.
+    labels : tuple of str
+        Their names.
+    columns : sequence of int
+        Indices in v of the actuated speeds.
+    force : ndarray, shape (nv,)
+        What actuators and constraints must give [N m or N].
+
+    Raises
+    ------
+    UnreachableAccelerationError
+        If they cannot give it.
+
+    """
+    columns = list(columns)
+    span = np.hstack([np.eye(robot.nv)[:, columns], A.T])
+    solution, rank, remaining = _least_norm(span, force)
+    if np.abs(remaining).max(initial=0.0) > _REACH_TOLERANCE * (1.0 + np.abs(force).max()):
         lacking = [robot.velocity_names[k] for k in _large(remaining)]
         raise UnreachableAccelerationError(
             'no actuator or constraint gives the force needed on', lacking, np.abs(remaining).max()
@@ -121,7 +153,7 @@ def constrained_inverse_dynamics(
     effort[columns] = solution[: len(columns)] + remaining[columns]
     remaining[columns] = 0.0
     return ConstrainedEffort(
-        effort, solution[len(columns) :], rows.labels, rank, float(np.linalg.norm(remaining))
+        effort, solution[len(columns) :], labels, rank, float(np.linalg.norm(remaining))
     )
 
 
@@ -168,14 +200,43 @@ def complete_acceleration(
 
     """
     rows = _rows(robot, q, v, constraints, time)
-    completed = as_vector('a', a, robot.nv)
+    accelerations = as_vector('a', a, robot.nv)
     known = _columns(robot, given)
-    unknown = [k for k in range(robot.nv) if k not in known]
-    right_side = rows.acceleration - rows.matrix[:, known] @ completed[known]
-    solution, rank, remaining = _least_norm(rows.matrix[:, unknown], right_side)
+    return completed_rates(robot, rows.matrix, rows.acceleration, accelerations, known)
+
+
+def completed_rates(robot: Robot, A: Floats, b: Floats, x: Floats, known: Sequence[int]) -> Floats:
+    """
+    Return x with its unknown entries solved from A x = b: speeds or accelerations.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    A : ndarray, shape (k, nv)
+        Constraint rows.
+    b : ndarray, shape (k,)
+        Right side.
+    x : ndarray, shape (nv,)
+        Only the known entries count.
+    known : sequence of int
+        Their indices.
+
+    Raises
+    ------
+    UnreachableAccelerationError
+        If the constraints leave an entry undetermined.
+    InconsistentConstraintsError
+        If the known entries contradict the constraints.
+
+    """
+    known, completed = list(known), np.array(x)
+    unknown = [k for k in range(robot.nv) if k not in set(known)]
+    right_side = b - A[:, known] @ completed[known]
+    solution, rank, remaining = _least_norm(A[:, unknown], right_side)
     if rank < len(unknown):
         raise UnreachableAccelerationError(
-            f'the constraints determine {rank} of these accelerations, give the others',
+            f'the constraints determine {rank} of these, give the others',
             [robot.velocity_names[k] for k in unknown],
             0.0,
         )
@@ -183,7 +244,7 @@ def complete_acceleration(
         1.0 + np.abs(right_side).max(initial=0.0)
     ):
         raise InconsistentConstraintsError(
-            'the given accelerations contradict the constraints',
+            'what is given contradicts the constraints',
             rank,
             float(np.linalg.norm(remaining)),
         )

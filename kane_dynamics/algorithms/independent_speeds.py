@@ -2,11 +2,10 @@
 r"""
 Choosing independent speeds: from rows A v = b0 to v_D = D v_I + E (Gillespie, section 4).
 
-The rows are reduced by their singular value decomposition :math:`A = U\Sigma V^T` (Gillespie
-(43)): redundant ones drop out and contradictory ones show. QR with column pivoting of the reduced rows
-:math:`V_r^T` then picks the dependent speeds, so that neither the scale of the rows nor their
-redundancy matters. With G the reduced rows, :math:`D = -G_D^{-1} G_I` (the corrected sign of
-Gillespie (3)-(5)).
+The rows are reduced by their singular value decomposition (Gillespie (43)): redundant ones drop
+out and contradictory ones show. QR with column pivoting of the reduced rows then picks the
+dependent speeds, so that neither the scale of the rows nor their redundancy matters. With G the
+reduced rows, :math:`D = -G_D^{-1} G_I` (the corrected sign of Gillespie (3)-(5)).
 """
 
 from __future__ import annotations
@@ -78,7 +77,9 @@ def partition_speeds(A: Floats, b0: Floats, b: Floats) -> Partition:
     nv = A.shape[1]
     scaling = unit_scaling(np.linalg.norm(A, axis=1))
     U, singular_values, Vt = scipy.linalg.svd(scaling[:, None] * A, full_matrices=True)
-    rank = int(np.count_nonzero(singular_values > RANK_TOLERANCE * singular_values.max(initial=1.0)))
+    rank = int(
+        np.count_nonzero(singular_values > RANK_TOLERANCE * singular_values.max(initial=1.0))
+    )
     missing = U[:, rank:].T
     check_consistent('speed satisfies A v = b0', missing, scaling * b0, rank)
     check_consistent('acceleration satisfies A vdot = b', missing, scaling * b, rank)

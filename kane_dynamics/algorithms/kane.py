@@ -3,8 +3,8 @@ r"""
 Kane's equations with embedded constraints (Gillespie (44)-(46), Parsa (43)-(50)).
 
 With the speeds v as generalized speeds, :math:`F = Q` the generalized active forces (velocity
-terms included) and :math:`F^* = -M\dot v`, the dependent speeds :math:`v_D = D v_I + E` recombine the
-equations of the independent ones,
+terms included) and :math:`F^* = -M\dot v`, the dependent speeds :math:`v_D = D v_I + E`
+recombine the equations of the independent ones,
 
 .. math:: \tilde F_r + \tilde F_r^* = 0, \qquad \tilde F = F_I + D^T F_D,
 

@@ -89,9 +89,7 @@ def constraint_rows(
 ) -> ConstraintRows:
     """Return A, b_0, b and Phi of all constraints at a state, in their order."""
     rows = [row for constraint in constraints for row in constraint.rows(robot, q, v, t)]
-    traced = not all(
-        isinstance(c, REAL_NUMBER) for row in rows for c in row.coefficients.values()
-    )
+    traced = not all(isinstance(c, REAL_NUMBER) for row in rows for c in row.coefficients.values())
     matrix = np.zeros((len(rows), robot.nv), dtype=object if traced else float)
     for i, row in enumerate(rows):
         for column, coefficient in row.coefficients.items():

@@ -31,7 +31,7 @@ def checked_coordinates(robot: Robot, q: ArrayLike) -> list[float]:
             if abs(np.linalg.norm(wxyz) - 1.0) > UNIT_TOLERANCE:
                 raise InvalidInputError(
                     f"q: joint '{body.joint.name}' needs a unit quaternion (w, x, y, z), got "
-                    f"{wxyz}"
+                    f'{wxyz}'
                 )
     coordinates: list[float] = vector.tolist()
     return coordinates

@@ -15,14 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.exceptions import InconsistentConstraintsError, UnreachableAccelerationError
+from kane_dynamics.algorithms.constrained_inverse import balanced_force, completed_rates
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.reference import Reference
 from kane_dynamics.ros.robot_source import BASE_NAMES
 
 Floats = NDArray[np.float64]
-REACH_TOLERANCE = 1e-8
-"""Force, relative to the largest in the problem, that neither motors nor constraints give."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,6 @@ class EffortLaw:
         self._model, self._robot = model, model.robot
         self._motor_v = model.v_index(model.motors)
         self._motor_q = model.q_index(model.motors)
-        self._span = np.eye(self._robot.nv)[:, self._motor_v]
 
     def feedforward(self, q: Floats, v: Floats, reference: Reference, terms: Terms) -> Floats:
         """
@@ -164,27 +161,12 @@ class EffortLaw:
         if len(matrix):
             named = {self._model.motors[i] for i in reference.motor}
             names = self._robot.velocity_names
-            free = np.array([name in BASE_NAMES and name not in named for name in names])
-            v[free] = self._completion(matrix, free, v, np.zeros(len(matrix)))
+            known = [k for k, n in enumerate(names) if n not in BASE_NAMES or n in named]
+            at_rest = np.zeros(len(matrix))
+            v = completed_rates(self._robot, matrix, at_rest, v, known)
             bias = self._dynamics.constraint_bias(q, v, matrix)
-            a[free] = self._completion(matrix, free, a, bias)
+            a = completed_rates(self._robot, matrix, bias, a, known)
         return matrix, q, v, a
-
-    def _completion(
-        self, matrix: Floats, free: NDArray[np.bool_], x: Floats, right_side: Floats
-    ) -> Floats:
-        """Return the free entries of x with A x = b, as `kane_dynamics.complete_acceleration`."""
-        wanted = right_side - matrix[:, ~free] @ x[~free]
-        found, _, rank, _ = np.linalg.lstsq(matrix[:, free], wanted, rcond=None)
-        remaining = float(np.abs(matrix[:, free] @ found - wanted).max(initial=0.0))
-        if rank < np.count_nonzero(free):
-            names = [n for n, f in zip(self._robot.velocity_names, free, strict=True) if f]
-            raise UnreachableAccelerationError('the reference leaves undetermined', names, 0.0)
-        if remaining > REACH_TOLERANCE * (1.0 + float(np.abs(wanted).max(initial=0.0))):
-            raise InconsistentConstraintsError(
-                'the reference contradicts the constraints', int(rank), remaining
-            )
-        return np.asarray(found)
 
     def _force(self, q: Floats, v: Floats, a: Floats, terms: Terms) -> Floats:
         """Return the sum of the terms that count, shape (nv,)."""
@@ -209,15 +191,9 @@ class EffortLaw:
 
     def _balance(self, matrix: Floats, force: Floats) -> Floats:
         """Return the efforts that, with constraints A, balance a force; least norm."""
-        span = np.hstack([self._span, matrix.T])
-        solution = np.asarray(np.linalg.lstsq(span, force, rcond=None)[0], dtype=np.float64)
-        lacking = force - span @ solution
-        worst = float(np.abs(lacking).max(initial=0.0))
-        if worst > REACH_TOLERANCE * (1.0 + float(np.abs(force).max(initial=0.0))):
-            every = zip(self._robot.velocity_names, lacking, strict=True)
-            names = [name for name, x in every if abs(x) > 0.5 * worst]
-            raise UnreachableAccelerationError('no motor gives the force on', names, worst)
-        return solution[: len(self._motor_v)]
+        labels = tuple(label for c in self._model.constraints for label in c.labels)
+        motors = self._motor_v.tolist()
+        return balanced_force(self._robot, matrix, labels, motors, force).effort[motors]
 
 
 def clamped(effort: Floats, limit: Floats) -> Floats:
