@@ -31,14 +31,14 @@ Rows = Iterable[report.Row]
 
 def parts(quick: bool, effort: Effort) -> dict[str, Callable[[], Rows]]:
     """Return what makes the rows, by name, in order."""
-    few = Effort(max(3, effort.repeats // 3), 1, effort.loop_time)  # where one call is long
+    few = Effort(max(3, effort.repeats // 2), 2, effort.loop_time)  # where one call is long
     return {
         'tiago': lambda: tiago_rows(effort),
         'chain': lambda: chain_rows(effort),
         'mobile-arm': lambda: mobile_arm_rows(effort),
         'long-chain': lambda: long_chain_rows(effort),
         'batch': lambda: batch_rows(few),
-        'simulation': lambda: closed_loop_rows(effort),
+        'simulation': lambda: closed_loop_rows(few),
         'accuracy': lambda: accuracy_rows(quick),
         'compile': lambda: compile_rows(quick),
     }

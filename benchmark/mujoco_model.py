@@ -45,6 +45,8 @@ class MujocoModel:
         Whether the base must not slip sideways at its origin.
     step : float
         [s].
+    gains : tuple of float, optional
+        Stiffness [N m/rad] and damping [N m s/rad] of actuators on all joints but the base's.
 
     """
 
@@ -54,6 +56,7 @@ class MujocoModel:
         wheels: Sequence[str] = (),
         skid: bool = False,
         step: float = 0.001,
+        gains: tuple[float, float] | None = None,
     ) -> None:
         spec = mujoco.MjSpec()
         spec.option.gravity = robot.gravity
@@ -70,6 +73,9 @@ class MujocoModel:
                 _add_wheel(spec, made, robot.wheel_radii[body.joint.name])
         if skid:
             _add_skid(spec, bodies[robot.bodies[0].name])
+        driven = [name for name in robot.velocity_names if not name.startswith('base')]
+        for name in driven if gains is not None else ():
+            _add_actuator(spec, name, *gains)
         self.model = spec.compile()
         self.data = mujoco.MjData(self.model)
         joints = [self.model.joint(name) for name in robot.velocity_names]
@@ -136,6 +142,19 @@ def _add_body(parent: Any, body: kd.Body) -> Any:
     made.mass, made.ipos = body.inertia.mass, body.inertia.com
     made.fullinertia = [*np.diag(tensor), tensor[0, 1], tensor[0, 2], tensor[1, 2]]
     return made
+
+
+def _add_actuator(spec: Any, joint: str, stiffness: float, damping: float) -> None:
+    """Add the effort stiffness (ctrl - q) - damping v."""
+    spec.add_actuator(
+        name=joint,
+        target=joint,
+        trntype=mujoco.mjtTrn.mjTRN_JOINT,
+        gaintype=mujoco.mjtGain.mjGAIN_FIXED,
+        biastype=mujoco.mjtBias.mjBIAS_AFFINE,
+        gainprm=[stiffness] + 9 * [0.0],
+        biasprm=[0.0, -stiffness, -damping] + 7 * [0.0],
+    )
 
 
 def _add_geom(body: Any, name: str, kind: Any, **options: Any) -> None:

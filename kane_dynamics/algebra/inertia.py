@@ -17,6 +17,7 @@ from kane_dynamics.exceptions import InvalidInertiaError, ModelWarning
 
 QuaternionicTensor = tuple[Quaternion, Quaternion, Quaternion]
 _SYMMETRY = 1e-9  # relative: what printing six digits of a rotated tensor leaves behind
+_ROUNDOFF = 1e-12  # kg m^2 for each kg: what adding up a body of 1 m leaves behind
 _TRIANGLE = 1e-6  # relative: URDF files print about six digits
 
 
@@ -74,7 +75,7 @@ class Inertia:
         if np.abs(tensor - tensor.T).max() > _SYMMETRY * size:
             raise InvalidInertiaError(f'inertia must be symmetric, got {tensor.tolist()}')
         lowest = float(np.linalg.eigvalsh(tensor)[0])
-        if lowest < -_TRIANGLE * size:
+        if lowest < -_TRIANGLE * size - _ROUNDOFF * mass:
             raise InvalidInertiaError(
                 f'inertia must not have a negative principal moment, got {lowest:.6g} kg m^2'
             )

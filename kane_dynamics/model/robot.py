@@ -20,6 +20,7 @@ from kane_dynamics.model.joint_kinds import Free, Planar
 
 Floats = NDArray[np.float64]
 WORLD = -1
+BASE_JOINT = 'base'  # the name of a joint that makes a robot mobile
 
 
 @dataclass(frozen=True)
@@ -113,9 +114,11 @@ class Robot:
 
     @property
     def base(self) -> str:
-        """Return 'planar' or 'floating' where the first body moves freely so, else 'fixed'."""
-        kind = self.bodies[0].joint.kind if self.bodies else None
-        return {Planar: 'planar', Free: 'floating'}.get(type(kind), 'fixed')
+        """Return 'planar' or 'floating' where the first joint, 'base', moves so, else 'fixed'."""
+        joint = self.bodies[0].joint if self.bodies else None
+        if joint is None or joint.name != BASE_JOINT:
+            return 'fixed'
+        return {Planar: 'planar', Free: 'floating'}.get(type(joint.kind), 'fixed')
 
     @property
     def joint_names(self) -> tuple[str, ...]:

@@ -65,13 +65,20 @@ def finger(*mimics, kinds=('revolute', 'revolute', 'revolute')):
     return robot(*parts)
 
 
-def test_mimic_defaults_and_chains():
-    loaded = load_urdf(finger('', 'joint="j1"', 'joint="j2" multiplier="-2" offset="0.5"'))
-    assert [body.mimic for body in loaded.bodies] == [
-        None, Mimic('j1', 1.0, 0.0), Mimic('j2', -2.0, 0.5),
-    ]  # fmt: skip
+def test_mimic_defaults():
+    loaded = load_urdf(finger('', 'joint="j1"', ''))
+    assert [body.mimic for body in loaded.bodies] == [None, Mimic('j1', 1.0, 0.0), None]
+    assert loaded.velocity_names == ('j1', 'j3')
+
+
+def test_follower_of_a_follower():
+    text = finger(
+        '', 'joint="j1" multiplier="3" offset="0.25"', 'joint="j2" multiplier="-2" offset="0.75"'
+    )
+    loaded = load_urdf(text)
+    assert loaded.bodies[2].mimic == Mimic('j2', -2.0, 0.75)
     assert loaded.velocity_names == ('j1',)
-    assert (loaded.indices[2].ratio, loaded.indices[2].offset) == (-2.0, 0.5)
+    assert (loaded.indices[2].ratio, loaded.indices[2].offset) == (-6.0, 0.25)
 
 
 def test_follower_before_its_master():

@@ -202,6 +202,19 @@ def test_follower_gives_its_master_inertia():
     assert "'ab'" in warning
 
 
+def test_follower_that_undoes_its_master():
+    back = LIMIT + '<mimic joint="ab" multiplier="{}"/>'
+    parts = [link('a'), link('b', None), link('c'), joint('ab', 'a', 'b')]
+    assert load(robot(*parts, joint('bc', 'b', 'c', inner=back.format(-0.5))))[1] == []
+    _, warning = only_warning(robot(*parts, joint('bc', 'b', 'c', inner=back.format(-1))))
+    assert "no inertia resists ['ab']," in warning
+
+
+def test_very_light_links_are_not_massless():
+    speck = '<origin xyz="0 0.001 0"/>' + POINT.replace('value="2"', 'value="1e-10"')
+    assert load(arm(LIMIT, last_link=speck), base='floating')[1] == []
+
+
 def test_point_mass_on_the_axis():
     _, warning = only_warning(arm(LIMIT, last_link=POINT))
     assert "links ['b']: no inertia resists ['ab']," in warning
