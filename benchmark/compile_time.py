@@ -77,7 +77,12 @@ def _measure() -> dict[str, Any]:
 
 
 def _peak_memory() -> float:
-    """Return the largest resident memory so far [MB]."""
+    """Return the largest resident memory of this process so far [MB]."""
+    status = Path('/proc/self/status')
+    if status.is_file():  # a new process inherits getrusage's peak from its parent
+        for line in status.read_text().splitlines():
+            if line.startswith('VmHWM:'):
+                return int(line.split()[1]) / 1024
     unit = 1 if sys.platform == 'darwin' else 1024  # bytes or kilobytes
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / _MEGABYTE
 

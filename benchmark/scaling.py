@@ -17,7 +17,7 @@ from benchmark.timing import Contender, Effort, race
 
 JOINTS = (5, 10, 20, 50, 100, 200)
 QUICK_JOINTS = (5, 10, 20)
-MOST_OPERATIONS = 40_000  # larger graphs are traced and counted, but not compiled
+MOST_OPERATIONS = 70_000  # larger graphs are traced and counted, but not compiled
 _INPUTS = {
     'inverse_dynamics': ('q', 'v', 'a'),
     'forward_dynamics': ('q', 'v', 'tau'),

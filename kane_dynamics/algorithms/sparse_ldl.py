@@ -20,8 +20,8 @@ import numpy as np
 from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar, where
 from kane_dynamics.algorithms.udwadia_kalaba import ROUNDOFF_ROW
 
-# The Gram matrix of rows squares the angle between them: vdot is off by up to 3e-15/sin^2, measured.
-# At a health of 1e-6 that must still be below 1e-10.
+# The Gram matrix of rows squares the angle between them: vdot is off by up to 3e-15/sin^2, as
+# measured. At a health of 1e-6 that must still be below 1e-10.
 _ROW_WEIGHT = 1e-2
 
 SparseRow = dict[int, Scalar]

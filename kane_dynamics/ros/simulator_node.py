@@ -57,7 +57,9 @@ class SimulatorNode(Node):
         self._pacer = Pacer(self.parameters.rtf)
         self._answered, self._ever_answered = False, False
         self._published_at = time.monotonic()
-        self._again = self.create_guard_condition(self._on_tick)
+        # on the wall clock a timer is enough, and the events executor serves no guard conditions
+        paced = self.parameters.rtf > 0.0 and not self.parameters.lockstep
+        self._again = None if paced else self.create_guard_condition(self._on_tick)
         self._output = SimulatorOutput(self, self.parameters)
         self.host = ModelHost(
             self,
@@ -121,7 +123,7 @@ class SimulatorNode(Node):
         if p.rtf > 0.0:
             self.create_timer(plant.period * 1e-9 / p.rtf, self._on_tick, clock=wall)
         else:
-            self._again.trigger()
+            self._go_on()
 
     # commands
 
@@ -151,6 +153,11 @@ class SimulatorNode(Node):
             self._run_period(self.plant)
             self._pacer.count()
         if self._pacer.due() and not self._waiting():
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Call `_on_tick` again after the callbacks that wait now, or when the timer rings."""
+        if self._again is not None:
             self._again.trigger()
 
     def _waiting(self) -> bool:
@@ -207,7 +214,7 @@ class SimulatorNode(Node):
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> Any:
         self._paused = request.data
         self._pacer.skip()
-        self._again.trigger()
+        self._go_on()
         response.success, response.message = True, 'paused' if self._paused else 'running'
         return response
 

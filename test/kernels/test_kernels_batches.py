@@ -53,7 +53,9 @@ def test_one_state_with_many(pair, rng):
         full[one] = np.tile(full[one][2], (6, 1))
         assert_array_equal(fast.inverse_dynamics(*mixed), fast.inverse_dynamics(*full))
     only = fast.inverse_dynamics(q[0], v[1], a)
-    assert_array_equal(only, fast.inverse_dynamics(np.tile(q[0], (6, 1)), np.tile(v[1], (6, 1)), a))
+    assert_array_equal(
+        only, fast.inverse_dynamics(np.tile(q[0], (6, 1)), np.tile(v[1], (6, 1)), a)
+    )
     assert fast.inverse_dynamics(q[0], v[1], a[:1]).shape == (1, 4)
 
 
