@@ -115,10 +115,9 @@ def show(console: Console, rows: Sequence[Row]) -> None:
 
 def show_scaling(console: Console, scaling: Sequence[dict[str, Any]]) -> None:
     """Print cost against number of joints."""
-    table = Table(title='Cost against number of joints (serial chain)')
-    for name in ('joints', 'function', 'operations', 'trace s', 'compile s', 'code kB'):
-        table.add_column(name, justify='right')
-    for name in ('ours us', 'other us', 'of', 'ratio', 'differ by'):
+    table = Table(title='Cost against number of joints of a serial chain')
+    names = ('joints', 'function', 'operations', 'trace s', 'compile s', 'code kB', 'ours us')
+    for name in (*names, 'of', 'other us', 'ratio', 'differ'):
         table.add_column(name, justify='right')
     for entry in scaling:
         ours, theirs = entry['ours_us'], entry['theirs_us']
@@ -127,11 +126,11 @@ def show_scaling(console: Console, scaling: Sequence[dict[str, Any]]) -> None:
             entry['function'],
             _number(entry['operations']),
             _number(entry['trace_s']),
-            _number(entry['compile_s']) if ours else 'not compiled',
-            _number(entry['code_kb']),
+            _number(entry['compile_s']) if ours else 'too large',
+            _number(entry['code_kb']) if ours else '',
             _number(ours),
+            entry['peer'].removeprefix('pinocchio.'),
             _number(theirs),
-            entry['peer'],
             f'{theirs / ours:.2f}' if ours else '',
             f'{entry["agreement"]:.0e}' if ours else '',
         )

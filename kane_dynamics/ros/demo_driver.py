@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from rclpy.context import Context
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
-from std_srvs.srv import SetBool
+from std_srvs.srv import Empty, SetBool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from kane_dynamics.analysis.demo_motion import DemoMotion
@@ -112,6 +113,7 @@ class DemoDriver:
             JointState, 'kane_inverse_dynamics/effort', self._on_effort, every
         )
         self._pause = node.create_client(SetBool, 'kane_simulator/pause')
+        self._reset = node.create_client(Empty, 'kane_simulator/reset')
 
     def run(self, progress: Callable[[float], None], alive: Callable[[], None]) -> Recording:
         """
@@ -134,7 +136,12 @@ class DemoDriver:
         self._wait(lambda: self._reference.get_subscription_count() > 0, 'the controller', alive)
         self._send(0.0)
         self._spin(1.0)  # every endpoint finds every other
+        # the paused simulator says its state again, so that it has efforts from the first step on
+        again = self._reset.call_async(Empty.Request())
+        self._wait(again.done, 'the answer to ~/reset', alive)
+        self._wait(lambda: bool(self._recording.answers), 'the first efforts', alive)
         self._recording = Recording()
+        gc.freeze()  # a full collection would delay references
         future = self._pause.call_async(SetBool.Request(data=False))
         self._wait(future.done, 'the answer to ~/pause', alive)
         last_time, last_change = -1.0, time.monotonic()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 from collections.abc import Callable, Sequence
@@ -65,6 +66,7 @@ def _spin(node: Any, stopped: threading.Event) -> None:
     executor.add_node(node)
     try:
         node.start()
+        gc.freeze()  # what is there now stays: a full collection would stop the loop for long
         while not stopped.is_set():
             executor.spin_once(timeout_sec=SPIN_TIMEOUT)
     finally:

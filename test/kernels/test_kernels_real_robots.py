@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole robots: the shipped ones, other people's, and a random tree of every joint kind."""
+
+import importlib.util
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from kernel_cases import (
+    FUNCTIONS,
+    Case,
+    compiled_value,
+    error,
+    reference,
+    reference_poses,
+)
+from support.trees import random_tree
+from support.wheeled_robots import load
+
+import kane_dynamics as kd
+
+AGREEMENT = 1e-10
+WHEELS = ('wheel_left_joint', 'wheel_right_joint')
+
+
+def shipped(name):
+    """Return a robot of the package, on wheels where it has a pair."""
+    path = Path(__file__).parents[2] / 'robots' / f'{name}.urdf'
+    robot = kd.load_urdf(path, base='planar')
+    if name == 'holonomic':
+        return Case(robot)
+    return Case(robot, (kd.constraints.differential_drive(robot, *WHEELS),))
+
+
+def installed(name):
+    """Return a robot of example-robot-data."""
+    where = importlib.util.find_spec('cmeel')
+    if where is None or where.origin is None:
+        pytest.skip('example-robot-data is not installed')
+    share = Path(where.origin).parents[1] / 'cmeel.prefix/share/example-robot-data/robots'
+    (path,) = share.glob(f'*/urdf/{name}.urdf')
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', kd.exceptions.ModelWarning)
+        return Case(kd.load_urdf(path))
+
+
+def tiago():
+    """Return TIAGo without hand on its wheels."""
+    robot, _, constraints = load('tiago')
+    return Case(robot, constraints)
+
+
+def tree():
+    """Return a floating tree of all joint kinds with followers, 23 speeds."""
+    return Case(random_tree(np.random.default_rng(12), 'floating'))
+
+
+def slow(make):
+    """Return a pytest argument for a robot that takes long to compile."""
+    return pytest.param(make, marks=pytest.mark.slow)
+
+
+ROBOTS = {
+    'holonomic': lambda: shipped('holonomic'),
+    'nonholonomic': lambda: shipped('nonholonomic'),
+    'panda': slow(lambda: installed('panda')),
+    'ur5': slow(lambda: installed('ur5_robot')),
+    'tiago': slow(tiago),
+    'tree': slow(tree),
+}
+
+
+@pytest.mark.parametrize('make', ROBOTS.values(), ids=ROBOTS)
+def test_every_function_and_a_step(make, rng):
+    case = make()
+    fast = kd.compile(case.robot, case.constraints, cache=False)
+    for _ in range(3):
+        q, v, a = state = case.state(rng)
+        for function in FUNCTIONS:
+            expected = reference(case, function, *state)
+            assert error(compiled_value(fast, function, *state), expected) < AGREEMENT
+        expected = reference_poses(case.robot, fast.frames, q)
+        assert error(fast.frame_poses(q), expected) < AGREEMENT
+        expected = kd.forward_dynamics(case.robot, q, v, a, case.constraints)
+        assert error(fast.forward_dynamics(q, v, a), expected.acceleration) < AGREEMENT
+        assert error(fast.motion(q, v, a).multipliers, expected.multipliers) < AGREEMENT
+    rows = fast.forward_dynamics(np.tile(q, (11, 1)), v, a)
+    assert error(rows, np.tile(expected.acceleration, (11, 1))) < AGREEMENT
+    ends = []
+    for engine in (None, fast.engine('rk4')):
+        simulation = kd.Simulation(case.robot, case.constraints, 0.001, 'rk4', engine=engine)
+        simulation.reset(q, v)
+        simulation.step(0.1 * a, 3)
+        ends.append(np.r_[simulation.q, simulation.v])
+    assert error(ends[1], ends[0]) < AGREEMENT
+    assert fast.fallbacks == 0
