@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # make demo     the package in its own environment, and a robot that moves (ROBOT=tiago: TIAGo)
 # make test     lint, types and every test, with all oracles installed
+# make bench    speed against Pinocchio and MuJoCo, with a plot
 # make lint     ruff and mypy only
 # make clean    remove the environment and what the tools left behind
 
@@ -26,11 +27,14 @@ endif
 unexport AMENT_PREFIX_PATH COLCON_PREFIX_PATH PYTHONHOME PYTHONPATH RMW_IMPLEMENTATION
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-.PHONY: demo test lint clean
+.PHONY: demo test bench lint clean
 .DEFAULT_GOAL := demo
 
 demo: $(WITH_ROS) $(if $(filter tiago,$(ROBOT)),$(WITH_ROBOTS))
 	$(BIN)/kane-dynamics demo --robot $(ROBOT)
+
+bench: $(WITH_TESTS)
+	$(BIN)/python -m benchmark
 
 test: lint
 	$(BIN)/python -m pytest --durations=15

@@ -252,6 +252,8 @@ def _side_slip(robot: Any, setup: Setup, odometry: Floats) -> float:
 def _energy(setup: Setup, efforts: Floats) -> float:
     """Return the energy error of the same integrator under the efforts of the run."""
     robot = setup.model.robot
+    if any(name not in setup.model.joints for name in setup.motion.names):
+        return float('nan')  # joint_states do not tell the efforts on the base
     repeat = round(1.0 / (setup.rate * STEP))
     each_step = np.zeros((len(efforts) * repeat, robot.nv))
     columns = [robot.velocity_index(name) for name in setup.motion.names]

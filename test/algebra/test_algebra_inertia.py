@@ -216,6 +216,17 @@ def test_the_edge_of_validity_is_accepted():
     Inertia(1.0, np.zeros(3), np.diag([1.0, 1.0, -1e-7]))  # six printed digits
 
 
+def test_roundoff_of_a_thin_body_is_forgiven_for_its_mass_only():
+    """Adding up 1 kg within 1 m leaves 1e-16 kg m^2; a negative moment of 2e-12 is a mistake."""
+    Inertia(1.0, np.zeros(3), np.diag([-0.9e-12, 0.0, 0.0]))
+    Inertia(1e3, np.zeros(3), np.diag([-0.9e-9, 0.0, 0.0]))
+    for mass in (1.0, 1e3):
+        with pytest.raises(InvalidInertiaError, match='negative principal moment'):
+            Inertia(mass, np.zeros(3), np.diag([-1.1e-12 * mass, 0.0, 0.0]))
+    with pytest.raises(InvalidInertiaError, match='negative principal moment'):
+        Inertia(0.0, np.zeros(3), np.diag([-1e-13, 0.0, 0.0]))
+
+
 def test_a_tensor_is_symmetric_to_the_last_bit_even_if_it_came_rounded():
     rounded = TENSOR.copy()
     rounded[0, 1] += 1e-10

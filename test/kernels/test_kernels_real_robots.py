@@ -88,8 +88,8 @@ def test_every_function_and_a_step(make, rng):
     rows = fast.forward_dynamics(np.tile(q, (11, 1)), v, a)
     assert error(rows, np.tile(expected.acceleration, (11, 1))) < AGREEMENT
     ends = []
-    for engine in (None, fast.engine('rk4')):
-        simulation = kd.Simulation(case.robot, case.constraints, 0.001, 'rk4', engine=engine)
+    for engine in (None, fast.engine()):
+        simulation = kd.Simulation(case.robot, case.constraints, engine=engine)
         simulation.reset(q, v)
         simulation.step(0.1 * a, 3)
         ends.append(np.r_[simulation.q, simulation.v])
