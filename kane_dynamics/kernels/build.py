@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels, store_kernels
 from kane_dynamics.kernels.fingerprint import NotFingerprintableError, fingerprint
-from kane_dynamics.kernels.generic import LARGEST_STRAIGHT_LINE
+from kane_dynamics.kernels.generic import too_large
 from kane_dynamics.kernels.module import KernelSpec
 from kane_dynamics.kernels.native import compile_object, kernel_ir
 from kane_dynamics.kernels.recording import EffortLaw, record_step
@@ -66,7 +66,7 @@ def build_kernels(
         kernels, remark = load_kernels(cache_folder(), key)
         if kernels is not None:
             return Build(kernels, 'cache', remark)
-    if robot.nv > LARGEST_STRAIGHT_LINE:
+    if too_large(robot):
         graphs = RECURSIONS
     built = _compile_all(Tracer(robot, rows, frames), graphs, effort, progress)
     if key is not None:
@@ -79,7 +79,7 @@ def _compile_all(
 ) -> dict[str, CachedKernel]:
     """Trace one graph after the other while earlier ones are being compiled."""
     total = len(graphs) + 1
-    straight_line = tracer.robot.nv <= LARGEST_STRAIGHT_LINE
+    straight_line = not too_large(tracer.robot)
     jobs: dict[str, tuple[CachedKernel, Future[bytes]]] = {}
     with ThreadPoolExecutor(1) as pool:  # llvmlite lets one thread into LLVM at a time
         for done, (name, ir, shape) in enumerate(_modules(tracer, graphs, straight_line, effort)):

@@ -21,7 +21,7 @@ from kane_dynamics.kernels.derivatives import (
     of_inverse_dynamics,
 )
 from kane_dynamics.kernels.engine import CompiledEngine
-from kane_dynamics.kernels.generic import LARGEST_STRAIGHT_LINE, GenericTerms
+from kane_dynamics.kernels.generic import GenericTerms, too_large
 from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.recording import EffortLaw
 from kane_dynamics.kernels.selection import independent_rows
@@ -103,7 +103,7 @@ class CompiledRobot:
         }
         calls = {name: kernel.call for name, kernel in self._kernels.items()}
         self._generic: GenericTerms | None = None
-        if robot.nv > LARGEST_STRAIGHT_LINE:
+        if too_large(robot):
             self._generic = GenericTerms(robot, calls['inverse_dynamics'], calls['bias_force'])
             calls |= self._generic.functions(self.constraints)
         self.inverse_dynamics = calls['inverse_dynamics']
@@ -353,10 +353,9 @@ def compile_robot(
     names = tuple(body.name for body in robot.bodies) if frames is None else tuple(frames)
     for name in names:
         robot.frame(name)
-    if effort is not None and robot.nv > LARGEST_STRAIGHT_LINE:
+    if effort is not None and too_large(robot):
         raise InvalidInputError(
-            f'compiled steps with an effort law need at most {LARGEST_STRAIGHT_LINE} speeds, '
-            f'this robot has {robot.nv}'
+            f'this robot with {robot.nv} speeds is too large for compiled steps with an effort law'
         )
     rows = independent_rows(robot, constraints)
     build = build_kernels(

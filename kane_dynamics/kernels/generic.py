@@ -26,8 +26,19 @@ from kane_dynamics.model.state import checked_coordinates, checked_speeds
 
 Floats = NDArray[np.float64]
 
-# Above this many speeds the straight-line solves take minutes to compile; see doc/kernels.md.
-LARGEST_STRAIGHT_LINE = 60
+# Above this many coupled pairs of speeds (nonzeros in half of M; a chain of 24 has 300) the
+# straight-line solves take minutes to compile; see doc/kernels.md.
+MOST_COUPLED_PAIRS = 300
+
+
+def too_large(robot: Robot) -> bool:
+    """Return whether a robot's solves are too large for straight-line code."""
+    speeds = [index.v.stop - index.v.start for index in robot.indices]
+    pairs = sum(
+        speeds[body] * sum(speeds[ancestor] for ancestor in robot.ancestors(body))
+        for body in range(len(robot.bodies))
+    )
+    return pairs > MOST_COUPLED_PAIRS
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.quaternions import as_array
+from kane_dynamics.algebra.traced_numbers import UNTRACEABLE, TracedNumber, expression
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.trace import column, symbols
 from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
@@ -148,21 +149,18 @@ def traced_effort(
 
     """
     try:
-        given = effort(t, q, v)
-        efforts = as_array(list(given))
-        column(efforts)
-    except (TypeError, ValueError, NotImplementedError, RuntimeError) as error:
+        place, speeds = (as_array([TracedNumber(entry) for entry in x]) for x in (q, v))
+        given = effort(TracedNumber(t), place, speeds)
+        efforts = as_array([expression(entry) for entry in given])
+    except UNTRACEABLE as error:
         raise InvalidInputError(
             'the effort law cannot be traced: it must be written with operators and numpy '
-            f'functions of single entries of q and v ({error})'
+            f'functions of t, q and v, without branches ({error})'
         ) from error
     if efforts.shape != (robot.nv,):
         raise InvalidInputError(
             f'the effort law must give {robot.nv} efforts, gave {efforts.shape}'
         )
-    if any(isinstance(entry, float) and np.isnan(entry) for entry in efforts):
-        # what float() makes of a traced scalar
-        raise InvalidInputError('the effort law gives NaN: it converts entries to floats')
     return efforts
 
 

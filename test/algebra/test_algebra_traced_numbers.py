@@ -18,7 +18,7 @@ from kane_dynamics.algebra.traced_numbers import (
 
 A, B = 0.6, 2.5
 FUNCTIONS = [np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.sinh, np.cosh, np.tanh]
-FUNCTIONS += [np.exp, np.log, np.sqrt, np.fabs, np.floor, np.ceil, abs, operator.neg, operator.pos]
+FUNCTIONS += [np.exp, np.log, np.sqrt, np.fabs, abs, operator.neg, operator.pos]
 OPERATORS = [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow]
 
 
@@ -120,7 +120,6 @@ def test_is_traced_knows_expressions_of_casadi(symbols):
         assert not is_traced(other)
 
 
-def test_a_traced_number_can_be_a_key(symbols):
-    a, b = (TracedNumber(symbol) for symbol in symbols)
-    assert len({id(a): 1, id(b): 2}) == 2
+def test_a_traced_number_has_a_hash_as_caches_need_one(symbols):
+    a = TracedNumber(symbols[0])
     assert hash(a) == hash(a)

@@ -64,8 +64,8 @@ def slow(make):
 ROBOTS = {
     'holonomic': lambda: shipped('holonomic'),
     'nonholonomic': lambda: shipped('nonholonomic'),
-    'panda': slow(lambda: installed('panda')),
-    'ur5': slow(lambda: installed('ur5_robot')),
+    'panda': lambda: installed('panda'),
+    'ur5': lambda: installed('ur5_robot'),
     'tiago': slow(tiago),
     'tree': slow(tree),
 }

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiled time steps against the same integrators on the reference algorithms."""
 
+import math
+
 import numpy as np
 import pytest
 from kernel_cases import CASES, error
@@ -298,3 +300,63 @@ def test_steps_that_the_reference_takes(integrator, unlocked):
 def test_unknown_integrator(pair):
     with pytest.raises(InvalidInputError, match="'leapfrog' is unknown; there are"):
         pair('planar_2r')[1].engine('leapfrog')
+
+
+def feedback(t, q, v):
+    """Return efforts that hold the third and fourth joint of the arm on moving targets."""
+    targets = np.array([0.0, 0.0, 0.3, 0.2]) * np.sin(3.0 * t)
+    gains = np.array([0.0, 0.0, 4.0, 1.0])
+    return gains * (targets - q) - 0.2 * v + np.cos(q) * t
+
+
+class TestEffortLaw:
+    """A closed loop in one compiled call."""
+
+    @pytest.fixture(scope='module')
+    def loop(self, unlocked):
+        robot, constraints, _ = unlocked
+        fast = kd.compile(robot, constraints, effort=feedback, cache=False)
+        return robot, constraints, fast
+
+    @pytest.mark.parametrize('integrator', INTEGRATORS)
+    def test_same_motion(self, integrator, loop):
+        # held over each step; steps near t = 0.04 s are taken by the reference
+        robot, constraints, fast = loop
+        q, v = np.array([0.3, 0.2, -0.4, 0.6]), np.array([0.5, -0.5, 0.0, 0.8])
+        more = np.array([0.1, 0.0, -0.2, 0.3])
+        expected = kd.simulate(
+            robot,
+            q,
+            v,
+            0.1,
+            effort=lambda t, q, v: feedback(t, q, v) + more,
+            constraints=constraints,
+            step=0.01,
+            integrator=integrator,
+        )
+        before = fast.fallbacks
+        run = fast.simulate(q, v, 0.1, effort=more, step=0.01, integrator=integrator)
+        assert error(run.q, expected.q) < AGREEMENT
+        assert error(run.v, expected.v) < AGREEMENT
+        assert fast.fallbacks > before
+
+    @pytest.mark.parametrize(
+        'law',
+        [
+            lambda t, q, v: [math.sin(q[0]) + q[1], 0.0],
+            lambda t, q, v: np.where(q > 0.0, 1.0, -1.0),
+            lambda t, q, v: np.array(q + v, dtype=float),
+            lambda t, q, v: np.clip(q, -1.0, 1.0),
+            lambda t, q, v: 1.0,
+            lambda t, q, v: q[5],
+            lambda t, q, v: q.unknown,
+        ],
+    )
+    def test_laws_that_need_numbers(self, law, pair):
+        # regression: math.sin of a CasADi symbol is NaN, and q[1] + NaN no NaN to isnan
+        with pytest.raises(InvalidInputError, match='the effort law cannot be traced'):
+            kd.compile(pair('planar_2r')[0].robot, effort=law, cache=False)
+
+    def test_wrong_number_of_efforts(self, pair):
+        with pytest.raises(InvalidInputError, match='must give 2 efforts'):
+            kd.compile(pair('planar_2r')[0].robot, effort=lambda t, q, v: [1.0], cache=False)
