@@ -57,6 +57,9 @@ def run(factory: Callable[[], Any], args: Sequence[str] | None = None) -> int:
         rclpy.try_shutdown()
         return 1
     _spin(node, stopped)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # a launch file repeats the Ctrl-C that the terminal sent; by now all is done
+        signal.signal(number, signal.SIG_IGN)
     return 0
 
 

@@ -309,14 +309,16 @@ def feedback(t, q, v):
     return gains * (targets - q) - 0.2 * v + np.cos(q) * t
 
 
+@pytest.fixture(scope='module')
+def loop(unlocked):
+    """Return robot, constraints and compiled robot with an effort law."""
+    robot, constraints, _ = unlocked
+    fast = kd.compile(robot, constraints, effort=feedback, cache=False)
+    return robot, constraints, fast
+
+
 class TestEffortLaw:
     """A closed loop in one compiled call."""
-
-    @pytest.fixture(scope='module')
-    def loop(self, unlocked):
-        robot, constraints, _ = unlocked
-        fast = kd.compile(robot, constraints, effort=feedback, cache=False)
-        return robot, constraints, fast
 
     @pytest.mark.parametrize('integrator', INTEGRATORS)
     def test_same_motion(self, integrator, loop):
