@@ -168,6 +168,15 @@ class TestSolveSymmetric:
         lower = [gram[k, : k + 1].tolist() for k in range(3)]
         assert solve_symmetric(lower, [0.0, 0.0, 0.0])[1] == 0.0
 
+    def test_traced_rows_that_vanish_are_ill(self):
+        g, h, b = ca.SX.sym('g'), ca.SX.sym('h'), ca.SX.sym('b')
+        x, health = solve_symmetric([[g], [0.5 * g, h]], [b, b])
+        function = ca.Function('f', [g, h, b], [*x, health])
+        assert float(function(0.0, 0.0, 0.0)[2]) == 0.0
+        assert float(function(0.0, 2.0, 1.0)[2]) == 0.0
+        assert float(function(2.0, 2.0, 1.0)[2]) == 0.75
+        assert float(function(2.0, np.nan, 1.0)[2]) == 1.0
+
     def test_rows_in_other_units_are_well(self):
         # rows in mm and tonnes: their squares are 1e-12 apart
         x, health = solve_symmetric([[1.0], [0.0, 1e-12]], [3.0, 4e-12])
@@ -215,6 +224,10 @@ def test_rows_with_a_small_angle_count_a_hundredth():
     assert health == pytest.approx(1e-6, rel=1e-4)
     *_, health = constrained_acceleration(identity, [0.0] * 3, rows[:1], [0.0])
     assert health == 0.01
+    stiff = factor_tree([{0: 1.0}, {0: 1.0, 1: 1.0 + 1e-8}, {2: 1.0}])
+    for count in (0, 1):
+        *_, health = constrained_acceleration(stiff, [0.0] * 3, rows[:count], [0.0] * count)
+        assert health == pytest.approx(1e-8, rel=1e-6)
 
 
 def test_traced_solve_without_constraints_has_the_zeros_of_the_tree():

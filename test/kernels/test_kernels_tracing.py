@@ -207,6 +207,15 @@ def test_every_operation_in_scalars_and_in_lanes(name):
     np.testing.assert_allclose(call(x, y), expected, rtol=1e-15, atol=1e-300)
 
 
+def test_no_flag_assumes_away_nan_or_infinity():
+    # the contract of the design: reordered and contracted maybe, NaN in is NaN out always
+    case = CASES['sled']()
+    text = kernel_ir(Tracer(case.robot, case.constraints, ()).forward_dynamics())
+    words = set(text.split())
+    assert 'contract' in words
+    assert words.isdisjoint({'nnan', 'ninf', 'fast'})
+
+
 def test_operation_without_code_is_named():
     with pytest.raises(UnsupportedOperationError, match='has no straight-line code'):
         compiled([ca.erf(X)], [[X], [Y]], [()])
