@@ -26,10 +26,24 @@ from kane_dynamics.algorithms.dynamics import (
     mass_matrix,
     potential_energy,
 )
-from kane_dynamics.algorithms.forward_dynamics import Motion, forward_dynamics
+from kane_dynamics.algorithms.forward_dynamics import forward_dynamics
+from kane_dynamics.algorithms.generalized_speeds import (
+    GeneralizedSpeeds,
+    defined_speeds,
+    generalized_speeds,
+)
+from kane_dynamics.algorithms.gibbs_appell import (
+    gauss_function,
+    gauss_gradient,
+    gibbs_function,
+    gibbs_gradient,
+)
 from kane_dynamics.algorithms.kinematics import Kinematics, forward_kinematics
+from kane_dynamics.algorithms.methods import Motion
+from kane_dynamics.algorithms.orbit import orbital_wrenches, wrenches_at_com
+from kane_dynamics.algorithms.partial_velocities import PartialVelocity, partial_velocities
+from kane_dynamics.kernels.compile_robot import compile_robot as compile
 from kane_dynamics.kernels.compiled import CompiledRobot
-from kane_dynamics.kernels.compiled import compile_robot as compile
 from kane_dynamics.kernels.export import casadi_function, export_c
 from kane_dynamics.model.body import Body, Frame, Joint, Mimic
 from kane_dynamics.model.chain import serial_chain
@@ -55,12 +69,14 @@ __all__ = [
     'Cylindrical',
     'Frame',
     'Free',
+    'GeneralizedSpeeds',
     'Helical',
     'Inertia',
     'Joint',
     'Kinematics',
     'Mimic',
     'Motion',
+    'PartialVelocity',
     'Planar',
     'Pose',
     'Prismatic',
@@ -75,19 +91,28 @@ __all__ = [
     'constrained_inverse_dynamics',
     'constraints',
     'coriolis_matrix',
+    'defined_speeds',
     'exceptions',
     'export_c',
     'forward_dynamics',
     'forward_kinematics',
     'friction_force',
+    'gauss_function',
+    'gauss_gradient',
+    'generalized_speeds',
+    'gibbs_function',
+    'gibbs_gradient',
     'gravity_force',
     'integrate',
     'inverse_dynamics',
     'kinetic_energy',
     'load_urdf',
     'mass_matrix',
+    'orbital_wrenches',
+    'partial_velocities',
     'potential_energy',
     'serial_chain',
     'simulate',
     'simulation',
+    'wrenches_at_com',
 ]

@@ -2,16 +2,16 @@
 r"""
 The canonical generalized inversion form of Kane's equations (Bajodah and Chen, (18)-(63)).
 
-With canonical speeds :math:`w = Q^{1/2} v` (Q = M) and the explicit constraints
-:math:`A_1 v = B`, :math:`A_1 = [-D\ 1]`, :math:`A_2 = [1\ D^T]`, the two scaled matrices
+With canonical speeds :math:`w = Q^{1/2} u` (Q = M) and the explicit constraints
+:math:`A_1 u = B`, :math:`A_1 = [-D\ 1]`, :math:`A_2 = [1\ D^T]`, the two scaled matrices
 :math:`\bar A_1 = A_1 Q^{-1/2}` and :math:`\bar A_2 = A_2 Q^{1/2}` have orthogonal row spaces (35),
 and
 
 .. math:: \dot w = \bar A_1^+ V_1 + \bar A_2^+ \bar A_2 V_2 \quad (40), \qquad
-   \dot v = Q^{-1/2}(\dot w - \dot Q^{1/2} v) \quad (44)
+   \dot u = Q^{-1/2}(\dot w - \dot Q^{1/2} u) \quad (44)
 
 splits the motion into a constraint part and a momentum part. :math:`\dot Q^{1/2}` solves a
-Sylvester equation with :math:`\dot M = C + C^T`; it cancels in :math:`\dot v` but not in
+Sylvester equation with :math:`\dot Q`; it cancels in :math:`\dot u` but not in
 :math:`\dot w`. The deviation (55) from the free motion is the least possible one: Gauss's
 principle (56)-(63).
 """
@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.independent_speeds import Partition, partition_speeds
+from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR
 from kane_dynamics.exceptions import SingularMassMatrixError
 
 Floats = NDArray[np.float64]
@@ -36,33 +37,44 @@ class CanonicalSolution:
 
     Parameters
     ----------
-    acceleration : ndarray, shape (nv,)
-        vdot (44).
+    u, u_rate : ndarray, shape (nu,)
+        Generalized speeds and their rates (44).
     multipliers : ndarray, shape (k,)
         Of the given rows, of least norm where rows repeat others.
     partition : Partition
         Independent and dependent speeds.
-    canonical_acceleration : ndarray, shape (nv,)
-        wdot (40).
-    constraint_part, momentum_part : ndarray, shape (nv,)
-        Its two orthogonal parts.
+    w, w_rate : ndarray, shape (nu,)
+        Canonical speeds Q^1/2 u (18) and their rates (40).
+    root, root_rate : ndarray, shape (nu, nu)
+        Q^1/2 and its time derivative.
+    scaled_constraint, scaled_tangent : ndarray, shapes (m, nu), (p, nu)
+        The scaled matrices A_1 Q^-1/2 (19) and A_2 Q^1/2 (22); their rows are orthogonal (35).
     V1 : ndarray, shape (m,)
         (24).
-    V2 : ndarray, shape (nv,)
+    V2 : ndarray, shape (nu,)
         (29), the canonical acceleration of the free robot (49).
+    constraint_part, momentum_part : ndarray, shape (nu,)
+        The orthogonal parts of wdot: the Greville term of either of (25), (31) in the other's
+        null space (39), (43).
     deviation : float
         ||wdot_h - wdot||, the least deviation (56).
 
     """
 
-    acceleration: Floats
+    u: Floats
+    u_rate: Floats
     multipliers: Floats
     partition: Partition
-    canonical_acceleration: Floats
-    constraint_part: Floats
-    momentum_part: Floats
+    w: Floats
+    w_rate: Floats
+    root: Floats
+    root_rate: Floats
+    scaled_constraint: Floats
+    scaled_tangent: Floats
     V1: Floats
     V2: Floats
+    constraint_part: Floats
+    momentum_part: Floats
     deviation: float
 
 
@@ -70,7 +82,7 @@ def canonical_motion(
     mass: Floats,
     mass_rate: Floats,
     force: Floats,
-    v: Floats,
+    u: Floats,
     A: Floats,
     b0: Floats,
     b: Floats,
@@ -80,53 +92,72 @@ def canonical_motion(
 
     Parameters
     ----------
-    mass, mass_rate : ndarray, shape (nv, nv)
-        M, positive definite, and dM/dt along v.
-    force : ndarray, shape (nv,)
-        F - L of (4): tau - C v - g and all other given forces.
-    v : ndarray, shape (nv,)
-        Speeds.
-    A : ndarray, shape (k, nv)
+    mass, mass_rate : ndarray, shape (nu, nu)
+        Q, positive definite, and dQ/dt along the motion.
+    force : ndarray, shape (nu,)
+        F - L of (4).
+    u : ndarray, shape (nu,)
+        Generalized speeds.
+    A : ndarray, shape (k, nu)
         Constraint rows.
     b0, b : ndarray, shape (k,)
-        Right sides of A v = b0 and A vdot = b.
+        Right sides of A u = b0 and A udot = b.
 
     Raises
     ------
     SingularMassMatrixError
-        If M is not positive definite.
+        If Q is not positive definite.
     InconsistentConstraintsError
-        If no speed satisfies A v = b0, or no acceleration A vdot = b.
+        If no speed satisfies A u = b0, or no acceleration A udot = b.
 
     """
     partition = partition_speeds(A, b0, b)
-    values, vectors = np.linalg.eigh(mass)
-    if not values[0] > 0.0:
-        raise SingularMassMatrixError(
-            f'canonical speeds need a positive definite mass matrix, least eigenvalue {values[0]}'
-        )
-    roots = np.sqrt(values)
-    inverse_root = (vectors / roots) @ vectors.T  # Q^-1/2
-    root = (vectors * roots) @ vectors.T
-    turned = vectors.T @ mass_rate @ vectors  # Sylvester equation of d/dt Q^1/2
-    root_rate_v = vectors @ ((turned / (roots[:, None] + roots)) @ (vectors.T @ v))
+    root, inverse_root, root_rate = matrix_roots(mass, mass_rate)
     A1 = partition.rows @ inverse_root  # (19)
     A2 = partition.basis.T @ root  # (22)
-    V1 = partition.acceleration_offset + A1 @ root_rate_v  # (24)
-    V2 = inverse_root @ force + root_rate_v  # (29)
+    V1 = partition.acceleration_offset + A1 @ (root_rate @ u)  # (24)
+    V2 = inverse_root @ force + root_rate @ u  # (29)
     constraint_part = A1.T @ np.linalg.solve(A1 @ A1.T, V1)  # (27)
     momentum_part = A2.T @ np.linalg.solve(A2 @ A2.T, A2 @ V2)  # (32)
     w_rate = constraint_part + momentum_part  # (40)
-    acceleration = inverse_root @ (w_rate - root_rate_v)  # (44)
-    lacking = (mass @ acceleration - force)[partition.dependent]  # -(F_D + F_D*)
+    u_rate = inverse_root @ (w_rate - root_rate @ u)  # (44)
+    lacking = (mass @ u_rate - force)[partition.dependent]  # -(F_D + F_D*)
     return CanonicalSolution(
-        acceleration,
+        u,
+        u_rate,
         partition.to_multipliers @ lacking,
         partition,
+        root @ u,
         w_rate,
-        constraint_part,
-        momentum_part,
+        root,
+        root_rate,
+        A1,
+        A2,
         V1,
         V2,
-        float(np.linalg.norm(V2 - w_rate)),
+        constraint_part,
+        momentum_part,
+        float(np.linalg.norm(V2 - w_rate)),  # (55)
     )
+
+
+def matrix_roots(Q: Floats, Q_rate: Floats) -> tuple[Floats, Floats, Floats]:
+    """
+    Return Q^1/2, Q^-1/2 and d/dt Q^1/2, the solution X of Q^1/2 X + X Q^1/2 = dQ/dt.
+
+    Raises
+    ------
+    SingularMassMatrixError
+        If Q is not positive definite.
+
+    """
+    values, vectors = np.linalg.eigh(Q)
+    if not values[0] > SINGULAR * values[-1]:
+        raise SingularMassMatrixError(
+            'canonical speeds need a positive definite mass matrix, eigenvalues are from '
+            f'{values[0]:.3e} to {values[-1]:.3e}'
+        )
+    roots = np.sqrt(values)
+    turned = vectors.T @ Q_rate @ vectors
+    rate = vectors @ (turned / (roots[:, None] + roots)) @ vectors.T
+    return (vectors * roots) @ vectors.T, (vectors / roots) @ vectors.T, rate

@@ -9,59 +9,24 @@ Forward dynamics with exact constraints.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kane_dynamics.algorithms.canonical import CanonicalSolution, canonical_motion
 from kane_dynamics.algorithms.dynamics import ExternalWrenches, wrenches_on_bodies
 from kane_dynamics.algorithms.friction import joint_friction
-from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix, gauss_mass_matrix
-from kane_dynamics.algorithms.kane import KaneSolution, kane_motion
+from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
+from kane_dynamics.algorithms.methods import METHODS, SPEED_METHODS, Motion, Problem
 from kane_dynamics.algorithms.newton_euler import newton_euler
+from kane_dynamics.algorithms.terms import MethodTerms, ReferenceTerms
 from kane_dynamics.algorithms.udwadia_kalaba import constrained_motion
-from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
+from kane_dynamics.constraints.base import Constraint, constraint_rows
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_vector
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 
 Floats = NDArray[np.float64]
-METHODS = ('gauss', 'kane', 'canonical')
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Motion:
-    """
-    Accelerations of a constrained robot and what the constraints do.
-
-    Parameters
-    ----------
-    acceleration : ndarray, shape (nv,)
-        vdot [rad/s^2 or m/s^2].
-    multipliers : ndarray, shape (k,)
-        lambda, one for each row; forces [N] for the wheel rows.
-    constraint_force : ndarray, shape (nv,)
-        A' lambda on v [N m or N].
-    rank : int
-        Number of independent rows.
-    residual : float
-        Norm of A vdot - b.
-    labels : tuple of str
-        Names of the rows.
-    details : KaneSolution, CanonicalSolution or None
-        Intermediate quantities of the methods 'kane' and 'canonical'.
-
-    """
-
-    acceleration: Floats
-    multipliers: Floats
-    constraint_force: Floats
-    rank: int
-    residual: float
-    labels: tuple[str, ...]
-    details: KaneSolution | CanonicalSolution | None = None
 
 
 def forward_dynamics(
@@ -72,16 +37,26 @@ def forward_dynamics(
     constraints: Sequence[Constraint] = (),
     method: str = 'gauss',
     *,
+    speeds: GeneralizedSpeeds | None = None,
     external_wrenches: ExternalWrenches = None,
     time: float = 0.0,
 ) -> Motion:
     """
     Return the accelerations that efforts `tau` cause, under constraints.
 
-    By Gauss's principle with the Udwadia-Kalaba equations (Silva et al., (45)-(51), (62)), by
-    Kane's equations in independent speeds (Gillespie (46)), or by their canonical generalized
-    inversion form (Bajodah and Chen (44)); the accelerations are the same. Redundant rows change
-    nothing; contradictory rows raise.
+    All methods give the same accelerations; `Motion.details` holds what each speaks of. Redundant
+    rows change nothing; contradictory rows raise.
+
+    - 'gauss': dqGP and the Udwadia-Kalaba equations (Silva et al., (45)-(51), (62))
+    - 'newton_euler': nv + 2 runs of dqNE (Silva et al., section 6), then (62)
+    - 'gibbs_appell': the gradient of the Gibbs-Appell function (Silva et al., (53)-(55))
+    - 'lagrange': closed form of Lagrange's and Kane's equations (Parsa (38)-(50))
+    - 'kane': Kane's equations in independent speeds (Gillespie (44)-(46))
+    - 'nonminimal': Kane's equations in all speeds (Roithmayr et al. (9))
+    - 'canonical': canonical generalized inversion form (Bajodah and Chen (44))
+
+    Where constraints bind all that has no mass, M may be singular for 'gibbs_appell', 'lagrange',
+    'kane' and 'nonminimal'.
 
     Parameters
     ----------
@@ -94,16 +69,19 @@ def forward_dynamics(
     constraints : sequence of Constraint
         From `kane_dynamics.constraints`.
     method : str
-        'gauss', 'kane' or 'canonical'.
+        One of the above.
+    speeds : GeneralizedSpeeds, optional
+        Generalized speeds in which 'kane', 'nonminimal' and 'canonical' work; v where left out.
     external_wrenches : mapping of str to array_like, shape (6,), optional
         Wrench (tau, f) [N m, N] that acts on a link, about the link's origin in the link's axes.
     time : float
-        t of constraints that depend on time [s].
+        t of constraints and speeds that depend on time [s].
 
     Raises
     ------
     InvalidInputError
-        If a shape is wrong, a number is not finite, or the method is unknown.
+        If a shape is wrong, a number is not finite, the method is unknown or has no generalized
+        speeds, or `speeds` cannot give v.
     NameNotFoundError
         If a wrench names a link that does not exist.
     SingularMassMatrixError
@@ -112,47 +90,51 @@ def forward_dynamics(
         If the rows contradict each other.
 
     """
-    if method not in METHODS:
-        raise InvalidInputError(f'method {method!r} is unknown; there are {list(METHODS)}')
-    coordinates, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
+    coordinates, velocity = checked_coordinates(robot, q), checked_speeds(robot, v)
     efforts = as_vector('tau', tau, robot.nv)
     (t,) = as_vector('time [s]', [time], 1).tolist()
-    external = wrenches_on_bodies(robot, external_wrenches)
-    mass = gauss_mass_matrix(robot, coordinates)
-    bias = newton_euler(robot, coordinates, speeds, [0.0] * robot.nv, external=external)
-    if method == 'gauss':
-        return solve_motion(robot, constraints, mass, bias, coordinates, speeds, efforts, t)
-    rows = constraint_rows(robot, constraints, coordinates, speeds, t)
-    force = efforts - bias - joint_friction(robot, speeds)
-    if method == 'kane':
-        solution = kane_motion(mass, force, rows.matrix, rows.velocity, rows.acceleration)
-        return _motion(solution, rows)
-    coriolis = gauss_coriolis_matrix(robot, coordinates, speeds)
-    return _motion(
-        canonical_motion(
-            mass,
-            coriolis + coriolis.T,  # dM/dt, since dM/dt - 2 C is skew
-            force,
-            np.array(speeds),
-            rows.matrix,
-            rows.velocity,
-            rows.acceleration,
-        ),
-        rows,
-    )
+    efforts = efforts + external_force(robot, coordinates, external_wrenches)
+    terms = ReferenceTerms(robot, constraints)
+    state = np.array(coordinates), np.array(velocity)
+    return solve_by(method, robot, terms, *state, efforts, t, speeds)
 
 
-def _motion(solution: KaneSolution | CanonicalSolution, rows: ConstraintRows) -> Motion:
-    residual = rows.matrix @ solution.acceleration - rows.acceleration
-    return Motion(
-        solution.acceleration,
-        solution.multipliers,
-        rows.matrix.T @ solution.multipliers,
-        len(solution.partition.dependent),
-        float(np.linalg.norm(residual)),
-        rows.labels,
-        solution,
-    )
+def solve_by(
+    method: str,
+    robot: Robot,
+    terms: MethodTerms,
+    q: Floats,
+    v: Floats,
+    tau: Floats,
+    t: float,
+    speeds: GeneralizedSpeeds | None,
+) -> Motion:
+    """
+    Return the motion by a named method from given terms.
+
+    Raises
+    ------
+    InvalidInputError
+        If the method is unknown or has no generalized speeds.
+
+    """
+    if method not in METHODS:
+        raise InvalidInputError(f'method {method!r} is unknown; there are {list(METHODS)}')
+    if speeds is not None and method not in SPEED_METHODS:
+        raise InvalidInputError(
+            f'method {method!r} has no generalized speeds; {list(SPEED_METHODS)} have'
+        )
+    applied = tau - joint_friction(robot, v.tolist())
+    return METHODS[method](Problem(terms, q, v, t, applied, terms.rows(q, v, t), speeds))
+
+
+def external_force(robot: Robot, q: Sequence[float], wrenches: ExternalWrenches) -> Floats:
+    """Return J' w of wrenches on links, shape (nv,)."""
+    external = wrenches_on_bodies(robot, wrenches)
+    at_rest = [0.0] * robot.nv
+    if external is None:
+        return np.zeros(robot.nv)
+    return -newton_euler(robot, q, at_rest, at_rest, gravity=False, external=external)
 
 
 def solve_motion(

@@ -37,8 +37,8 @@ class Partition:
         Indices in v.
     dependence : ndarray, shape (m, p)
         D (the A of Bajodah and Chen).
-    acceleration_offset : ndarray, shape (m,)
-        e = dD/dt v_I + dE/dt.
+    velocity_offset, acceleration_offset : ndarray, shape (m,)
+        E, and e = dD/dt v_I + dE/dt.
     basis : ndarray, shape (nv, p)
         Tangent directions: v_I -> v at E = 0; the transpose of A_2 = [1 D'] in the order of v.
     rows : ndarray, shape (m, nv)
@@ -51,10 +51,47 @@ class Partition:
     independent: Indices
     dependent: Indices
     dependence: Floats
+    velocity_offset: Floats
     acceleration_offset: Floats
     basis: Floats
     rows: Floats
     to_multipliers: Floats
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ReducedRows:
+    """
+    Independent, orthonormal rows G that say the same as given rows A.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (m, nv)
+        G (Gillespie (43): the first rows of V').
+    tangent : ndarray, shape (nv - m, nv)
+        The other rows of V', an orthonormal basis of what the rows allow.
+    to_reduced : ndarray, shape (m, k)
+        Takes right sides of A to right sides of G; its transpose takes multipliers of G to
+        those of A of least norm.
+
+    """
+
+    rows: Floats
+    tangent: Floats
+    to_reduced: Floats
+
+
+def reduce_rows(A: Floats, b0: Floats, b: Floats) -> ReducedRows:
+    """Return independent rows; parameters and errors as for `partition_speeds`."""
+    scaling = unit_scaling(np.linalg.norm(A, axis=1))
+    U, singular_values, Vt = scipy.linalg.svd(scaling[:, None] * A, full_matrices=True)
+    rank = int(
+        np.count_nonzero(singular_values > RANK_TOLERANCE * singular_values.max(initial=1.0))
+    )
+    missing = U[:, rank:].T
+    check_consistent('speed satisfies A v = b0', missing, scaling * b0, rank)
+    check_consistent('acceleration satisfies A vdot = b', missing, scaling * b, rank)
+    to_reduced = (U[:, :rank] / singular_values[:rank]).T * scaling
+    return ReducedRows(Vt[:rank], Vt[rank:], to_reduced)
 
 
 def partition_speeds(A: Floats, b0: Floats, b: Floats) -> Partition:
@@ -74,21 +111,13 @@ def partition_speeds(A: Floats, b0: Floats, b: Floats) -> Partition:
         If no speed satisfies A v = b0, or no acceleration A vdot = b.
 
     """
-    nv = A.shape[1]
-    scaling = unit_scaling(np.linalg.norm(A, axis=1))
-    U, singular_values, Vt = scipy.linalg.svd(scaling[:, None] * A, full_matrices=True)
-    rank = int(
-        np.count_nonzero(singular_values > RANK_TOLERANCE * singular_values.max(initial=1.0))
-    )
-    missing = U[:, rank:].T
-    check_consistent('speed satisfies A v = b0', missing, scaling * b0, rank)
-    check_consistent('acceleration satisfies A vdot = b', missing, scaling * b, rank)
-    reduced = Vt[:rank]
+    given = reduce_rows(A, b0, b)
+    reduced, to_reduced = given.rows, given.to_reduced
+    rank, nv = reduced.shape
     order = scipy.linalg.qr(reduced, mode='r', pivoting=True)[1]
     dependent, independent = np.sort(order[:rank]), np.sort(order[rank:])
     inverse = np.linalg.inv(reduced[:, dependent])
     dependence = -inverse @ reduced[:, independent]
-    to_reduced = (U[:, :rank] / singular_values[:rank]).T * scaling  # A -> reduced rows
     basis, rows = np.zeros((nv, nv - rank)), np.zeros((rank, nv))
     basis[independent], basis[dependent] = np.eye(nv - rank), dependence
     rows[:, independent], rows[:, dependent] = -dependence, np.eye(rank)
@@ -96,6 +125,7 @@ def partition_speeds(A: Floats, b0: Floats, b: Floats) -> Partition:
         independent,
         dependent,
         dependence,
+        inverse @ (to_reduced @ b0),
         inverse @ (to_reduced @ b),
         basis,
         rows,

@@ -2,15 +2,15 @@
 r"""
 Kane's equations with embedded constraints (Gillespie (44)-(46), Parsa (43)-(50)).
 
-With the speeds v as generalized speeds, :math:`F = Q` the generalized active forces (velocity
-terms included) and :math:`F^* = -M\dot v`, the dependent speeds :math:`v_D = D v_I + E`
-recombine the equations of the independent ones,
+With generalized active forces F and generalized inertia forces :math:`F^* = -Q \dot u - L`, the
+dependent speeds :math:`u_D = D u_I + E` recombine the equations of the independent ones,
 
-.. math:: \tilde F_r + \tilde F_r^* = 0, \qquad \tilde F = F_I + D^T F_D,
+.. math:: \tilde F + \tilde F^* = 0, \qquad \tilde F = F_I + D^T F_D, \qquad
+   \tilde F^* = F^*_I + D^T F^*_D,
 
-which is :math:`(B^T M B)\dot v_I = B^T (Q - M\gamma)` with the tangent basis B and
+which is :math:`(B^T Q B)\dot u_I = B^T (F - L - Q\gamma)` with the tangent basis B and
 :math:`\gamma = [0; e]`. The constraint forces are what the dependent equations lack,
-:math:`\lambda = -(F_D + F_D^*)`. M may be singular as long as :math:`B^T M B` is not
+:math:`\lambda = -(F_D + F_D^*)`. Q may be singular as long as :math:`B^T Q B` is not
 (Roithmayr et al.).
 """
 
@@ -35,61 +35,83 @@ class KaneSolution:
 
     Parameters
     ----------
-    acceleration : ndarray, shape (nv,)
-        vdot.
+    u, u_rate : ndarray, shape (nu,)
+        Generalized speeds and their rates.
     multipliers : ndarray, shape (k,)
         Of the given rows, of least norm where rows repeat others.
     partition : Partition
         Independent and dependent speeds.
     reduced_mass : ndarray, shape (p, p)
-        B' M B.
-    active_force : ndarray, shape (p,)
-        F~ = F_I + D' F_D, velocity terms included.
-    inertia_force : ndarray, shape (p,)
-        F~* = F*_I + D' F*_D at the solution; equal to -F~.
+        B' Q B.
+    active_force, inertia_force : ndarray, shape (nu,)
+        F and F* at the solution, without regard to the constraints.
+    reduced_active_force, reduced_inertia_force : ndarray, shape (p,)
+        F~ = F_I + D' F_D and F~* = F*_I + D' F*_D; their sum vanishes.
 
     """
 
-    acceleration: Floats
+    u: Floats
+    u_rate: Floats
     multipliers: Floats
     partition: Partition
     reduced_mass: Floats
     active_force: Floats
     inertia_force: Floats
+    reduced_active_force: Floats
+    reduced_inertia_force: Floats
 
 
-def kane_motion(mass: Floats, force: Floats, A: Floats, b0: Floats, b: Floats) -> KaneSolution:
+def kane_motion(
+    mass: Floats,
+    active_force: Floats,
+    remainder: Floats,
+    u: Floats,
+    A: Floats,
+    b0: Floats,
+    b: Floats,
+) -> KaneSolution:
     """
     Return the motion by Kane's equations in the independent speeds.
 
     Parameters
     ----------
-    mass : ndarray, shape (nv, nv)
-        M, positive semidefinite.
-    force : ndarray, shape (nv,)
-        Q = tau - C v - g and all other given forces.
-    A : ndarray, shape (k, nv)
+    mass : ndarray, shape (nu, nu)
+        Q of F* = -Q udot - L, positive semidefinite.
+    active_force, remainder : ndarray, shape (nu,)
+        F, and L of F*.
+    u : ndarray, shape (nu,)
+        Generalized speeds.
+    A : ndarray, shape (k, nu)
         Constraint rows.
     b0, b : ndarray, shape (k,)
-        Right sides of A v = b0 and A vdot = b.
+        Right sides of A u = b0 and A udot = b.
 
     Raises
     ------
     SingularMassMatrixError
         If some independent speed moves no mass.
     InconsistentConstraintsError
-        If no speed satisfies A v = b0, or no acceleration A vdot = b.
+        If no speed satisfies A u = b0, or no acceleration A udot = b.
 
     """
     partition = partition_speeds(A, b0, b)
     B, dependent = partition.basis, partition.dependent
-    offset = np.zeros(len(force))
+    offset = np.zeros(len(u))
     offset[dependent] = partition.acceleration_offset
     reduced = B.T @ mass @ B
-    right_side = B.T @ (force - mass @ offset)
+    right_side = B.T @ (active_force - remainder - mass @ offset)
     factor = cholesky_factor(reduced)
-    acceleration = B @ scipy.linalg.cho_solve((factor, True), right_side) + offset
-    lacking = mass @ acceleration - force  # -(F + F*)
-    multipliers = partition.to_multipliers @ lacking[dependent]
-    active, inertia = B.T @ force, -(B.T @ (mass @ acceleration))
-    return KaneSolution(acceleration, multipliers, partition, reduced, active, inertia)
+    u_rate = B @ scipy.linalg.cho_solve((factor, True), right_side) + offset
+    inertia_force = -(mass @ u_rate + remainder)
+    lacking = -(active_force + inertia_force)[dependent]
+    return KaneSolution(
+        u,
+        u_rate,
+        partition.to_multipliers @ lacking,
+        partition,
+        reduced,
+        active_force,
+        inertia_force,
+        B.T @ active_force,
+        B.T @ inertia_force,
+    )

@@ -40,7 +40,7 @@ def project(
         If the rows contradict each other.
 
     """
-    q = _projected_coordinates(robot, constraints, q, t)
+    q = _projected_coordinates(robot, constraints, q, v, t)
     coordinates, speeds = q.tolist(), v.tolist()
     rows = constraint_rows(robot, constraints, coordinates, speeds, t)
     mass = gauss_mass_matrix(robot, coordinates)
@@ -49,12 +49,11 @@ def project(
 
 
 def _projected_coordinates(
-    robot: Robot, constraints: Sequence[Constraint], q: Floats, t: float
+    robot: Robot, constraints: Sequence[Constraint], q: Floats, v: Floats, t: float
 ) -> Floats:
-    at_rest = [0.0] * robot.nv
     violation = np.zeros(0)
     for _ in range(_NEWTON_LIMIT):
-        rows = constraint_rows(robot, constraints, q.tolist(), at_rest, t)
+        rows = constraint_rows(robot, constraints, q.tolist(), v.tolist(), t)
         matrix, violation = _holonomic(rows)
         if np.abs(violation).max(initial=0.0) <= POSITION_TOLERANCE:
             return q

@@ -31,6 +31,10 @@ RANK_TOLERANCE = 1e-9
 ROUNDOFF_ROW = 1e-12
 # Contradiction of scaled rows, relative to their right side: above integration drift.
 CONSISTENCY_TOLERANCE = 1e-6
+# Reciprocal condition below which a mass matrix, or a system of rows of unit length, counts as
+# singular: above roundoff of a hundred speeds, below the spread of inertias of a robot with
+# fingers (1e-11).
+SINGULAR = 1e-14
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -125,6 +129,46 @@ def constrained_motion(
     acceleration = free + step
     residual = float(np.linalg.norm(A @ acceleration - b))
     return ConstrainedMotion(acceleration, multipliers, A.T @ multipliers, rank, residual)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class GaussSolution:
+    """
+    What Gauss's principle and the Udwadia-Kalaba equations speak of.
+
+    Parameters
+    ----------
+    free_acceleration : ndarray, shape (nv,)
+        M^-1 Q, the acceleration without constraints.
+    scaled_rows : ndarray, shape (k, nv)
+        D = A L^-T (62).
+    omega : ndarray, shape (nv, nv)
+        The projector Omega = 1 - L D^+ A M^-1 of (63).
+    least_constraint : float
+        (vdot - free)' M (vdot - free)/2: Gauss's function (31) above its free minimum.
+
+    """
+
+    free_acceleration: Floats
+    scaled_rows: Floats
+    omega: Floats
+    least_constraint: float
+
+
+def gauss_solution(
+    mass_matrix: Floats, force: Floats, A: Floats, acceleration: Floats
+) -> GaussSolution:
+    """Return what the principle says of a motion that `constrained_motion` found."""
+    factor = cholesky_factor(mass_matrix)
+    D = scipy.linalg.solve_triangular(factor, A.T, lower=True).T
+    scaled = unit_scaling(np.linalg.norm(D, axis=1))[:, None] * D
+    _, sizes, Vt = np.linalg.svd(scaled, full_matrices=False)
+    range_of_rows = Vt[sizes > RANK_TOLERANCE * sizes.max(initial=1.0)].T
+    half = scipy.linalg.solve_triangular(factor, np.eye(len(force)), lower=True)  # L^-1
+    omega = np.eye(len(force)) - factor @ range_of_rows @ (range_of_rows.T @ half)
+    free = scipy.linalg.cho_solve((factor, True), force)
+    gap = acceleration - free
+    return GaussSolution(free, D, omega, 0.5 * float(gap @ mass_matrix @ gap))
 
 
 def unit_scaling(sizes: Floats) -> Floats:

@@ -4,6 +4,7 @@
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row, constraint_rows
 from kane_dynamics.constraints.joints import coupling, lock
 from kane_dynamics.constraints.loops import loop_closure
+from kane_dynamics.constraints.nonlinear import acceleration_form, nonlinear
 from kane_dynamics.constraints.pfaffian import pfaffian
 from kane_dynamics.constraints.wheels import differential_drive, no_side_slip, rolling_wheel
 
@@ -11,12 +12,14 @@ __all__ = [
     'Constraint',
     'ConstraintRows',
     'Row',
+    'acceleration_form',
     'constraint_rows',
     'coupling',
     'differential_drive',
     'lock',
     'loop_closure',
     'no_side_slip',
+    'nonlinear',
     'pfaffian',
     'rolling_wheel',
 ]

@@ -37,6 +37,8 @@ class Row:
         b: the right side of A vdot = b.
     position : scalar or None
         Violation Phi of a holonomic row (zero when satisfied); None for a nonholonomic one.
+    integrated : bool
+        Whether the row binds accelerations only, with b_0 = A v.
 
     """
 
@@ -44,6 +46,7 @@ class Row:
     velocity: Scalar = 0.0
     acceleration: Scalar = 0.0
     position: Scalar | None = None
+    integrated: bool = False
 
 
 class Constraint(Protocol):
@@ -74,6 +77,8 @@ class ConstraintRows:
         Phi of holonomic rows, None for nonholonomic ones.
     labels : tuple of str
         Names of the rows.
+    integrated : tuple of bool, length k
+        Which rows bind accelerations only.
 
     """
 
@@ -82,6 +87,18 @@ class ConstraintRows:
     acceleration: NDArray[Any]
     positions: tuple[Scalar | None, ...]
     labels: tuple[str, ...]
+    integrated: tuple[bool, ...]
+
+    def velocity_after(self, h: Scalar) -> NDArray[Any]:
+        """Return the right side of A v = b_0 that speeds must satisfy h [s] later, shape (k,)."""
+        return as_array(
+            [
+                b0 + h * b if integrated else b0
+                for b0, b, integrated in zip(
+                    self.velocity, self.acceleration, self.integrated, strict=True
+                )
+            ]
+        )
 
 
 def constraint_rows(
@@ -100,6 +117,7 @@ def constraint_rows(
         as_array([row.acceleration for row in rows]),
         tuple(row.position for row in rows),
         tuple(label for constraint in constraints for label in constraint.labels),
+        tuple(row.integrated for row in rows),
     )
 
 

@@ -11,11 +11,18 @@ from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels, store_kernels
 from kane_dynamics.kernels.fingerprint import NotFingerprintableError, fingerprint
 from kane_dynamics.kernels.generic import too_large
+from kane_dynamics.kernels.method_graphs import METHOD_GRAPHS, method_rows
 from kane_dynamics.kernels.module import KernelSpec
 from kane_dynamics.kernels.native import compile_object, kernel_ir
 from kane_dynamics.kernels.recording import EffortLaw, record_step
 from kane_dynamics.kernels.stepping import stepping_text
-from kane_dynamics.kernels.trace import DERIVATIVE_GRAPHS, GRAPHS, RECURSIONS, STEP_GRAPHS, Tracer
+from kane_dynamics.kernels.trace import (
+    DERIVATIVE_GRAPHS,
+    GRAPHS,
+    RECURSIONS,
+    STEP_GRAPHS,
+    Tracer,
+)
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.simulation.integrators import INTEGRATORS
 
@@ -37,12 +44,15 @@ class Build:
         'cache' or 'compiled'.
     remark : str
         What the cache said.
+    methods : bool
+        Whether the kernels of all methods of forward dynamics were asked for.
 
     """
 
     kernels: Mapping[str, CachedKernel]
     source: str
     remark: str
+    methods: bool
 
 
 def build_kernels(
@@ -50,28 +60,31 @@ def build_kernels(
     rows: Sequence[Constraint],
     frames: Sequence[str],
     derivatives: bool,
+    methods: bool,
     effort: EffortLaw | None,
     use_cache: bool,
     progress: Progress,
 ) -> Build:
     """Return the kernels of a robot, from the cache where they are there and sound."""
     graphs = GRAPHS + (DERIVATIVE_GRAPHS if derivatives else ())
+    if methods:
+        graphs += METHOD_GRAPHS + ((method_rows,) if rows else ())
     key, remark = None, 'not asked for'
     if use_cache:
         try:
-            key = fingerprint(robot, rows, tuple(frames), derivatives, effort)
+            key = fingerprint(robot, rows, tuple(frames), derivatives, methods, effort)
         except NotFingerprintableError as error:
             remark = f'not usable: {error}'
     if key is not None:
         kernels, remark = load_kernels(cache_folder(), key)
         if kernels is not None:
-            return Build(kernels, 'cache', remark)
+            return Build(kernels, 'cache', remark, methods)
     if too_large(robot):
         graphs = RECURSIONS
     built = _compile_all(Tracer(robot, rows, frames), graphs, effort, progress)
     if key is not None:
         remark += ', ' + store_kernels(cache_folder(), key, built)
-    return Build(built, 'compiled', remark)
+    return Build(built, 'compiled', remark, methods)
 
 
 def _compile_all(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot whose dynamics are machine code; made by `compile_robot` (``kd.compile``)."""
+"""A robot whose dynamics are machine code; made by `kane_dynamics.compile`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algorithms import dynamics
-from kane_dynamics.algorithms.forward_dynamics import Motion, forward_dynamics
+from kane_dynamics.algorithms.forward_dynamics import forward_dynamics, solve_by
+from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.algorithms.kinematics import forward_kinematics
+from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.kernels.build import STEPS, Build, Progress, build_kernels, step_name
+from kane_dynamics.kernels.build import STEPS, Build, step_name
 from kane_dynamics.kernels.derivatives import (
     Derivatives,
     of_forward_dynamics,
@@ -23,9 +25,10 @@ from kane_dynamics.kernels.derivatives import (
 from kane_dynamics.kernels.engine import CompiledEngine
 from kane_dynamics.kernels.generic import GenericTerms, too_large
 from kane_dynamics.kernels.kernel import Kernel
+from kane_dynamics.kernels.method_terms import CompiledTerms
 from kane_dynamics.kernels.recording import EffortLaw
-from kane_dynamics.kernels.selection import independent_rows
 from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.reference import ReferenceEngine
 from kane_dynamics.simulation.simulation import Engine, Trajectory, simulate
@@ -44,8 +47,18 @@ _INPUTS = {
     'forward_dynamics': ('q', 'v', 'tau', 'time'),
     'motion': ('q', 'v', 'tau', 'time'),
     'balance_derivatives': ('q', 'v', 'a', 'lambda', 'time'),
-    'constraint_matrix': ('q', 'time'),
+    'constraint_matrix': ('q', 'v', 'time'),
+    'gibbs_gradient': ('q', 'v', 'a'),
+    'lagrange_terms': ('q', 'v'),
+    'method_rows': ('q', 'v', 'time'),
 }
+_NEVER_SOLVED = (
+    'balance_derivatives',
+    'constraint_matrix',
+    'gibbs_gradient',
+    'lagrange_terms',
+    'method_rows',
+)
 
 
 class CompiledRobot:
@@ -106,6 +119,7 @@ class CompiledRobot:
         if too_large(robot):
             self._generic = GenericTerms(robot, calls['inverse_dynamics'], calls['bias_force'])
             calls |= self._generic.functions(self.constraints)
+        self._terms = CompiledTerms(robot, self.constraints, calls, self._kernels)
         self.inverse_dynamics = calls['inverse_dynamics']
         self.bias_force = calls['bias_force']
         self.gravity_force = calls['gravity_force']
@@ -128,13 +142,27 @@ class CompiledRobot:
         """Return the number of operations of each kernel's graph."""
         return {name: kernel.instructions for name, kernel in self._kernels.items()}
 
-    def motion(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, time: float = 0.0) -> Motion:
+    def motion(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        time: float = 0.0,
+        *,
+        method: str = 'gauss',
+        speeds: GeneralizedSpeeds | None = None,
+    ) -> Motion:
         """
         Return accelerations with multipliers and constraint forces at one state.
 
-        Parameters and errors as for `kane_dynamics.forward_dynamics`. Where rows repeat others,
-        the multipliers are shared out by the reference.
+        By Gauss's principle in compiled code; where rows repeat others, the multipliers are shared
+        out by the reference. The other methods solve by numpy on compiled terms, for robots that
+        were compiled with ``methods=True``.
+
+        Parameters and errors as for `kane_dynamics.forward_dynamics`.
         """
+        if method != 'gauss' or speeds is not None:
+            return self._by_method(method, q, v, tau, time, speeds)
         if self._generic is not None:
             return self._generic.motion(self.constraints, q, v, tau, time)
         labels = tuple(label for c in self.constraints for label in c.labels)
@@ -146,6 +174,24 @@ class CompiledRobot:
         acceleration, multipliers, force, residual = outputs
         norm = float(np.linalg.norm(residual))
         return Motion(acceleration, multipliers, force, len(multipliers), norm, labels)
+
+    def _by_method(
+        self,
+        method: str,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        time: float,
+        speeds: GeneralizedSpeeds | None,
+    ) -> Motion:
+        if not self._build.methods:
+            raise InvalidInputError(
+                f"compile with methods=True for method {method!r}; without it there is 'gauss'"
+            )
+        place = np.array(checked_coordinates(self.robot, q))
+        velocity = np.array(checked_speeds(self.robot, v))
+        efforts = np.array(checked_speeds(self.robot, tau, 'tau'))
+        return solve_by(method, self.robot, self._terms, place, velocity, efforts, time, speeds)
 
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike
@@ -180,7 +226,7 @@ class CompiledRobot:
 
         """
         t = np.array([time])
-        A = self._derivative('constraint_matrix', q, t)
+        A = self._derivative('constraint_matrix', q, v, t)
         kernel = self._kernels['motion']
         timed = (t,) if kernel.takes == len(_INPUTS['motion']) else ()
         outputs = kernel.all_outputs(q, v, tau, *timed)
@@ -295,7 +341,7 @@ class CompiledRobot:
             return acceleration
         if name == 'frame_poses':
             return self._reference_poses
-        if name in ('balance_derivatives', 'constraint_matrix'):
+        if name in _NEVER_SOLVED:
             return lambda *arrays: np.nan  # nothing is solved in them: never called
         function = getattr(dynamics, name)
         return lambda *arrays: function(robot, *arrays)
@@ -304,61 +350,3 @@ class CompiledRobot:
         kinematics = forward_kinematics(self.robot, q)
         poses = [kinematics.pose(name) for name in self.frames]
         return np.array([[*x.position(), *x.rotation.components] for x in poses])
-
-
-def compile_robot(
-    robot: Robot,
-    constraints: Sequence[Constraint] = (),
-    *,
-    frames: Sequence[str] | None = None,
-    derivatives: bool = False,
-    effort: EffortLaw | None = None,
-    cache: bool = True,
-    progress: Progress = lambda what, done, total: None,
-) -> CompiledRobot:
-    """
-    Return the dynamics of a robot as machine code for this processor.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    constraints : sequence of Constraint
-        Rows of the forward dynamics and of the simulation.
-    frames : sequence of str, optional
-        Links of `CompiledRobot.frame_poses`; all bodies where left out.
-    derivatives : bool
-        Whether to compile the derivatives too.
-    effort : callable, optional
-        effort(t, q, v) -> one effort for each speed, traced into the time steps, so that a closed
-        loop runs in one compiled call; it adds to the efforts that a step is given. Written with
-        operators and numpy functions of single entries. Such code is not kept on disk.
-    cache : bool
-        Whether to keep the code on disk, in XDG_CACHE_HOME, ROS_HOME or ~/.cache.
-    progress : callable
-        progress(what, done, total), called while compiling.
-
-    Raises
-    ------
-    NameNotFoundError
-        If a frame does not exist.
-    InvalidInputError
-        If the effort law cannot be traced, or the robot is too large for compiled steps with one.
-    InconsistentConstraintsError
-        If the rows contradict each other.
-    ConstraintError
-        If a user's constraint function cannot be traced.
-
-    """
-    names = tuple(body.name for body in robot.bodies) if frames is None else tuple(frames)
-    for name in names:
-        robot.frame(name)
-    if effort is not None and too_large(robot):
-        raise InvalidInputError(
-            f'this robot with {robot.nv} speeds is too large for compiled steps with an effort law'
-        )
-    rows = independent_rows(robot, constraints)
-    build = build_kernels(
-        robot, (rows,) if rows.kept else (), names, derivatives, effort, cache, progress
-    )
-    return CompiledRobot(robot, constraints, names, build, effort)

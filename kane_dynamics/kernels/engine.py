@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kane_dynamics.algorithms.forward_dynamics import Motion
+from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.algorithms.projection import project
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.exceptions import InvalidInputError

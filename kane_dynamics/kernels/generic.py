@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algorithms.dynamics import coriolis_matrix
-from kane_dynamics.algorithms.forward_dynamics import Motion, solve_motion
+from kane_dynamics.algorithms.forward_dynamics import solve_motion
+from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.kernel import as_output

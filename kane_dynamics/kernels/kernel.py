@@ -103,6 +103,13 @@ class Kernel:
             return None
         return outputs
 
+    def outputs(self, *inputs: Any) -> list[Floats]:
+        """Return every output, at one state, of a kernel that solves nothing."""
+        found = self.all_outputs(*inputs)
+        if found is None:
+            raise InvalidInputError(f'{self.name}: not finite at this state')
+        return found
+
     def _checked_call(self, *inputs: Any, out: Floats | None = None, **named: Any) -> Floats:
         inputs += tuple(named.pop(name) for name in self._names[len(inputs) :] if name in named)
         if named:

@@ -174,7 +174,7 @@ class Tracer:
         rows = self._rows(self.q, self.v, self.t + h)
         damped = [{**row, k: row[k] + h * drag[k]} for k, row in enumerate(self._mass)]
         velocity, _, health = constrained_acceleration(
-            factor_tree(damped), force, sparse_rows(rows.matrix), list(rows.velocity)
+            factor_tree(damped), force, sparse_rows(rows.matrix), list(rows.velocity_after(h))
         )
         inputs = [self.q, self.v, self.tau, [self.t, h]]
         return spec('impulse', inputs, [column(velocity)], [(self.robot.nv,)], ca.SX(health))
@@ -233,9 +233,8 @@ class Tracer:
 
     def constraint_matrix(self) -> KernelSpec:
         """Trace A."""
-        rows = self._rows(self.q, self.at_rest, self.t).matrix
-        A = matrix(rows, self.robot.nv)
-        return spec('constraint_matrix', [self.q, [self.t]], [A], [A.shape])
+        A = matrix(self._state_rows.matrix, self.robot.nv)
+        return spec('constraint_matrix', [self.q, self.v, [self.t]], [A], [A.shape])
 
     def inputs_of_forward_dynamics(self) -> list[Symbols]:
         """Return q, v, tau, and t where a constraint depends on it."""

@@ -4,17 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.algorithms.forward_dynamics import Motion, solve_motion
+from kane_dynamics.algorithms.forward_dynamics import solve_motion
 from kane_dynamics.algorithms.friction import implicit_drag
-from kane_dynamics.algorithms.gauss import gauss_mass_matrix
-from kane_dynamics.algorithms.newton_euler import newton_euler
+from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.algorithms.projection import project
+from kane_dynamics.algorithms.terms import ReferenceTerms, Terms
 from kane_dynamics.algorithms.udwadia_kalaba import constrained_motion
 from kane_dynamics.constraints.base import Constraint, constraint_rows
 from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
@@ -22,31 +20,6 @@ from kane_dynamics.model.robot import Robot
 from kane_dynamics.simulation.integrators import INTEGRATORS, STICTION_SPEED
 
 Floats = NDArray[np.float64]
-
-
-class Terms(Protocol):
-    """M and C v + g of a robot."""
-
-    def mass_matrix(self, q: Floats) -> Floats:
-        """Return M, shape (nv, nv)."""
-
-    def bias_force(self, q: Floats, v: Floats) -> Floats:
-        """Return C v + g, shape (nv,)."""
-
-
-@dataclass(frozen=True, eq=False)
-class ReferenceTerms:
-    """M and C v + g by the reference algorithms."""
-
-    robot: Robot
-
-    def mass_matrix(self, q: Floats) -> Floats:
-        """Return M, shape (nv, nv)."""
-        return gauss_mass_matrix(self.robot, q.tolist())
-
-    def bias_force(self, q: Floats, v: Floats) -> Floats:
-        """Return C v + g, shape (nv,)."""
-        return newton_euler(self.robot, q.tolist(), v.tolist(), [0.0] * self.robot.nv)
 
 
 class ReferenceDynamics:
@@ -85,12 +58,13 @@ class ReferenceDynamics:
         robot, speeds = self._robot, v.tolist()
         mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, v)
         rows = constraint_rows(robot, self._constraints, q.tolist(), speeds, t + h)
+        wanted = rows.velocity_after(h)
         return constrained_motion(
             mass + h * np.diag(implicit_drag(robot, speeds, STICTION_SPEED)),
             mass @ v + h * (tau - bias),
             rows.matrix,
-            rows.velocity,
-            rows.velocity,
+            wanted,
+            wanted,
         ).acceleration
 
     def coordinate_rate(self, q: Floats, v: Floats) -> Floats:

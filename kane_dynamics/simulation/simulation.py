@@ -10,10 +10,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kane_dynamics.algorithms.forward_dynamics import Motion
+from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.algorithms.projection import project
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.exceptions import (
+    ConstraintError,
     InconsistentConstraintsError,
     InvalidInputError,
     ProjectionError,
@@ -98,8 +99,8 @@ class Simulation:
         self._engine = engine or ReferenceEngine(robot, constraints, integrator, projection)
         try:
             self.reset()
-        except (InconsistentConstraintsError, ProjectionError):
-            # a loop that does not close at the neutral configuration: it is reset elsewhere
+        except (ConstraintError, InconsistentConstraintsError, ProjectionError):
+            # a loop that does not close at the neutral state, or a row that is not defined there
             self._set_state(robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv))
 
     def reset(

@@ -57,5 +57,13 @@ LAWS = {
         'constant_force or same_place or (order and floating) or driven or meet or stays_closed',
     ),
     'friction': (f'{_S}friction.py',),
+    'lagrange': (f'{_A}lagrange.py', '-k', '(planar-1 or floating-2) and not traced'),
+    'constrained_lagrange': (f'{_A}lagrange_motion.py',),
+    'orbit': (f'{_A}orbit.py',),
+    'nonlinear': (f'{_C}nonlinear.py', '-k', 'derivative_along or appell or newton'),
+    'servo': (f'{_C}acceleration_form.py', '-k', 'not semi'),
+    'speeds': (f'{_A}speeds.py', '-k', '(1-planar or 2-floating or sled or edge)'),
+    'methods': (f'{_A}methods.py', '-k', '1 or mass or greville or kane'),
+    'gibbs': (f'{_A}gibbs.py', '-k', '(1-planar or 2-floating or 0-fixed) and trees'),
     'start': (f'{_S}api.py',),
 }

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Generalized speeds u that a user of Kane's method chooses: :math:`v = W(q, t) u + X(q, t)`.
+
+The kinematical differential equations of Gillespie ((1), (2)), Roithmayr et al. ((2), (5)) and
+Bajodah and Chen (6), with the robot's own speeds v in the place of :math:`\dot q`. They are given
+as W and X, or by the definition :math:`u = Y(q, t) v + Z(q, t)`. Fewer u than v build constraints
+into the speeds (Parsa (12)). The functions are traced once, so their rates are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kane_dynamics.algebra.quaternions import as_array
+from kane_dynamics.algebra.traced_numbers import UNTRACEABLE, TracedNumber, expression
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import as_vector
+from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_coordinates, checked_speeds
+
+Floats = NDArray[np.float64]
+SpeedFunction = Callable[[NDArray[Any], Any], Any] | ArrayLike
+
+REACH_TOLERANCE = 1e-6  # of v - (W u + X), relative to 1 + |v|: above integration drift
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SpeedMap:
+    r"""
+    Generalized speeds at a state: v = W u + X and vdot = W udot + bias.
+
+    Parameters
+    ----------
+    u : ndarray, shape (nu,)
+        Generalized speeds.
+    W, W_rate : ndarray, shape (nv, nu)
+        W and its time derivative along v.
+    X : ndarray, shape (nv,)
+        v at u = 0.
+    bias : ndarray, shape (nv,)
+        :math:`\dot W u + \dot X`.
+
+    """
+
+    u: Floats
+    W: Floats
+    W_rate: Floats
+    X: Floats
+    bias: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class GeneralizedSpeeds:
+    """
+    Generalized speeds of a robot; made by `generalized_speeds` or `defined_speeds`.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    names : tuple of str
+        Names of the speeds.
+    values : callable
+        (q, t) -> W and X as one matrix [W X], or [Y Z] where `inverse`.
+    rates : callable
+        (q, v, t) -> its time derivative along v.
+    inverse : bool
+        Whether the functions define u = Y v + Z.
+
+    """
+
+    robot: Robot
+    names: tuple[str, ...]
+    values: Callable[..., Any]
+    rates: Callable[..., Any]
+    inverse: bool
+
+    @property
+    def count(self) -> int:
+        """Return the number nu of generalized speeds."""
+        return len(self.names)
+
+    def velocity(self, q: ArrayLike, u: ArrayLike, t: float = 0.0) -> Floats:
+        """
+        Return v = W u + X, shape (nv,); errors as for `matrices`.
+
+        Parameters
+        ----------
+        q, u : array_like, shapes (nq,), (nu,)
+            Coordinates and generalized speeds.
+        t : float
+            Time [s].
+
+        """
+        W, X = self.matrices(q, t)
+        v: Floats = W @ as_vector('u', u, self.count) + X
+        return v
+
+    def matrices(self, q: ArrayLike, t: float = 0.0) -> tuple[Floats, Floats]:
+        """
+        Return W, shape (nv, nu), and X, shape (nv,).
+
+        Raises
+        ------
+        InvalidInputError
+            If a shape is wrong, a number is not finite, or the speeds are singular at q.
+
+        """
+        coordinates = checked_coordinates(self.robot, q)
+        given = self._finite(self.values(coordinates, t))
+        return self._split(given, np.zeros_like(given))[:2]
+
+    def speeds(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Floats:
+        """
+        Return u with v = W u + X, shape (nu,).
+
+        Raises
+        ------
+        InvalidInputError
+            If no u gives v, W is not finite at q or has dependent columns.
+
+        """
+        return self.at(q, v, t).u
+
+    def at(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> SpeedMap:
+        """
+        Return W, X and their rates at a state; errors as for `speeds`.
+
+        Parameters
+        ----------
+        q, v : array_like, shapes (nq,), (nv,)
+            State.
+        t : float
+            Time [s].
+
+        """
+        coordinates = checked_coordinates(self.robot, q)
+        velocity = np.array(checked_speeds(self.robot, v))
+        given = self._finite(self.values(coordinates, t))
+        rate = self._finite(self.rates(coordinates, velocity, t))
+        W, X, W_rate, X_rate = self._split(given, rate)
+        solution, _, rank, _ = np.linalg.lstsq(W, velocity - X, rcond=None)
+        u = np.asarray(solution, dtype=float)
+        gap = float(np.linalg.norm(W @ u + X - velocity))
+        if rank < self.count:
+            raise InvalidInputError(
+                f'generalized speeds {list(self.names)}: W has rank {rank} of {self.count} here'
+            )
+        if gap > REACH_TOLERANCE * (1.0 + float(np.linalg.norm(velocity))):
+            raise InvalidInputError(
+                f'no generalized speeds {list(self.names)} give this v: nearest is off by {gap}'
+            )
+        return SpeedMap(u, W, W_rate, X, W_rate @ u + X_rate)
+
+    def _finite(self, values: Any) -> Floats:
+        matrix = np.array(values, dtype=float)
+        if not np.isfinite(matrix).all():
+            raise InvalidInputError(
+                f'generalized speeds {list(self.names)} are singular here: got {matrix}'
+            )
+        return matrix
+
+    def _split(self, given: Floats, rate: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return W, X and their rates."""
+        first, second, first_rate, second_rate = (
+            given[:, :-1],
+            given[:, -1],
+            rate[:, :-1],
+            rate[:, -1],
+        )
+        if not self.inverse:
+            return first, second, first_rate, second_rate
+        try:
+            W = np.asarray(
+                np.linalg.inv(first), dtype=float
+            )  # Gillespie (2): W = Y^-1, X = -Y^-1 Z
+        except np.linalg.LinAlgError:
+            raise InvalidInputError(
+                f'generalized speeds {list(self.names)} are singular here: Y has no inverse'
+            ) from None
+        W_rate = -W @ first_rate @ W
+        return W, -W @ second, W_rate, -W_rate @ second - W @ second_rate
+
+
+def generalized_speeds(
+    robot: Robot, W: SpeedFunction, X: SpeedFunction | None = None, names: Sequence[str] = ()
+) -> GeneralizedSpeeds:
+    """
+    Return the generalized speeds u with v = W(q, t) u + X(q, t).
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    W : array_like, shape (nv, nu), or callable
+        W or W(q, t), nu <= nv, of full rank. Functions take an array of shape (nq,) and the time
+        [s]; they must do with operators and numpy functions of single entries, and no branches.
+    X : array_like, shape (nv,), or callable, optional
+        X or X(q, t); zero where left out.
+    names : sequence of str, optional
+        Names of u; u1, u2, ... where left out.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape does not fit the robot or a function cannot be traced.
+
+    """
+    return _traced_speeds(robot, W, X, names, inverse=False)
+
+
+def defined_speeds(
+    robot: Robot, Y: SpeedFunction, Z: SpeedFunction | None = None, names: Sequence[str] = ()
+) -> GeneralizedSpeeds:
+    """
+    Return the generalized speeds u = Y(q, t) v + Z(q, t); W = Y^-1 (Gillespie (1), (2)).
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    Y : array_like, shape (nv, nv), or callable
+        As W of `generalized_speeds`.
+    Z : array_like, shape (nv,), or callable, optional
+        Zero where left out.
+    names : sequence of str, optional
+        Names of u; u1, u2, ... where left out.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape does not fit the robot or a function cannot be traced.
+
+    """
+    return _traced_speeds(robot, Y, Z, names, inverse=True)
+
+
+def _traced_speeds(
+    robot: Robot,
+    matrix: SpeedFunction,
+    offset: SpeedFunction | None,
+    names: Sequence[str],
+    inverse: bool,
+) -> GeneralizedSpeeds:
+    import casadi as ca
+
+    nv = robot.nv
+    q, v, t = ca.SX.sym('q', robot.nq), ca.SX.sym('v', nv), ca.SX.sym('t')
+    place = ca.vertsplit(q)
+    left = _expressions('W' if not inverse else 'Y', matrix, place, t)
+    right = _expressions('X' if not inverse else 'Z', offset, place, t)
+    right = [[0.0]] * nv if right is None else [[entry] for row in right for entry in row]
+    widths = {len(row) for row in left or []}
+    count = max(widths) if len(widths) == 1 else 0
+    if left is None or len(left) != nv or len(right) != nv or not 0 < count <= nv:
+        shape = '(nv, nv)' if inverse else '(nv, nu), nu <= nv'
+        raise InvalidInputError(
+            f'generalized speeds of {nv} speeds v: need a matrix of shape {shape} and an offset '
+            f'of shape (nv,), got {len(left or [])} rows of lengths {sorted(widths)} and '
+            f'{len(right)} numbers'
+        )
+    if inverse and count != nv:
+        raise InvalidInputError(f'Y must have shape ({nv}, {nv}), got ({nv}, {count})')
+    labels = tuple(names) or tuple(f'u{k + 1}' for k in range(count))
+    if len(labels) != count:
+        raise InvalidInputError(f'need {count} names of generalized speeds, got {labels}')
+    rows = [ca.horzcat(*a, *b) for a, b in zip(left, right, strict=True)]
+    both = ca.densify(ca.vertcat(*rows))
+    # rates are taken where quaternions are unit
+    unit = integrate_coordinates(robot, place, [0.0] * nv, 0.0)
+    direction = ca.vertcat(*coordinate_rates(robot, place, ca.vertsplit(v)), 1.0)
+    rate = ca.reshape(ca.jtimes(ca.vec(both), ca.vertcat(q, t), direction), both.shape)
+    (rate,) = ca.substitute([ca.densify(rate)], [q], [ca.vertcat(*unit)])
+    values = ca.Function('values', [q, t], [both])
+    return GeneralizedSpeeds(
+        robot, labels, values, ca.Function('rates', [q, v, t], [rate]), inverse
+    )
+
+
+def _expressions(
+    name: str, given: SpeedFunction | None, q: Sequence[Any], t: Any
+) -> list[list[Any]] | None:
+    """Return a matrix, or a function of (q, t) that gives one, as rows of expressions."""
+    if given is None:
+        return None
+    try:
+        place = as_array([TracedNumber(x) for x in q])
+        found = given(place, TracedNumber(t)) if callable(given) else given
+        array = np.array(found, dtype=object)
+        rows = array if array.ndim == 2 else array[:, None]
+        return [[expression(entry) for entry in row] for row in rows]
+    except UNTRACEABLE as error:
+        raise InvalidInputError(
+            f'{name} of the generalized speeds cannot be traced: write it with operators and '
+            f'numpy functions of single entries of q and of t, without branches ({error})'
+        ) from error

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+The Gibbs-Appell function, and Gauss's function beside it (Silva et al., (31), (53)-(61)).
+
+With :math:`\nu_i`, :math:`a_i` the twist of body i at its centre of mass and its rate,
+
+.. math:: S = \sum_i \tfrac12 a_i^T \Psi_i a_i + a_i^T \bar S_i \nu_i \quad (54), \qquad
+   \frac{\partial S}{\partial \dot v} = M \dot v + C v \quad (55).
+
+Gauss's function (31) measures how far the bodies are from the accelerations :math:`\bar a_i` that
+the impressed wrenches alone would give them; both have the same stationary point (61). Rotors
+(armature) are bodies that only spin: they add :math:`\tfrac12\,\mathrm{armature}\,\dot v^2` to
+both, and no impressed wrench acts on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kane_dynamics.algebra.inertia import Inertia
+from kane_dynamics.algebra.matrices import product
+from kane_dynamics.algebra.quaternions import as_array
+from kane_dynamics.algebra.scalars import Scalar
+from kane_dynamics.algorithms.gauss import psi, s_bar
+from kane_dynamics.algorithms.impressed_wrenches import impressed_wrenches
+from kane_dynamics.algorithms.jacobians import BodyJacobian, body_jacobians
+from kane_dynamics.exceptions import SingularMassMatrixError
+from kane_dynamics.model.checks import as_vector
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_coordinates, checked_speeds
+
+Floats = NDArray[np.float64]
+
+
+def gibbs(robot: Robot, q: Any, v: Any, a: Any) -> Scalar:
+    """Return S of (54) for numbers or traced scalars."""
+    total: Scalar = 0.0
+    for inertia, _, twist, rate in _bodies(robot, q, v, a):
+        momentum_rate = 0.5 * product(psi(inertia), rate) + product(
+            s_bar(inertia, twist[:3]), twist
+        )
+        total = total + product(rate[None, :], momentum_rate)[0]
+    for armature, acceleration in zip(robot.armature.tolist(), a, strict=True):
+        total = total + 0.5 * armature * acceleration * acceleration
+    return total
+
+
+def acceleration_gradient(robot: Robot, q: Any, v: Any, a: Any) -> NDArray[Any]:
+    """Return dS/da = sum_i J_i' (Psi_i a_i + Sbar_i nu_i) (55), (60), shape (nv,)."""
+    total = as_array([r * x for r, x in zip(robot.armature.tolist(), a, strict=True)])
+    for inertia, jacobian, twist, rate in _bodies(robot, q, v, a):
+        kappa = product(psi(inertia), rate) + product(s_bar(inertia, twist[:3]), twist)  # (59)
+        total = total + product(jacobian.jacobian.T, kappa)
+    return total
+
+
+def gibbs_function(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> float:
+    """
+    Return the Gibbs-Appell function S(q, v, a) (54) [W/s].
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : array_like, shape (nq,)
+        Coordinates.
+    v, a : array_like, shape (nv,)
+        Speeds and accelerations.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+
+    """
+    return float(gibbs(robot, *_checked(robot, q, v, a)))
+
+
+def gibbs_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Floats:
+    """
+    Return the gradient of S with respect to `a`, M a + C v (55), shape (nv,) [N m or N].
+
+    Parameters and errors as for `gibbs_function`.
+    """
+    return acceleration_gradient(robot, *_checked(robot, q, v, a))
+
+
+def gauss_function(
+    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike
+) -> float:
+    """
+    Return Gauss's function sum_i (a_i - abar_i)' Psi_i (a_i - abar_i)/2 (31), (37).
+
+    Efforts act as opposite wrenches on the two bodies of a joint, gravity and joint friction among
+    the impressed forces. Of all accelerations that the constraints allow, the true one has the
+    least value.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : array_like, shape (nq,)
+        Coordinates.
+    v, a, tau : array_like, shape (nv,)
+        Speeds, accelerations and efforts.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+    SingularMassMatrixError
+        If a body has no inertia in some direction: (37) then has no acceleration for it.
+
+    """
+    state = _checked(robot, q, v, a)
+    jacobians = body_jacobians(robot, *state[:2])
+    efforts = as_vector('tau', tau, robot.nv)
+    wrenches = impressed_wrenches(robot, *state[:2], efforts, jacobians)
+    total = 0.5 * float(robot.armature @ np.square(state[2]))
+    for body, jacobian, wrench in zip(robot.bodies, jacobians, wrenches, strict=True):
+        twist, rate = _twist_and_rate(jacobian, state[1], state[2])
+        inertia = psi(body.inertia)
+        if np.linalg.matrix_rank(inertia) < 6:
+            raise SingularMassMatrixError(
+                f"body '{body.name}' has no inertia in some direction: Gauss's function is not "
+                'defined for it'
+            )
+        impressed = wrench - s_bar(body.inertia, twist[:3]) @ twist
+        gap = rate - np.linalg.solve(inertia, impressed)  # a - abar (37)
+        total += 0.5 * float(gap @ inertia @ gap)
+    return total
+
+
+def gauss_gradient(
+    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike
+) -> Floats:
+    """
+    Return the gradient of Gauss's function with respect to `a` (39), (61), shape (nv,).
+
+    It is sum_i J_i' Psi_i (a_i - abar_i) = M a + C v + g + friction - tau, and needs no inverse of
+    Psi_i. Parameters as for `gauss_function`.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+
+    """
+    state = _checked(robot, q, v, a)
+    jacobians = body_jacobians(robot, *state[:2])
+    efforts = as_vector('tau', tau, robot.nv)
+    gradient: Floats = acceleration_gradient(robot, *state)
+    wrenches = impressed_wrenches(robot, *state[:2], efforts, jacobians)
+    for jacobian, wrench in zip(jacobians, wrenches, strict=True):
+        gradient = gradient - jacobian.jacobian.T @ wrench
+    return gradient
+
+
+def _bodies(
+    robot: Robot, q: Any, v: Any, a: Any
+) -> Iterator[tuple[Inertia, BodyJacobian, NDArray[Any], NDArray[Any]]]:
+    """Yield inertia, Jacobian, twist and twist rate of each body with mass."""
+    for body, jacobian in zip(robot.bodies, body_jacobians(robot, q, v), strict=True):
+        if body.inertia.mass > 0.0 or body.inertia.tensor.any():
+            yield body.inertia, jacobian, *_twist_and_rate(jacobian, v, a)
+
+
+def _twist_and_rate(jacobian: BodyJacobian, v: Any, a: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return nu = J v and nudot = J a + dJ/dt v (34)."""
+    speeds, accelerations = as_array(v), as_array(a)
+    rate = product(jacobian.jacobian, accelerations) + product(jacobian.rate, speeds)
+    return product(jacobian.jacobian, speeds), rate
+
+
+def _checked(
+    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike
+) -> tuple[list[float], list[float], list[float]]:
+    return (
+        checked_coordinates(robot, q),
+        checked_speeds(robot, v),
+        checked_speeds(robot, a, 'a'),
+    )

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Nonminimal Kane's equations: all speeds at once (Roithmayr et al. (8), (9); Bajodah and Chen (17)).
+
+.. math:: \begin{bmatrix} A_1 \\ A_2 Q \end{bmatrix} \dot u
+   = \begin{bmatrix} \dot B - \dot A_1 u \\ A_2 (F - L) \end{bmatrix}, \qquad
+   A_1 = [-D\ 1],\quad A_2 = [1\ D^T],
+
+where Q = M is symmetric for every choice of speeds (the corrigendum's (11)). Q may be singular,
+as for massless points and slender rods, as long as the constraints bind what has no mass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from kane_dynamics.algorithms.independent_speeds import Partition, partition_speeds
+from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR, unit_scaling
+from kane_dynamics.exceptions import SingularMassMatrixError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class NonminimalSolution:
+    """
+    Solution of the nonminimal equations with what they are made of.
+
+    Parameters
+    ----------
+    u, u_rate : ndarray, shape (nu,)
+        Generalized speeds and their rates.
+    multipliers : ndarray, shape (k,)
+        Of the given rows, of least norm where rows repeat others.
+    partition : Partition
+        Independent and dependent speeds; its rows are A_1, its basis is A_2'.
+    mass : ndarray, shape (nu, nu)
+        Q.
+    system : ndarray, shape (nu, nu)
+        [A_1; A_2 Q].
+    right_side : ndarray, shape (nu,)
+        [dB/dt - dA_1/dt u; A_2 (F - L)].
+
+    """
+
+    u: Floats
+    u_rate: Floats
+    multipliers: Floats
+    partition: Partition
+    mass: Floats
+    system: Floats
+    right_side: Floats
+
+
+def nonminimal_motion(
+    mass: Floats, force: Floats, u: Floats, A: Floats, b0: Floats, b: Floats
+) -> NonminimalSolution:
+    """
+    Return the motion by the nonminimal equations.
+
+    Parameters
+    ----------
+    mass : ndarray, shape (nu, nu)
+        Q, positive semidefinite.
+    force : ndarray, shape (nu,)
+        F - L.
+    u : ndarray, shape (nu,)
+        Generalized speeds.
+    A : ndarray, shape (k, nu)
+        Constraint rows.
+    b0, b : ndarray, shape (k,)
+        Right sides of A u = b0 and A udot = b.
+
+    Raises
+    ------
+    SingularMassMatrixError
+        If the rank of [Q; A_1] is less than nu.
+    InconsistentConstraintsError
+        If no speed satisfies A u = b0, or no acceleration A udot = b.
+
+    """
+    partition = partition_speeds(A, b0, b)
+    A2 = partition.basis.T
+    system = np.vstack([partition.rows, A2 @ mass])
+    right_side = np.concatenate([partition.acceleration_offset, A2 @ force])
+    scaling = unit_scaling(np.linalg.norm(system, axis=1))
+    u_rate, _, rank, _ = scipy.linalg.lstsq(
+        scaling[:, None] * system, scaling * right_side, cond=SINGULAR
+    )
+    if rank < len(u):
+        raise SingularMassMatrixError(
+            f'[A_1; A_2 M] has rank {rank} of {len(u)}: an independent speed moves no mass'
+        )
+    lacking = (mass @ u_rate - force)[partition.dependent]  # -(F_D + F_D*)
+    return NonminimalSolution(
+        u, u_rate, partition.to_multipliers @ lacking, partition, mass, system, right_side
+    )

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Wrenches at centres of mass, and those of a distant attracting body (Parsa, (33), section 4.2).
+
+In orbit gravity depends on the place: a body at :math:`r` from the attracting centre feels
+
+.. math:: f = -\mu m \frac{r}{|r|^3}, \qquad n = \frac{3\mu}{|r|^5}\, r \times (I r)
+
+at its centre of mass, the gravity-gradient torque being the first term that its extension adds.
+A base acceleration cannot stand for such a field, so the wrenches enter as external ones. What is
+left out of the force is smaller by the square of (size of the body)/|r|.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kane_dynamics.algebra.dual_quaternion import vec6, wrench_from_vector
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algorithms.kinematics import body_poses
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import as_vector
+from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.model.state import checked_coordinates
+
+Floats = NDArray[np.float64]
+EARTH = 3.986004418e14  # gravitational parameter mu of the Earth [m^3/s^2], WGS 84
+
+
+def orbital_wrenches(
+    robot: Robot, q: ArrayLike, centre: ArrayLike = (0.0, 0.0, 0.0), mu: float = EARTH
+) -> dict[str, Floats]:
+    """
+    Return the wrenches of a central gravity field on all bodies that have mass.
+
+    They come on top of ``robot.gravity``, which should be zero in orbit.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : array_like, shape (nq,)
+        Coordinates.
+    centre : array_like, shape (3,), optional
+        The attracting centre, in the world frame [m].
+    mu : float
+        Gravitational parameter of the attracting body [m^3/s^2]; that of the Earth if left out.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (6,)
+        Wrench (tau, f) [N m, N] on each body, about the origin of its frame in its axes: the
+        ``external_wrenches`` of `inverse_dynamics` and `forward_dynamics`.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong, a number is not finite, mu is not positive, or a centre of mass lies
+        at the attracting centre.
+
+    """
+    coordinates = checked_coordinates(robot, q)
+    origin = as_vector('centre [m]', centre, 3)
+    (strength,) = as_vector('mu [m^3/s^2]', [mu], 1).tolist()
+    if not strength > 0.0:
+        raise InvalidInputError(f'mu must be > 0 m^3/s^2, got {strength}')
+    at_com = {}
+    for body, pose in zip(robot.bodies, body_poses(robot, coordinates), strict=True):
+        if body.inertia.mass == 0.0:
+            continue
+        from_world = pose.rotation_matrix().T
+        r = from_world @ (pose.position() - origin) + body.inertia.com
+        distance = float(np.linalg.norm(r))
+        if distance == 0.0:
+            raise InvalidInputError(f"body '{body.name}' has its centre of mass at the centre")
+        torque = 3.0 * strength / distance**5 * np.cross(r, body.inertia.tensor @ r)
+        force = -strength * body.inertia.mass / distance**3 * r
+        at_com[body.name] = np.concatenate([torque, force])
+    return wrenches_at_com(robot, at_com)
+
+
+def wrenches_at_com(robot: Robot, wrenches: Mapping[str, ArrayLike]) -> dict[str, Floats]:
+    """
+    Return external wrenches from such ones at centres of mass (Parsa (33)).
+
+    Links that a description welds together share one body: the centre of mass and the axes are
+    those of the body that carries the link, not of the link alone. A body without mass has its
+    centre of mass at the origin of its frame.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    wrenches : mapping of str to array_like, shape (6,)
+        (n, f) [N m, N] at the centre of mass of the body that carries the link, in the axes of
+        that body.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (6,)
+        Wrench (tau, f) [N m, N] on each link, about the link's origin in the link's axes: the
+        ``external_wrenches`` of `inverse_dynamics` and `forward_dynamics`.
+
+    Raises
+    ------
+    InvalidInputError
+        If a wrench is not six finite numbers, or its link is part of the world.
+    NameNotFoundError
+        If there is no such link.
+
+    """
+    about_origins = {}
+    for link, vector in wrenches.items():
+        wrench_C = wrench_from_vector(as_vector(f"wrench on '{link}'", vector, 6).tolist())
+        com = robot.bodies[carrying_body(robot, link)].inertia.com
+        x_C_B = Pose.from_rotation_and_position((1.0, 0.0, 0.0, 0.0), com)
+        x_F_B = robot.frame(link).pose
+        force, moment = np.split(vec6(x_F_B.adjoint_inverse(x_C_B.adjoint(wrench_C))), 2)
+        about_origins[link] = np.concatenate([moment, force])
+    return about_origins
+
+
+def carrying_body(robot: Robot, link: str) -> int:
+    """
+    Return the index of the body that a link is fixed in.
+
+    Raises
+    ------
+    InvalidInputError
+        If the link is part of the world.
+    NameNotFoundError
+        If there is no such link.
+
+    """
+    frame = robot.frame(link)
+    if frame.body == WORLD:
+        raise InvalidInputError(f"link '{link}' is part of the world: it has no centre of mass")
+    return frame.body

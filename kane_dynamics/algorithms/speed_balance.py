@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+The equations of motion in generalized speeds (Roithmayr et al. (6)-(17), Gillespie (32)-(34)).
+
+With :math:`v = W u + X` and :math:`\dot v = W \dot u + \beta`, :math:`\beta = \dot W u + \dot X`:
+
+.. math:: F = W^T f, \qquad F^* = -Q \dot u - L, \qquad Q = W^T M W, \qquad
+   L = W^T (C v + M \beta),
+
+where f are the active forces on v. Rows A v = b0 become :math:`A W u = b_0 - A X` and
+:math:`A W \dot u = b - A\beta`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds, SpeedMap
+from kane_dynamics.algorithms.terms import MethodTerms
+from kane_dynamics.constraints.base import ConstraintRows
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SpeedBalance:
+    """
+    Q udot + L = F + G' lambda with G u = c and G udot = d.
+
+    Parameters
+    ----------
+    map : SpeedMap
+        u and the way back to v.
+    mass : ndarray, shape (nu, nu)
+        Q.
+    active_force, remainder : ndarray, shape (nu,)
+        F, and L of F*.
+    rows : tuple of ndarray, shapes (k, nu), (k,), (k,)
+        G, c and d.
+
+    """
+
+    map: SpeedMap
+    mass: Floats
+    active_force: Floats
+    remainder: Floats
+    rows: tuple[Floats, Floats, Floats]
+
+    @property
+    def force(self) -> Floats:
+        """Return F - L."""
+        return self.active_force - self.remainder
+
+
+def speed_balance(
+    terms: MethodTerms,
+    q: Floats,
+    v: Floats,
+    t: float,
+    applied: Floats,
+    rows: ConstraintRows,
+    speeds: GeneralizedSpeeds | None,
+) -> SpeedBalance:
+    """Return the equations of motion in `speeds`, or in v where there are none."""
+    M = terms.mass_matrix(q)
+    gravity = terms.gravity_force(q)
+    active, velocity_force = applied - gravity, terms.bias_force(q, v) - gravity
+    if speeds is None:
+        own = SpeedMap(v, np.eye(len(v)), np.zeros_like(M), np.zeros_like(v), np.zeros_like(v))
+        given = rows.matrix, rows.velocity, rows.acceleration
+        return SpeedBalance(own, M, active, velocity_force, given)
+    chosen = speeds.at(q, v, t)
+    W, A = chosen.W, rows.matrix
+    return SpeedBalance(
+        chosen,
+        W.T @ M @ W,
+        W.T @ active,
+        W.T @ (velocity_force + M @ chosen.bias),
+        (A @ W, rows.velocity - A @ chosen.X, rows.acceleration - A @ chosen.bias),
+    )
+
+
+def mass_rate(terms: MethodTerms, q: Floats, v: Floats, chosen: SpeedMap) -> Floats:
+    """Return dQ/dt = W' dM/dt W + dW/dt' M W + W' M dW/dt along v, shape (nu, nu)."""
+    turning = chosen.W_rate.T @ terms.mass_matrix(q) @ chosen.W
+    rate: Floats = chosen.W.T @ terms.mass_rate(q, v) @ chosen.W + turning + turning.T
+    return rate

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the methods of forward dynamics need to know of a robot at a state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix, gauss_mass_matrix
+from kane_dynamics.algorithms.gibbs_appell import acceleration_gradient
+from kane_dynamics.algorithms.lagrange import (
+    lagrange_jacobians,
+    lagrange_mass_matrix,
+    lagrange_velocity_force,
+)
+from kane_dynamics.algorithms.newton_euler import newton_euler
+from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
+from kane_dynamics.model.robot import Robot
+
+Floats = NDArray[np.float64]
+
+
+class Terms(Protocol):
+    """Terms of M vdot + C v + g; friction and external wrenches are not among them."""
+
+    def mass_matrix(self, q: Floats) -> Floats:
+        """Return M (46), shape (nv, nv)."""
+
+    def bias_force(self, q: Floats, v: Floats) -> Floats:
+        """Return C v + g, shape (nv,)."""
+
+
+class MethodTerms(Terms, Protocol):
+    """What all methods of forward dynamics need besides."""
+
+    def gravity_force(self, q: Floats) -> Floats:
+        """Return g, shape (nv,)."""
+
+    def mass_rate(self, q: Floats, v: Floats) -> Floats:
+        """Return dM/dt along v, shape (nv, nv)."""
+
+    def newton_euler(self, q: Floats, v: Floats, a: Floats) -> Floats:
+        """Return M a + C v + g by one run of dqNE, armature included, shape (nv,)."""
+
+    def gibbs_gradient(self, q: Floats, v: Floats, a: Floats) -> Floats:
+        """Return dS/da = M a + C v (55), shape (nv,)."""
+
+    def lagrange_terms(self, q: Floats, v: Floats) -> tuple[list[Floats], Floats, Floats]:
+        """Return Parsa's J_i (26) of every body, M and h (39)."""
+
+    def rows(self, q: Floats, v: Floats, t: float) -> ConstraintRows:
+        """Return the constraint rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceTerms:
+    """All terms by the reference algorithms."""
+
+    robot: Robot
+    constraints: Sequence[Constraint] = ()
+
+    def mass_matrix(self, q: Floats) -> Floats:
+        """Return M (46), shape (nv, nv)."""
+        return gauss_mass_matrix(self.robot, q.tolist())
+
+    def bias_force(self, q: Floats, v: Floats) -> Floats:
+        """Return C v + g, shape (nv,)."""
+        return newton_euler(self.robot, q.tolist(), v.tolist(), [0.0] * self.robot.nv)
+
+    def gravity_force(self, q: Floats) -> Floats:
+        """Return g, shape (nv,)."""
+        return self.bias_force(q, np.zeros(self.robot.nv))
+
+    def mass_rate(self, q: Floats, v: Floats) -> Floats:
+        """Return dM/dt = C + C', since dM/dt - 2 C is skew (52), shape (nv, nv)."""
+        coriolis = gauss_coriolis_matrix(self.robot, q.tolist(), v.tolist())
+        return coriolis + coriolis.T
+
+    def newton_euler(self, q: Floats, v: Floats, a: Floats) -> Floats:
+        """Return M a + C v + g by one run of dqNE, armature included, shape (nv,)."""
+        effort = newton_euler(self.robot, q.tolist(), v.tolist(), a.tolist())
+        return effort + self.robot.armature * a
+
+    def gibbs_gradient(self, q: Floats, v: Floats, a: Floats) -> Floats:
+        """Return dS/da = M a + C v (55), shape (nv,)."""
+        return acceleration_gradient(self.robot, q.tolist(), v.tolist(), a.tolist())
+
+    def lagrange_terms(self, q: Floats, v: Floats) -> tuple[list[Floats], Floats, Floats]:
+        """Return Parsa's J_i (26) of every body, M and h (39)."""
+        robot, place, speeds = self.robot, q.tolist(), v.tolist()
+        return (
+            [body.jacobian for body in lagrange_jacobians(robot, place, speeds)],
+            lagrange_mass_matrix(robot, place),
+            lagrange_velocity_force(robot, place, speeds),
+        )
+
+    def rows(self, q: Floats, v: Floats, t: float) -> ConstraintRows:
+        """Return the constraint rows."""
+        return constraint_rows(self.robot, self.constraints, q.tolist(), v.tolist(), t)

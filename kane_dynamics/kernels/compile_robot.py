@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a robot to its compiled dynamics (``kd.compile``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.kernels.build import Progress, build_kernels
+from kane_dynamics.kernels.compiled import CompiledRobot
+from kane_dynamics.kernels.generic import too_large
+from kane_dynamics.kernels.recording import EffortLaw
+from kane_dynamics.kernels.selection import independent_rows
+from kane_dynamics.model.robot import Robot
+
+
+def compile_robot(
+    robot: Robot,
+    constraints: Sequence[Constraint] = (),
+    *,
+    frames: Sequence[str] | None = None,
+    derivatives: bool = False,
+    methods: bool = False,
+    effort: EffortLaw | None = None,
+    cache: bool = True,
+    progress: Progress = lambda what, done, total: None,
+) -> CompiledRobot:
+    """
+    Return the dynamics of a robot as machine code for this processor.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    constraints : sequence of Constraint
+        Rows of the forward dynamics and of the simulation.
+    frames : sequence of str, optional
+        Links of `CompiledRobot.frame_poses`; all bodies where left out.
+    derivatives : bool
+        Whether to compile the derivatives too.
+    methods : bool
+        Whether to compile what the methods of forward dynamics other than 'gauss' need too.
+    effort : callable, optional
+        effort(t, q, v) -> one effort for each speed, traced into the time steps, so that a closed
+        loop runs in one compiled call; it adds to the efforts that a step is given. Written with
+        operators and numpy functions of single entries. Such code is not kept on disk.
+    cache : bool
+        Whether to keep the code on disk, in XDG_CACHE_HOME, ROS_HOME or ~/.cache.
+    progress : callable
+        progress(what, done, total), called while compiling.
+
+    Raises
+    ------
+    NameNotFoundError
+        If a frame does not exist.
+    InvalidInputError
+        If the effort law cannot be traced, or the robot is too large for compiled steps with one.
+    InconsistentConstraintsError
+        If the rows contradict each other.
+    ConstraintError
+        If a user's constraint function cannot be traced.
+
+    """
+    names = tuple(body.name for body in robot.bodies) if frames is None else tuple(frames)
+    for name in names:
+        robot.frame(name)
+    if effort is not None and too_large(robot):
+        raise InvalidInputError(
+            f'this robot with {robot.nv} speeds is too large for compiled steps with an effort law'
+        )
+    rows = independent_rows(robot, constraints)
+    build = build_kernels(
+        robot, (rows,) if rows.kept else (), names, derivatives, methods, effort, cache, progress
+    )
+    return CompiledRobot(robot, constraints, names, build, effort)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs of what the methods of forward dynamics need besides those of `trace`."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from kane_dynamics.algorithms.gibbs_appell import gibbs
+from kane_dynamics.algorithms.lagrange import (
+    lagrange_jacobians,
+    lagrange_mass_matrix,
+    lagrange_velocity_force,
+)
+from kane_dynamics.constraints.base import constraint_rows
+from kane_dynamics.kernels.module import KernelSpec
+from kane_dynamics.kernels.selection import SelectedRows
+from kane_dynamics.kernels.trace import Tracer, column, matrix, spec
+
+
+def gibbs_gradient(tracer: Tracer) -> KernelSpec:
+    """Trace dS/da, the derivative of the Gibbs-Appell function (54)."""
+    q, v, a = tracer.q, tracer.v, tracer.a
+    S = ca.SX(gibbs(tracer.robot, q, v, a))
+    gradient = ca.densify(ca.gradient(S, column(a)))
+    return spec('gibbs_gradient', [q, v, a], [gradient], [(tracer.robot.nv,)])
+
+
+def lagrange_terms(tracer: Tracer) -> KernelSpec:
+    """Trace Parsa's J_i, one below the other, M and h (26), (39)."""
+    robot, q, v, nv = tracer.robot, tracer.q, tracer.v, tracer.robot.nv
+    stack = np.vstack([body.jacobian for body in lagrange_jacobians(robot, q, v)])
+    outputs = [
+        matrix(stack, nv),
+        matrix(lagrange_mass_matrix(robot, q), nv),
+        column(lagrange_velocity_force(robot, q, v)),
+    ]
+    return spec('lagrange_terms', [q, v], outputs, [stack.shape, (nv, nv), (nv,)])
+
+
+def method_rows(tracer: Tracer) -> KernelSpec:
+    """Trace A, b0 and b of all rows, those that repeat others included."""
+    given = [
+        constraint
+        for rows in tracer.constraints
+        for constraint in (rows.constraints if isinstance(rows, SelectedRows) else (rows,))
+    ]
+    rows = constraint_rows(tracer.robot, given, tracer.q, tracer.v, tracer.t)
+    A = matrix(rows.matrix, tracer.robot.nv)
+    outputs = [A, column(rows.velocity), column(rows.acceleration)]
+    inputs = [tracer.q, tracer.v, [tracer.t]]
+    return spec('method_rows', inputs, outputs, [A.shape, A.shape[:1], A.shape[:1]])
+
+
+METHOD_GRAPHS = (gibbs_gradient, lagrange_terms)
