@@ -2,6 +2,7 @@
 # make demo     the package in its own environment, and a robot that moves (ROBOT=tiago: TIAGo)
 # make test     lint, types and every test, with all oracles installed
 # make bench    speed against Pinocchio and MuJoCo, with a plot
+# make validate the evaluation of Silva et al. against MuJoCo, operation counts, all methods compared
 # make lint     ruff and mypy only
 # make clean    remove the environment and what the tools left behind
 
@@ -27,7 +28,7 @@ endif
 unexport AMENT_PREFIX_PATH COLCON_PREFIX_PATH PYTHONHOME PYTHONPATH RMW_IMPLEMENTATION
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-.PHONY: demo test bench lint clean
+.PHONY: demo test bench validate lint clean
 .DEFAULT_GOAL := demo
 
 demo: $(WITH_ROS) $(if $(filter tiago,$(ROBOT)),$(WITH_ROBOTS))
@@ -35,6 +36,10 @@ demo: $(WITH_ROS) $(if $(filter tiago,$(ROBOT)),$(WITH_ROBOTS))
 
 bench: $(WITH_TESTS)
 	$(BIN)/python -m benchmark
+
+validate: $(WITH_TESTS)
+	$(BIN)/python -m validation
+	$(BIN)/python -m validation.agreement
 
 test: lint
 	$(BIN)/python -m pytest --durations=15
