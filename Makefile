@@ -41,6 +41,9 @@ validate: $(WITH_TESTS)
 	$(BIN)/python -m validation
 	$(BIN)/python -m validation.agreement
 
+# Small matrices: threads of the linear algebra only get into each other's way.
+test: export OMP_NUM_THREADS := 1
+test: export OPENBLAS_NUM_THREADS := 1
 test: lint
 	$(BIN)/python -m pytest --durations=15
 
@@ -71,6 +74,6 @@ $(WITH_TESTS): $(MADE)
 	@touch $(WITH_ROS) $(WITH_ROBOTS) $@
 
 clean:
-	rm -rf $(VENV) build install log dist *.egg-info
+	rm -rf $(VENV) build install log dist *.egg-info *-results
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.checklist import pytest_terminal_summary  # noqa: F401  (a hook)
 
 ROOT = Path(__file__).resolve().parents[1]
 

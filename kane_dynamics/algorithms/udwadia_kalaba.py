@@ -71,18 +71,22 @@ def cholesky_factor(mass_matrix: Floats) -> Floats:
     Raises
     ------
     SingularMassMatrixError
-        If M is not positive definite.
+        If M is not positive definite, or the mass of some speed is nothing but roundoff of that
+        of the speeds before it.
 
     """
     try:
         factor: Floats = scipy.linalg.cholesky(mass_matrix, lower=True)
+        own_part = np.square(factor.diagonal()) / mass_matrix.diagonal()
+        if (own_part > SINGULAR).all():
+            return factor
     except np.linalg.LinAlgError:
-        eigenvalues = np.linalg.eigvalsh(mass_matrix)
-        raise SingularMassMatrixError(
-            'the mass matrix is not positive definite: eigenvalues from '
-            f'{eigenvalues[0]:.3e} to {eigenvalues[-1]:.3e}; a link that moves has no inertia'
-        ) from None
-    return factor
+        pass  # said below
+    eigenvalues = np.linalg.eigvalsh(mass_matrix)
+    raise SingularMassMatrixError(
+        'the mass matrix is not positive definite: eigenvalues from '
+        f'{eigenvalues[0]:.3e} to {eigenvalues[-1]:.3e}; a link that moves has no inertia'
+    )
 
 
 def constrained_motion(

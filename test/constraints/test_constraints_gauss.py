@@ -174,3 +174,16 @@ def test_side_slip_by_hand():
     assert_allclose(motion.acceleration, (1.5, 0.6, 2.0), rtol=1e-14)  # ay = w vx
     assert_allclose(motion.multipliers, [2.0 * 0.6 - 5.0], rtol=1e-14)
     assert_allclose(motion.constraint_force, (0.0, -3.8, 0.0), rtol=1e-14)
+
+
+@pytest.mark.parametrize('scale', [1e-9, 1.0, 1e9])
+def test_masses_that_are_roundoff_of_others_are_none(scale):
+    """The second speed moves what the first one moves; another unit of it changes nothing."""
+    units = np.diag([1.0, scale])
+    shared = units @ np.array([[1.0, 1.0], [1.0, np.nextafter(1.0, 2.0)]]) @ units
+    none = np.zeros((0, 2)), np.zeros(0), np.zeros(0)
+    with pytest.raises(SingularMassMatrixError):
+        constrained_motion(shared, np.ones(2), *none)
+    own = units @ np.diag([1.0, 1e-6]) @ units
+    motion = constrained_motion(own, np.array([1.0, 1e-6 * scale]), *none)
+    assert_allclose(motion.acceleration, [1.0, 1.0 / scale], rtol=1e-12)

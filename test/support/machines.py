@@ -227,3 +227,29 @@ def wrist():
     load = inertia(1.2, (0, 0, 0.15), (0.02, 0.03, 0.01))
     body = kd.Body('C', '', kd.Joint('wrist', kd.Spherical()), inertia=load)
     return kd.Robot('wrist', [body], (-9.81, 0, 0), {'Co': kd.Frame(0, at(0, 0, 0.15))})
+
+
+SNAKEBOARD = {
+    'l': 0.35,
+    'm': 2.4,
+    'J': 0.11,
+    'm_r': 1.1,
+    'J_r': 0.06,
+    'm_w': 0.4,
+    'J_w': 0.013,
+}
+
+
+def snakeboard():
+    """Return a board on a plane: a rotor on its middle, axles at l ahead and behind that steer."""
+    n = SNAKEBOARD
+    axle = inertia(n['m_w'], (0, 0, 0), (0, 0, n['J_w']))
+    base = kd.Joint('base', kd.Planar())
+    rotor = inertia(n['m_r'], (0, 0, 0), (0, 0, n['J_r']))
+    bodies = [
+        kd.Body('board', '', base, inertia=inertia(n['m'], (0, 0, 0), (0, 0, n['J']))),
+        kd.Body('rotor', 'board', revolute('rotor'), inertia=rotor),
+        kd.Body('front', 'board', revolute('front'), at(n['l'], 0, 0), axle),
+        kd.Body('rear', 'board', revolute('rear'), at(-n['l'], 0, 0), axle),
+    ]
+    return kd.Robot('snakeboard', bodies)
