@@ -87,6 +87,7 @@ setup(
     extras_require={
         'ros': [f'{wheel}; {ROS_PLATFORM}' for wheel in ROS_WHEELS],
         'robots': ['example-robot-data'],
+        'symbolic': ['sympy'],
         'oracle': [
             'pin',
             'mujoco',

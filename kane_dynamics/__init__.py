@@ -42,6 +42,7 @@ from kane_dynamics.algorithms.kinematics import Kinematics, forward_kinematics
 from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.algorithms.orbit import orbital_wrenches, wrenches_at_com
 from kane_dynamics.algorithms.partial_velocities import PartialVelocity, partial_velocities
+from kane_dynamics.analysis.symbolic import EquationsOfMotion, equations_of_motion
 from kane_dynamics.kernels.compile_robot import compile_robot as compile
 from kane_dynamics.kernels.compiled import CompiledRobot
 from kane_dynamics.kernels.export import casadi_function, export_c
@@ -67,6 +68,7 @@ __all__ = [
     'CompiledRobot',
     'ConstrainedEffort',
     'Cylindrical',
+    'EquationsOfMotion',
     'Frame',
     'Free',
     'GeneralizedSpeeds',
@@ -92,6 +94,7 @@ __all__ = [
     'constraints',
     'coriolis_matrix',
     'defined_speeds',
+    'equations_of_motion',
     'exceptions',
     'export_c',
     'forward_dynamics',

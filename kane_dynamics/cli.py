@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -36,11 +37,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     check.add_argument('urdf', type=Path)
     check.add_argument('--base', default='fixed', choices=('fixed', 'planar', 'floating'))
     check.set_defaults(run=run_check)
+    equations = commands.add_parser('equations', help='print the equations of motion (SymPy)')
+    equations.add_argument('urdf', type=Path)
+    equations.add_argument('--base', default='fixed', choices=('fixed', 'planar', 'floating'))
+    equations.add_argument('--no-side-slip', action='store_true', help='of a planar base')
+    equations.add_argument('--lock', action='append', default=[], metavar='JOINT')
+    equations.add_argument('--format', default='text', choices=('text', 'latex', 'sympy'))
+    equations.add_argument('--digits', type=int, default=6, help='of coefficients, not for sympy')
+    equations.add_argument('--no-simplify', action='store_true', help='fast, but much longer')
+    equations.set_defaults(run=run_equations)
     chosen = parser.parse_args(arguments)
     try:
         status: int = chosen.run(chosen)
     except KaneDynamicsError as error:
-        console.print(f'[red]error:[/red] {error}', soft_wrap=True)
+        console.print(f'[red]error:[/red] {escape(str(error))}', soft_wrap=True)
         return 1
     except KeyboardInterrupt:
         return 130
@@ -66,12 +76,28 @@ def run_check(chosen: argparse.Namespace) -> int:
     return 0
 
 
+def run_equations(chosen: argparse.Namespace) -> int:
+    """Print the equations of motion of a small robot."""
+    from kane_dynamics.analysis.symbolic import equations_of_motion
+
+    robot = kd.load_urdf(chosen.urdf, base=chosen.base, locked_joints=chosen.lock)
+    rows = [kd.constraints.no_side_slip(robot)] if chosen.no_side_slip else []
+    equations = equations_of_motion(robot, rows, simplify=not chosen.no_simplify)
+    if chosen.format == 'sympy':
+        print(equations.source())
+    else:
+        write = equations.latex if chosen.format == 'latex' else equations.text
+        print(write(chosen.digits))
+    return 0
+
+
 def run_demo(chosen: argparse.Namespace) -> int:
     """Run the closed loop without and with feed-forward; print the table, write the plots."""
     try:
         from kane_dynamics.ros import demo
     except ImportError as error:
-        console.print(f"the demo needs ROS 2 (pip install 'kane_dynamics[ros]'): {error}")
+        hint = escape("pip install 'kane_dynamics[ros]'")
+        console.print(f'the demo needs ROS 2 ({hint}): {error}')
         return 1
     if chosen.robot not in demo.ROBOTS:
         console.print(f'no robot {chosen.robot!r}; there are {", ".join(demo.ROBOTS)}')
