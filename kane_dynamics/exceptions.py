@@ -113,5 +113,9 @@ class ProjectionError(KaneDynamicsError, ArithmeticError):
     """The coordinates could not be brought back onto the holonomic constraints."""
 
 
+class DivergedError(KaneDynamicsError, ArithmeticError):
+    """A simulated motion left all bounds; the step is too long for it."""
+
+
 class ModelWarning(UserWarning):
     """The robot description is unusual, but its physics can go on."""

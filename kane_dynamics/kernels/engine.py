@@ -18,7 +18,11 @@ from kane_dynamics.kernels.recording import EffortLaw
 from kane_dynamics.model.checks import as_vector
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
-from kane_dynamics.simulation.reference import ReferenceEngine
+from kane_dynamics.simulation.reference import (
+    LARGEST,
+    ReferenceEngine,
+    check_not_diverged,
+)
 from kane_dynamics.simulation.simulation import Trajectory
 
 Floats = NDArray[np.float64]
@@ -112,6 +116,9 @@ class CompiledEngine:
             start_q, start_v = project(robot, self._compiled.constraints, start_q, start_v, 0.0)
         q_rows, v_rows = self._tables(start_q, start_v, count)
         self._fill(q_rows, v_rows, efforts, 0.0, h)
+        within = (np.abs(v_rows) < LARGEST).all(axis=1)
+        first = int(np.argmin(within))  # row 0 where all are within
+        check_not_diverged(q_rows[first], v_rows[first], first * h)
         return Trajectory(np.arange(count + 1) * h, q_rows, v_rows)
 
     def _tables(self, q: Floats, v: Floats, n: int) -> tuple[Floats, Floats]:

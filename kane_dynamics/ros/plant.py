@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kane_dynamics as kd
-from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.tables import SimulatorParameters
 
@@ -125,11 +124,9 @@ class Plant:
         Raises
         ------
         KaneDynamicsError
-            If the state is no longer finite or the constraints cannot be met.
+            If the motion diverges or the constraints cannot be met.
 
         """
         self.applied = self._command.copy()
         self.simulation.step(self.applied, steps)
         self.steps += steps
-        if not (np.isfinite(self.simulation.q).all() and np.isfinite(self.simulation.v).all()):
-            raise InvalidInputError('the simulated state is not finite any more')

@@ -15,11 +15,14 @@ from kane_dynamics.algorithms.projection import project
 from kane_dynamics.algorithms.terms import ReferenceTerms, Terms
 from kane_dynamics.algorithms.udwadia_kalaba import constrained_motion
 from kane_dynamics.constraints.base import Constraint, constraint_rows
+from kane_dynamics.exceptions import DivergedError
 from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.simulation.integrators import INTEGRATORS, STICTION_SPEED
 
 Floats = NDArray[np.float64]
+
+LARGEST = 1e100  # of coordinates and speeds; velocity terms hold their squares
 
 
 class ReferenceDynamics:
@@ -43,7 +46,8 @@ class ReferenceDynamics:
         self._terms = terms
 
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
-        """Return accelerations and multipliers."""
+        """Return accelerations and multipliers; DivergedError where there are none."""
+        check_not_diverged(q, v, t)
         mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, v)
         return solve_motion(
             self._robot, self._constraints, mass, bias, q.tolist(), v.tolist(), tau, t
@@ -54,7 +58,8 @@ class ReferenceDynamics:
         return self.motion(q, v, tau, t).acceleration
 
     def impulse(self, q: Floats, v: Floats, tau: Floats, t: float, h: float) -> Floats:
-        """Return the speeds after h [s] with implicit friction, shape (nv,)."""
+        """Return the speeds after h [s] with implicit friction; errors as for `motion`."""
+        check_not_diverged(q, v, t)
         robot, speeds = self._robot, v.tolist()
         mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, v)
         rows = constraint_rows(robot, self._constraints, q.tolist(), speeds, t + h)
@@ -74,6 +79,23 @@ class ReferenceDynamics:
     def retract(self, q: Floats, v: Floats, h: float) -> Floats:
         """Return q (+) v h, shape (nq,)."""
         return integrate_coordinates(self._robot, q, v, h)
+
+
+def check_not_diverged(q: Floats, v: Floats, t: float) -> None:
+    """
+    Check that a state can still be computed with.
+
+    Raises
+    ------
+    DivergedError
+        If a number is not finite, or so large that its square is not.
+
+    """
+    if not ((np.abs(q) < LARGEST).all() and (np.abs(v) < LARGEST).all()):
+        raise DivergedError(
+            f'the motion diverged by t = {t:.6g} s; take a shorter step or the integrator '
+            "'semi_implicit'"
+        )
 
 
 class ReferenceEngine:

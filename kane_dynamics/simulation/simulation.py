@@ -23,7 +23,7 @@ from kane_dynamics.model.checks import as_vector
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.simulation.integrators import INTEGRATORS
-from kane_dynamics.simulation.reference import ReferenceEngine
+from kane_dynamics.simulation.reference import ReferenceEngine, check_not_diverged
 
 Floats = NDArray[np.float64]
 EffortLaw = Callable[[float, Floats, Floats], ArrayLike]
@@ -146,12 +146,15 @@ class Simulation:
         ------
         InvalidInputError
             If the shape is wrong, a number is not finite, or n is negative.
+        DivergedError
+            If the motion leaves all bounds: the step is too long for it.
 
         """
         efforts = as_vector('tau', tau, self.robot.nv)
         if n < 0:
             raise InvalidInputError(f'n: need a number of steps >= 0, got {n}')
         q, v = self._engine.advance(self.q, self.v, efforts, self.time, self.step_size, n)
+        check_not_diverged(q, v, self.time + n * self.step_size)
         self._steps += n
         self._set_state(q, v, efforts)
 
@@ -228,12 +231,18 @@ def simulate(
     Raises
     ------
     InvalidInputError
-        If a shape is wrong, a number is not finite, or the integrator is unknown.
+        If a shape is wrong, a number is not finite, the duration is negative, or the integrator
+        is unknown.
+    DivergedError
+        If the motion leaves all bounds: the step is too long for it.
 
     """
     simulation = Simulation(robot, constraints, step, integrator, projection, engine)
     simulation.reset(q, v)
-    count = round(float(as_vector('duration [s]', [duration], 1)[0]) / step)
+    (length,) = as_vector('duration [s]', [duration], 1).tolist()
+    if length < 0.0:
+        raise InvalidInputError(f'duration must be >= 0 s, got {duration}')
+    count = round(length / step)
     times, qs, vs = [simulation.time], [simulation.q], [simulation.v]
     nothing = np.zeros(robot.nv)
     for _ in progress(range(count)):
