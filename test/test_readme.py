@@ -19,6 +19,16 @@ def test_python_example_runs(monkeypatch, tmp_path, capsys):
     assert 'wheel_left_joint/rolling' in printed
 
 
+@pytest.mark.parametrize('page', ['methods.md'])
+def test_python_examples_of_the_pages_run(page, monkeypatch, capsys):
+    (code,) = re.findall(
+        r'```python\n(.*?)```', (ROOT / 'doc' / page).read_text(), flags=re.DOTALL
+    )
+    monkeypatch.chdir(ROOT)
+    exec(compile(code, page, 'exec'), {})
+    assert capsys.readouterr().out.count('\n') >= 4
+
+
 @pytest.mark.parametrize('command', re.findall(r'^make (\w+)', README, flags=re.MULTILINE))
 def test_make_targets_exist(command):
     assert re.search(rf'^{command}:', (ROOT / 'Makefile').read_text(), flags=re.MULTILINE)
