@@ -74,6 +74,20 @@ def test_the_motion_does_not_depend_on_the_speeds(seed, base, method):
 
 
 @pytest.mark.parametrize(('seed', 'base'), CASES)
+def test_dependent_speeds_are_recovered(seed, base):
+    """u_D = D u_I + E, with X and b in E, wherever A v = b0 holds (Gillespie (5))."""
+    robot, q, v, _ = tree_and_state(seed, base)
+    rows = [rows_of(robot)]
+    _, v = kd.simulation.project(robot, rows, q, v, 0.7)
+    speeds, *_ = turning(robot, seed)
+    zero = np.zeros(robot.nv)
+    found = kd.forward_dynamics(robot, q, v, zero, rows, 'kane', speeds=speeds, time=0.7).details
+    part = found.partition
+    recovered = part.dependence @ found.u[part.independent] + part.velocity_offset
+    assert_allclose(recovered, found.u[part.dependent], rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize(('seed', 'base'), CASES)
 def test_speeds_by_their_definition(seed, base):
     """u = Y v + Z gives the W and X of its inverse (Gillespie (1), (2)), rates included."""
     robot, q, v, _ = tree_and_state(seed, base)

@@ -57,7 +57,7 @@ LAWS = {
         'constant_force or same_place or (order and floating) or driven or meet or stays_closed',
     ),
     'friction': (f'{_S}friction.py',),
-    'lagrange': (f'{_A}lagrange.py', '-k', '(planar-1 or floating-2) and not traced'),
+    'lagrange': (f'{_A}lagrange.py', '-k', '(planar-1 or floating-2 or 0 or 1) and not traced'),
     'constrained_lagrange': (f'{_A}lagrange_motion.py',),
     'orbit': (f'{_A}orbit.py',),
     'nonlinear': (f'{_C}nonlinear.py', '-k', 'derivative_along or appell or newton'),
