@@ -41,7 +41,7 @@ def traced_quantities(robot: Robot, constraints: Sequence[Constraint]) -> ca.Fun
         If a constraint cannot be traced or does not fit the robot.
 
     """
-    tracer = Tracer(robot, constraints, ())
+    tracer = Tracer(robot, constraints, (), canonical=False)
     q, v, t = tracer.q, tracer.v, tracer.t
     rows = constraint_rows(robot, constraints, q, v, t)
     quantities = [

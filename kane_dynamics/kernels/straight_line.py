@@ -271,8 +271,9 @@ def sincos_definition(lanes: int) -> tuple[str, set[str]]:
     k = fma(fours, const(-4.0), turns)
     halves = block.intrinsic('floor', block.emit(f'fmul {block.type} {k}, {const(0.5)}'))
     odd = fma(halves, const(-2.0), k)
-    s = block.select('oeq', odd, const(1.0), cosine, sine)
-    c = block.select('oeq', odd, const(1.0), sine, cosine)
+    # odd is 0 or 1; a comparison of its own for each choice, else LLVM makes a jump of it
+    s = block.select('ogt', odd, const(0.5), cosine, sine)
+    c = block.select('olt', odd, const(0.5), cosine, sine)
     s_minus = block.emit(f'fneg {block.type} {s}')
     s = block.select('oge', k, const(2.0), s_minus, s)
     c_minus = block.emit(f'fneg {block.type} {c}')

@@ -4,7 +4,11 @@ The algorithms traced into expression graphs of one robot.
 
 Every graph is the result of calling the very functions of `kane_dynamics.algorithms` on CasADi
 ``SX`` scalars. Where kernels need a form that keeps the zeros of the tree, that form is an
-algorithm of its own: `composite_inertia` for M, `sparse_ldl` for the solves.
+algorithm of its own: `composite_inertia` for M, `sparse_ldl` for the solves. Recursions from body
+to body whose results are quantities in joint space are traced in the body frames of
+`canonical_frames`, which have more zeros. Poses and constraint rows are those of the robot as it
+was given; so are C and potential energy, which multiply poses up from the world: turns by 90
+degrees, many in canonical frames, cost nothing in rotations of vectors, but do in such products.
 """
 
 from __future__ import annotations
@@ -33,6 +37,7 @@ from kane_dynamics.algorithms.sparse_ldl import (
 )
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
 from kane_dynamics.kernels.module import KernelSpec
+from kane_dynamics.model.canonical_frames import canonical_frames
 from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
 from kane_dynamics.model.robot import WORLD, Robot
 from kane_dynamics.simulation.integrators import STICTION_SPEED
@@ -90,11 +95,25 @@ class Tracer:
         Rows of the forward dynamics; they must be independent in general.
     frames : sequence of str
         Links whose poses forward kinematics gives.
+    canonical : bool
+        Whether body frames may be chosen; where not, expressions hold q without offsets.
+
+    Attributes
+    ----------
+    light : Robot
+        The robot in canonical body frames, for quantities in joint space at `light_q`.
+    light_q : list of casadi.SX
+        q ahead by the offsets of these frames; plain symbols where they are zero.
 
     """
 
     def __init__(
-        self, robot: Robot, constraints: Sequence[Constraint], frames: Sequence[str]
+        self,
+        robot: Robot,
+        constraints: Sequence[Constraint],
+        frames: Sequence[str],
+        *,
+        canonical: bool = True,
     ) -> None:
         self.robot = robot
         self.constraints = tuple(constraints)
@@ -105,10 +124,12 @@ class Tracer:
         self.tau = symbols('tau', robot.nv)
         self.t = ca.SX.sym('t')
         self.at_rest = [0.0] * robot.nv
+        self.light, offsets = canonical_frames(robot) if canonical else (robot, np.zeros(robot.nq))
+        self.light_q = [x + ahead for x, ahead in zip(self.q, offsets.tolist(), strict=True)]
 
     def inverse_dynamics(self) -> KernelSpec:
         """Trace (19)-(30) with friction and armature."""
-        tau = required_effort(self.robot, self.q, self.v, self.a)
+        tau = required_effort(self.light, self.light_q, self.v, self.a)
         return self._on_speeds('inverse_dynamics', [self.q, self.v, self.a], tau)
 
     def bias_force(self) -> KernelSpec:
@@ -117,7 +138,7 @@ class Tracer:
 
     def gravity_force(self) -> KernelSpec:
         """Trace g."""
-        tau = newton_euler(self.robot, self.q, self.at_rest, self.at_rest)
+        tau = newton_euler(self.light, self.light_q, self.at_rest, self.at_rest)
         return self._on_speeds('gravity_force', [self.q], tau)
 
     def mass_matrix(self) -> KernelSpec:
@@ -135,7 +156,7 @@ class Tracer:
 
     def kinetic_energy(self) -> KernelSpec:
         """Trace T."""
-        energy = tree_kinetic_energy(self.robot, self.q, self.v)
+        energy = tree_kinetic_energy(self.light, self.light_q, self.v)
         return spec('kinetic_energy', [self.q, self.v], [ca.densify(ca.SX(energy))], [()])
 
     def potential_energy(self) -> KernelSpec:
@@ -216,7 +237,7 @@ class Tracer:
         """
         robot, count = self.robot, len([row for c in self.constraints for row in c.labels])
         multipliers = symbols('lambda', count)
-        effort = list(required_effort(robot, self.q, self.v, self.a))
+        effort = list(required_effort(self.light, self.light_q, self.v, self.a))
         rows = self._state_rows
         A = sparse_rows(rows.matrix)
         for row, multiplier in zip(A, multipliers, strict=True):
@@ -270,11 +291,11 @@ class Tracer:
 
     @cached_property
     def _bias(self) -> Any:
-        return newton_euler(self.robot, self.q, self.v, self.at_rest)
+        return newton_euler(self.light, self.light_q, self.v, self.at_rest)
 
     @cached_property
     def _mass(self) -> LowerTriangle:
-        return composite_mass_matrix(self.robot, self.q)
+        return composite_mass_matrix(self.light, self.light_q)
 
     @cached_property
     def _state_rows(self) -> ConstraintRows:
