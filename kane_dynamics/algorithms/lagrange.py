@@ -17,7 +17,7 @@ These hold for any speeds v. Where the speeds are the derivatives of the coordin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,17 +104,29 @@ def _in_mixed_axes(inertia: Inertia, at_com: BodyJacobian, v: NDArray[Any]) -> L
 
 def lagrange_mass_matrix(robot: Robot, q: Any) -> NDArray[Any]:
     """Return M = sum_i J_i' M_i J_i + diag(armature) (39), shape (nv, nv)."""
-    total: NDArray[Any] = np.diag(robot.armature)
-    for body in lagrange_jacobians(robot, q, [0.0] * robot.nv):
-        total = total + product(body.jacobian.T, product(body.mass, body.jacobian))
-    return total
+    return mass_of_bodies(robot, lagrange_jacobians(robot, q, [0.0] * robot.nv))
 
 
 def lagrange_velocity_force(robot: Robot, q: Any, v: Any) -> NDArray[Any]:
     """Return h = sum_i J_i' (M_i dJ_i/dt + W_i M_i J_i) v (39), shape (nv,) [N m or N]."""
+    return velocity_force_of_bodies(robot, lagrange_jacobians(robot, q, v), v)
+
+
+def mass_of_bodies(robot: Robot, bodies: Sequence[LagrangeJacobian]) -> NDArray[Any]:
+    """Return M (39) from the Jacobians of all bodies, shape (nv, nv)."""
+    total: NDArray[Any] = np.diag(robot.armature)
+    for body in bodies:
+        total = total + product(body.jacobian.T, product(body.mass, body.jacobian))
+    return total
+
+
+def velocity_force_of_bodies(
+    robot: Robot, bodies: Sequence[LagrangeJacobian], v: Any
+) -> NDArray[Any]:
+    """Return h (39) from the Jacobians of all bodies at speeds v, shape (nv,) [N m or N]."""
     total: NDArray[Any] = np.zeros(robot.nv)
     speeds = as_array(v)
-    for body in lagrange_jacobians(robot, q, v):
+    for body in bodies:
         momentum = product(body.mass, product(body.jacobian, speeds))
         inertial = product(body.mass, product(body.rate, speeds))
         inertial = inertial + product(body.precession, momentum)  # (37)

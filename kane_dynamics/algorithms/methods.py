@@ -225,7 +225,7 @@ def by_nonminimal(problem: Problem) -> Motion:
 def by_canonical(problem: Problem) -> Motion:
     """Solve the canonical generalized inversion form (Bajodah and Chen (44))."""
     balance = _balance(problem)
-    rate = mass_rate(problem.terms, problem.q, problem.v, balance.map)
+    rate = mass_rate(problem.terms, problem.q, problem.v, balance)
     found = canonical_motion(balance.mass, rate, balance.force, balance.map.u, *balance.rows)
     return _in_velocities(problem, balance, found)
 
@@ -246,9 +246,8 @@ def _in_velocities(
     motion = problem.motion(acceleration, found.multipliers, rank, found)
     if problem.speeds is None:
         return motion
-    terms, q = problem.terms, problem.q
-    inertia = terms.mass_matrix(q) @ acceleration + terms.bias_force(q, problem.v)
-    return replace(motion, constraint_force=inertia - problem.applied)
+    force = balance.velocity_mass @ acceleration - balance.velocity_balance
+    return replace(motion, constraint_force=force)
 
 
 METHODS: dict[str, Callable[[Problem], Motion]] = {

@@ -34,6 +34,10 @@ class SpeedBalance:
     ----------
     map : SpeedMap
         u and the way back to v.
+    velocity_mass : ndarray, shape (nv, nv)
+        M, in the speeds v.
+    velocity_balance : ndarray, shape (nv,)
+        f - C v, in the speeds v: M vdot is this and the constraint force.
     mass : ndarray, shape (nu, nu)
         Q.
     active_force, remainder : ndarray, shape (nu,)
@@ -44,6 +48,8 @@ class SpeedBalance:
     """
 
     map: SpeedMap
+    velocity_mass: Floats
+    velocity_balance: Floats
     mass: Floats
     active_force: Floats
     remainder: Floats
@@ -68,14 +74,17 @@ def speed_balance(
     M = terms.mass_matrix(q)
     gravity = terms.gravity_force(q)
     active, velocity_force = applied - gravity, terms.bias_force(q, v) - gravity
+    given_force = active - velocity_force
     if speeds is None:
         own = SpeedMap(v, np.eye(len(v)), np.zeros_like(M), np.zeros_like(v), np.zeros_like(v))
         given = rows.matrix, rows.velocity, rows.acceleration
-        return SpeedBalance(own, M, active, velocity_force, given)
+        return SpeedBalance(own, M, given_force, M, active, velocity_force, given)
     chosen = speeds.at(q, v, t)
     W, A = chosen.W, rows.matrix
     return SpeedBalance(
         chosen,
+        M,
+        given_force,
         W.T @ M @ W,
         W.T @ active,
         W.T @ (velocity_force + M @ chosen.bias),
@@ -83,8 +92,9 @@ def speed_balance(
     )
 
 
-def mass_rate(terms: MethodTerms, q: Floats, v: Floats, chosen: SpeedMap) -> Floats:
+def mass_rate(terms: MethodTerms, q: Floats, v: Floats, balance: SpeedBalance) -> Floats:
     """Return dQ/dt = W' dM/dt W + dW/dt' M W + W' M dW/dt along v, shape (nu, nu)."""
-    turning = chosen.W_rate.T @ terms.mass_matrix(q) @ chosen.W
-    rate: Floats = chosen.W.T @ terms.mass_rate(q, v) @ chosen.W + turning + turning.T
+    W = balance.map.W
+    turning = balance.map.W_rate.T @ balance.velocity_mass @ W
+    rate: Floats = W.T @ terms.mass_rate(q, v) @ W + turning + turning.T
     return rate

@@ -14,8 +14,8 @@ from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix, gauss_mass_mat
 from kane_dynamics.algorithms.gibbs_appell import acceleration_gradient
 from kane_dynamics.algorithms.lagrange import (
     lagrange_jacobians,
-    lagrange_mass_matrix,
-    lagrange_velocity_force,
+    mass_of_bodies,
+    velocity_force_of_bodies,
 )
 from kane_dynamics.algorithms.newton_euler import newton_euler
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
@@ -92,10 +92,11 @@ class ReferenceTerms:
     def lagrange_terms(self, q: Floats, v: Floats) -> tuple[list[Floats], Floats, Floats]:
         """Return Parsa's J_i (26) of every body, M and h (39)."""
         robot, place, speeds = self.robot, q.tolist(), v.tolist()
+        bodies = lagrange_jacobians(robot, place, speeds)
         return (
-            [body.jacobian for body in lagrange_jacobians(robot, place, speeds)],
-            lagrange_mass_matrix(robot, place),
-            lagrange_velocity_force(robot, place, speeds),
+            [body.jacobian for body in bodies],
+            mass_of_bodies(robot, bodies),
+            velocity_force_of_bodies(robot, bodies, speeds),
         )
 
     def rows(self, q: Floats, v: Floats, t: float) -> ConstraintRows:

@@ -9,8 +9,8 @@ import numpy as np
 from kane_dynamics.algorithms.gibbs_appell import gibbs
 from kane_dynamics.algorithms.lagrange import (
     lagrange_jacobians,
-    lagrange_mass_matrix,
-    lagrange_velocity_force,
+    mass_of_bodies,
+    velocity_force_of_bodies,
 )
 from kane_dynamics.constraints.base import constraint_rows
 from kane_dynamics.kernels.module import KernelSpec
@@ -29,11 +29,12 @@ def gibbs_gradient(tracer: Tracer) -> KernelSpec:
 def lagrange_terms(tracer: Tracer) -> KernelSpec:
     """Trace Parsa's J_i, one below the other, M and h (26), (39)."""
     robot, q, v, nv = tracer.robot, tracer.q, tracer.v, tracer.robot.nv
-    stack = np.vstack([body.jacobian for body in lagrange_jacobians(robot, q, v)])
+    bodies = lagrange_jacobians(robot, q, v)
+    stack = np.vstack([body.jacobian for body in bodies])
     outputs = [
         matrix(stack, nv),
-        matrix(lagrange_mass_matrix(robot, q), nv),
-        column(lagrange_velocity_force(robot, q, v)),
+        matrix(mass_of_bodies(robot, bodies), nv),
+        column(velocity_force_of_bodies(robot, bodies, v)),
     ]
     return spec('lagrange_terms', [q, v], outputs, [stack.shape, (nv, nv), (nv,)])
 
