@@ -7,6 +7,9 @@ SI units; quaternions are scalar first (w, x, y, z); vectors of twists are (omeg
 (tau, f). ROS is needed only by `kane_dynamics.ros`.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from kane_dynamics import constraints, exceptions, simulation
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
@@ -42,10 +45,6 @@ from kane_dynamics.algorithms.kinematics import Kinematics, forward_kinematics
 from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.algorithms.orbit import orbital_wrenches, wrenches_at_com
 from kane_dynamics.algorithms.partial_velocities import PartialVelocity, partial_velocities
-from kane_dynamics.analysis.symbolic import EquationsOfMotion, equations_of_motion
-from kane_dynamics.kernels.compile_robot import compile_robot as compile
-from kane_dynamics.kernels.compiled import CompiledRobot
-from kane_dynamics.kernels.export import casadi_function, export_c
 from kane_dynamics.model.body import Body, Frame, Joint, Mimic
 from kane_dynamics.model.chain import serial_chain
 from kane_dynamics.model.joint_kinds import (
@@ -61,7 +60,23 @@ from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.urdf import load_urdf
 from kane_dynamics.simulation import Simulation, simulate
 
+if TYPE_CHECKING:
+    from kane_dynamics.analysis.symbolic import EquationsOfMotion, equations_of_motion
+    from kane_dynamics.kernels.compile_robot import compile_robot as compile
+    from kane_dynamics.kernels.compiled import CompiledRobot
+    from kane_dynamics.kernels.export import casadi_function, export_c
+
 __version__ = '0.1.0'
+
+# What needs CasADi or LLVM is imported when it is first used: they take as long as all the rest.
+_LAZY = {
+    'CompiledRobot': ('kernels.compiled', 'CompiledRobot'),
+    'EquationsOfMotion': ('analysis.symbolic', 'EquationsOfMotion'),
+    'casadi_function': ('kernels.export', 'casadi_function'),
+    'compile': ('kernels.compile_robot', 'compile_robot'),
+    'equations_of_motion': ('analysis.symbolic', 'equations_of_motion'),
+    'export_c': ('kernels.export', 'export_c'),
+}
 
 __all__ = [
     'Body',
@@ -119,3 +134,18 @@ __all__ = [
     'simulation',
     'wrenches_at_com',
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(
+            f'module {__name__!r} has no attribute {name!r}; there are {__all__}', name=name
+        )
+    module, attribute = _LAZY[name]
+    value = getattr(import_module(f'{__name__}.{module}'), attribute)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

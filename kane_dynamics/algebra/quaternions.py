@@ -9,16 +9,39 @@ this file is written once for both. A vector of R^3 is a pure quaternion: its re
 
 from __future__ import annotations
 
+import importlib.machinery
+import importlib.util
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import quaternion as _npq  # noqa: F401  (registers the numpy type)
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar, sqrt
 
-NumericQuaternion = np.quaternion  # type: ignore[attr-defined]
+_EXTENSION = 'quaternion.numpy_quaternion'
+
+
+def _numeric_quaternion() -> Any:
+    """
+    Return numpy-quaternion's type from its extension module alone.
+
+    The ``__init__`` of its package also imports scipy.interpolate, half a second, for functions
+    that are not needed here. Who imports ``quaternion`` gets all of it, with this very type.
+    """
+    if _EXTENSION not in sys.modules:
+        package = importlib.util.find_spec('quaternion')
+        places = package.submodule_search_locations if package else None
+        spec = importlib.machinery.PathFinder.find_spec(_EXTENSION, places)
+        if spec is None or spec.loader is None:
+            return importlib.import_module('quaternion').quaternion
+        sys.modules[_EXTENSION] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[_EXTENSION])
+    return sys.modules[_EXTENSION].quaternion
+
+
+NumericQuaternion = _numeric_quaternion()
 _ROUNDOFF = 1e-15  # a few ulp: a quarter turn must trace into zeros and ones, not into 2e-16
 Quaternion = Any
 """``np.quaternion`` or `ScalarQuaternion`."""

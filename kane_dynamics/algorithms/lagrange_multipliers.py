@@ -13,7 +13,7 @@ M may be singular as long as the constraints bind what has no mass.
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
+import scipy
 from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.independent_speeds import reduce_rows

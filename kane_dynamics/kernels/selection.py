@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.algorithms.projection import project

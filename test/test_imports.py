@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `import kane_dynamics` loads, and what it leaves for its first use."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kane_dynamics as kd
+
+ROOT = Path(__file__).resolve().parents[1]
+# What takes longer to load than the package itself; each only where something uses it.
+HEAVY = (
+    'casadi',
+    'llvmlite',
+    'matplotlib',
+    'numba',
+    'quaternion',
+    'rclpy',
+    'rich',
+    'scipy.interpolate',
+    'scipy.linalg',
+    'scipy.spatial',
+    'sympy',
+    'yaml',
+)
+
+
+def fresh(code):
+    """Return what a new interpreter prints."""
+    run = subprocess.run(
+        [sys.executable, '-c', code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, 'PYTHONPATH': str(ROOT)},
+        cwd=ROOT,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout.split()
+
+
+def test_import_loads_nothing_heavy():
+    code = f'import kane_dynamics, sys; print(*[m for m in {HEAVY} if m in sys.modules])'
+    assert fresh(code) == []
+
+
+@pytest.mark.parametrize('name', ['compile', 'CompiledRobot', 'export_c', 'equations_of_motion'])
+def test_heavy_parts_come_with_their_first_use(name):
+    code = f'import kane_dynamics as kd, sys; kd.{name}; print("casadi" in sys.modules)'
+    assert fresh(code) == ['True']
+
+
+def test_every_public_name_is_there_and_listed():
+    code = 'import kane_dynamics as kd; print(*[n for n in kd.__all__ if n not in dir(kd)])'
+    assert fresh(code) == []
+    assert all(getattr(kd, name) is not None for name in kd.__all__)
+
+
+def test_a_misspelt_name_is_told_what_exists():
+    with pytest.raises(AttributeError, match=r"no attribute 'complie'.*'compile'"):
+        _ = kd.complie
+
+
+@pytest.mark.parametrize('first', ['import quaternion', ''])
+def test_the_quaternion_package_stays_whole(first):
+    # before or after this package, `import quaternion` gives everything and one type
+    code = f"""
+{first}
+import kane_dynamics
+from kane_dynamics.algebra.quaternions import NumericQuaternion as Q
+import quaternion, numpy, pickle
+assert Q is quaternion.quaternion is numpy.quaternion
+half_turn = quaternion.from_rotation_matrix(numpy.diag([1.0, -1.0, -1.0]))
+assert type(half_turn) is Q and abs((half_turn * half_turn).w + 1.0) < 1e-15
+assert quaternion.slerp is not None and pickle.loads(pickle.dumps(half_turn)) == half_turn
+"""
+    assert fresh(code) == []
