@@ -48,13 +48,19 @@ class DynamicsNode(LifecycleNode):
         Its parameter table.
     joint_table : tuple of Spec
         Its per-joint parameters.
+    **options
+        Those of `rclpy.node.Node`: context, cli_args, namespace, parameter_overrides, ...
 
     """
 
     def __init__(
-        self, name: str, table: type[DynamicsParameters], joint_table: tuple[Spec, ...] = ()
+        self,
+        name: str,
+        table: type[DynamicsParameters],
+        joint_table: tuple[Spec, ...] = (),
+        **options: Any,
     ) -> None:
-        super().__init__(name)
+        super().__init__(name, **options)
         self._table = table
         self.parameters: Any = declare(self, table)
         self.host = ModelHost(self, self.parameters, self._on_model)

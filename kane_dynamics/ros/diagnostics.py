@@ -61,10 +61,13 @@ class Diagnostics:
     """
     Publishes the statuses of a node on ``/diagnostics``.
 
+    The topic is one for all robots, so each status names the node with its namespace: status
+    ``r1/kane_simulator: model`` of hardware ``/r1/kane_simulator``.
+
     Parameters
     ----------
     node : Node
-        The node; its name starts every status name.
+        The node.
     sources : mapping of str to callable
         Component name to a function that returns its `Status`.
 
@@ -72,7 +75,7 @@ class Diagnostics:
 
     def __init__(self, node: Node, sources: Mapping[str, Callable[[], Status]]) -> None:
         self._node, self._sources = node, sources
-        self.hardware_id = ''
+        self._hardware = node.get_fully_qualified_name()
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(PERIOD, self.publish, clock=steady)
@@ -86,9 +89,9 @@ class Diagnostics:
             message.status.append(
                 DiagnosticStatus(
                     level=status.level,
-                    name=f'{self._node.get_name()}: {component}',
+                    name=f'{self._hardware.removeprefix("/")}: {component}',
                     message=status.message,
-                    hardware_id=self.hardware_id,
+                    hardware_id=self._hardware,
                     values=[KeyValue(key=k, value=str(v)) for k, v in status.values.items()],
                 )
             )

@@ -30,8 +30,8 @@ Floats = NDArray[np.float64]
 class ForwardDynamicsNode(DynamicsNode):
     """Publishes the accelerations and constraint forces that the measured efforts cause."""
 
-    def __init__(self) -> None:
-        super().__init__('kane_forward_dynamics', ForwardDynamicsParameters)
+    def __init__(self, **options: Any) -> None:
+        super().__init__('kane_forward_dynamics', ForwardDynamicsParameters, **options)
         self._effort_input: JointStateInput | None = None
         self._from_topic = self.parameters.effort_source == 'topic'
         self._worst_residual = 0.0

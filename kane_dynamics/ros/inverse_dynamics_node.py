@@ -31,8 +31,8 @@ GAINS = (GAIN_P, GAIN_D)
 class InverseDynamicsNode(DynamicsNode):
     """Publishes the efforts that follow the reference, or a safe substitute for it."""
 
-    def __init__(self) -> None:
-        super().__init__('kane_inverse_dynamics', InverseDynamicsParameters, GAINS)
+    def __init__(self, **options: Any) -> None:
+        super().__init__('kane_inverse_dynamics', InverseDynamicsParameters, GAINS, **options)
         self._output = EffortOutput(self)
         self._reference: ReferenceInput | None = None
         self._motors: tuple[str, ...] = ()

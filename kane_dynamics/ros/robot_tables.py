@@ -33,6 +33,14 @@ class RobotParameters:
         'missing (ros2 launch goes on without it).',
         read_only=True,
     )
+    end_with_process: int = param(
+        'end_with_process',
+        0,
+        'Process that the node ends with, safely, whatever ended that; 0: none. Launch files '
+        'name themselves.',
+        bounds=(0, 2**31 - 1),
+        read_only=True,
+    )
     base_type: str = param(
         'base_type',
         'none',

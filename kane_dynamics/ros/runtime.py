@@ -7,6 +7,7 @@ import gc
 import signal
 import threading
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Any
 
 import rclpy
@@ -16,23 +17,28 @@ from rclpy.logging import get_logger
 from rclpy.signals import SignalHandlerOptions
 
 from kane_dynamics.ros._optional import try_import
+from kane_dynamics.ros.launcher import Launcher
 
 SPIN_TIMEOUT = 0.1
-"""Longest wait [s] before a signal is looked at."""
+"""Longest wait [s] before a signal, or the end of the launcher, is looked at."""
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Ctrl-C, a polite kill, a closed terminal."""
 
 
 def run(factory: Callable[[], Any], args: Sequence[str] | None = None) -> int:
     """
-    Run a node until SIGINT or SIGTERM and return the exit code.
+    Run a node until SIGINT, SIGTERM, SIGHUP or the end of its launcher; return the exit code.
 
     The signals only set a flag: the context is still valid when the node sends its last message,
-    and nothing is shut down inside a callback.
+    and nothing is shut down inside a callback. A SIGHUP that was ignored at start (``nohup``)
+    stays ignored.
 
     Parameters
     ----------
     factory : callable
         Makes the node; it has ``start()``, called before the first callback, and ``stop()``,
-        which leaves its outputs in a safe state.
+        which leaves its outputs in a safe state. ``parameters.end_with_process`` names a process
+        that it must not outlive.
     args : sequence of str, optional
         Command line; None means that of the process.
 
@@ -44,44 +50,72 @@ def run(factory: Callable[[], Any], args: Sequence[str] | None = None) -> int:
     """
     logger = get_logger('kane_dynamics')
     stopped = threading.Event()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        stopped.set()
+
     try:
         rclpy.init(
             args=None if args is None else list(args),
             signal_handler_options=SignalHandlerOptions.NO,
         )
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: stopped.set())
+        _handle(stop)
         node = factory()
     except (ParameterException, RuntimeError) as error:
         logger.fatal(f'cannot start: {error}')
         rclpy.try_shutdown()
         return 1
-    _spin(node, stopped)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        # a launch file repeats the Ctrl-C that the terminal sent; by now all is done
-        signal.signal(number, signal.SIG_IGN)
+    launcher = Launcher(node.parameters.end_with_process)
+    if launcher.problem:
+        logger.warning(launcher.problem)
+    spin([node], lambda: stopped.is_set() or launcher.ended())
+    if launcher.ended():
+        logger.warning(f'ended, since the process {launcher.pid} that started this node is gone')
+    launcher.close()
+    rclpy.try_shutdown()
+    _handle(signal.SIG_IGN)  # a launch file repeats the Ctrl-C that the terminal sent
     return 0
 
 
-def _spin(node: Any, stopped: threading.Event) -> None:
-    """Spin until stopped; then let the node say its last word and take it down."""
-    executor = fast_executor(node)
-    executor.add_node(node)
+def _handle(handler: Any) -> None:
+    """Set the handler of every ending signal that is not ignored."""
+    for number in ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+def spin(nodes: Sequence[Any], finished: Callable[[], bool]) -> None:
+    """
+    Serve nodes on this thread until `finished`; let each say its last word and take it down.
+
+    Parameters
+    ----------
+    nodes : sequence
+        Nodes of one context, as in `run`; stopped in the order given.
+    finished : callable
+        Looked at several times a second.
+
+    """
+    executor = fast_executor(*nodes)
     try:
-        node.start()
+        for node in nodes:
+            executor.add_node(node)
+            node.start()
         gc.freeze()  # what is there now stays: a full collection would stop the loop for long
-        while not stopped.is_set():
+        while not finished():
             executor.spin_once(timeout_sec=SPIN_TIMEOUT)
     finally:
-        node.stop()
+        for node in nodes:
+            node.stop()
         executor.shutdown()
-        node.destroy_node()
-        rclpy.try_shutdown()
+        for node in nodes:
+            node.destroy_node()
 
 
-def fast_executor(node: Any) -> Any:
-    """Return the events executor, which takes less time, where rclpy and the node allow it."""
+def fast_executor(*nodes: Any) -> Any:
+    """Return the events executor, which takes less time, where rclpy and the nodes allow it."""
+    context = nodes[0].context
     experimental = try_import('rclpy.experimental', '')
-    if experimental is None or list(node.guards):  # it does not serve guard conditions
-        return SingleThreadedExecutor(context=node.context)
-    return experimental.EventsExecutor(context=node.context)
+    if experimental is None or any(list(node.guards) for node in nodes):
+        return SingleThreadedExecutor(context=context)  # the other serves no guard conditions
+    return experimental.EventsExecutor(context=context)

@@ -43,10 +43,16 @@ class SimulatorNode(Node):
     Integrates the robot in fixed steps on the wall clock, or in lockstep with a controller.
 
     It is the source of simulated time, so it never waits for ``/clock`` itself.
+
+    Parameters
+    ----------
+    **options
+        Those of `rclpy.node.Node`: context, cli_args, namespace, parameter_overrides, ...
+
     """
 
-    def __init__(self) -> None:
-        super().__init__('kane_simulator')
+    def __init__(self, **options: Any) -> None:
+        super().__init__('kane_simulator', **options)
         self.parameters = declare(self, SimulatorParameters)
         self.plant: Plant | None = None
         self._commands: CommandInput | None = None

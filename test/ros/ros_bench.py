@@ -47,23 +47,31 @@ class Bench:
         self.processes = []
         self.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 50)
 
-    def start(self, module, *, params=None, files=(), arguments=()):
-        """Start a node process; params become ``-p name:=value``."""
+    def command(self, module, *, params=None, files=(), arguments=()):
+        """Return the command line of a node; params become ``-p name:=value``."""
         command = [sys.executable, '-m', f'kane_dynamics.ros.{module}', '--ros-args']
         for path in files:
             command += ['--params-file', str(path)]
         for name, value in (params or {}).items():
             command += ['-p', f'{name}:={value}']
-        log = self.folder / f'{module}_{len(self.processes)}.log'
-        environment = {
+        return [*command, *arguments]
+
+    def environment(self):
+        """Return the environment of the nodes."""
+        return {
             **os.environ,
             'ROS_DOMAIN_ID': str(self.domain),
             'PYTHONPATH': f'{ROOT}{os.pathsep}{os.environ.get("PYTHONPATH", "")}',
             'OPENBLAS_NUM_THREADS': '1',
         }
+
+    def start(self, module, **chosen):
+        """Start a node process; the keywords are those of `command`."""
+        command = self.command(module, **chosen)
+        log = self.folder / f'{module}_{len(self.processes)}.log'
         with log.open('w') as stream:
             process = subprocess.Popen(
-                [*command, *arguments], stdout=stream, stderr=stream, env=environment
+                command, stdout=stream, stderr=stream, env=self.environment()
             )
         process.log = log
         self.processes.append(process)

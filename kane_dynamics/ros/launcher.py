@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Notices the death of the process that started a node; nothing here needs rclpy."""
+
+from __future__ import annotations
+
+import os
+import select
+
+
+class Launcher:
+    """
+    Another process, watched by a file descriptor, so that a number used again is no matter.
+
+    ``ros2 launch`` leaves its nodes running when it gets SIGTERM, SIGHUP or SIGKILL. A signal on
+    the parent's death (``PR_SET_PDEATHSIG``) would come when the parent's *thread* ends, and only
+    to a direct child; this works for any process that may be looked up.
+
+    Parameters
+    ----------
+    pid : int
+        Process to watch; 0 watches nothing.
+
+    Attributes
+    ----------
+    problem : str
+        Why it cannot be watched (no Linux 5.3), or ''.
+
+    """
+
+    def __init__(self, pid: int) -> None:
+        self.pid, self.problem = pid, ''
+        self._descriptor = -1
+        self._lost = False
+        if not pid:
+            return
+        try:
+            self._descriptor = os.pidfd_open(pid)
+            self._poll = select.poll()
+            self._poll.register(self._descriptor, select.POLLIN)
+        except ProcessLookupError:
+            self._lost = True  # it ended while this process started
+        except (AttributeError, OSError) as error:
+            self.problem = f'process {pid} cannot be watched: {error}'
+
+    def ended(self) -> bool:
+        """Return whether the process has ended."""
+        if self._descriptor >= 0 and not self._lost:
+            self._lost = bool(self._poll.poll(0))
+        return self._lost
+
+    def close(self) -> None:
+        """Stop watching."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self._descriptor = -1
