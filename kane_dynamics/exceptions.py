@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one error family; messages say what was expected, what came and what exists."""
+"""
+The one error family; messages say what was expected, what came and what exists.
+
+Whatever this package raises on purpose is a `KaneDynamicsError` and, where Python has a word for
+it (`ValueError`, `KeyError`, `FileNotFoundError`, ...), one of those too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class KaneDynamicsError(Exception):
@@ -45,6 +51,10 @@ class InvalidInertiaError(KaneDynamicsError, ValueError):
 
 class UrdfError(KaneDynamicsError, ValueError):
     """Root of what can be wrong with a robot description."""
+
+
+class UrdfFileError(UrdfError, FileNotFoundError):
+    """The URDF file does not exist or cannot be read."""
 
 
 class UrdfSyntaxError(UrdfError):
@@ -115,6 +125,59 @@ class ProjectionError(KaneDynamicsError, ArithmeticError):
 
 class DivergedError(KaneDynamicsError, ArithmeticError):
     """A simulated motion left all bounds; the step is too long for it."""
+
+
+class UnsupportedOperationError(KaneDynamicsError, NotImplementedError):
+    """A function that was traced holds an operation that has no machine code here."""
+
+
+class NotFingerprintableError(KaneDynamicsError, TypeError):
+    """A value, e.g. a user's function, has content that is not hashed, so code is not kept."""
+
+
+class MissingPackageError(KaneDynamicsError, ImportError):
+    """
+    Something needs a package that is not installed.
+
+    Parameters
+    ----------
+    purpose : str
+        What needs it.
+    package : str
+        What cannot be imported.
+    remedy : str
+        What installs it.
+
+    """
+
+    def __init__(self, purpose: str, package: str, remedy: str) -> None:
+        self.package = package
+        super().__init__(f'{purpose} needs {package}, which is not installed: {remedy}')
+
+
+class ShareDirectoryNotFoundError(KaneDynamicsError, FileNotFoundError):
+    """
+    The data files of this package are in none of the usual places.
+
+    Parameters
+    ----------
+    searched : iterable of pathlib.Path
+        The directories that were looked at, in order.
+
+    """
+
+    def __init__(self, searched: Iterable[Path]) -> None:
+        self.searched = tuple(searched)
+        places = '\n  '.join(str(path) for path in self.searched)
+        super().__init__(
+            f'no share directory of kane_dynamics (one with package.xml in it); looked at\n'
+            f'  {places}\n'
+            'install the package with pip or colcon, or source the workspace that holds it'
+        )
+
+
+class DemoError(KaneDynamicsError, RuntimeError):
+    """The nodes of the demo did not do their part."""
 
 
 class ModelWarning(UserWarning):

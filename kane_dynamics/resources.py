@@ -5,33 +5,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.exceptions import ShareDirectoryNotFoundError
 
 PACKAGE = 'kane_dynamics'
 MARKER = 'package.xml'
-
-
-class ShareDirectoryNotFoundError(KaneDynamicsError, FileNotFoundError):
-    """
-    The data files of this package are in none of the usual places.
-
-    Parameters
-    ----------
-    searched : iterable of pathlib.Path
-        The directories that were looked at, in order.
-
-    """
-
-    def __init__(self, searched: Iterable[Path]) -> None:
-        self.searched = tuple(searched)
-        places = '\n  '.join(str(path) for path in self.searched)
-        super().__init__(
-            f'no share directory of {PACKAGE} (one with {MARKER} in it); looked at\n  {places}\n'
-            'install the package with pip or colcon, or source the workspace that holds it'
-        )
 
 
 def share_directory() -> Path:

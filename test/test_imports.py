@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `import kane_dynamics` loads, and what it leaves for its first use."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -78,3 +79,25 @@ assert type(half_turn) is Q and abs((half_turn * half_turn).w + 1.0) < 1e-15
 assert quaternion.slerp is not None and pickle.loads(pickle.dumps(half_turn)) == half_turn
 """
     assert fresh(code) == []
+
+
+def test_every_error_is_of_the_one_family():
+    """All exceptions but the root are `KaneDynamicsError`; those for users are in one module."""
+    outside = []
+    for path in sorted((ROOT / 'kane_dynamics').rglob('*.py')):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef) and any(
+                (ast.unparse(base).endswith(('Error', 'Exception')))
+                or ast.unparse(base) == 'InvalidInputError'
+                for base in node.bases
+            ):
+                outside.append((path.relative_to(ROOT).as_posix(), node.name))
+    here = 'kane_dynamics/exceptions.py'
+    # caught by the node that raised them, never met by a user
+    caught = {'NotCompiledYetError', 'RejectedInput'}
+    assert {name for path, name in outside if path != here} == caught
+    for path, name in outside:
+        if path == here:
+            error = getattr(kd.exceptions, name)
+            assert issubclass(error, kd.exceptions.KaneDynamicsError), name
+            assert error.__doc__, name

@@ -354,7 +354,8 @@ def test_missing_share_directory_lists_where_it_looked(installed, tmp_path):
     code = f"""
 import sys
 sys.prefix = {str(tmp_path)!r}
-from kane_dynamics.resources import ShareDirectoryNotFoundError, share_directory
+from kane_dynamics.exceptions import ShareDirectoryNotFoundError
+from kane_dynamics.resources import share_directory
 try:
     share_directory()
 except ShareDirectoryNotFoundError as error:

@@ -8,8 +8,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.exceptions import NotFingerprintableError
 from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels, store_kernels
-from kane_dynamics.kernels.fingerprint import NotFingerprintableError, fingerprint
+from kane_dynamics.kernels.fingerprint import fingerprint
 from kane_dynamics.kernels.generic import too_large
 from kane_dynamics.kernels.method_graphs import METHOD_GRAPHS, method_rows
 from kane_dynamics.kernels.module import KernelSpec

@@ -15,15 +15,12 @@ import numpy as np
 
 from kane_dynamics.algebra.quaternions import NumericQuaternion, vec4
 from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.exceptions import NotFingerprintableError
 from kane_dynamics.kernels.native import OBJECT_HEADER, processor
 from kane_dynamics.model.robot import Robot
 
 _OUR_CODE = f'{__name__.split(".")[0]}.'
 _SOURCES = ('algebra', 'algorithms', 'constraints', 'kernels', 'model', 'simulation')
-
-
-class NotFingerprintableError(TypeError):
-    """A value, e.g. a user's function, has content that is not hashed here."""
 
 
 def fingerprint(robot: Robot, constraints: Sequence[Constraint], *more: Any) -> str:

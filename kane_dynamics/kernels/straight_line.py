@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 
 import casadi as ca
 
+from kane_dynamics.exceptions import UnsupportedOperationError
+
 # Products may be fused into sums and divisions by one value share a reciprocal.
 FLAGS = 'contract arcp nsz'
 
@@ -45,10 +47,6 @@ _INTRINSICS = {
     ca.OP_FMAX: 'maximum',
     ca.OP_COPYSIGN: 'copysign',
 }
-
-
-class UnsupportedOperationError(NotImplementedError):
-    """The graph holds an operation that has no code here."""
 
 
 @dataclass

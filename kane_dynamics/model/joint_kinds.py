@@ -29,6 +29,7 @@ from kane_dynamics.algebra.quaternions import (
 )
 from kane_dynamics.algebra.scalars import Scalar, cos, sin
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import as_numbers
 
 Axes = tuple[DualQuaternion, ...]
 Scalars = Sequence[Scalar]
@@ -76,7 +77,7 @@ def unit_axis(axis: Sequence[float]) -> tuple[float, float, float]:
         If it is not three finite numbers, or is zero.
 
     """
-    vector = np.array(axis, dtype=float)
+    vector = as_numbers('joint axis', axis)
     length = np.linalg.norm(vector) if vector.shape == (3,) else np.nan
     if not (np.isfinite(length) and length > 0.0):
         raise InvalidInputError(f'a joint axis must be 3 finite numbers, not all 0, got {axis}')

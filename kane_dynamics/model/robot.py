@@ -15,7 +15,7 @@ from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.model.body import Body, Frame
-from kane_dynamics.model.checks import as_vector
+from kane_dynamics.model.checks import as_vector, index_of
 from kane_dynamics.model.joint_kinds import Free, Planar
 
 Floats = NDArray[np.float64]
@@ -140,7 +140,7 @@ class Robot:
             If there is no such speed.
 
         """
-        return _index('velocity', name, self.velocity_names)
+        return index_of('velocity', name, self.velocity_names)
 
     def coordinate_index(self, name: str) -> int:
         """
@@ -152,7 +152,7 @@ class Robot:
             If there is no such coordinate.
 
         """
-        return _index('coordinate', name, self.coordinate_names)
+        return index_of('coordinate', name, self.coordinate_names)
 
     def body_of_joint(self, joint: str) -> int:
         """
@@ -164,7 +164,7 @@ class Robot:
             If there is no such joint.
 
         """
-        return _index('joint', joint, tuple(body.joint.name for body in self.bodies))
+        return index_of('joint', joint, tuple(body.joint.name for body in self.bodies))
 
     def frame(self, name: str) -> Frame:
         """
@@ -176,7 +176,7 @@ class Robot:
             If there is no such frame.
 
         """
-        if name not in self.frames:
+        if not isinstance(name, str) or name not in self.frames:
             raise NameNotFoundError('frame', name, self.frames)
         return self.frames[name]
 
@@ -208,13 +208,6 @@ def _check_unique(what: str, names: Sequence[str]) -> None:
     repeated = sorted({name for name in names if list(names).count(name) > 1})
     if repeated:
         raise InvalidInputError(f'{what} names must be unique, these repeat: {repeated}')
-
-
-def _index(kind: str, name: str, names: tuple[str, ...]) -> int:
-    try:
-        return names.index(name)
-    except ValueError:
-        raise NameNotFoundError(kind, name, names) from None
 
 
 def _parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:

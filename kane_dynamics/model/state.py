@@ -3,15 +3,53 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
+from typing import Any
+
 from numpy.typing import ArrayLike
 
+from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_vector
+from kane_dynamics.model.checks import as_vector, came
 from kane_dynamics.model.joint_kinds import Free, Spherical
 from kane_dynamics.model.robot import Robot
 
-UNIT_TOLERANCE = 1e-3  # a quaternion further from unit length than this is no rotation gone stale
+# A quaternion whose length is further from 1 than this is no rotation gone stale.
+UNIT_TOLERANCE = 1e-3
+
+
+def checked_robot(robot: Any) -> Robot:
+    """
+    Return the robot.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not a Robot.
+
+    """
+    if not isinstance(robot, Robot):
+        inner = isinstance(getattr(robot, 'robot', None), Robot)
+        hint = '; pass its attribute robot' if inner else ''
+        raise InvalidInputError(
+            f'robot: need a Robot, as load_urdf returns it, got {came(robot)}{hint}'
+        )
+    return robot
+
+
+def quaternion_places(robot: Robot) -> list[tuple[str, slice]]:
+    """Return the joints whose coordinates end with a quaternion, and where in q it stands."""
+    return [
+        (body.joint.name, slice(index.q.stop - 4, index.q.stop))
+        for body, index in zip(robot.bodies, robot.indices, strict=True)
+        if isinstance(body.joint.kind, (Spherical, Free))
+    ]
+
+
+def is_unit(wxyz: Sequence[Scalar]) -> Any:
+    """Return whether the length of a quaternion is within UNIT_TOLERANCE of 1; traced too."""
+    square = sum(x * x for x in wxyz)
+    return abs(square - (1.0 + UNIT_TOLERANCE**2)) <= 2.0 * UNIT_TOLERANCE  # (1 -+ tolerance)^2
 
 
 def checked_coordinates(robot: Robot, q: ArrayLike) -> list[float]:
@@ -24,16 +62,13 @@ def checked_coordinates(robot: Robot, q: ArrayLike) -> list[float]:
         If the shape is not (nq,), a number is not finite, or a quaternion is not unit.
 
     """
-    vector = as_vector('q', q, robot.nq)
-    for body, index in zip(robot.bodies, robot.indices, strict=True):
-        if isinstance(body.joint.kind, (Spherical, Free)):
-            wxyz = vector[index.q][-4:]
-            if abs(np.linalg.norm(wxyz) - 1.0) > UNIT_TOLERANCE:
-                raise InvalidInputError(
-                    f"q: joint '{body.joint.name}' needs a unit quaternion (w, x, y, z), got "
-                    f'{wxyz}'
-                )
-    coordinates: list[float] = vector.tolist()
+    coordinates: list[float] = as_vector('q', q, checked_robot(robot).nq).tolist()
+    for joint, place in quaternion_places(robot):
+        if not is_unit(coordinates[place]):
+            raise InvalidInputError(
+                f"q: joint '{joint}' needs a unit quaternion (w, x, y, z), got "
+                f'{coordinates[place]}'
+            )
     return coordinates
 
 
@@ -47,5 +82,5 @@ def checked_speeds(robot: Robot, v: ArrayLike, name: str = 'v') -> list[float]:
         If the shape is not (nv,) or a number is not finite.
 
     """
-    speeds: list[float] = as_vector(name, v, robot.nv).tolist()
+    speeds: list[float] = as_vector(name, v, checked_robot(robot).nv).tolist()
     return speeds

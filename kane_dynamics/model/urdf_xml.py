@@ -13,7 +13,7 @@ from defusedxml.ElementTree import fromstring
 
 from kane_dynamics.exceptions import (
     InvalidInputError,
-    UrdfError,
+    UrdfFileError,
     UrdfStructureError,
     UrdfSyntaxError,
 )
@@ -30,10 +30,6 @@ from kane_dynamics.model.urdf_records import (
 
 _MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 _SUBSTITUTIONS = ('$(', '${')  # of roslaunch and of xacro
-
-
-class UrdfFileError(UrdfError, FileNotFoundError):
-    """The URDF file does not exist or cannot be read."""
 
 
 def read_urdf(source: str | os.PathLike[str]) -> UrdfModel:

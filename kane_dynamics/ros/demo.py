@@ -25,8 +25,9 @@ import kane_dynamics as kd
 from kane_dynamics.analysis.demo_motion import DemoMotion, demo_motion
 from kane_dynamics.analysis.energy_audit import energy_error
 from kane_dynamics.analysis.plots import RunCurves
+from kane_dynamics.exceptions import DemoError
 from kane_dynamics.resources import share_directory
-from kane_dynamics.ros.demo_driver import DemoDriver, DemoError, Recording
+from kane_dynamics.ros.demo_driver import DemoDriver, Recording
 from kane_dynamics.ros.robot_source import RobotModel, build_model, read_description
 from kane_dynamics.ros.robot_tables import RobotParameters
 from kane_dynamics.ros.spec import plain, specs

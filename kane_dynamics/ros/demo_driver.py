@@ -20,6 +20,7 @@ from std_srvs.srv import Empty, SetBool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from kane_dynamics.analysis.demo_motion import DemoMotion
+from kane_dynamics.exceptions import DemoError
 from kane_dynamics.ros.conversions import nanoseconds
 from kane_dynamics.ros.runtime import fast_executor
 
@@ -28,10 +29,6 @@ Floats = NDArray[np.float64]
 RECORD = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
 START_TIMEOUT = 60.0
 """Wall time [s] for the nodes to start and find each other."""
-
-
-class DemoError(RuntimeError):
-    """The nodes did not do their part."""
 
 
 @dataclass

@@ -13,12 +13,12 @@ from support.trees import BASES, tree_and_state
 import kane_dynamics as kd
 from kane_dynamics.algebra.scalars import sign, where
 from kane_dynamics.constraints.base import constraint_rows
+from kane_dynamics.exceptions import UnsupportedOperationError
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.module import KernelSpec
 from kane_dynamics.kernels.native import compile_object, kernel_ir
 from kane_dynamics.kernels.recording import record_step
-from kane_dynamics.kernels.straight_line import UnsupportedOperationError
 from kane_dynamics.kernels.trace import (
     DERIVATIVE_GRAPHS,
     GRAPHS,

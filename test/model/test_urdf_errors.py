@@ -10,9 +10,9 @@ from kane_dynamics.exceptions import (
     InvalidInputError,
     UnknownJointTypeError,
     UrdfError,
+    UrdfFileError,
     UrdfSyntaxError,
 )
-from kane_dynamics.model.urdf_xml import UrdfFileError
 
 DATA = Path(__file__).resolve().parents[1] / 'data'
 TWO_LINKS = link('a') + link('b')
