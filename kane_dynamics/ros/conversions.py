@@ -19,6 +19,8 @@ from kane_dynamics.ros.input_guard import RejectedInput
 Floats = NDArray[np.float64]
 QUATERNION_TOLERANCE = 1e-3
 """Allowed deviation of an orientation's norm from 1; drivers send float32 and truncated text."""
+LARGEST = 1e9
+"""Largest magnitude of a number that a robot can mean, in SI units; squares stay far from 1e308."""
 
 
 def nanoseconds(stamp: Any) -> int:
@@ -128,7 +130,7 @@ def field_values(
     Raises
     ------
     RejectedInput
-        If the field is not as long as the names, or a value is not finite.
+        If the field is not as long as the names, or a value is not finite or beyond `LARGEST`.
 
     """
     if len(values) != len(names):
@@ -136,10 +138,27 @@ def field_values(
             'short', (f'{what}: {field} has {len(values)} values for {len(names)} names')
         )
     picked: Floats = np.frombuffer(values, dtype=np.float64)[source]
-    if not np.isfinite(picked).all():
-        bad = [names[i] for i, x in zip(source, picked, strict=True) if not np.isfinite(x)]
-        raise RejectedInput('nan', f'{what}: {field} of {bad} is not a finite number')
+    check_numbers(f'{what}: {field}', picked, [names[i] for i in source])
     return picked
+
+
+def check_numbers(what: str, values: Floats, names: Sequence[str]) -> None:
+    """
+    Check that the numbers of named things are finite and not beyond `LARGEST`.
+
+    Raises
+    ------
+    RejectedInput
+        If one is not.
+
+    """
+    if (np.abs(values) <= LARGEST).all():  # false for nan
+        return
+    bad = [name for name, x in zip(names, values, strict=True) if not np.isfinite(x)]
+    if bad:
+        raise RejectedInput('nan', f'{what} of {bad} is not a finite number')
+    bad = [name for name, x in zip(names, values, strict=True) if np.abs(x) > LARGEST]
+    raise RejectedInput('range', f'{what} of {bad} is beyond {LARGEST:g}')
 
 
 def yaw_from_msg(what: str, orientation: Any) -> float:

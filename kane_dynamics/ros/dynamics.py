@@ -78,24 +78,13 @@ class Dynamics:
             return self._fast.motion(q, v, tau)
         return kd.forward_dynamics(self.model.robot, q, v, tau, self.model.constraints)
 
-    def constraint_matrix(self, q: Floats) -> Floats:
-        """Return A(q) of A v = 0, shape (k, nv)."""
-        at_rest = [0.0] * self.model.robot.nv
-        return np.asarray(self._rows(q, at_rest).matrix, dtype=float)
-
-    def constraint_bias(self, q: Floats, v: Floats, matrix: Floats) -> Floats:
-        """
-        Return b(q, v) of A a = b, shape (k,).
-
-        Compiled forward dynamics satisfies the rows exactly, so b is A times any of its results.
-        """
-        if self._fast is not None:
-            return np.asarray(matrix @ self._fast.forward_dynamics(q, v, np.zeros_like(v)))
-        return np.asarray(self._rows(q, v.tolist()).acceleration, dtype=float)
-
-    def _rows(self, q: Floats, v: list[float]) -> kd.constraints.ConstraintRows:
+    def constraint_rows(self, q: Floats, v: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return A, b0 and b of A v = b0 and A a = b, shapes (k, nv), (k,), (k,)."""
         robot, constraints = self.model.robot, self.model.constraints
-        return kd.constraints.constraint_rows(robot, constraints, q.tolist(), v, 0.0)
+        rows = kd.constraints.constraint_rows(robot, constraints, q.tolist(), v.tolist(), 0.0)
+        given = (rows.matrix, rows.velocity, rows.acceleration)
+        A, b0, b = (np.asarray(x, dtype=float) for x in given)
+        return A, b0, b
 
     def engine(self, integrator: str) -> Any:
         """Return the compiled time steps for `kane_dynamics.Simulation`, or None."""

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.algorithms.constrained_inverse import balanced_force, completed_rates
 from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.reference import Reference
-from kane_dynamics.ros.robot_source import BASE_NAMES
+from kane_dynamics.ros.reference import Motors, Reference
+from kane_dynamics.ros.row_split import RowSplit, SpeedSplit
 
 Floats = NDArray[np.float64]
 
@@ -67,8 +66,8 @@ class EffortLaw:
     def __init__(self, dynamics: Dynamics) -> None:
         self._dynamics, model = dynamics, dynamics.model
         self._model, self._robot = model, model.robot
-        self._motor_v = model.v_index(model.motors)
-        self._motor_q = model.q_index(model.motors)
+        self.motors = Motors(model)
+        self._splits: dict[tuple[str, ...], SpeedSplit] = {}
 
     def feedforward(self, q: Floats, v: Floats, reference: Reference, terms: Terms) -> Floats:
         """
@@ -98,44 +97,36 @@ class EffortLaw:
 
         """
         if terms.empty:
-            return np.zeros(len(self._motor_v))
-        matrix, wanted_q, wanted_v, wanted_a = self._wanted_motion(q, v, reference)
-        return self._balance(matrix, self._force(wanted_q, wanted_v, wanted_a, terms))
+            return np.zeros(len(self.motors.v))
+        rows, wanted_q, wanted_v, wanted_a = self._wanted_motion(q, v, reference)
+        return rows.balance(self._force(wanted_q, wanted_v, wanted_a, terms))
 
     def hold(self, q: Floats, terms: Terms) -> Floats:
         """Return the efforts that hold the robot at rest at q against gravity."""
         if not terms.gravity:
-            return np.zeros(len(self._motor_v))
+            return np.zeros(len(self.motors.v))
         at_rest = np.zeros(self._robot.nv)
         gravity_only = Terms(False, False, True, False, terms.compensated)
-        matrix = self._dynamics.constraint_matrix(q)
-        return self._balance(matrix, self._force(q, at_rest, at_rest, gravity_only))
+        rows = self._rows(q, at_rest, self._model.motors)
+        return rows.balance(self._force(q, at_rest, at_rest, gravity_only))
 
     def feedback(self, q: Floats, v: Floats, reference: Reference, p: Floats, d: Floats) -> Floats:
         """
         Return p (q_ref - q) + d (v_ref - v) on the motors that the reference names.
-
-        Joint angles are compared as plain numbers; base_yaw, which odometry wraps, along the
-        shorter way round.
 
         Parameters
         ----------
         q, v : ndarray, shapes (nq,), (nv,)
             Measured state.
         reference : Reference
-            Wanted motion.
+            Wanted motion; see `Motors.error` for angles.
         p, d : ndarray, shape (number of motors,)
             Gains.
 
         """
-        efforts = np.zeros(len(self._motor_v))
-        error = reference.position - q[reference.q_index]
-        for i, motor in enumerate(reference.motor):
-            if self._model.motors[motor] == BASE_NAMES[2]:
-                error[i] = np.remainder(error[i] + np.pi, 2.0 * np.pi) - np.pi
-        rate_error = reference.velocity - v[reference.v_index]
-        m = reference.motor
-        efforts[m] = p[m] * error + d[m] * rate_error
+        efforts, m = np.zeros(len(self.motors.v)), reference.motor
+        error = self.motors.error(m, reference.position, q[reference.q_index])
+        efforts[m] = p[m] * error + d[m] * (reference.velocity - v[reference.v_index])
         return efforts
 
     def wanted_motion(
@@ -151,22 +142,21 @@ class EffortLaw:
 
     def _wanted_motion(
         self, q: Floats, v: Floats, reference: Reference
-    ) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return A(q) of the constraints and the wanted q, v, a."""
+    ) -> tuple[RowSplit, Floats, Floats, Floats]:
+        """Return the rows at the wanted state, and the wanted q, v, a."""
         q, v, a = q.copy(), v.copy(), np.zeros(self._robot.nv)
         q[reference.q_index] = reference.position
         v[reference.v_index] = reference.velocity
         a[reference.v_index] = reference.acceleration
-        matrix = self._dynamics.constraint_matrix(q)
-        if len(matrix):
-            named = {self._model.motors[i] for i in reference.motor}
-            names = self._robot.velocity_names
-            known = [k for k, n in enumerate(names) if n not in BASE_NAMES or n in named]
-            at_rest = np.zeros(len(matrix))
-            v = completed_rates(self._robot, matrix, at_rest, v, known)
-            bias = self._dynamics.constraint_bias(q, v, matrix)
-            a = completed_rates(self._robot, matrix, bias, a, known)
-        return matrix, q, v, a
+        rows = self._rows(q, v, tuple(self._model.motors[i] for i in reference.motor))
+        v = rows.completed(v, rows.speed)
+        return rows, q, v, rows.completed(a, rows.bias(v))
+
+    def _rows(self, q: Floats, v: Floats, named: tuple[str, ...]) -> RowSplit:
+        """Return the constraint rows at q, where the speeds of the named motors are given."""
+        if named not in self._splits:
+            self._splits = {named: SpeedSplit(self._dynamics, named)}
+        return RowSplit(self._dynamics, self._splits[named], q, v)
 
     def _force(self, q: Floats, v: Floats, a: Floats, terms: Terms) -> Floats:
         """Return the sum of the terms that count, shape (nv,)."""
@@ -188,12 +178,6 @@ class EffortLaw:
                 gravity[robot.velocity_index(name)] = 0.0
             total += gravity
         return total
-
-    def _balance(self, matrix: Floats, force: Floats) -> Floats:
-        """Return the efforts that, with constraints A, balance a force; least norm."""
-        labels = tuple(label for c in self._model.constraints for label in c.labels)
-        motors = self._motor_v.tolist()
-        return balanced_force(self._robot, matrix, labels, motors, force).effort[motors]
 
 
 def clamped(effort: Floats, limit: Floats) -> Floats:

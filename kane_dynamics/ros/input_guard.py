@@ -21,8 +21,8 @@ class RejectedInput(InvalidInputError):  # noqa: N818 - a verdict, caught at onc
     Parameters
     ----------
     kind : str
-        One word for the count: 'missing', 'nan', 'short', 'duplicate', 'unknown', 'frame',
-        'stale', 'order'.
+        One word for the count: 'missing', 'nan', 'range', 'short', 'duplicate', 'unknown',
+        'frame', 'stale', 'order', 'jump'.
     reason : str
         What was expected and what came.
 
@@ -61,6 +61,8 @@ class InputGuard:
         Returns whether the node uses simulated time.
     steady : callable
         Returns the wall time [ns].
+    tell : callable
+        Called with the reason of the first rejection of each kind.
 
     """
 
@@ -71,22 +73,27 @@ class InputGuard:
         now: Callable[[], int],
         sim_time: Callable[[], bool] = lambda: False,
         steady: Callable[[], int] = time.monotonic_ns,
+        tell: Callable[[str], None] = lambda reason: None,
     ) -> None:
         self.name, self.max_age = name, max_age
-        self._now, self._sim_time, self._steady = now, sim_time, steady
+        self._now, self._sim_time, self._steady, self._tell = now, sim_time, steady, tell
         self.accepted = 0
         self._rejected: Counter[str] = Counter()
         self._rejected_before = 0
-        self._last_reason = ''
+        self._last_reason = self._rejected_now = ''
         self.reset()
 
     def reset(self) -> None:
         """Forget the newest message (time has jumped, or the node was deactivated)."""
         self.stamp = 0
         self._reference: int | None = None
-        self._received = 0
+        self._received, self._lasts = 0, 0.0
 
-    def admit(self, stamp: int) -> None:
+    def now(self) -> int:
+        """Return the node's time [ns]."""
+        return self._now()
+
+    def admit(self, stamp: int, lasts: float = 0.0) -> None:
         """
         Check the stamp of a message whose content is in order and take it as the newest.
 
@@ -94,6 +101,8 @@ class InputGuard:
         ----------
         stamp : int
             Header stamp [ns]; 0 means that the sender gave none, then the time of arrival counts.
+        lasts : float
+            Time after the stamp from which the age counts [s]: what a trajectory takes.
 
         Raises
         ------
@@ -101,35 +110,54 @@ class InputGuard:
             If the stamp is too old, lies in the future, or is older than the one before.
 
         """
+        self.check(stamp, lasts)
+        self.note(stamp, lasts)
+
+    def check(self, stamp: int, lasts: float = 0.0) -> None:
+        """Do the checks of `admit` only."""
         now = self._now()
         reference = stamp or now
-        age = (now - reference) * 1e-9
-        if abs(age) > self.max_age:
-            side = 'old' if age > 0 else 'in the future'
-            reason = (
-                f'{self.name}: stamp is {abs(age):.3f} s {side}, limit {self.max_age:g} s '
-                '(if the sender uses simulated time, set use_sim_time)'
-            )
-            raise RejectedInput('stale', reason)
+        self._check_age((now - reference) * 1e-9, lasts)
         back = 0.0 if self._reference is None else (self._reference - reference) * 1e-9
         if 0.0 < back < self.max_age:
             reason = f'{self.name}: stamp is {back:.3f} s older than the message before'
             raise RejectedInput('order', reason)
-        self.note(stamp)
 
-    def note(self, stamp: int) -> None:
+    def _check_age(self, age: float, lasts: float) -> None:
+        """Raise RejectedInput if a message is over, or comes from the future."""
+        if -self.max_age <= age <= self.max_age + lasts:
+            return
+        if self._sim_time() and self._now() == 0:
+            raise RejectedInput(
+                'stale', f'{self.name}: use_sim_time is set, but no /clock has come yet'
+            )
+        over = f'{age - lasts:.3f} s old' if age > 0.0 else f'{-age:.3f} s in the future'
+        what = 'the end of the trajectory' if lasts else 'stamp'
+        hint = (
+            'this node uses simulated time, the sender seems not to'
+            if self._sim_time()
+            else 'if the sender uses simulated time, set use_sim_time'
+        )
+        raise RejectedInput(
+            'stale', f'{self.name}: {what} is {over}, limit {self.max_age:g} s ({hint})'
+        )
+
+    def note(self, stamp: int, lasts: float = 0.0) -> None:
         """Take a message as the newest without a check; for messages checked elsewhere."""
-        self.stamp, self._received = stamp, self._steady()
+        self.stamp, self._received, self._lasts = stamp, self._steady(), lasts
         self._reference = stamp or self._now()
         self.accepted += 1
+        self._rejected_now = ''
 
     def reject(self, rejection: RejectedInput) -> None:
         """Count a message that was not used."""
+        if rejection.kind not in self._rejected:
+            self._tell(str(rejection))
         self._rejected[rejection.kind] += 1
-        self._last_reason = str(rejection)
+        self._last_reason = self._rejected_now = str(rejection)
 
     def age(self) -> float:
-        """Return the age of the newest usable message [s]; infinite before the first."""
+        """Return the age of the newest usable message [s]; infinite before the first one."""
         if self._reference is None:
             return float('inf')
         age = (self._now() - self._reference) * 1e-9
@@ -137,8 +165,9 @@ class InputGuard:
             return float('inf')
         wall = (self._steady() - self._received) * 1e-9
         if self._sim_time():  # a paused simulation is not stale at once, a dead one is
-            wall = wall if wall > max(self.max_age, SIM_TIME_WATCHDOG) else 0.0
-        return max(age, wall)
+            dead = wall > max(self.max_age, SIM_TIME_WATCHDOG) and not self._lasts
+            wall = wall if dead else 0.0
+        return max(age, wall) - self._lasts
 
     def fresh(self) -> bool:
         """Return whether there is a message that is not too old."""
@@ -150,7 +179,8 @@ class InputGuard:
             hint = f'; last one rejected: {self._last_reason}' if self._rejected else ''
             return f'{self.name}: no usable message yet{hint}'
         if not self.fresh():
-            return f'{self.name}: stale, {self.age():.3f} s old, limit {self.max_age:g} s'
+            hint = f'; last one rejected: {self._rejected_now}' if self._rejected_now else ''
+            return f'{self.name}: stale, {self.age():.3f} s old, limit {self.max_age:g} s{hint}'
         return ''
 
     def report(self) -> GuardReport:

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.ros.conversions import set_yaw, yaw_from_msg
+from kane_dynamics.ros.conversions import check_numbers, set_yaw, yaw_from_msg
 from kane_dynamics.ros.input_guard import RejectedInput
 
 Floats = NDArray[np.float64]
+AXES = ('x', 'y', 'yaw')
 
 
 def rotation(angle: float) -> Floats:
@@ -104,7 +105,7 @@ def read_odometry(message: Any, child_frame_id: str) -> tuple[Floats, Floats]:
     ------
     RejectedInput
         If the child frame is another one, the orientation is not a unit quaternion, or a number
-        is not finite.
+        is not finite or absurdly large.
 
     """
     if message.child_frame_id != child_frame_id:
@@ -116,8 +117,8 @@ def read_odometry(message: Any, child_frame_id: str) -> tuple[Floats, Floats]:
     yaw = yaw_from_msg('odom', message.pose.pose.orientation)
     pose = np.array([position.x, position.y, yaw])
     velocity = np.array([twist.linear.x, twist.linear.y, twist.angular.z])
-    if not (np.isfinite(pose).all() and np.isfinite(velocity).all()):
-        raise RejectedInput('nan', 'odom: pose or twist is not finite')
+    check_numbers('odom: pose', pose, AXES)
+    check_numbers('odom: twist', velocity, AXES)
     return pose, velocity
 
 

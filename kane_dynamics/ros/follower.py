@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the motors shall do now: follow the reference, or brake and hold; no rclpy here."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.control.trajectory import braking
+from kane_dynamics.ros.input_guard import InputGuard
+from kane_dynamics.ros.reference import Motors, Plan, Reference, ReferenceInput
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+class Follower:
+    """
+    Follows the reference, and lets one motion go over into the next.
+
+    Parameters
+    ----------
+    motors : Motors
+        The robot's motors.
+    guard : InputGuard
+        Judges the age of references.
+
+    Attributes
+    ----------
+    reference : ReferenceInput
+        Takes the references.
+
+    """
+
+    def __init__(self, motors: Motors, guard: InputGuard) -> None:
+        self._motors = motors
+        self._everyone = np.arange(len(motors.names))
+        self.reference = ReferenceInput(motors, guard, self._present)
+        self._position, self._velocity = np.zeros((2, len(motors.names)))
+        self.rest()
+
+    def rest(self) -> None:
+        """Forget the motion: no effort is out, and the robot goes where it likes."""
+        self._measured = False
+        self._wanted: Reference | None = None
+        self._hold: Plan | None = None
+
+    def measure(self, q: Floats, v: Floats) -> None:
+        """Take the measured state, from which motions begin."""
+        self._position, self._velocity = q[self._motors.q], v[self._motors.v]
+        self._measured = True
+
+    def follow(self, time: int) -> Reference | None:
+        """Return what the reference wants at a time [ns], or None without a fresh one."""
+        reference = self.reference.at(time)
+        if reference is not None:
+            self._wanted, self._hold = reference, None
+        return reference
+
+    def hold(self, time: int, braking_time: float, stiff: NDArray[np.bool_]) -> Reference:
+        """
+        Return the motion of all motors that brakes, from the first call on, and then holds.
+
+        Parameters
+        ----------
+        time : int
+            Time [ns].
+        braking_time : float
+            From the first call to rest [s].
+        stiff : ndarray of bool, shape (number of motors,)
+            Motors with a position gain; the others brake, and stay where they are then.
+
+        """
+        if self._hold is None:
+            self._hold = Plan(self._everyone, time, braking(*self._begin(), braking_time))
+        position, velocity, acceleration = self._hold.at(time)
+        position = np.where(stiff, position, self._position)
+        self._wanted = self._motors.reference(self._everyone, position, velocity, acceleration)
+        return self._wanted
+
+    def _begin(self) -> tuple[Floats, Floats]:
+        """Return where to hold from: where the reference rests, else the measured state."""
+        position, velocity = self._position.copy(), self._velocity.copy()
+        if self._wanted is not None:
+            rests = self._wanted.velocity == 0.0
+            motor = self._wanted.motor[rests]
+            position[motor], velocity[motor] = self._wanted.position[rests], 0.0
+        return position, velocity
+
+    def _present(self, motor: Indices) -> tuple[Floats, Floats, Floats] | None:
+        """Return the present motion of some motors: the wanted one, else the measured one."""
+        if not self._measured:
+            return None
+        position, velocity = self._position.copy(), self._velocity.copy()
+        acceleration = np.zeros(len(position))
+        if (wanted := self._wanted) is not None:
+            position[wanted.motor], velocity[wanted.motor] = wanted.position, wanted.velocity
+            acceleration[wanted.motor] = wanted.acceleration
+        return position[motor], velocity[motor], acceleration[motor]

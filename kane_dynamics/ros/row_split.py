@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Constraint rows at one state, solved for what the motors leave open, quickly.
+
+With as many independent rows as speeds without a motor, u, one inverse :math:`B = A_u^{-1}` does
+all: :math:`x_u = B (b - A_k x_k)` for speeds and accelerations, :math:`\lambda = B^T h_u` for the
+forces. Anything else is left to `kane_dynamics.algorithms.constrained_inverse`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.algorithms.constrained_inverse import balanced_force, completed_rates
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.robot_source import BASE_NAMES
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+WELL_CONDITIONED = 1e6
+"""Largest condition (1-norm) of the square block; roundoff of 1e-16 of it stays below 1e-10."""
+
+
+class SpeedSplit:
+    """
+    Which speeds of a robot are given and which follow from the rows.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Algorithms and model.
+    named : tuple of str
+        Speeds of a base with motors that a reference gives; joints are always given.
+
+    """
+
+    def __init__(self, dynamics: Dynamics, named: tuple[str, ...]) -> None:
+        model = dynamics.model
+        self.robot, names = model.robot, model.robot.velocity_names
+        self.labels = tuple(label for c in model.constraints for label in c.labels)
+        self.motors = model.v_index(model.motors)
+        given = [name not in BASE_NAMES or name in named for name in names]
+        self.known, self.unknown = np.flatnonzero(given), np.flatnonzero(np.logical_not(given))
+        driven = np.isin(np.arange(len(names)), self.motors)
+        self.square = bool((driven == given).all()) and len(self.labels) == len(self.unknown)
+        self.free = bool(driven.all()) and not self.labels
+
+
+class RowSplit:
+    """
+    The rows of one state.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Algorithms and model.
+    split : SpeedSplit
+        Which speeds are given.
+    q, v : ndarray, shapes (nq,), (nv,)
+        State; unknown entries of v do not count.
+
+    Attributes
+    ----------
+    speed : ndarray, shape (k,)
+        b0 of A v = b0.
+
+    """
+
+    def __init__(self, dynamics: Dynamics, split: SpeedSplit, q: Floats, v: Floats) -> None:
+        self._dynamics, self._split, self._q = dynamics, split, q
+        self._A, self.speed, _ = dynamics.constraint_rows(q, v)
+        self._inverse = _inverse(self._A[:, split.unknown]) if split.square else None
+
+    def bias(self, v: Floats) -> Floats:
+        """Return b(q, v) of A a = b, shape (k,)."""
+        if not len(self._A):
+            return self.speed
+        return self._dynamics.constraint_rows(self._q, v)[2]
+
+    def completed(self, x: Floats, right_side: Floats) -> Floats:
+        """Return x with its unknown entries from A x = b; errors as for `completed_rates`."""
+        split, A = self._split, self._A
+        if not len(A):
+            return x
+        if self._inverse is None:
+            return completed_rates(split.robot, A, right_side, x, split.known.tolist())
+        x = x.copy()
+        x[split.unknown] = 0.0
+        x[split.unknown] = self._inverse @ (right_side - A @ x)
+        return x
+
+    def balance(self, force: Floats) -> Floats:
+        """Return the motor efforts that, with the constraints, balance a force; least norm."""
+        split = self._split
+        if split.free:
+            return force[split.motors]
+        if self._inverse is None:
+            motors = split.motors.tolist()
+            return balanced_force(split.robot, self._A, split.labels, motors, force).effort[motors]
+        rest = force - (self._inverse.T @ force[split.unknown]) @ self._A
+        return rest[split.motors]
+
+
+def _inverse(block: Floats) -> Floats | None:
+    """Return the inverse of a square block, or None where it is not well conditioned."""
+    if not len(block):
+        return block
+    try:
+        inverse = np.linalg.inv(block)
+    except np.linalg.LinAlgError:
+        return None
+    condition = np.abs(block).sum(axis=0).max() * np.abs(inverse).sum(axis=0).max()
+    return inverse if condition < WELL_CONDITIONED else None
