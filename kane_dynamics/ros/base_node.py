@@ -86,8 +86,12 @@ class DynamicsNode(LifecycleNode):
         """Return the fields of joint_states that are needed."""
 
     @abstractmethod
-    def prepare(self, dynamics: Dynamics) -> None:
-        """Make what depends on the robot: index tables, message objects."""
+    def prepare(self, dynamics: Dynamics) -> Any:
+        """Return what depends on the robot; the node changes nothing of its own yet."""
+
+    @abstractmethod
+    def take(self, dynamics: Dynamics, prepared: Any) -> None:
+        """Begin to use what `prepare` has returned for a new model; nothing may fail here."""
 
     @abstractmethod
     def compute(self, stamp: int, q: Floats, v: Floats) -> None:
@@ -188,17 +192,20 @@ class DynamicsNode(LifecycleNode):
     # model and parameters
 
     def _on_model(self, dynamics: Dynamics) -> None:
-        """Take a new model; called by the host."""
+        """Take a new model, all of it or nothing; called by the host."""
         p = self.parameters
-        self.state = MeasuredState(
+        state = MeasuredState(
             dynamics.model,
             self.joint_fields(),
             p.base_frame_id,
             p.merge_joint_states,
             lambda name: self.new_guard(name, 0.0),
         )
-        self.state.set_max_age(p.joint_states_timeout, p.odom_timeout)
-        self.prepare(dynamics)
+        state.set_max_age(p.joint_states_timeout, p.odom_timeout)
+        prepared = self.prepare(dynamics)
+        self.state_lost()  # under the names from before
+        self.state = state
+        self.take(dynamics, prepared)
 
     def new_guard(self, name: str, max_age: float) -> InputGuard:
         """Return a guard on this node's clock."""
@@ -208,6 +215,7 @@ class DynamicsNode(LifecycleNode):
             max_age,
             now=lambda: clock.now().nanoseconds,
             sim_time=lambda: bool(clock.ros_time_is_active),
+            tell=self.get_logger().warning,
         )
 
     def _reread(self) -> None:
@@ -250,7 +258,7 @@ class DynamicsNode(LifecycleNode):
         stamp = self.state.assemble()
         try:
             self.compute(stamp, self.state.q, self.state.v)
-        except (KaneDynamicsError, np.linalg.LinAlgError) as error:
+        except (KaneDynamicsError, ValueError, ArithmeticError) as error:  # numbers went wild
             self.trouble, self._troubles = str(error), self._troubles + 1
             self.state_lost()
         else:

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 QUATERNION_TOLERANCE = 1e-3
 """Allowed deviation of an orientation's norm from 1; drivers send float32 and truncated text."""
 LARGEST = 1e9
-"""Largest magnitude of a number that a robot can mean, in SI units; squares stay far from 1e308."""
+"""Largest magnitude of a number that a robot can mean [SI]; its square is far from overflow."""
 
 
 def nanoseconds(stamp: Any) -> int:

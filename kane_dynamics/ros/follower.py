@@ -42,6 +42,10 @@ class Follower:
     def rest(self) -> None:
         """Forget the motion: no effort is out, and the robot goes where it likes."""
         self._measured = False
+        self.drift()
+
+    def drift(self) -> None:
+        """Forget what was wanted: the efforts hold no place."""
         self._wanted: Reference | None = None
         self._hold: Plan | None = None
 

@@ -45,17 +45,19 @@ class ForwardDynamicsNode(DynamicsNode):
         """Read positions and velocities, and efforts unless they have a topic of their own."""
         return ('position', 'velocity') if self._from_topic else ('position', 'velocity', 'effort')
 
-    def prepare(self, dynamics: Dynamics) -> None:
-        """Make what depends on the robot: effort input, index tables, messages."""
+    def prepare(self, dynamics: Dynamics) -> JointStateInput | None:
+        """Return the input of the efforts, where they have a topic of their own."""
+        if not self._from_topic:
+            return None
+        return JointStateInput(
+            dynamics.model.motors, ('effort',), self.effort_guard, topic='effort'
+        )
+
+    def take(self, dynamics: Dynamics, prepared: JointStateInput | None) -> None:
+        """Use a new model: effort input, index tables, messages."""
         model = dynamics.model
-        self._model, self._dynamics = model, dynamics
-        self._effort_names = model.motors if self._from_topic else model.joints
-        self._effort_v = model.v_index(self._effort_names)
-        self._effort_input = None
-        if self._from_topic:
-            self._effort_input = JointStateInput(
-                model.motors, ('effort',), self.effort_guard, topic='effort'
-            )
+        self._model, self._dynamics, self._effort_input = model, dynamics, prepared
+        self._effort_v = model.v_index(model.motors if self._from_topic else model.joints)
         self._tau = np.zeros(model.robot.nv)
         self._q_index, self._v_index = model.q_index(model.joints), model.v_index(model.joints)
         self._joint_message.joint_names = list(model.joints)
@@ -154,7 +156,7 @@ class ForwardDynamicsNode(DynamicsNode):
             limit = self.parameters.residual_warn
             line = f'measured velocities violate the constraints: |A v| {worst:.3g} > {limit:g}'
             return Status(WARN, line, values)
-        return Status(OK, 'ok', values)
+        return super().output_status(values)
 
 
 def main(args: Sequence[str] | None = None) -> int:

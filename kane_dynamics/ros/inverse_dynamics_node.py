@@ -12,15 +12,13 @@ from numpy.typing import NDArray
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.base_node import DynamicsNode
-from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Status, input_status
+from kane_dynamics.ros.diagnostics import ERROR, WARN, Status, input_status
 from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_law import EffortLaw, Terms, clamped, known_limits
+from kane_dynamics.ros.effort_controller import EffortController
 from kane_dynamics.ros.effort_output import EffortOutput
 from kane_dynamics.ros.parameters import declare_for_joints, read_for_joints
 from kane_dynamics.ros.qos import COMMAND
-from kane_dynamics.ros.reference import Reference, ReferenceInput
 from kane_dynamics.ros.runtime import run
 from kane_dynamics.ros.tables import GAIN_D, GAIN_P, InverseDynamicsParameters
 
@@ -34,10 +32,8 @@ class InverseDynamicsNode(DynamicsNode):
     def __init__(self, **options: Any) -> None:
         super().__init__('kane_inverse_dynamics', InverseDynamicsParameters, GAINS, **options)
         self._output = EffortOutput(self)
-        self._reference: ReferenceInput | None = None
-        self._motors: tuple[str, ...] = ()
+        self._controller: EffortController | None = None
         self._enabled = True
-        self._clamped: set[str] = set()
         self.create_service(SetBool, '~/enable', self._on_enable)
         self.create_service(Trigger, '~/print_model', self._on_print_model)
 
@@ -47,36 +43,34 @@ class InverseDynamicsNode(DynamicsNode):
         """Read positions and velocities."""
         return ('position', 'velocity')
 
-    def prepare(self, dynamics: Dynamics) -> None:
-        """Make what depends on the robot: gains, effort law, limits, messages."""
-        model = dynamics.model
-        motors = model.motors
-        declare_for_joints(self, GAINS, motors)
-        self._motors = motors
-        self._motor_q, self._motor_v = model.q_index(motors), model.v_index(motors)
-        self._law = EffortLaw(dynamics)
+    def prepare(self, dynamics: Dynamics) -> EffortController:
+        """Make what depends on the robot: effort law, gains, limits."""
+        declare_for_joints(self, GAINS, dynamics.model.motors)
         guard = self.new_guard('reference', self.parameters.reference_timeout)
-        self._reference = ReferenceInput(model, guard)
-        self._output.prepare(model, self.parameters.command_joints)
-        self._limit = known_limits(np.asarray(model.robot.effort_limit)[self._motor_v])
-        unlimited = [n for n, x in zip(motors, self._limit, strict=True) if np.isinf(x)]
-        if unlimited and self.parameters.clamp_to_urdf:
-            self.get_logger().warning(f'no effort limit in the URDF, not clamped: {unlimited}')
-        self.parameters_changed()
+        controller = EffortController(dynamics, guard)
+        self._configure(controller)
+        return controller
+
+    def take(self, dynamics: Dynamics, prepared: EffortController) -> None:
+        """Use the controller of a new model; silence has been sent under the old names."""
+        self._controller = prepared
+        self._motor_q = dynamics.model.q_index(prepared.motors)
+        self._motor_v = dynamics.model.v_index(prepared.motors)
+        self._output.prepare(dynamics.model, self.parameters.command_joints)
+        if prepared.unlimited and self.parameters.clamp_to_urdf:
+            names = list(prepared.unlimited)
+            self.get_logger().warning(f'no effort limit in the URDF, not clamped: {names}')
+        if loose := prepared.loose():
+            self.get_logger().warning(f'on_stale hold_position: no gain p, does not hold {loose}')
+
+    def _configure(self, controller: EffortController) -> None:
+        p, d = (read_for_joints(self, spec, controller.motors) for spec in GAINS)
+        controller.configure(self.parameters, p, d)
 
     def parameters_changed(self) -> None:
         """Take over changed terms, gains and time limits."""
-        p = self.parameters
-        if self._reference is not None:
-            self._reference.guard.max_age = p.reference_timeout
-        self._terms = Terms(
-            p.terms_inertia,
-            p.terms_coriolis,
-            p.terms_gravity,
-            p.terms_friction,
-            p.gravity_compensated_joints,
-        )
-        self._p, self._d = (read_for_joints(self, spec, self._motors) for spec in GAINS)
+        if self._controller is not None:
+            self._configure(self._controller)
 
     # the loop
 
@@ -88,47 +82,34 @@ class InverseDynamicsNode(DynamicsNode):
         self.own('subscription', subscription)
 
     def _on_reference(self, message: JointTrajectory) -> None:
-        if self._reference is not None:
-            self._reference.take(message)
+        if self._controller is not None:
+            self._controller.reference.take(message)
 
     def forget(self) -> None:
         """Drop measured state and reference."""
         super().forget()
-        if self._reference is not None:
-            self._reference.reset()
+        if self._controller is not None:
+            self._controller.reference.reset()
+            self._controller.rest()
 
     def compute(self, stamp: int, q: Floats, v: Floats) -> None:
         """Publish the efforts of the present state and reference."""
-        reference = self._reference.fresh() if self._reference is not None else None
-        if not self._enabled or (reference is None and self.parameters.on_stale == 'stop'):
-            self._output.silence()
+        if self._controller is None or not self._enabled:
+            self.state_lost()
             return
-        effort = self._limited(self._effort(q, v, reference))
-        if not np.isfinite(effort).all():
-            raise InvalidInputError(f'the efforts are not finite: {effort}')
-        self._output.publish(stamp, q[self._motor_q], v[self._motor_v], effort)
-
-    def _effort(self, q: Floats, v: Floats, reference: Reference | None) -> Floats:
-        p = self.parameters
-        if reference is not None:
-            forward = self._law.feedforward(q, v, reference, self._terms)
-            back = self._law.feedback(q, v, reference, self._p, self._d)
-            return p.torque_scale * forward + back
-        if p.on_stale == 'hold_gravity':
-            return p.torque_scale * self._law.hold(q, self._terms)
-        return np.zeros(len(self._motors))
-
-    def _limited(self, effort: Floats) -> Floats:
-        if not self.parameters.clamp_to_urdf:
-            return effort
-        limited = clamped(effort, self._limit * self.parameters.effort_limit_scale)
-        for i in np.flatnonzero(limited != effort):
-            self._clamped.add(self._motors[i])
-        return limited
+        # simulated time may arrive after the state that it belongs to
+        time = max(stamp, self.get_clock().now().nanoseconds)
+        effort = self._controller.effort(time, q, v)
+        if effort is None:
+            self._output.silence()
+        else:
+            self._output.publish(stamp, q[self._motor_q], v[self._motor_v], effort)
 
     def state_lost(self) -> None:
         """Take the efforts back: without a measured state nothing is known to be safe."""
         self._output.silence()
+        if self._controller is not None:
+            self._controller.rest()
 
     def stop(self) -> None:
         """Take the efforts back and wait until the receivers know."""
@@ -140,7 +121,7 @@ class InverseDynamicsNode(DynamicsNode):
     def _on_enable(self, request: SetBool.Request, response: SetBool.Response) -> Any:
         self._enabled = request.data
         if not self._enabled:
-            self._output.silence()
+            self.state_lost()
         response.success, response.message = True, 'on' if self._enabled else 'off: zero effort'
         return response
 
@@ -155,20 +136,22 @@ class InverseDynamicsNode(DynamicsNode):
         return {**super().statuses(), 'reference': self._reference_status}
 
     def _reference_status(self) -> Status:
-        status = input_status(self._reference)
-        if status.level != ERROR or self._reference is None:
+        if self._controller is None:
+            return input_status(None)
+        status = input_status(self._controller.reference)
+        if status.level != ERROR:
             return status
-        line = f'{status.message}; on_stale: {self.parameters.on_stale}'
+        line = f'{status.message}; on_stale: {self._controller.on_stale}'
         return Status(WARN, line, status.values)
 
     def output_status(self, values: dict[str, object]) -> Status:
         """Warn while disabled or clamped."""
-        over, self._clamped = sorted(self._clamped), set()
+        over = self._controller.clamped_since() if self._controller is not None else []
         if not self._enabled:
             return Status(WARN, 'disabled by ~/enable', values)
         if over:
             return Status(WARN, f'clamped to the effort limit: {over}', values)
-        return Status(OK, 'ok', values)
+        return super().output_status(values)
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -222,7 +222,7 @@ class ReferenceInput:
         if np.abs(gap[worst]) > self.start_tolerance:
             raise RejectedInput(
                 'jump',
-                f"reference: the trajectory now is at {position[worst]:.3f}, "
+                f'reference: the trajectory now is at {position[worst]:.3f}, '
                 f"'{self._motors.names[motor[worst]]}' at {present[0][worst]:.3f}, tolerance "
                 f'{self.start_tolerance:g}; give its first point a time_from_start',
             )

@@ -107,7 +107,7 @@ def _inverse(block: Floats) -> Floats | None:
     if not len(block):
         return block
     try:
-        inverse = np.linalg.inv(block)
+        inverse = np.asarray(np.linalg.inv(block), dtype=np.float64)
     except np.linalg.LinAlgError:
         return None
     condition = np.abs(block).sum(axis=0).max() * np.abs(inverse).sum(axis=0).max()

@@ -26,12 +26,29 @@ class InverseDynamicsParameters(DynamicsParameters):
     reference_timeout: float = param(
         'timeout.reference', 0.5, 'Age from which ~/reference is stale.', unit='s', bounds=SECONDS
     )
+    reference_start_tolerance: float = param(
+        'reference_start_tolerance',
+        0.2,
+        'Largest distance from the present position at which a trajectory that has begun already '
+        'is taken; others are refused.',
+        unit='rad or m',
+        bounds=(0.0, 1e6),
+    )
     on_stale: str = param(
         'on_stale',
-        'hold_gravity',
-        'Output without a fresh reference: hold_gravity (the gravity '
-        'term at the measured positions), zero, stop (zero once, then silence).',
-        choices=('hold_gravity', 'zero', 'stop'),
+        'auto',
+        'Output without a fresh reference: hold_position (brake, then hold with the gains), '
+        'hold_gravity (the gravity term at the measured positions: neither brakes nor holds), '
+        'zero, stop (zero once, then silence); auto: hold_position for a mobile base, else '
+        'hold_gravity.',
+        choices=('auto', 'hold_position', 'hold_gravity', 'zero', 'stop'),
+    )
+    braking_time: float = param(
+        'braking_time',
+        0.5,
+        'Time to rest, with constant deceleration, of on_stale hold_position.',
+        unit='s',
+        bounds=(0.01, 60.0),
     )
     terms_inertia: bool = param('terms.inertia', True, 'Feed forward M(q) a of the reference.')
     terms_coriolis: bool = param('terms.coriolis', True, 'Feed forward C(q, v) v.')

@@ -83,16 +83,25 @@ def odometry(
     )
 
 
-def trajectory(names, positions=(), velocities=(), accelerations=(), stamp=0):
-    """Return what looks like a JointTrajectory with an earlier point and the given last one."""
-    first = SimpleNamespace(positions=array('d'), velocities=array('d'), accelerations=array('d'))
-    last = SimpleNamespace(
+def point(positions=(), velocities=(), accelerations=(), time=0.0):
+    """Return what looks like a JointTrajectoryPoint."""
+    return SimpleNamespace(
         positions=array('d', positions),
         velocities=array('d', velocities),
         accelerations=array('d', accelerations),
+        time_from_start=time_message(round(time * 1e9)),
     )
+
+
+def trajectory(names, positions=(), velocities=(), accelerations=(), stamp=0):
+    """Return what looks like a JointTrajectory with one point, a setpoint."""
+    return path(names, [point(positions, velocities, accelerations)], stamp)
+
+
+def path(names, points, stamp=0):
+    """Return what looks like a JointTrajectory of several points."""
     header = SimpleNamespace(stamp=time_message(stamp))
-    return SimpleNamespace(header=header, joint_names=list(names), points=[first, last])
+    return SimpleNamespace(header=header, joint_names=list(names), points=list(points))
 
 
 class FakeClock:

@@ -22,7 +22,7 @@ import kane_dynamics as kd
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_law import EffortLaw, Terms
 from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.reference import ReferenceInput
+from kane_dynamics.ros.reference import Motors, ReferenceInput
 
 pytestmark = pytest.mark.ros
 NODE = 'kane_inverse_dynamics'
@@ -107,6 +107,7 @@ def robot(bench, model):
             'timeout.joint_states': 0.25,
             'timeout.odom': 0.25,
             'compiled': 'never',
+            'on_stale': 'hold_gravity',
             'misspelt_parameter': 1.0,
         },
     )
@@ -154,8 +155,9 @@ def test_reference_gives_constrained_inverse_dynamics_and_feedback(robot, rng):
         robot.bench.spin(0.02)
     message = robot.efforts[-1]
     model, (q, v) = robot.model, state_of(robot)
-    guard = InputGuard('reference', 1.0, now=lambda: 10**12)
-    reference = ReferenceInput(model, guard).read(trajectory(names, *values))
+    source = ReferenceInput(Motors(model), InputGuard('reference', 1.0, now=lambda: 10**12))
+    assert source.take(trajectory(names, *values))
+    reference = source.at(10**12)
     wanted = EffortLaw(Dynamics(model)).wanted_motion(q, v, reference)
     forward = kd.constrained_inverse_dynamics(
         model.robot, *wanted, model.constraints, model.motors

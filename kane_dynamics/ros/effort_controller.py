@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measured state and reference to motor efforts, for one robot; nothing here needs rclpy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.effort_law import EffortLaw, Terms, clamped, known_limits
+from kane_dynamics.ros.follower import Follower
+from kane_dynamics.ros.input_guard import InputGuard
+from kane_dynamics.ros.tables import InverseDynamicsParameters
+
+Floats = NDArray[np.float64]
+
+
+class EffortController:
+    """
+    The effort law with its reference, gains and limits.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Algorithms and model.
+    guard : InputGuard
+        Judges the age of references.
+
+    Attributes
+    ----------
+    motors : tuple of str
+        Order of all results.
+    reference : ReferenceInput
+        Takes the references.
+    unlimited : tuple of str
+        Motors without an effort limit in the URDF.
+    on_stale : str
+        What happens without a fresh reference: 'hold_position', 'hold_gravity', 'zero', 'stop'.
+
+    """
+
+    def __init__(self, dynamics: Dynamics, guard: InputGuard) -> None:
+        model = dynamics.model
+        self.motors = model.motors
+        self._law = EffortLaw(dynamics)
+        self._follower = Follower(self._law.motors, guard)
+        self.reference = self._follower.reference
+        self._limit = known_limits(np.asarray(model.robot.effort_limit)[self._law.motors.v])
+        pairs = zip(self.motors, self._limit, strict=True)
+        self.unlimited = tuple(name for name, limit in pairs if np.isinf(limit))
+        self._default = 'hold_position' if model.mobile else 'hold_gravity'
+        self._clamped: set[str] = set()
+
+    def configure(self, parameters: InverseDynamicsParameters, p: Floats, d: Floats) -> None:
+        """
+        Take over parameters and gains.
+
+        Raises
+        ------
+        NameNotFoundError
+            If gravity_compensated_joints names a joint without a motor.
+
+        """
+        for name in parameters.gravity_compensated_joints:
+            if name not in self.motors:
+                raise NameNotFoundError('motor for gravity_compensated_joints', name, self.motors)
+        self._parameters, self._p, self._d = parameters, p, d
+        self.on_stale = parameters.on_stale
+        if self.on_stale == 'auto':
+            self.on_stale = self._default
+        self.reference.guard.max_age = parameters.reference_timeout
+        self.reference.start_tolerance = parameters.reference_start_tolerance
+        self._terms = Terms(
+            parameters.terms_inertia,
+            parameters.terms_coriolis,
+            parameters.terms_gravity,
+            parameters.terms_friction,
+            parameters.gravity_compensated_joints,
+        )
+
+    def rest(self) -> None:
+        """Begin anew with the next state: no effort is out."""
+        self._follower.rest()
+
+    def effort(self, time: int, q: Floats, v: Floats) -> Floats | None:
+        """
+        Return the efforts of the motors, or None where the output shall be silent.
+
+        Parameters
+        ----------
+        time : int
+            Time at which the reference counts [ns].
+        q, v : ndarray, shapes (nq,), (nv,)
+            Measured state.
+
+        Raises
+        ------
+        KaneDynamicsError
+            If motors and constraints cannot produce the motion, or a result is not finite.
+
+        """
+        self._follower.measure(q, v)
+        effort = self._wanted(time, q, v)
+        if effort is None:
+            self.rest()
+            return None
+        if not np.isfinite(effort).all():
+            raise InvalidInputError(f'the efforts are not finite: {effort}')
+        return self._limited(effort)
+
+    def _wanted(self, time: int, q: Floats, v: Floats) -> Floats | None:
+        p, law = self._parameters, self._law
+        reference = self._follower.follow(time)
+        if reference is None and self.on_stale == 'hold_position':
+            reference = self._follower.hold(time, p.braking_time, self._p > 0.0)
+        if reference is not None:
+            forward = law.feedforward(q, v, reference, self._terms)
+            return p.torque_scale * forward + law.feedback(q, v, reference, self._p, self._d)
+        self._follower.drift()
+        if self.on_stale == 'hold_gravity':
+            return p.torque_scale * law.hold(q, self._terms)
+        return np.zeros(len(self.motors)) if self.on_stale == 'zero' else None
+
+    def _limited(self, effort: Floats) -> Floats:
+        if not self._parameters.clamp_to_urdf:
+            return effort
+        limited = clamped(effort, self._limit * self._parameters.effort_limit_scale)
+        for i in np.flatnonzero(limited != effort):
+            self._clamped.add(self.motors[i])
+        return limited
+
+    def clamped_since(self) -> list[str]:
+        """Return the motors whose effort was clamped since the last call."""
+        names, self._clamped = sorted(self._clamped), set()
+        return names
+
+    def loose(self) -> list[str]:
+        """Return the motors that on_stale 'hold_position' cannot hold, for lack of a gain."""
+        if self.on_stale != 'hold_position':
+            return []
+        return [name for name, p in zip(self.motors, self._p, strict=True) if p == 0.0]
