@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kane_dynamics.algebra.quaternions import as_array
-from kane_dynamics.algebra.traced_numbers import UNTRACEABLE, TracedNumber, expression
+from kane_dynamics.algebra.tracing import expression_matrix, traced_values
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_vector
-from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
+from kane_dynamics.model.integration import at_unit_quaternions, rate_along_motion
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 
@@ -255,49 +254,30 @@ def _traced_speeds(
     q, v, t = ca.SX.sym('q', robot.nq), ca.SX.sym('v', nv), ca.SX.sym('t')
     place = ca.vertsplit(q)
     left = _expressions('W' if not inverse else 'Y', matrix, place, t)
-    right = _expressions('X' if not inverse else 'Z', offset, place, t)
-    right = [[0.0]] * nv if right is None else [[entry] for row in right for entry in row]
-    widths = {len(row) for row in left or []}
-    count = max(widths) if len(widths) == 1 else 0
-    if left is None or len(left) != nv or len(right) != nv or not 0 < count <= nv:
+    given = np.zeros(nv) if offset is None else offset
+    right = _expressions('X' if not inverse else 'Z', given, place, t).reshape(-1, 1)
+    count = left.shape[1]
+    if len(left) != nv or len(right) != nv or not 0 < count <= nv:
         shape = '(nv, nv)' if inverse else '(nv, nu), nu <= nv'
         raise InvalidInputError(
             f'generalized speeds of {nv} speeds v: need a matrix of shape {shape} and an offset '
-            f'of shape (nv,), got {len(left or [])} rows of lengths {sorted(widths)} and '
-            f'{len(right)} numbers'
+            f'of shape (nv,), got shape {left.shape} and {len(right)} numbers'
         )
     if inverse and count != nv:
         raise InvalidInputError(f'Y must have shape ({nv}, {nv}), got ({nv}, {count})')
     labels = tuple(names) or tuple(f'u{k + 1}' for k in range(count))
     if len(labels) != count:
         raise InvalidInputError(f'need {count} names of generalized speeds, got {labels}')
-    rows = [ca.horzcat(*a, *b) for a, b in zip(left, right, strict=True)]
-    both = ca.densify(ca.vertcat(*rows))
-    # rates are taken where quaternions are unit
-    unit = integrate_coordinates(robot, place, [0.0] * nv, 0.0)
-    direction = ca.vertcat(*coordinate_rates(robot, place, ca.vertsplit(v)), 1.0)
-    rate = ca.reshape(ca.jtimes(ca.vec(both), ca.vertcat(q, t), direction), both.shape)
-    (rate,) = ca.substitute([ca.densify(rate)], [q], [ca.vertcat(*unit)])
+    both = ca.densify(expression_matrix(np.hstack([left, right])))
+    (rate,) = at_unit_quaternions(robot, [rate_along_motion(robot, both, q, v, t)], q)
     values = ca.Function('values', [q, t], [both])
-    return GeneralizedSpeeds(
-        robot, labels, values, ca.Function('rates', [q, v, t], [rate]), inverse
-    )
+    rates = ca.Function('rates', [q, v, t], [ca.densify(rate)])
+    return GeneralizedSpeeds(robot, labels, values, rates, inverse)
 
 
-def _expressions(
-    name: str, given: SpeedFunction | None, q: Sequence[Any], t: Any
-) -> list[list[Any]] | None:
-    """Return a matrix, or a function of (q, t) that gives one, as rows of expressions."""
-    if given is None:
-        return None
-    try:
-        place = as_array([TracedNumber(x) for x in q])
-        found = given(place, TracedNumber(t)) if callable(given) else given
-        array = np.array(found, dtype=object)
-        rows = array if array.ndim == 2 else array[:, None]
-        return [[expression(entry) for entry in row] for row in rows]
-    except UNTRACEABLE as error:
-        raise InvalidInputError(
-            f'{name} of the generalized speeds cannot be traced: write it with operators and '
-            f'numpy functions of single entries of q and of t, without branches ({error})'
-        ) from error
+def _expressions(name: str, given: SpeedFunction, q: Sequence[Any], t: Any) -> NDArray[np.object_]:
+    """Return a matrix, or a function of (q, t) that gives one, as expressions, of two axes."""
+    what = f'{name} of the generalized speeds'
+    function = given if callable(given) else lambda q, t: given
+    array = traced_values(what, function, (q, t), InvalidInputError)
+    return array if array.ndim == 2 else array.reshape(-1, 1)

@@ -2,9 +2,9 @@
 r"""
 What a constraint is: rows :math:`A(q,t) v = b_0(q,t)` and their derivative :math:`A \dot v = b`.
 
-:math:`b = \dot b_0 - \dot A v` is exact, never a finite difference of A, and holds no hidden
-stabilisation gain. Holonomic rows also know their violation :math:`\Phi(q,t)`, which an integrator
-may project away.
+:math:`b = \dot b_0 - \dot A v` is exact, never a finite difference of A (but for users' functions
+that cannot be traced, see `pfaffian`), and holds no hidden stabilisation gain. Holonomic rows also
+know their violation :math:`\Phi(q,t)`, which an integrator may project away.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
+from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.model.robot import Robot
 
 
@@ -50,7 +51,11 @@ class Row:
 
 
 class Constraint(Protocol):
-    """A set of constraint rows with names."""
+    """
+    A set of constraint rows with names.
+
+    One that has an attribute `robot` is refused with another robot, see `check_robot`.
+    """
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -104,7 +109,16 @@ class ConstraintRows:
 def constraint_rows(
     robot: Robot, constraints: Sequence[Constraint], q: Any, v: Any, t: Scalar
 ) -> ConstraintRows:
-    """Return A, b_0, b and Phi of all constraints at a state, in their order."""
+    """
+    Return A, b_0, b and Phi of all constraints at a state, in their order.
+
+    Raises
+    ------
+    ConstraintError
+        If a constraint was built for another robot.
+
+    """
+    check_robot(robot, constraints)
     rows = [row for constraint in constraints for row in constraint.rows(robot, q, v, t)]
     traced = not all(isinstance(c, REAL_NUMBER) for row in rows for c in row.coefficients.values())
     matrix = np.zeros((len(rows), robot.nv), dtype=object if traced else float)
@@ -119,6 +133,34 @@ def constraint_rows(
         tuple(label for constraint in constraints for label in constraint.labels),
         tuple(row.integrated for row in rows),
     )
+
+
+def check_robot(robot: Robot, constraints: Sequence[Constraint]) -> None:
+    """
+    Refuse constraints that were built for a robot with other joints or another base.
+
+    Copies are taken, and the same robot with other masses, friction or gravity.
+
+    Raises
+    ------
+    ConstraintError
+        If a constraint knows its robot and that is another one.
+
+    """
+    for constraint in constraints:
+        own = getattr(constraint, 'robot', robot)
+        if own is robot or not isinstance(own, Robot):
+            continue
+        if own.kinematic_key != robot.kinematic_key:
+            raise ConstraintError(
+                f"constraint '{constraint.labels[0]}' was built for another robot: "
+                f'{_described(own)}; here it is used with {_described(robot)}'
+            )
+
+
+def _described(robot: Robot) -> str:
+    joints = [body.joint.name for body in robot.bodies]
+    return f"'{robot.name}' ({robot.base} base, {robot.nv} speeds, joints {joints})"
 
 
 def gathered(columns: Sequence[tuple[int, Scalar]]) -> dict[int, Scalar]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from kane_dynamics.model.robot import Robot
 class Lock:
     """The speeds of a joint are zero. Built by `lock`."""
 
+    robot: Robot = field(compare=False, repr=False)
     labels: tuple[str, ...]
     columns: tuple[int, ...]
 
@@ -31,6 +32,7 @@ class Lock:
 class Coupling:
     """q_joint = ratio q_master + offset. Built by `coupling`."""
 
+    robot: Robot = field(compare=False, repr=False)
     labels: tuple[str, ...]
     joint: tuple[int, int]
     master: tuple[int, int]
@@ -68,7 +70,7 @@ def lock(robot: Robot, joint: str) -> Lock:
         raise ConstraintError(f"joint '{joint}' follows another joint; lock its master")
     columns = tuple(range(*robot.indices[body].v.indices(robot.nv)))
     labels = tuple(f'{robot.velocity_names[column]}/lock' for column in columns)
-    return Lock(labels, columns)
+    return Lock(robot, labels, columns)
 
 
 def coupling(robot: Robot, joint: str, master: str, ratio: float, offset: float = 0.0) -> Coupling:
@@ -99,6 +101,7 @@ def coupling(robot: Robot, joint: str, master: str, ratio: float, offset: float 
     if not (np.isfinite(ratio) and np.isfinite(offset)):
         raise ConstraintError(f'ratio and offset must be finite, got {ratio} and {offset}')
     return Coupling(
+        robot,
         (f'{joint}/coupling',),
         _single(robot, joint),
         _single(robot, master),

@@ -10,7 +10,7 @@ With :math:`x = x_b^a` the relative twist in a is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, dual_cross
@@ -27,6 +27,7 @@ _COMPONENTS = tuple((part, axis) for part in ('primary', 'dual') for axis in 'xy
 class LoopClosure:
     """Six rows that hold frame b on frame a. Built by `loop_closure`."""
 
+    robot: Robot = field(compare=False, repr=False)
     labels: tuple[str, ...]
     frame_a: Frame
     frame_b: Frame
@@ -83,4 +84,4 @@ def loop_closure(robot: Robot, frame_a: str, frame_b: str) -> LoopClosure:
     if a.body == b.body:
         raise ConstraintError(f"frames '{frame_a}' and '{frame_b}' belong to the same body")
     names = ('wx', 'wy', 'wz', 'vx', 'vy', 'vz')
-    return LoopClosure(tuple(f'{frame_a}={frame_b}/{name}' for name in names), a, b)
+    return LoopClosure(robot, tuple(f'{frame_a}={frame_b}/{name}' for name in names), a, b)

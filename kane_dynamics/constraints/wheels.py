@@ -16,7 +16,7 @@ written in the wheel's heading directions: longitudinal :math:`t = n \times k/s`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,7 @@ _LEAN_LIMIT = 1e-6  # sine between wheel axis and vertical below which no contac
 class NoSideSlip:
     """No lateral velocity at the axle of a planar base. Built by `no_side_slip`."""
 
+    robot: Robot = field(compare=False, repr=False)
     axle_offset: float
     labels: tuple[str, ...] = ('base/no_side_slip',)
 
@@ -66,6 +67,8 @@ class RollingWheel:
 
     Parameters
     ----------
+    robot : Robot
+        The robot.
     labels : tuple of str
         Names of the rows.
     wheel : Frame
@@ -79,6 +82,7 @@ class RollingWheel:
 
     """
 
+    robot: Robot = field(compare=False, repr=False)
     labels: tuple[str, ...]
     wheel: Frame
     axis: tuple[float, float, float]
@@ -182,7 +186,7 @@ def no_side_slip(robot: Robot, axle_offset: float = 0.0) -> NoSideSlip:
         raise ConstraintError(f'no_side_slip needs a planar base, this base is {robot.base}')
     if not np.isfinite(axle_offset):
         raise ConstraintError(f'axle_offset must be finite [m], got {axle_offset}')
-    return NoSideSlip(float(axle_offset))
+    return NoSideSlip(robot, float(axle_offset))
 
 
 def rolling_wheel(robot: Robot, joint: str, radius: float | None = None) -> RollingWheel:
@@ -221,6 +225,7 @@ def rolling_wheel(robot: Robot, joint: str, radius: float | None = None) -> Roll
 class DifferentialDrive:
     """No side slip at the axle and rolling of two wheels. Built by `differential_drive`."""
 
+    robot: Robot = field(compare=False, repr=False)
     side_slip: NoSideSlip
     left: RollingWheel
     right: RollingWheel
@@ -272,7 +277,9 @@ def differential_drive(
             f"wheels '{left}' and '{right}' do not share an axle: x = {offsets[0]:.6g} m and "
             f'{offsets[1]:.6g} m in the base frame'
         )
-    return DifferentialDrive(no_side_slip(robot, 0.5 * sum(offsets)), rolling[0], rolling[1])
+    return DifferentialDrive(
+        robot, no_side_slip(robot, 0.5 * sum(offsets)), rolling[0], rolling[1]
+    )
 
 
 def _wheel(
@@ -298,7 +305,7 @@ def _wheel(
     axis = rotate(at_rest.pose.rotation, pure(kind.axis))
     if np.hypot(axis.x, axis.y) < _LEAN_LIMIT:
         raise ConstraintError(f"wheel '{joint}': its axis is vertical, it has no lowest point")
-    return RollingWheel(tuple(labels), frame, kind.axis, float(radius), tuple(directions))
+    return RollingWheel(robot, tuple(labels), frame, kind.axis, float(radius), tuple(directions))
 
 
 def _can_lift(robot: Robot, wheel: Frame) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.quaternions import as_array
-from kane_dynamics.algebra.traced_numbers import UNTRACEABLE, TracedNumber, expression
+from kane_dynamics.algebra.tracing import traced_values
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.trace import column, symbols
 from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
@@ -148,15 +148,7 @@ def traced_effort(
         If the law cannot be traced or does not give one effort for each speed.
 
     """
-    try:
-        place, speeds = (as_array([TracedNumber(entry) for entry in x]) for x in (q, v))
-        given = effort(TracedNumber(t), place, speeds)
-        efforts = as_array([expression(entry) for entry in given])
-    except UNTRACEABLE as error:
-        raise InvalidInputError(
-            'the effort law cannot be traced: it must be written with operators and numpy '
-            f'functions of t, q and v, without branches ({error})'
-        ) from error
+    efforts = traced_values('the effort law', effort, (t, q, v), InvalidInputError)
     if efforts.shape != (robot.nv,):
         raise InvalidInputError(
             f'the effort law must give {robot.nv} efforts, gave {efforts.shape}'

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -16,21 +18,13 @@ from kane_dynamics.algebra.quaternions import pure
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.model.body import Body, Frame
 from kane_dynamics.model.checks import as_vector, index_of
+from kane_dynamics.model.content import add_content
 from kane_dynamics.model.joint_kinds import Free, Planar
+from kane_dynamics.model.joint_tables import JointIndex, index_tables, joint_arrays
 
 Floats = NDArray[np.float64]
 WORLD = -1
 BASE_JOINT = 'base'  # the name of a joint that makes a robot mobile
-
-
-@dataclass(frozen=True)
-class JointIndex:
-    """Where a joint finds its coordinates and speeds: x_joint = ratio x[...] + offset."""
-
-    q: slice
-    v: slice
-    ratio: float = 1.0
-    offset: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,11 +97,11 @@ class Robot:
         _check_unique('body', [body.name for body in bodies])
         _check_unique('joint', [body.joint.name for body in bodies])
         _set(self, parents=_parents(bodies))
-        indices, q_names, v_names = _index_tables(bodies)
+        indices, q_names, v_names = index_tables(bodies)
         _check_unique('speed', v_names)
         _set(self, indices=indices, coordinate_names=q_names, velocity_names=v_names)
         _set(self, nq=len(q_names), nv=len(v_names))
-        _set(self, **_joint_arrays(bodies, indices, self.nq, self.nv))
+        _set(self, **joint_arrays(bodies, indices, self.nq, self.nv))
         frames = {body.name: Frame(i, Pose.identity()) for i, body in enumerate(bodies)}
         _set(self, frames=MappingProxyType({**frames, **self.frames}))
         _set(self, wheel_radii=MappingProxyType(dict(self.wheel_radii)))
@@ -119,6 +113,20 @@ class Robot:
         if joint is None or joint.name != BASE_JOINT:
             return 'fixed'
         return {Planar: 'planar', Free: 'floating'}.get(type(joint.kind), 'fixed')
+
+    @cached_property
+    def kinematic_key(self) -> str:
+        """Return a hash of the joints and where they are; masses, friction, gravity left out."""
+        digest = hashlib.sha256()
+        for body in self.bodies:
+            joint = (body.joint.name, body.joint.kind, body.placement, body.mimic)
+            add_content(digest, (body.name, body.parent, *joint))
+        return digest.hexdigest()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle what the robot was built from."""
+        parts = self.name, self.bodies, self.gravity, dict(self.frames), dict(self.wheel_radii)
+        return Robot, parts
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -222,77 +230,3 @@ def _parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
         parents.append(seen[body.parent])
         seen[body.name] = i
     return tuple(parents)
-
-
-def _index_tables(
-    bodies: tuple[Body, ...],
-) -> tuple[tuple[JointIndex, ...], tuple[str, ...], tuple[str, ...]]:
-    own: dict[str, JointIndex] = {}
-    q_names: list[str] = []
-    v_names: list[str] = []
-    for body in bodies:
-        if body.mimic is not None:
-            continue
-        kind, name = body.joint.kind, body.joint.name
-        q, v = (
-            slice(len(q_names), len(q_names) + kind.nq),
-            slice(len(v_names), len(v_names) + kind.nv),
-        )
-        own[name] = JointIndex(q, v)
-        q_names += [name + suffix for suffix in kind.coordinate_suffixes]
-        v_names += [name + suffix for suffix in kind.velocity_suffixes]
-    followers = {body.joint.name: body for body in bodies if body.mimic is not None}
-    for name in followers:
-        own[name] = _follower_index(name, followers, own)
-    return tuple(own[body.joint.name] for body in bodies), tuple(q_names), tuple(v_names)
-
-
-def _follower_index(
-    name: str, followers: Mapping[str, Body], own: Mapping[str, JointIndex]
-) -> JointIndex:
-    """Return the index of a mimic joint, through a chain of masters where there is one."""
-    ratio, offset, visited = 1.0, 0.0, [name]
-    while name in followers:
-        mimic = followers[name].mimic
-        if mimic is None:  # pragma: no cover  (followers have a mimic by construction)
-            break
-        offset += ratio * mimic.offset
-        ratio *= mimic.ratio
-        name = mimic.master
-        if name in visited:
-            raise InvalidInputError(f'mimic joints follow each other in a circle: {visited}')
-        visited.append(name)
-    if name not in own:
-        raise NameNotFoundError(f"master of the mimic joint '{visited[0]}'", name, own)
-    master = own[name]
-    if master.q.stop - master.q.start != 1:
-        raise InvalidInputError(f"joint '{visited[0]}' cannot mimic '{name}': it is not 1-DoF")
-    return JointIndex(master.q, master.v, ratio, offset)
-
-
-def _joint_arrays(
-    bodies: tuple[Body, ...], indices: tuple[JointIndex, ...], nq: int, nv: int
-) -> dict[str, Floats]:
-    armature, damping, friction = np.zeros(nv), np.zeros(nv), np.zeros(nv)
-    lower, upper = np.full(nq, -np.inf), np.full(nq, np.inf)
-    velocity_limit, effort_limit = np.full(nv, np.inf), np.full(nv, np.inf)
-    for body, index in zip(bodies, indices, strict=True):
-        joint = body.joint
-        # power is kept: a follower's speed is ratio v, so its coefficients come back squared
-        armature[index.v] += index.ratio**2 * joint.armature
-        damping[index.v] += index.ratio**2 * joint.damping
-        friction[index.v] += abs(index.ratio) * joint.friction
-        if body.mimic is None:
-            velocity_limit[index.v] = joint.velocity_limit
-            effort_limit[index.v] = joint.effort_limit
-            if joint.kind.nq == 1:
-                lower[index.q], upper[index.q] = joint.lower, joint.upper
-    return {
-        'armature': armature,
-        'damping': damping,
-        'friction': friction,
-        'lower': lower,
-        'upper': upper,
-        'velocity_limit': velocity_limit,
-        'effort_limit': effort_limit,
-    }

@@ -243,7 +243,7 @@ def test_values_that_are_not_finite_and_another_robot():
     )
     with pytest.raises(ConstraintError, match=r'length: the rows are not finite at t = 2\.0, v ='):
         kd.forward_dynamics(robot, [0, 0, 0], [0, 0, 0], [0, 0, 0], (length,), time=2.0)
-    with pytest.raises(ConstraintError, match=r'\(nq, nv\) = \(3, 3\), not \(5, 5\)'):
+    with pytest.raises(ConstraintError, match="'length' was built for another robot"):
         kd.forward_dynamics(differential_drive(), *np.zeros((3, 5)), (length,))
     weightless = dataclasses.replace(robot, gravity=(0, 0, 0))  # the same coordinates: they fit
     v = np.array([0.0, 0.0, 1.0])

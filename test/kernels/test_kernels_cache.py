@@ -156,7 +156,7 @@ class TestCompile:
         row = kd.constraints.pfaffian(robot, lambda q, t: [np.sin(q[1]), 1.0], label='row')
         fast = kd.compile(robot, (row,))
         assert fast.source == 'compiled'
-        assert 'not usable: <function' in fast.remark
+        assert 'not usable: Function(rows:' in fast.remark
         assert not cache_folder.exists()
 
     def test_constraints_of_users_classes_are_not_stored(self, cache_folder):
