@@ -197,7 +197,7 @@ class DynamicsNode(LifecycleNode):
         state = MeasuredState(
             dynamics.model,
             self.joint_fields(),
-            p.base_frame_id,
+            p.base_frame,
             p.merge_joint_states,
             lambda name: self.new_guard(name, 0.0),
         )

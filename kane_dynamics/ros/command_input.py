@@ -39,7 +39,7 @@ class CommandInput:
         self._ordered = command_joints or model.motors
         self._order = model.v_index(self._ordered)
 
-    def take(self, message: Any, plant: Plant, timeout: float | None) -> bool:
+    def take(self, message: Any, plant: Plant, now: int, timeout: float | None) -> bool:
         """
         Check a JointState and apply its efforts; return whether it was accepted.
 
@@ -49,15 +49,17 @@ class CommandInput:
             Names and efforts.
         plant : Plant
             Receives the efforts.
+        now : int
+            Present stamp, or that of the last state where the timeout is None [ns].
         timeout : float or None
-            Age from which a stamp is stale [s]; stamps ahead of simulated time are those of
-            another clock and are not judged. None: the stamp must be that of the last state.
+            Age from which a stamp is stale [s]; stamps in the future are those of another clock
+            and are not judged. None: the stamp must be that of the last state.
 
         """
         try:
             source, target = self._map.none_unknown(message.name)
             effort = field_values('effort command', 'effort', message.effort, message.name, source)
-            self._check_stamp(nanoseconds(message.header.stamp), plant.time, timeout)
+            self._check_stamp(nanoseconds(message.header.stamp), now, timeout)
         except RejectedInput as rejection:
             self.guard.reject(rejection)
             return False

@@ -64,7 +64,7 @@ class ForwardDynamicsNode(DynamicsNode):
         point = self._joint_message.points[0]
         for field in ('positions', 'velocities', 'accelerations', 'effort'):
             setattr(point, field, [0.0] * len(model.joints))
-        self._base_message.header.frame_id = self.parameters.base_frame_id
+        self._base_message.header.frame_id = self.parameters.base_frame
         self._constraint_message = ConstraintMessage(model)
 
     def parameters_changed(self) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When the wall clock asks for the next simulated period."""
+"""When the next simulated period is due, on the wall clock or on another node's time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BACKLOG = 5
 
 class Pacer:
     """
-    Paces a simulation on the wall clock.
+    Paces a simulation.
 
     Parameters
     ----------
@@ -24,28 +24,39 @@ class Pacer:
     """
 
     def __init__(self, rtf: float, steady: Callable[[], int] = time.monotonic_ns) -> None:
-        self._rtf, self._steady = rtf, steady
-        self._period = 0.0
+        self._rtf, self._steady, self._now = rtf, steady, steady
+        self._length, self._period = 0, 0.0
         self._next = float(steady())
         self._mark = (steady(), 0)
 
+    @property
+    def rtf(self) -> float:
+        """Return the simulated seconds per second that are wanted; 0: as many as possible."""
+        return self._rtf
+
     def start(self, period: int) -> None:
         """Begin to pace periods of simulated time [ns]; the first is due one period from now."""
+        self._length = period
         self._period = period / self._rtf if self._rtf > 0.0 else 0.0
         self.skip()
 
+    def follow(self, now: Callable[[], int]) -> None:
+        """Pace by another time [ns], one simulated second per second of it."""
+        self._now, self._rtf = now, 1.0
+        self.start(self._length)
+
     def skip(self) -> None:
         """Give up what is due: the next period is due one period from now."""
-        self._next = self._steady() + self._period
+        self._next = self._now() + self._period
 
     def due(self) -> bool:
         """Return whether a period is due; a timer may ring half a period early."""
-        return self._steady() >= self._next - 0.5 * self._period
+        return self._now() >= self._next - 0.5 * self._period
 
     def count(self) -> None:
         """Count one period as run."""
         self._next += self._period
-        if self._steady() - self._next > BACKLOG * self._period:
+        if self._now() - self._next > BACKLOG * self._period:
             self.skip()
 
     def achieved(self, simulated: int) -> float:

@@ -107,6 +107,17 @@ class RobotParameters:
         'link, else taken as another name of the root link.',
         read_only=True,
     )
+    frame_prefix: str = param(
+        'frame_prefix',
+        '',
+        'Put before every frame name in messages, as robot_state_publisher does (r1/).',
+        read_only=True,
+    )
+
+    @property
+    def base_frame(self) -> str:
+        """Return the name of the base frame in messages."""
+        return self.frame_prefix + self.base_frame_id
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from kane_dynamics.ros.command_input import CommandInput
 from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Diagnostics, Status, input_status
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.model_host import ModelHost
-from kane_dynamics.ros.pacer import Pacer
+from kane_dynamics.ros.pacer import BACKLOG, Pacer
 from kane_dynamics.ros.parameters import (
     declare,
     declare_for_joints,
@@ -31,9 +31,13 @@ from kane_dynamics.ros.parameters import (
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.ros.runtime import run
+from kane_dynamics.ros.simulated_clock import SimulatedClock
 from kane_dynamics.ros.simulator_output import SimulatorOutput
 from kane_dynamics.ros.tables import INITIAL_POSITION, SimulatorParameters
 
+WALL = Clock(clock_type=ClockType.STEADY_TIME)
+LOOK_PERIOD = 0.2
+"""Wall time [s] between looks at who else publishes the simulator's topics."""
 RETRY_PERIOD = 0.05
 """Wall time [s] after which lockstep publishes an unanswered state again."""
 
@@ -42,7 +46,8 @@ class SimulatorNode(Node):
     """
     Integrates the robot in fixed steps on the wall clock, or in lockstep with a controller.
 
-    It is the source of simulated time, so it never waits for ``/clock`` itself.
+    It is the source of simulated time, unless another node publishes ``/clock`` already: then it
+    follows that.
 
     Parameters
     ----------
@@ -66,7 +71,9 @@ class SimulatorNode(Node):
         # on the wall clock a timer is enough, and the events executor serves no guard conditions
         paced = self.parameters.rtf > 0.0 and not self.parameters.lockstep
         self._again = None if paced else self.create_guard_condition(self._on_tick)
+        self._stamps = SimulatedClock(self, self.parameters.publish_clock)
         self._output = SimulatorOutput(self, self.parameters)
+        self._stamp, self._state_publishers = 0, 0
         self.host = ModelHost(
             self,
             self.parameters,
@@ -93,6 +100,10 @@ class SimulatorNode(Node):
 
     def start(self) -> None:
         """Load the robot; without one the node waits for the topic and says so."""
+        self._stamps.start()
+        if self._stamps.follows:
+            self._pacer.follow(self._node_time)
+        self.create_timer(LOOK_PERIOD, self._look_around, clock=WALL)
         try:
             self.host.load()
         except (KaneDynamicsError, ParameterException) as error:
@@ -122,12 +133,12 @@ class SimulatorNode(Node):
             self._start_timers(self.plant)
 
     def _start_timers(self, plant: Plant) -> None:
-        p, wall = self.parameters, Clock(clock_type=ClockType.STEADY_TIME)
+        p = self.parameters
         self._pacer.start(plant.period)
         if p.lockstep:
-            self.create_timer(RETRY_PERIOD, self._on_silence, clock=wall)
+            self.create_timer(RETRY_PERIOD, self._on_silence, clock=WALL)
         if p.rtf > 0.0:
-            self.create_timer(plant.period * 1e-9 / p.rtf, self._on_tick, clock=wall)
+            self.create_timer(plant.period * 1e-9 / p.rtf, self._on_tick, clock=WALL)
         else:
             self._go_on()
 
@@ -138,7 +149,8 @@ class SimulatorNode(Node):
             return
         lockstep = self.parameters.lockstep
         timeout = None if lockstep else self.parameters.command_timeout
-        if not self._commands.take(message, self.plant, timeout) or not lockstep:
+        now = self._stamp if lockstep else self._stamps.now(self.plant.time)
+        if not self._commands.take(message, self.plant, now, timeout) or not lockstep:
             return
         self._answered = self._ever_answered = True
         if self.parameters.rtf == 0.0:
@@ -155,9 +167,10 @@ class SimulatorNode(Node):
         if self.plant is None or self._paused or self._waiting():
             self._pacer.skip()
             return
-        if self._pacer.due():
-            self._run_period(self.plant)
-            self._pacer.count()
+        for _ in range(BACKLOG if self._stamps.follows else 1):
+            if self._pacer.due():
+                self._run_period(self.plant)
+                self._pacer.count()
         if self._pacer.due() and not self._waiting():
             self._go_on()
 
@@ -181,7 +194,7 @@ class SimulatorNode(Node):
             self.plant.release_all()
             self._run_period(self.plant)
         elif waited > RETRY_PERIOD:
-            self._output.publish(self.plant)
+            self._output.publish(self.plant, self._stamp)
 
     def _run_period(self, plant: Plant) -> None:
         """Integrate to the next publication and publish."""
@@ -205,7 +218,21 @@ class SimulatorNode(Node):
     def _publish(self) -> None:
         if self.plant is not None:
             self._answered, self._published_at = False, time.monotonic()
-            self._output.publish(self.plant)
+            self._stamp = self._stamps.now(self.plant.time)
+            self._stamps.publish(self._stamp)
+            self._output.publish(self.plant, self._stamp)
+
+    def _look_around(self) -> None:
+        """Notice other publishers of /clock and of joint_states."""
+        if self._stamps.look():
+            self._pacer.follow(self._node_time)
+        publishers = self.count_publishers('joint_states')
+        if publishers > max(self._state_publishers, 1):
+            self.get_logger().warning(_crowd(publishers))
+        self._state_publishers = publishers
+
+    def _node_time(self) -> int:
+        return int(self.get_clock().now().nanoseconds)
 
     # services
 
@@ -254,17 +281,26 @@ class SimulatorNode(Node):
             'steps': self.plant.steps,
             'state': 'paused' if self._paused else 'running',
             'real time factor': f'{self._pacer.achieved(self.plant.time):.3f}',
+            'stamps': self._stamps.in_words(),
             **self._counts,
         }
         if self._output.remark:
             values['remark'] = self._output.remark
         if self._trouble:
             return Status(ERROR, self._trouble, values)
+        if self._stamps.problem():
+            return Status(ERROR, self._stamps.problem(), values)
+        if self._state_publishers > 1:
+            return Status(WARN, _crowd(self._state_publishers), values)
         if self.parameters.lockstep and not self._ever_answered:
             return Status(WARN, 'lockstep: waiting for the first effort command', values)
         if released:
             return Status(WARN, f'{released} efforts went to zero: command_timeout', values)
         return Status(OK, 'paused' if self._paused else 'ok', values)
+
+
+def _crowd(publishers: int) -> str:
+    return f'{publishers} nodes publish joint_states here: listeners get a mixture of states'
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The topics of the simulator: clock, joint_states, odom, tf, constraint forces."""
+"""The topics of the simulator: joint_states, odom, tf, constraint forces."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from geometry_msgs.msg import TransformStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
-from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
@@ -44,10 +43,9 @@ class SimulatorOutput:
     def __init__(self, node: Node, parameters: SimulatorParameters) -> None:
         self.remark = ''
         self._node, self._parameters = node, parameters
-        self._clock_message, self._joint_message = Clock(), JointState()
+        self._joint_message = JointState()
         self._odom_message, self._transform = Odometry(), TransformStamped()
         create = node.create_publisher
-        self._clock = create(Clock, '/clock', STATE) if parameters.publish_clock else None
         self._joints = create(JointState, 'joint_states', STATE)
         self._odom = create(Odometry, 'odom', STATE) if parameters.base_type != 'none' else None
         self._forces = create(JointState, '~/constraint_forces', STATE)
@@ -71,25 +69,23 @@ class SimulatorOutput:
         for field in ('position', 'velocity', 'effort'):
             setattr(self._joint_message, field, [0.0] * len(model.joints))
         odom = self._odom_message
-        odom.header.frame_id, odom.child_frame_id = p.odom_frame_id, p.base_frame_id
+        odom.header.frame_id = p.frame_prefix + p.odom_frame_id
+        odom.child_frame_id = p.base_frame
         odom.pose.covariance = np.diag(p.pose_covariance_diagonal).ravel()
         odom.twist.covariance = np.diag(p.twist_covariance_diagonal).ravel()
-        self._transform.header.frame_id = p.odom_frame_id
-        self._transform.child_frame_id = p.base_frame_id
+        self._transform.header.frame_id = odom.header.frame_id
+        self._transform.child_frame_id = odom.child_frame_id
         self._constraint_message = ConstraintMessage(model)
         if own_description:
             self._description = self._node.create_publisher(String, 'robot_description', LATCHED)
             self._description.publish(String(data=model.text))
 
-    def publish(self, plant: Plant) -> None:
-        """Publish clock, then odom and tf where due, then joint_states, with one stamp."""
-        if self._clock is not None:
-            set_stamp(self._clock_message.clock, plant.time)
-            self._clock.publish(self._clock_message)
+    def publish(self, plant: Plant, stamp: int) -> None:
+        """Publish odom and tf where due, then joint_states, with one stamp [ns]."""
         if self._odom is not None and plant.odom_due:
-            self._publish_odometry(plant)
+            self._publish_odometry(plant, stamp)
         simulation, message = plant.simulation, self._joint_message
-        set_stamp(message.header.stamp, plant.time)
+        set_stamp(message.header.stamp, stamp)
         set_doubles(message.position, simulation.q[self._joint_q])
         set_doubles(message.velocity, simulation.v[self._joint_v])
         set_doubles(message.effort, plant.applied[self._joint_v])
@@ -97,21 +93,21 @@ class SimulatorOutput:
         if simulation.labels and self._forces.get_subscription_count():
             self._forces.publish(
                 self._constraint_message.filled(
-                    plant.time, simulation.q, simulation.v, simulation.multipliers
+                    stamp, simulation.q, simulation.v, simulation.multipliers
                 )
             )
 
-    def _publish_odometry(self, plant: Plant) -> None:
+    def _publish_odometry(self, plant: Plant, stamp: int) -> None:
         message, simulation = self._odom_message, plant.simulation
         frame = plant.model.child_frame
         pose, twist = frame.child_state(simulation.q[:3], simulation.v[:3])
-        set_stamp(message.header.stamp, plant.time)
+        set_stamp(message.header.stamp, stamp)
         fill_odometry(message, pose, twist)
         if self._odom is not None:
             self._odom.publish(message)
         if self._tf is not None:
             transform = self._transform
-            set_stamp(transform.header.stamp, plant.time)
+            set_stamp(transform.header.stamp, stamp)
             transform.transform.translation.x = message.pose.pose.position.x
             transform.transform.translation.y = message.pose.pose.position.y
             transform.transform.rotation = message.pose.pose.orientation

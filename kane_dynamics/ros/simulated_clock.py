@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whose time the stamps of a simulator carry: its own on /clock, or that of its node."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rosgraph_msgs.msg import Clock
+
+from kane_dynamics.ros.conversions import set_stamp
+from kane_dynamics.ros.qos import STATE
+
+TOPIC = '/clock'
+DISCOVERY = 0.5
+"""Wall time [s] from the start of a node in which it finds those that were there before."""
+
+
+class SimulatedClock:
+    """
+    The one source of stamps.
+
+    A simulator that publishes ``/clock`` stamps with its own time, which starts at zero; one that
+    does not stamps with its node's clock, which is wall time, or the ``/clock`` of another node
+    where `use_sim_time` is set. Two publishers of ``/clock`` would make time jump between them:
+    who finds another one at start leaves the topic to it and follows it. Two that started at the
+    same moment compare their names, and the later in the alphabet follows.
+
+    Parameters
+    ----------
+    node : Node
+        The node.
+    publish : bool
+        Whether ``/clock`` is wanted.
+
+    Attributes
+    ----------
+    follows : str
+        Node whose ``/clock`` is followed, or ''.
+
+    """
+
+    def __init__(self, node: Node, publish: bool) -> None:
+        self.follows = ''
+        self._node, self._message = node, Clock()
+        self._wanted = publish
+        self._publisher: Any = None
+        self._found_until = time.monotonic() + DISCOVERY
+        self._rivals: list[str] = []
+
+    @property
+    def own(self) -> bool:
+        """Return whether the stamps are this simulator's own time."""
+        return self._publisher is not None
+
+    def start(self) -> None:
+        """Publish ``/clock`` if it is wanted and nobody else does; waits for discovery."""
+        if not self._wanted:
+            return
+        while not self._others() and time.monotonic() < self._found_until:
+            time.sleep(0.01)
+        if self._others():
+            self._follow(self._others()[0])
+        else:
+            self._publisher = self._node.create_publisher(Clock, TOPIC, STATE)
+
+    def now(self, simulated: int) -> int:
+        """Return the present stamp [ns]; `simulated` is the simulator's own time [ns]."""
+        return simulated if self.own else int(self._node.get_clock().now().nanoseconds)
+
+    def publish(self, stamp: int) -> None:
+        """Publish a stamp [ns], if the time is this simulator's own."""
+        if self._publisher is not None:
+            set_stamp(self._message.clock, stamp)
+            self._publisher.publish(self._message)
+
+    def look(self) -> bool:
+        """Look who publishes ``/clock``; return whether this simulator now follows another."""
+        others = self._others()
+        if self.own and others and min(others) < self._node.get_fully_qualified_name():
+            self._follow(min(others))
+            return True
+        if self.own and others and others != self._rivals:
+            self._node.get_logger().error(_rivals_in_words(others))
+        self._rivals = others
+        return False
+
+    def problem(self) -> str:
+        """Return what is wrong with the time, or ''."""
+        if self.own and self._rivals:
+            return _rivals_in_words(self._rivals)
+        sim_time = self._node.get_clock().ros_time_is_active
+        if not self.own and sim_time and not self._node.count_publishers(TOPIC):
+            return f'time stands still: nobody publishes {TOPIC}'
+        return ''
+
+    def in_words(self) -> str:
+        """Return where the stamps come from."""
+        if self.own:
+            return f'simulated time, published on {TOPIC}'
+        if self._node.get_clock().ros_time_is_active:
+            return f'{TOPIC} of {self.follows or "another node"}'
+        return 'wall time'
+
+    def _others(self) -> list[str]:
+        """Return the names of the other publishers of ``/clock``."""
+        if self._node.count_publishers(TOPIC) <= self.own:
+            return []
+        infos = self._node.get_publishers_info_by_topic(TOPIC)
+        names = [f'{i.node_namespace.rstrip("/")}/{i.node_name}' for i in infos]
+        if self.own:
+            mine = self._node.get_fully_qualified_name()
+            names = [name for name in names if name != mine]
+        return sorted(names)
+
+    def _follow(self, other: str) -> None:
+        if self._publisher is not None:
+            self._node.destroy_publisher(self._publisher)
+        self._publisher, self.follows = None, other
+        self._node.set_parameters([Parameter('use_sim_time', value=True)])
+        self._node.get_logger().warning(
+            f'{other} publishes {TOPIC} already: this simulator follows it and publishes none '
+            '(publish_clock: false with use_sim_time: true says the same without this warning)'
+        )
+
+
+def _rivals_in_words(names: list[str]) -> str:
+    return f'{TOPIC} is published by {", ".join(names)} too: time jumps for everybody'

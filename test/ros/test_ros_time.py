@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whose time the stamps carry: wall time, one /clock for two robots, two simulators at once."""
+
+import itertools
+
+import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
+
+import rclpy
+from nav_msgs.msg import Odometry
+from rclpy.context import Context
+from rclpy.parameter import Parameter
+from ros_bench import Bench
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Empty
+
+from kane_dynamics.ros.conversions import nanoseconds
+from kane_dynamics.ros.pacer import BACKLOG, Pacer
+from kane_dynamics.ros.simulated_clock import SimulatedClock
+
+pytestmark = pytest.mark.ros
+LEVEL = 1.5707963
+# a rod on a base that moves in the plane; at rest the rod pulls the base nowhere
+ROBOT = """<robot name="wagon">
+  <link name="base_link"><inertial><mass value="100"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="rod"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="hinge" type="continuous"><parent link="base_link"/><child link="rod"/>
+    <axis xyz="0 1 0"/></joint>
+</robot>"""
+MODEL = {'robot_description': f"'{ROBOT}'", 'compiled': 'never', 'base_type': 'planar'}
+SIMULATOR = {**MODEL, 'initial_positions.hinge': LEVEL, 'step_size': 0.005, 'publish_tf': 'false'}
+REMAP = ['-r', '~/effort_command:=kane_inverse_dynamics/effort']
+
+
+def start_robot(bench, namespace, simulator, controller):
+    ns = ['-r', f'__ns:=/{namespace}']
+    prefix = {'frame_prefix': f'{namespace}/'}
+    return (
+        bench.start(
+            'simulator_node',
+            params={**SIMULATOR, **prefix, **simulator},
+            arguments=[*ns, *REMAP],
+        ),
+        bench.start(
+            'inverse_dynamics_node', params={**MODEL, **prefix, **controller}, arguments=ns
+        ),
+    )
+
+
+def assert_rising(stamps):
+    assert all(b >= a for a, b in itertools.pairwise(stamps))
+
+
+def test_two_robots_in_one_graph_share_one_clock(tmp_path):
+    bench = Bench(tmp_path)
+    try:
+        clock = bench.listen(Clock, '/clock')
+        states, odom = {}, {}
+        for name in ('r1', 'r2'):
+            states[name] = bench.listen(JointState, f'/{name}/joint_states')
+            odom[name] = bench.listen(Odometry, f'/{name}/odom')
+        processes = [
+            process
+            for name in ('r1', 'r2')
+            for process in start_robot(bench, name, {}, {'use_sim_time': 'true'})
+        ]
+        bench.until(lambda: bench.node.count_publishers('/clock') == 1 and clock)
+        outputs = [f'{name}/kane_inverse_dynamics: output' for name in ('r1', 'r2')]
+
+        def both_act():
+            return all(bench.status(name)[1] == 'ok' for name in outputs)
+
+        bench.until(both_act)
+        bench.spin(1.1)  # a report of each after the start
+        before = dict(bench.statuses)
+        for recorded in (clock, *states.values(), *odom.values()):
+            del recorded[:]
+        bench.spin(2.1)
+        assert_rising([nanoseconds(m.clock) for m in clock])
+        assert len(clock) > 100  # of 200 at 100 Hz
+        for name in ('r1', 'r2'):
+            assert_rising([nanoseconds(m.header.stamp) for m in states[name]])
+            assert len(states[name]) > 100
+            assert states[name][-1].effort[0] != 0.0
+            assert odom[name][-1].header.frame_id == f'{name}/odom'
+            assert odom[name][-1].child_frame_id == f'{name}/base_link'
+            controller = f'{name}/kane_inverse_dynamics'
+            made = [
+                int(s[f'{controller}: output'][2]['outputs']) for s in (before, bench.statuses)
+            ]
+            assert made[1] > made[0] + 50
+            for source in ('joint_states', 'odom'):
+                key = f'{controller}: {source}'
+                assert bench.statuses[key][2]['rejected'] == before[key][2]['rejected']
+        followers = [
+            name
+            for name in ('r1', 'r2')
+            if bench.statuses[f'{name}/kane_simulator: simulation'][2]['stamps']
+            != 'simulated time, published on /clock'
+        ]
+        assert len(followers) == 1
+        assert f'{followers[0]}/kane_simulator' not in [
+            f'{i.node_namespace}/{i.node_name}'.strip('/')
+            for i in bench.node.get_publishers_info_by_topic('/clock')
+        ]
+        logs = ''.join(p.log.read_text() for p in processes)
+        assert 'publishes /clock already: this simulator follows it' in logs
+        assert [bench.terminate(process) for process in processes] == [0, 0, 0, 0]
+    finally:
+        bench.close()
+
+
+def test_without_a_clock_the_stamps_are_those_of_the_node_and_the_loop_works(bench):
+    states = bench.listen(JointState, '/wall/joint_states')
+    processes = start_robot(bench, 'wall', {'publish_clock': 'false'}, {})
+    output = 'wall/kane_inverse_dynamics: output'
+    bench.until(lambda: bench.status(output)[1] == 'ok')
+    bench.until(lambda: states and states[-1].effort[0] > 1.0)
+    del states[:]
+    bench.call(Empty, '/wall/kane_simulator/reset')  # simulated time begins again, stamps do not
+    bench.until(lambda: len(states) > 100)
+    stamps = [nanoseconds(m.header.stamp) for m in states]
+    assert_rising(stamps)
+    now = bench.node.get_clock().now().nanoseconds
+    assert 0 <= now - stamps[-1] < 1_000_000_000
+    assert states[-1].position[0] == pytest.approx(LEVEL, abs=0.1)
+    assert bench.next_status(output)[1] == 'ok'
+    assert bench.next_status('wall/kane_simulator: simulation')[2]['stamps'] == 'wall time'
+    assert bench.node.count_publishers('/clock') == 0
+    assert [bench.terminate(process) for process in processes] == [0, 0]
+
+
+def test_lockstep_answers_carry_wall_stamps_too(bench):
+    states = bench.listen(JointState, '/step/joint_states')
+    processes = start_robot(bench, 'step', {'publish_clock': 'false', 'lockstep': 'true'}, {})
+    bench.until(lambda: len(states) > 20 and states[-1].effort[0] > 1.0)
+    assert_rising([nanoseconds(m.header.stamp) for m in states])
+    assert [bench.terminate(process) for process in processes] == [0, 0]
+
+
+def test_two_simulators_on_one_topic_are_noticed(bench):
+    status = 'kane_simulator: simulation'
+    first = bench.start('simulator_node', params={**SIMULATOR, 'start_paused': 'true'})
+    assert bench.next_status(status)[0] == b'\x00'
+    second = bench.start('simulator_node', params={**SIMULATOR, 'start_paused': 'true'})
+    bench.until(lambda: '2 nodes publish joint_states' in bench.status(status)[1])
+    assert bench.status(status)[0] == b'\x01'
+    for process in (first, second):
+        assert process.log.read_text().count('2 nodes publish joint_states here') == 1
+    assert bench.terminate(first) == 0
+    # what the second followed is gone, and it says so
+    bench.until(lambda: 'nobody publishes /clock' in bench.status(status)[1])
+    assert bench.terminate(second) == 0
+
+
+@pytest.fixture
+def graph():
+    """Return a maker of nodes in a context of its own."""
+    from ros_bench import domain_id
+
+    context, nodes = Context(), []
+    rclpy.init(context=context, domain_id=domain_id())
+
+    def make(name):
+        nodes.append(rclpy.create_node(name, context=context))
+        return nodes[-1]
+
+    yield make
+    for node in nodes:
+        node.destroy_node()
+    context.try_shutdown()
+
+
+def test_of_two_that_began_together_one_keeps_the_clock(graph):
+    first, second = graph('a'), graph('b')
+    clocks = [SimulatedClock(second, True), SimulatedClock(first, True)]
+    for clock in clocks:
+        clock._found_until = 0.0  # discovery came too late for both
+        clock._others = list
+        clock.start()
+        del clock._others
+    assert [clock.own for clock in clocks] == [True, True]
+    while first.count_publishers('/clock') < 2 or second.count_publishers('/clock') < 2:
+        pass
+    assert not clocks[1].look()
+    assert clocks[1].problem() == '/clock is published by /b too: time jumps for everybody'
+    assert clocks[0].look()
+    assert clocks[0].follows == '/a'
+    assert second.get_parameter('use_sim_time').value
+    while first.count_publishers('/clock') > 1:
+        pass
+    assert not clocks[1].look()
+    assert clocks[1].problem() == ''
+    assert [clock.own for clock in clocks] == [False, True]
+    assert clocks[1].now(5) == 5
+
+
+def test_a_clock_that_is_not_wanted_is_not_published(graph):
+    node = graph('quiet')
+    clock = SimulatedClock(node, False)
+    clock.start()
+    clock.publish(1)
+    assert not clock.own
+    assert clock.in_words() == 'wall time'
+    assert abs(clock.now(0) - node.get_clock().now().nanoseconds) < 1_000_000_000
+    node.set_parameters([Parameter('use_sim_time', value=True)])
+    assert clock.problem() == 'time stands still: nobody publishes /clock'
+    assert clock.in_words() == '/clock of another node'
+
+
+def test_pacer_follows_another_time():
+    wall, other = [0], [0]
+    pacer = Pacer(4.0, lambda: wall[0])
+    pacer.start(100)
+    wall[0] = 25
+    assert pacer.due()
+    pacer.follow(lambda: other[0])
+    assert not pacer.due()  # that time stands still
+    other[0] = 100
+    assert pacer.due()
+    pacer.count()
+    assert not pacer.due()
+    other[0] += 100 * (BACKLOG + 3)  # a jump: not made up for
+    pacer.count()
+    assert not pacer.due()
+    wall[0] = 1025
+    assert pacer.achieved(500) == pytest.approx(500 / 1025)
