@@ -39,7 +39,7 @@ class CommandInput:
         self._ordered = command_joints or model.motors
         self._order = model.v_index(self._ordered)
 
-    def take(self, message: Any, plant: Plant, now: int, timeout: float | None) -> bool:
+    def take(self, message: Any, plant: Plant, now: int, since: int, lockstep: bool) -> bool:
         """
         Check a JointState and apply its efforts; return whether it was accepted.
 
@@ -49,17 +49,17 @@ class CommandInput:
             Names and efforts.
         plant : Plant
             Receives the efforts.
-        now : int
-            Present stamp, or that of the last state where the timeout is None [ns].
-        timeout : float or None
-            Age from which a stamp is stale [s]; stamps in the future are those of another clock
-            and are not judged. None: the stamp must be that of the last state.
+        now, since : int
+            Present stamp and the oldest that may be answered [ns].
+        lockstep : bool
+            Whether the stamp must lie between the two; else it may be 0 (none), or in the future
+            (of another clock).
 
         """
         try:
             source, target = self._map.none_unknown(message.name)
             effort = field_values('effort command', 'effort', message.effort, message.name, source)
-            self._check_stamp(nanoseconds(message.header.stamp), now, timeout)
+            self._check_stamp(nanoseconds(message.header.stamp), now, since, lockstep)
         except RejectedInput as rejection:
             self.guard.reject(rejection)
             return False
@@ -84,12 +84,12 @@ class CommandInput:
         return ''
 
     @staticmethod
-    def _check_stamp(stamp: int, now: int, timeout: float | None) -> None:
+    def _check_stamp(stamp: int, now: int, since: int, lockstep: bool) -> None:
         late = (now - stamp) * 1e-9
-        if timeout is None:
-            if stamp != now:
-                reason = f'effort command: stamp is {late:.9f} s before the last joint_states'
-                raise RejectedInput('order', reason)
-        elif stamp and late > timeout:
-            reason = f'effort command: stamp is {late:.3f} s old, limit {timeout:g} s'
+        if lockstep and not since <= stamp <= now:
+            reason = f'effort command: stamp is {late:.9f} s before the last joint_states'
+            raise RejectedInput('order', reason)
+        if stamp and stamp < since:
+            limit = (now - since) * 1e-9
+            reason = f'effort command: stamp is {late:.3f} s old, limit {limit:g} s'
             raise RejectedInput('stale', reason)

@@ -73,7 +73,7 @@ class SimulatorNode(Node):
         self._again = None if paced else self.create_guard_condition(self._on_tick)
         self._stamps = SimulatedClock(self, self.parameters.publish_clock)
         self._output = SimulatorOutput(self, self.parameters)
-        self._stamp, self._state_publishers = 0, 0
+        self._stamp, self._first_stamp, self._state_publishers = 0, 0, 0
         self.host = ModelHost(
             self,
             self.parameters,
@@ -148,9 +148,11 @@ class SimulatorNode(Node):
         if self.plant is None or self._commands is None:
             return
         lockstep = self.parameters.lockstep
-        timeout = None if lockstep else self.parameters.command_timeout
-        now = self._stamp if lockstep else self._stamps.now(self.plant.time)
-        if not self._commands.take(message, self.plant, now, timeout) or not lockstep:
+        now, since = self._stamp, self._first_stamp
+        if not lockstep:
+            now = self._stamps.now(self.plant.time)
+            since = now - round(self.parameters.command_timeout * 1e9)
+        if not self._commands.take(message, self.plant, now, since, lockstep) or not lockstep:
             return
         self._answered = self._ever_answered = True
         if self.parameters.rtf == 0.0:
@@ -194,7 +196,7 @@ class SimulatorNode(Node):
             self.plant.release_all()
             self._run_period(self.plant)
         elif waited > RETRY_PERIOD:
-            self._output.publish(self.plant, self._stamp)
+            self._publish_again(self.plant)
 
     def _run_period(self, plant: Plant) -> None:
         """Integrate to the next publication and publish."""
@@ -218,9 +220,14 @@ class SimulatorNode(Node):
     def _publish(self) -> None:
         if self.plant is not None:
             self._answered, self._published_at = False, time.monotonic()
-            self._stamp = self._stamps.now(self.plant.time)
-            self._stamps.publish(self._stamp)
-            self._output.publish(self.plant, self._stamp)
+            self._publish_again(self.plant)
+            self._first_stamp = self._stamp
+
+    def _publish_again(self, plant: Plant) -> None:
+        """Publish the present state; on a clock that goes on, its stamp is a new one."""
+        self._stamp = self._stamps.now(plant.time)
+        self._stamps.publish(self._stamp)
+        self._output.publish(plant, self._stamp)
 
     def _look_around(self) -> None:
         """Notice other publishers of /clock and of joint_states."""
