@@ -14,6 +14,7 @@ from kane_dynamics.ros.conversions import set_stamp
 from kane_dynamics.ros.qos import STATE
 
 TOPIC = '/clock'
+UNKNOWN = '_UNKNOWN_'  # part of the name of a node of which only the topics are known yet
 DISCOVERY = 0.5
 """Wall time [s] from the start of a node in which it finds those that were there before."""
 
@@ -59,10 +60,10 @@ class SimulatedClock:
         """Publish ``/clock`` if it is wanted and nobody else does; waits for discovery."""
         if not self._wanted:
             return
-        while not self._others() and time.monotonic() < self._found_until:
+        while not (others := self._others()) and time.monotonic() < self._found_until:
             time.sleep(0.01)
-        if self._others():
-            self._follow(self._others()[0])
+        if others:
+            self._follow(others[0])
         else:
             self._publisher = self._node.create_publisher(Clock, TOPIC, STATE)
 
@@ -106,14 +107,13 @@ class SimulatedClock:
 
     def _others(self) -> list[str]:
         """Return the names of the other publishers of ``/clock``."""
-        if self._node.count_publishers(TOPIC) <= self.own:
+        if self._node.count_publishers(TOPIC) <= self.own:  # quick, and so it nearly always is
             return []
         infos = self._node.get_publishers_info_by_topic(TOPIC)
         names = [f'{i.node_namespace.rstrip("/")}/{i.node_name}' for i in infos]
         if self.own:
-            mine = self._node.get_fully_qualified_name()
-            names = [name for name in names if name != mine]
-        return sorted(names)
+            names.remove(self._node.get_fully_qualified_name())
+        return sorted(name for name in names if UNKNOWN not in name)
 
     def _follow(self, other: str) -> None:
         if self._publisher is not None:

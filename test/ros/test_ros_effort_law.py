@@ -335,7 +335,7 @@ def command(names, effort, stamp=0):
 
 def test_command_by_name_may_name_a_part_and_the_base(rolling):
     plant, source = plant_of(rolling), CommandInput(rolling, ())
-    assert source.take(command(['arm_1_joint', 'base_x'], [3.0, 5.0]), plant, 0.5)
+    assert source.take(command(['arm_1_joint', 'base_x'], [3.0, 5.0]), plant, 0, 0, False)
     plant.advance(1)
     assert plant.applied[rolling.robot.velocity_index('arm_1_joint')] == 3.0
     assert plant.applied[0] == 5.0
@@ -353,7 +353,7 @@ def test_command_by_name_may_name_a_part_and_the_base(rolling):
 )
 def test_bad_command_is_not_applied(rolling, message, kind):
     plant, source = plant_of(rolling), CommandInput(rolling, ())
-    assert not source.take(message, plant, 0.5)
+    assert not source.take(message, plant, 0, 0, False)
     plant.advance(1)
     assert not plant.applied.any()
     assert source.guard.report().rejected == {kind: 1}
@@ -361,17 +361,22 @@ def test_bad_command_is_not_applied(rolling, message, kind):
 
 def test_command_with_an_old_stamp_is_not_applied(rolling):
     plant, source = plant_of(rolling), CommandInput(rolling, ())
-    plant.advance(200)
-    assert not source.take(command(['arm_1_joint'], [1.0], stamp=50_000_000), plant, 0.1)
-    assert source.take(command(['arm_1_joint'], [1.0], stamp=150_000_000), plant, 0.1)
-    assert source.take(command(['arm_1_joint'], [1.0], stamp=10**18), plant, 0.1)  # wall clock
+    judged = (plant, 200_000_000, 100_000_000, False)
+    assert not source.take(command(['arm_1_joint'], [1.0], stamp=50_000_000), *judged)
+    assert source.take(command(['arm_1_joint'], [1.0], stamp=150_000_000), *judged)
+    assert source.take(command(['arm_1_joint'], [1.0], stamp=10**18), *judged)  # wall clock
+    assert source.take(command(['arm_1_joint'], [1.0]), *judged)  # no stamp
+    assert source.guard.report().rejected == {'stale': 1}
 
 
 def test_lockstep_takes_only_the_answer_to_the_last_state(rolling):
     plant, source = plant_of(rolling), CommandInput(rolling, ())
-    plant.advance(4)
-    assert not source.take(command(['arm_1_joint'], [1.0], stamp=0), plant, None)
-    assert source.take(command(['arm_1_joint'], [1.0], stamp=4_000_000), plant, None)
+    judged = (plant, 4_000_000, 3_000_000, True)  # published twice, with two stamps
+    for stamp in (0, 2_999_999, 4_000_001):
+        assert not source.take(command(['arm_1_joint'], [1.0], stamp=stamp), *judged)
+    assert source.guard.report().rejected == {'order': 3}
+    for stamp in (3_000_000, 4_000_000):
+        assert source.take(command(['arm_1_joint'], [1.0], stamp=stamp), *judged)
 
 
 def test_plain_array_follows_command_joints(rolling):
