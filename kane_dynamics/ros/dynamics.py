@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import kane_dynamics as kd
 from kane_dynamics.ros.robot_source import RobotModel
 
 Floats = NDArray[np.float64]
+Progress = Callable[[str, int, int], None]
 
 
 class NotCompiledYetError(kd.exceptions.KaneDynamicsError):
@@ -38,17 +40,27 @@ class Dynamics:
         """Return whether the compiled algorithms are in use."""
         return self._fast is not None
 
-    def compile(self) -> None:
+    def compile(self, progress: Progress = lambda what, done, total: None) -> None:
         """Compile, or load from the cache; takes seconds the first time."""
-        self._fast = kd.compile(self.model.robot, self.model.constraints)
+        self._fast = kd.compile(self.model.robot, self.model.constraints, progress=progress)
+
+    def find(self) -> kd.CompiledRobot | None:
+        """Return the compiled algorithms from the cache, or None; `use` puts them to work."""
+        try:
+            return kd.compile(self.model.robot, self.model.constraints, progress=_refuse)
+        except NotCompiledYetError:
+            return None
+
+    def use(self, fast: kd.CompiledRobot) -> None:
+        """Go on with compiled algorithms, from the next call on."""
+        self._fast = fast
 
     def load(self) -> bool:
-        """Load the compiled algorithms if they are in the cache; return whether they were."""
-        try:
-            self._fast = kd.compile(self.model.robot, self.model.constraints, progress=_refuse)
-        except NotCompiledYetError:
-            return False
-        return True
+        """Use the compiled algorithms if they are in the cache; return whether they were."""
+        fast = self.find()
+        if fast is not None:
+            self.use(fast)
+        return fast is not None
 
     def inverse_dynamics(self, q: Floats, v: Floats, a: Floats) -> Floats:
         """Return `kane_dynamics.inverse_dynamics`, shape (nv,)."""

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.ros.aside import Aside
 from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Status
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.parameters import unknown_overrides
@@ -20,15 +23,22 @@ from kane_dynamics.ros.qos import LATCHED
 from kane_dynamics.ros.robot_source import RobotModel, build_model, read_description
 from kane_dynamics.ros.robot_tables import RobotParameters
 from kane_dynamics.ros.tables import ALL_SPECS
-from kane_dynamics.ros.warm_up import WarmUp
+from kane_dynamics.ros.warm_up import Compilation, CompilationError
 
-WARM_UP_PERIOD = 0.2
-"""Wall time [s] between looks at a running compilation."""
+LOOK_PERIOD = 0.05
+"""Wall time [s] between looks at what is being built."""
+PROGRESS_PERIOD = 2.0
+"""Wall time [s] between lines on the log about a compilation."""
+UNUSABLE = (KaneDynamicsError, ParameterException, RuntimeError, ValueError, LookupError, OSError)
+"""What a description from outside may raise; the node tells and goes on as before."""
 
 
 class ModelHost:
     """
     Builds the model and its dynamics, tells the node, and reports their state.
+
+    A description from the topic is read, and where asked for compiled, beside the callbacks of
+    the node, which goes on with the model from before until the new one is complete.
 
     Parameters
     ----------
@@ -37,7 +47,8 @@ class ModelHost:
     parameters : RobotParameters
         How to build the model.
     on_model : callable
-        Called with the `Dynamics` of each new model; what it raises counts as a bad description.
+        Called with the `Dynamics` of each new model; what it raises counts as a bad description,
+        and then the node must be as before.
     on_compiled : callable
         Called when the dynamics of the present model have become machine code.
     patient : bool
@@ -66,12 +77,18 @@ class ModelHost:
         self.dynamics: Dynamics | None = None
         self.from_topic = False
         self._node, self._parameters = node, parameters
-        self._on_model, self._on_compiled, self._patient = on_model, on_compiled, patient
-        self._warm_up: WarmUp | None = None
-        self._timer: Any = None
+        self._on_model, self._on_compiled = on_model, on_compiled
+        self._policy = parameters.compiled
+        if patient and self._policy == 'auto':
+            self._policy = 'wait'
         self._motors: tuple[str, ...] = getattr(parameters, 'joints', ())
+        self._building: Aside[Dynamics] | None = None
+        self._compiling: Compilation | None = None
+        self._text = ''
+        self._timer: Any = None
+        self._told = 0.0
         self._subscription: Any = None
-        self._problem = 'not configured'
+        self._problem, self._slow = 'not configured', ''
         self._remarks = self._parameter_remarks()
         for remark in self._remarks:
             node.get_logger().warning(remark)
@@ -79,6 +96,8 @@ class ModelHost:
     def load(self) -> None:
         """
         Build the model from the parameters, or subscribe to the topic.
+
+        Nothing depends on the node yet, so it waits for the model; not for a compilation.
 
         Raises
         ------
@@ -90,7 +109,8 @@ class ModelHost:
         """
         text = read_description(self._parameters)
         if text:
-            self._build(text)
+            self._text = text
+            self._go_on(self._built(text))
             return
         self.from_topic = True
         self._subscription = self._node.create_subscription(
@@ -104,19 +124,138 @@ class ModelHost:
         """Forget the model and stop listening."""
         if self._subscription is not None:
             self._node.destroy_subscription(self._subscription)
-        self._end_warm_up()
+        self._building = None
+        self._end_compiling()
+        self._look_no_more()
         self._subscription, self.model, self.dynamics, self.from_topic = None, None, None, False
-        self._problem = 'not configured'
+        self._problem, self._slow, self._text = 'not configured', '', ''
 
     def fail(self, error: Exception) -> None:
         """Report a description that cannot be used; a model from before stays in use."""
         self._problem = f'robot description cannot be used: {error}'
         self._node.get_logger().error(self._problem)
 
+    # from a description to a model in use
+
+    def _on_text(self, message: String) -> None:
+        if message.data == self._text:
+            return
+        self._text = message.data
+        if self.model is not None and message.data == self.model.text:
+            self._keep()
+            return
+        self._building = Aside(lambda: self._built(message.data))
+        self._look_on()
+
+    def _keep(self) -> None:
+        """Go on with the model in use: the description of a better one was taken back."""
+        self._building, self._problem = None, ''
+        if self._compiling is not None and self._compiling.dynamics is not self.dynamics:
+            self._end_compiling()
+
+    def _built(self, text: str) -> Dynamics:
+        """Return the dynamics of a description, compiled if the cache has them."""
+        dynamics = Dynamics(build_model(self._parameters, text, self._motors))
+        if self._policy != 'never':
+            # what is wrong with the compiler or the cache, the compilation will say
+            with contextlib.suppress(KaneDynamicsError, RuntimeError, OSError, ImportError):
+                dynamics.load()
+        return dynamics
+
+    def _go_on(self, dynamics: Dynamics) -> None:
+        """Use dynamics that have been built, at once or after they have been compiled."""
+        slow = not dynamics.compiled and self._policy != 'never'
+        if not slow or self._policy == 'auto':
+            self._use(dynamics)
+        if slow:
+            self._end_compiling()
+            self._compiling = Compilation(self._parameters, dynamics)
+            self._problem = '' if self.dynamics is dynamics else 'compiling the dynamics'
+            self._node.get_logger().info('compiling the dynamics of this robot, the first time')
+            self._look_on()
+
+    def _use(self, dynamics: Dynamics) -> None:
+        """Hand complete dynamics to the node."""
+        self._on_model(dynamics)
+        self._end_compiling()
+        self.model, self.dynamics, self._problem, self._slow = dynamics.model, dynamics, '', ''
+        logger = self._node.get_logger()
+        for remark in self.model.remarks:
+            logger.warning(remark)
+        robot = self.model.robot
+        size = f'{len(self.model.joints)} joints, {robot.base} base'
+        logger.info(f"model of '{robot.name}': {size}, {self._dynamics_in_words()}")
+
+    def _look(self) -> None:
+        """Take over what has been completed beside the callbacks."""
+        try:
+            if self._building is not None and self._building.done():
+                built, self._building = self._building, None
+                self._go_on(built.result())
+            if self._compiling is not None:
+                self._look_after(self._compiling)
+        except UNUSABLE as error:
+            self.fail(error)
+        if self._building is None and self._compiling is None:
+            self._look_no_more()
+
+    def _look_after(self, compiling: Compilation) -> None:
+        logger = self._node.get_logger()
+        if not compiling.done():
+            if time.monotonic() - self._told > PROGRESS_PERIOD and compiling.progress:
+                self._told = time.monotonic()
+                logger.info(f'compiling: {compiling.progress}')
+            return
+        self._compiling = None
+        dynamics = compiling.dynamics
+        error = compiling.error()
+        if error is not None:
+            self._not_compiled(dynamics, error)
+        elif dynamics is self.dynamics:
+            dynamics.use(compiling.result())
+            self._on_compiled()
+            logger.info(f'dynamics: {self._dynamics_in_words()}')
+        else:
+            dynamics.use(compiling.result())
+            self._use(dynamics)
+
+    def _not_compiled(self, dynamics: Dynamics, error: BaseException) -> None:
+        if dynamics is not self.dynamics:
+            never = "with 'compiled: never' the node works on the reference algorithms"
+            raise CompilationError(f'the dynamics cannot be compiled: {error} ({never})')
+        self._slow = f'cannot be compiled, the slower reference algorithms stay: {error}'
+        self._node.get_logger().error(f'dynamics: {self._slow}')
+
+    def _end_compiling(self) -> None:
+        if self._compiling is not None:
+            self._compiling.stop()
+        self._compiling = None
+
+    def _look_on(self) -> None:
+        if self._timer is None:
+            wall = Clock(clock_type=ClockType.STEADY_TIME)
+            self._timer = self._node.create_timer(LOOK_PERIOD, self._look, clock=wall)
+
+    def _look_no_more(self) -> None:
+        if self._timer is not None:
+            self._node.destroy_timer(self._timer)
+        self._timer = None
+
+    # diagnostics
+
     def status(self) -> Status:
         """Return what is wrong with the model, or what it is."""
+        values: dict[str, object] = {}
+        if self._building is not None:
+            values['new description'] = 'being read'
+        if self._compiling is not None:
+            values['compiling'] = self._compiling.progress or 'begins'
+        remarks = (*self._remarks, *(self.model.remarks if self.model is not None else ()))
+        values.update({f'remark {i + 1}': text for i, text in enumerate(remarks)})
         if self.model is None:
-            return Status(ERROR, self._problem)
+            waits = self._compiling is not None
+            lines = (self._problem, *self._remarks)
+            return Status(WARN if waits else ERROR, '; '.join(lines), values)
         robot = self.model.robot
         values = {
             'robot': robot.name,
@@ -125,69 +264,21 @@ class ModelHost:
             'motors': ' '.join(self.model.motors),
             'constraints': len(self.model.constraints),
             'dynamics': self._dynamics_in_words(),
+            **values,
         }
-        remarks = (*self._remarks, *self.model.remarks)
-        values.update({f'remark {i + 1}': text for i, text in enumerate(remarks)})
         if self._problem:
-            return Status(ERROR, f'{self._problem} (the model from before is in use)', values)
+            line = f'{self._problem} (the model from before is in use)'
+            return Status(WARN if self._compiling is not None else ERROR, line, values)
+        if self._slow:
+            return Status(WARN, self._slow, values)
         if remarks:
             return Status(WARN, remarks[0], values)
         return Status(OK, 'ok', values)
 
-    def _on_text(self, message: String) -> None:
-        if self.model is not None and message.data == self.model.text:
-            return
-        try:
-            self._build(message.data)
-        except (KaneDynamicsError, ParameterException) as error:
-            self.fail(error)
-
-    def _build(self, text: str) -> None:
-        model = build_model(self._parameters, text, self._motors)
-        dynamics = Dynamics(model)
-        self._end_warm_up()
-        self._make_fast(dynamics, text)
-        self._on_model(dynamics)
-        self.model, self.dynamics, self._problem = model, dynamics, ''
-        logger = self._node.get_logger()
-        for remark in model.remarks:
-            logger.warning(remark)
-        size = f'{len(model.joints)} joints, {model.robot.base} base'
-        logger.info(f"model of '{model.robot.name}': {size}, {self._dynamics_in_words()}")
-
-    def _make_fast(self, dynamics: Dynamics, text: str) -> None:
-        """Load the compiled dynamics, wait for them, or have them compiled in the background."""
-        if self._parameters.compiled == 'never' or dynamics.load():
-            return
-        if self._patient or self._parameters.compiled == 'wait':
-            self._node.get_logger().info('compiling the dynamics of this robot, the first time')
-            dynamics.compile()
-            return
-        self._warm_up = WarmUp(self._parameters, text)
-        wall = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = self._node.create_timer(WARM_UP_PERIOD, self._look_after_warm_up, clock=wall)
-
-    def _look_after_warm_up(self) -> None:
-        if self._warm_up is None or not self._warm_up.done():
-            return
-        self._end_warm_up()
-        if self.dynamics is None:
-            return
-        if self.dynamics.load():
-            self._on_compiled()
-        self._node.get_logger().info(f'dynamics: {self._dynamics_in_words()}')
-
-    def _end_warm_up(self) -> None:
-        if self._timer is not None:
-            self._node.destroy_timer(self._timer)
-        if self._warm_up is not None:
-            self._warm_up.stop()
-        self._timer, self._warm_up = None, None
-
     def _dynamics_in_words(self) -> str:
         if self.dynamics is not None and self.dynamics.compiled:
             return 'compiled'
-        return 'reference, compiling' if self._warm_up is not None else 'reference'
+        return 'reference, compiling' if self._compiling is not None else 'reference'
 
     def _parameter_remarks(self) -> tuple[str, ...]:
         """Return what ROS does not complain about: a missing file, a misspelt parameter."""

@@ -19,14 +19,20 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+import kane_dynamics as kd
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.kernels.cache import cache_folder
+from kane_dynamics.ros.aside import Aside
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.robot_source import build_model
 from kane_dynamics.ros.robot_tables import RobotParameters
 from kane_dynamics.ros.spec import plain
 
 NICENESS = 10
+
+
+class CompilationError(KaneDynamicsError, RuntimeError):
+    """The dynamics of a robot could not be compiled."""
 
 
 class WarmUp:
@@ -40,16 +46,23 @@ class WarmUp:
     text : str
         URDF.
 
+    Attributes
+    ----------
+    progress : str
+        How far it is, in words.
+
     """
 
     def __init__(self, parameters: RobotParameters, text: str) -> None:
+        self.progress = ''
         names = RobotParameters.__dataclass_fields__
         values = {k: v for k, v in asdict(parameters).items() if k in names}
+        self._errors = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
             [sys.executable, '-m', 'kane_dynamics.ros.warm_up'],
             stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
             env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)},
             start_new_session=True,
         )
@@ -57,15 +70,78 @@ class WarmUp:
             self._process.stdin.write(json.dumps({'parameters': values, 'text': text}).encode())
             self._process.stdin.close()
 
-    def done(self) -> bool:
-        """Return whether the compilation has ended, well or not."""
-        return self._process.poll() is not None
+    def wait(self) -> None:
+        """
+        Wait for the end, with `progress` up to date.
+
+        Raises
+        ------
+        CompilationError
+            If it failed or was stopped; the message is the last line that it has written.
+
+        """
+        if self._process.stdout is not None:
+            with self._process.stdout as lines:
+                for line in lines:
+                    self.progress = line.decode(errors='replace').strip()
+        code = self._process.wait()
+        with self._errors:
+            self._errors.seek(0)
+            said = self._errors.read().decode(errors='replace').strip().splitlines()
+        if code:
+            raise CompilationError(said[-1] if said else f'the compiler ended with code {code}')
 
     def stop(self) -> None:
         """End the compilation."""
         if self._process.poll() is None:
             self._process.terminate()
-            self._process.wait()
+
+
+class Compilation(Aside['kd.CompiledRobot']):  # a name: LLVM is loaded when it is needed
+    """
+    The compiled algorithms of a model in the making, beside the callbacks.
+
+    Parameters
+    ----------
+    parameters : RobotParameters
+        How the model was built.
+    dynamics : Dynamics
+        What they are for; not changed.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+        As given.
+
+    """
+
+    def __init__(self, parameters: RobotParameters, dynamics: Dynamics) -> None:
+        self.dynamics = dynamics
+        self._parameters = parameters
+        self._warm_up: WarmUp | None = None
+        self._stopped = False
+        super().__init__(self._compile)
+
+    @property
+    def progress(self) -> str:
+        """Return how far it is, in words."""
+        return self._warm_up.progress if self._warm_up is not None else ''
+
+    def stop(self) -> None:
+        """End it; the result does not count any more."""
+        self._stopped = True
+        if self._warm_up is not None:
+            self._warm_up.stop()
+
+    def _compile(self) -> kd.CompiledRobot:
+        self._warm_up = WarmUp(self._parameters, self.dynamics.model.text)
+        if self._stopped:
+            self._warm_up.stop()
+        self._warm_up.wait()
+        found = self.dynamics.find()
+        if found is None:
+            raise CompilationError('the compiled dynamics cannot be kept in the cache')
+        return found
 
 
 @contextlib.contextmanager
@@ -90,10 +166,17 @@ def main() -> int:
     try:
         dynamics = Dynamics(build_model(RobotParameters(**values), request['text']))
         with _turn():
-            dynamics.compile()
-    except (KaneDynamicsError, OSError):
+            dynamics.compile(_report)
+    except (KaneDynamicsError, OSError) as error:
+        sys.stderr.write(f'{error}\n')
         return 1
-    return 0 if dynamics.load() else 1
+    return 0
+
+
+def _report(what: str, done: int, total: int) -> None:
+    """Tell the process that waits how far the compilation is."""
+    sys.stdout.write(f'{done} of {total}: {what}\n')
+    sys.stdout.flush()
 
 
 if __name__ == '__main__':

@@ -9,7 +9,7 @@ from ros_models import parameters
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.robot_source import build_model
 from kane_dynamics.ros.robot_tables import RobotParameters
-from kane_dynamics.ros.warm_up import WarmUp
+from kane_dynamics.ros.warm_up import Compilation, CompilationError, WarmUp
 
 ROD = """<robot name="pendulum">
   <link name="base_link"/>
@@ -39,8 +39,8 @@ def test_background_process_fills_the_cache_and_results_agree(cold):
         dynamics.motion(*state).acceleration,
     ]
     job = WarmUp(p, ROD)
-    job._process.wait(120.0)
-    assert job.done()
+    job.wait()
+    assert 'of' in job.progress
     assert dynamics.load()
     assert dynamics.compiled
     after = [
@@ -53,11 +53,36 @@ def test_background_process_fills_the_cache_and_results_agree(cold):
     assert dynamics.engine('semi_implicit') is not None
 
 
+def test_compilation_aside_gives_the_compiled_algorithms(cold):
+    p = parameters(RobotParameters)
+    dynamics = Dynamics(build_model(p, ROD))
+    job = Compilation(p, dynamics)
+    fast = job.result(120.0)
+    assert not dynamics.compiled
+    dynamics.use(fast)
+    assert dynamics.compiled
+
+
 def test_compilation_can_be_stopped(cold):
-    job = WarmUp(parameters(RobotParameters), ROD)
-    assert not job.done()
+    p = parameters(RobotParameters)
+    job = Compilation(p, Dynamics(build_model(p, ROD)))
     job.stop()
-    assert job.done()
+    with pytest.raises(CompilationError):
+        job.result(30.0)
+
+
+@pytest.mark.parametrize(
+    ('name', 'text', 'words'),
+    [
+        ('llvmlite', 'raise RuntimeError("LLVM IR parsing error")', 'LLVM IR parsing error'),
+        ('llvmlite', 'raise ImportError("no LLVM here")', 'no LLVM here'),
+    ],
+)
+def test_a_compiler_that_fails_gives_its_reason(cold, monkeypatch, name, text, words):
+    (cold / f'{name}.py').write_text(text)
+    monkeypatch.syspath_prepend(cold)
+    with pytest.raises(CompilationError, match=words):
+        WarmUp(parameters(RobotParameters), ROD).wait()
 
 
 @pytest.mark.ros

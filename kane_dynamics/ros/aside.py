@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Long work beside the callbacks of a node: one thread, one result; nothing here needs rclpy."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Generic, TypeVar
+
+T = TypeVar('T')
+SWITCH_INTERVAL = 5e-4
+"""Longest wait [s] of a callback for such a thread; Python's own 5 ms would miss deadlines."""
+
+
+class Aside(Generic[T]):
+    """
+    A function at work in a thread of its own.
+
+    Parameters
+    ----------
+    function : callable
+        Called once, without arguments.
+
+    """
+
+    def __init__(self, function: Callable[[], T]) -> None:
+        sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_INTERVAL))
+        pool = ThreadPoolExecutor(1)
+        self._future = pool.submit(function)
+        pool.shutdown(wait=False)
+
+    def done(self) -> bool:
+        """Return whether the function has returned or raised."""
+        return self._future.done()
+
+    def result(self, timeout: float | None = None) -> T:
+        """Wait for what the function returns; raise what it has raised."""
+        return self._future.result(timeout)
+
+    def error(self) -> BaseException | None:
+        """Wait for what the function has raised; None if it has returned."""
+        return self._future.exception()
