@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact constraints A(q, t) v = b_0(q, t): wheels, locks, couplings, loops, user-given rows."""
+"""Exact constraints A(q, t) v = b_0(q, t): wheels, locks, couplings, loops, users' own rows."""
 
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row, constraint_rows
+from kane_dynamics.constraints.holonomic import holonomic
 from kane_dynamics.constraints.joints import coupling, lock
 from kane_dynamics.constraints.loops import loop_closure
 from kane_dynamics.constraints.nonlinear import acceleration_form, nonlinear
@@ -16,6 +17,7 @@ __all__ = [
     'constraint_rows',
     'coupling',
     'differential_drive',
+    'holonomic',
     'lock',
     'loop_closure',
     'no_side_slip',

@@ -27,6 +27,7 @@ from kane_dynamics.constraints.traced_rows import (
     check_speeds_bound,
     row_labels,
     state_symbols,
+    traced_column,
     traced_rows,
 )
 from kane_dynamics.exceptions import ConstraintError
@@ -63,16 +64,11 @@ def nonlinear(robot: Robot, phi: StateFunction, label: str = '') -> TracedRows:
 
     name = label or 'nonlinear'
     state = state_symbols(robot)
-    values = np.atleast_1d(_traced(f'{name}: phi', phi, state))
-    if values.ndim != 1 or not len(values):
-        raise ConstraintError(
-            f'{name}: need phi as a number or of shape (k,), got shape {values.shape}'
-        )
-    column = expression_matrix(values[:, None])
+    column = traced_column(name, phi, (state.place, state.speeds, state.t))
     A = ca.jacobian(column, state.v)
     rate = rate_along_motion(robot, column, *state)
     return check_speeds_bound(
-        traced_rows(robot, row_labels(name, len(values)), state, A, A @ state.v - column, -rate)
+        traced_rows(robot, row_labels(name, A.shape[0]), state, A, A @ state.v - column, -rate)
     )
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.algebra.traced_numbers import is_traced
+from kane_dynamics.algebra.tracing import expression_matrix, traced_values
 from kane_dynamics.constraints.base import Row
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.model.integration import at_unit_quaternions
@@ -136,6 +137,24 @@ def traced_rows(
     values = ca.cse(at_unit_quaternions(robot, given, state.q))
     function = ca.Function('rows', list(state), values)
     return TracedRows(robot, labels, function, tuple(map(tuple, columns)), integrated)
+
+
+def traced_column(name: str, phi: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+    """
+    Return what a user's function makes of symbols as a column of expressions, shape (k, 1).
+
+    Raises
+    ------
+    ConstraintError
+        If the function cannot be traced or gives neither a number nor a list of numbers.
+
+    """
+    values = np.atleast_1d(traced_values(f'{name}: phi', phi, arguments, ConstraintError))
+    if values.ndim != 1 or not len(values):
+        raise ConstraintError(
+            f'{name}: need phi as a number or of shape (k,), got shape {values.shape}'
+        )
+    return expression_matrix(values[:, None])
 
 
 def row_labels(name: str, count: int) -> tuple[str, ...]:

@@ -49,6 +49,8 @@ LAWS = {
     'rolling': (f'{_C}rolling.py',),
     'joints': (f'{_C}joints_and_loops.py',),
     'pfaffian': (f'{_C}pfaffian.py',),
+    'joined': (f'{_C}closed_by_joints.py', '-k', 'not swings'),
+    'holonomic': (f'{_C}holonomic.py', '-k', 'rate_of_phi or cartesian or point'),
     'gauss': (f'{_C}gauss.py',),
     'inverse': (f'{_C}inverse.py', '-k', 'drive_with_arm or rheonomic or freedoms'),
     'integrators': (

@@ -100,6 +100,28 @@ def rheonomic_rows(robot):
     return A, b
 
 
+def rheonomic_guide(q, t):
+    """Return Phi(q, t), nonlinear in both, of two rows."""
+    return [q @ q * np.cos(t) - q[0] * q[-1] + t**3, np.sin(q[1] + t) + np.exp(0.3 * q[-2]) * q[3]]
+
+
+def _door():
+    """Return a body on a hinge that a closure makes, at a state on the closure."""
+    load = inertia(1.3, (0.2, -0.1, 0.3), (0.1, 0.15, 0.12))
+    body = kd.Body('leaf', '', kd.Joint('leaf', kd.Free()), inertia=load)
+    frames = {
+        'post': kd.Frame(-1, turned(Z, 0.4, (0.5, 0.2, 0.1))),
+        'edge': kd.Frame(0, at(1, 0, 0)),
+    }
+    robot = kd.Robot('door', [body], frames=frames)
+    axis = np.array((0.4, -0.3, 0.8)) / np.linalg.norm((0.4, -0.3, 0.8))
+    hinge = kd.constraints.loop_closure(robot, 'post', 'edge', 'revolute', axis)
+    pose = frames['post'].pose * turned(axis, 0.9) * at(-1, 0, 0)
+    r, omega = pose.rotation, 1.7 * axis
+    q = np.r_[pose.position(), r.w, r.x, r.y, r.z]
+    return Case(robot, hinge, q, np.r_[omega, -np.cross(omega, (1.0, 0.0, 0.0))] + 0.1)
+
+
 def _tree(base, seed=3):
     rng = np.random.default_rng(seed)
     robot = random_tree(rng, base)
@@ -152,6 +174,21 @@ def joint_cases():
         'loop_open': Case(bar, c.loop_closure(bar, 'coupler_end', 'rocker_end'), *_state(bar)),
         'loop_spatial': Case(tree, c.loop_closure(tree, 'spherical', 'free'), q, v),
         'loop_to_world': Case(tree, c.loop_closure(tree, 'anchor', 'tool'), q, v),
+        'ball_open': Case(tree, c.loop_closure(tree, 'spherical', 'free', 'ball'), q, v),
+        'ball_planar': Case(
+            bar,
+            c.loop_closure(bar, 'coupler_end', 'rocker_end', 'ball'),
+            four_bar_coordinates(0.9),
+            _state(bar)[1],
+        ),
+        'hinge_open': Case(
+            tree, c.loop_closure(tree, 'prismatic', 'free', 'revolute', (0.3, -0.5, 0.7)), q, v
+        ),
+        'hinge_to_world': Case(
+            tree, c.loop_closure(tree, 'planar', 'anchor', 'revolute', (0, 0, -2)), q, v
+        ),
+        'hinge_door': _door(),
+        'holonomic': Case(tree, c.holonomic(tree, rheonomic_guide, 'guide'), q, v, 0.6),
         'pfaffian': Case(tree, c.pfaffian(tree, A, b, 'user'), q, v, 0.6),
     }
 

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled kernels of holonomic rows and of loops closed by joints agree with the reference."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from kernel_cases import error
+from support.constraint_cases import CASES, Case
+from support.machines import planar_2r
+
+import kane_dynamics as kd
+
+ROUNDOFF = 1e-12  # of a few hundred operations on numbers of size 1 to 100
+
+
+def driven():
+    """Return an arm whose second joint follows a law of time."""
+    robot = planar_2r()
+    drive = kd.constraints.holonomic(robot, lambda q, t: q[1] - np.sin(3.0 * t) * np.cos(q[0]))
+    return Case(robot, drive, np.array([0.3, 0.9]), np.array([0.4, -0.2]), 0.7)
+
+
+KINDS = {
+    'holonomic': driven(),
+    **{name: CASES[name] for name in ('ball_planar', 'hinge_door')},
+}
+
+
+@pytest.fixture(scope='module', params=KINDS)
+def kind(request):
+    case = KINDS[request.param]
+    rows = (case.constraint,)
+    q, v = kd.simulation.project(case.robot, rows, case.q, case.v, case.t)
+    fast = kd.compile(case.robot, rows, cache=False)
+    return dataclasses.replace(case, q=q, v=v), rows, fast
+
+
+def test_motion(kind):
+    case, rows, fast = kind
+    tau = np.random.default_rng(1).uniform(-2, 2, case.robot.nv)
+    expected = kd.forward_dynamics(case.robot, case.q, case.v, tau, rows, time=case.t)
+    motion = fast.motion(case.q, case.v, tau, case.t)
+    assert error(motion.acceleration, expected.acceleration) < ROUNDOFF
+    assert error(motion.multipliers, expected.multipliers) < ROUNDOFF
+    assert motion.rank == expected.rank
+    assert fast.fallbacks == 0
+
+
+def test_steps_with_projection(kind):
+    case, rows, fast = kind
+    tau = np.zeros(case.robot.nv)
+    ends = []
+    for engine in (None, fast.engine('rk4')):
+        simulation = kd.Simulation(case.robot, rows, 0.01, 'rk4', engine=engine)
+        simulation.reset(case.q, case.v, case.t)
+        simulation.step(tau, 10)
+        ends.append(np.r_[simulation.q, simulation.v])
+    # two Newton steps here, as many as it takes there: both to 1e-12
+    assert error(ends[1], ends[0]) < 1e-11
