@@ -70,7 +70,7 @@ class DynamicsNode(LifecycleNode):
         self._troubles = 0
         self._active = False
         self._entities: list[tuple[str, Any]] = []
-        install_validation(self, table, joint_table, self._reread)
+        install_validation(self, table, joint_table, self._reread, self.parameter_problem)
         self._diagnostics = Diagnostics(self, self.statuses())
         self._jump = self.get_clock().create_jump_callback(
             JumpThreshold(
@@ -225,6 +225,25 @@ class DynamicsNode(LifecycleNode):
         if self.state is not None:
             self.state.set_max_age(p.joint_states_timeout, p.odom_timeout)
             self.parameters_changed()
+
+    def timed_inputs(self) -> dict[str, InputGuard]:
+        """Return the guards whose age limits are parameters, by the name of the parameter."""
+        if self.state is None:
+            return {}
+        guards = {'timeout.joint_states': self.state.joints.guard}
+        if self.state.odom is not None:
+            guards['timeout.odom'] = self.state.odom.guard
+        return guards
+
+    def parameter_problem(self, name: str, value: Any) -> str:
+        """Return why a value that the table allows cannot be used now, or ''."""
+        guard = self.timed_inputs().get(name)
+        if guard is None or value > guard.interval:
+            return ''
+        return (
+            f"parameter '{name}' must be longer than the time between two messages, "
+            f'{guard.interval:.4f} s, got {value:g}'
+        )
 
     def forget(self) -> None:
         """Drop the measured state: the clock has jumped back, or the node was inactive."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
+from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_law import EffortLaw, Terms, clamped, known_limits
 from kane_dynamics.ros.follower import Follower
@@ -58,13 +58,12 @@ class EffortController:
 
         Raises
         ------
-        NameNotFoundError
+        InvalidInputError
             If gravity_compensated_joints names a joint without a motor.
 
         """
-        for name in parameters.gravity_compensated_joints:
-            if name not in self.motors:
-                raise NameNotFoundError('motor for gravity_compensated_joints', name, self.motors)
+        if problem := self.compensation_problem(parameters.gravity_compensated_joints):
+            raise InvalidInputError(problem)
         self._parameters, self._p, self._d = parameters, p, d
         self.on_stale = parameters.on_stale
         if self.on_stale == 'auto':
@@ -78,6 +77,14 @@ class EffortController:
             parameters.terms_friction,
             parameters.gravity_compensated_joints,
         )
+
+    def compensation_problem(self, names: tuple[str, ...]) -> str:
+        """Return what is wrong with gravity_compensated_joints, or ''."""
+        missing = [name for name in names if name not in self.motors]
+        if not missing:
+            return ''
+        known = list(self.motors)
+        return f'gravity_compensated_joints: no motors {missing}; there are {known}'
 
     def rest(self) -> None:
         """Begin anew with the next state: no effort is out."""

@@ -19,6 +19,7 @@ from kane_dynamics.ros.constraint_message import ConstraintMessage
 from kane_dynamics.ros.conversions import set_doubles, set_stamp
 from kane_dynamics.ros.diagnostics import OK, WARN, Status, input_status
 from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.inputs import JointStateInput
 from kane_dynamics.ros.qos import LATEST, STATE
 from kane_dynamics.ros.runtime import run
@@ -71,6 +72,11 @@ class ForwardDynamicsNode(DynamicsNode):
         """Take over a changed time limit."""
         if self._effort_input is not None:
             self._effort_input.set_max_age(self.parameters.effort_timeout)
+
+    def timed_inputs(self) -> dict[str, InputGuard]:
+        """Return the shared guards and that of ~/effort."""
+        source = self._effort_input
+        return super().timed_inputs() | ({'timeout.effort': source.guard} if source else {})
 
     def effort_guard(self, name: str) -> Any:
         """Return a guard with the age limit of ~/effort."""

@@ -13,6 +13,9 @@ from kane_dynamics.exceptions import InvalidInputError
 SIM_TIME_WATCHDOG = 1.0
 """Wall time [s] without a message after which an input is stale even if simulated time stands."""
 
+SMOOTHING = 0.1
+"""Weight of the newest message in the mean time between messages."""
+
 
 class RejectedInput(InvalidInputError):  # noqa: N818 - a verdict, caught at once by the node
     """
@@ -64,6 +67,11 @@ class InputGuard:
     tell : callable
         Called with the reason of the first rejection of each kind.
 
+    Attributes
+    ----------
+    interval : float
+        Mean time between the stamps of messages [s]; 0 before the second one.
+
     """
 
     def __init__(
@@ -88,6 +96,7 @@ class InputGuard:
         self.stamp = 0
         self._reference: int | None = None
         self._received, self._lasts = 0, 0.0
+        self.interval = 0.0
 
     def now(self) -> int:
         """Return the node's time [ns]."""
@@ -145,7 +154,10 @@ class InputGuard:
     def note(self, stamp: int, lasts: float = 0.0) -> None:
         """Take a message as the newest without a check; for messages checked elsewhere."""
         self.stamp, self._received, self._lasts = stamp, self._steady(), lasts
-        self._reference = stamp or self._now()
+        before, self._reference = self._reference, stamp or self._now()
+        if before is not None:
+            step = max(self._reference - before, 0) * 1e-9
+            self.interval += SMOOTHING * (step - self.interval) if self.interval else step
         self.accepted += 1
         self._rejected_now = ''
 

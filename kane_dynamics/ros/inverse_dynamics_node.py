@@ -72,6 +72,12 @@ class InverseDynamicsNode(DynamicsNode):
         if self._controller is not None:
             self._configure(self._controller)
 
+    def parameter_problem(self, name: str, value: Any) -> str:
+        """Return why a value cannot be used now, or ''."""
+        if name == 'gravity_compensated_joints' and self._controller is not None:
+            return self._controller.compensation_problem(value)
+        return super().parameter_problem(name, value)
+
     # the loop
 
     def subscribe(self) -> None:

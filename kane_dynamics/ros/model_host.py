@@ -14,13 +14,13 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.ros.aside import Aside
 from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Status
 from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.parameters import unknown_overrides
+from kane_dynamics.ros.parameters import misspelt_joint, unknown_overrides
 from kane_dynamics.ros.qos import LATCHED
-from kane_dynamics.ros.robot_source import RobotModel, build_model, read_description
+from kane_dynamics.ros.robot_source import BASE_NAMES, RobotModel, build_model, read_description
 from kane_dynamics.ros.robot_tables import RobotParameters
 from kane_dynamics.ros.tables import ALL_SPECS
 from kane_dynamics.ros.warm_up import Compilation, CompilationError
@@ -176,6 +176,7 @@ class ModelHost:
 
     def _use(self, dynamics: Dynamics) -> None:
         """Hand complete dynamics to the node."""
+        self._check_joint_names(dynamics.model)
         self._on_model(dynamics)
         self._end_compiling()
         self.model, self.dynamics, self._problem, self._slow = dynamics.model, dynamics, '', ''
@@ -185,6 +186,15 @@ class ModelHost:
         robot = self.model.robot
         size = f'{len(self.model.joints)} joints, {robot.base} base'
         logger.info(f"model of '{robot.name}': {size}, {self._dynamics_in_words()}")
+
+    def _check_joint_names(self, model: RobotModel) -> None:
+        """Raise InvalidInputError if a gain or a start position is given for a misspelt joint."""
+        names = (*BASE_NAMES, *model.robot.joint_names, *self._parameters.locked_joints)
+        problem = misspelt_joint(self._node, ALL_SPECS, names)
+        if problem and self.model is None:
+            raise InvalidInputError(problem)
+        if problem:  # a later robot may well have lost a joint
+            self._node.get_logger().warning(problem)
 
     def _look(self) -> None:
         """Take over what has been completed beside the callbacks."""
@@ -284,7 +294,7 @@ class ModelHost:
         """Return what ROS does not complain about: a missing file, a misspelt parameter."""
         remarks = [
             f"parameter '{name}' is unknown to every node of this package and has no effect"
-            for name in unknown_overrides(self._node, ALL_SPECS)
+            for name in unknown_overrides(self._node)
         ]
         path = self._parameters.params_file
         if path and not Path(path).is_file():

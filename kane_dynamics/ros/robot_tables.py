@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kane_dynamics.ros.spec import param
 
-SECONDS = (0.0, 3600.0)
+SECONDS = (0.001, 3600.0)
 
 
 @dataclass(frozen=True)

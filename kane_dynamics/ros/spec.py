@@ -9,12 +9,15 @@ tables of ``doc/nodes.md`` and checks the names in launch and YAML files. Nothin
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
+ALIKE = 0.8
+"""Likeness (difflib) from which a name counts as another one with a typing error."""
 Value = bool | int | float | str | tuple[str, ...] | tuple[float, ...]
 
 
@@ -111,6 +114,21 @@ def matching_spec(name: str, table: Iterable[Spec]) -> Spec | None:
         ):
             return spec
     return None
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Return the name that was probably meant, or '' where none is alike."""
+    return next(iter(difflib.get_close_matches(name, names, 1, ALIKE)), '')
+
+
+def nearest_parameter(name: str, table: Iterable[Spec]) -> str:
+    """Return the parameter that was probably meant, for the same joint, or ''."""
+    parts, known = name.split('.'), []
+    for spec in table:
+        own = spec.name.split('.')
+        joint = '<joint>' in own and len(own) == len(parts) and parts[own.index('<joint>')]
+        known.append(spec.name.replace('<joint>', joint or '<joint>'))
+    return nearest(name, known)
 
 
 def markdown_table(table: Iterable[Spec]) -> str:

@@ -320,6 +320,47 @@ def test_terms_and_policy_change_while_running(robot):
     assert not set_parameter(robot, 'base_type', policy, string_value='none').successful
 
 
+def test_values_that_would_let_the_arm_fall_are_refused(robot):
+    robot.healthy()
+    strings, double = ParameterType.PARAMETER_STRING_ARRAY, ParameterType.PARAMETER_DOUBLE
+    wrong = (
+        ('gravity_compensated_joints', strings, {'string_array_value': ['arm_9_joint']}, 'arm_9'),
+        ('timeout.joint_states', double, {'double_value': 0.0}, 'timeout.joint_states'),
+        ('timeout.odom', double, {'double_value': 0.0}, 'timeout.odom'),
+        ('timeout.joint_states', double, {'double_value': 0.002}, 'between two messages'),
+    )
+    for name, kind, value, words in wrong:
+        result = set_parameter(robot, name, kind, **value)
+        assert not result.successful
+        assert words in result.reason
+        assert any(robot.healthy().effort)
+    right = {'string_array_value': ['arm_2_joint']}
+    assert set_parameter(robot, 'gravity_compensated_joints', strings, **right).successful
+    assert by_name(robot.healthy())['arm_2_joint'] == 0.0
+    none = {'string_array_value': ['']}
+    assert set_parameter(robot, 'gravity_compensated_joints', strings, **none).successful
+    assert by_name(robot.healthy())['arm_2_joint'] != 0.0
+
+
+def test_numbers_of_absurd_size_are_refused(robot):
+    robot.healthy()
+    n = len(robot.model.joints)
+
+    def feed():
+        robot.send_odom()
+        robot.joints.publish(robot.joint_state(names=robot.model.joints, velocity=[1e160] * n))
+
+    assert robot.quiet(feed) == []
+    _, text, values = robot.bench.next_status(f'{NODE}: joint_states', feed)
+    assert int(values['rejected: range']) > 0
+    assert 'stale' in text
+    assert 'beyond' in text  # the reason, although good messages came before
+    robot.bench.until(lambda: 'is beyond' in robot.process.log.read_text(), 5.0)
+    assert robot.process.log.read_text().count('velocity of') == 1  # said once
+    robot.send_reference(['arm_2_joint'], [0.6], [1e160])
+    assert any(robot.healthy().effort)
+
+
 def test_effort_limit(robot):
     double = ParameterType.PARAMETER_DOUBLE
     assert set_parameter(robot, 'effort_limit_scale', double, double_value=0.05).successful
