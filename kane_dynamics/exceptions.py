@@ -123,8 +123,12 @@ class ProjectionError(KaneDynamicsError, ArithmeticError):
     """The coordinates could not be brought back onto the holonomic constraints."""
 
 
-class DivergedError(KaneDynamicsError, ArithmeticError):
-    """A simulated motion left all bounds; the step is too long for it."""
+class StepError(KaneDynamicsError, ArithmeticError):
+    """A time step has no solution, or one that creates energy; it is too long for the motion."""
+
+
+class DivergedError(StepError):
+    """A simulated motion left all bounds, or will: the step is too long for it."""
 
 
 class UnsupportedOperationError(KaneDynamicsError, NotImplementedError):

@@ -94,13 +94,14 @@ class ConstraintRows:
     labels: tuple[str, ...]
     integrated: tuple[bool, ...]
 
-    def velocity_after(self, h: Scalar) -> NDArray[Any]:
-        """Return the right side of A v = b_0 that speeds must satisfy h [s] later, shape (k,)."""
+    def velocity_after(self, v: Any, h: Scalar) -> NDArray[Any]:
+        """Return the right side of A v+ = b_0 for speeds v+ that follow v after h [s], (k,)."""
+        own = self.matrix @ as_array(v)
         return as_array(
             [
-                b0 + h * b if integrated else b0
-                for b0, b, integrated in zip(
-                    self.velocity, self.acceleration, self.integrated, strict=True
+                speed + h * b if integrated else b0
+                for b0, b, integrated, speed in zip(
+                    self.velocity, self.acceleration, self.integrated, own, strict=True
                 )
             ]
         )

@@ -125,7 +125,7 @@ def _modules(
         for integrator, integrate in INTEGRATORS.items()
         for projection in ((False, True) if tracer.constraints else (False,))
     }
-    used = {call.kernel for program in programs.values() for call in program.calls}
+    used = {kernel for program in programs.values() for kernel in program.kernels}
     callees = {g.__name__: g(tracer) for g in STEP_GRAPHS if g.__name__ in used}
     operations = sum(spec.function.n_instructions() for spec in callees.values())
     yield STEPS, stepping_text(programs, callees), CachedKernel(b'', (), (), operations)

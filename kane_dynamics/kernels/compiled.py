@@ -30,7 +30,7 @@ from kane_dynamics.kernels.recording import EffortLaw
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.simulation.integrators import INTEGRATORS
-from kane_dynamics.simulation.reference import ReferenceEngine
+from kane_dynamics.simulation.reference import ReferenceEngine, check_halvings
 from kane_dynamics.simulation.simulation import Engine, Trajectory, simulate
 
 Floats = NDArray[np.float64]
@@ -129,7 +129,7 @@ class CompiledRobot:
         self.potential_energy = calls['potential_energy']
         self.frame_poses = calls['frame_poses']
         self.forward_dynamics = calls['forward_dynamics']
-        self._engines: dict[tuple[str, bool], CompiledEngine] = {}
+        self._engines: dict[tuple[str, bool, int], CompiledEngine] = {}
 
     @property
     def fallbacks(self) -> int:
@@ -250,32 +250,35 @@ class CompiledRobot:
         motion = self._build.kernels.get('motion')
         return motion.output_shapes[1][0] if motion else 0
 
-    def engine(self, integrator: str = 'semi_implicit', projection: bool = True) -> Engine:
+    def engine(
+        self, integrator: str = 'semi_implicit', projection: bool = True, halvings: int = 0
+    ) -> Engine:
         """
         Return compiled time steps, for `kane_dynamics.Simulation`.
 
         Raises
         ------
         InvalidInputError
-            If the integrator is unknown.
+            If the integrator is unknown, or `halvings` not a number from 0 to 20.
 
         """
         if integrator not in INTEGRATORS:
             raise InvalidInputError(
                 f'integrator {integrator!r} is unknown; there are {sorted(INTEGRATORS)}'
             )
+        check_halvings(halvings)
         projection = projection and bool(self.constraints)
         if self._generic is not None:
             return ReferenceEngine(
-                self.robot, self.constraints, integrator, projection, self._generic
+                self.robot, self.constraints, integrator, projection, self._generic, halvings
             )
         projection = projection and self._rows_kept > 0
-        if (integrator, projection) not in self._engines:
+        key = integrator, projection, halvings
+        if key not in self._engines:
             code = self._build.kernels[STEPS].code
-            self._engines[integrator, projection] = CompiledEngine(
-                self, step_name(integrator, projection), code, integrator, projection
-            )
-        return self._engines[integrator, projection]
+            name = step_name(integrator, projection)
+            self._engines[key] = CompiledEngine(self, name, code, *key)
+        return self._engines[key]
 
     def simulate(
         self,
@@ -287,6 +290,7 @@ class CompiledRobot:
         step: float = 0.001,
         integrator: str = 'rk4',
         projection: bool = True,
+        halvings: int = 0,
     ) -> Trajectory:
         """
         Return the motion from a state over `duration` in one compiled call.
@@ -301,16 +305,18 @@ class CompiledRobot:
             Efforts, constant or one row for each step; zero where left out.
         step : float
             Length of a step [s].
-        integrator, projection
+        integrator, projection, halvings
             As for `kane_dynamics.Simulation`.
 
         Raises
         ------
         InvalidInputError
             If a shape is wrong, a number is not finite, or the integrator is unknown.
+        DivergedError, StepError
+            As for `kane_dynamics.Simulation.step`.
 
         """
-        engine = self.engine(integrator, projection)
+        engine = self.engine(integrator, projection, halvings)
         if isinstance(engine, CompiledEngine):
             return engine.trajectory(q, v, duration, effort, step)
         rows = np.zeros((1, self.robot.nv)) if effort is None else np.atleast_2d(effort)

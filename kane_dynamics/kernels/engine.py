@@ -55,6 +55,8 @@ class CompiledEngine:
         Key of `INTEGRATORS`, for the reference steps.
     projection : bool
         Whether drift is projected away after each step.
+    halvings : int
+        How often a step that fails is cut in two, by the reference.
 
     Attributes
     ----------
@@ -64,7 +66,13 @@ class CompiledEngine:
     """
 
     def __init__(
-        self, compiled: Motions, name: str, code: bytes, integrator: str, projection: bool
+        self,
+        compiled: Motions,
+        name: str,
+        code: bytes,
+        integrator: str,
+        projection: bool,
+        halvings: int,
     ) -> None:
         self._compiled = compiled
         self._module = NativeModule(code, [name])
@@ -73,7 +81,7 @@ class CompiledEngine:
             self._module.address(name)
         )
         self._reference = ReferenceEngine(
-            compiled.robot, compiled.constraints, integrator, projection
+            compiled.robot, compiled.constraints, integrator, projection, halvings=halvings
         )
         self._projection = projection
         self.fallbacks = 0
@@ -81,6 +89,10 @@ class CompiledEngine:
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         """Return accelerations and multipliers at a state."""
         return self._compiled.motion(q, v, tau, t)
+
+    def check_damping(self, q: Floats, t: float, h: float) -> None:
+        """Check that damping is not too stiff for steps of h [s]: DivergedError."""
+        self._reference.check_damping(q, t, h)
 
     def advance(
         self, q: Floats, v: Floats, tau: Floats, t: float, h: float, n: int
@@ -114,6 +126,7 @@ class CompiledEngine:
         start_v = np.array(checked_speeds(robot, v))
         if self._projection:
             start_q, start_v = project(robot, self._compiled.constraints, start_q, start_v, 0.0)
+        self.check_damping(start_q, 0.0, h)
         q_rows, v_rows = self._tables(start_q, start_v, count)
         self._fill(q_rows, v_rows, efforts, 0.0, h)
         within = (np.abs(v_rows) < LARGEST).all(axis=1)

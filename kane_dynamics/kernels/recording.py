@@ -4,12 +4,13 @@ A time step as a program: expressions between calls of other kernels.
 
 The integrators of `simulation.integrators` run on traced states. Where they ask for accelerations
 or impulses, the call is recorded with the expressions of its arguments, and fresh symbols stand
-for its results; so a Runge-Kutta step holds one copy of the dynamics, not four.
+for its results; so a Runge-Kutta step holds one copy of the dynamics, not four. An implicit step
+is a loop that ends when its speeds change no more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +24,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.trace import column, symbols
 from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
 from kane_dynamics.model.robot import Robot
+from kane_dynamics.simulation.fixed_point import squared_change
 
 EffortLaw = Callable[[Any, Any, Any], Any]
 
@@ -48,6 +50,36 @@ class Call:
     results: tuple[ca.SX, ...]
 
 
+@dataclass(frozen=True)
+class Loop:
+    """
+    Calls that are repeated until a vector changes no more.
+
+    Parameters
+    ----------
+    start : casadi.SX
+        The vector at first, in what is known before the loop.
+    vector : casadi.SX
+        Symbols of the vector before a turn.
+    calls : tuple of Call
+        Of one turn.
+    better : casadi.SX
+        The vector after a turn.
+    change : casadi.SX
+        How much it changed, see `simulation.fixed_point.squared_change`.
+    result : casadi.SX
+        Symbols of the vector after the last turn.
+
+    """
+
+    start: ca.SX
+    vector: ca.SX
+    calls: tuple[Call | Loop, ...]
+    better: ca.SX
+    change: ca.SX
+    result: ca.SX
+
+
 # Newton steps onto the holonomic rows. The first leaves the square of a step's drift, 1e-7 of
 # 3e-4, the second roundoff; what is still off then goes to the reference.
 _NEWTON_STEPS = 2
@@ -58,17 +90,36 @@ class Recorder:
     """The dynamics of a robot as recorded calls; see `simulation.integrators.Dynamics`."""
 
     robot: Robot
-    calls: list[Call] = field(default_factory=list)
+    calls: list[Call | Loop] = field(default_factory=list)
 
     def acceleration(self, q: Any, v: Any, tau: Any, t: Any) -> NDArray[Any]:
         """Record a call of the constrained forward dynamics."""
         (result,) = self.call('acceleration', (q, v, tau, [_scalar(t)]), (self.robot.nv,))
         return result
 
-    def impulse(self, q: Any, v: Any, tau: Any, t: Any, h: Any) -> NDArray[Any]:
-        """Record a call of the semi-implicit velocity step."""
-        (result,) = self.call('impulse', (q, v, tau, [_scalar(t), _scalar(h)]), (self.robot.nv,))
+    def impulse(self, q: Any, v: Any, at: Any, tau: Any, t: Any, h: Any) -> NDArray[Any]:
+        """Record a call of the velocity step with implicit friction."""
+        clock = [_scalar(t), _scalar(h)]
+        (result,) = self.call('impulse', (q, v, at, tau, clock), (self.robot.nv,))
         return result
+
+    def fixed_point(self, improve: Callable[[Any], Any], start: Any) -> NDArray[Any]:
+        """Record a loop of plain iterations x = improve(x)."""
+        size = len(start)
+        vector, result = as_array(symbols('x', size)), as_array(symbols('solved', size))
+        before, self.calls = self.calls, []
+        better = improve(vector)
+        turn, self.calls = self.calls, before
+        change = ca.SX(squared_change(better, vector))
+        columns = [column(x) for x in (start, vector, better, [change], result)]
+        self.calls.append(Loop(columns[0], columns[1], tuple(turn), *columns[2:]))
+        return result
+
+    def check_energy(
+        self, start: tuple[Any, Any], middle: tuple[Any, Any], end: tuple[Any, Any], h: Any
+    ) -> None:
+        """Record a check of the energy of a midpoint step."""
+        self.call('balance', (*start, *middle, *end, [_scalar(h)]), ())
 
     def place(self, q: Any, t: Any) -> NDArray[Any]:
         """Record calls of the projection of coordinates onto the holonomic constraints."""
@@ -114,7 +165,7 @@ class Program:
     ----------
     inputs : tuple of casadi.SX
         Columns q, v, tau and (t, h).
-    calls : tuple of Call
+    calls : tuple of Call or Loop
         In order.
     outputs : tuple of casadi.SX
         Columns q and v at the end.
@@ -122,18 +173,49 @@ class Program:
     """
 
     inputs: tuple[ca.SX, ...]
-    calls: tuple[Call, ...]
+    calls: tuple[Call | Loop, ...]
     outputs: tuple[ca.SX, ...]
 
-    def segments(self) -> list[ca.Function]:
-        """Return functions of the values known so far: arguments of each call, the outputs."""
+    @property
+    def kernels(self) -> list[str]:
+        """Return the kernels in the order in which they are called, each turn of a loop once."""
+        return [call.kernel for call in _flat(self.calls)]
+
+    def segments(self) -> Iterator[ca.Function]:
+        """
+        Yield functions of the values known so far, in the order of the program.
+
+        Arguments of each call; start, then calls, then vector and change of each loop; outputs.
+        """
         known = list(self.inputs)
-        functions = []
-        for call in self.calls:
-            functions.append(ca.Function('segment', known, ca.cse(list(call.arguments))))
+        yield from _segments(self.calls, known)
+        yield _segment(known, self.outputs)
+
+
+def _flat(calls: Sequence[Call | Loop]) -> Iterator[Call]:
+    for call in calls:
+        if isinstance(call, Loop):
+            yield from _flat(call.calls)
+        else:
+            yield call
+
+
+def _segments(calls: Sequence[Call | Loop], known: list[ca.SX]) -> Iterator[ca.Function]:
+    """Yield the segments of calls, and append their results to what is known."""
+    for call in calls:
+        if isinstance(call, Loop):
+            yield _segment(known, [call.start])
+            inside = [*known, call.vector]
+            yield from _segments(call.calls, inside)
+            yield _segment(inside, [call.better, call.change])
+            known.append(call.result)
+        else:
+            yield _segment(known, call.arguments)
             known += call.results
-        functions.append(ca.Function('segment', known, ca.cse(list(self.outputs))))
-        return functions
+
+
+def _segment(known: Sequence[ca.SX], values: Sequence[ca.SX]) -> ca.Function:
+    return ca.Function('segment', list(known), ca.cse(list(values)))
 
 
 def traced_effort(

@@ -40,6 +40,7 @@ from kane_dynamics.kernels.module import KernelSpec
 from kane_dynamics.model.canonical_frames import canonical_frames
 from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
 from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.simulation.energy_balance import excess_gap
 from kane_dynamics.simulation.integrators import STICTION_SPEED
 
 HEALTHY = ca.SX(1.0)
@@ -187,18 +188,31 @@ class Tracer:
         return self._forward('acceleration', [self.q, self.v, self.tau, [self.t]], 1)
 
     def impulse(self) -> KernelSpec:
-        """Trace the velocity at the end of a semi-implicit step (q, v, tau, (t, h))."""
+        """Trace speeds h after v with implicit friction, forces at `a`: (q, v, a, tau, (t, h))."""
         h = ca.SX.sym('h')
-        drag = implicit_drag(self.robot, self.v, STICTION_SPEED)
+        drag = implicit_drag(self.robot, self.a, STICTION_SPEED)
         momentum = symmetric_product(self._mass, self.v)
-        force = [p + h * (u - c) for p, u, c in zip(momentum, self.tau, self._bias, strict=True)]
-        rows = self._rows(self.q, self.v, self.t + h)
+        bias = newton_euler(self.light, self.light_q, self.a, self.at_rest)
+        force = [p + h * (u - c) for p, u, c in zip(momentum, self.tau, bias, strict=True)]
+        rows = self._rows(self.q, self.a, self.t)
         damped = [{**row, k: row[k] + h * drag[k]} for k, row in enumerate(self._mass)]
         velocity, _, health = constrained_acceleration(
-            factor_tree(damped), force, sparse_rows(rows.matrix), list(rows.velocity_after(h))
+            factor_tree(damped),
+            force,
+            sparse_rows(rows.matrix),
+            list(rows.velocity_after(self.v, h)),
         )
-        inputs = [self.q, self.v, self.tau, [self.t, h]]
+        inputs = [self.q, self.v, self.a, self.tau, [self.t, h]]
         return spec('impulse', inputs, [column(velocity)], [(self.robot.nv,)], ca.SX(health))
+
+    def balance(self) -> KernelSpec:
+        """Trace whether the states (q, v) x 3 and h of a midpoint step keep the energy."""
+        sizes = [self.robot.nq, self.robot.nv] * 3
+        states = [symbols(f'state{k}_', size) for k, size in enumerate(sizes)]
+        start, middle, end = zip(states[::2], states[1::2], strict=True)
+        h = ca.SX.sym('h')
+        _, excess = excess_gap(self.robot, start, middle, end, h)
+        return spec('balance', [*states, [h]], [], [], where(ca.SX(excess) > 0.0, 0.0, 1.0))
 
     @cached_property
     def holonomic(self) -> dict[int, Any]:
@@ -345,6 +359,7 @@ DERIVATIVE_GRAPHS: tuple[Callable[[Tracer], KernelSpec], ...] = (
 STEP_GRAPHS: tuple[Callable[[Tracer], KernelSpec], ...] = (
     Tracer.acceleration,
     Tracer.impulse,
+    Tracer.balance,
     Tracer.place,
     Tracer.project,
 )

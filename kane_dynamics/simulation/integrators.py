@@ -2,19 +2,31 @@
 r"""
 One time step of a constrained robot, written once for numbers and for tracing.
 
-``semi_implicit``: symplectic Euler on the level of impulses; friction is taken at the end of the
-step (Coulomb friction as :math:`F v^+/\max(|v|, v_s)`), so that stiff friction stays stable, and
-the new speeds satisfy :math:`A v^+ = b_0` exactly:
+``semi_implicit``: Euler's method on impulses, order 1. Forces are those at the start of the step,
+but friction is that at its end (Coulomb friction as :math:`F v^+/\max(|v|, v_s)`), so that stiff
+friction cannot make it diverge, and the new speeds satisfy :math:`A(q) v^+ = b_0` exactly:
 
 .. math:: (M + h D_\mathrm{eff}) v^+ = M v + h (\tau - C v - g) + A^T \Lambda, \quad
    q^+ = q \oplus h v^+ .
 
-``rk4``: the classical Runge-Kutta method of order 4 on (q, v).
+Without friction and with a constant M this is symplectic Euler, whose energy error stays bounded.
+Where M depends on q it is not symplectic, and its energy drifts in proportion to h and to time:
+take another one for long motions without friction.
 
-``midpoint``: the implicit midpoint rule on the manifold, :math:`v^+ = v + h\,a(q_m, v_m)`,
-:math:`v_m = (v + v^+)/2`, :math:`q_m = q \oplus \tfrac h2 v_m`, :math:`q^+ = q \oplus h v_m`:
-time-reversible, order 2, no secular energy drift. Its equation is solved by fixed-point steps, so
-h times the damping rate must stay well below 2.
+``rk4``: the classical Runge-Kutta method of order 4 on (q, v), explicit: damping that is too stiff
+for it, with h times the rate of decay above 2.785, is refused by `simulation.damping`.
+
+``midpoint``: the implicit midpoint rule on impulses, order 2; constraints hold at the middle
+speed, so the constraint force of rows at rest does no work, however small the angle between rows:
+
+.. math:: (M + \tfrac h2 D_\mathrm{eff}) v_m = M v + \tfrac h2 (\tau - C v_m - g) + A^T \Lambda,
+   \quad A v_m = b_0, \quad v^+ = 2 v_m - v, \quad q^+ = q \oplus h v_m,
+
+everything at :math:`q_m = q \oplus \tfrac h2 v_m` and at the middle of the time. Without friction
+it is time-reversible, so that energy does not drift in one direction, and damping of any stiffness
+leaves it bounded. The equation is solved to 1e-12; a step whose equation cannot be solved, or
+which changes the energy by more than its forces do, raises `StepError`. Projection after each
+step moves states by its error, h^3, and is not reversible.
 
 Drift off the constraints is removed by `algorithms.projection` after a step.
 """
@@ -28,7 +40,6 @@ State = Any
 """Arrays of numbers or of traced scalars."""
 
 STICTION_SPEED = 1e-3  # v_s [rad/s or m/s]: below it Coulomb friction acts like viscous friction
-MIDPOINT_ITERATIONS = 8  # each gains a factor h/2 |da/dv|, 1e-2 or less in a smooth motion
 
 
 class Dynamics(Protocol):
@@ -37,14 +48,26 @@ class Dynamics(Protocol):
     def acceleration(self, q: State, v: State, tau: State, t: Any) -> State:
         """Return vdot under the constraints."""
 
-    def impulse(self, q: State, v: State, tau: State, t: Any, h: Any) -> State:
-        """Return v+ of the semi-implicit step."""
+    def impulse(self, q: State, v: State, at: State, tau: State, t: Any, h: Any) -> State:
+        """Return speeds h [s] after v at place q, under forces at speeds `at` and rows at t."""
 
     def coordinate_rate(self, q: State, v: State) -> State:
         """Return dq/dt."""
 
     def retract(self, q: State, v: State, h: Any) -> State:
         """Return q (+) v h."""
+
+    def fixed_point(self, improve: Callable[[State], State], start: State) -> State:
+        """Return speeds x = improve(x) to `fixed_point.SOLVED`."""
+
+    def check_energy(
+        self,
+        start: tuple[State, State],
+        middle: tuple[State, State],
+        end: tuple[State, State],
+        h: Any,
+    ) -> None:
+        """Check that states (q, v) of a midpoint step balance; see `energy_balance`."""
 
 
 Integrator = Callable[[Dynamics, State, State, State, Any, Any], tuple[State, State]]
@@ -53,8 +76,8 @@ Integrator = Callable[[Dynamics, State, State, State, Any, Any], tuple[State, St
 def semi_implicit(
     dynamics: Dynamics, q: State, v: State, tau: State, t: Any, h: Any
 ) -> tuple[State, State]:
-    """Return the state after h [s] by symplectic Euler with implicit friction."""
-    v_end = dynamics.impulse(q, v, tau, t, h)
+    """Return the state after h [s] by Euler's method on impulses with implicit friction."""
+    v_end = dynamics.impulse(q, v, v, tau, t + h, h)
     return dynamics.retract(q, v_end, h), v_end
 
 
@@ -77,11 +100,17 @@ def midpoint(
     dynamics: Dynamics, q: State, v: State, tau: State, t: Any, h: Any
 ) -> tuple[State, State]:
     """Return the state after h [s] by the implicit midpoint rule at constant efforts."""
-    v_middle = v
-    for _ in range(MIDPOINT_ITERATIONS):
-        q_middle = dynamics.retract(q, v_middle, 0.5 * h)
-        v_middle = v + 0.5 * h * dynamics.acceleration(q_middle, v_middle, tau, t + 0.5 * h)
-    return dynamics.retract(q, v_middle, h), 2.0 * v_middle - v
+    half = 0.5 * h
+
+    def improve(v_middle: State) -> State:
+        q_middle = dynamics.retract(q, v_middle, half)
+        return dynamics.impulse(q_middle, v, v_middle, tau, t + half, half)
+
+    v_middle = dynamics.fixed_point(improve, v)
+    q_end, v_end = dynamics.retract(q, v_middle, h), 2.0 * v_middle - v
+    middle = dynamics.retract(q, v_middle, half), v_middle
+    dynamics.check_energy((q, v), middle, (q_end, v_end), h)
+    return q_end, v_end
 
 
 INTEGRATORS: dict[str, Integrator] = {

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +16,26 @@ from kane_dynamics.algorithms.projection import project
 from kane_dynamics.algorithms.terms import ReferenceTerms, Terms
 from kane_dynamics.algorithms.udwadia_kalaba import constrained_motion
 from kane_dynamics.constraints.base import Constraint, constraint_rows
-from kane_dynamics.exceptions import DivergedError
+from kane_dynamics.exceptions import (
+    DivergedError,
+    InconsistentConstraintsError,
+    InvalidInputError,
+    ProjectionError,
+    SingularMassMatrixError,
+    StepError,
+)
 from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
 from kane_dynamics.model.robot import Robot
+from kane_dynamics.simulation.damping import check_damping
+from kane_dynamics.simulation.energy_balance import excess_gap
+from kane_dynamics.simulation.fixed_point import solve_fixed_point
 from kane_dynamics.simulation.integrators import INTEGRATORS, STICTION_SPEED
 
 Floats = NDArray[np.float64]
 
-LARGEST = 1e100  # of coordinates and speeds; velocity terms hold their squares
+LARGEST = 1e12  # of coordinates and speeds: sine and cosine of an angle still have four digits
+MOST_HALVINGS = 20  # a millionth of a step
+RUNAWAY = 1e5  # speed [rad/s or m/s] of no machine, from which on errors are put down to it
 
 
 class ReferenceDynamics:
@@ -48,29 +61,51 @@ class ReferenceDynamics:
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         """Return accelerations and multipliers; DivergedError where there are none."""
         check_not_diverged(q, v, t)
-        mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, v)
-        return solve_motion(
-            self._robot, self._constraints, mass, bias, q.tolist(), v.tolist(), tau, t
-        )
+        with running_away(v, t):
+            mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, v)
+            return solve_motion(
+                self._robot, self._constraints, mass, bias, q.tolist(), v.tolist(), tau, t
+            )
 
     def acceleration(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
         """Return vdot, shape (nv,)."""
         return self.motion(q, v, tau, t).acceleration
 
-    def impulse(self, q: Floats, v: Floats, tau: Floats, t: float, h: float) -> Floats:
-        """Return the speeds after h [s] with implicit friction; errors as for `motion`."""
-        check_not_diverged(q, v, t)
-        robot, speeds = self._robot, v.tolist()
-        mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, v)
-        rows = constraint_rows(robot, self._constraints, q.tolist(), speeds, t + h)
-        wanted = rows.velocity_after(h)
-        return constrained_motion(
-            mass + h * np.diag(implicit_drag(robot, speeds, STICTION_SPEED)),
-            mass @ v + h * (tau - bias),
-            rows.matrix,
-            wanted,
-            wanted,
-        ).acceleration
+    def impulse(self, q: Floats, v: Floats, at: Floats, tau: Floats, t: float, h: float) -> Floats:
+        """Return speeds h [s] after v with implicit friction; errors as for `motion`."""
+        check_not_diverged(q, at, t)
+        with running_away(at, t):
+            mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, at)
+            speeds = at.tolist()
+            rows = constraint_rows(self._robot, self._constraints, q.tolist(), speeds, t)
+            wanted = rows.velocity_after(v, h)
+            return constrained_motion(
+                mass + h * np.diag(implicit_drag(self._robot, speeds, STICTION_SPEED)),
+                mass @ v + h * (tau - bias),
+                rows.matrix,
+                wanted,
+                wanted,
+            ).acceleration
+
+    def fixed_point(self, improve: Callable[[Floats], Floats], start: Floats) -> Floats:
+        """Return speeds x = improve(x); StepError where they are not found."""
+        return solve_fixed_point(improve, start)
+
+    def check_energy(
+        self,
+        start: tuple[Floats, Floats],
+        middle: tuple[Floats, Floats],
+        end: tuple[Floats, Floats],
+        h: float,
+    ) -> None:
+        """Check the states of a midpoint step: StepError where energy jumps."""
+        states = [(q.tolist(), v.tolist()) for q, v in (start, middle, end)]
+        gap, excess = excess_gap(self._robot, states[0], states[1], states[2], h)
+        if excess > 0.0:
+            raise StepError(
+                f'in one step the energy changes by {gap:.3g} J that no force brought; take a '
+                'shorter step, or ask for halvings'
+            )
 
     def coordinate_rate(self, q: Floats, v: Floats) -> Floats:
         """Return dq/dt, shape (nq,)."""
@@ -88,14 +123,56 @@ def check_not_diverged(q: Floats, v: Floats, t: float) -> None:
     Raises
     ------
     DivergedError
-        If a number is not finite, or so large that its square is not.
+        If a number is not finite, or larger than that of any machine.
 
     """
     if not ((np.abs(q) < LARGEST).all() and (np.abs(v) < LARGEST).all()):
-        raise DivergedError(
-            f'the motion diverged by t = {t:.6g} s; take a shorter step or the integrator '
-            "'semi_implicit'"
+        raise _diverged(t)
+
+
+def check_halvings(halvings: int) -> None:
+    """
+    Check how often a step may be cut in two.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not a whole number from 0 to 20.
+
+    """
+    if isinstance(halvings, bool) or not (
+        isinstance(halvings, (int, np.integer)) and 0 <= halvings <= MOST_HALVINGS
+    ):
+        raise InvalidInputError(
+            f'halvings: need a whole number from 0 to {MOST_HALVINGS}, got {halvings!r}'
         )
+
+
+@contextmanager
+def running_away(v: Floats, t: float) -> Iterator[None]:
+    """
+    Say of errors at speeds of a motion that runs away that it does.
+
+    Raises
+    ------
+    DivergedError
+        Instead of what the singular equations of such a state would raise.
+
+    """
+    try:
+        yield
+    except (SingularMassMatrixError, InconsistentConstraintsError, ProjectionError) as error:
+        if np.abs(v).max(initial=0.0) < RUNAWAY:
+            raise
+        raise _diverged(t) from error
+
+
+def _diverged(t: float) -> DivergedError:
+    return DivergedError(
+        f'the motion diverged by t = {t:.6g} s: the step is too long for the forces on it; take a '
+        'shorter one. Efforts are held over a step, so gains of a control law bound its length; '
+        "damping of joints does not in 'semi_implicit' and 'midpoint'"
+    )
 
 
 class ReferenceEngine:
@@ -114,6 +191,8 @@ class ReferenceEngine:
         Whether drift is projected away after each step.
     terms : Terms, optional
         M and C v + g from elsewhere.
+    halvings : int
+        How often a step that fails is cut into two of half its length.
 
     """
 
@@ -124,23 +203,43 @@ class ReferenceEngine:
         integrator: str,
         projection: bool,
         terms: Terms | None = None,
+        halvings: int = 0,
     ) -> None:
         self._robot = robot
         self._constraints = tuple(constraints)
         self._dynamics = ReferenceDynamics(robot, constraints, terms or ReferenceTerms(robot))
-        self._integrate = INTEGRATORS[integrator]
+        self._integrator = integrator
         self._projection = projection and bool(constraints)
+        self._halvings = halvings
 
     def advance(
         self, q: Floats, v: Floats, tau: Floats, t: float, h: float, n: int
     ) -> tuple[Floats, Floats]:
         """Return the state after n steps of h [s] at constant efforts."""
         for k in range(n):
-            q, v = self._integrate(self._dynamics, q, v, tau, t + k * h, h)
-            if self._projection:
-                q, v = project(self._robot, self._constraints, q, v, t + (k + 1) * h)
+            q, v = self._step(q, v, tau, t + k * h, h, self._halvings)
         return q, v
+
+    def _step(
+        self, q: Floats, v: Floats, tau: Floats, t: float, h: float, halvings: int
+    ) -> tuple[Floats, Floats]:
+        integrate = INTEGRATORS[self._integrator]
+        try:
+            q_end, v_end = integrate(self._dynamics, q, v, tau, t, h)
+            if self._projection:
+                with running_away(v_end, t + h):
+                    return project(self._robot, self._constraints, q_end, v_end, t + h)
+            return q_end, v_end
+        except (StepError, ProjectionError):
+            if halvings == 0:
+                raise
+        q, v = self._step(q, v, tau, t, 0.5 * h, halvings - 1)
+        return self._step(q, v, tau, t + 0.5 * h, 0.5 * h, halvings - 1)
 
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         """Return accelerations and multipliers at a state."""
         return self._dynamics.motion(q, v, tau, t)
+
+    def check_damping(self, q: Floats, t: float, h: float) -> None:
+        """Check that damping is not too stiff for steps of h [s]: DivergedError."""
+        check_damping(self._robot, self._constraints, self._integrator, q, t, h)

@@ -23,7 +23,11 @@ from kane_dynamics.model.checks import as_vector
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.simulation.integrators import INTEGRATORS
-from kane_dynamics.simulation.reference import ReferenceEngine, check_not_diverged
+from kane_dynamics.simulation.reference import (
+    ReferenceEngine,
+    check_halvings,
+    check_not_diverged,
+)
 
 Floats = NDArray[np.float64]
 EffortLaw = Callable[[float, Floats, Floats], ArrayLike]
@@ -39,6 +43,9 @@ class Engine(Protocol):
 
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         """Return accelerations and multipliers at a state."""
+
+    def check_damping(self, q: Floats, t: float, h: float) -> None:
+        """Check that damping is not too stiff for steps of h [s]; see `simulation.damping`."""
 
 
 class Simulation:
@@ -59,6 +66,9 @@ class Simulation:
         Whether drift off the constraints is projected away after each step.
     engine : Engine, optional
         Computes instead of the reference algorithms: ``compiled.engine(integrator, projection)``.
+    halvings : int
+        A step that fails is cut in two of half its length, each of these again, so many times
+        (where an engine is given: as it was asked for).
 
     Attributes
     ----------
@@ -72,7 +82,8 @@ class Simulation:
     Raises
     ------
     InvalidInputError
-        If the step is not positive or the integrator unknown.
+        If the step is not positive, the integrator unknown, or `halvings` not a number from 0 to
+        20.
 
     """
 
@@ -84,6 +95,7 @@ class Simulation:
         integrator: str = 'semi_implicit',
         projection: bool = True,
         engine: Engine | None = None,
+        halvings: int = 0,
     ) -> None:
         if integrator not in INTEGRATORS:
             raise InvalidInputError(
@@ -91,12 +103,15 @@ class Simulation:
             )
         if not (np.isfinite(step) and step > 0.0):
             raise InvalidInputError(f'step must be > 0 s, got {step}')
+        check_halvings(halvings)
         self.robot = robot
         self.constraints = tuple(constraints)
         self.step_size = float(step)
         self.labels = tuple(label for c in self.constraints for label in c.labels)
         self._projection = projection
-        self._engine = engine or ReferenceEngine(robot, constraints, integrator, projection)
+        self._engine = engine or ReferenceEngine(
+            robot, constraints, integrator, projection, halvings=halvings
+        )
         try:
             self.reset()
         except (ConstraintError, InconsistentConstraintsError, ProjectionError):
@@ -119,7 +134,7 @@ class Simulation:
         """
         robot = self.robot
         (self._start,) = as_vector('time [s]', [time], 1).tolist()
-        self._steps = 0
+        self._steps, self._damping_checked = 0, False
         state_q = np.array(checked_coordinates(robot, robot.neutral() if q is None else q))
         state_v = np.array(checked_speeds(robot, np.zeros(robot.nv) if v is None else v))
         if self._projection and self.constraints:
@@ -147,12 +162,18 @@ class Simulation:
         InvalidInputError
             If the shape is wrong, a number is not finite, or n is negative.
         DivergedError
-            If the motion leaves all bounds: the step is too long for it.
+            If the motion leaves all bounds, or its damping is too stiff for an explicit step: the
+            step is too long.
+        StepError
+            If an implicit step has no solution or creates energy.
 
         """
         efforts = as_vector('tau', tau, self.robot.nv)
         if n < 0:
             raise InvalidInputError(f'n: need a number of steps >= 0, got {n}')
+        if not self._damping_checked:
+            self._engine.check_damping(self.q, self.time, self.step_size)
+            self._damping_checked = True
         q, v = self._engine.advance(self.q, self.v, efforts, self.time, self.step_size, n)
         check_not_diverged(q, v, self.time + n * self.step_size)
         self._steps += n
@@ -208,6 +229,7 @@ def simulate(
     integrator: str = 'rk4',
     projection: bool = True,
     engine: Engine | None = None,
+    halvings: int = 0,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> Trajectory:
     """
@@ -223,7 +245,7 @@ def simulate(
         [s]; rounded to whole steps.
     effort : callable, optional
         effort(t, q, v) -> efforts, shape (nv,); zero where left out.
-    constraints, step, integrator, projection, engine
+    constraints, step, integrator, projection, engine, halvings
         As for `Simulation`.
     progress : callable
         Wraps the iteration over steps, e.g. ``rich.progress.track``.
@@ -233,11 +255,11 @@ def simulate(
     InvalidInputError
         If a shape is wrong, a number is not finite, the duration is negative, or the integrator
         is unknown.
-    DivergedError
-        If the motion leaves all bounds: the step is too long for it.
+    DivergedError, StepError
+        As for `Simulation.step`.
 
     """
-    simulation = Simulation(robot, constraints, step, integrator, projection, engine)
+    simulation = Simulation(robot, constraints, step, integrator, projection, engine, halvings)
     simulation.reset(q, v)
     (length,) = as_vector('duration [s]', [duration], 1).tolist()
     if length < 0.0:
