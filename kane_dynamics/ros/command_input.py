@@ -30,11 +30,17 @@ class CommandInput:
     command_joints : tuple of str
         Order of plain arrays; empty means the model's motors.
 
+    Attributes
+    ----------
+    stamp : int
+        Stamp of the newest effort command; 0 before the first and for plain arrays [ns].
+
     """
 
     def __init__(self, model: RobotModel, command_joints: tuple[str, ...]) -> None:
         names = tuple(model.robot.velocity_names)
         self.guard = InputGuard('effort command', float('inf'), now=lambda: 0)
+        self.stamp = 0
         self._map = NameMap('effort command', names)
         self._ordered = command_joints or model.motors
         self._order = model.v_index(self._ordered)
@@ -64,6 +70,7 @@ class CommandInput:
             self.guard.reject(rejection)
             return False
         plant.command(target, effort)
+        self.stamp = nanoseconds(message.header.stamp)
         self.guard.note(0)
         return True
 
@@ -76,6 +83,7 @@ class CommandInput:
             self.guard.reject(rejection)
             return False
         plant.command(self._order, effort)
+        self.stamp = 0
         self.guard.note(0)
         return True
 

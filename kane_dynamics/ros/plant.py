@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 import kane_dynamics as kd
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.tables import SimulatorParameters
+from kane_dynamics.simulation.reference import ReferenceEngine
+from kane_dynamics.simulation.stops import StoppedEngine
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -37,6 +39,8 @@ class Plant:
         Steps since start or reset.
     applied : ndarray, shape (nv,)
         Efforts of the last step [N m or N].
+    clamped : int
+        How many efforts were beyond the limits of the URDF.
 
     """
 
@@ -46,6 +50,9 @@ class Plant:
         self.model = model = dynamics.model
         robot = model.robot
         self._dynamics, self._parameters = dynamics, parameters
+        unlimited = np.full(robot.nv, np.inf)
+        self._limit = robot.effort_limit if parameters.clamp_to_urdf else unlimited
+        self.clamped = 0
         self.simulation = self._new_simulation()
         self._step_ns = round(parameters.step_size * NANO)
         self.steps_per_period = max(
@@ -71,7 +78,11 @@ class Plant:
 
     def _new_simulation(self) -> kd.Simulation:
         p, model = self._parameters, self.model
-        engine = self._dynamics.engine(p.integrator)
+        engine = self._dynamics.engine(p.integrator) or ReferenceEngine(
+            model.robot, model.constraints, p.integrator, projection=True
+        )
+        self._stops = StoppedEngine(engine, model.robot) if p.joint_stops else None
+        engine = self._stops or engine
         return kd.Simulation(
             model.robot, model.constraints, p.step_size, p.integrator, engine=engine
         )
@@ -81,6 +92,11 @@ class Plant:
         before = self.simulation
         self.simulation = self._new_simulation()
         self.simulation.reset(before.q, before.v, before.time)
+
+    @property
+    def stop_hits(self) -> int:
+        """Return how often joints were stopped at their limits since the last change of engine."""
+        return self._stops.hits if self._stops is not None else 0
 
     @property
     def time(self) -> int:
@@ -104,7 +120,9 @@ class Plant:
 
     def command(self, index: Indices, effort: Floats) -> None:
         """Set the efforts at some places of v, from now until they time out [N m or N]."""
-        self._command[index] = effort
+        limit = self._limit[index]
+        self.clamped += int(np.count_nonzero(np.abs(effort) > limit))
+        self._command[index] = np.clip(effort, -limit, limit)
         self._commanded_at[index] = self.time
 
     def release(self, timeout: float) -> Indices:

@@ -19,6 +19,7 @@ from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.ros.command_input import CommandInput
 from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Diagnostics, Status, input_status
 from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.loop_account import LoopAccount
 from kane_dynamics.ros.model_host import ModelHost
 from kane_dynamics.ros.pacer import BACKLOG, Pacer
 from kane_dynamics.ros.parameters import (
@@ -63,8 +64,7 @@ class SimulatorNode(Node):
         self._commands: CommandInput | None = None
         self._paused = self.parameters.start_paused
         self._trouble = ''
-        self._counts = {'released commands': 0, 'lockstep timeouts': 0}
-        self._released_since = 0
+        self._account = LoopAccount()
         self._pacer = Pacer(self.parameters.rtf)
         self._answered, self._ever_answered = False, False
         self._published_at = time.monotonic()
@@ -73,7 +73,7 @@ class SimulatorNode(Node):
         self._again = None if paced else self.create_guard_condition(self._on_tick)
         self._stamps = SimulatedClock(self, self.parameters.publish_clock)
         self._output = SimulatorOutput(self, self.parameters)
-        self._stamp, self._first_stamp, self._state_publishers = 0, 0, 0
+        self._stamp, self._first_stamp = 0, 0
         self.host = ModelHost(
             self,
             self.parameters,
@@ -166,7 +166,8 @@ class SimulatorNode(Node):
 
     def _on_tick(self) -> None:
         """Run one period if it is due; more follow after the callbacks that wait now."""
-        if self.plant is None or self._paused or self._waiting():
+        if self.plant is None or self._paused or self._trouble or self._waiting():
+            self._account.interrupt()
             self._pacer.skip()
             return
         for _ in range(BACKLOG if self._stamps.follows else 1):
@@ -191,8 +192,7 @@ class SimulatorNode(Node):
             return
         waited = time.monotonic() - self._published_at
         if self._ever_answered and waited > self.parameters.command_timeout:
-            self._counts['lockstep timeouts'] += 1
-            self._released_since += 1
+            self._account.add(timeouts=1)
             self.plant.release_all()
             self._run_period(self.plant)
         elif waited > RETRY_PERIOD:
@@ -201,21 +201,20 @@ class SimulatorNode(Node):
     def _run_period(self, plant: Plant) -> None:
         """Integrate to the next publication and publish."""
         rest = plant.steps_per_period - plant.steps % plant.steps_per_period
+        answered = self._commands.stamp if self._commands is not None else 0
+        self._account.period(self._stamp, answered, self.parameters.command_timeout)
         if self._advance(plant, rest):
             self._publish()
 
     def _advance(self, plant: Plant, steps: int) -> bool:
         if not self.parameters.lockstep:
-            released = len(plant.release(self.parameters.command_timeout))
-            self._counts['released commands'] += released
-            self._released_since += released
+            self._account.add(released=len(plant.release(self.parameters.command_timeout)))
         try:
             plant.advance(steps)
         except KaneDynamicsError as error:
-            self._trouble, self._paused = f'stopped: {error}', True
+            self._trouble = f'stopped until ~/reset: {error}'
             self.get_logger().error(self._trouble)
-            return False
-        return True
+        return not self._trouble
 
     def _publish(self) -> None:
         if self.plant is not None:
@@ -233,10 +232,7 @@ class SimulatorNode(Node):
         """Notice other publishers of /clock and of joint_states."""
         if self._stamps.look():
             self._pacer.follow(self._node_time)
-        publishers = self.count_publishers('joint_states')
-        if publishers > max(self._state_publishers, 1):
-            self.get_logger().warning(_crowd(publishers))
-        self._state_publishers = publishers
+        self._output.look()
 
     def _node_time(self) -> int:
         return int(self.get_clock().now().nanoseconds)
@@ -247,15 +243,18 @@ class SimulatorNode(Node):
         if self.plant is not None:
             self.plant.reset()
             self._trouble = ''
+            self._account.interrupt()
             self._pacer.skip()
             self._publish()
         return response
 
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> Any:
         self._paused = request.data
+        self._account.interrupt()
         self._pacer.skip()
         self._go_on()
-        response.success, response.message = True, 'paused' if self._paused else 'running'
+        response.success = self._paused or not self._trouble
+        response.message = self._trouble or ('paused' if self._paused else 'running')
         return response
 
     def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Any:
@@ -280,16 +279,20 @@ class SimulatorNode(Node):
         return input_status(self._commands)
 
     def _simulation_status(self) -> Status:
-        released, self._released_since = self._released_since, 0
-        if self.plant is None:
+        plant = self.plant
+        if plant is None:
             return Status(ERROR, 'no model')
+        achieved = self._pacer.achieved(plant.time)
+        self._account.seen(clamped=plant.clamped, stopped=plant.stop_hits)
+        lockstep = self.parameters.lockstep
+        remark = self._account.remark(0.0 if lockstep else self._pacer.rtf, achieved)
         values: dict[str, object] = {
-            'time [s]': f'{self.plant.time * 1e-9:.9f}',
-            'steps': self.plant.steps,
+            'time [s]': f'{plant.time * 1e-9:.9f}',
+            'steps': plant.steps,
             'state': 'paused' if self._paused else 'running',
-            'real time factor': f'{self._pacer.achieved(self.plant.time):.3f}',
+            'real time factor': f'{achieved:.3f}',
             'stamps': self._stamps.in_words(),
-            **self._counts,
+            **self._account.values(),
         }
         if self._output.remark:
             values['remark'] = self._output.remark
@@ -297,17 +300,13 @@ class SimulatorNode(Node):
             return Status(ERROR, self._trouble, values)
         if self._stamps.problem():
             return Status(ERROR, self._stamps.problem(), values)
-        if self._state_publishers > 1:
-            return Status(WARN, _crowd(self._state_publishers), values)
-        if self.parameters.lockstep and not self._ever_answered:
+        if self._output.crowd:
+            return Status(WARN, self._output.crowd, values)
+        if lockstep and not self._ever_answered:
             return Status(WARN, 'lockstep: waiting for the first effort command', values)
-        if released:
-            return Status(WARN, f'{released} efforts went to zero: command_timeout', values)
+        if remark:
+            return Status(WARN, remark, values)
         return Status(OK, 'paused' if self._paused else 'ok', values)
-
-
-def _crowd(publishers: int) -> str:
-    return f'{publishers} nodes publish joint_states here: listeners get a mixture of states'
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -37,11 +37,13 @@ class SimulatorOutput:
     ----------
     remark : str
         What could not be published, or ''.
+    crowd : str
+        Who else publishes the same joint states, in words, or ''.
 
     """
 
     def __init__(self, node: Node, parameters: SimulatorParameters) -> None:
-        self.remark = ''
+        self.remark, self.crowd = '', ''
         self._node, self._parameters = node, parameters
         self._joint_message = JointState()
         self._odom_message, self._transform = Odometry(), TransformStamped()
@@ -79,6 +81,15 @@ class SimulatorOutput:
         if own_description:
             self._description = self._node.create_publisher(String, 'robot_description', LATCHED)
             self._description.publish(String(data=model.text))
+
+    def look(self) -> None:
+        """Notice another publisher of joint_states; say it once."""
+        count = self._node.count_publishers('joint_states')
+        before, self.crowd = self.crowd, ''
+        if count > 1:
+            self.crowd = f'{count} nodes publish joint_states here: listeners get a mixture'
+            if not before:
+                self._node.get_logger().warning(self.crowd)
 
     def publish(self, plant: Plant, stamp: int) -> None:
         """Publish odom and tf where due, then joint_states, with one stamp [ns]."""

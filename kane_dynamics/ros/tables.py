@@ -120,6 +120,15 @@ class SimulatorParameters(RobotParameters):
         choices=('semi_implicit', 'rk4', 'midpoint'),
         read_only=True,
     )
+    clamp_to_urdf: bool = param(
+        'clamp_to_urdf', True, 'Clamp efforts to the URDF limits, as drives do.', read_only=True
+    )
+    joint_stops: bool = param(
+        'joint_stops',
+        True,
+        'Stop joints at the position limits of the URDF, without bouncing.',
+        read_only=True,
+    )
     rtf: float = param(
         'rtf',
         1.0,

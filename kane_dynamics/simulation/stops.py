@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Inelastic stops at the position limits of joints, for any integrator.
+
+A step that carries joints past a limit is corrected twice at its end, each time by the smallest
+change in the norm of the kinetic energy that respects the constraints (Gauss' principle for
+impulses, restitution 0): the coordinates by :math:`\delta` so that no joint is beyond its limit,
+the speeds by :math:`\Delta` so that none moves further out. Both are :math:`W s \lambda` with
+
+.. math:: 0 \le \lambda \perp s^T W s\, \lambda - e \ge 0,
+
+W the response of the accelerations to efforts under the constraints, s = -1 at upper limits and 1
+at lower ones, e how far a coordinate is out, or how fast a speed leads out. The corrected speeds
+are a projection onto a cone, so the kinetic energy never grows, whatever pushes the joint.
+
+Stops do not enter `forward_dynamics` or the multipliers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from kane_dynamics.model.integration import integrate_coordinates
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.simulation.simulation import Engine
+
+Floats = NDArray[np.float64]
+
+AT_LIMIT = 1e-12  # [rad or m] roundoff of a coordinate that was put on its limit
+SMALLEST_RESPONSE = 1e-12  # of the largest: constraints hold what responds less
+
+
+class StoppedEngine:
+    """
+    Steps of another engine, and joints that stop at their limits.
+
+    Parameters
+    ----------
+    engine : Engine
+        What computes the motion.
+    robot : Robot
+        Its joints of one coordinate with a finite `lower` or `upper` have stops; a range of zero
+        width is what real files write where the range is unknown.
+
+    Attributes
+    ----------
+    hits : int
+        How often a joint was corrected in a step.
+
+    """
+
+    def __init__(self, engine: Engine, robot: Robot) -> None:
+        self._engine, self._robot = engine, robot
+        limited = [
+            (robot.coordinate_index(name), robot.velocity_index(name))
+            for name in robot.coordinate_names
+            if name in robot.velocity_names
+        ]
+        finite = [
+            pair
+            for pair in limited
+            if -np.inf < robot.lower[pair[0]] < robot.upper[pair[0]]
+            or robot.lower[pair[0]] < robot.upper[pair[0]] < np.inf
+        ]
+        self._q = np.array([i for i, _ in finite], dtype=np.intp)
+        self._v = np.array([i for _, i in finite], dtype=np.intp)
+        self._lower, self._upper = robot.lower[self._q], robot.upper[self._q]
+        self.hits = 0
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what else the engine has."""
+        return getattr(self._engine, name)
+
+    def advance(
+        self, q: Floats, v: Floats, tau: Floats, t: float, h: float, n: int
+    ) -> tuple[Floats, Floats]:
+        """Return the state after n steps of h [s] at constant efforts."""
+        for k in range(n):
+            q, v = self._engine.advance(q, v, tau, t + k * h, h, 1)
+            position = q[self._q]
+            low, high = position <= self._lower, position >= self._upper
+            if low.any() or high.any():
+                q, v = self._stopped(q, v, t + (k + 1) * h)
+        return q, v
+
+    def _stopped(self, q: Floats, v: Floats, t: float) -> tuple[Floats, Floats]:
+        """Return a state with every joint within its limits and none leading out."""
+        position = q[self._q]
+        sign = (position <= self._lower + AT_LIMIT).astype(float)
+        sign -= position >= self._upper - AT_LIMIT
+        at = np.flatnonzero(sign)
+        sign, index = sign[at], self._v[at]
+        limit = np.where(sign > 0.0, self._lower[at], self._upper[at])
+        out, outward = sign * (limit - position[at]), -sign * v[index]
+        if max(out.max(), outward.max()) <= 0.0 or not np.isfinite([out, outward]).all():
+            return q, v
+        self.hits += int(np.count_nonzero((out > 0.0) | (outward > 0.0)))
+        response = self._response(q, index, t) * sign
+        inner = sign[:, None] * response[index]
+        q = integrate_coordinates(self._robot, q, response @ _pushes(inner, out), 1.0)
+        q[self._q[at]] = np.where(out > 0.0, limit, q[self._q[at]])  # without the last roundoff
+        return q, v + response @ _pushes(inner, outward)
+
+    def _response(self, q: Floats, index: NDArray[np.intp], t: float) -> Floats:
+        """Return the change of the accelerations per effort on some speeds, shape (nv, k)."""
+        rest, efforts = np.zeros(self._robot.nv), np.eye(self._robot.nv)[index]
+        free = self._engine.motion(q, rest, rest, t).acceleration
+        pushed = [self._engine.motion(q, rest, tau, t).acceleration for tau in efforts]
+        return np.column_stack(pushed) - free[:, None]
+
+
+def _pushes(inner: Floats, excess: Floats) -> Floats:
+    """Return the complementary solution of 0 <= x, inner x - excess >= 0, shape (k,)."""
+    values, vectors = np.linalg.eigh(0.5 * (inner + inner.T))
+    kept = values > SMALLEST_RESPONSE * values[-1]
+    root = np.sqrt(values[kept])
+    # 1/2 x' S x - e' x = 1/2 |R x - R^-T e|^2 + const. with S = R' R
+    x: Floats = nnls(root[:, None] * vectors[:, kept].T, vectors[:, kept].T @ excess / root)[0]
+    return x

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the simulator says of a loop that is too slow, clamped or stopped."""
+
+import pytest
+
+from kane_dynamics.ros.loop_account import LoopAccount
+
+MS = 1_000_000
+LIMITED = """<robot name="limited"><link name="base_link"/>
+  <link name="rod"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="hinge" type="revolute"><parent link="base_link"/><child link="rod"/>
+    <axis xyz="0 1 0"/><limit lower="-0.5" upper="0.5" effort="10" velocity="5"/></joint>
+</robot>"""
+MODEL = {'robot_description': f"'{LIMITED}'", 'compiled': 'never'}
+STATUS = 'kane_simulator: simulation'
+
+
+def test_a_period_is_missed_when_it_begins_without_the_efforts_of_its_state():
+    account = LoopAccount()
+    account.period(0, 0, 0.5)  # nobody answers yet
+    account.period(4 * MS, 4 * MS, 0.5)
+    account.period(8 * MS, 4 * MS, 0.5)
+    account.period(12 * MS, 8 * MS, 0.5)
+    account.period(1000 * MS, 8 * MS, 0.5)  # the controller is gone: no miss
+    assert account.values()['missed periods'] == '2 of 5'
+    assert account.remark(1.0, 1.0).startswith('2 of 5 periods began without the efforts')
+    assert account.remark(1.0, 1.0) == ''
+
+
+def test_a_few_missed_periods_are_no_warning():
+    account = LoopAccount()
+    for k in range(1, 101):
+        account.period(k * MS, k * MS if k % 20 else k * MS - MS, 0.5)
+    assert account.values()['missed periods'] == '5 of 100'
+    assert account.remark(0.0, 0.0) == ''
+
+
+def test_too_slow_is_said_only_of_a_time_without_pause():
+    account = LoopAccount()
+    assert account.remark(20.0, 3.0) == ''  # it had just begun
+    assert account.remark(20.0, 3.0).startswith('too slow: real time factor 3.00 instead of 20')
+    assert account.remark(20.0, 19.5) == ''
+    account.interrupt()
+    assert account.remark(20.0, 3.0) == ''
+    assert account.remark(0.0, 3.0) == ''  # as fast as possible
+
+
+def test_released_and_clamped_efforts_are_said_once():
+    account = LoopAccount()
+    account.add(released=2)
+    account.seen(clamped=3, stopped=1)
+    assert account.remark(1.0, 1.0) == '2 efforts went to zero: command_timeout'
+    account.seen(clamped=5, stopped=1)
+    assert account.remark(1.0, 1.0) == '2 efforts clamped to the URDF limits'
+    account.seen(clamped=5, stopped=1)
+    assert account.remark(1.0, 1.0) == ''
+    account.add(timeouts=1)
+    assert account.remark(1.0, 1.0) == '1 efforts went to zero: command_timeout'
+    values = account.values()
+    assert (values['clamped efforts'], values['joints at stops']) == (5, 1)
+    assert (values['released commands'], values['lockstep timeouts']) == (2, 1)
+
+
+@pytest.mark.ros
+def test_a_thousand_newton_metres_press_a_joint_to_its_stop(bench):
+    from sensor_msgs.msg import JointState
+
+    states = bench.listen(JointState, '/joint_states')
+    process = bench.start('simulator_node', params={**MODEL, 'step_size': 0.01})
+    effort = bench.publisher(JointState, 'kane_simulator/effort_command')
+    bench.matched(effort)
+    push = JointState(name=['hinge'], effort=[1000.0])
+    bench.until(
+        lambda: states and states[-1].position[0] == 0.5 and states[-1].velocity[0] == 0.0,
+        each=lambda: effort.publish(push),
+    )
+    bench.until(
+        lambda: 'clamped to the URDF limits' in bench.status(STATUS)[1],
+        each=lambda: effort.publish(push),
+    )
+    assert states[-1].effort[0] == 10.0
+    assert max(m.position[0] for m in states) == 0.5
+    assert int(bench.status(STATUS)[2]['joints at stops']) > 0
+    assert bench.terminate(process) == 0
+
+
+@pytest.mark.ros
+def test_too_slow_is_said_and_a_diverged_simulation_goes_on_after_reset(bench):
+    from sensor_msgs.msg import JointState
+    from std_srvs.srv import Empty, SetBool
+
+    states = bench.listen(JointState, '/joint_states')
+    process = bench.start(
+        'simulator_node',
+        params={**MODEL, 'rtf': 50.0, 'clamp_to_urdf': 'false', 'joint_stops': 'false'},
+    )
+    effort = bench.publisher(JointState, 'kane_simulator/effort_command')
+    bench.matched(effort)
+    bench.until(lambda: 'too slow: real time factor' in bench.status(STATUS)[1])
+    assert bench.status(STATUS)[0] == b'\x01'
+    push = JointState(name=['hinge'], effort=[1e200])
+    bench.until(
+        lambda: 'stopped until ~/reset' in bench.status(STATUS)[1],
+        each=lambda: effort.publish(push),
+    )
+    assert bench.status(STATUS)[0] == b'\x02'
+    response = bench.call(SetBool, '/kane_simulator/pause', data=False)
+    assert not response.success
+    assert 'stopped until ~/reset' in response.message
+    del states[:]
+    bench.call(Empty, '/kane_simulator/reset')
+    bench.until(lambda: len(states) > 20, 5.0)
+    assert states[-1].header.stamp.nanosec > 0
+    assert abs(states[-1].velocity[0]) < 100.0
+    assert bench.terminate(process) == 0
