@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from typing import Any
 
@@ -18,11 +19,12 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
 
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Diagnostics, Status, input_status
+from kane_dynamics.ros.diagnostics import OK, Diagnostics, Status, input_status
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.inputs import MeasuredState
 from kane_dynamics.ros.model_host import ModelHost
+from kane_dynamics.ros.output_log import OutputLog
 from kane_dynamics.ros.parameters import declare, install_validation, read
 from kane_dynamics.ros.qos import ALL_PARTS, LATEST
 from kane_dynamics.ros.robot_tables import DynamicsParameters
@@ -65,9 +67,7 @@ class DynamicsNode(LifecycleNode):
         self.parameters: Any = declare(self, table)
         self.host = ModelHost(self, self.parameters, self._on_model)
         self.state: MeasuredState | None = None
-        self.outputs = 0
-        self.trouble = ''
-        self._troubles = 0
+        self._log = OutputLog()
         self._active = False
         self._entities: list[tuple[str, Any]] = []
         install_validation(self, table, joint_table, self._reread, self.parameter_problem)
@@ -274,14 +274,15 @@ class DynamicsNode(LifecycleNode):
         if self.state is None or self.state_problem():
             self.state_lost()
             return
-        stamp = self.state.assemble()
+        stamp, begin = self.state.assemble(), time.perf_counter()
         try:
             self.compute(stamp, self.state.q, self.state.v)
         except (KaneDynamicsError, ValueError, ArithmeticError) as error:  # numbers went wild
-            self.trouble, self._troubles = str(error), self._troubles + 1
+            self._log.failed(error)
             self.state_lost()
         else:
-            self.outputs += 1
+            now = self.get_clock().now().nanoseconds
+            self._log.done(stamp, now, time.perf_counter() - begin)
 
     # diagnostics
 
@@ -303,15 +304,7 @@ class DynamicsNode(LifecycleNode):
         return input_status(self.state.odom if self.state is not None else None)
 
     def _output_status(self) -> Status:
-        state = 'active' if self._active else 'inactive'
-        values = {'state': state, 'outputs': self.outputs, 'failed computations': self._troubles}
-        trouble, self.trouble = self.trouble, ''
-        if trouble:
-            return Status(ERROR, trouble, values)
-        if not self._active:
-            return Status(WARN, 'inactive', values)
-        problem = self.state_problem()
-        return Status(ERROR, problem, values) if problem else self.output_status(values)
+        return self._log.status(self._active, self.state_problem(), self.output_status)
 
     def output_status(self, values: dict[str, object]) -> Status:
         """Return the status of the output while the measured state is in order."""

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 
-import kane_dynamics as kd
 from kane_dynamics.ros.conversions import set_doubles, set_stamp
-from kane_dynamics.ros.robot_source import RobotModel
+from kane_dynamics.ros.dynamics import Dynamics
 
 Floats = NDArray[np.float64]
 
@@ -22,26 +21,24 @@ class ConstraintMessage:
 
     Parameters
     ----------
-    model : RobotModel
-        Robot and constraints.
+    dynamics : Dynamics
+        Algorithms and model.
 
     """
 
-    def __init__(self, model: RobotModel) -> None:
-        self._model = model
-        labels = [label for c in model.constraints for label in c.labels]
+    def __init__(self, dynamics: Dynamics) -> None:
+        self._dynamics = dynamics
+        labels = [label for c in dynamics.model.constraints for label in c.labels]
         zeros = [0.0] * len(labels)
         self._message = JointState(name=labels, position=zeros, velocity=zeros, effort=zeros)
 
     def filled(self, stamp: int, q: Floats, v: Floats, multipliers: Floats) -> JointState:
         """Return the message, reused from call to call, for a state and its multipliers."""
-        message, model = self._message, self._model
+        message = self._message
         set_stamp(message.header.stamp, stamp)
         if not message.name:
             return message
-        rows = kd.constraints.constraint_rows(
-            model.robot, model.constraints, q.tolist(), v.tolist(), 0.0
-        )
+        rows = self._dynamics.constraint_rows(q, v)
         set_doubles(message.effort, np.asarray(multipliers, dtype=float))
         set_doubles(message.velocity, np.asarray(rows.matrix @ v - rows.velocity, dtype=float))
         set_doubles(message.position, np.array([p or 0.0 for p in rows.positions], dtype=float))

@@ -90,13 +90,10 @@ class Dynamics:
             return self._fast.motion(q, v, tau)
         return kd.forward_dynamics(self.model.robot, q, v, tau, self.model.constraints)
 
-    def constraint_rows(self, q: Floats, v: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return A, b0 and b of A v = b0 and A a = b, shapes (k, nv), (k,), (k,)."""
+    def constraint_rows(self, q: Floats, v: Floats) -> kd.constraints.ConstraintRows:
+        """Return `kane_dynamics.constraints.constraint_rows` of the model's constraints."""
         robot, constraints = self.model.robot, self.model.constraints
-        rows = kd.constraints.constraint_rows(robot, constraints, q.tolist(), v.tolist(), 0.0)
-        given = (rows.matrix, rows.velocity, rows.acceleration)
-        A, b0, b = (np.asarray(x, dtype=float) for x in given)
-        return A, b0, b
+        return kd.constraints.constraint_rows(robot, constraints, q.tolist(), v.tolist(), 0.0)
 
     def engine(self, integrator: str) -> Any:
         """Return the compiled time steps for `kane_dynamics.Simulation`, or None."""

@@ -66,7 +66,7 @@ class ForwardDynamicsNode(DynamicsNode):
         for field in ('positions', 'velocities', 'accelerations', 'effort'):
             setattr(point, field, [0.0] * len(model.joints))
         self._base_message.header.frame_id = self.parameters.base_frame
-        self._constraint_message = ConstraintMessage(model)
+        self._constraint_message = ConstraintMessage(dynamics)
 
     def parameters_changed(self) -> None:
         """Take over a changed time limit."""

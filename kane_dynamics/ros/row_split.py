@@ -69,14 +69,17 @@ class RowSplit:
 
     def __init__(self, dynamics: Dynamics, split: SpeedSplit, q: Floats, v: Floats) -> None:
         self._dynamics, self._split, self._q = dynamics, split, q
-        self._A, self.speed, _ = dynamics.constraint_rows(q, v)
+        rows = dynamics.constraint_rows(q, v)
+        self._A = np.asarray(rows.matrix, dtype=float)
+        self.speed = np.asarray(rows.velocity, dtype=float)
         self._inverse = _inverse(self._A[:, split.unknown]) if split.square else None
 
     def bias(self, v: Floats) -> Floats:
         """Return b(q, v) of A a = b, shape (k,)."""
         if not len(self._A):
             return self.speed
-        return self._dynamics.constraint_rows(self._q, v)[2]
+        rows = self._dynamics.constraint_rows(self._q, v)
+        return np.asarray(rows.acceleration, dtype=float)
 
     def completed(self, x: Floats, right_side: Floats) -> Floats:
         """Return x with its unknown entries from A x = b; errors as for `completed_rates`."""

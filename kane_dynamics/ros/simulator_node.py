@@ -124,7 +124,7 @@ class SimulatorNode(Node):
         model = dynamics.model
         declare_for_joints(self, (INITIAL_POSITION,), model.joints)
         initial = read_for_joints(self, INITIAL_POSITION, model.joints)
-        self._output.prepare(model, own_description=not self.host.from_topic)
+        self._output.prepare(dynamics, own_description=not self.host.from_topic)
         first = self.plant is None
         self.plant = Plant(dynamics, self.parameters, initial)
         self._commands = CommandInput(model, self.parameters.command_joints)

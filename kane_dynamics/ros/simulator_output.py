@@ -15,10 +15,10 @@ from std_msgs.msg import String
 from kane_dynamics.ros._optional import TFMessage
 from kane_dynamics.ros.constraint_message import ConstraintMessage
 from kane_dynamics.ros.conversions import set_doubles, set_stamp
+from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.planar_frame import fill_odometry
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.qos import LATCHED, STATE
-from kane_dynamics.ros.robot_source import RobotModel
 from kane_dynamics.ros.tables import SimulatorParameters
 
 
@@ -63,9 +63,9 @@ class SimulatorOutput:
             return None
         return self._node.create_publisher(TFMessage, 'tf', STATE)
 
-    def prepare(self, model: RobotModel, own_description: bool) -> None:
+    def prepare(self, dynamics: Dynamics, own_description: bool) -> None:
         """Fit the messages to a robot; publish its description if it is this node's own."""
-        p = self._parameters
+        p, model = self._parameters, dynamics.model
         self._joint_q, self._joint_v = model.q_index(model.joints), model.v_index(model.joints)
         self._joint_message.name = list(model.joints)
         for field in ('position', 'velocity', 'effort'):
@@ -77,7 +77,7 @@ class SimulatorOutput:
         odom.twist.covariance = np.diag(p.twist_covariance_diagonal).ravel()
         self._transform.header.frame_id = odom.header.frame_id
         self._transform.child_frame_id = odom.child_frame_id
-        self._constraint_message = ConstraintMessage(model)
+        self._constraint_message = ConstraintMessage(dynamics)
         if own_description:
             self._description = self._node.create_publisher(String, 'robot_description', LATCHED)
             self._description.publish(String(data=model.text))
