@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Order of convergence, energy, side slip and drift of each integrator."""
 
+import functools
 import itertools
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from support.machines import four_bar, four_bar_coordinates, inertia, prismatic, sled_with_arm
+from support.machines import (
+    four_bar,
+    four_bar_coordinates,
+    inertia,
+    planar_2r,
+    prismatic,
+    sled_with_arm,
+)
 from support.trees import tree_and_state
 
 import kane_dynamics as kd
@@ -14,7 +22,7 @@ import kane_dynamics as kd
 ORDERS = {'semi_implicit': 1, 'midpoint': 2, 'rk4': 4}
 # Steps [s] at which the next term of the error is 3 % or less of the leading one.
 COARSE = {'semi_implicit': 0.002, 'midpoint': 0.01, 'rk4': 0.02}
-FASTER = {'four_bar': 0.25}  # its light coupler turns fast
+FASTER = {'arm': 0.5, 'four_bar': 0.25}  # light links turn fast
 
 
 def sled():
@@ -50,25 +58,59 @@ def four_bar_loop():
     return robot, loop, q, v
 
 
-SYSTEMS = {'sled': sled, 'floating': floating, 'driven': driven, 'four_bar': four_bar_loop}
+def arm():
+    """Return a double pendulum."""
+    return planar_2r(), (), np.array([0.4, -0.9]), np.array([1.0, -0.5])
 
 
-def end_state(system, integrator, step, count, projection=True):
+SYSTEMS = {
+    'arm': arm,
+    'sled': sled,
+    'floating': floating,
+    'driven': driven,
+    'four_bar': four_bar_loop,
+}
+
+
+@functools.cache
+def compiled(name):
+    """Return a system's compiled robot."""
+    robot, constraints, _, _ = SYSTEMS[name]()
+    return kd.compile(robot, constraints)
+
+
+def end_state(system, integrator, step, count, projection=True, engine=None):
     """Return q and v after `count` steps under constant efforts."""
     robot, constraints, q, v = system
-    simulation = kd.Simulation(robot, constraints, step, integrator, projection)
+    simulation = kd.Simulation(robot, constraints, step, integrator, projection, engine)
     simulation.reset(q, v)
     simulation.step(np.linspace(0.3, -0.4, robot.nv), count)
     return np.r_[simulation.q, simulation.v]
 
 
+def measured_order(name, integrator, projection=True, engine=None):
+    """Return the order of convergence from steps h, h/2 and h/4."""
+    system, step = SYSTEMS[name](), COARSE[integrator] * FASTER.get(name, 1.0)
+    ends = [end_state(system, integrator, step / n, 4 * n, projection, engine) for n in (1, 2, 4)]
+    coarse, fine = (np.linalg.norm(a - b) for a, b in itertools.pairwise(ends))
+    return np.log2(coarse / fine)
+
+
 @pytest.mark.parametrize('integrator', ORDERS)
 @pytest.mark.parametrize('name', SYSTEMS)
 def test_order_of_convergence(name, integrator):
-    system, step = SYSTEMS[name](), COARSE[integrator] * FASTER.get(name, 1.0)
-    ends = [end_state(system, integrator, step / n, 4 * n) for n in (1, 2, 4)]
-    coarse, fine = (np.linalg.norm(a - b) for a, b in itertools.pairwise(ends))
-    assert np.log2(coarse / fine) == pytest.approx(ORDERS[integrator], abs=0.1)
+    assert measured_order(name, integrator) == pytest.approx(ORDERS[integrator], abs=0.1)
+
+
+@pytest.mark.parametrize('projection', [True, False])
+@pytest.mark.parametrize('integrator', ORDERS)
+@pytest.mark.parametrize('name', ['arm', 'sled', 'four_bar'])
+def test_order_of_convergence_of_compiled_steps(name, integrator, projection):
+    # of what is projected away, only the part along the constraints counts
+    engine = compiled(name).engine(integrator, projection)
+    order = measured_order(name, integrator, projection, engine)
+    assert order == pytest.approx(ORDERS[integrator], abs=0.1)
+    assert compiled(name).fallbacks == 0
 
 
 @pytest.mark.parametrize('name', ['sled', 'floating'])
