@@ -3,6 +3,7 @@
 # make test     lint, types and every test, with all oracles installed
 # make bench    speed against Pinocchio and MuJoCo, with a plot
 # make validate the evaluation of Silva et al. against MuJoCo, operation counts, all methods compared
+# make stress   10^5 interrupted batches with threads, forks and garbage, on guarded memory
 # make lint     ruff and mypy only
 # make clean    remove the environment and what the tools left behind
 
@@ -28,7 +29,7 @@ endif
 unexport AMENT_PREFIX_PATH COLCON_PREFIX_PATH PYTHONHOME PYTHONPATH RMW_IMPLEMENTATION
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-.PHONY: demo test bench validate lint clean
+.PHONY: demo test bench validate stress lint clean
 .DEFAULT_GOAL := demo
 
 demo: $(WITH_ROS) $(if $(filter tiago,$(ROBOT)),$(WITH_ROBOTS))
@@ -40,6 +41,9 @@ bench: $(WITH_TESTS)
 validate: $(WITH_TESTS)
 	$(BIN)/python -m validation
 	$(BIN)/python -m validation.agreement
+
+stress: $(WITH_TESTS)
+	$(BIN)/python -X faulthandler test/stress/interrupted_batches.py
 
 # Small matrices: threads of the linear algebra only get into each other's way.
 test: export OMP_NUM_THREADS := 1

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from kane_dynamics.constraints.base import Constraint
@@ -12,9 +11,10 @@ from kane_dynamics.exceptions import NotFingerprintableError
 from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels, store_kernels
 from kane_dynamics.kernels.fingerprint import fingerprint
 from kane_dynamics.kernels.generic import too_large
+from kane_dynamics.kernels.llvm_calls import LlvmCall
 from kane_dynamics.kernels.method_graphs import METHOD_GRAPHS, method_rows
 from kane_dynamics.kernels.module import KernelSpec
-from kane_dynamics.kernels.native import compile_object, kernel_ir
+from kane_dynamics.kernels.native import kernel_ir, start_compiling
 from kane_dynamics.kernels.recording import EffortLaw, record_step
 from kane_dynamics.kernels.stepping import stepping_text
 from kane_dynamics.kernels.trace import (
@@ -94,17 +94,20 @@ def _compile_all(
     """Trace one graph after the other while earlier ones are being compiled."""
     total = len(graphs) + 1
     straight_line = not too_large(tracer.robot)
-    jobs: dict[str, tuple[CachedKernel, Future[bytes]]] = {}
-    with ThreadPoolExecutor(1) as pool:  # llvmlite lets one thread into LLVM at a time
+    jobs: dict[str, tuple[CachedKernel, LlvmCall[bytes]]] = {}
+    try:
         for done, (name, ir, shape) in enumerate(_modules(tracer, graphs, straight_line, effort)):
             progress(f'tracing {name}', done, 2 * total)
-            jobs[name] = (shape, pool.submit(compile_object, ir))
+            jobs[name] = (shape, start_compiling(ir))
         kernels = {}
         for done, (name, (shape, job)) in enumerate(jobs.items(), start=total):
             progress(f'compiling {name}', done, 2 * total)
             kernels[name] = CachedKernel(
                 job.result(), shape.input_sizes, shape.output_shapes, shape.instructions
             )
+    finally:  # what is raised drops the modules that wait; nothing can stop the one inside LLVM
+        for _, job in jobs.values():
+            job.cancel()
     progress('done', 2 * total, 2 * total)
     return kernels
 
@@ -115,7 +118,7 @@ def _modules(
     """Yield name, LLVM IR and shapes of every module."""
     for graph in graphs:
         spec = graph(tracer)
-        yield spec.name, kernel_ir(spec), _shape(spec)
+        yield spec.name, kernel_ir(spec), shape_of(spec)
     if not steps:
         return
     programs = {
@@ -136,6 +139,7 @@ def step_name(integrator: str, projection: bool) -> str:
     return f'step_{integrator}_projected' if projection else f'step_{integrator}'
 
 
-def _shape(spec: KernelSpec) -> CachedKernel:
+def shape_of(spec: KernelSpec) -> CachedKernel:
+    """Return a kernel without its code."""
     count = spec.function.n_instructions()
     return CachedKernel(b'', spec.input_sizes, spec.output_shapes, count)

@@ -27,6 +27,8 @@ from kane_dynamics.simulation.simulation import Trajectory
 
 Floats = NDArray[np.float64]
 
+_MOST_STEPS_AT_ONCE = 10_000  # Ctrl-C waits for these
+
 
 class Motions(Protocol):
     """The compiled robot, as far as an engine needs it."""
@@ -75,10 +77,9 @@ class CompiledEngine:
         halvings: int,
     ) -> None:
         self._compiled = compiled
-        self._module = NativeModule(code, [name])
         pointers = [ctypes.c_void_p] * 4
-        self._run = ctypes.CFUNCTYPE(ctypes.c_int64, *pointers, ctypes.c_int64, ctypes.c_int64)(
-            self._module.address(name)
+        self._run = NativeModule(code, [name]).function(
+            name, ctypes.c_int64, *pointers, ctypes.c_int64, ctypes.c_int64
         )
         self._reference = ReferenceEngine(
             compiled.robot, compiled.constraints, integrator, projection, halvings=halvings
@@ -113,7 +114,7 @@ class CompiledEngine:
         count = round(length / h)
         try:
             given = np.atleast_2d(np.zeros(robot.nv) if effort is None else effort)
-            efforts = np.ascontiguousarray(given, dtype=float)
+            efforts = np.require(given, np.float64, ['C', 'A'])
         except (TypeError, ValueError):
             raise InvalidInputError(f'effort: need numbers, got {effort!r}') from None
         if efforts.shape not in ((1, robot.nv), (count, robot.nv)):
@@ -145,8 +146,10 @@ class CompiledEngine:
         while done < count:
             clock = np.array([t + done * h, h])
             tables = (efforts[varies * done :], clock, q_rows[done:], v_rows[done:])
-            done += self._run(*[table.ctypes.data for table in tables], count - done, varies)
-            if done < count:
+            asked = min(count - done, _MOST_STEPS_AT_ONCE)
+            taken = self._run(*[table.ctypes.data for table in tables], asked, varies)
+            done += taken
+            if taken < asked:
                 self.fallbacks += 1
                 now, law = t + done * h, self._compiled.effort
                 tau = efforts[varies * done]

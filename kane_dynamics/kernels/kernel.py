@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.kernels.batches import run_batch
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.module import HEALTH_LIMIT
-from kane_dynamics.kernels.native import NativeModule, make_entry, run_batch
+from kane_dynamics.kernels.native import NativeModule, make_entry
 
 Floats = NDArray[np.float64]
 Reference = Callable[..., Any]
@@ -85,13 +86,13 @@ class Kernel:
         self._shapes = cached.output_shapes
         self._names = tuple(input_names)[: self.takes]
         self._reference = reference
-        self._module = NativeModule(cached.code, [name, f'{name}_batch', f'{name}_entry'])
-        count = len(self._sizes) + len(self._shapes)
-        self._one = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_void_p] * count)(
-            self._module.address(name)
+        module = NativeModule(cached.code, [name, f'{name}_batch', f'{name}_entry'])
+        pointers = [ctypes.c_void_p] * (len(self._sizes) + len(self._shapes))
+        self._one = module.function(name, ctypes.c_double, *pointers)
+        self._many = module.function(
+            f'{name}_batch', None, *pointers, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
         )
-        self._many = self._module.address(f'{name}_batch')
-        self.call = make_entry(self._module, name, self._checked_call)
+        self.call = make_entry(module, name, self._checked_call)
 
     def all_outputs(self, *inputs: Any) -> list[Floats] | None:
         """Return every output at one state, or None where a solve is ill conditioned."""

@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-import os
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from itertools import count, pairwise
-from typing import Any
+from itertools import count
+from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 import numpy as np
-from numpy.typing import NDArray
 
+from kane_dynamics.kernels.llvm_calls import LlvmCall, drop_later, in_llvm
 from kane_dynamics.kernels.module import TABLE, KernelSpec, module_text
 
 OBJECT_HEADER = object.__basicsize__
@@ -30,34 +28,30 @@ _METH_FASTCALL_KEYWORDS = 0x0080 | 0x0002
 _ARRAY_NEW_INDEX = 93  # PyArray_New in numpy's C API table, fixed by its ABI
 
 
+class Processor(NamedTuple):
+    """What machine code depends on, as LLVM writes it."""
+
+    triple: str
+    name: str
+    features: str
+
+
 @cache
-def _target() -> llvm.Target:
+def processor() -> Processor:
+    """Return the processor of this machine."""
+    return in_llvm(_host)
+
+
+def _host() -> Processor:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    return llvm.Target.from_default_triple()
-
-
-def _target_machine() -> llvm.TargetMachine:
-    return _target().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=cpu_features(), opt=2, reloc='pic', jit=True
-    )
-
-
-@cache
-def cpu_features() -> str:
-    """Return the instruction sets of this processor, as LLVM writes them."""
-    _target()
-    return str(llvm.get_host_cpu_features().flatten())
-
-
-def processor() -> str:
-    """Return what machine code depends on: triple, processor and its instruction sets."""
-    return f'{llvm.get_default_triple()} {llvm.get_host_cpu_name()} {cpu_features()}'
+    features = str(llvm.get_host_cpu_features().flatten())
+    return Processor(llvm.get_default_triple(), llvm.get_host_cpu_name(), features)
 
 
 def vector_lanes() -> int:
     """Return how many doubles a vector register of this processor holds."""
-    features = set(cpu_features().split(','))
+    features = set(processor().features.split(','))
     return 8 if '+avx512f' in features else 4 if '+avx2' in features else 2
 
 
@@ -67,10 +61,19 @@ def kernel_ir(spec: KernelSpec) -> str:
 
 
 def compile_object(ir: str) -> bytes:
-    """Return the machine code of a module as an object file; the GIL is free while LLVM works."""
+    """Return the machine code of a module as an object file for this processor."""
+    return start_compiling(ir).result()
+
+
+def start_compiling(ir: str) -> LlvmCall[bytes]:
+    """Return the call that makes machine code of a module; the GIL is free while LLVM works."""
+    return LlvmCall(_compiled, ir, processor())
+
+
+def _compiled(ir: str, target: Processor) -> bytes:
     module = llvm.parse_assembly(ir, llvm.create_context())
     module.verify()
-    machine = _target_machine()
+    machine = _target_machine(target)
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.slp_vectorization = False  # minutes on straight-line code; batches have their lanes
     builder = llvm.create_pass_builder(machine, options)
@@ -78,12 +81,25 @@ def compile_object(ir: str) -> bytes:
     return bytes(machine.emit_object(module))
 
 
+def _target_machine(target: Processor) -> llvm.TargetMachine:
+    return llvm.Target.from_triple(target.triple).create_target_machine(
+        cpu=target.name, features=target.features, opt=2, reloc='pic', jit=True
+    )
+
+
 _COUNTER = count()  # the linker wants a new name for each library
 
 
 @cache
-def _linker() -> llvm.LLJIT:
-    return llvm.create_lljit_compiler(_target_machine())
+def _linker(target: Processor) -> llvm.LLJIT:
+    return llvm.create_lljit_compiler(_target_machine(target))
+
+
+def _linked(code: bytes, names: Sequence[str], target: Processor) -> llvm.ResourceTracker:
+    library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+    for name in names:
+        library.export_symbol(name)
+    return library.link(_linker(target), f'kane_dynamics.{next(_COUNTER)}')
 
 
 class NativeModule:
@@ -100,15 +116,23 @@ class NativeModule:
     """
 
     def __init__(self, code: bytes, names: Sequence[str]) -> None:
-        library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
-        for name in names:
-            library.export_symbol(name)
         # the tracker keeps the code in memory
-        self._tracker = library.link(_linker(), f'kane_dynamics.{next(_COUNTER)}')
+        self._tracker = in_llvm(_linked, code, names, processor())
+
+    def __del__(self, drop_later: Callable[[Any], None] = drop_later) -> None:
+        if hasattr(self, '_tracker'):
+            drop_later(self._tracker)
 
     def address(self, name: str) -> int:
         """Return the address of a function that was asked for."""
         return int(self._tracker[name])
+
+    def function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+        """Return a function, with ctypes of its result and arguments; it keeps the code loaded."""
+        made: Any = ctypes.CFUNCTYPE(result, *arguments)(self.address(name))
+        made.module = self
+        function: Callable[..., Any] = made
+        return function
 
 
 class _MethodDefinition(ctypes.Structure):
@@ -150,7 +174,7 @@ def make_entry(
     addresses = {
         'array_type': id(np.ndarray),
         'double_descr': id(np.dtype(np.float64)),
-        'new_array': _numpy_api()[_ARRAY_NEW_INDEX],
+        'new_array': numpy_api()[_ARRAY_NEW_INDEX],
         'increment_reference': _api_address('Py_IncRef'),
         'decrement_reference': _api_address('Py_DecRef'),
         'call': _api_address('PyObject_Vectorcall'),
@@ -177,7 +201,8 @@ def _api_address(name: str) -> int:
 
 
 @cache
-def _numpy_api() -> Any:
+def numpy_api() -> Any:
+    """Return the table of addresses of numpy's C API."""
     core = 'numpy._core' if np.lib.NumpyVersion(np.__version__) >= '2.0.0' else 'numpy.core'
     umath = importlib.import_module(f'{core}._multiarray_umath')
 
@@ -186,58 +211,3 @@ def _numpy_api() -> Any:
     get.argtypes = (ctypes.py_object, ctypes.c_char_p)
     pointer = get(umath._ARRAY_API, None)
     return ctypes.cast(pointer, ctypes.POINTER(ctypes.c_void_p))
-
-
-@cache
-def _pool(workers: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(workers, thread_name_prefix='kane_dynamics')
-
-
-if hasattr(os, 'register_at_fork'):  # threads do not live on in the child
-    os.register_at_fork(after_in_child=_pool.cache_clear)
-
-
-def run_batch(
-    address: int, arrays: Sequence[NDArray[np.float64]], health: NDArray[np.float64]
-) -> None:
-    """
-    Run a batch function over all states, on all cores this process may use.
-
-    Parameters
-    ----------
-    address : int
-        Of ``NAME_batch``.
-    arrays : sequence of ndarray
-        Inputs, then outputs, C-contiguous float64 with one row for each state.
-    health : ndarray, shape (B,)
-        Written.
-
-    """
-    states = len(health)
-    function = ctypes.CFUNCTYPE(
-        None, *[ctypes.c_void_p] * (len(arrays) + 1), ctypes.c_int64, ctypes.c_int64
-    )(address)
-    pointers = [array.ctypes.data for array in arrays] + [health.ctypes.data]
-    workers = min(available_cores(), max(1, states // _STATES_PER_TASK))
-    if workers == 1:
-        function(*pointers, 0, states)
-        return
-    # several tasks for each core: cores do not always run equally fast
-    edges = np.linspace(0, states // 8, 4 * workers + 1).astype(int) * 8
-    edges[-1] = states
-    tasks = [
-        _pool(available_cores()).submit(function, *pointers, int(a), int(b))
-        for a, b in pairwise(edges)
-    ]
-    for task in tasks:
-        task.result()
-
-
-_STATES_PER_TASK = 512  # below it a second thread costs more than it saves
-
-
-def available_cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, 'sched_getaffinity'):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InconsistentConstraintsError, InvalidInputError
-from kane_dynamics.kernels import native
+from kane_dynamics.kernels import batches
 
 # Lanes and single states may fuse products differently: a few ulp, grown by the solves.
 ONE_BY_ONE = 1e-13
@@ -169,7 +169,7 @@ def test_same_bits_twice_and_on_any_number_of_cores(pair, rng, monkeypatch):
     q, v, tau = states(case, 5000, rng)
     first = fast.forward_dynamics(q, v, tau)
     for cores in (1, 2, 3, 7):
-        monkeypatch.setattr(native, 'available_cores', lambda n=cores: n)
+        monkeypatch.setattr(batches, 'available_cores', lambda n=cores: n)
         assert_array_equal(fast.forward_dynamics(q, v, tau), first)
 
 

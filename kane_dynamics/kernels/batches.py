@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Batches on all cores, safe against whatever is raised while they run.
+
+An exception may reach the calling thread between any two of its instructions: Ctrl-C, a signal
+handler that raises, a test's timeout. So the arrays belong to a job that every thread at work on
+it holds, and the caller leaves only when none is left. `concurrent.futures` is not used: an
+exception inside `submit` can leave one of its locks locked for good. The queues here are C code.
+"""
+
+from __future__ import annotations
+
+import os
+from _thread import start_new_thread
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import cache
+from queue import Empty, SimpleQueue
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_STATES_PER_THREAD = 512  # below it a second thread costs more than it saves
+_MOST_STATES_AT_ONCE = 4096  # an exception waits until the states at work are done
+_LANES = 8  # most states in a vector: parts begin at multiples, for the same bits on any machine
+
+
+def run_batch(function: Callable[..., None], arrays: Sequence[Floats], health: Floats) -> None:
+    """
+    Run a batch function over all states, on all cores this process may use.
+
+    Parameters
+    ----------
+    function : callable
+        ``NAME_batch``; it must keep its machine code loaded for as long as it lives.
+    arrays : sequence of ndarray
+        Inputs, then outputs, C-contiguous float64 with one row for each state.
+    health : ndarray, shape (B,)
+        Written.
+
+    """
+    threads = min(available_cores(), max(1, len(health) // _STATES_PER_THREAD))
+    _Job(function, [*arrays, health], len(health), threads).run(threads - 1)
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, 'sched_getaffinity'):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _Job:
+    """States of one batch, which threads take in parts; it keeps the arrays alive."""
+
+    def __init__(
+        self, function: Callable[..., None], arrays: Sequence[Floats], states: int, threads: int
+    ) -> None:
+        self._function = function
+        self._arrays = arrays
+        self._pointers = [array.ctypes.data for array in arrays]
+        # several parts for each thread: cores do not always run equally fast
+        parts = 4 * threads if threads > 1 else 1
+        size = min(-(-states // (parts * _LANES)) * _LANES, _MOST_STATES_AT_ONCE)
+        begins = range(0, states, max(size, 1))
+        self._left = deque((begin, min(begin + size, states)) for begin in begins)
+        self._busy: deque[None] = deque()  # one entry for each helper at work
+        self._ended: SimpleQueue[None] = SimpleQueue()
+
+    def run(self, helpers: int) -> None:
+        """Run all states in this thread and some helpers; what is raised stops them all."""
+        try:
+            if helpers:
+                _helpers().ask(self.help, helpers)
+            self._work()
+        finally:
+            try:
+                self._settle()
+            finally:  # a second exception may have arrived before its first instruction
+                self._settle()
+        self._arrays = ()  # a helper that comes too late finds no part left
+
+    def help(self) -> None:
+        """Work in a helper thread, where no exception arrives."""
+        self._busy.append(None)  # before a part is taken: `_settle` looks after it took all parts
+        try:
+            self._work()
+        finally:
+            self._busy.pop()
+            self._ended.put(None)
+
+    def _work(self) -> None:
+        while self._left:
+            try:
+                begin, end = self._left.popleft()
+            except IndexError:  # another thread took the last one
+                return
+            self._function(*self._pointers, begin, end)
+
+    def _settle(self) -> None:
+        """Return when no thread is at work, whatever is raised here in the meantime."""
+        raised = None
+        while self._left or self._busy:
+            try:
+                self._left.clear()
+                if self._busy:
+                    self._ended.get(timeout=0.1)  # an exception may have lost us an entry
+            except Empty:
+                pass
+            except BaseException as error:  # noqa: BLE001 - raised below
+                raised = error
+        if raised is not None:
+            raise raised
+
+
+class _Helpers:
+    """Threads that wait for jobs; they end with the process."""
+
+    def __init__(self) -> None:
+        self._asked: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._threads = 0
+
+    def ask(self, help_: Callable[[], None], count: int) -> None:
+        """Let up to `count` threads help; fewer where no more can be started."""
+        try:
+            while self._threads < count:
+                start_new_thread(_serve, (self._asked,))
+                self._threads += 1
+        except RuntimeError:  # no thread to be had, or the interpreter is ending
+            count = self._threads
+        for _ in range(count):
+            self._asked.put(help_)
+
+
+def _serve(asked: SimpleQueue[Callable[[], None]]) -> None:
+    while True:
+        asked.get()()
+
+
+@cache
+def _helpers() -> _Helpers:
+    return _Helpers()
+
+
+if hasattr(os, 'register_at_fork'):  # threads do not live on in the child
+    os.register_at_fork(after_in_child=_helpers.cache_clear)
