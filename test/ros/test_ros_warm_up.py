@@ -102,3 +102,44 @@ def test_node_switches_while_it_works(bench, cold):
     assert max(np.abs(np.diff(positions))) < 0.1  # no jump
     assert bench.next_status('kane_simulator: model')[2]['dynamics'] == 'compiled'
     assert bench.terminate(process) == 0
+
+
+@pytest.mark.ros
+def test_the_loop_does_not_jump_when_both_engines_switch(bench, cold):
+    pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
+    from rclpy.duration import Duration
+    from sensor_msgs.msg import JointState
+    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+    robot = {'robot_description': f"'{ROD}'"}
+    gains = {'gains.hinge.p': 60.0, 'gains.hinge.d': 6.0, 'timeout.joint_states': 1.0}
+    joints = bench.listen(JointState, '/joint_states', 1000)
+    efforts = bench.listen(JointState, '/kane_inverse_dynamics/effort', 1000)
+    reference = bench.publisher(JointTrajectory, 'kane_inverse_dynamics/reference', 1)
+    processes = [
+        bench.start('inverse_dynamics_node', params={**robot, **gains, 'use_sim_time': 'true'}),
+        bench.start(
+            'simulator_node',
+            params={**robot, 'joint_state_rate': 250.0},
+            arguments=['-r', '~/effort_command:=/kane_inverse_dynamics/effort'],
+        ),
+    ]
+    bench.until(lambda: joints and len(efforts) > 20)
+    del joints[:], efforts[:]
+    rate, message = 0.3, JointTrajectory(joint_names=['hinge'])
+    for t in (5.0, 120.0):
+        point = JointTrajectoryPoint(positions=[rate * t], velocities=[rate])
+        point.time_from_start = Duration(seconds=t).to_msg()
+        message.points.append(point)
+    reference.publish(message)
+    ready = 'dynamics: compiled'
+    bench.until(lambda: all(ready in p.log.read_text() for p in processes), 120.0)
+    count = len(joints)
+    bench.until(lambda: len(joints) > count + 250)
+    # gravity is 4.9 N m; engines that differ, or a stale torque, would show in both
+    assert np.abs(np.diff([m.effort[0] for m in efforts])).max() < 0.5
+    speed = np.array([m.velocity[0] for m in joints])
+    assert np.abs(speed).max() < 1.5 * rate
+    assert np.abs(np.diff(speed)).max() < 0.05
+    for process in processes:
+        assert bench.terminate(process) == 0
