@@ -111,9 +111,9 @@ setup(
     },
     entry_points={
         'console_scripts': [
-            'kane_inverse_dynamics = kane_dynamics.ros.inverse_dynamics_node:main',
-            'kane_forward_dynamics = kane_dynamics.ros.forward_dynamics_node:main',
-            'kane_simulator = kane_dynamics.ros.simulator_node:main',
+            'kane_inverse_dynamics = kane_dynamics.ros.entry:inverse_dynamics',
+            'kane_forward_dynamics = kane_dynamics.ros.entry:forward_dynamics',
+            'kane_simulator = kane_dynamics.ros.entry:simulator',
             'kane-dynamics = kane_dynamics.cli:main',
         ],
     },

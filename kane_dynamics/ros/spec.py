@@ -54,6 +54,11 @@ class Spec:
         names = {bool: 'bool', int: 'int', float: 'double', str: 'string'}
         return names[type(self.default)]
 
+    @property
+    def shown_default(self) -> str:
+        """Return the default as it would be written in YAML."""
+        return _shown(self.default)
+
     def constraints(self) -> str:
         """Return what a legal value must satisfy, in words; '' where everything is legal."""
         if self.choices:
@@ -140,7 +145,7 @@ def markdown_table(table: Iterable[Spec]) -> str:
     for spec in table:
         changeable = 'no' if spec.read_only else 'yes'
         rows.append(
-            f'| `{spec.name}` | {spec.kind} | `{_shown(spec.default)}` '
+            f'| `{spec.name}` | {spec.kind} | `{spec.shown_default}` '
             f'| {spec.unit or "-"} | {spec.constraints() or "any"} | {changeable} '
             f'| {spec.description} |'
         )

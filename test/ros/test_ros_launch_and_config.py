@@ -107,7 +107,7 @@ def test_nodes_exist_and_declare_their_parameters(path, console_scripts):
         assert ast.literal_eval(given['package']) == 'kane_dynamics'
         assert ast.literal_eval(given['name']) == executable
         module, _, function = console_scripts[executable].partition(':')
-        assert function == 'main'
+        assert executable == f'kane_{function}'
         assert (ROOT / Path(*module.split('.'))).with_suffix('.py').is_file()
         for name in parameter_names(given['parameters']) - ROS_PARAMETERS:
             assert matching_spec(name, TABLES[executable]), (executable, name)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The executables of the nodes: ``--help``, and a clear word where ROS 2 is missing."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
+
+from kane_dynamics.ros.tables import TABLES
+
+NODES = {
+    'kane_inverse_dynamics': (
+        'inverse_dynamics_node',
+        'Turns joint_states, odom and ~/reference into the efforts of wheels and arm.',
+    ),
+    'kane_forward_dynamics': (
+        'forward_dynamics_node',
+        'Predicts the accelerations and constraint forces that measured efforts cause.',
+    ),
+    'kane_simulator': (
+        'simulator_node',
+        'Integrates the robot: efforts in; joint_states, odom, tf and /clock out.',
+    ),
+}
+"""Executable to its module and what it does."""
+
+
+def inverse_dynamics(args: Sequence[str] | None = None) -> int:
+    """Run kane_inverse_dynamics."""
+    return start('kane_inverse_dynamics', args)
+
+
+def forward_dynamics(args: Sequence[str] | None = None) -> int:
+    """Run kane_forward_dynamics."""
+    return start('kane_forward_dynamics', args)
+
+
+def simulator(args: Sequence[str] | None = None) -> int:
+    """Run kane_simulator."""
+    return start('kane_simulator', args)
+
+
+def start(name: str, args: Sequence[str] | None = None) -> int:
+    """Run a node, or say what it takes; return the exit code."""
+    given = list(sys.argv[1:] if args is None else args)
+    if {'-h', '--help'} & set(given):
+        sys.stdout.write(usage(name))
+        return 0
+    try:
+        importlib.import_module('rclpy')
+    except ImportError as error:
+        sys.stderr.write(
+            f'{name} needs ROS 2, and rclpy cannot be imported ({error}).\n'
+            'Source your ROS 2 installation (. /opt/ros/<distribution>/setup.sh), or install '
+            "its wheels: pip install 'kane_dynamics[ros]'\n"
+        )
+        return 1
+    module = importlib.import_module(f'kane_dynamics.ros.{NODES[name][0]}')
+    return int(module.main(args))
+
+
+def usage(name: str) -> str:
+    """Return what a node takes, in words."""
+    lines = [
+        f'usage: {name} [--ros-args -p <parameter>:=<value> --params-file <file.yaml> '
+        '-r <name>:=<name>]',
+        '',
+        NODES[name][1],
+        '',
+        'parameters:',
+    ]
+    width = shutil.get_terminal_size().columns - 6
+    for spec in TABLES[name]:
+        unit = f' [{spec.unit}]' if spec.unit else ''
+        legal = f' ({spec.constraints()})' if spec.constraints() else ''
+        lines.append(f'  {spec.name}: {spec.kind}{unit}, default {spec.shown_default}{legal}')
+        lines += [f'      {line}' for line in textwrap.wrap(spec.description, width)]
+    lines += [
+        '',
+        f'topics and services: doc/nodes.md, or while it runs: ros2 node info /{name}',
+        '',
+    ]
+    return '\n'.join(lines)
