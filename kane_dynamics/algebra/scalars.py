@@ -49,9 +49,25 @@ def where(condition: Any, if_true: Scalar, if_false: Scalar) -> Scalar:
 
     A traced condition becomes a multiplexer of the expression graph.
     """
+    if isinstance(condition, (bool, np.bool_)):
+        return if_true if condition else if_false
     if type(condition).__module__.startswith('casadi'):
         import casadi
 
         return casadi.if_else(condition, if_true, if_false)
-    chosen: Any = np.where(condition, if_true, if_false)
-    return chosen if chosen.ndim else chosen.item()
+    return np.where(condition, if_true, if_false)
+
+
+def absolute(x: Scalar) -> Scalar:
+    """Return the absolute value of `x`."""
+    return _elementary('fabs', x)
+
+
+def is_number(x: Scalar) -> bool:
+    """Return whether `x` is a plain number, not traced."""
+    return isinstance(x, REAL_NUMBER)
+
+
+def is_zero(x: Scalar) -> bool:
+    """Return whether `x` is known to be zero, also as a traced scalar."""
+    return bool(x == 0.0) if is_number(x) else bool(x.is_zero())

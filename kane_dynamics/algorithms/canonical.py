@@ -39,8 +39,8 @@ class CanonicalSolution:
     ----------
     u, u_rate : ndarray, shape (nu,)
         Generalized speeds and their rates (44).
-    multipliers : ndarray, shape (k,)
-        Of the given rows, of least norm where rows repeat others.
+    multipliers : ndarray, shape (m,)
+        Of the given rows.
     partition : Partition
         Independent and dependent speeds.
     w, w_rate : ndarray, shape (nu,)
@@ -98,17 +98,15 @@ def canonical_motion(
         F - L of (4).
     u : ndarray, shape (nu,)
         Generalized speeds.
-    A : ndarray, shape (k, nu)
-        Constraint rows.
-    b0, b : ndarray, shape (k,)
+    A : ndarray, shape (m, nu)
+        Independent constraint rows.
+    b0, b : ndarray, shape (m,)
         Right sides of A u = b0 and A udot = b.
 
     Raises
     ------
     SingularMassMatrixError
         If Q is not positive definite.
-    InconsistentConstraintsError
-        If no speed satisfies A u = b0, or no acceleration A udot = b.
 
     """
     partition = partition_speeds(A, b0, b)

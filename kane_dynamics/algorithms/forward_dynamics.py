@@ -16,11 +16,17 @@ from numpy.typing import ArrayLike, NDArray
 from kane_dynamics.algorithms.dynamics import ExternalWrenches, wrenches_on_bodies
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
-from kane_dynamics.algorithms.methods import METHODS, SPEED_METHODS, Motion, Problem
+from kane_dynamics.algorithms.methods import (
+    METHODS,
+    SPEED_METHODS,
+    Motion,
+    Problem,
+    motion_of,
+)
 from kane_dynamics.algorithms.newton_euler import newton_euler
 from kane_dynamics.algorithms.terms import MethodTerms, ReferenceTerms
 from kane_dynamics.algorithms.udwadia_kalaba import constrained_motion
-from kane_dynamics.constraints.base import Constraint, constraint_rows
+from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_vector
 from kane_dynamics.model.robot import Robot
@@ -138,24 +144,9 @@ def external_force(robot: Robot, q: Sequence[float], wrenches: ExternalWrenches)
 
 
 def solve_motion(
-    robot: Robot,
-    constraints: Sequence[Constraint],
-    mass: Floats,
-    bias: Floats,
-    q: Sequence[float],
-    v: Sequence[float],
-    tau: Floats,
-    t: float,
+    robot: Robot, rows: ConstraintRows, mass: Floats, bias: Floats, v: Floats, tau: Floats
 ) -> Motion:
-    """Return the motion for a known mass matrix and bias force C v + g - J' w."""
-    rows = constraint_rows(robot, constraints, q, v, t)
-    force = tau - bias - joint_friction(robot, v)
-    motion = constrained_motion(mass, force, rows.matrix, rows.velocity, rows.acceleration)
-    return Motion(
-        motion.acceleration,
-        motion.multipliers,
-        motion.constraint_force,
-        motion.rank,
-        motion.residual,
-        rows.labels,
-    )
+    """Return the motion under given rows for a known mass matrix and bias force C v + g - J' w."""
+    force = tau - bias - joint_friction(robot, v.tolist())
+    found = constrained_motion(mass, force, rows)
+    return motion_of(found.selection, v, found.acceleration, found.multipliers)

@@ -2,9 +2,9 @@
 r"""
 Choosing independent speeds: from rows A v = b0 to v_D = D v_I + E (Gillespie, section 4).
 
-The rows are reduced by their singular value decomposition (Gillespie (43)): redundant ones drop
-out and contradictory ones show. QR with column pivoting of the reduced rows then picks the
-dependent speeds, so that neither the scale of the rows nor their redundancy matters. With G the
+The rows are those that `row_selection` takes. They are reduced to orthonormal ones by their
+singular value decomposition (Gillespie (43)); QR with column pivoting of the reduced rows then
+picks the dependent speeds, so that the scale of the rows does not matter. With G the
 reduced rows, :math:`D = -G_D^{-1} G_I` (the corrected sign of Gillespie (3)-(5)).
 """
 
@@ -16,11 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from kane_dynamics.algorithms.udwadia_kalaba import (
-    RANK_TOLERANCE,
-    check_consistent,
-    unit_scaling,
-)
+from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -43,8 +39,8 @@ class Partition:
         Tangent directions: v_I -> v at E = 0; the transpose of A_2 = [1 D'] in the order of v.
     rows : ndarray, shape (m, nv)
         A_1 = [-D 1] in the order of v.
-    to_multipliers : ndarray, shape (k, m)
-        Takes forces on the rows of A_1 to multipliers of the given rows, of least norm.
+    to_multipliers : ndarray, shape (m, m)
+        Takes forces on the rows of A_1 to multipliers of the given rows.
 
     """
 
@@ -69,9 +65,9 @@ class ReducedRows:
         G (Gillespie (43): the first rows of V').
     tangent : ndarray, shape (nv - m, nv)
         The other rows of V', an orthonormal basis of what the rows allow.
-    to_reduced : ndarray, shape (m, k)
+    to_reduced : ndarray, shape (m, m)
         Takes right sides of A to right sides of G; its transpose takes multipliers of G to
-        those of A of least norm.
+        those of A.
 
     """
 
@@ -80,17 +76,12 @@ class ReducedRows:
     to_reduced: Floats
 
 
-def reduce_rows(A: Floats, b0: Floats, b: Floats) -> ReducedRows:
-    """Return independent rows; parameters and errors as for `partition_speeds`."""
+def reduce_rows(A: Floats) -> ReducedRows:
+    """Return orthonormal rows that say the same as independent rows A, shape (m, nv)."""
     scaling = unit_scaling(np.linalg.norm(A, axis=1))
     U, singular_values, Vt = scipy.linalg.svd(scaling[:, None] * A, full_matrices=True)
-    rank = int(
-        np.count_nonzero(singular_values > RANK_TOLERANCE * singular_values.max(initial=1.0))
-    )
-    missing = U[:, rank:].T
-    check_consistent('speed satisfies A v = b0', missing, scaling * b0, rank)
-    check_consistent('acceleration satisfies A vdot = b', missing, scaling * b, rank)
-    to_reduced = (U[:, :rank] / singular_values[:rank]).T * scaling
+    rank = len(A)
+    to_reduced = (U / singular_values).T * scaling
     return ReducedRows(Vt[:rank], Vt[rank:], to_reduced)
 
 
@@ -100,18 +91,13 @@ def partition_speeds(A: Floats, b0: Floats, b: Floats) -> Partition:
 
     Parameters
     ----------
-    A : ndarray, shape (k, nv)
-        Rows.
-    b0, b : ndarray, shape (k,)
+    A : ndarray, shape (m, nv)
+        Independent rows.
+    b0, b : ndarray, shape (m,)
         Right sides of A v = b0 and A vdot = b.
 
-    Raises
-    ------
-    InconsistentConstraintsError
-        If no speed satisfies A v = b0, or no acceleration A vdot = b.
-
     """
-    given = reduce_rows(A, b0, b)
+    given = reduce_rows(A)
     reduced, to_reduced = given.rows, given.to_reduced
     rank, nv = reduced.shape
     order = scipy.linalg.qr(reduced, mode='r', pivoting=True)[1]

@@ -37,8 +37,8 @@ class KaneSolution:
     ----------
     u, u_rate : ndarray, shape (nu,)
         Generalized speeds and their rates.
-    multipliers : ndarray, shape (k,)
-        Of the given rows, of least norm where rows repeat others.
+    multipliers : ndarray, shape (m,)
+        Of the given rows.
     partition : Partition
         Independent and dependent speeds.
     reduced_mass : ndarray, shape (p, p)
@@ -81,17 +81,15 @@ def kane_motion(
         F, and L of F*.
     u : ndarray, shape (nu,)
         Generalized speeds.
-    A : ndarray, shape (k, nu)
-        Constraint rows.
-    b0, b : ndarray, shape (k,)
+    A : ndarray, shape (m, nu)
+        Independent constraint rows.
+    b0, b : ndarray, shape (m,)
         Right sides of A u = b0 and A udot = b.
 
     Raises
     ------
     SingularMassMatrixError
         If some independent speed moves no mass.
-    InconsistentConstraintsError
-        If no speed satisfies A u = b0, or no acceleration A udot = b.
 
     """
     partition = partition_speeds(A, b0, b)

@@ -37,13 +37,10 @@ class LagrangeSolution:
     ----------
     acceleration : ndarray, shape (nv,)
         vdot = B udot + gamma.
-    multipliers : ndarray, shape (k,)
-        lambda with A' lambda = M vdot + h - f, of least norm where rows repeat others (of the
-        rows scaled to unit length).
-    rank : int
-        Number r of independent rows.
+    multipliers : ndarray, shape (m,)
+        lambda with A' lambda = M vdot + h - f.
     basis : ndarray, shape (nv, p)
-        B = dv/du, orthonormal columns with A B = 0 (13), p = nv - r.
+        B = dv/du, orthonormal columns with A B = 0 (13), p = nv - m.
     acceleration_offset : ndarray, shape (nv,)
         gamma, of least norm with A gamma = b: dB/dt u + dd/dt of (12), but for its tangent part.
     speed_rate : ndarray, shape (p,)
@@ -61,7 +58,6 @@ class LagrangeSolution:
 
     acceleration: Floats
     multipliers: Floats
-    rank: int
     basis: Floats
     acceleration_offset: Floats
     speed_rate: Floats
@@ -77,7 +73,6 @@ def lagrange_motion(
     velocity_force: Floats,
     force: Floats,
     A: Floats,
-    b0: Floats,
     b: Floats,
 ) -> LagrangeSolution:
     """
@@ -93,20 +88,18 @@ def lagrange_motion(
         h (39).
     force : ndarray, shape (nv,)
         f: efforts, weight, friction and all other given forces, without h.
-    A : ndarray, shape (k, nv)
-        Constraint rows.
-    b0, b : ndarray, shape (k,)
-        Right sides of A v = b0 and A vdot = b.
+    A : ndarray, shape (m, nv)
+        Independent constraint rows.
+    b : ndarray, shape (m,)
+        Right side of A vdot = b.
 
     Raises
     ------
     SingularMassMatrixError
         If some allowed speed moves no mass.
-    InconsistentConstraintsError
-        If no speed satisfies A v = b0, or no acceleration A vdot = b.
 
     """
-    reduced_rows = reduce_rows(A, b0, b)
+    reduced_rows = reduce_rows(A)
     normal, to_normal = reduced_rows.rows, reduced_rows.to_reduced
     B = reduced_rows.tangent.T
     offset = normal.T @ (to_normal @ b)
@@ -118,7 +111,6 @@ def lagrange_motion(
     return LagrangeSolution(
         acceleration,
         to_normal.T @ (normal @ lacking),
-        len(normal),
         B,
         offset,
         speed_rate,

@@ -5,9 +5,9 @@ Accelerations and Lagrange multipliers from one linear system.
 .. math:: \begin{bmatrix} M & -G^T \\ G & 0 \end{bmatrix}
    \begin{bmatrix} \dot v \\ \mu \end{bmatrix} = \begin{bmatrix} Q \\ g \end{bmatrix}
 
-with independent, orthonormal rows G of the given rows A. These are the conditions for the least
-value of a function with gradient :math:`M\dot v - Q`, Gibbs's or Gauss's, under the constraints.
-M may be singular as long as the constraints bind what has no mass.
+with orthonormal rows G that say the same as the independent rows A. These are the conditions for
+the least value of a function with gradient :math:`M\dot v - Q`, Gibbs's or Gauss's, under the
+constraints. M may be singular as long as the constraints bind what has no mass.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Floats = NDArray[np.float64]
 
 
 def multiplier_motion(
-    mass_matrix: Floats, force: Floats, A: Floats, b0: Floats, b: Floats
-) -> tuple[Floats, Floats, int]:
+    mass_matrix: Floats, force: Floats, A: Floats, b: Floats
+) -> tuple[Floats, Floats]:
     """
-    Return accelerations, multipliers of the rows of A, and the rank of A.
+    Return accelerations and multipliers of the rows of A.
 
     Parameters
     ----------
@@ -35,20 +35,18 @@ def multiplier_motion(
         M, positive semidefinite.
     force : ndarray, shape (nv,)
         Q = tau - C v - g and all other given forces.
-    A : ndarray, shape (k, nv)
-        Constraint rows.
-    b0, b : ndarray, shape (k,)
-        Right sides of A v = b0 and A vdot = b.
+    A : ndarray, shape (m, nv)
+        Independent constraint rows.
+    b : ndarray, shape (m,)
+        Right side of A vdot = b.
 
     Raises
     ------
     SingularMassMatrixError
         If some speed that no row binds moves no mass.
-    InconsistentConstraintsError
-        If no speed satisfies A v = b0, or no acceleration A vdot = b.
 
     """
-    reduced = reduce_rows(A, b0, b)
+    reduced = reduce_rows(A)
     G, nv = reduced.rows, len(force)
     rank = len(G)
     size = float(np.linalg.norm(mass_matrix)) or 1.0  # brings mu to the size of vdot
@@ -63,4 +61,4 @@ def multiplier_motion(
             f'[M -A^T; A 0] has rank {found} of {nv + rank}: a speed that no row binds moves '
             'no mass'
         )
-    return solution[:nv], reduced.to_reduced.T @ (size * solution[nv:]), rank
+    return solution[:nv], reduced.to_reduced.T @ (size * solution[nv:])

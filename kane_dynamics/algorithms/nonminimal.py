@@ -34,8 +34,8 @@ class NonminimalSolution:
     ----------
     u, u_rate : ndarray, shape (nu,)
         Generalized speeds and their rates.
-    multipliers : ndarray, shape (k,)
-        Of the given rows, of least norm where rows repeat others.
+    multipliers : ndarray, shape (m,)
+        Of the given rows.
     partition : Partition
         Independent and dependent speeds; its rows are A_1, its basis is A_2'.
     mass : ndarray, shape (nu, nu)
@@ -70,17 +70,15 @@ def nonminimal_motion(
         F - L.
     u : ndarray, shape (nu,)
         Generalized speeds.
-    A : ndarray, shape (k, nu)
-        Constraint rows.
-    b0, b : ndarray, shape (k,)
+    A : ndarray, shape (m, nu)
+        Independent constraint rows.
+    b0, b : ndarray, shape (m,)
         Right sides of A u = b0 and A udot = b.
 
     Raises
     ------
     SingularMassMatrixError
         If the rank of [Q; A_1] is less than nu.
-    InconsistentConstraintsError
-        If no speed satisfies A u = b0, or no acceleration A udot = b.
 
     """
     partition = partition_speeds(A, b0, b)

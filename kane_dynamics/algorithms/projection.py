@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
-from kane_dynamics.algorithms.udwadia_kalaba import constrained_motion
-from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
+from kane_dynamics.algorithms.row_selection import select_rows
+from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
+from kane_dynamics.constraints.base import Constraint, constraint_rows
 from kane_dynamics.exceptions import ProjectionError
 from kane_dynamics.model.integration import integrate_coordinates
 from kane_dynamics.model.robot import Robot
@@ -43,9 +44,10 @@ def project(
     q = _projected_coordinates(robot, constraints, q, v, t)
     coordinates, speeds = q.tolist(), v.tolist()
     rows = constraint_rows(robot, constraints, coordinates, speeds, t)
-    mass = gauss_mass_matrix(robot, coordinates)
-    motion = constrained_motion(mass, mass @ v, rows.matrix, rows.velocity, rows.velocity)
-    return q, motion.acceleration
+    selection = select_rows(rows, cholesky_factor(gauss_mass_matrix(robot, coordinates)))
+    selection.check_speeds(v)
+    taken = selection.independent
+    return q, nearest(selection.root, taken.matrix, v, taken.velocity)[0]
 
 
 def _projected_coordinates(
@@ -53,20 +55,15 @@ def _projected_coordinates(
 ) -> Floats:
     violation = np.zeros(0)
     for _ in range(_NEWTON_LIMIT):
-        rows = constraint_rows(robot, constraints, q.tolist(), v.tolist(), t)
-        matrix, violation = _holonomic(rows)
+        rows = constraint_rows(robot, constraints, q.tolist(), v.tolist(), t).holonomic
+        violation = np.array(rows.positions, dtype=float)
         if np.abs(violation).max(initial=0.0) <= POSITION_TOLERANCE:
             return q
-        mass = gauss_mass_matrix(robot, q.tolist())
-        step = constrained_motion(mass, np.zeros(robot.nv), matrix, -violation, -violation)
-        q = integrate_coordinates(robot, q, step.acceleration.tolist(), 1.0)
+        factor = cholesky_factor(gauss_mass_matrix(robot, q.tolist()))
+        taken = select_rows(rows, factor).taken
+        step, _ = nearest(factor, rows.matrix[taken], np.zeros(robot.nv), -violation[taken])
+        q = integrate_coordinates(robot, q, step.tolist(), 1.0)
     raise ProjectionError(
         f'holonomic rows still violated by {np.abs(violation).max():.3e} after '
         f'{_NEWTON_LIMIT} Newton steps'
     )
-
-
-def _holonomic(rows: ConstraintRows) -> tuple[Floats, Floats]:
-    known = [k for k, position in enumerate(rows.positions) if position is not None]
-    violation = np.array([rows.positions[k] for k in known], dtype=float)
-    return rows.matrix[known], violation

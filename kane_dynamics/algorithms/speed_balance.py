@@ -63,6 +63,7 @@ class SpeedBalance:
 
 def speed_balance(
     terms: MethodTerms,
+    M: Floats,
     q: Floats,
     v: Floats,
     t: float,
@@ -70,8 +71,7 @@ def speed_balance(
     rows: ConstraintRows,
     speeds: GeneralizedSpeeds | None,
 ) -> SpeedBalance:
-    """Return the equations of motion in `speeds`, or in v where there are none."""
-    M = terms.mass_matrix(q)
+    """Return the equations of motion in `speeds`, or in v where there are none, for known M."""
     gravity = terms.gravity_force(q)
     active, velocity_force = applied - gravity, terms.bias_force(q, v) - gravity
     given_force = active - velocity_force

@@ -8,8 +8,8 @@ With :math:`M = L L^T`, :math:`D = A L^{-T}` and :math:`Q` the unconstrained for
 
 the acceleration nearest to the free one in the metric M among all with :math:`A\dot v = b`. The
 square root :math:`M^{1/2}` of the paper may be any N with :math:`N N^T = M`; this is Cholesky's.
-Rows are scaled to unit length in that metric before the rank is decided, so that neither units nor
-redundant rows change the result.
+The rows of A are those that `row_selection` takes, so that D has full rank: :math:`D^+` is that of
+its QR factors.
 """
 
 from __future__ import annotations
@@ -17,20 +17,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
+import scipy.linalg
 from numpy.typing import NDArray
 
-from kane_dynamics.exceptions import InconsistentConstraintsError, SingularMassMatrixError
+from kane_dynamics.algorithms.row_selection import RowSelection, select_rows
+from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.exceptions import SingularMassMatrixError
 
 Floats = NDArray[np.float64]
 
-# Relative singular value below which rows, scaled to unit length, count as dependent.
-RANK_TOLERANCE = 1e-9
-# Size, relative to the largest row, of rows that are zero but for roundoff: far below the spread
-# of units (1e-6 for a row in mm and tonnes), far above 1e-16.
-ROUNDOFF_ROW = 1e-12
-# Contradiction of scaled rows, relative to their right side: above integration drift.
-CONSISTENCY_TOLERANCE = 1e-6
 # Reciprocal condition below which a mass matrix, or a system of rows of unit length, counts as
 # singular: above roundoff of a hundred speeds, below the spread of inertias of a robot with
 # fingers (1e-11).
@@ -46,22 +41,16 @@ class ConstrainedMotion:
     ----------
     acceleration : ndarray, shape (nv,)
         vdot.
-    multipliers : ndarray, shape (k,)
-        lambda with Q_c = A' lambda, the one of least norm of the scaled rows where rows repeat.
-    constraint_force : ndarray, shape (nv,)
-        Q_c = A' lambda.
-    rank : int
-        Number of independent rows.
-    residual : float
-        Norm of A vdot - b.
+    multipliers : ndarray, shape (m,)
+        lambda of the rows that were taken, with Q_c = A_K' lambda.
+    selection : RowSelection
+        The rows that were taken.
 
     """
 
     acceleration: Floats
     multipliers: Floats
-    constraint_force: Floats
-    rank: int
-    residual: float
+    selection: RowSelection
 
 
 def cholesky_factor(mass_matrix: Floats) -> Floats:
@@ -89,8 +78,47 @@ def cholesky_factor(mass_matrix: Floats) -> Floats:
     )
 
 
+def selected_rows(mass_matrix: Floats, rows: ConstraintRows) -> RowSelection:
+    """Return which rows are taken where M may be singular."""
+    try:
+        return select_rows(rows, cholesky_factor(mass_matrix))
+    except SingularMassMatrixError:
+        return select_rows(rows)
+
+
+def nearest(
+    factor: Floats, A: Floats, free: Floats, right_side: Floats
+) -> tuple[Floats, Floats]:
+    r"""
+    Return the x nearest to `free` in the metric M = L L' with A x = c, and its multipliers.
+
+    .. math:: M (x - x_{free}) = A^T \mu, \qquad A x = c
+
+    Parameters
+    ----------
+    factor : ndarray, shape (nv, nv)
+        L, lower triangular.
+    A : ndarray, shape (m, nv)
+        Independent rows.
+    free : ndarray, shape (nv,)
+        The point to be near.
+    right_side : ndarray, shape (m,)
+        c.
+
+    """
+    if not len(A):
+        return free, np.zeros(0)
+    D = scipy.linalg.solve_triangular(factor, A.T, lower=True).T
+    scaling = 1.0 / np.linalg.norm(D, axis=1)
+    Q, R = scipy.linalg.qr((scaling[:, None] * D).T, mode='economic')
+    along = scipy.linalg.solve_triangular(R, scaling * (right_side - A @ free), trans='T')
+    multipliers = scaling * scipy.linalg.solve_triangular(R, along)
+    step = scipy.linalg.solve_triangular(factor, Q @ along, lower=True, trans='T')
+    return free + step, multipliers
+
+
 def constrained_motion(
-    mass_matrix: Floats, force: Floats, A: Floats, b0: Floats, b: Floats
+    mass_matrix: Floats, force: Floats, rows: ConstraintRows
 ) -> ConstrainedMotion:
     """
     Return the acceleration of least constraint (62).
@@ -101,38 +129,22 @@ def constrained_motion(
         M, positive definite.
     force : ndarray, shape (nv,)
         Q = tau - C v - g and all other given forces.
-    A : ndarray, shape (k, nv)
-        Constraint rows.
-    b0, b : ndarray, shape (k,)
-        Right sides of A v = b0 and A vdot = b.
+    rows : ConstraintRows
+        A vdot = b; whether rows that were not taken contradict the others is for
+        `RowSelection.check_accelerations` to say.
 
     Raises
     ------
     SingularMassMatrixError
         If M is not positive definite.
-    InconsistentConstraintsError
-        If no speed satisfies A v = b0, or no acceleration A vdot = b.
 
     """
     factor = cholesky_factor(mass_matrix)
-    half_free = scipy.linalg.solve_triangular(factor, force, lower=True)  # L^-1 Q
-    free = scipy.linalg.solve_triangular(factor, half_free, lower=True, trans='T')  # M^-1 Q
-    if not len(b):
-        return ConstrainedMotion(free, np.zeros(0), np.zeros(len(free)), 0, 0.0)
-    D = scipy.linalg.solve_triangular(factor, A.T, lower=True).T
-    scaling = unit_scaling(np.linalg.norm(D, axis=1))
-    U, singular_values, Vt = scipy.linalg.svd(scaling[:, None] * D, full_matrices=True)
-    rank = int(np.count_nonzero(singular_values > RANK_TOLERANCE * max(1.0, *singular_values)))
-    missing = U[:, rank:].T
-    check_consistent('speed satisfies A v = b0', missing, scaling * b0, rank)
-    check_consistent('acceleration satisfies A vdot = b', missing, scaling * b, rank)
-    gap = scaling * (b - A @ free)
-    along = (U[:, :rank].T @ gap) / singular_values[:rank]
-    multipliers = scaling * (U[:, :rank] @ (along / singular_values[:rank]))
-    step = scipy.linalg.solve_triangular(factor, Vt[:rank].T @ along, lower=True, trans='T')
-    acceleration = free + step
-    residual = float(np.linalg.norm(A @ acceleration - b))
-    return ConstrainedMotion(acceleration, multipliers, A.T @ multipliers, rank, residual)
+    free = scipy.linalg.cho_solve((factor, True), force)
+    selection = select_rows(rows, factor)
+    taken = selection.independent
+    acceleration, multipliers = nearest(factor, taken.matrix, free, taken.acceleration)
+    return ConstrainedMotion(acceleration, multipliers, selection)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -159,44 +171,27 @@ class GaussSolution:
     least_constraint: float
 
 
-def gauss_solution(
-    mass_matrix: Floats, force: Floats, A: Floats, acceleration: Floats
-) -> GaussSolution:
+def gauss_solution(mass_matrix: Floats, force: Floats, motion: ConstrainedMotion) -> GaussSolution:
     """Return what the principle says of a motion that `constrained_motion` found."""
     factor = cholesky_factor(mass_matrix)
-    D = scipy.linalg.solve_triangular(factor, A.T, lower=True).T
-    scaled = unit_scaling(np.linalg.norm(D, axis=1))[:, None] * D
-    _, sizes, Vt = np.linalg.svd(scaled, full_matrices=False)
-    range_of_rows = Vt[sizes > RANK_TOLERANCE * sizes.max(initial=1.0)].T
+    selection = motion.selection
+    D = scipy.linalg.solve_triangular(factor, selection.rows.matrix.T, lower=True).T
+    taken = D[selection.taken]
+    scaled = taken / np.linalg.norm(taken, axis=1, keepdims=True)
+    range_of_rows = scipy.linalg.qr(scaled.T, mode='economic')[0]
     half = scipy.linalg.solve_triangular(factor, np.eye(len(force)), lower=True)  # L^-1
     omega = np.eye(len(force)) - factor @ range_of_rows @ (range_of_rows.T @ half)
     free = scipy.linalg.cho_solve((factor, True), force)
-    gap = acceleration - free
+    gap = motion.acceleration - free
     return GaussSolution(free, D, omega, 0.5 * float(gap @ mass_matrix @ gap))
 
 
 def unit_scaling(sizes: Floats) -> Floats:
-    """
-    Return the factors that bring rows of these norms to unit length.
-
-    Rows of roundoff (a planar loop in a tilted plane has them) are scaled as the largest row: at
-    unit length they would pass for constraints.
-    """
+    """Return the factors that bring rows of these norms to unit length; zero rows stay zero."""
     largest = float(sizes.max(initial=0.0)) or 1.0
-    scaling: Floats = 1.0 / np.where(sizes > ROUNDOFF_ROW * largest, sizes, largest)
+    scaling: Floats = 1.0 / np.where(sizes > _NO_ROW * largest, sizes, largest)
     return scaling
 
 
-def check_consistent(what: str, missing: Floats, right_side: Floats, rank: int) -> None:
-    """
-    Check a right side against the combinations of rows that vanish.
-
-    Raises
-    ------
-    InconsistentConstraintsError
-        If one of these combinations of the right side does not vanish.
-
-    """
-    contradiction = float(np.linalg.norm(missing @ right_side))
-    if contradiction > CONSISTENCY_TOLERANCE * (1.0 + float(np.linalg.norm(right_side))):
-        raise InconsistentConstraintsError(f'no {what}', rank, contradiction)
+# Size, relative to the largest row of a linear system, of one that is zero but for roundoff.
+_NO_ROW = 1e-12

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
 from kane_dynamics.algebra.quaternions import as_array
@@ -40,6 +40,10 @@ class Row:
         Violation Phi of a holonomic row (zero when satisfied); None for a nonholonomic one.
     integrated : bool
         Whether the row binds accelerations only, with b_0 = A v.
+    kind : str
+        Rows of one constraint with the same kind are measured against the largest of them where
+        rank is decided (`algorithms.row_selection`): a row that vanishes beside them binds
+        nothing. A row without a kind is measured against itself.
 
     """
 
@@ -48,6 +52,7 @@ class Row:
     acceleration: Scalar = 0.0
     position: Scalar | None = None
     integrated: bool = False
+    kind: str = ''
 
 
 class Constraint(Protocol):
@@ -84,6 +89,10 @@ class ConstraintRows:
         Names of the rows.
     integrated : tuple of bool, length k
         Which rows bind accelerations only.
+    kinds : tuple of int, length k
+        Rows of one kind share a number.
+    owners : tuple of int, length k
+        Rows of one constraint share a number.
 
     """
 
@@ -93,6 +102,51 @@ class ConstraintRows:
     positions: tuple[Scalar | None, ...]
     labels: tuple[str, ...]
     integrated: tuple[bool, ...]
+    kinds: tuple[int, ...]
+    owners: tuple[int, ...]
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.labels)
+
+    @classmethod
+    def of(cls, A: ArrayLike, b0: ArrayLike, b: ArrayLike) -> ConstraintRows:
+        """Return nonholonomic rows A v = b0, A vdot = b, each measured against itself."""
+        matrix = np.atleast_2d(np.array(A, dtype=float))
+        own = tuple(range(len(matrix)))
+        return cls(
+            matrix,
+            np.atleast_1d(np.array(b0, dtype=float)),
+            np.atleast_1d(np.array(b, dtype=float)),
+            (None,) * len(own),
+            tuple(f'row {k}' for k in own),
+            (False,) * len(own),
+            own,
+            own,
+        )
+
+    def take(self, chosen: Sequence[int]) -> ConstraintRows:
+        """Return some of the rows, in the given order."""
+        picked = list(chosen)
+        return ConstraintRows(
+            self.matrix[picked],
+            self.velocity[picked],
+            self.acceleration[picked],
+            tuple(self.positions[k] for k in picked),
+            tuple(self.labels[k] for k in picked),
+            tuple(self.integrated[k] for k in picked),
+            tuple(self.kinds[k] for k in picked),
+            tuple(self.owners[k] for k in picked),
+        )
+
+    @property
+    def holonomic(self) -> ConstraintRows:
+        """Return the rows that know their violation in q."""
+        return self.take([k for k, phi in enumerate(self.positions) if phi is not None])
+
+    def elimination_order(self) -> list[int]:
+        """Return the numbers of the rows, holonomic ones first, otherwise as given."""
+        return sorted(range(len(self)), key=lambda k: self.positions[k] is None)
 
     def velocity_after(self, v: Any, h: Scalar) -> NDArray[Any]:
         """Return the right side of A v+ = b_0 for speeds v+ that follow v after h [s], (k,)."""
@@ -120,7 +174,16 @@ def constraint_rows(
 
     """
     check_robot(robot, constraints)
-    rows = [row for constraint in constraints for row in constraint.rows(robot, q, v, t)]
+    rows: list[Row] = []
+    kinds: list[int] = []
+    owners: list[int] = []
+    numbers: dict[tuple[int, str], int] = {}
+    for owner, constraint in enumerate(constraints):
+        for row in constraint.rows(robot, q, v, t):
+            key = (owner, row.kind or f' {len(rows)}')
+            kinds.append(numbers.setdefault(key, len(numbers)))
+            owners.append(owner)
+            rows.append(row)
     traced = not all(isinstance(c, REAL_NUMBER) for row in rows for c in row.coefficients.values())
     matrix = np.zeros((len(rows), robot.nv), dtype=object if traced else float)
     for i, row in enumerate(rows):
@@ -133,6 +196,8 @@ def constraint_rows(
         tuple(row.position for row in rows),
         tuple(label for constraint in constraints for label in constraint.labels),
         tuple(row.integrated for row in rows),
+        tuple(kinds),
+        tuple(owners),
     )
 
 

@@ -92,12 +92,13 @@ class _RelativeMotion:
         self,
         projection: Projection,
         position: Scalar,
+        kind: str,  # turns and shifts have different units
         centripetal: Scalar = 0.0,
     ) -> Row:
         """Return the row that projects the twist; `centripetal` is what the moving frame adds."""
         acceleration = -projection(self.bias) - centripetal
         coefficients = projected_columns(self.columns, projection)
-        return Row(coefficients, acceleration=acceleration, position=position)
+        return Row(coefficients, acceleration=acceleration, position=position, kind=kind)
 
 
 def _relative_motion(robot: Robot, a: Frame, b: Frame, q: Any, v: Any) -> _RelativeMotion:
@@ -115,7 +116,9 @@ def _rigid_rows(relative: _RelativeMotion) -> list[Row]:
     side = where(r.w < 0.0, -1.0, 1.0)  # r and -r are one rotation
     turns = (2.0 * side * r.x, 2.0 * side * r.y, 2.0 * side * r.z)
     return [
-        relative.row(lambda s, part=part, axis=axis: getattr(getattr(s, part), axis), position)
+        relative.row(
+            lambda s, part=part, axis=axis: getattr(getattr(s, part), axis), position, part
+        )
         for part, positions in (('primary', turns), ('dual', (p.x, p.y, p.z)))
         for axis, position in zip('xyz', positions, strict=True)
     ]
@@ -132,6 +135,7 @@ def _point_rows(relative: _RelativeMotion) -> list[Row]:
         relative.row(
             lambda s, axis=axis: getattr(velocity(s), axis),
             getattr(p, axis),
+            'dual',
             getattr(centripetal, axis),
         )
         for axis in 'xyz'
@@ -151,6 +155,7 @@ def _axis_rows(relative: _RelativeMotion, axis: Vector) -> list[Row]:
             relative.row(
                 lambda s, d=across: dot(d, cross(s.primary, m)),
                 tilt + where(tilt < 0.0, -flipped, flipped),
+                'primary',
                 dot(across, centripetal),
             )
         )

@@ -110,7 +110,9 @@ class RollingWheel:
             acceleration = -dot(direction, bias) - dot(direction_rate, slip)
             # the height of the lowest point is a position; the other rows are nonholonomic
             height = (motion.pose.translation + arm).z if name == 'vertical' else None
-            rows.append(Row(coefficients, acceleration=acceleration, position=height))
+            rows.append(
+                Row(coefficients, acceleration=acceleration, position=height, kind=self.labels[0])
+            )
         return rows
 
 

@@ -12,10 +12,11 @@ from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels
 from kane_dynamics.kernels.fingerprint import fingerprint
 from kane_dynamics.kernels.generic import too_large
 from kane_dynamics.kernels.llvm_calls import LlvmCall
-from kane_dynamics.kernels.method_graphs import METHOD_GRAPHS, method_rows
+from kane_dynamics.kernels.method_graphs import METHOD_GRAPHS
 from kane_dynamics.kernels.module import KernelSpec
 from kane_dynamics.kernels.native import kernel_ir, start_compiling
 from kane_dynamics.kernels.recording import EffortLaw, record_step
+from kane_dynamics.kernels.selection import RowPlan
 from kane_dynamics.kernels.stepping import stepping_text
 from kane_dynamics.kernels.trace import (
     DERIVATIVE_GRAPHS,
@@ -58,7 +59,8 @@ class Build:
 
 def build_kernels(
     robot: Robot,
-    rows: Sequence[Constraint],
+    constraints: Sequence[Constraint],
+    plan: RowPlan,
     frames: Sequence[str],
     derivatives: bool,
     methods: bool,
@@ -69,11 +71,15 @@ def build_kernels(
     """Return the kernels of a robot, from the cache where they are there and sound."""
     graphs = GRAPHS + (DERIVATIVE_GRAPHS if derivatives else ())
     if methods:
-        graphs += METHOD_GRAPHS + ((method_rows,) if rows else ())
+        graphs += METHOD_GRAPHS
+    if constraints:
+        graphs += (Tracer.constraint_rows,)
     key, remark = None, 'not asked for'
     if use_cache:
         try:
-            key = fingerprint(robot, rows, tuple(frames), derivatives, methods, effort)
+            key = fingerprint(
+                robot, constraints, plan, tuple(frames), derivatives, methods, effort
+            )
         except NotFingerprintableError as error:
             remark = f'not usable: {error}'
     if key is not None:
@@ -82,7 +88,7 @@ def build_kernels(
             return Build(kernels, 'cache', remark, methods)
     if too_large(robot):
         graphs = RECURSIONS
-    built = _compile_all(Tracer(robot, rows, frames), graphs, effort, progress)
+    built = _compile_all(Tracer(robot, constraints, frames, plan), graphs, effort, progress)
     if key is not None:
         remark += ', ' + store_kernels(cache_folder(), key, built)
     return Build(built, 'compiled', remark, methods)

@@ -11,7 +11,7 @@ from kane_dynamics.kernels.build import Progress, build_kernels
 from kane_dynamics.kernels.compiled import CompiledRobot
 from kane_dynamics.kernels.generic import too_large
 from kane_dynamics.kernels.recording import EffortLaw
-from kane_dynamics.kernels.selection import independent_rows
+from kane_dynamics.kernels.selection import row_plan
 from kane_dynamics.model.robot import Robot
 
 
@@ -56,8 +56,6 @@ def compile_robot(
         If a frame does not exist.
     InvalidInputError
         If the effort law cannot be traced, or the robot is too large for compiled steps with one.
-    InconsistentConstraintsError
-        If the rows contradict each other.
     ConstraintError
         If a user's constraint function cannot be traced.
 
@@ -69,8 +67,9 @@ def compile_robot(
         raise InvalidInputError(
             f'this robot with {robot.nv} speeds is too large for compiled steps with an effort law'
         )
-    rows = independent_rows(robot, constraints)
+    plan = row_plan(robot, constraints)
+    rows = tuple(constraints)
     build = build_kernels(
-        robot, (rows,) if rows.kept else (), names, derivatives, methods, effort, cache, progress
+        robot, rows, plan, names, derivatives, methods, effort, cache, progress
     )
-    return CompiledRobot(robot, constraints, names, build, effort)
+    return CompiledRobot(robot, rows, plan, names, build, effort)

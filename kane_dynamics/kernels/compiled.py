@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algorithms import dynamics
-from kane_dynamics.algorithms.forward_dynamics import forward_dynamics, solve_by
+from kane_dynamics.algorithms.forward_dynamics import forward_dynamics, solve_by, solve_motion
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.algorithms.kinematics import forward_kinematics
 from kane_dynamics.algorithms.methods import Motion
-from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.algorithms.udwadia_kalaba import selected_rows
+from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.build import STEPS, Build, step_name
 from kane_dynamics.kernels.derivatives import (
@@ -27,6 +29,7 @@ from kane_dynamics.kernels.generic import GenericTerms, too_large
 from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.method_terms import CompiledTerms
 from kane_dynamics.kernels.recording import EffortLaw
+from kane_dynamics.kernels.selection import RowPlan
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.simulation.integrators import INTEGRATORS
@@ -47,17 +50,15 @@ _INPUTS = {
     'forward_dynamics': ('q', 'v', 'tau', 'time'),
     'motion': ('q', 'v', 'tau', 'time'),
     'balance_derivatives': ('q', 'v', 'a', 'lambda', 'time'),
-    'constraint_matrix': ('q', 'v', 'time'),
+    'constraint_rows': ('q', 'v', 'time'),
     'gibbs_gradient': ('q', 'v', 'a'),
     'lagrange_terms': ('q', 'v'),
-    'method_rows': ('q', 'v', 'time'),
 }
 _NEVER_SOLVED = (
     'balance_derivatives',
-    'constraint_matrix',
+    'constraint_rows',
     'gibbs_gradient',
     'lagrange_terms',
-    'method_rows',
 )
 
 
@@ -98,11 +99,13 @@ class CompiledRobot:
         self,
         robot: Robot,
         constraints: Sequence[Constraint],
+        plan: RowPlan,
         frames: Sequence[str],
         build: Build,
         effort: EffortLaw | None = None,
     ) -> None:
         self.robot = robot
+        self._plan = plan
         self.constraints = tuple(constraints)
         self.frames = tuple(frames)
         self.source = build.source
@@ -119,6 +122,7 @@ class CompiledRobot:
         if too_large(robot):
             self._generic = GenericTerms(robot, calls['inverse_dynamics'], calls['bias_force'])
             calls |= self._generic.functions(self.constraints)
+        calls['constraint_rows'] = self.constraint_rows
         self._terms = CompiledTerms(robot, self.constraints, calls, self._kernels)
         self.inverse_dynamics = calls['inverse_dynamics']
         self.bias_force = calls['bias_force']
@@ -130,6 +134,7 @@ class CompiledRobot:
         self.frame_poses = calls['frame_poses']
         self.forward_dynamics = calls['forward_dynamics']
         self._engines: dict[tuple[str, bool, int], CompiledEngine] = {}
+        self._rows: ConstraintRows | None = None
 
     @property
     def fallbacks(self) -> int:
@@ -169,11 +174,41 @@ class CompiledRobot:
         kernel = self._kernels['motion']
         timed = ([time],) if kernel.takes == len(_INPUTS['motion']) else ()
         outputs = kernel.all_outputs(q, v, tau, *timed)
-        if outputs is None or len(outputs[1]) != len(labels):
+        if outputs is None:
             return forward_dynamics(self.robot, q, v, tau, self.constraints, time=time)
-        acceleration, multipliers, force, residual = outputs
-        norm = float(np.linalg.norm(residual))
-        return Motion(acceleration, multipliers, force, len(multipliers), norm, labels)
+        if self._plan.repeated or not self._plan.certain:  # multipliers must be shared out
+            return self._shared_motion(q, v, tau, time)
+        acceleration, multipliers, force, residual, slip = outputs
+        norms = float(np.linalg.norm(residual)), float(np.linalg.norm(slip))
+        return Motion(acceleration, multipliers, force, len(labels), *norms, labels, labels)
+
+    def constraint_rows(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
+        """
+        Return all constraint rows A v = b0, A vdot = b at one state.
+
+        Parameters and errors as for `kane_dynamics.forward_dynamics`.
+        """
+        if 'constraint_rows' not in self._kernels:
+            state = checked_coordinates(self.robot, q), checked_speeds(self.robot, v)
+            return constraint_rows(self.robot, self.constraints, *state, time)
+        A, b0, b, phi = self._kernels['constraint_rows'].outputs(q, v, [time])
+        if self._rows is None:  # what does not depend on the state: labels, kinds, owners
+            state = checked_coordinates(self.robot, q), checked_speeds(self.robot, v)
+            self._rows = constraint_rows(self.robot, self.constraints, *state, time)
+        known = zip(self._rows.positions, phi.tolist(), strict=True)
+        positions = tuple(None if there is None else x for there, x in known)
+        return replace(
+            self._rows, matrix=A, velocity=b0, acceleration=b, positions=positions
+        )
+
+    def _shared_motion(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, time: float
+    ) -> Motion:
+        """Return a motion by numpy on compiled terms."""
+        place, speeds = np.array(q, dtype=float), np.array(v, dtype=float)
+        mass, bias = self.mass_matrix(place), self.bias_force(place, speeds)
+        rows = self.constraint_rows(place, speeds, time)
+        return solve_motion(self.robot, rows, mass, bias, speeds, np.array(tau, dtype=float))
 
     def _by_method(
         self,
@@ -207,7 +242,7 @@ class CompiledRobot:
             If a shape is wrong, or the robot was compiled without ``derivatives=True``.
 
         """
-        nothing = np.zeros(self._rows_kept)
+        nothing = np.zeros(len(self._plan.order))
         balance = self._derivative('balance_derivatives', q, v, a, nothing, np.zeros(1))
         return of_inverse_dynamics(balance, self.mass_matrix(q))
 
@@ -225,17 +260,20 @@ class CompiledRobot:
             If a shape is wrong, or the robot was compiled without ``derivatives=True``.
 
         """
-        t = np.array([time])
-        A = self._derivative('constraint_matrix', q, v, t)
+        t, order = np.array([time]), list(self._plan.order)
         kernel = self._kernels['motion']
         timed = (t,) if kernel.takes == len(_INPUTS['motion']) else ()
         outputs = kernel.all_outputs(q, v, tau, *timed)
-        if outputs is None:
+        A = self.constraint_rows(q, v, time).matrix[order]
+        mass = self.mass_matrix(q)
+        own = ConstraintRows.of(A, np.zeros(len(A)), np.zeros(len(A)))
+        if outputs is None or len(selected_rows(mass, own).taken) < len(A):
             raise InvalidInputError(
                 'the constraint rows are dependent at this state: vdot has no derivative there'
             )
-        balance = self._derivative('balance_derivatives', q, v, outputs[0], outputs[1], t)
-        return of_forward_dynamics(balance, self.mass_matrix(q), A)
+        multipliers = outputs[1][order]
+        balance = self._derivative('balance_derivatives', q, v, outputs[0], multipliers, t)
+        return of_forward_dynamics(balance, mass, A)
 
     def _derivative(self, name: str, *inputs: ArrayLike) -> Floats:
         if name not in self._kernels:
@@ -244,11 +282,6 @@ class CompiledRobot:
         if result.ndim != 2:
             raise InvalidInputError('derivatives are of one state, got several')
         return result
-
-    @property
-    def _rows_kept(self) -> int:
-        motion = self._build.kernels.get('motion')
-        return motion.output_shapes[1][0] if motion else 0
 
     def engine(
         self, integrator: str = 'semi_implicit', projection: bool = True, halvings: int = 0
@@ -272,7 +305,6 @@ class CompiledRobot:
             return ReferenceEngine(
                 self.robot, self.constraints, integrator, projection, self._generic, halvings
             )
-        projection = projection and self._rows_kept > 0
         key = integrator, projection, halvings
         if key not in self._engines:
             code = self._build.kernels[STEPS].code

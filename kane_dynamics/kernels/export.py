@@ -10,7 +10,6 @@ import casadi as ca
 
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.exceptions import NameNotFoundError
-from kane_dynamics.kernels.selection import independent_rows
 from kane_dynamics.kernels.trace import GRAPHS, Tracer
 from kane_dynamics.model.robot import Robot
 
@@ -18,8 +17,14 @@ _INPUT_NAMES = {
     'inverse_dynamics': ['q', 'v', 'a'],
     'forward_dynamics': ['q', 'v', 'tau', 'time'],
     'motion': ['q', 'v', 'tau', 'time'],
+    'constraint_rows': ['q', 'v', 'time'],
 }
-_OUTPUT_NAMES = {'motion': ['acceleration', 'multipliers', 'constraint_force', 'residual']}
+_OUTPUT_NAMES = {
+    'motion': [
+        'acceleration', 'multipliers', 'constraint_force', 'residual', 'velocity_residual'
+    ],
+    'constraint_rows': ['A', 'b0', 'b', 'Phi'],
+}
 
 
 def casadi_function(
@@ -39,9 +44,10 @@ def casadi_function(
         'inverse_dynamics' (q, v, a), 'bias_force' (q, v), 'gravity_force' (q), 'mass_matrix' (q),
         'coriolis_matrix' (q, v), 'kinetic_energy' (q, v), 'potential_energy' (q),
         'frame_poses' (q), 'forward_dynamics' (q, v, tau[, time]), or 'motion' with the same inputs
-        and outputs acceleration, multipliers, constraint_force, residual.
+        and outputs acceleration, multipliers, constraint_force, residual, velocity_residual; or
+        'constraint_rows' (q, v, time) with outputs A, b0, b and Phi.
     constraints : sequence of Constraint
-        Rows of the forward dynamics; rows that repeat others are left out.
+        Rows of the forward dynamics; rows that repeat others have the multiplier 0.
     frames : sequence of str, optional
         Links of 'frame_poses'; all bodies where left out.
 
@@ -51,14 +57,13 @@ def casadi_function(
         If there is no such function or frame.
 
     """
-    graphs = {graph.__name__: graph for graph in GRAPHS}
+    graphs = {graph.__name__: graph for graph in (*GRAPHS, Tracer.constraint_rows)}
     if name not in graphs:
         raise NameNotFoundError('function', name, graphs)
-    rows = independent_rows(robot, constraints)
     links = [body.name for body in robot.bodies] if frames is None else list(frames)
     for link in links:
         robot.frame(link)
-    spec = graphs[name](Tracer(robot, (rows,) if rows.kept else (), links))
+    spec = graphs[name](Tracer(robot, constraints, links))
     inputs = spec.function.sx_in()
     outputs = list(spec.function.call(inputs))[:-1]  # the last is the health of the solves
     names = _INPUT_NAMES.get(name, ['q', 'v'])[: len(inputs)]

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from kane_dynamics.algorithms.dynamics import coriolis_matrix
 from kane_dynamics.algorithms.forward_dynamics import solve_motion
 from kane_dynamics.algorithms.methods import Motion
-from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.base import Constraint, constraint_rows
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.kernel import as_output
 from kane_dynamics.model.robot import Robot
@@ -76,7 +76,8 @@ class GenericTerms:
         efforts = np.array(checked_speeds(self.robot, tau, 'tau'))
         at_q, at_v = np.array(coordinates), np.array(speeds)
         mass, bias = self.mass_matrix(at_q), self.bias_force(at_q, at_v)
-        return solve_motion(self.robot, constraints, mass, bias, coordinates, speeds, efforts, t)
+        rows = constraint_rows(self.robot, constraints, coordinates, speeds, t)
+        return solve_motion(self.robot, rows, mass, bias, at_v, efforts)
 
     def functions(self, constraints: Sequence[Constraint]) -> dict[str, Callable[..., Floats]]:
         """Return what a compiled robot offers, one state or rows of states."""

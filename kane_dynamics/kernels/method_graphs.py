@@ -12,9 +12,7 @@ from kane_dynamics.algorithms.lagrange import (
     mass_of_bodies,
     velocity_force_of_bodies,
 )
-from kane_dynamics.constraints.base import constraint_rows
 from kane_dynamics.kernels.module import KernelSpec
-from kane_dynamics.kernels.selection import SelectedRows
 from kane_dynamics.kernels.trace import Tracer, column, matrix, spec
 
 
@@ -37,20 +35,6 @@ def lagrange_terms(tracer: Tracer) -> KernelSpec:
         column(velocity_force_of_bodies(robot, bodies, v)),
     ]
     return spec('lagrange_terms', [q, v], outputs, [stack.shape, (nv, nv), (nv,)])
-
-
-def method_rows(tracer: Tracer) -> KernelSpec:
-    """Trace A, b0 and b of all rows, those that repeat others included."""
-    given = [
-        constraint
-        for rows in tracer.constraints
-        for constraint in (rows.constraints if isinstance(rows, SelectedRows) else (rows,))
-    ]
-    rows = constraint_rows(tracer.robot, given, tracer.q, tracer.v, tracer.t)
-    A = matrix(rows.matrix, tracer.robot.nv)
-    outputs = [A, column(rows.velocity), column(rows.acceleration)]
-    inputs = [tracer.q, tracer.v, [tracer.t]]
-    return spec('method_rows', inputs, outputs, [A.shape, A.shape[:1], A.shape[:1]])
 
 
 METHOD_GRAPHS = (gibbs_gradient, lagrange_terms)

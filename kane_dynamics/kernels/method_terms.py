@@ -90,8 +90,5 @@ class CompiledTerms:
 
     def rows(self, q: Floats, v: Floats, t: float) -> ConstraintRows:
         """Return the constraint rows."""
-        if 'method_rows' not in self.kernels:
-            return self._reference.rows(q, v, t)
-        A, b0, b = self.kernels['method_rows'].outputs(q, v, np.array([t]))
-        labels = tuple(label for c in self.constraints for label in c.labels)
-        return ConstraintRows(A, b0, b, (None,) * len(b), labels, (False,) * len(b))
+        rows: ConstraintRows = self.calls['constraint_rows'](q, v, t)
+        return rows

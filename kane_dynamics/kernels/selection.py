@@ -1,82 +1,149 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Which constraint rows a compiled solve uses.
+How a compiled solve treats its constraint rows.
 
-Rows that depend on others in general (two wheels on one axle, a planar loop) are found once, at
-states that satisfy the constraints, and left out; the accelerations do not change. Where the kept
-rows become dependent at a special state, the health of the solve says so and the reference runs.
+Which rows are taken is decided at each state, by the rule of `algorithms.row_selection`. What is
+decided here, at states that satisfy the constraints, only saves work: rows that repeat others
+wherever they are sampled are left out of the solve and watched at every state, and where no row is
+ever weak nothing is spent on the question which rows to drop. Where such a guess is wrong the
+health of a solve says so, and the reference runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy
+from numpy.typing import NDArray
 
-from kane_dynamics.algebra.scalars import Scalar
+from kane_dynamics.algorithms.gauss import gauss_mass_matrix
 from kane_dynamics.algorithms.projection import project
-from kane_dynamics.algorithms.udwadia_kalaba import RANK_TOLERANCE, unit_scaling
-from kane_dynamics.constraints.base import Constraint, Row, constraint_rows
-from kane_dynamics.exceptions import ProjectionError
+from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, SparseRows, eliminate
+from kane_dynamics.algorithms.row_selection import select_rows
+from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
+from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
+from kane_dynamics.exceptions import (
+    InconsistentConstraintsError,
+    ProjectionError,
+    SingularMassMatrixError,
+)
 from kane_dynamics.model.integration import integrate_coordinates
 from kane_dynamics.model.robot import Robot
 
 _SAMPLES = 3
+_REPEATS = 1e-10  # strength of a row that repeats others but for roundoff
+_NEVER_WEAK = 2.5e-3  # squared strength, 25 times above what the solve still takes
 
 
-@dataclass(frozen=True, eq=False)
-class SelectedRows:
-    """Some rows of several constraints, as one constraint."""
-
-    constraints: tuple[Constraint, ...]
-    kept: tuple[int, ...]
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Return the names of the kept rows."""
-        names = [label for constraint in self.constraints for label in constraint.labels]
-        return tuple(names[k] for k in self.kept)
-
-    def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
-        """Return the kept rows."""
-        rows = [row for constraint in self.constraints for row in constraint.rows(robot, q, v, t)]
-        return [rows[k] for k in self.kept]
-
-
-def independent_rows(robot: Robot, constraints: Sequence[Constraint]) -> SelectedRows:
+@dataclass(frozen=True)
+class RowPlan:
     """
-    Return the rows that are independent at states in general position on the constraints.
+    Which rows a compiled solve is for.
 
-    Raises
-    ------
-    InconsistentConstraintsError
-        If the rows contradict each other there.
+    Parameters
+    ----------
+    order : tuple of int
+        Rows that are solved for, holonomic ones first.
+    repeated : tuple of int
+        Rows that repeat these in general; whether they do is watched at every state.
+    certain : bool
+        Whether none of `order` was ever weak.
 
     """
+
+    order: tuple[int, ...] = ()
+    repeated: tuple[int, ...] = ()
+    certain: bool = True
+
+    def system(
+        self,
+        rows: ConstraintRows,
+        entries: Sequence[Mapping[int, Any]],
+        *,
+        holonomic: bool = False,
+    ) -> SparseRows:
+        """Return the rows of a solve with their nonzeros; only the holonomic ones if wished."""
+        chosen = [rows.positions[k] is not None or not holonomic for k in range(len(rows))]
+        return SparseRows(
+            entries,
+            rows.kinds,
+            rows.owners,
+            [k for k in self.order if chosen[k]],
+            [k for k in self.repeated if chosen[k]],
+            self.certain,
+        )
+
+
+def row_plan(robot: Robot, constraints: Sequence[Constraint]) -> RowPlan:
+    """Return how a compiled solve treats the rows of some constraints."""
+    if not constraints:
+        return RowPlan()
     rng = np.random.default_rng(0)
-    kept: tuple[int, ...] = ()
-    for _ in range(_SAMPLES if constraints else 0):
-        sample = _independent(robot, constraints, rng)
-        if len(sample) > len(kept):
-            kept = sample
-    return SelectedRows(tuple(constraints), kept)
+    samples = [_sampled(robot, constraints, rng) for _ in range(_SAMPLES)]
+    order = samples[0][0].elimination_order()
+    try:
+        repeats = np.all([_repeats(rows, mass) for rows, mass in samples], axis=0)
+        if repeats.any():
+            repeats &= _without_time_and_switches(robot, constraints)
+        kept = tuple(k for k in order if not repeats[k])
+        watched = tuple(k for k in order if repeats[k])
+        plan = RowPlan(kept, watched)
+        certain = all(_weakest(plan, rows, mass) > _NEVER_WEAK for rows, mass in samples)
+    except SingularMassMatrixError:
+        return RowPlan(tuple(order))  # the reference solves, or says what has no mass
+    return RowPlan(kept, watched, certain)
 
 
-def _independent(
+def _sampled(
     robot: Robot, constraints: Sequence[Constraint], rng: np.random.Generator
-) -> tuple[int, ...]:
+) -> tuple[ConstraintRows, NDArray[np.float64]]:
+    """Return rows and M at a state in general position, on the constraints where that works."""
     q = integrate_coordinates(robot, robot.neutral(), rng.uniform(-0.5, 0.5, robot.nv), 1.0)
     v, t = rng.uniform(-1.0, 1.0, robot.nv), rng.uniform(0.0, 1.0)
     try:
         q, v = project(robot, constraints, q, v, t)
-    except ProjectionError:
-        pass  # rows are judged off the constraint instead; the health guards what that misses
-    A = constraint_rows(robot, constraints, q.tolist(), v.tolist(), t).matrix
-    scaled = A * unit_scaling(np.linalg.norm(A, axis=1))[:, None]
-    _, R, order = scipy.linalg.qr(scaled.T, mode='economic', pivoting=True)
-    diagonal = np.abs(np.diag(R))
-    rank = int(np.count_nonzero(diagonal > np.sqrt(RANK_TOLERANCE) * max(1.0, *diagonal)))
-    return tuple(sorted(int(k) for k in order[:rank]))
+    except (InconsistentConstraintsError, ProjectionError, SingularMassMatrixError):
+        pass  # rows are judged off the constraints: none repeats others to roundoff there
+    rows = constraint_rows(robot, constraints, q.tolist(), v.tolist(), t)
+    return rows, gauss_mass_matrix(robot, q.tolist())
+
+
+def _repeats(rows: ConstraintRows, mass: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which rows repeat others but for roundoff."""
+    selection = select_rows(rows, cholesky_factor(mass))
+    weak = selection.strength < _REPEATS
+    weak[selection.taken] = False
+    return weak
+
+
+def _weakest(plan: RowPlan, rows: ConstraintRows, mass: NDArray[np.float64]) -> float:
+    """Return the smallest squared strength of the rows of a plan, in the order of its solve."""
+    entries = [dict(enumerate(row)) for row in rows.matrix.tolist()]
+    A = rows.matrix[list(plan.order)]
+    gram = A @ np.linalg.solve(mass, A.T)
+    lower = [gram[i, : i + 1].tolist() for i in range(len(gram))]
+    return float(eliminate(plan.system(rows, entries), lower).health / ROW_WEIGHT)
+
+
+def _without_time_and_switches(
+    robot: Robot, constraints: Sequence[Constraint]
+) -> NDArray[np.bool_]:
+    """Return which rows hold neither time nor a switch: what they are at a sample, they stay."""
+    import casadi as ca
+
+    state = ca.SX.sym('q', robot.nq), ca.SX.sym('v', robot.nv), ca.SX.sym('t')
+    q, v, t = state
+    rows = constraint_rows(robot, constraints, ca.vertsplit(q), ca.vertsplit(v), t)
+    switches = {
+        getattr(ca, f'OP_{name}')
+        for name in 'LT LE EQ NE NOT AND OR IF_ELSE_ZERO FABS SIGN FLOOR CEIL FMIN FMAX'.split()
+    }
+    steady = []
+    for A, b0, b in zip(rows.matrix, rows.velocity, rows.acceleration, strict=True):
+        row = ca.vertcat(*[ca.SX(x) for x in (*A, b0, b)])
+        function = ca.Function('row', list(state), [row])
+        used = {function.instruction_id(k) for k in range(function.n_instructions())}
+        steady.append(not ca.depends_on(row, t) and not used & switches)
+    return np.array(steady)

@@ -30,13 +30,11 @@ from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.algorithms.newton_euler import newton_euler, required_effort
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
-from kane_dynamics.algorithms.sparse_ldl import (
-    constrained_acceleration,
-    factor_tree,
-    symmetric_product,
-)
+from kane_dynamics.algorithms.row_elimination import SparseRows, constrained_acceleration
+from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
 from kane_dynamics.kernels.module import KernelSpec
+from kane_dynamics.kernels.selection import RowPlan, row_plan
 from kane_dynamics.model.canonical_frames import canonical_frames
 from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
 from kane_dynamics.model.robot import WORLD, Robot
@@ -93,9 +91,11 @@ class Tracer:
     robot : Robot
         The robot.
     constraints : sequence of Constraint
-        Rows of the forward dynamics; they must be independent in general.
+        Rows of the forward dynamics.
     frames : sequence of str
         Links whose poses forward kinematics gives.
+    plan : RowPlan, optional
+        How the rows are treated; found from samples where left out.
     canonical : bool
         Whether body frames may be chosen; where not, expressions hold q without offsets.
 
@@ -113,11 +113,13 @@ class Tracer:
         robot: Robot,
         constraints: Sequence[Constraint],
         frames: Sequence[str],
+        plan: RowPlan | None = None,
         *,
         canonical: bool = True,
     ) -> None:
         self.robot = robot
         self.constraints = tuple(constraints)
+        self.plan = row_plan(robot, constraints) if plan is None else plan
         self.frames = tuple(frames)
         self.q = symbols('q', robot.nq)
         self.v = symbols('v', robot.nv)
@@ -180,8 +182,8 @@ class Tracer:
         return self._forward('forward_dynamics', self.inputs_of_forward_dynamics(), 1)
 
     def motion(self) -> KernelSpec:
-        """Trace accelerations, multipliers, constraint forces and residuals."""
-        return self._forward('motion', self.inputs_of_forward_dynamics(), 4)
+        """Trace accelerations, multipliers, A' lambda, and residuals of A vdot = b, A v = b0."""
+        return self._forward('motion', self.inputs_of_forward_dynamics(), 5)
 
     def acceleration(self) -> KernelSpec:
         """Trace accelerations with time always among the inputs, for steps."""
@@ -199,8 +201,9 @@ class Tracer:
         velocity, _, health = constrained_acceleration(
             factor_tree(damped),
             force,
-            sparse_rows(rows.matrix),
+            self._system(rows),
             list(rows.velocity_after(self.v, h)),
+            (self.a, list(rows.velocity)),
         )
         inputs = [self.q, self.v, self.a, self.tau, [self.t, h]]
         return spec('impulse', inputs, [column(velocity)], [(self.robot.nv,)], ca.SX(health))
@@ -222,20 +225,20 @@ class Tracer:
 
     def place(self) -> KernelSpec:
         """Trace one Newton step of the coordinates onto the holonomic rows."""
-        rows = sparse_rows(self._state_rows.matrix[list(self.holonomic)])
-        violation = [-phi for phi in self.holonomic.values()]
+        violation = [-self.holonomic.get(k, 0.0) for k in range(len(self._state_rows))]
+        system = self._system(self._state_rows, holonomic=True)
         step, _, health = constrained_acceleration(
-            factor_tree(self._mass), self.at_rest, rows, violation
+            factor_tree(self._mass), self.at_rest, system, violation, watch=False
         )
         q = integrate_coordinates(self.robot, self.q, step, 1.0)
         return spec('place', [self.q, [self.t]], [column(q)], [(self.robot.nq,)], ca.SX(health))
 
     def project(self) -> KernelSpec:
         """Trace the speeds onto the constraints; ill where the coordinates are off them."""
-        rows = sparse_rows(self._state_rows.matrix)
-        gap = [-x for x in row_residuals(rows, self.v, self._state_rows.velocity)]
+        system, b0 = self._system(self._state_rows), list(self._state_rows.velocity)
+        gap = [-x for x in row_residuals(system.rows, self.v, b0)]
         step, _, health = constrained_acceleration(
-            factor_tree(self._mass), self.at_rest, rows, gap
+            factor_tree(self._mass), self.at_rest, system, gap, (self.v, b0)
         )
         for phi in self.holonomic.values():
             health = where(ca.fabs(ca.SX(phi)) > POSITION_TOLERANCE, 0.0, health)
@@ -249,10 +252,10 @@ class Tracer:
 
         Rows ``N(q, v, a) - A' lambda`` (required effort), ``A a - b``; columns: tangent of q, v.
         """
-        robot, count = self.robot, len([row for c in self.constraints for row in c.labels])
+        robot, rows = self.robot, self._state_rows.take(self.plan.order)
+        count = len(rows)
         multipliers = symbols('lambda', count)
         effort = list(required_effort(self.light, self.light_q, self.v, self.a))
-        rows = self._state_rows
         A = sparse_rows(rows.matrix)
         for row, multiplier in zip(A, multipliers, strict=True):
             for k, entry in row.items():
@@ -266,10 +269,15 @@ class Tracer:
         shape = (robot.nv + count, 2 * robot.nv)
         return spec('balance_derivatives', inputs, [jacobian], [shape])
 
-    def constraint_matrix(self) -> KernelSpec:
-        """Trace A."""
-        A = matrix(self._state_rows.matrix, self.robot.nv)
-        return spec('constraint_matrix', [self.q, self.v, [self.t]], [A], [A.shape])
+    def constraint_rows(self) -> KernelSpec:
+        """Trace A, b0, b and Phi of all rows; Phi is 0 for rows that are not holonomic."""
+        rows = self._state_rows
+        A = matrix(rows.matrix, self.robot.nv)
+        violation = [self.holonomic.get(k, 0.0) for k in range(len(rows))]
+        outputs = [A, column(rows.velocity), column(rows.acceleration), column(violation)]
+        inputs = [self.q, self.v, [self.t]]
+        shapes = [A.shape, *[(len(rows),)] * 3]
+        return spec('constraint_rows', inputs, outputs, shapes)
 
     def inputs_of_forward_dynamics(self) -> list[Symbols]:
         """Return q, v, tau, and t where a constraint depends on it."""
@@ -281,14 +289,16 @@ class Tracer:
     def _forward(self, name: str, inputs: list[Symbols], outputs: int) -> KernelSpec:
         nv = self.robot.nv
         acceleration, multipliers, health = self._solution
-        A, b = sparse_rows(self._state_rows.matrix), self._state_rows.acceleration
+        rows = self._state_rows
+        A = sparse_rows(rows.matrix)
         pull: list[Any] = [0.0] * nv
         for row, multiplier in zip(A, multipliers, strict=True):
             for k, entry in row.items():
                 pull[k] = pull[k] + entry * multiplier
-        residual = row_residuals(A, acceleration, b)
-        columns = [column(x) for x in (acceleration, multipliers, pull, residual)]
-        shapes = [(nv,), (len(A),), (nv,), (len(A),)]
+        residual = row_residuals(A, acceleration, rows.acceleration)
+        slip = row_residuals(A, self.v, rows.velocity)
+        columns = [column(x) for x in (acceleration, multipliers, pull, residual, slip)]
+        shapes = [(nv,), (len(A),), (nv,), (len(A),), (len(A),)]
         return spec(name, inputs, columns[:outputs], shapes[:outputs], ca.SX(health))
 
     @cached_property
@@ -296,11 +306,13 @@ class Tracer:
         """Return accelerations, multipliers and health."""
         friction = joint_friction(self.robot, self.v)
         force = [u - c - f for u, c, f in zip(self.tau, self._bias, friction, strict=True)]
+        rows = self._state_rows
         return constrained_acceleration(
             factor_tree(self._mass),
             force,
-            sparse_rows(self._state_rows.matrix),
-            list(self._state_rows.acceleration),
+            self._system(rows),
+            list(rows.acceleration),
+            (self.v, list(rows.velocity)),
         )
 
     @cached_property
@@ -314,6 +326,9 @@ class Tracer:
     @cached_property
     def _state_rows(self) -> ConstraintRows:
         return self._rows(self.q, self.v, self.t)
+
+    def _system(self, rows: ConstraintRows, *, holonomic: bool = False) -> SparseRows:
+        return self.plan.system(rows, sparse_rows(rows.matrix), holonomic=holonomic)
 
     def _rows(self, q: Any, v: Any, t: Any) -> ConstraintRows:
         return constraint_rows(self.robot, self.constraints, q, v, t)
@@ -352,10 +367,7 @@ GRAPHS: tuple[Callable[[Tracer], KernelSpec], ...] = (
     Tracer.forward_dynamics,
     Tracer.motion,
 )
-DERIVATIVE_GRAPHS: tuple[Callable[[Tracer], KernelSpec], ...] = (
-    Tracer.balance_derivatives,
-    Tracer.constraint_matrix,
-)
+DERIVATIVE_GRAPHS: tuple[Callable[[Tracer], KernelSpec], ...] = (Tracer.balance_derivatives,)
 STEP_GRAPHS: tuple[Callable[[Tracer], KernelSpec], ...] = (
     Tracer.acceleration,
     Tracer.impulse,

@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.forward_dynamics import solve_motion
 from kane_dynamics.algorithms.friction import implicit_drag
 from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.algorithms.projection import project
+from kane_dynamics.algorithms.row_selection import select_rows
 from kane_dynamics.algorithms.terms import ReferenceTerms, Terms
-from kane_dynamics.algorithms.udwadia_kalaba import constrained_motion
+from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
 from kane_dynamics.constraints.base import Constraint, constraint_rows
 from kane_dynamics.exceptions import (
     DivergedError,
@@ -63,9 +65,8 @@ class ReferenceDynamics:
         check_not_diverged(q, v, t)
         with running_away(v, t):
             mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, v)
-            return solve_motion(
-                self._robot, self._constraints, mass, bias, q.tolist(), v.tolist(), tau, t
-            )
+            rows = constraint_rows(self._robot, self._constraints, q.tolist(), v.tolist(), t)
+            return solve_motion(self._robot, rows, mass, bias, v, tau)
 
     def acceleration(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
         """Return vdot, shape (nv,)."""
@@ -78,14 +79,12 @@ class ReferenceDynamics:
             mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, at)
             speeds = at.tolist()
             rows = constraint_rows(self._robot, self._constraints, q.tolist(), speeds, t)
-            wanted = rows.velocity_after(v, h)
-            return constrained_motion(
-                mass + h * np.diag(implicit_drag(self._robot, speeds, STICTION_SPEED)),
-                mass @ v + h * (tau - bias),
-                rows.matrix,
-                wanted,
-                wanted,
-            ).acceleration
+            selection = select_rows(rows, cholesky_factor(mass))
+            selection.check_speeds(at)
+            taken, drag = selection.taken, implicit_drag(self._robot, speeds, STICTION_SPEED)
+            damped = cholesky_factor(mass + h * np.diag(drag))
+            free = scipy.linalg.cho_solve((damped, True), mass @ v + h * (tau - bias))
+            return nearest(damped, rows.matrix[taken], free, rows.velocity_after(v, h)[taken])[0]
 
     def fixed_point(self, improve: Callable[[Floats], Floats], start: Floats) -> Floats:
         """Return speeds x = improve(x); StepError where they are not found."""

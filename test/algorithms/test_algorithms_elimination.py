@@ -10,12 +10,13 @@ from support.trees import random_inertia, random_pose, thirty_trees, tree_and_st
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.composite_inertia import CompositeInertia, composite_mass_matrix
-from kane_dynamics.algorithms.sparse_ldl import (
+from kane_dynamics.algorithms.row_elimination import (
+    ROW_WEIGHT,
+    SparseRows,
     constrained_acceleration,
-    factor_tree,
-    solve_symmetric,
-    symmetric_product,
+    eliminate,
 )
+from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
 
 ROUNDOFF = 1e-12  # see test_algorithms_equation_of_motion
 SOLVED = 1e-9  # roundoff times the condition of M, at most 1e4
@@ -83,12 +84,14 @@ def test_constrained_acceleration_is_that_of_udwadia_and_kalaba(name):
     sparse = [{k: x for k, x in enumerate(row) if x} for row in rows.matrix.tolist()]
     factor = factor_tree(composite_mass_matrix(robot, q.tolist()))
     acceleration, multipliers, health = constrained_acceleration(
-        factor, force.tolist(), sparse, rows.acceleration.tolist()
+        factor, force.tolist(), SparseRows.of(sparse), rows.acceleration.tolist()
     )
     assert relative(acceleration, motion.acceleration) < SOLVED
     assert relative(multipliers, motion.multipliers) < SOLVED
     assert 1e-6 < health <= 1.0
-    free, none, same = constrained_acceleration(factor, force.tolist(), [], [])
+    free, none, same = constrained_acceleration(
+        factor, force.tolist(), SparseRows.of([]), []
+    )
     expected = kd.forward_dynamics(robot, q, v, tau).acceleration
     assert relative(free, expected) < SOLVED
     assert (none, same) == ([], factor.health)
@@ -98,17 +101,21 @@ def test_health_is_the_squared_sine_between_rows():
     angle = 1e-2
     rows = np.array([[1.0, 0.0, 0.0], [np.cos(angle), np.sin(angle), 0.0]])
     gram = (rows @ rows.T).tolist()
-    x, health = solve_symmetric([gram[0][:1], gram[1]], [1.0, 2.0])
-    assert health == pytest.approx(np.sin(angle) ** 2, rel=1e-10)
+    system = SparseRows.of([dict(enumerate(row)) for row in rows])
+    found = eliminate(system, [gram[0][:1], gram[1]])
+    assert found.health == pytest.approx(ROW_WEIGHT * np.sin(angle) ** 2, rel=1e-10)
+    x = found.factors.solve([1.0, 2.0])
     assert_allclose(x, np.linalg.solve(rows @ rows.T, [1.0, 2.0]), rtol=1e-10)
 
 
 @pytest.mark.parametrize('row', [0.0, 1e-16])
 def test_row_of_roundoff_has_no_health(row):
     # the caller must go to the reference; what is returned is finite at least
-    x, health = solve_symmetric([[2.0], [0.0, row**2]], [1.0, 0.0])
-    assert health == 0.0
-    assert np.isfinite(x).all()
+    rows = [{0: 1.0}, {1: row}]
+    system = SparseRows(rows, kinds=(0, 0), owners=(0, 0), order=(0, 1))
+    found = eliminate(system, [[2.0], [0.0, row**2]])
+    assert found.health < 1e-30
+    assert np.isfinite(found.factors.solve([1.0, 0.0])).all()
 
 
 def test_composite_inertia_against_welding():

@@ -19,7 +19,8 @@ from kane_dynamics.algorithms.lagrange import (
 )
 from kane_dynamics.algorithms.lagrange_motion import lagrange_motion
 from kane_dynamics.algorithms.orbit import wrenches_at_com
-from kane_dynamics.exceptions import InconsistentConstraintsError, SingularMassMatrixError
+from kane_dynamics.algorithms.udwadia_kalaba import selected_rows
+from kane_dynamics.exceptions import SingularMassMatrixError
 from kane_dynamics.model.integration import coordinate_rates
 
 # Two sums over ten bodies with entries of order 1 to 100: some 1e3 roundings of 1e-16.
@@ -59,8 +60,9 @@ def solve(robot, q, v, tau, constraints=(), t=0.0, wrenches=None):
     f = tau - lagrange_gravity_force(robot, q) - kd.friction_force(robot, v)
     f = f + applied_force(robot, q, wrenches or {})
     jacobians = [body.jacobian for body in lagrange_jacobians(robot, q, v)]
-    solution = lagrange_motion(jacobians, M, h, f, rows.matrix, rows.velocity, rows.acceleration)
-    return M, f, rows, solution
+    taken = selected_rows(M, rows).independent
+    solution = lagrange_motion(jacobians, M, h, f, taken.matrix, taken.acceleration)
+    return M, f, taken, solution
 
 
 @pytest.mark.parametrize('seed', range(12))
@@ -129,21 +131,15 @@ def test_without_rows_the_motion_is_free(seed):
     assert relative(kd.inverse_dynamics(robot, q, v, solution.acceleration), tau) < SOLVED * max(
         1.0, np.abs(solution.acceleration).max()
     )
-    assert solution.rank == 0 and solution.multipliers.shape == (0,)
+    assert solution.multipliers.shape == (0,)
 
 
-def test_contradictory_rows_and_missing_mass_raise():
+def test_missing_mass_raises():
     M, zero, A = np.diag([2.0, 0.0]), np.zeros(2), np.array([[1.0, -1.0]])
-    solution = lagrange_motion([], M, zero, np.array([3.0, 1.0]), A, zero[:1], zero[:1])
+    solution = lagrange_motion([], M, zero, np.array([3.0, 1.0]), A, zero[:1])
     assert_allclose(solution.acceleration, [2.0, 2.0], rtol=1e-12)
     with pytest.raises(SingularMassMatrixError):
-        lagrange_motion([], M, zero, zero, np.array([[1.0, 0.0]]), zero[:1], zero[:1])
-    twice, sides = np.vstack([A, 2.0 * A]), np.array([1.0, 3.0])
-    with pytest.raises(InconsistentConstraintsError, match='speed') as error:
-        lagrange_motion([], np.eye(2), zero, zero, twice, sides, zero)
-    assert error.value.rank == 1
-    with pytest.raises(InconsistentConstraintsError, match='acceleration'):
-        lagrange_motion([], np.eye(2), zero, zero, twice, zero, sides)
+        lagrange_motion([], M, zero, zero, np.array([[1.0, 0.0]]), zero[:1])
 
 
 def test_damping_acts_against_the_speeds():
@@ -213,7 +209,7 @@ def test_euler_parameters_as_dependent_coordinates(turning):
     h = J.T @ (mass @ J_rate + body.precession @ mass @ J) @ rate
     f = J[:3].T @ torque
     solution = lagrange_motion(
-        [body.jacobian], M, h, f, eta[None], np.zeros(1), -np.array([rate @ rate])
+        [body.jacobian], M, h, f, eta[None], -np.array([rate @ rate])
     )
     alpha = J[:3] @ solution.acceleration + J_rate[:3] @ rate
     euler = np.linalg.solve(tensor, torque - np.cross(omega, tensor @ omega))

@@ -92,10 +92,9 @@ def test_kane_recombines_active_and_inertia_forces(seed):
     balance = solution.reduced_active_force + solution.reduced_inertia_force
     assert_allclose(balance, 0.0, atol=1e-10)
     assert_allclose(inertia, -(mass @ solution.u_rate + remainder), rtol=0, atol=1e-12)
-    by_multipliers, multipliers, rank = multiplier_motion(mass, force, A, b0, b)
+    by_multipliers, multipliers = multiplier_motion(mass, force, A, b)
     assert_allclose(solution.u_rate, by_multipliers, rtol=0, atol=1e-10)
     assert_allclose(solution.multipliers, multipliers, rtol=0, atol=1e-9)
-    assert rank == 3
 
 
 @pytest.mark.parametrize('seed', CASES)
@@ -103,7 +102,7 @@ def test_multipliers_solve_the_system_of_lagrange(seed):
     mass, _, force, _, A, b0, b = matrices(seed)
     lagrange = np.block([[mass, -A.T], [A, np.zeros((3, 3))]])
     expected = np.linalg.solve(lagrange, np.append(force, b))
-    acceleration, multipliers, _ = multiplier_motion(mass, force, A, b0, b)
+    acceleration, multipliers = multiplier_motion(mass, force, A, b)
     assert_allclose(acceleration, expected[:6], rtol=0, atol=1e-10)
     assert_allclose(multipliers, expected[6:], rtol=0, atol=1e-9)
 
@@ -116,7 +115,7 @@ def test_nonminimal_system_is_the_stack_of_roithmayr(seed):
     stack = np.vstack([part.rows, part.basis.T @ mass])
     assert_allclose(solution.system, stack, rtol=0, atol=1e-12)
     assert_allclose(stack @ solution.u_rate, solution.right_side, rtol=0, atol=1e-10)
-    expected = multiplier_motion(mass, force, A, b0, b)
+    expected = multiplier_motion(mass, force, A, b)
     assert_allclose(solution.u_rate, expected[0], rtol=0, atol=1e-10)
     assert_allclose(solution.multipliers, expected[1], rtol=0, atol=1e-9)
 
@@ -216,7 +215,7 @@ def massless():
 SINGULAR_SOLVERS = {
     'kane': lambda M, f, A, b0, b: kane_motion(M, f, 0.0 * f, 0.0 * f, A, b0, b).u_rate,
     'nonminimal': lambda M, f, A, b0, b: nonminimal_motion(M, f, 0.0 * f, A, b0, b).u_rate,
-    'multipliers': lambda M, f, A, b0, b: multiplier_motion(M, f, A, b0, b)[0],
+    'multipliers': lambda M, f, A, b0, b: multiplier_motion(M, f, A, b)[0],
 }
 
 
@@ -277,7 +276,7 @@ def test_the_rank_of_the_rows_may_change_along_a_motion(method):
     A = lambda q, t: np.array([first, first + (t - 0.5) ** 2 * second])  # noqa: E731
     constraint = kd.constraints.pfaffian(robot, A)
     ranks = []
-    for t in (0.49, 0.5, 0.51):
+    for t in (0.4, 0.49, 0.5, 0.51, 0.6):  # 1e-2, 1e-4 and 0 apart
         # speeds that satisfy both rows: their rates then agree at t = 0.5, too
         basis = np.linalg.svd(np.vstack([first, second]))[2][2:]
         allowed = basis.T @ (basis @ v)
@@ -285,11 +284,11 @@ def test_the_rank_of_the_rows_may_change_along_a_motion(method):
         reference = kd.forward_dynamics(robot, q, allowed, tau, [constraint], time=t)
         ranks.append(motion.rank)
         scale = np.abs(reference.acceleration).max()
-        # rows 1e-4 apart: the second one is known to 1e-16/1e-4
+        # rows 1e-2 apart: the second one is known to 1e-16/1e-2
         assert_allclose(motion.acceleration, reference.acceleration, rtol=0, atol=1e-8 * scale)
         force = np.abs(reference.constraint_force).max()
         assert_allclose(motion.constraint_force, reference.constraint_force, atol=1e-8 * force)
-    assert ranks == [2, 1, 2]
+    assert ranks == [2, 1, 1, 1, 2]
 
 
 def test_details_of_gauss():

@@ -5,18 +5,18 @@ import casadi as ca
 import numpy as np
 import pytest
 from kernel_cases import CASES, error
+from support.rows import solved
 from support.trees import BASES, tree_and_state
 from test_kernels_composite_inertia import dense, two_arms
 
 from kane_dynamics.algorithms.composite_inertia import composite_mass_matrix
-from kane_dynamics.algorithms.sparse_ldl import (
+from kane_dynamics.algorithms.row_elimination import (
+    ROW_WEIGHT,
+    SparseRows,
     constrained_acceleration,
-    factor_tree,
-    smaller,
-    solve_symmetric,
-    symmetric_product,
+    eliminate,
 )
-from kane_dynamics.algorithms.udwadia_kalaba import constrained_motion
+from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
 from kane_dynamics.kernels.trace import Tracer, sparse_rows
 
 # Solves of matrices with condition numbers of 1e3 and below.
@@ -132,6 +132,13 @@ def test_number_of_operations_grows_with_the_branches_not_with_the_cube():
     assert operations(branched) < 0.75 * operations(chain)
 
 
+def solve_symmetric(lower, right_side):
+    """Return x of a Gram matrix, each row alone in its kind, and the smallest squared strength."""
+    rows = SparseRows.of([{k: 1.0} for k in range(len(lower))])
+    found = eliminate(rows, lower)
+    return found.factors.solve(right_side), found.health / ROW_WEIGHT
+
+
 class TestSolveSymmetric:
     """Dense, small, positive definite."""
 
@@ -143,7 +150,7 @@ class TestSolveSymmetric:
         x, health = solve_symmetric(lower, b.tolist())
         assert error(np.array(x), np.linalg.solve(S, b)) < SOLVES
         pivots = np.diag(np.linalg.cholesky(S)) ** 2 if size else np.ones(1)
-        expected = (pivots / np.diag(S)).min() if size else 1.0
+        expected = (pivots / np.diag(S)).min() if size else 1.0 / ROW_WEIGHT
         assert health == pytest.approx(expected, rel=1e-10)
 
     @pytest.mark.parametrize('angle', [1.5, 0.5, 1e-2, 1e-4])
@@ -159,10 +166,10 @@ class TestSolveSymmetric:
         _, health = solve_symmetric([[2.0], [2.0, 2.0]], [1.0, 1.0])
         assert health == 0.0
 
-    @pytest.mark.parametrize('size', [0.0, 1e-40, 1e-26])
+    @pytest.mark.parametrize('size', [0.0, 1e-300])
     @pytest.mark.parametrize('place', [0, 1, 2])
     def test_a_row_that_vanishes_is_ill(self, place, size):
-        # regression: 0/0 is NaN, and NaN was no small pivot
+        # regression: 0/0 is NaN, and NaN was no small pivot; a square of 1e-280 is none
         gram = np.diag([1.0, 2.0, 3.0])
         gram[place, place] = size
         lower = [gram[k, : k + 1].tolist() for k in range(3)]
@@ -206,9 +213,9 @@ def test_constrained_acceleration_against_the_reference(seed, count, rng):
     A, b = rng.normal(size=(count, robot.nv)), rng.normal(size=count)
     A[:, ::3] = 0.0
     force = rng.normal(size=robot.nv)
-    expected = constrained_motion(M, force, A, np.zeros(count), b)
+    expected = solved(M, force, A, np.zeros(count), b)
     acceleration, multipliers, health = constrained_acceleration(
-        factor_tree(lower), force.tolist(), sparse_rows(A), b.tolist()
+        factor_tree(lower), force.tolist(), SparseRows.of(sparse_rows(A)), b.tolist()
     )
     assert error(np.array(acceleration), expected.acceleration) < 1e-11
     assert error(np.array(multipliers), expected.multipliers) < 1e-11
@@ -220,13 +227,15 @@ def test_rows_with_a_small_angle_count_a_hundredth():
     # the reference takes over below 1e-6, for rows at sin^2 = 1e-4
     identity = factor_tree([{0: 1.0}, {1: 1.0}, {2: 1.0}])
     rows = [{0: 1.0}, {0: np.cos(0.01), 1: np.sin(0.01)}]
-    *_, health = constrained_acceleration(identity, [0.0] * 3, rows, [0.0, 0.0])
+    both, first, none = (SparseRows.of(rows[:count]) for count in (2, 1, 0))
+    *_, health = constrained_acceleration(identity, [0.0] * 3, both, [0.0, 0.0])
     assert health == pytest.approx(1e-6, rel=1e-4)
-    *_, health = constrained_acceleration(identity, [0.0] * 3, rows[:1], [0.0])
+    *_, health = constrained_acceleration(identity, [0.0] * 3, first, [0.0])
     assert health == 0.01
     stiff = factor_tree([{0: 1.0}, {0: 1.0, 1: 1.0 + 1e-8}, {2: 1.0}])
-    for count in (0, 1):
-        *_, health = constrained_acceleration(stiff, [0.0] * 3, rows[:count], [0.0] * count)
+    for system in (none, first):
+        sides = [0.0] * len(system.rows)
+        *_, health = constrained_acceleration(stiff, [0.0] * 3, system, sides)
         assert health == pytest.approx(1e-8, rel=1e-6)
 
 

@@ -6,10 +6,10 @@ import pytest
 from numpy.testing import assert_allclose
 from support.calculus import lagrange_force, relative
 from support.constraint_cases import CASES, rows_at
+from support.rows import partition_of
 from support.trees import tree_and_state
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.independent_speeds import partition_speeds
 
 SOLVED = 1e-9  # condition of M up to 1e4
 NAMES = ('differential_drive', 'leaning_disc', 'loop_planar', 'lock_spherical', 'pfaffian')
@@ -24,7 +24,7 @@ def constrained(request):
     motion = kd.forward_dynamics(
         case.robot, case.q, case.v, tau, (case.constraint,), 'lagrange', time=case.t
     )
-    basis = partition_speeds(rows.matrix, rows.velocity, rows.acceleration).basis
+    basis = partition_of(rows).basis
     return case, tau, motion, rows.matrix, basis
 
 

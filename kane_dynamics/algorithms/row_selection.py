@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Which constraint rows are taken: the one rule of rank, for every method and both engines.
+
+Rows are judged afresh at each (q, t), in two metrics: :math:`D = A L^{-T}` with
+:math:`M = L L^T`, and A itself in SI units. In each metric the rows of one kind (the rows of a
+wheel, the rotations of a loop, ...) are divided by the largest of them, so that a row that
+vanishes beside its kind stays small. The *strength* of a row is its distance from the span of the
+rows already taken, in the metric where it is larger:
+
+.. math:: s_i = \max\big(\mathrm{dist}(D_i, \mathrm{span}\,D_K),\,
+   \mathrm{dist}(A_i, \mathrm{span}\,A_K)\big).
+
+Rows are taken holonomic ones first, otherwise as given, the strong ones (0.1) before the weaker
+(0.01, 0.001). What is weaker than `TAKEN` = 0.001 repeats other rows but for roundoff and angles
+with six digits (1.5708 leaves 4e-6): it is one row with them, and enforcing the difference would
+divide by it. Rows that are not taken get no force; taken ones hold exactly, and nothing is
+regularised. The metric of M alone would drop a row that acts through a light gear, SI units alone
+one of a small mechanism; both together err towards taking a row.
+
+What this cannot know: an angle below 0.001 that is meant, and that 1.57 is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.exceptions import InconsistentConstraintsError
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Above what four-digit angles of a URDF leave (1.5707: 2.5e-4), below a toe angle of 0.1 degrees
+# (4e-3). Weaker rows are one with others.
+TAKEN = 1e-3
+# Strong rows come first, so that the rows taken are well conditioned.
+GRADES = (1e-1, 1e-2, TAKEN)
+# Size of a row that is nothing but roundoff of the largest row of its constraint.
+ROUNDOFF_ROW = 1e-14
+# Size of a row that is zero: its square is still a normal number.
+VANISHED = 1e-140
+# A right side contradicts the rows it depends on beyond these: relative to the motion (what a
+# dropped row misses is its strength times the motion) and to the right sides (drift).
+SPEED_CONTRADICTION = 1e-5
+ACCELERATION_CONTRADICTION = 1e-2
+_ROUNDOFF = 1e-12  # of right sides that should be zero, in scaled units
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RowSelection:
+    """
+    The rows that are taken at a state, and what the others are made of.
+
+    Parameters
+    ----------
+    rows : ConstraintRows
+        All rows.
+    taken : ndarray of int, shape (m,)
+        Numbers of the rows that are taken, ascending.
+    strength : ndarray, shape (k,)
+        Of each row when it was taken; of the others beside all that were taken.
+    coefficients : ndarray, shape (k, m)
+        C of A ~ C A_K; unit rows for the taken ones.
+    scaling : ndarray, shape (k,)
+        Factors that bring the kinds of rows to unit size in the metric of M^-1.
+    weights : ndarray, shape (k,)
+        The same in SI units, in which multipliers are of least norm.
+    root : ndarray, shape (nv, nv)
+        L of M = L L'; the unit matrix where M is singular.
+
+    """
+
+    rows: ConstraintRows
+    taken: Indices
+    strength: Floats
+    coefficients: Floats
+    scaling: Floats
+    weights: Floats
+    root: Floats
+
+    @property
+    def independent(self) -> ConstraintRows:
+        """Return the rows that are taken."""
+        return self.rows.take(self.taken.tolist())
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return the names of the rows that are taken."""
+        return tuple(self.rows.labels[k] for k in self.taken)
+
+    def shared(self, multipliers: Floats) -> Floats:
+        """
+        Return multipliers of all rows from those of the taken ones, with the same force.
+
+        Among rows that repeat each other they are of least norm, rows scaled to unit size by kind.
+        """
+        if len(self.taken) == len(self.rows):
+            return multipliers
+        weighted = self.coefficients * np.square(self.weights)[:, None]
+        share: Floats = weighted @ np.linalg.solve(self.coefficients.T @ weighted, multipliers)
+        return share
+
+    def check_speeds(self, v: Floats) -> None:
+        """
+        Check that the rows that are not taken ask for no other speeds: A v = b0.
+
+        Raises
+        ------
+        InconsistentConstraintsError
+            If one of them does.
+
+        """
+        motion = 10.0 * self.strength * self._size(v)
+        self._check('speed satisfies A v = b0', self.rows.velocity, motion, SPEED_CONTRADICTION)
+
+    def check_accelerations(self, a: Floats) -> None:
+        """
+        Check that the rows that are not taken ask for no other accelerations: A vdot = b.
+
+        Raises
+        ------
+        InconsistentConstraintsError
+            If one of them does.
+
+        """
+        motion = np.full(len(self.rows), 10.0 * TAKEN * self._size(a))
+        self._check(
+            'acceleration satisfies A vdot = b',
+            self.rows.acceleration,
+            motion,
+            ACCELERATION_CONTRADICTION,
+        )
+
+    def _size(self, x: Floats) -> float:
+        """Return the norm of speeds or accelerations in the metric of M."""
+        return float(np.linalg.norm(self.root.T @ x))
+
+    def _check(self, what: str, right_side: Floats, motion: Floats, relative: float) -> None:
+        if len(self.taken) == len(self.rows):
+            return
+        scaled = self.scaling * right_side
+        own = self.coefficients * self.scaling[:, None] / self.scaling[self.taken]
+        contradiction = np.abs(scaled - own @ scaled[self.taken])
+        contradiction /= 1.0 + np.linalg.norm(own, axis=1)
+        excess = contradiction - (motion + relative * np.linalg.norm(scaled) + _ROUNDOFF)
+        excess[self.taken] = -np.inf
+        worst = int(np.argmax(excess))
+        if excess[worst] > 0.0:
+            raise InconsistentConstraintsError(
+                f"no {what}: row '{self.rows.labels[worst]}' contradicts the others",
+                len(self.taken),
+                float(contradiction[worst]),
+            )
+
+
+def select_rows(rows: ConstraintRows, factor: Floats | None = None) -> RowSelection:
+    """
+    Return which rows are taken at a state.
+
+    Parameters
+    ----------
+    rows : ConstraintRows
+        All rows, at the state.
+    factor : ndarray, shape (nv, nv), optional
+        Lower triangular L with M = L L'. Where it is left out (M is singular), the rows are
+        judged in SI units alone.
+
+    """
+    A = rows.matrix
+    count, nv = A.shape
+    sizes = np.linalg.norm(A, axis=1)
+    active = (sizes > VANISHED) & (sizes > ROUNDOFF_ROW * _largest(rows.owners, sizes))
+    weights = _unit_factors(rows, sizes, active)
+    metrics = [A * weights[:, None]]
+    scaling, root = weights, np.eye(nv)
+    if factor is not None and count:
+        root = factor
+        D: Floats = scipy.linalg.solve_triangular(factor, A.T, lower=True).T
+        scaling = _unit_factors(rows, np.linalg.norm(D, axis=1), active)
+        metrics.append(D * scaling[:, None])
+    taken, strength = _graded(metrics, rows.elimination_order(), active)
+    basis = metrics[-1][taken]
+    coefficients = np.asarray(np.linalg.lstsq(basis.T, metrics[-1].T, rcond=None)[0].T, float)
+    coefficients *= scaling[taken] / scaling[:, None]
+    coefficients[~active] = 0.0
+    coefficients[taken] = np.eye(len(taken))
+    return RowSelection(rows, taken, strength, coefficients, scaling, weights, root)
+
+
+def _graded(metrics: list[Floats], order: list[int], active: Floats) -> tuple[Indices, Floats]:
+    """Return the rows that are taken, ascending, and the strength of all rows."""
+    count, nv = metrics[0].shape
+    left = [metric.copy() for metric in metrics]  # what is left of each row beside those taken
+    distance = _distances(left)
+    strength = np.zeros(count)
+    taken: list[int] = []
+    for grade in GRADES:
+        for i in order:
+            if i in taken or not active[i] or distance[i] < grade or len(taken) == nv:
+                continue
+            taken.append(i)
+            strength[i] = distance[i]
+            for part in left:
+                size = np.linalg.norm(part[i])
+                if size > 0.0:
+                    direction = part[i] / size
+                    part -= np.outer(part @ direction, direction)
+            distance = _distances(left)
+    others = [i for i in range(count) if i not in taken]
+    strength[others] = distance[others] * active[others]
+    return np.array(sorted(taken), dtype=np.intp), strength
+
+
+def _distances(left: list[Floats]) -> Floats:
+    distances: Floats = np.max([np.linalg.norm(part, axis=1) for part in left], axis=0)
+    return distances
+
+
+def _unit_factors(rows: ConstraintRows, sizes: Floats, active: Floats) -> Floats:
+    """Return factors that bring the largest row of each kind (zero rows: constraint) to one."""
+    largest = np.where(active, _largest(rows.kinds, sizes), _largest(rows.owners, sizes))
+    fallback = float(sizes.max(initial=0.0)) or 1.0
+    factors: Floats = 1.0 / np.where(largest > VANISHED, largest, fallback)
+    return factors
+
+
+def _largest(groups: tuple[int, ...], sizes: Floats) -> Floats:
+    """Return for each row the largest size in its group."""
+    numbers = np.array(groups, dtype=np.intp)
+    largest = np.zeros(int(numbers.max(initial=-1)) + 1)
+    np.maximum.at(largest, numbers, sizes)
+    return largest[numbers]
