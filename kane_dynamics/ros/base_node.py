@@ -238,12 +238,7 @@ class DynamicsNode(LifecycleNode):
     def parameter_problem(self, name: str, value: Any) -> str:
         """Return why a value that the table allows cannot be used now, or ''."""
         guard = self.timed_inputs().get(name)
-        if guard is None or value > guard.interval:
-            return ''
-        return (
-            f"parameter '{name}' must be longer than the time between two messages, "
-            f'{guard.interval:.4f} s, got {value:g}'
-        )
+        return guard.limit_problem(name, value) if guard is not None else ''
 
     def forget(self) -> None:
         """Drop the measured state: the clock has jumped back, or the node was inactive."""

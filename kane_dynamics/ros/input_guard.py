@@ -195,6 +195,15 @@ class InputGuard:
             return f'{self.name}: stale, {self.age():.3f} s old, limit {self.max_age:g} s{hint}'
         return ''
 
+    def limit_problem(self, name: str, max_age: float) -> str:
+        """Return why a parameter's age limit [s] would let every message run out, or ''."""
+        if max_age > self.interval:
+            return ''
+        return (
+            f"parameter '{name}' must be longer than the time between two messages, "
+            f'{self.interval:.4f} s, got {max_age:g}'
+        )
+
     def report(self) -> GuardReport:
         """Return the state for the diagnostics; rejections are counted anew for the next one."""
         total = sum(self._rejected.values())

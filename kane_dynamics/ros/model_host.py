@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from rclpy.clock import Clock, ClockType
@@ -18,7 +17,7 @@ from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.ros.aside import Aside
 from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Status
 from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.parameters import misspelt_joint, unknown_overrides
+from kane_dynamics.ros.parameters import misspelt_joint, parameter_remarks
 from kane_dynamics.ros.qos import LATCHED
 from kane_dynamics.ros.robot_source import BASE_NAMES, RobotModel, build_model, read_description
 from kane_dynamics.ros.robot_tables import RobotParameters
@@ -89,7 +88,7 @@ class ModelHost:
         self._told = 0.0
         self._subscription: Any = None
         self._problem, self._slow = 'not configured', ''
-        self._remarks = self._parameter_remarks()
+        self._remarks = parameter_remarks(node, parameters.params_file)
         for remark in self._remarks:
             node.get_logger().warning(remark)
 
@@ -289,14 +288,3 @@ class ModelHost:
         if self.dynamics is not None and self.dynamics.compiled:
             return 'compiled'
         return 'reference, compiling' if self._compiling is not None else 'reference'
-
-    def _parameter_remarks(self) -> tuple[str, ...]:
-        """Return what ROS does not complain about: a missing file, a misspelt parameter."""
-        remarks = [
-            f"parameter '{name}' is unknown to every node of this package and has no effect"
-            for name in unknown_overrides(self._node)
-        ]
-        path = self._parameters.params_file
-        if path and not Path(path).is_file():
-            remarks.insert(0, f"params_file '{path}' cannot be read; defaults are in use")
-        return tuple(remarks)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -167,6 +168,17 @@ def _descriptor(spec: Spec) -> ParameterDescriptor:
             limits = FloatingPointRange(from_value=float(low), to_value=float(high), step=0.0)
             message.floating_point_range = [limits]
     return message
+
+
+def parameter_remarks(node: Node, params_file: str) -> tuple[str, ...]:
+    """Return what ROS does not complain about: a missing file, unknown parameters."""
+    remarks = [
+        f"parameter '{name}' is unknown to every node of this package and has no effect"
+        for name in unknown_overrides(node)
+    ]
+    if params_file and not Path(params_file).is_file():
+        remarks.insert(0, f"params_file '{params_file}' cannot be read; defaults are in use")
+    return tuple(remarks)
 
 
 def unknown_overrides(node: Node) -> tuple[str, ...]:

@@ -69,9 +69,11 @@ class RowSplit:
 
     def __init__(self, dynamics: Dynamics, split: SpeedSplit, q: Floats, v: Floats) -> None:
         self._dynamics, self._split, self._q = dynamics, split, q
-        rows = dynamics.constraint_rows(q, v)
-        self._A = np.asarray(rows.matrix, dtype=float)
-        self.speed = np.asarray(rows.velocity, dtype=float)
+        self._A, self.speed = np.zeros((0, len(v))), np.zeros(0)
+        if split.labels:
+            rows = dynamics.constraint_rows(q, v)
+            self._A = np.asarray(rows.matrix, dtype=float)
+            self.speed = np.asarray(rows.velocity, dtype=float)
         self._inverse = _inverse(self._A[:, split.unknown]) if split.square else None
 
     def bias(self, v: Floats) -> Floats:

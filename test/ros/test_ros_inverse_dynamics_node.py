@@ -249,6 +249,22 @@ def test_old_stamps_are_stale_although_they_keep_coming(robot):
     assert 'use_sim_time' in values['last rejection']
 
 
+def test_a_state_that_is_overtaken_by_a_newer_one_is_not_used(robot):
+    robot.healthy()
+    robot.bench.spin(0.05)
+    before = robot.bench.next_status(f'{NODE}: joint_states', robot.send)[2]
+    old = robot.joint_state(position=[0.0] * (len(robot.model.joints) + 1))
+    robot.bench.spin(0.02)
+    robot.send()
+    robot.bench.spin(0.05)
+    count = len(robot.efforts)
+    robot.joints.publish(old)
+    robot.bench.spin(0.05)
+    assert len(robot.efforts) == count
+    _, _, values = robot.bench.next_status(f'{NODE}: joint_states', robot.send)
+    assert int(values['rejected: order']) == int(before.get('rejected: order', 0)) + 1
+
+
 def test_odometry_of_another_frame_gives_no_effort(robot):
     robot.healthy()
 

@@ -71,7 +71,7 @@ def nodes(bench, tmp_path_factory):
     ],
 )
 def test_a_node_with_a_wrong_parameter_does_not_start(nodes, case, words):
-    assert nodes[case].wait(20.0) == 1
+    assert nodes[case].wait(60.0) == 1
     log = nodes[case].log.read_text()
     assert words in log
     assert 'Traceback' not in log

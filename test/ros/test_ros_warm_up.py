@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compilation in the background: a node works at once and becomes faster later."""
 
+import signal
+import time
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from ros_models import parameters
+from ros_models import ROOT, parameters
 
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.robot_source import build_model
@@ -143,3 +146,13 @@ def test_the_loop_does_not_jump_when_both_engines_switch(bench, cold):
     assert np.abs(np.diff(speed)).max() < 0.05
     for process in processes:
         assert bench.terminate(process) == 0
+
+
+@pytest.mark.ros
+def test_a_signal_ends_a_node_that_compiles(bench, cold):
+    preset = ROOT / 'config' / 'nonholonomic.yaml'
+    process = bench.start('simulator_node', files=[preset], params={'compiled': 'wait'})
+    bench.until(lambda: 'compiling' in process.log.read_text())
+    begin = time.monotonic()
+    assert bench.terminate(process, signal.SIGINT) == 0
+    assert time.monotonic() - begin < 4.0  # it used to finish first, which takes longer
