@@ -70,7 +70,7 @@ class MujocoModel:
             made = _add_body(bodies[body.parent], body)
             bodies[body.name] = made
             if body.joint.name in wheels:
-                _add_wheel(spec, made, robot.wheel_radii[body.joint.name])
+                _add_wheel(spec, made, robot.wheels[body.joint.name].radius)
         if skid:
             _add_skid(spec, bodies[robot.bodies[0].name])
         driven = [name for name in robot.velocity_names if not name.startswith('base')]

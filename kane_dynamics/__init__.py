@@ -45,7 +45,7 @@ from kane_dynamics.algorithms.kinematics import Kinematics, forward_kinematics
 from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.algorithms.orbit import orbital_wrenches, wrenches_at_com
 from kane_dynamics.algorithms.partial_velocities import PartialVelocity, partial_velocities
-from kane_dynamics.model.body import Body, Frame, Joint, Mimic
+from kane_dynamics.model.body import Body, Frame, Joint, Mimic, WheelShape
 from kane_dynamics.model.chain import serial_chain
 from kane_dynamics.model.joint_kinds import (
     Cylindrical,
@@ -101,6 +101,7 @@ __all__ = [
     'Robot',
     'Simulation',
     'Spherical',
+    'WheelShape',
     'bias_force',
     'casadi_function',
     'compile',

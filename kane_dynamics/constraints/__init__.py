@@ -7,7 +7,8 @@ from kane_dynamics.constraints.joints import coupling, lock
 from kane_dynamics.constraints.loops import loop_closure
 from kane_dynamics.constraints.nonlinear import acceleration_form, nonlinear
 from kane_dynamics.constraints.pfaffian import pfaffian
-from kane_dynamics.constraints.wheels import differential_drive, no_side_slip, rolling_wheel
+from kane_dynamics.constraints.rolling import rolling_ball, rolling_wheel
+from kane_dynamics.constraints.wheels import differential_drive, no_side_slip
 
 __all__ = [
     'Constraint',
@@ -23,5 +24,6 @@ __all__ = [
     'no_side_slip',
     'nonlinear',
     'pfaffian',
+    'rolling_ball',
     'rolling_wheel',
 ]

@@ -29,11 +29,10 @@ from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, pure, rota
 from kane_dynamics.algebra.scalars import Scalar, where
 from kane_dynamics.constraints.base import Projection, Row, projected_columns
 from kane_dynamics.exceptions import ConstraintError
+from kane_dynamics.model.body import Vector
 from kane_dynamics.model.chain_motion import Columns, frame_motion
 from kane_dynamics.model.joint_kinds import unit_axis
 from kane_dynamics.model.robot import Frame, Robot
-
-Vector = tuple[float, float, float]
 
 _JOINTS = {
     'fixed': ('wx', 'wy', 'wz', 'vx', 'vy', 'vz'),

@@ -1,17 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""
-Exact wheel constraints: no side slip (Silva et al., (64)) and rolling without slipping.
-
-A wheel is a thin disc of radius r with axis n through its centre C, on the plane z = 0 of the
-world. Its lowest point is at :math:`r e` from C, with :math:`e = (n\langle n,k\rangle - k)/s`,
-:math:`s = \sqrt{1 - \langle n,k\rangle^2}`. Rolling says that the *material* point there is at
-rest: :math:`v_C + \omega \times r e = 0`. Differentiated with the moving e it gives
-
-.. math:: \dot v_C + \alpha\times r e + \omega\times r\dot e = 0,
-
-written in the wheel's heading directions: longitudinal :math:`t = n \times k/s`, lateral
-:math:`k\times t`, and vertical k. Multipliers are then contact forces on the robot [N].
-"""
+"""Wheeled planar bases: no side slip (Silva et al., (64)) and two wheels on an axle."""
 
 from __future__ import annotations
 
@@ -21,28 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.algebra.dual_quaternion import DualQuaternion
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import (
-    Quaternion,
-    cross,
-    dot,
-    make_quaternion,
-    pure,
-    rotate,
-    scale,
-)
-from kane_dynamics.algebra.scalars import Scalar, cos, sin, sqrt
-from kane_dynamics.constraints.base import Row, projected_columns
+from kane_dynamics.algebra.scalars import Scalar, cos, sin
+from kane_dynamics.constraints.base import Row
+from kane_dynamics.constraints.contact_circle import Circle, wheel_circle
+from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.model.chain_motion import frame_motion
-from kane_dynamics.model.integration import integrate_coordinates
-from kane_dynamics.model.joint_kinds import Planar, Revolute
+from kane_dynamics.model.joint_kinds import Planar
 from kane_dynamics.model.robot import Frame, Robot
 
-_UP = make_quaternion(0.0, 0.0, 0.0, 1.0)
-_LIFT_ROUNDOFF = 1e-9  # [m/s] per unit speed
-_LEAN_LIMIT = 1e-6  # sine between wheel axis and vertical below which no contact point exists
+_PARALLEL = 1e-2  # sine between a wheel's axis and the axle: above angles of two digits, 1.57
+_SAME_AXLE = 1e-6  # [m] between the two wheels along the base, above printed roundoff
 
 
 @dataclass(frozen=True)
@@ -58,113 +36,6 @@ class NoSideSlip:
         c, s = cos(q[2]), sin(q[2])
         forward = c * v[0] + s * v[1]
         return [Row({0: -s, 1: c, 2: self.axle_offset}, acceleration=v[2] * forward)]
-
-
-@dataclass(frozen=True, eq=False)
-class RollingWheel:
-    """
-    Rolling without slipping of one wheel. Built by `rolling_wheel`.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    labels : tuple of str
-        Names of the rows.
-    wheel : Frame
-        Frame at the wheel's centre, in the wheel's body.
-    axis : tuple of float
-        Unit axis of the wheel in that frame.
-    radius : float
-        [m].
-    directions : tuple of str
-        Which of 'longitudinal', 'lateral', 'vertical' are constrained.
-
-    """
-
-    robot: Robot = field(compare=False, repr=False)
-    labels: tuple[str, ...]
-    wheel: Frame
-    axis: tuple[float, float, float]
-    radius: float
-    directions: tuple[str, ...]
-
-    def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
-        """Return one row for each direction: <d, v_C + omega x r e> = 0 and its derivative."""
-        motion = frame_motion(robot, self.wheel, q, v)
-        to_world = motion.pose.rotation
-        heading = _heading(rotate(to_world, pure(self.axis)))
-        arm = scale(heading.down, self.radius)
-        omega = rotate(to_world, motion.twist.primary)
-        arm_rate = scale(heading.down_rate(omega), self.radius)
-        contact = _material_velocity(to_world, arm)
-        centre_velocity = rotate(to_world, motion.twist.dual)
-        bias = contact(motion.twist_rate) + cross(omega, centre_velocity + arm_rate)
-        slip = contact(motion.twist)
-        rows = []
-        for name in self.directions:
-            direction, direction_rate = heading.direction(name, omega)
-            coefficients = projected_columns(
-                motion.columns, lambda axis, d=direction: dot(d, contact(axis))
-            )
-            acceleration = -dot(direction, bias) - dot(direction_rate, slip)
-            # the height of the lowest point is a position; the other rows are nonholonomic
-            height = (motion.pose.translation + arm).z if name == 'vertical' else None
-            rows.append(
-                Row(coefficients, acceleration=acceleration, position=height, kind=self.labels[0])
-            )
-        return rows
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Heading:
-    """Directions of a wheel with axis n: down its disc, along its track, to its left, and up."""
-
-    axis: Quaternion
-    lean: Scalar
-    sine: Scalar
-
-    @property
-    def down(self) -> Quaternion:
-        """Return e = (n <n,k> - k)/s."""
-        return scale(scale(self.axis, self.lean) - _UP, 1.0 / self.sine)
-
-    def _rates(self, omega: Quaternion) -> tuple[Quaternion, Scalar, Scalar]:
-        """Return the rates of n, <n,k> and s."""
-        axis_rate = cross(omega, self.axis)
-        lean_rate = axis_rate.z
-        return axis_rate, lean_rate, -self.lean * lean_rate / self.sine
-
-    def down_rate(self, omega: Quaternion) -> Quaternion:
-        """Return de/dt."""
-        axis_rate, lean_rate, sine_rate = self._rates(omega)
-        moved = scale(axis_rate, self.lean) + scale(self.axis, lean_rate)
-        return scale(moved - scale(self.down, sine_rate), 1.0 / self.sine)
-
-    def direction(self, name: str, omega: Quaternion) -> tuple[Quaternion, Quaternion]:
-        """Return a contact direction in world axes and its rate."""
-        if name == 'vertical':
-            return _UP, scale(_UP, 0.0)
-        axis_rate, _, sine_rate = self._rates(omega)
-        along = scale(cross(self.axis, _UP), 1.0 / self.sine)
-        along_rate = scale(cross(axis_rate, _UP) - scale(along, sine_rate), 1.0 / self.sine)
-        if name == 'longitudinal':
-            return along, along_rate
-        return cross(_UP, along), cross(_UP, along_rate)
-
-
-def _heading(axis: Quaternion) -> _Heading:
-    lean = axis.z
-    return _Heading(axis, lean, sqrt(1.0 - lean * lean))
-
-
-def _material_velocity(to_world: Quaternion, arm: Quaternion) -> Any:
-    """Return the map from a twist of the wheel frame to R v + R omega x arm, in the world."""
-
-    def velocity(h: DualQuaternion) -> Quaternion:
-        return rotate(to_world, h.dual) + cross(rotate(to_world, h.primary), arm)
-
-    return velocity
 
 
 def no_side_slip(robot: Robot, axle_offset: float = 0.0) -> NoSideSlip:
@@ -189,38 +60,6 @@ def no_side_slip(robot: Robot, axle_offset: float = 0.0) -> NoSideSlip:
     if not np.isfinite(axle_offset):
         raise ConstraintError(f'axle_offset must be finite [m], got {axle_offset}')
     return NoSideSlip(robot, float(axle_offset))
-
-
-def rolling_wheel(robot: Robot, joint: str, radius: float | None = None) -> RollingWheel:
-    """
-    Return rolling without slipping of the wheel that a revolute joint carries.
-
-    Rows: longitudinal and lateral, and vertical where the wheel could leave the ground.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    joint : str
-        Name of the wheel's revolute joint.
-    radius : float, optional
-        [m]; from the URDF's collision cylinder or sphere where left out.
-
-    Raises
-    ------
-    NameNotFoundError
-        If there is no such joint.
-    ConstraintError
-        If the joint is not revolute, its axis is vertical at the neutral configuration, the
-        radius is not positive, or none is known.
-
-    """
-    directions: tuple[str, ...] = ('longitudinal', 'lateral')
-    wheel = _wheel(robot, joint, radius, directions, [f'{joint}/{name}' for name in directions])
-    if not _can_lift(robot, wheel.wheel):
-        return wheel
-    directions = ('longitudinal', 'lateral', 'vertical')
-    return _wheel(robot, joint, radius, directions, [f'{joint}/{name}' for name in directions])
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,68 +105,70 @@ def differential_drive(
     NameNotFoundError
         If there is no such joint.
     ConstraintError
-        If the wheels do not share an axle, or as for `rolling_wheel` and `no_side_slip`.
+        If the wheels are one, their axes do not lie along the axle (y of the base frame), they do
+        not share an axle, or as for `rolling_wheel` and `no_side_slip`.
+
+    Warns
+    -----
+    ModelWarning
+        As `rolling_wheel`.
 
     """
-    rolling = [
-        _wheel(robot, joint, radius, ('longitudinal',), [f'{joint}/rolling'])
-        for joint in (left, right)
+    if left == right:
+        raise ConstraintError(f"differential_drive needs two wheels, got '{left}' twice")
+    no_side_slip(robot)  # refuses other bases
+    circles = (wheel_circle(robot, left, radius), wheel_circle(robot, right, radius))
+    offset = _axle_offset(robot, (left, right), circles)
+    wheels = [
+        RollingWheel(robot, (f'{joint}/rolling',), c.frame, c.axis, c.radius, ('longitudinal',))
+        for joint, c in zip((left, right), circles, strict=True)
     ]
-    offsets = [_axle_offset(robot, joint) for joint in (left, right)]
-    if left == right or abs(offsets[0] - offsets[1]) > 1e-6:
+    return DifferentialDrive(robot, no_side_slip(robot, offset), wheels[0], wheels[1])
+
+
+def _axle_offset(robot: Robot, joints: tuple[str, str], circles: Sequence[Circle]) -> float:
+    """
+    Return x of the axle of two wheels in the base frame at the neutral configuration [m].
+
+    Raises
+    ------
+    ConstraintError
+        If they have none.
+
+    """
+    x_B_0 = _neutral_pose(robot, Frame(0, Pose.identity())).conjugate()
+    poses = [x_B_0 * _neutral_pose(robot, circle.frame) for circle in circles]
+    axes = [
+        x.rotation_matrix() @ np.array(circle.axis)
+        for x, circle in zip(poses, circles, strict=True)
+    ]
+    for joint, axis in zip(joints, axes, strict=True):
+        shown = np.round(axis, 4).tolist()
+        if abs(axis[2]) > _PARALLEL:
+            raise ConstraintError(
+                f"differential_drive: the axis {shown} of wheel '{joint}' in the base frame is "
+                'not horizontal'
+            )
+    if np.linalg.norm(np.cross(*axes)) > _PARALLEL:
+        shown = [np.round(axis, 4).tolist() for axis in axes]
         raise ConstraintError(
-            f"wheels '{left}' and '{right}' do not share an axle: x = {offsets[0]:.6g} m and "
-            f'{offsets[1]:.6g} m in the base frame'
+            f'differential_drive: the axes {shown[0]} and {shown[1]} of wheels {list(joints)} in '
+            'the base frame are not parallel to each other'
         )
-    return DifferentialDrive(
-        robot, no_side_slip(robot, 0.5 * sum(offsets)), rolling[0], rolling[1]
-    )
-
-
-def _wheel(
-    robot: Robot,
-    joint: str,
-    radius: float | None,
-    directions: Sequence[str],
-    labels: Sequence[str],
-) -> RollingWheel:
-    body = robot.body_of_joint(joint)
-    kind = robot.bodies[body].joint.kind
-    if not isinstance(kind, Revolute):
-        raise ConstraintError(f"wheel joint '{joint}' must be revolute, is {type(kind).__name__}")
-    if radius is None:
-        radius = robot.wheel_radii.get(joint)
-    if radius is None or not (np.isfinite(radius) and radius > 0.0):
+    if abs(axes[0][0]) > _PARALLEL:
         raise ConstraintError(
-            f"wheel '{joint}': need a radius > 0 m, got {radius}; collision cylinders or spheres "
-            f'give one for {sorted(robot.wheel_radii)}'
+            f'differential_drive: the axes {np.round(axes[0], 4).tolist()} of wheels '
+            f'{list(joints)} do not lie along the axle, which is y of the base frame: the base '
+            'could not move along its x'
         )
-    frame = Frame(body, Pose.identity())
-    at_rest = frame_motion(robot, frame, robot.neutral().tolist(), [0.0] * robot.nv)
-    axis = rotate(at_rest.pose.rotation, pure(kind.axis))
-    if np.hypot(axis.x, axis.y) < _LEAN_LIMIT:
-        raise ConstraintError(f"wheel '{joint}': its axis is vertical, it has no lowest point")
-    return RollingWheel(robot, tuple(labels), frame, kind.axis, float(radius), tuple(directions))
+    offsets = [float(x.position()[0]) for x in poses]
+    if abs(offsets[0] - offsets[1]) > _SAME_AXLE:
+        raise ConstraintError(
+            f"wheels '{joints[0]}' and '{joints[1]}' do not share an axle: x = "
+            f'{offsets[0]:.6g} m and {offsets[1]:.6g} m in the base frame'
+        )
+    return 0.5 * sum(offsets)
 
 
-def _can_lift(robot: Robot, wheel: Frame) -> bool:
-    """Return whether any speed moves the wheel's centre up, in general position."""
-    rng = np.random.default_rng(0)
-    for _ in range(3):
-        step = rng.uniform(-1.0, 1.0, robot.nv).tolist()
-        q = integrate_coordinates(robot, robot.neutral(), step, 1.0).tolist()
-        motion = frame_motion(robot, wheel, q, [0.0] * robot.nv)
-        lifts = [rotate(motion.pose.rotation, axis.dual).z for _, axis in motion.columns]
-        if np.abs(lifts).max(initial=0.0) > _LIFT_ROUNDOFF:
-            return True
-    return False
-
-
-def _axle_offset(robot: Robot, joint: str) -> float:
-    """Return x of the wheel's centre in the base frame at the neutral configuration [m]."""
-    q, v = robot.neutral().tolist(), [0.0] * robot.nv
-    base, wheel = (
-        frame_motion(robot, Frame(body, Pose.identity()), q, v).pose
-        for body in (0, robot.body_of_joint(joint))
-    )
-    return float((base.conjugate() * wheel).position()[0])
+def _neutral_pose(robot: Robot, frame: Frame) -> Pose:
+    return frame_motion(robot, frame, robot.neutral().tolist(), [0.0] * robot.nv).pose

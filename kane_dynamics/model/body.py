@@ -12,6 +12,8 @@ from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.joint_kinds import JointKind
 
+Vector = tuple[float, float, float]
+
 
 @dataclass(frozen=True)
 class Joint:
@@ -101,6 +103,37 @@ class Body:
     placement: Pose = field(default_factory=Pose.identity)
     inertia: Inertia = field(default_factory=Inertia.zero)
     mimic: Mimic | None = None
+
+
+@dataclass(frozen=True)
+class WheelShape:
+    """
+    A collision cylinder or sphere that a joint turns: what is known of a wheel or a ball.
+
+    Parameters
+    ----------
+    radius : float
+        [m], > 0.
+    centre : tuple of float
+        Its centre in the frame of the body that the joint carries [m].
+    axis : tuple of float, optional
+        Unit axis of a cylinder in that frame; None for a sphere.
+
+    Raises
+    ------
+    InvalidInputError
+        If a number is not finite or the radius is not positive.
+
+    """
+
+    radius: float
+    centre: Vector = (0.0, 0.0, 0.0)
+    axis: Vector | None = None
+
+    def __post_init__(self) -> None:
+        numbers = np.array([self.radius, *self.centre, *(self.axis or ())])
+        if not (np.isfinite(numbers).all() and self.radius > 0.0):
+            raise InvalidInputError(f'a wheel needs finite numbers and a radius > 0 m, got {self}')
 
 
 @dataclass(frozen=True, eq=False)

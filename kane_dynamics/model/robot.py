@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
-from kane_dynamics.model.body import Body, Frame
+from kane_dynamics.model.body import Body, Frame, WheelShape
 from kane_dynamics.model.checks import as_vector, index_of
 from kane_dynamics.model.content import add_content
 from kane_dynamics.model.joint_kinds import Free, Planar
@@ -42,8 +42,8 @@ class Robot:
         Gravity acceleration in world axes [m/s^2].
     frames : mapping of str to Frame, optional
         Named frames besides those of the bodies.
-    wheel_radii : mapping of str to float, optional
-        Radius [m] of the collision cylinder or sphere that a joint turns, by joint name.
+    wheels : mapping of str to WheelShape, optional
+        Collision cylinder or sphere that a joint turns, by joint name.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Robot:
     bodies: Sequence[Body]
     gravity: Any = (0.0, 0.0, -9.81)
     frames: Mapping[str, Frame] = field(default_factory=dict)
-    wheel_radii: Mapping[str, float] = field(default_factory=dict)
+    wheels: Mapping[str, WheelShape] = field(default_factory=dict)
     nq: int = field(init=False)
     nv: int = field(init=False)
     coordinate_names: tuple[str, ...] = field(init=False)
@@ -104,7 +104,7 @@ class Robot:
         _set(self, **joint_arrays(bodies, indices, self.nq, self.nv))
         frames = {body.name: Frame(i, Pose.identity()) for i, body in enumerate(bodies)}
         _set(self, frames=MappingProxyType({**frames, **self.frames}))
-        _set(self, wheel_radii=MappingProxyType(dict(self.wheel_radii)))
+        _set(self, wheels=MappingProxyType(dict(self.wheels)))
 
     @property
     def base(self) -> str:
@@ -125,7 +125,7 @@ class Robot:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle what the robot was built from."""
-        parts = self.name, self.bodies, self.gravity, dict(self.frames), dict(self.wheel_radii)
+        parts = self.name, self.bodies, self.gravity, dict(self.frames), dict(self.wheels)
         return Robot, parts
 
     @property

@@ -18,8 +18,8 @@ from typing import Any
 
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.exceptions import InvalidInputError, ModelWarning, UrdfStructureError
-from kane_dynamics.model.body import Body, Frame, Joint, Mimic
-from kane_dynamics.model.joint_kinds import Free, JointKind, Planar, Revolute
+from kane_dynamics.model.body import Body, Frame, Joint, Mimic, WheelShape
+from kane_dynamics.model.joint_kinds import Free, JointKind, Planar
 from kane_dynamics.model.robot import WORLD, Robot
 from kane_dynamics.model.urdf_inertia import link_mass, welded_inertia
 from kane_dynamics.model.urdf_joints import (
@@ -33,7 +33,7 @@ from kane_dynamics.model.urdf_joints import (
 from kane_dynamics.model.urdf_records import UrdfJoint, UrdfLink
 from kane_dynamics.model.urdf_remarks import inertial_remarks, limit_remarks, singular_remarks
 from kane_dynamics.model.urdf_tree import depth_first
-from kane_dynamics.model.urdf_wheels import collision_radius
+from kane_dynamics.model.urdf_wheels import wheel_shape
 from kane_dynamics.model.urdf_xml import read_urdf
 
 BASES: Mapping[str, JointKind | None] = {'fixed': None, 'planar': Planar(), 'floating': Free()}
@@ -68,7 +68,7 @@ def load_urdf(
     Robot
         Bodies depth first from the root, joints of one link in file order. A mimic joint moves
         with its master and is in neither q nor v. ``<collision>`` is used for
-        `Robot.wheel_radii` only.
+        `Robot.wheels` only.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def load_urdf(
         bodies,
         gravity,
         {name: Frame(index[weld.body], weld.pose) for name, weld in tree.welds.items()},
-        _wheel_radii(tree, {link.name: link for link in urdf.links}),
+        _wheels(tree, {link.name: link for link in urdf.links}),
     )
     remarks = [r for link in urdf.links for r in inertial_remarks(link, masses[link.name])]
     remarks += [r for joint in joints if joint.name not in held for r in limit_remarks(joint)]
@@ -195,13 +195,12 @@ def _mimic(joint: UrdfJoint) -> Mimic | None:
     return Mimic(joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset)
 
 
-def _wheel_radii(tree: _Tree, links: Mapping[str, UrdfLink]) -> dict[str, float]:
-    """Return the collision radius of each body that a revolute joint turns, by joint name."""
-    radii: dict[str, float] = {}
+def _wheels(tree: _Tree, links: Mapping[str, UrdfLink]) -> dict[str, WheelShape]:
+    """Return the collision cylinder or sphere of each body that a joint turns, by joint name."""
+    shapes: dict[str, WheelShape] = {}
     for part in tree.parts:
-        if isinstance(part.joint.kind, Revolute):
-            own = ((x, links[name]) for name, x in tree.links_of(part.name))
-            radius = collision_radius(own, part.joint.kind.axis)
-            if radius is not None:
-                radii[part.joint.name] = radius
-    return radii
+        own = ((x, links[name]) for name, x in tree.links_of(part.name))
+        shape = wheel_shape(own, part.joint.kind)
+        if shape is not None:
+            shapes[part.joint.name] = shape
+    return shapes

@@ -13,16 +13,22 @@ from kane_dynamics.exceptions import ConstraintError, NameNotFoundError
 
 DIFFERENCES = 1e-11  # first derivatives of order 8, see support.calculus
 UP = np.array([0.0, 0.0, 1.0])
-RADIUS = {'caster_wheel': 0.08, 'floating_wheel': 0.12, 'leaning_disc': 0.26}
-JOINT = {'caster_wheel': 'wheel', 'floating_wheel': 'wheel', 'leaning_disc': 'spin'}
+# joint, radius, centre and, where the joint has none, axis
+CIRCLES = {
+    'caster_wheel': ('wheel', 0.08, (0, 0, 0)),
+    'floating_wheel': ('wheel', 0.12, (0, 0, 0)),
+    'eccentric_wheel': ('wheel', 0.12, (0.05, 0.03, -0.02)),
+    'leaning_disc': ('spin', 0.26, (0, 0, 0)),
+    'coin': ('base', 0.26, (0, 0, 0), (0.9, 0.2, -0.4)),
+}
 
 
-def contact(robot, q, joint, radius):
+def contact(robot, q, joint, radius, centre=(0, 0, 0), axis=None):
     """Return the link, the lowest point of its rim in its axes, and track, left, up directions."""
     body = robot.bodies[robot.body_of_joint(joint)]
     pose = kd.forward_kinematics(robot, q).pose(body.name)
     R = pose.rotation_matrix()
-    n = R @ np.array(body.joint.kind.axis)
+    n = R @ np.array(body.joint.kind.axis if axis is None else axis / np.linalg.norm(axis))
     # the rim is c + r (u cos s + w sin s); its lowest point by angle, not by a formula for e
     u = np.cross(n, (0.3, 0.5, 0.8))
     u /= np.linalg.norm(u)
@@ -30,7 +36,7 @@ def contact(robot, q, joint, radius):
     angle = np.arctan2(-w[2], -u[2])
     arm = radius * (u * np.cos(angle) + w * np.sin(angle))
     along_track = np.cross(n, UP) / np.linalg.norm(np.cross(n, UP))
-    return body.name, R.T @ arm, np.array([along_track, np.cross(UP, along_track), UP])
+    return body.name, centre + R.T @ arm, np.array([along_track, np.cross(UP, along_track), UP])
 
 
 def material_velocity(robot, q, v, link, point):
@@ -44,11 +50,11 @@ def material_velocity(robot, q, v, link, point):
     return derivative(position)
 
 
-@pytest.mark.parametrize('name', RADIUS)
+@pytest.mark.parametrize('name', CIRCLES)
 def test_rolling_rows_are_the_velocity_of_the_material_point(name):
     case = CASES[name]
     rows = rows_at(case)
-    link, point, directions = contact(case.robot, case.q, JOINT[name], RADIUS[name])
+    link, point, directions = contact(case.robot, case.q, *CIRCLES[name])
     velocity = material_velocity(case.robot, case.q, case.v, link, point)
     expected = directions @ velocity
     assert relative(rows.matrix @ case.v, expected[: len(rows.labels)]) < DIFFERENCES
@@ -116,14 +122,14 @@ def test_known_motions_of_a_differential_drive(speed, turn):
     assert_allclose(rows_at(case).matrix @ v, (0.0, -n['r'], 0.0), atol=1e-15)
 
 
-@pytest.mark.parametrize('name', RADIUS)
+@pytest.mark.parametrize('name', CIRCLES)
 def test_multipliers_are_the_contact_force(name):
     # without the constraint, that force at the contact gives the same motion
     case = CASES[name]
     robot, q, v = case.robot, case.q, case.v
     tau = np.random.default_rng(3).uniform(-2.0, 2.0, robot.nv)
     motion = kd.forward_dynamics(robot, q, v, tau, (case.constraint,))
-    link, point, directions = contact(robot, q, JOINT[name], RADIUS[name])
+    link, point, directions = contact(robot, q, *CIRCLES[name])
     R = kd.forward_kinematics(robot, q).pose(link).rotation_matrix()
     force = R.T @ (motion.multipliers @ directions[: len(motion.multipliers)])
     wrench = {link: np.r_[np.cross(point, force), force]}
@@ -161,7 +167,8 @@ def test_wheel_that_follows_another_joint():
 
 def test_radius_comes_from_the_robot_where_it_knows_one():
     robot = differential_drive()
-    known = kd.Robot('known', robot.bodies, wheel_radii={'left': 0.2, 'right': 0.3})
+    wheels = {'left': kd.WheelShape(0.2), 'right': kd.WheelShape(0.3)}
+    known = kd.Robot('known', robot.bodies, wheels=wheels)
     drive = kd.constraints.differential_drive(known, 'left', 'right')
     assert (drive.left.radius, drive.right.radius) == (0.2, 0.3)
     assert kd.constraints.rolling_wheel(known, 'left').radius == 0.2
@@ -182,11 +189,11 @@ def test_errors():
             c.rolling_wheel(robot, 'left', radius)
     with pytest.raises(ConstraintError, match='vertical'):
         c.rolling_wheel(robot, 'shoulder', 0.1)
-    with pytest.raises(ConstraintError, match='must be revolute, is Planar'):
+    with pytest.raises(ConstraintError, match='must be revolute, free or spherical, is Planar'):
         c.rolling_wheel(robot, 'base', 0.1)
     with pytest.raises(ConstraintError, match='share an axle'):
         c.differential_drive(robot, 'left', 'elbow', 0.1)
-    with pytest.raises(ConstraintError, match='share an axle'):
+    with pytest.raises(ConstraintError, match="two wheels, got 'left' twice"):
         c.differential_drive(robot, 'left', 'left', 0.1)
     with pytest.raises(NameNotFoundError):
         c.differential_drive(robot, 'left', 'hind', 0.1)

@@ -11,6 +11,7 @@ from support.trees import tree_and_state
 
 import kane_dynamics as kd
 
+WHEELS = {'x': kd.WheelShape(0.1, (0.0, 0.2, 0.0), (0.0, 0.0, 1.0))}
 COPIES = {
     'copy': copy.copy,
     'deepcopy': copy.deepcopy,
@@ -25,7 +26,7 @@ COPIES = {
 @pytest.mark.parametrize('base', ['fixed', 'planar', 'floating'])
 def test_a_copy_moves_alike(copied, base):
     robot, q, v, a = tree_and_state(3, base)
-    robot = kd.Robot(robot.name, robot.bodies, robot.gravity, robot.frames, {'x': 0.1})
+    robot = kd.Robot(robot.name, robot.bodies, robot.gravity, robot.frames, WHEELS)
     again = copied(robot)
     assert again is not robot
     assert again.velocity_names == robot.velocity_names
@@ -34,7 +35,7 @@ def test_a_copy_moves_alike(copied, base):
         robot.base,
         robot.frames.keys(),
     )
-    assert dict(again.wheel_radii) == {'x': 0.1}
+    assert dict(again.wheels) == WHEELS
     assert again.kinematic_key == robot.kinematic_key
     for function in (kd.inverse_dynamics, kd.forward_dynamics):
         found, expected = (function(r, q, v, a) for r in (again, robot))

@@ -136,7 +136,7 @@ def test_mimic_joints_are_pinocchios(base, rng):
 def test_wheels_of_tiago():
     robot = load(ROBOTS / MAIN['tiago_no_hand'], base='planar')
     for side in ('left', 'right'):
-        assert robot.wheel_radii[f'wheel_{side}_joint'] == 0.0985
+        assert robot.wheels[f'wheel_{side}_joint'].radius == 0.0985
 
 
 @needs_robots

@@ -10,6 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from urdf_text import BALL, LIMIT, arm, joint, link, origin, robot
 
 from kane_dynamics.algorithms.kinematics import body_poses
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.body import WheelShape
 from kane_dynamics.model.joint_kinds import Free, Planar, Prismatic, Revolute
 from kane_dynamics.model.urdf import load_urdf
 
@@ -231,10 +233,10 @@ def test_planar_joint_moves_across_its_axis(normal, rng):
 
 
 def wheel(shape, place='', wheel_axis=(0, 0, 1), kind='continuous'):
-    """Return the radius known for the joint 'ab' with one collision shape on link b."""
+    """Return the wheel known for the joint 'ab' with one collision shape on link b."""
     extra = f'<collision>{place}<geometry>{shape}</geometry></collision>'
     drive = joint('ab', 'a', 'b', kind, axis(*wheel_axis) + LIMIT)
-    return load_urdf(robot(link('a'), link('b', BALL, extra), drive)).wheel_radii.get('ab')
+    return load_urdf(robot(link('a'), link('b', BALL, extra), drive)).wheels.get('ab')
 
 
 CYLINDER = '<cylinder radius="0.3" length="0.1"/>'
@@ -242,19 +244,36 @@ SPHERE = '<sphere radius="0.2"/>'
 ON_X = '<origin rpy="0 1.5707963 0"/>'
 
 
-def test_wheel_radius_of_a_cylinder_around_the_axis():
-    assert wheel(CYLINDER) == 0.3
-    assert wheel(CYLINDER, kind='revolute') == 0.3
-    assert wheel(CYLINDER, wheel_axis=(0, 0, -1)) == 0.3
-    assert wheel(CYLINDER, ON_X, wheel_axis=(1, 0, 0)) == 0.3
-    assert wheel(CYLINDER, '<origin xyz="0 0 0.05"/>') == 0.3
+def test_wheel_of_a_cylinder_around_the_axis():
+    for found in (wheel(CYLINDER), wheel(CYLINDER, kind='revolute')):
+        assert (found.radius, found.centre, found.axis) == (0.3, (0, 0, 0), (0, 0, 1))
+    assert wheel(CYLINDER, wheel_axis=(0, 0, -1)).radius == 0.3
+    found = wheel(CYLINDER, ON_X, wheel_axis=(1, 0, 0))
+    assert found.radius == 0.3
+    assert_allclose(found.axis, (1, 0, 0), rtol=0, atol=1e-7)
 
 
-def test_no_radius_of_a_shape_that_is_not_around_the_axis():
+def test_centre_of_a_wheel_is_that_of_its_shape():
+    # regression: the contact was left at the joint
+    assert wheel(CYLINDER, '<origin xyz="0 0 0.05"/>').centre == (0, 0, 0.05)
+    assert wheel(SPHERE, '<origin xyz="0 0 -0.08"/>').centre == (0, 0, -0.08)
+    found = wheel(CYLINDER, '<origin xyz="0.05 0 0" rpy="0 1.5707963 0"/>', wheel_axis=(-1, 0, 0))
+    assert found.centre == (0.05, 0, 0)
+
+
+def test_off_the_axis_by_printed_digits_or_eccentric():
+    # on the axis up to 1e-4 radii; then the wheel turns about a point beside its centre
+    assert wheel(CYLINDER, '<origin xyz="0.00002 0 0.05"/>').centre == (0, 0, 0.05)
+    assert wheel(CYLINDER, '<origin xyz="0.00004 0 0.05"/>').centre == (0.00004, 0, 0.05)
+    assert wheel(CYLINDER, '<origin xyz="0.1 0 0"/>').centre == (0.1, 0, 0)
+    assert wheel(SPHERE, '<origin xyz="0.1 0 0"/>').centre == (0.1, 0, 0)
+
+
+def test_no_wheel_of_a_shape_that_is_not_around_the_axis():
     assert wheel(CYLINDER, ON_X) is None
     assert wheel(CYLINDER, wheel_axis=(0, 0.002, 1)) is None
-    assert wheel(CYLINDER, '<origin xyz="0.1 0 0"/>') is None
-    assert wheel(SPHERE, '<origin xyz="0.1 0 0"/>') is None
+    assert wheel(CYLINDER, '<origin xyz="0.31 0 0"/>') is None
+    assert wheel(SPHERE, '<origin xyz="0 0.21 0"/>') is None
     assert wheel('<box size="1 1 1"/>') is None
     assert wheel('<mesh filename="package://wheel.stl"/>') is None
     assert wheel(CYLINDER.replace('0.3', '0')) is None
@@ -262,8 +281,8 @@ def test_no_radius_of_a_shape_that_is_not_around_the_axis():
 
 
 def test_slightly_tilted_cylinder_and_sphere_count():
-    assert wheel(CYLINDER, wheel_axis=(0, 0.0009, 1)) == 0.3
-    assert wheel(SPHERE, ON_X) == 0.2
+    assert wheel(CYLINDER, wheel_axis=(0, 0.0009, 1)).radius == 0.3
+    assert wheel(SPHERE, ON_X).radius == 0.2
 
 
 def test_first_shape_of_all_links_that_turn_with_the_wheel():
@@ -274,16 +293,44 @@ def test_first_shape_of_all_links_that_turn_with_the_wheel():
         link('a'), joint('drive', 'a', 'hub', 'continuous', axis(0, 0, 1)), tyre,
         joint('rim', 'hub', 'tyre', 'fixed', '<origin rpy="0 0 1"/>'),
     ]  # fmt: skip
-    assert dict(load_urdf(robot(*parts, hub)).wheel_radii) == {'drive': 0.2}
-    assert dict(load_urdf(robot(*parts, link('hub'))).wheel_radii) == {'drive': 0.3}
-    beside = robot(*parts, link('hub')).replace('<origin rpy="0 0 1"/>', '<origin xyz="0.1 0 0"/>')
-    assert dict(load_urdf(beside).wheel_radii) == {}
+
+    def wheels(text):
+        return {name: shape.radius for name, shape in load_urdf(text).wheels.items()}
+
+    assert wheels(robot(*parts, hub)) == {'drive': 0.2}
+    assert wheels(robot(*parts, link('hub'))) == {'drive': 0.3}
+    far = '<origin xyz="0.4 0 0"/>'
+    assert wheels(robot(*parts, link('hub')).replace('<origin rpy="0 0 1"/>', far)) == {}
+    # one that is centred goes before an eccentric one
+    beside = shape.format('<origin xyz="0.1 0 0"/>', CYLINDER)
+    both = link('hub', BALL, beside + shape.format('', SPHERE))
+    assert wheels(robot(*parts[:2], both)) == {'drive': 0.2}
+
+
+def test_single_shape_of_a_body_that_moves_freely():
+    shape = '<collision><origin xyz="0.1 0.2 0.3" rpy="1.5707963 0 0"/><geometry>{}</geometry>'
+    coin, ball = (
+        load_urdf(robot(link('a', BALL, shape.format(s) + '</collision>')), 'floating')
+        for s in (CYLINDER, SPHERE)
+    )
+    assert coin.wheels['base'].centre == ball.wheels['base'].centre == (0.1, 0.2, 0.3)
+    assert_allclose(coin.wheels['base'].axis, (0, -1, 0), rtol=0, atol=1e-7)
+    assert (ball.wheels['base'].axis, ball.wheels['base'].radius) == (None, 0.2)
+    two = link('a', BALL, 2 * (shape.format(CYLINDER) + '</collision>'))
+    assert dict(load_urdf(robot(two), 'floating').wheels) == {}
+    assert dict(load_urdf(robot(two), 'planar').wheels) == {}
+
+
+@pytest.mark.parametrize('numbers', [(0.0,), (-1.0,), (np.nan,), (1.0, (0.0, np.inf, 0.0))])
+def test_wheels_are_checked(numbers):
+    with pytest.raises(InvalidInputError, match='radius > 0 m'):
+        WheelShape(*numbers)
 
 
 def test_robot_is_read_only(gripper_arm):
     with pytest.raises(dataclasses.FrozenInstanceError):
         gripper_arm.name = 'x'
-    for mapping in (gripper_arm.frames, gripper_arm.wheel_radii):
+    for mapping in (gripper_arm.frames, gripper_arm.wheels):
         with pytest.raises(TypeError):
             mapping['x'] = 1.0
     with pytest.raises(ValueError, match='read-only'):

@@ -155,7 +155,7 @@ def test_straight_wheels_move_the_base_straight(rolling):
     q = rolling.robot.neutral()
     q[2] = 0.5
     _, v, a = EffortLaw(Dynamics(rolling)).wanted_motion(q, np.zeros(rolling.robot.nv), reference)
-    radius = rolling.robot.wheel_radii['wheel_left_joint']
+    radius = rolling.robot.wheels['wheel_left_joint'].radius
     heading = np.array([np.cos(0.5), np.sin(0.5)])
     assert_allclose(v[:3], [*2.0 * radius * heading, 0.0], atol=1e-12)
     assert_allclose(a[:3], [*1.0 * radius * heading, 0.0], atol=1e-12)

@@ -24,7 +24,7 @@ def test_a_minute_without_slip_and_without_energy_drift(integrator, tmp_path, mo
     damped = kd.load_urdf(text, base='planar')
     # friction is the only loss: without it the energy is a constant of the motion
     bodies = [_without_friction(body) for body in damped.bodies]
-    robot = kd.Robot('free', bodies, damped.gravity, damped.frames, damped.wheel_radii)
+    robot = kd.Robot('free', bodies, damped.gravity, damped.frames, damped.wheels)
     wheels = kd.constraints.differential_drive(robot, 'wheel_left_joint', 'wheel_right_joint')
     compiled = kd.compile(robot, [wheels])
     rng = np.random.default_rng(5)

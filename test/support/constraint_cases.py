@@ -64,6 +64,12 @@ def rows_at(case, q=None, v=None, t=None):
     )
 
 
+def free_body():
+    """Return a body that moves freely, its centre of mass beside its frame."""
+    load = inertia(1.3, (0.01, -0.02, 0.03), (0.1, 0.15, 0.12))
+    return kd.Robot('body', [kd.Body('body', '', kd.Joint('base', kd.Free()), inertia=load)])
+
+
 def wheeled(base='planar', **dynamics):
     """
     Return a base with a wheel on a caster: fork about z, wheel about an axis near y.
@@ -138,6 +144,7 @@ def wheel_cases():
     drive, disc = differential_drive(arm=True), rolling_disc()
     planar, floating = wheeled('planar'), wheeled('floating')
     tree, q, v = _tree('planar')
+    coin = free_body()
     return {
         'no_side_slip': Case(drive, c.no_side_slip(drive), *_state(drive)),
         'no_side_slip_behind': Case(tree, c.no_side_slip(tree, -0.37), q, v),
@@ -147,6 +154,13 @@ def wheel_cases():
         'caster_wheel': Case(planar, c.rolling_wheel(planar, 'wheel', 0.08), *_state(planar)),
         'floating_wheel': Case(
             floating, c.rolling_wheel(floating, 'wheel', 0.12), *_state(floating)
+        ),
+        'coin': Case(coin, c.rolling_wheel(coin, 'base', 0.26, (0.9, 0.2, -0.4)), *_state(coin)),
+        'ball': Case(coin, c.rolling_ball(coin, 'base', 0.11, (0.03, -0.02, 0.05)), *_state(coin)),
+        'eccentric_wheel': Case(
+            floating,
+            c.rolling_wheel(floating, 'wheel', 0.12, centre=(0.05, 0.03, -0.02)),
+            *_state(floating),
         ),
         'leaning_disc': Case(disc, c.rolling_wheel(disc, 'spin', 0.26), *_state(disc)),
     }
