@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start kane_inverse_dynamics on the topics of a robot."""
 
+import os
+
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
+from kane_dynamics.ros.launching import end_all
 from launch import LaunchDescription
 
 CONFIG = (FindPackageShare('kane_dynamics'), 'config')
@@ -17,6 +20,7 @@ def launch_setup(context):
     """Return the node; a preset and a URDF file are given to it only where they are asked for."""
     robot = LaunchConfiguration('robot').perform(context)
     urdf_file = LaunchConfiguration('urdf_file').perform(context)
+    frame_prefix = LaunchConfiguration('frame_prefix').perform(context)
     params_file = LaunchConfiguration('params_file')
     parameters = [
         ParameterFile(params_file, allow_substs=True),
@@ -24,12 +28,15 @@ def launch_setup(context):
             'use_sim_time': ParameterValue(LaunchConfiguration('use_sim_time'), value_type=bool),
             'autostart': ParameterValue(LaunchConfiguration('autostart'), value_type=bool),
             'params_file': ParameterValue(params_file, value_type=str),
+            'end_with_process': os.getpid(),
         },
     ]
     if robot:
         parameters.insert(0, ParameterFile(PathJoinSubstitution([*CONFIG, f'{robot}.yaml'])))
     if urdf_file:
         parameters.append({'urdf_file': urdf_file})
+    if frame_prefix:
+        parameters.append({'frame_prefix': frame_prefix})
     return [
         Node(
             package='kane_dynamics',
@@ -37,6 +44,7 @@ def launch_setup(context):
             name='kane_inverse_dynamics',
             namespace=LaunchConfiguration('namespace'),
             output='screen',
+            on_exit=end_all,
             additional_env=ONE_THREAD,
             parameters=parameters,
             remappings=[
@@ -56,6 +64,11 @@ def generate_launch_description():
         [
             DeclareLaunchArgument(
                 'namespace', default_value='', description='Namespace of the node and its topics.'
+            ),
+            DeclareLaunchArgument(
+                'frame_prefix',
+                default_value='',
+                description='Put before every frame name, r1/ for instance.',
             ),
             DeclareLaunchArgument(
                 'use_sim_time',

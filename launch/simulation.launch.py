@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Closed loop without hardware: kane_simulator and kane_inverse_dynamics."""
 
+import os
+
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.conditions import IfCondition
 from launch.substitutions import (
@@ -13,6 +15,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
+from kane_dynamics.ros.launching import end_all
 from launch import LaunchDescription
 
 CONFIG = (FindPackageShare('kane_dynamics'), 'config')
@@ -23,14 +26,21 @@ def launch_setup(context):
     """Return the nodes; they share preset, parameters and, where asked for, a URDF file."""
     robot = LaunchConfiguration('robot').perform(context)
     urdf_file = LaunchConfiguration('urdf_file').perform(context)
+    frame_prefix = LaunchConfiguration('frame_prefix').perform(context)
     params_file = LaunchConfiguration('params_file')
     shared = [
         ParameterFile(PathJoinSubstitution([*CONFIG, f'{robot}.yaml'])),
         ParameterFile(params_file, allow_substs=True),
-        {'params_file': ParameterValue(params_file, value_type=str)},
+        {
+            'params_file': ParameterValue(params_file, value_type=str),
+            'compiled': LaunchConfiguration('compiled'),
+            'end_with_process': os.getpid(),
+        },
     ]
     if urdf_file:
         shared.append({'urdf_file': urdf_file})
+    if frame_prefix:
+        shared.append({'frame_prefix': frame_prefix})
     controller = LaunchConfiguration('controller')
     feedforward = ParameterValue(EqualsSubstitution(controller, 'effort'), value_type=bool)
     log_arguments = ['--ros-args', '--log-level', LaunchConfiguration('log_level')]
@@ -41,6 +51,7 @@ def launch_setup(context):
             name='kane_simulator',
             namespace=LaunchConfiguration('namespace'),
             output='screen',
+            on_exit=end_all,
             additional_env=ONE_THREAD,
             parameters=[
                 *shared,
@@ -64,6 +75,7 @@ def launch_setup(context):
             name='kane_inverse_dynamics',
             namespace=LaunchConfiguration('namespace'),
             output='screen',
+            on_exit=end_all,
             additional_env=ONE_THREAD,
             condition=IfCondition(NotEqualsSubstitution(controller, 'none')),
             parameters=[
@@ -86,6 +98,7 @@ def launch_setup(context):
             name='kane_forward_dynamics',
             namespace=LaunchConfiguration('namespace'),
             output='screen',
+            on_exit=end_all,
             additional_env=ONE_THREAD,
             condition=IfCondition(LaunchConfiguration('forward_dynamics')),
             parameters=[
@@ -109,6 +122,11 @@ def generate_launch_description():
                 'namespace',
                 default_value='',
                 description='Namespace of the nodes and their topics.',
+            ),
+            DeclareLaunchArgument(
+                'frame_prefix',
+                default_value='',
+                description='Put before every frame name, r1/ for instance.',
             ),
             DeclareLaunchArgument(
                 'robot',
@@ -138,6 +156,13 @@ def generate_launch_description():
                 default_value='false',
                 choices=['true', 'false'],
                 description='Also start kane_forward_dynamics.',
+            ),
+            DeclareLaunchArgument(
+                'compiled',
+                default_value='wait',
+                choices=['auto', 'wait', 'never'],
+                description='Dynamics as machine code: wait for it (the log tells how far it is), '
+                'auto: begin with the slower reference algorithms, never.',
             ),
             DeclareLaunchArgument(
                 'rtf',

@@ -4,7 +4,9 @@
 import ast
 import importlib.util
 import runpy
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -249,3 +251,31 @@ def test_launch_file_is_understood_by_launch(path):
     spec.loader.exec_module(module)
     description = module.generate_launch_description()
     assert {a.name for a in description.get_launch_arguments()} == set(arguments(path))
+
+
+@by_name
+def test_nodes_end_with_their_launch_and_the_launch_with_its_nodes(path):
+    nodes = [keywords(c) for c in calls(path, 'Node')]
+    assert all(given['on_exit'].id == 'end_all' for given in nodes)
+    text = path.read_text()
+    assert text.count("'end_with_process': os.getpid()") == 1
+
+
+class Context:
+    is_shutdown = False
+
+
+def test_a_failed_node_ends_the_launch_with_an_error(monkeypatch):
+    actions = SimpleNamespace(Shutdown=lambda reason: reason)
+    monkeypatch.setitem(sys.modules, 'launch', SimpleNamespace(actions=actions))
+    monkeypatch.setitem(sys.modules, 'launch.actions', actions)
+    monkeypatch.delitem(sys.modules, 'kane_dynamics.ros.launching', raising=False)
+    launching = importlib.import_module('kane_dynamics.ros.launching')
+    monkeypatch.delitem(sys.modules, 'kane_dynamics.ros.launching')
+    failed = SimpleNamespace(process_name='kane_simulator-1', returncode=1)
+    with pytest.raises(RuntimeError, match='kane_simulator-1 ended with exit code 1'):
+        launching.end_all(failed, Context())
+    ended = SimpleNamespace(process_name='kane_simulator-1', returncode=0)
+    assert launching.end_all(ended, Context()) == ['kane_simulator-1 has ended']
+    Context.is_shutdown = True  # nodes that end because the launch ends
+    assert launching.end_all(failed, Context()) is None
