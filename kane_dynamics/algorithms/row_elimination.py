@@ -37,7 +37,7 @@ _DROPPED = 0.9 * TAKEN**2
 _FIRST = (1.1 * GRADES[0]) ** 2  # taken by the reference in its first round, whatever the order
 # What a row that was left out may miss: of its own terms, of those of the free motion, and of
 # the terms of the other rows of its constraint (some rows are nothing but their roundoff).
-_MISSED, _MISSED_FREE, _MISSED_BESIDE = 1e-6, 1e-9, 1e-12
+_MISSED, _MISSED_FREE, _MISSED_BESIDE = 1e-6, 1e-9, 1e-9
 _NOTHING = 1e-13  # right side of a row that vanishes
 
 SparseRow = Mapping[int, Scalar]
