@@ -8,8 +8,8 @@ and from the constraints:
 
 .. math:: S^T \tau_a + A^T \lambda = h .
 
-Where the actuators and constraints could share it in many ways (redundant rows, more actuators
-than freedoms) the solution of least norm is taken.
+The rows are those that `row_selection` takes. Where actuators and constraints could share the
+force in many ways (more actuators than freedoms) the solution of least norm is taken.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algorithms.dynamics import ExternalWrenches, inverse_dynamics
-from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
+from kane_dynamics.algorithms.gauss import gauss_mass_matrix
+from kane_dynamics.algorithms.row_selection import RowSelection
+from kane_dynamics.algorithms.udwadia_kalaba import selected_rows, unit_scaling
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
 from kane_dynamics.exceptions import InconsistentConstraintsError, UnreachableAccelerationError
 from kane_dynamics.model.checks import as_vector
@@ -52,6 +54,8 @@ class ConstrainedEffort:
         Rank of [S' A']: how many generalized forces actuators and constraints span.
     residual : float
         Norm of the force that remains unbalanced.
+    velocity_residual : float
+        Norm of A v - b0: how far the given speeds violate the rows.
 
     """
 
@@ -60,6 +64,7 @@ class ConstrainedEffort:
     labels: tuple[str, ...]
     rank: int
     residual: float
+    velocity_residual: float
 
 
 def constrained_inverse_dynamics(
@@ -102,33 +107,42 @@ def constrained_inverse_dynamics(
     UnreachableAccelerationError
         If `a` violates the constraints, or needs a force that neither actuators nor constraints
         can give.
+    InconsistentConstraintsError
+        If the rows contradict each other.
 
     """
-    rows = _rows(robot, q, v, constraints, time)
+    selection = _selection(robot, q, v, constraints, time)
     accelerations = as_vector('a', a, robot.nv)
-    _check_allowed(robot, rows, accelerations)
+    taken = selection.independent
+    _check_allowed(robot, taken, accelerations)
+    selection.check_accelerations(accelerations)
     needed = inverse_dynamics(robot, q, v, accelerations, external_wrenches)
-    return balanced_force(robot, rows.matrix, rows.labels, _columns(robot, actuated), needed)
+    effort, multipliers, rank, residual = balanced_force(
+        robot, taken.matrix, _columns(robot, actuated), needed
+    )
+    rows, speeds = selection.rows, np.array(checked_speeds(robot, v))
+    return ConstrainedEffort(
+        effort,
+        selection.shared(multipliers),
+        rows.labels,
+        rank,
+        residual,
+        float(np.linalg.norm(rows.matrix @ speeds - rows.velocity)),
+    )
 
 
 def balanced_force(
-    robot: Robot,
-    A: Floats,
-    labels: tuple[str, ...],
-    columns: Sequence[int],
-    force: Floats,
-) -> ConstrainedEffort:
+    robot: Robot, A: Floats, columns: Sequence[int], force: Floats
+) -> tuple[Floats, Floats, int, float]:
     """
-    Return efforts and multipliers with S' tau + A' lambda = force, of least norm.
+    Return efforts and multipliers with S' tau + A' lambda = force, their rank and residual.
 
     Parameters
     ----------
     robot : Robot
         The robot.
-    A : ndarray, shape (k, nv)
-        Constraint rows.
-    labels : tuple of str
-        Their names.
+    A : ndarray, shape (m, nv)
+        Independent constraint rows.
     columns : sequence of int
         Indices in v of the actuated speeds.
     force : ndarray, shape (nv,)
@@ -152,9 +166,7 @@ def balanced_force(
     # The solve leaves roundoff of the largest force on every row; a light wrist would feel it.
     effort[columns] = solution[: len(columns)] + remaining[columns]
     remaining[columns] = 0.0
-    return ConstrainedEffort(
-        effort, solution[len(columns) :], labels, rank, float(np.linalg.norm(remaining))
-    )
+    return effort, solution[len(columns) :], rank, float(np.linalg.norm(remaining))
 
 
 def complete_acceleration(
@@ -199,9 +211,9 @@ def complete_acceleration(
         If the given entries contradict the constraints.
 
     """
-    rows = _rows(robot, q, v, constraints, time)
+    selection = _selection(robot, q, v, constraints, time)
     accelerations = as_vector('a', a, robot.nv)
-    known = _columns(robot, given)
+    known, rows = _columns(robot, given), selection.independent
     return completed_rates(robot, rows.matrix, rows.acceleration, accelerations, known)
 
 
@@ -213,9 +225,9 @@ def completed_rates(robot: Robot, A: Floats, b: Floats, x: Floats, known: Sequen
     ----------
     robot : Robot
         The robot.
-    A : ndarray, shape (k, nv)
-        Constraint rows.
-    b : ndarray, shape (k,)
+    A : ndarray, shape (m, nv)
+        Independent constraint rows.
+    b : ndarray, shape (m,)
         Right side.
     x : ndarray, shape (nv,)
         Only the known entries count.
@@ -252,13 +264,15 @@ def completed_rates(robot: Robot, A: Floats, b: Floats, x: Floats, known: Sequen
     return completed
 
 
-def _rows(
+def _selection(
     robot: Robot, q: ArrayLike, v: ArrayLike, constraints: Sequence[Constraint], time: float
-) -> ConstraintRows:
+) -> RowSelection:
     (t,) = as_vector('time [s]', [time], 1).tolist()
-    return constraint_rows(
-        robot, constraints, checked_coordinates(robot, q), checked_speeds(robot, v), t
-    )
+    place, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
+    rows = constraint_rows(robot, constraints, place, speeds, t)
+    selection = selected_rows(gauss_mass_matrix(robot, place), rows)
+    selection.check_speeds(np.array(speeds))
+    return selection
 
 
 def _columns(robot: Robot, names: Sequence[str]) -> list[int]:

@@ -74,6 +74,12 @@ class Dynamics:
             return np.asarray(self._fast.bias_force(q, v))
         return kd.bias_force(self.model.robot, q, v)
 
+    def mass_matrix(self, q: Floats) -> Floats:
+        """Return `kane_dynamics.mass_matrix`, shape (nv, nv)."""
+        if self._fast is not None:
+            return np.asarray(self._fast.mass_matrix(q))
+        return kd.mass_matrix(self.model.robot, q)
+
     def gravity_force(self, q: Floats) -> Floats:
         """Return `kane_dynamics.gravity_force`, shape (nv,)."""
         if self._fast is not None:
@@ -92,6 +98,8 @@ class Dynamics:
 
     def constraint_rows(self, q: Floats, v: Floats) -> kd.constraints.ConstraintRows:
         """Return `kane_dynamics.constraints.constraint_rows` of the model's constraints."""
+        if self._fast is not None:
+            return self._fast.constraint_rows(q, v)
         robot, constraints = self.model.robot, self.model.constraints
         return kd.constraints.constraint_rows(robot, constraints, q.tolist(), v.tolist(), 0.0)
 

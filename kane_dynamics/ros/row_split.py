@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.constrained_inverse import balanced_force, completed_rates
+from kane_dynamics.algorithms.udwadia_kalaba import selected_rows
+from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.robot_source import BASE_NAMES
 
@@ -38,13 +40,13 @@ class SpeedSplit:
     def __init__(self, dynamics: Dynamics, named: tuple[str, ...]) -> None:
         model = dynamics.model
         self.robot, names = model.robot, model.robot.velocity_names
-        self.labels = tuple(label for c in model.constraints for label in c.labels)
+        self.count = sum(len(c.labels) for c in model.constraints)
         self.motors = model.v_index(model.motors)
         given = [name not in BASE_NAMES or name in named for name in names]
         self.known, self.unknown = np.flatnonzero(given), np.flatnonzero(np.logical_not(given))
         driven = np.isin(np.arange(len(names)), self.motors)
-        self.square = bool((driven == given).all()) and len(self.labels) == len(self.unknown)
-        self.free = bool(driven.all()) and not self.labels
+        self.aligned = bool((driven == given).all())
+        self.free = bool(driven.all()) and not self.count
 
 
 class RowSplit:
@@ -62,26 +64,35 @@ class RowSplit:
 
     Attributes
     ----------
-    speed : ndarray, shape (k,)
-        b0 of A v = b0.
+    speed : ndarray, shape (m,)
+        b0 of A v = b0, of the rows that `row_selection` takes.
 
     """
 
     def __init__(self, dynamics: Dynamics, split: SpeedSplit, q: Floats, v: Floats) -> None:
         self._dynamics, self._split, self._q = dynamics, split, q
         self._A, self.speed = np.zeros((0, len(v))), np.zeros(0)
-        if split.labels:
+        self._taken = np.arange(split.count)
+        self._inverse: Floats | None = None
+        if split.count:
             rows = dynamics.constraint_rows(q, v)
-            self._A = np.asarray(rows.matrix, dtype=float)
-            self.speed = np.asarray(rows.velocity, dtype=float)
-        self._inverse = _inverse(self._A[:, split.unknown]) if split.square else None
+            self._use(rows)
+            if self._inverse is None:  # some rows may repeat others
+                self._taken = selected_rows(dynamics.mass_matrix(q), rows).taken
+                self._use(rows.take(self._taken.tolist()))
+
+    def _use(self, rows: ConstraintRows) -> None:
+        split = self._split
+        self._A, self.speed = rows.matrix, rows.velocity
+        if split.aligned and len(rows) == len(split.unknown):
+            self._inverse = _inverse(self._A[:, split.unknown])
 
     def bias(self, v: Floats) -> Floats:
-        """Return b(q, v) of A a = b, shape (k,)."""
+        """Return b(q, v) of A a = b, shape (m,)."""
         if not len(self._A):
             return self.speed
         rows = self._dynamics.constraint_rows(self._q, v)
-        return np.asarray(rows.acceleration, dtype=float)
+        return np.asarray(rows.acceleration, dtype=float)[self._taken]
 
     def completed(self, x: Floats, right_side: Floats) -> Floats:
         """Return x with its unknown entries from A x = b; errors as for `completed_rates`."""
@@ -102,7 +113,7 @@ class RowSplit:
             return force[split.motors]
         if self._inverse is None:
             motors = split.motors.tolist()
-            return balanced_force(split.robot, self._A, split.labels, motors, force).effort[motors]
+            return balanced_force(split.robot, self._A, motors, force)[0][motors]
         rest = force - (self._inverse.T @ force[split.unknown]) @ self._A
         return rest[split.motors]
 
