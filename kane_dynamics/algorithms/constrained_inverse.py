@@ -25,9 +25,14 @@ from kane_dynamics.algorithms.dynamics import ExternalWrenches, inverse_dynamics
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
 from kane_dynamics.algorithms.row_selection import RowSelection
 from kane_dynamics.algorithms.udwadia_kalaba import selected_rows, unit_scaling
-from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
+from kane_dynamics.constraints.base import (
+    Constraint,
+    ConstraintRows,
+    checked_constraints,
+    constraint_rows,
+)
 from kane_dynamics.exceptions import InconsistentConstraintsError, UnreachableAccelerationError
-from kane_dynamics.model.checks import as_vector
+from kane_dynamics.model.checks import as_names, as_number, as_vector
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 
@@ -118,7 +123,7 @@ def constrained_inverse_dynamics(
     selection.check_accelerations(accelerations)
     needed = inverse_dynamics(robot, q, v, accelerations, external_wrenches)
     effort, multipliers, rank, residual = balanced_force(
-        robot, taken.matrix, _columns(robot, actuated), needed
+        robot, taken.matrix, _columns(robot, 'actuated', actuated), needed
     )
     rows, speeds = selection.rows, np.array(checked_speeds(robot, v))
     return ConstrainedEffort(
@@ -213,7 +218,7 @@ def complete_acceleration(
     """
     selection = _selection(robot, q, v, constraints, time)
     accelerations = as_vector('a', a, robot.nv)
-    known, rows = _columns(robot, given), selection.independent
+    known, rows = _columns(robot, 'given', given), selection.independent
     return completed_rates(robot, rows.matrix, rows.acceleration, accelerations, known)
 
 
@@ -267,17 +272,17 @@ def completed_rates(robot: Robot, A: Floats, b: Floats, x: Floats, known: Sequen
 def _selection(
     robot: Robot, q: ArrayLike, v: ArrayLike, constraints: Sequence[Constraint], time: float
 ) -> RowSelection:
-    (t,) = as_vector('time [s]', [time], 1).tolist()
     place, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
-    rows = constraint_rows(robot, constraints, place, speeds, t)
+    several, t = checked_constraints(robot, constraints), as_number('time [s]', time)
+    rows = constraint_rows(robot, several, place, speeds, t)
     selection = selected_rows(gauss_mass_matrix(robot, place), rows)
     selection.check_speeds(np.array(speeds))
     return selection
 
 
-def _columns(robot: Robot, names: Sequence[str]) -> list[int]:
+def _columns(robot: Robot, what: str, names: Sequence[str]) -> list[int]:
     """Return the indices in v of named speeds, each once."""
-    return list(dict.fromkeys(robot.velocity_index(name) for name in names))
+    return list(dict.fromkeys(robot.velocity_index(name) for name in as_names(what, names)))
 
 
 def _check_allowed(robot: Robot, rows: ConstraintRows, a: Floats) -> None:

@@ -19,7 +19,7 @@ from kane_dynamics.algorithms.energy import tree_kinetic_energy, tree_potential_
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix, gauss_mass_matrix
 from kane_dynamics.algorithms.newton_euler import newton_euler, required_effort
-from kane_dynamics.model.checks import as_vector
+from kane_dynamics.model.checks import as_mapping, as_number, as_vector
 from kane_dynamics.model.integration import integrate_coordinates
 from kane_dynamics.model.robot import WORLD, Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
@@ -81,10 +81,8 @@ def bias_force(robot: Robot, q: ArrayLike, v: ArrayLike) -> Floats:
 
     Parameters and errors as for `inverse_dynamics`.
     """
-    at_rest = [0.0] * robot.nv
-    result: Floats = newton_euler(
-        robot, checked_coordinates(robot, q), checked_speeds(robot, v), at_rest
-    )
+    coordinates, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
+    result: Floats = newton_euler(robot, coordinates, speeds, [0.0] * robot.nv)
     return result
 
 
@@ -94,8 +92,9 @@ def gravity_force(robot: Robot, q: ArrayLike) -> Floats:
 
     Parameters and errors as for `inverse_dynamics`.
     """
+    coordinates = checked_coordinates(robot, q)
     at_rest = [0.0] * robot.nv
-    result: Floats = newton_euler(robot, checked_coordinates(robot, q), at_rest, at_rest)
+    result: Floats = newton_euler(robot, coordinates, at_rest, at_rest)
     return result
 
 
@@ -167,9 +166,8 @@ def integrate(robot: Robot, q: ArrayLike, v: ArrayLike, dt: float) -> Floats:
         If a shape is wrong or a number is not finite.
 
     """
-    step = as_vector('dt [s]', [dt], 1)[0]
     return integrate_coordinates(
-        robot, checked_coordinates(robot, q), checked_speeds(robot, v), float(step)
+        robot, checked_coordinates(robot, q), checked_speeds(robot, v), as_number('dt [s]', dt)
     )
 
 
@@ -177,10 +175,10 @@ def wrenches_on_bodies(
     robot: Robot, external_wrenches: ExternalWrenches
 ) -> dict[int, DualQuaternion] | None:
     """Return the given wrenches summed for each body, in its body frame."""
-    if not external_wrenches:
+    if external_wrenches is None:
         return None
     on_bodies: dict[int, DualQuaternion] = {}
-    for link, vector in external_wrenches.items():
+    for link, vector in as_mapping('external_wrenches', external_wrenches).items():
         frame = robot.frame(link)
         wrench = wrench_from_vector(as_vector(f"wrench on '{link}'", vector, 6).tolist())
         if frame.body == WORLD:
@@ -188,4 +186,4 @@ def wrenches_on_bodies(
         moved = frame.pose.adjoint(wrench)
         known = on_bodies.get(frame.body)
         on_bodies[frame.body] = moved if known is None else known + moved
-    return on_bodies
+    return on_bodies or None

@@ -15,7 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algorithms.dynamics import ExternalWrenches, wrenches_on_bodies
 from kane_dynamics.algorithms.friction import joint_friction
-from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
+from kane_dynamics.algorithms.generalized_speeds import (
+    GeneralizedSpeeds,
+    checked_generalized_speeds,
+)
 from kane_dynamics.algorithms.methods import (
     METHODS,
     SPEED_METHODS,
@@ -26,9 +29,9 @@ from kane_dynamics.algorithms.methods import (
 from kane_dynamics.algorithms.newton_euler import newton_euler
 from kane_dynamics.algorithms.terms import MethodTerms, ReferenceTerms
 from kane_dynamics.algorithms.udwadia_kalaba import constrained_motion
-from kane_dynamics.constraints.base import Constraint, ConstraintRows
+from kane_dynamics.constraints.base import Constraint, ConstraintRows, checked_constraints
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_vector
+from kane_dynamics.model.checks import as_choice, as_number, as_vector
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 
@@ -98,7 +101,8 @@ def forward_dynamics(
     """
     coordinates, velocity = checked_coordinates(robot, q), checked_speeds(robot, v)
     efforts = as_vector('tau', tau, robot.nv)
-    (t,) = as_vector('time [s]', [time], 1).tolist()
+    t = as_number('time [s]', time)
+    constraints = checked_constraints(robot, constraints)
     efforts = efforts + external_force(robot, coordinates, external_wrenches)
     terms = ReferenceTerms(robot, constraints)
     state = np.array(coordinates), np.array(velocity)
@@ -124,12 +128,13 @@ def solve_by(
         If the method is unknown or has no generalized speeds.
 
     """
-    if method not in METHODS:
-        raise InvalidInputError(f'method {method!r} is unknown; there are {list(METHODS)}')
-    if speeds is not None and method not in SPEED_METHODS:
-        raise InvalidInputError(
-            f'method {method!r} has no generalized speeds; {list(SPEED_METHODS)} have'
-        )
+    as_choice('method', method, METHODS)
+    if speeds is not None:
+        checked_generalized_speeds(speeds, robot)
+        if method not in SPEED_METHODS:
+            raise InvalidInputError(
+                f'method {method!r} has no generalized speeds; {list(SPEED_METHODS)} have'
+            )
     applied = tau - joint_friction(robot, v.tolist())
     return METHODS[method](Problem(terms, q, v, t, applied, terms.rows(q, v, t), speeds))
 

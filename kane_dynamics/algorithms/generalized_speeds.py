@@ -19,10 +19,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algebra.tracing import expression_matrix, traced_values
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_vector
+from kane_dynamics.model.checks import as_function, as_names, as_number, as_vector, came
 from kane_dynamics.model.integration import at_unit_quaternions, rate_along_motion
 from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
 
 Floats = NDArray[np.float64]
 SpeedFunction = Callable[[NDArray[Any], Any], Any] | ArrayLike
@@ -113,7 +113,7 @@ class GeneralizedSpeeds:
 
         """
         coordinates = checked_coordinates(self.robot, q)
-        given = self._finite(self.values(coordinates, t))
+        given = self._finite(self.values(coordinates, as_number('time [s]', t)))
         return self._split(given, np.zeros_like(given))[:2]
 
     def speeds(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Floats:
@@ -142,8 +142,9 @@ class GeneralizedSpeeds:
         """
         coordinates = checked_coordinates(self.robot, q)
         velocity = np.array(checked_speeds(self.robot, v))
-        given = self._finite(self.values(coordinates, t))
-        rate = self._finite(self.rates(coordinates, velocity, t))
+        time = as_number('time [s]', t)
+        given = self._finite(self.values(coordinates, time))
+        rate = self._finite(self.rates(coordinates, velocity, time))
         W, X, W_rate, X_rate = self._split(given, rate)
         solution, _, rank, _ = np.linalg.lstsq(W, velocity - X, rcond=None)
         u = np.asarray(solution, dtype=float)
@@ -186,6 +187,28 @@ class GeneralizedSpeeds:
             ) from None
         W_rate = -W @ first_rate @ W
         return W, -W @ second, W_rate, -W_rate @ second - W @ second_rate
+
+
+def checked_generalized_speeds(speeds: Any, robot: Robot) -> GeneralizedSpeeds:
+    """
+    Return the generalized speeds.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are none, or those of a robot with other speeds.
+
+    """
+    if not isinstance(speeds, GeneralizedSpeeds):
+        raise InvalidInputError(
+            f'speeds: need what generalized_speeds or defined_speeds returns, got {came(speeds)}'
+        )
+    if speeds.robot.velocity_names != robot.velocity_names:
+        raise InvalidInputError(
+            f'speeds: these are of a robot with {list(speeds.robot.velocity_names)}, here are '
+            f'{list(robot.velocity_names)}'
+        )
+    return speeds
 
 
 def generalized_speeds(
@@ -250,7 +273,7 @@ def _traced_speeds(
 ) -> GeneralizedSpeeds:
     import casadi as ca
 
-    nv = robot.nv
+    nv = checked_robot(robot).nv
     q, v, t = ca.SX.sym('q', robot.nq), ca.SX.sym('v', nv), ca.SX.sym('t')
     place = ca.vertsplit(q)
     left = _expressions('W' if not inverse else 'Y', matrix, place, t)
@@ -265,7 +288,7 @@ def _traced_speeds(
         )
     if inverse and count != nv:
         raise InvalidInputError(f'Y must have shape ({nv}, {nv}), got ({nv}, {count})')
-    labels = tuple(names) or tuple(f'u{k + 1}' for k in range(count))
+    labels = as_names('names', names) or tuple(f'u{k + 1}' for k in range(count))
     if len(labels) != count:
         raise InvalidInputError(f'need {count} names of generalized speeds, got {labels}')
     both = ca.densify(expression_matrix(np.hstack([left, right])))
@@ -278,6 +301,6 @@ def _traced_speeds(
 def _expressions(name: str, given: SpeedFunction, q: Sequence[Any], t: Any) -> NDArray[np.object_]:
     """Return a matrix, or a function of (q, t) that gives one, as expressions, of two axes."""
     what = f'{name} of the generalized speeds'
-    function = given if callable(given) else lambda q, t: given
+    function = as_function(name, given, 'q', 't') if callable(given) else lambda q, t: given
     array = traced_values(what, function, (q, t), InvalidInputError)
     return array if array.ndim == 2 else array.reshape(-1, 1)

@@ -14,7 +14,7 @@ from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.model.chain_motion import FrameMotion, frame_motion
 from kane_dynamics.model.motion import AT_REST, body_twist, joint_motion
 from kane_dynamics.model.robot import WORLD, Robot
-from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
 
 Floats = NDArray[np.float64]
 
@@ -103,7 +103,7 @@ def forward_kinematics(
         If a shape is wrong or a number is not finite.
 
     """
-    zero = np.zeros(robot.nv)
+    zero = np.zeros(checked_robot(robot).nv)
     return Kinematics(
         robot,
         tuple(checked_coordinates(robot, q)),

@@ -22,9 +22,9 @@ from kane_dynamics.algebra.dual_quaternion import vec6, wrench_from_vector
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_vector
+from kane_dynamics.model.checks import as_mapping, as_number, as_vector
 from kane_dynamics.model.robot import WORLD, Robot
-from kane_dynamics.model.state import checked_coordinates
+from kane_dynamics.model.state import checked_coordinates, checked_robot
 
 Floats = NDArray[np.float64]
 EARTH = 3.986004418e14  # gravitational parameter mu of the Earth [m^3/s^2], WGS 84
@@ -64,7 +64,7 @@ def orbital_wrenches(
     """
     coordinates = checked_coordinates(robot, q)
     origin = as_vector('centre [m]', centre, 3)
-    (strength,) = as_vector('mu [m^3/s^2]', [mu], 1).tolist()
+    strength = as_number('mu [m^3/s^2]', mu)
     if not strength > 0.0:
         raise InvalidInputError(f'mu must be > 0 m^3/s^2, got {strength}')
     at_com = {}
@@ -113,7 +113,8 @@ def wrenches_at_com(robot: Robot, wrenches: Mapping[str, ArrayLike]) -> dict[str
 
     """
     about_origins = {}
-    for link, vector in wrenches.items():
+    checked_robot(robot)
+    for link, vector in as_mapping('wrenches', wrenches).items():
         wrench_C = wrench_from_vector(as_vector(f"wrench on '{link}'", vector, 6).tolist())
         com = robot.bodies[carrying_body(robot, link)].inertia.com
         x_C_B = Pose.from_rotation_and_position((1.0, 0.0, 0.0, 0.0), com)

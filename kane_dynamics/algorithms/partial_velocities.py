@@ -15,7 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
+from kane_dynamics.algorithms.generalized_speeds import (
+    GeneralizedSpeeds,
+    checked_generalized_speeds,
+)
 from kane_dynamics.algorithms.jacobians import body_jacobians
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates
@@ -72,7 +75,7 @@ def partial_velocities(
     coordinates = checked_coordinates(robot, q)
     W, X = np.eye(robot.nv), np.zeros(robot.nv)
     if speeds is not None:
-        W, X = speeds.matrices(coordinates, time)
+        W, X = checked_generalized_speeds(speeds, robot).matrices(coordinates, time)
     found = []
     for body, at_com in zip(
         robot.bodies, body_jacobians(robot, coordinates, [0.0] * robot.nv), strict=True

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.analysis.symbolic_quantities import QUANTITIES, traced_quantities
-from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.base import Constraint, checked_constraints
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.model.joint_kinds import Free, Spherical
 from kane_dynamics.model.robot import Robot
@@ -198,6 +198,7 @@ def equations_of_motion(
         If a constraint cannot be traced or does not fit the robot.
 
     """
+    constraints = checked_constraints(robot, constraints)
     if robot.nv > MOST_SPEEDS:
         raise InvalidInputError(
             f"robot '{robot.name}' is too large to write down: {robot.nv} speeds, at most "

@@ -9,7 +9,7 @@ know their violation :math:`\Phi(q,t)`, which an integrator may project away.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -19,8 +19,10 @@ from numpy.typing import ArrayLike, NDArray
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
-from kane_dynamics.exceptions import ConstraintError
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError
+from kane_dynamics.model.checks import came
 from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_robot
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -199,6 +201,38 @@ def constraint_rows(
         tuple(kinds),
         tuple(owners),
     )
+
+
+def checked_constraints(robot: Robot, constraints: Any) -> tuple[Constraint, ...]:
+    """
+    Return constraints of this robot.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are not several constraints, or `robot` is none.
+    ConstraintError
+        If one was built for another robot.
+
+    """
+    if hasattr(constraints, 'rows'):
+        raise InvalidInputError(
+            f'constraints: need several, got one, {type(constraints).__name__}; put it in a list, '
+            'constraints=[...]'
+        )
+    if isinstance(constraints, (str, bytes)) or not isinstance(constraints, Iterable):
+        raise InvalidInputError(
+            f'constraints: need a sequence of constraints, got {came(constraints)}'
+        )
+    several = tuple(constraints)
+    for one in several:
+        if isinstance(one, type) or not (hasattr(one, 'rows') and hasattr(one, 'labels')):
+            raise InvalidInputError(
+                'constraints: need what functions of kane_dynamics.constraints return, got '
+                f'{came(one)}'
+            )
+    check_robot(checked_robot(robot), several)
+    return several
 
 
 def check_robot(robot: Robot, constraints: Sequence[Constraint]) -> None:

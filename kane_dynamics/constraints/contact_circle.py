@@ -15,10 +15,11 @@ from kane_dynamics.algebra.quaternions import pure, rotate
 from kane_dynamics.exceptions import ConstraintError, ModelWarning
 from kane_dynamics.model.body import Vector, WheelShape
 from kane_dynamics.model.chain_motion import FrameMotion, frame_motion
-from kane_dynamics.model.checks import as_vector
+from kane_dynamics.model.checks import as_number, as_vector
 from kane_dynamics.model.integration import integrate_coordinates
 from kane_dynamics.model.joint_kinds import Free, Revolute, Spherical, unit_axis
 from kane_dynamics.model.robot import Frame, Robot
+from kane_dynamics.model.state import checked_robot
 
 LEAN_LIMIT = 1e-6  # sine between wheel axis and vertical below which no contact point exists
 _LIFT_ROUNDOFF = 1e-9  # [m/s] per unit speed
@@ -45,7 +46,7 @@ def wheel_circle(
     centre: ArrayLike | None = None,
 ) -> Circle:
     """Return the circle of a wheel; arguments, errors and warnings as for `rolling_wheel`."""
-    body = robot.body_of_joint(joint)
+    body = checked_robot(robot).body_of_joint(joint)
     kind, shape = robot.bodies[body].joint.kind, robot.wheels.get(joint)
     n = _wheel_axis(joint, kind, axis, shape)
     hinged = isinstance(kind, Revolute)
@@ -74,7 +75,7 @@ def ball_circle(
     robot: Robot, joint: str, radius: float | None = None, centre: ArrayLike | None = None
 ) -> Circle:
     """Return the circle of a ball; arguments and errors as for `rolling_ball`."""
-    body = robot.body_of_joint(joint)
+    body = checked_robot(robot).body_of_joint(joint)
     frame = _frame(body, _centre(robot.wheels.get(joint), centre))
     lifts = any(_is_lifted(motion) for motion in _sampled_motions(robot, frame))
     return Circle(frame, None, _radius(robot, joint, radius), lifts)
@@ -108,14 +109,16 @@ def _centre(shape: WheelShape | None, centre: ArrayLike | None) -> Floats:
 
 
 def _radius(robot: Robot, joint: str, radius: float | None) -> float:
-    if radius is None and joint in robot.wheels:
+    if radius is not None:
+        radius = as_number('radius [m]', radius)
+    elif joint in robot.wheels:
         radius = robot.wheels[joint].radius
-    if radius is None or not (np.isfinite(radius) and radius > 0.0):
+    if radius is None or not radius > 0.0:
         raise ConstraintError(
             f"wheel '{joint}': need a radius > 0 m, got {radius}; collision cylinders or spheres "
             f'give one for {sorted(robot.wheels)}'
         )
-    return float(radius)
+    return radius
 
 
 def _remark(joint: str, radius: float, n: Floats, centre: Floats) -> None:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.constraints.base import Row, gathered
 from kane_dynamics.exceptions import ConstraintError
+from kane_dynamics.model.checks import as_number
 from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_robot
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def lock(robot: Robot, joint: str) -> Lock:
         If the joint follows another (a mimic joint): lock its master.
 
     """
-    body = robot.body_of_joint(joint)
+    body = checked_robot(robot).body_of_joint(joint)
     if robot.bodies[body].mimic is not None:
         raise ConstraintError(f"joint '{joint}' follows another joint; lock its master")
     columns = tuple(range(*robot.indices[body].v.indices(robot.nv)))
@@ -93,20 +93,21 @@ def coupling(robot: Robot, joint: str, master: str, ratio: float, offset: float 
     NameNotFoundError
         If there is no such joint.
     ConstraintError
-        If a joint is not 1-DoF, follows another one, is its own master, or a number is not finite.
+        If a joint is not 1-DoF, follows another one, or is its own master.
+    InvalidInputError
+        If a number is not finite.
 
     """
+    followed = _single(checked_robot(robot), master)
     if joint == master:
         raise ConstraintError(f"joint '{joint}' cannot be coupled to itself")
-    if not (np.isfinite(ratio) and np.isfinite(offset)):
-        raise ConstraintError(f'ratio and offset must be finite, got {ratio} and {offset}')
     return Coupling(
         robot,
         (f'{joint}/coupling',),
         _single(robot, joint),
-        _single(robot, master),
-        float(ratio),
-        float(offset),
+        followed,
+        as_number('ratio', ratio),
+        as_number('offset', offset),
     )
 
 

@@ -33,6 +33,7 @@ from kane_dynamics.model.body import Vector
 from kane_dynamics.model.chain_motion import Columns, frame_motion
 from kane_dynamics.model.joint_kinds import unit_axis
 from kane_dynamics.model.robot import Frame, Robot
+from kane_dynamics.model.state import checked_robot
 
 _JOINTS = {
     'fixed': ('wx', 'wy', 'wz', 'vx', 'vy', 'vz'),
@@ -207,7 +208,7 @@ def loop_closure(
         axis or another joint has one.
 
     """
-    a, b = robot.frame(frame_a), robot.frame(frame_b)
+    a, b = checked_robot(robot).frame(frame_a), robot.frame(frame_b)
     if a.body == b.body:
         raise ConstraintError(f"frames '{frame_a}' and '{frame_b}' belong to the same body")
     if joint not in _JOINTS:

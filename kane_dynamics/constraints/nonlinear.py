@@ -31,6 +31,7 @@ from kane_dynamics.constraints.traced_rows import (
     traced_rows,
 )
 from kane_dynamics.exceptions import ConstraintError
+from kane_dynamics.model.checks import as_function, as_text
 from kane_dynamics.model.integration import rate_along_motion
 from kane_dynamics.model.robot import Robot
 
@@ -62,7 +63,8 @@ def nonlinear(robot: Robot, phi: StateFunction, label: str = '') -> TracedRows:
     """
     import casadi as ca
 
-    name = label or 'nonlinear'
+    name = as_text('label', label) or 'nonlinear'
+    as_function('phi', phi, 'q', 'v', 't')
     state = state_symbols(robot)
     column = traced_column(name, phi, (state.place, state.speeds, state.t))
     A = ca.jacobian(column, state.v)
@@ -98,7 +100,9 @@ def acceleration_form(
         If a function cannot be traced, the shapes do not fit the robot, or a row is zero.
 
     """
-    name = label or 'acceleration_form'
+    name = as_text('label', label) or 'acceleration_form'
+    as_function('A', A, 'q', 'v', 't')
+    as_function('b', b, 'q', 'v', 't')
     state = state_symbols(robot)
     matrix = np.atleast_2d(_traced(f'{name}: A', A, state))
     right_side = np.atleast_1d(_traced(f'{name}: b', b, state))

@@ -20,9 +20,11 @@ from kane_dynamics.constraints.traced_rows import (
     state_symbols,
     traced_rows,
 )
-from kane_dynamics.exceptions import ConstraintError
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError
+from kane_dynamics.model.checks import as_function, as_numbers, as_text
 from kane_dynamics.model.integration import integrate_coordinates, rate_along_motion
 from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_robot
 
 Floats = NDArray[np.float64]
 PfaffianFunction = Callable[[NDArray[Any], Any], Any]
@@ -94,12 +96,21 @@ class DifferencedRows:
             If the shapes do not fit the robot or a value is not finite.
 
         """
-        matrix = np.atleast_2d(np.array(self.matrix(q, t), dtype=float))
-        right_side = np.atleast_1d(np.array(self.right_side(q, t), dtype=float))
+        name = self.labels[0]
+        matrix = np.atleast_2d(_numbers(f'{name}: A', self.matrix(q, t)))
+        right_side = np.atleast_1d(_numbers(f'{name}: b', self.right_side(q, t)))
         _check_shapes(self.robot, self.labels, matrix, right_side)
         if not (np.isfinite(matrix).all() and np.isfinite(right_side).all()):
             raise ConstraintError(f'{self.labels[0]}: A or b is not finite at t = {t}')
         return np.column_stack([matrix, right_side])
+
+
+def _numbers(what: str, x: Any) -> Floats:
+    """Return what a user's function gave as floats."""
+    try:
+        return as_numbers(what, x)
+    except InvalidInputError as error:
+        raise ConstraintError(str(error)) from None
 
 
 def _rate(function: Callable[[float], Floats]) -> Floats:
@@ -136,8 +147,12 @@ def pfaffian(
         If the shapes do not fit the robot or a value is not finite.
 
     """
-    count = np.atleast_2d(np.array(A(robot.neutral(), 0.0), dtype=float)).shape[0]
-    labels = row_labels(label or 'pfaffian', count)
+    as_function('A', A, 'q', 't')
+    if b is not None:
+        as_function('b', b, 'q', 't')
+    name = as_text('label', label) or 'pfaffian'
+    count = np.atleast_2d(_numbers(f'{name}: A', A(checked_robot(robot).neutral(), 0.0))).shape[0]
+    labels = row_labels(name, count)
     right_side = b if b is not None else lambda q, t: np.zeros(count)
     numeric = DifferencedRows(robot, labels, A, right_side)
     numeric.evaluate(robot.neutral(), 0.0)

@@ -16,6 +16,7 @@ from kane_dynamics.constraints.base import Row
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.model.integration import at_unit_quaternions
 from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_robot
 
 
 class State(NamedTuple):
@@ -44,7 +45,7 @@ def state_symbols(robot: Robot) -> State:
     """Return symbols for the state of a robot."""
     import casadi as ca
 
-    return State(ca.SX.sym('q', robot.nq), ca.SX.sym('v', robot.nv), ca.SX.sym('t'))
+    return State(ca.SX.sym('q', checked_robot(robot).nq), ca.SX.sym('v', robot.nv), ca.SX.sym('t'))
 
 
 @dataclass(frozen=True, eq=False)

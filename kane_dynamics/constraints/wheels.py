@@ -16,8 +16,10 @@ from kane_dynamics.constraints.contact_circle import Circle, wheel_circle
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.model.chain_motion import frame_motion
+from kane_dynamics.model.checks import as_number
 from kane_dynamics.model.joint_kinds import Planar
 from kane_dynamics.model.robot import Frame, Robot
+from kane_dynamics.model.state import checked_robot
 
 _PARALLEL = 1e-2  # sine between a wheel's axis and the axle: above angles of two digits, 1.57
 _SAME_AXLE = 1e-6  # [m] between the two wheels along the base, above printed roundoff
@@ -52,14 +54,14 @@ def no_side_slip(robot: Robot, axle_offset: float = 0.0) -> NoSideSlip:
     Raises
     ------
     ConstraintError
-        If the base is not planar or the offset is not finite.
+        If the base is not planar.
+    InvalidInputError
+        If the offset is not finite.
 
     """
-    if robot.base != 'planar' or robot.bodies[0].joint.kind != Planar():
+    if checked_robot(robot).base != 'planar' or robot.bodies[0].joint.kind != Planar():
         raise ConstraintError(f'no_side_slip needs a planar base, this base is {robot.base}')
-    if not np.isfinite(axle_offset):
-        raise ConstraintError(f'axle_offset must be finite [m], got {axle_offset}')
-    return NoSideSlip(robot, float(axle_offset))
+    return NoSideSlip(robot, as_number('axle_offset [m]', axle_offset))
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.exceptions import NotFingerprintableError
 from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels, store_kernels
+from kane_dynamics.kernels.door import at_the_door
 from kane_dynamics.kernels.fingerprint import fingerprint
 from kane_dynamics.kernels.generic import too_large
 from kane_dynamics.kernels.llvm_calls import LlvmCall
@@ -123,7 +124,7 @@ def _modules(
 ) -> Iterator[tuple[str, str, CachedKernel]]:
     """Yield name, LLVM IR and shapes of every module."""
     for graph in graphs:
-        spec = graph(tracer)
+        spec = at_the_door(graph(tracer), tracer.robot)
         yield spec.name, kernel_ir(spec), shape_of(spec)
     if not steps:
         return

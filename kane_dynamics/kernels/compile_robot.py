@@ -5,14 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.base import Constraint, checked_constraints
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.build import Progress, build_kernels
 from kane_dynamics.kernels.compiled import CompiledRobot
 from kane_dynamics.kernels.generic import too_large
 from kane_dynamics.kernels.recording import EffortLaw
 from kane_dynamics.kernels.selection import row_plan
+from kane_dynamics.model.checks import as_function
 from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_frames
 
 
 def compile_robot(
@@ -60,9 +62,10 @@ def compile_robot(
         If a user's constraint function cannot be traced.
 
     """
-    names = tuple(body.name for body in robot.bodies) if frames is None else tuple(frames)
-    for name in names:
-        robot.frame(name)
+    constraints = checked_constraints(robot, constraints)
+    names = checked_frames(robot, frames)
+    if effort is not None:
+        as_function('effort', effort, 't', 'q', 'v')
     if effort is not None and too_large(robot):
         raise InvalidInputError(
             f'this robot with {robot.nv} speeds is too large for compiled steps with an effort law'

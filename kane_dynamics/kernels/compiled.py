@@ -28,6 +28,7 @@ from kane_dynamics.kernels.engine import CompiledEngine
 from kane_dynamics.kernels.generic import GenericTerms, too_large
 from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.method_terms import CompiledTerms
+from kane_dynamics.kernels.module import LARGEST_INPUT
 from kane_dynamics.kernels.recording import EffortLaw
 from kane_dynamics.kernels.selection import RowPlan
 from kane_dynamics.model.robot import Robot
@@ -380,9 +381,14 @@ class CompiledRobot:
         if name == 'frame_poses':
             return self._reference_poses
         if name in _NEVER_SOLVED:
-            return lambda *arrays: np.nan  # nothing is solved in them: never called
+            return self._no_reference
         function = getattr(dynamics, name)
         return lambda *arrays: function(robot, *arrays)
+
+    def _no_reference(self, q: Floats, *_: Floats) -> Floats:
+        """Say why machine code that solves nothing has no answer."""
+        checked_coordinates(self.robot, q)
+        raise InvalidInputError(f'states must be below {LARGEST_INPUT:g} here, got q = {q}')
 
     def _reference_poses(self, q: Floats) -> Floats:
         kinematics = forward_kinematics(self.robot, q)

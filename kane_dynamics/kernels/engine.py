@@ -154,7 +154,8 @@ class CompiledEngine:
                 now, law = t + done * h, self._compiled.effort
                 tau = efforts[varies * done]
                 if law is not None:
-                    tau = tau + np.asarray(law(now, q_rows[done], v_rows[done]), dtype=float)
+                    given = law(now, q_rows[done], v_rows[done])
+                    tau = tau + as_vector(f'the effort law at t = {now:g} s', given, len(tau))
                 q_rows[done + 1], v_rows[done + 1] = self._reference.advance(
                     q_rows[done], v_rows[done], tau, now, h, 1
                 )

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import casadi as ca
 
-from kane_dynamics.constraints.base import Constraint
-from kane_dynamics.exceptions import NameNotFoundError
+from kane_dynamics.constraints.base import Constraint, checked_constraints
+from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.kernels.trace import GRAPHS, Tracer
+from kane_dynamics.model.checks import as_path
 from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_frames
 
 _INPUT_NAMES = {
     'inverse_dynamics': ['q', 'v', 'a'],
@@ -57,12 +59,11 @@ def casadi_function(
         If there is no such function or frame.
 
     """
+    constraints = checked_constraints(robot, constraints)
     graphs = {graph.__name__: graph for graph in (*GRAPHS, Tracer.constraint_rows)}
-    if name not in graphs:
+    if not isinstance(name, str) or name not in graphs:
         raise NameNotFoundError('function', name, graphs)
-    links = [body.name for body in robot.bodies] if frames is None else list(frames)
-    for link in links:
-        robot.frame(link)
+    links = checked_frames(robot, frames)
     spec = graphs[name](Tracer(robot, constraints, links))
     inputs = spec.function.sx_in()
     outputs = list(spec.function.call(inputs))[:-1]  # the last is the health of the solves
@@ -96,10 +97,14 @@ def export_c(
     ------
     NameNotFoundError
         If there is no such function.
+    InvalidInputError
+        If there is no such folder, or another argument is wrong.
 
     """
+    place = Path(as_path('folder', folder))
+    if not place.is_dir():
+        raise InvalidInputError(f'folder: need one that exists, got {place}')
     generator = ca.CodeGenerator(f'{name}.c', {'with_header': True})
     generator.add(casadi_function(robot, name, constraints))
-    place = Path(folder)
     generator.generate(f'{place}/')
     return place / f'{name}.c', place / f'{name}.h'

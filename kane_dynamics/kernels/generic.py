@@ -20,8 +20,7 @@ from kane_dynamics.algorithms.dynamics import coriolis_matrix
 from kane_dynamics.algorithms.forward_dynamics import solve_motion
 from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.constraints.base import Constraint, constraint_rows
-from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.kernels.kernel import as_output
+from kane_dynamics.kernels.arguments import Arguments, as_output, fill_rows
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 
@@ -81,38 +80,44 @@ class GenericTerms:
 
     def functions(self, constraints: Sequence[Constraint]) -> dict[str, Callable[..., Floats]]:
         """Return what a compiled robot offers, one state or rows of states."""
+        robot, nq, nv = self.robot, self.robot.nq, self.robot.nv
 
-        def acceleration(q: Floats, v: Floats, tau: Floats, time: ArrayLike = (0.0,)) -> Floats:
-            return self.motion(constraints, q, v, tau, float(np.ravel(time)[0])).acceleration
+        def acceleration(q: Floats, v: Floats, tau: Floats, time: Floats) -> Floats:
+            return self.motion(constraints, q, v, tau, float(time[0])).acceleration
+
+        def mass(q: Floats) -> Floats:
+            checked_coordinates(robot, q)
+            return self.mass_matrix(q)
 
         def coriolis(q: Floats, v: Floats) -> Floats:
-            return coriolis_matrix(self.robot, q, v)
+            return coriolis_matrix(robot, q, v)
 
+        state, clock = ('q', 'v', 'tau', 'time'), {'time': np.zeros(1)}
+        forward = Arguments('forward_dynamics', state, (nq, nv, nv, 1), clock)
         return {
-            'mass_matrix': over_rows(self.mass_matrix),
-            'coriolis_matrix': over_rows(coriolis),
-            'forward_dynamics': over_rows(acceleration),
+            'mass_matrix': over_rows(Arguments('mass_matrix', ('q',), (nq,), {}), mass, (nv, nv)),
+            'coriolis_matrix': over_rows(
+                Arguments('coriolis_matrix', ('q', 'v'), (nq, nv), {}), coriolis, (nv, nv)
+            ),
+            'forward_dynamics': over_rows(forward, acceleration, (nv,)),
         }
 
 
-def over_rows(function: Callable[..., Floats]) -> Callable[..., Floats]:
+def over_rows(
+    arguments: Arguments, function: Callable[..., Floats], shape: tuple[int, ...]
+) -> Callable[..., Floats]:
     """Return a function of one state as one of a state or of rows of states, with ``out``."""
 
-    def call(*inputs: ArrayLike, out: Floats | None = None) -> Floats:
-        arrays = [np.asarray(x, dtype=float) for x in inputs]
-        counts = {len(x) for x in arrays if x.ndim == 2}
-        if len(counts) > 1:
-            raise InvalidInputError(f'batches have different lengths {sorted(counts)}')
-        if not counts:
-            single = function(*arrays)
-            result = as_output(single.shape, out)
-            result[...] = single
+    def call(*inputs: Any, out: Floats | None = None, **named: Any) -> Floats:
+        arrays, out, count = arguments.gathered(inputs, named, out)
+        if count is None:
+            result = as_output(shape, out)
+            finite = all(np.isfinite(x).all() for x in arrays)
+            result[...] = function(*arrays) if finite else np.nan
             return result
-        (count,) = counts
-        rows = [function(*(x[k] if x.ndim == 2 else x for x in arrays)) for k in range(count)]
-        together = np.array(rows)
-        result = as_output(together.shape, out)
-        result[...] = together
+        result = as_output((count, *shape), out)
+        full = [np.broadcast_to(x, (count, x.shape[-1])) for x in arrays]
+        fill_rows(function, full, result, range(count))
         return result
 
     return call

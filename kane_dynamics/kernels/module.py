@@ -5,7 +5,8 @@ One LLVM module for one kernel: single states, batches, and an entry for Python.
 Exported functions, with one pointer for each input and output array:
 
 - ``NAME``: one state. Returns the health of its solves: the smallest pivot relative to the
-  diagonal it came from, 1 where nothing is solved. Writes no output where that is below
+  diagonal it came from, 1 where nothing is solved; 0 where an input is NaN, used or not, or
+  larger than LARGEST_INPUT, so that NaN in is NaN out. Writes no output where that is below
   HEALTH_LIMIT.
 - ``NAME_batch``: states ``begin`` to ``end`` of row-major arrays, several at once in vector lanes;
   writes the health of each state.
@@ -20,7 +21,12 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from kane_dynamics.kernels.straight_line import Block, append_graph, sincos_definition
+from kane_dynamics.kernels.straight_line import (
+    FLAGS,
+    Block,
+    append_graph,
+    sincos_definition,
+)
 
 # Slots of the table that `entry` reads addresses from; see native.Entry.
 TABLE = (
@@ -34,6 +40,9 @@ TABLE = (
     'out_keyword',
 )
 HEALTH_LIMIT = 1e-6  # relative pivots below this go to the reference solve
+# Larger states go to the reference: sines of the kernels keep all digits to ten times this.
+LARGEST_INPUT = 1e13
+_FOUR = '<4 x double>'
 
 # PyArrayObject of the public C headers: offsets after the object header.
 _DATA, _NDIM, _DIMENSIONS, _DESCR, _FLAGS = 0, 8, 16, 40, 48
@@ -115,8 +124,14 @@ def kernel_text(spec: KernelSpec, lanes: int) -> tuple[str, set[str]]:
         [_load(block, f'%in{i}', k, size) for k in range(size)]
         for i, size in enumerate(spec.input_sizes)
     ]
+    squares = _sum_of_squares(block, inputs)
     outputs = append_graph(block, spec.function, inputs)
-    health = outputs.pop()[0]
+    # false for NaN in any input, used or not, and before sines of large angles lose digits
+    sound = block.emit(f'fcmp ole {block.type} {squares}, {block.constant(LARGEST_INPUT**2)}')
+    health = block.emit(
+        f'select {block.truth} {sound}, {block.type} {outputs.pop()[0]}, '
+        f'{block.type} {block.constant(0.0)}'
+    )
     # stores come last, so that an output array may be one of the inputs, and only where the solve
     # is sound, so that the reference still finds its inputs
     if lanes == 1:
@@ -140,6 +155,37 @@ def kernel_text(spec: KernelSpec, lanes: int) -> tuple[str, set[str]]:
     lines = '\n  '.join([*block.lines, f'ret {block.type} {health}'])
     text = f'define {linkage}{block.type} @{name}({arguments}) {attributes}{{\n  {lines}\n}}\n'
     return text, block.declarations
+
+
+def _sum_of_squares(block: Block, inputs: list[list[str]]) -> str:
+    """Append the sum of squares of all inputs."""
+    if block.lanes > 1:
+        squares = [block.binary('fmul', x, x) for part in inputs for x in part]
+        return _added(block, squares, block.type)
+    # four at once, from loads that lie side by side
+    vectors = [_vector(block, part, k) for part in inputs for k in range(0, len(part), 4)]
+    squares = [block.emit(f'fmul {FLAGS} {_FOUR} {x}, {x}') for x in vectors]
+    total = _added(block, squares, _FOUR)
+    parts = [block.emit(f'extractelement {_FOUR} {total}, i32 {k}') for k in range(4)]
+    return _added(block, parts, block.type)
+
+
+def _vector(block: Block, part: list[str], begin: int) -> str:
+    """Return four neighbours as one vector; the last ones once more where the array ends."""
+    begin = max(0, min(begin, len(part) - 4))
+    vector = 'zeroinitializer'
+    for k, x in enumerate(part[begin : begin + 4]):
+        vector = block.emit(f'insertelement {_FOUR} {vector}, double {x}, i32 {k}')
+    return vector
+
+
+def _added(block: Block, values: list[str], kind: str) -> str:
+    """Append the sum in two chains, which need not wait for each other."""
+    zero = 'zeroinitializer' if kind == _FOUR else block.constant(0.0)
+    chains = [*values[:2], zero, zero][:2]
+    for k, value in enumerate(values[2:]):
+        chains[k % 2] = block.emit(f'fadd {FLAGS} {kind} {chains[k % 2]}, {value}')
+    return block.emit(f'fadd {FLAGS} {kind} {chains[0]}, {chains[1]}')
 
 
 def _row_major_positions(function: ca.Function, output: int) -> list[int]:

@@ -4,11 +4,14 @@ Expression graphs as straight-line LLVM code.
 
 The instruction list of a CasADi ``SX`` function is written as one basic block of LLVM IR, once on
 ``double`` for single states and once on vectors of doubles, one state per lane, for batches. No
-flag lets the compiler assume away NaN or infinity: NaN in is NaN out.
+flag lets the compiler assume away NaN or infinity: NaN in is NaN out. Sines of an angle plus a
+constant, of which canonical body frames make many, add the constant after the argument reduction:
+the sum of a large angle and a small constant would lose what the sine needs.
 """
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import dataclass, field
 
@@ -59,12 +62,21 @@ class Block:
     lanes : int
         1 for ``double``, else the number of states in a vector.
 
+    Attributes
+    ----------
+    lines : list of str
+        The code so far.
+    declarations : set of str
+        Of the intrinsics in it.
+
     """
 
     lanes: int
     lines: list[str] = field(default_factory=list)
     declarations: set[str] = field(default_factory=set)
-    _sincos: dict[str, str] = field(default_factory=dict)
+    _sincos: dict[tuple[str, float], tuple[str, str]] = field(default_factory=dict)
+    _constants: dict[str, float] = field(default_factory=dict)
+    _sums: dict[str, tuple[str, float]] = field(default_factory=dict)
     _count: int = 0
 
     @property
@@ -86,8 +98,10 @@ class Block:
         """Return a literal."""
         (bits,) = struct.unpack('<Q', struct.pack('<d', value))
         literal = f'0x{bits:016X}'
-        entries = ', '.join([f'double {literal}'] * self.lanes)
-        return literal if self.lanes == 1 else f'<{entries}>'
+        if self.lanes > 1:
+            literal = f'<{", ".join([f"double {literal}"] * self.lanes)}>'
+        self._constants[literal] = value
+        return literal
 
     def emit(self, code: str) -> str:
         """Append ``name = code`` and return the name."""
@@ -98,7 +112,25 @@ class Block:
 
     def binary(self, operation: str, a: str, b: str) -> str:
         """Append an arithmetic operation."""
-        return self.emit(f'{operation} {FLAGS} {self.type} {a}, {b}')
+        result = self.emit(f'{operation} {FLAGS} {self.type} {a}, {b}')
+        self._note_sum(result, operation, a, b)
+        return result
+
+    def _note_sum(self, result: str, operation: str, a: str, b: str) -> None:
+        """Remember results of the form value + constant."""
+        if a in self._constants:
+            a, b = b, a
+            if operation in ('fsub', 'fdiv'):
+                return
+        constant = self._constants.get(b)
+        if constant is None or a in self._constants:
+            return
+        value, ahead = self._sums.get(a, (a, 0.0))
+        if operation in ('fadd', 'fsub'):
+            self._sums[result] = value, ahead + (constant if operation == 'fadd' else -constant)
+        elif operation == 'fmul' and a in self._sums:
+            scaled = self.emit(f'fmul {FLAGS} {self.type} {value}, {b}')
+            self._sums[result] = scaled, ahead * constant
 
     def intrinsic(self, name: str, *arguments: str) -> str:
         """Append a call of an LLVM intrinsic."""
@@ -122,15 +154,19 @@ class Block:
 
     def sine_and_cosine(self, angle: str) -> tuple[str, str]:
         """Append both functions of an angle, once for each angle."""
-        if angle not in self._sincos:
+        angle, ahead = self._sums.get(angle, (angle, 0.0))
+        if (angle, ahead) not in self._sincos:
+            quarters = round(ahead / (math.pi / 2))
+            rest = self.constant(math.remainder(ahead, math.pi / 2))
             pair = f'{{ {self.type}, {self.type} }}'
-            self._sincos[angle] = self.emit(
-                f'call {pair} @kd_sincos_{self.suffix}({self.type} {angle})'
+            both = self.emit(
+                f'call {pair} @kd_sincos_{self.suffix}({self.type} {angle}, {self.type} {rest})'
             )
-        both = self._sincos[angle]
-        pair = f'{{ {self.type}, {self.type} }}'
-        sine = self.emit(f'extractvalue {pair} {both}, 0')
-        return sine, self.emit(f'extractvalue {pair} {both}, 1')
+            sine, cosine = (self.emit(f'extractvalue {pair} {both}, {k}') for k in (0, 1))
+            for _ in range(quarters % 4):
+                sine, cosine = cosine, self.emit(f'fneg {self.type} {sine}')
+            self._sincos[angle, ahead] = sine, cosine
+        return self._sincos[angle, ahead]
 
 
 def append_operation(block: Block, operation: int, a: str, b: str) -> str:
@@ -213,7 +249,8 @@ def append_graph(
 
 
 # Sine and cosine, Cody-Waite reduction by pi/2 in three parts with fused products, then the
-# minimax polynomials of fdlibm's kernels on [-pi/4, pi/4] (errors below 1 ulp there).
+# minimax polynomials of fdlibm's kernels on [-pi/4, pi/4] (errors below 1 ulp there). The first
+# product leaves whole multiples of 2^-52 while x is below 1e14; beyond, digits are lost.
 _HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
 _SINE = (
     -1.66666666666666324348e-01,
@@ -234,9 +271,9 @@ _COSINE = (
 
 
 def sincos_definition(lanes: int) -> tuple[str, set[str]]:
-    """Return the IR of ``{sin, cos} kd_sincos(x)`` and its declarations."""
+    """Return the IR of ``{sin, cos}(x + ahead)``, |ahead| <= pi/4, and its declarations."""
     block = Block(lanes)
-    x, const = '%x', block.constant
+    x, ahead, const = '%x', '%ahead', block.constant
 
     def fma(a: str, b: str, c: str) -> str:
         return block.intrinsic('fma', a, b, c)
@@ -247,13 +284,16 @@ def sincos_definition(lanes: int) -> tuple[str, set[str]]:
             value = fma(value, z, const(coefficient))
         return value
 
-    turns = block.intrinsic(
-        'rint', block.emit(f'fmul {block.type} {x}, {const(0.6366197723675814)}')
+    two_over_pi = const(0.6366197723675814)
+    quarters, more = (
+        block.emit(f'fmul {FLAGS} {block.type} {y}, {two_over_pi}') for y in (x, ahead)
     )
+    turns = block.intrinsic('rint', block.emit(f'fadd {FLAGS} {block.type} {quarters}, {more}'))
     minus = block.emit(f'fneg {block.type} {turns}')
     r = x
     for part in _HALF_PI:
         r = fma(minus, const(part), r)
+    r = block.emit(f'fadd {FLAGS} {block.type} {r}, {ahead}')
     z = block.emit(f'fmul {block.type} {r}, {r}')
     cube = block.emit(f'fmul {block.type} {z}, {r}')
     sine = fma(cube, horner(z, _SINE), r)
@@ -282,5 +322,6 @@ def sincos_definition(lanes: int) -> tuple[str, set[str]]:
     both = block.emit(f'insertvalue {pair} {first}, {block.type} {c}, 1')
     lines = '\n  '.join([*block.lines, f'ret {pair} {both}'])
     name = f'@kd_sincos_{block.suffix}'
-    text = f'define internal {pair} {name}({block.type} {x}) alwaysinline {{\n  {lines}\n}}\n'
+    parameters = f'{block.type} {x}, {block.type} {ahead}'
+    text = f'define internal {pair} {name}({parameters}) alwaysinline {{\n  {lines}\n}}\n'
     return text, block.declarations

@@ -9,7 +9,10 @@ what lies below a mask) is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import array
+import inspect
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from reprlib import Repr
 from typing import Any
@@ -30,6 +33,7 @@ _NOT_NUMBERS = {
     'V': 'records',
 }
 _TRUTH = (bool, np.bool_)
+_BUFFERS = (array.array, memoryview)
 _brief = Repr()
 _brief.maxother = _brief.maxstring = 60
 
@@ -53,18 +57,18 @@ def as_numbers(name: str, x: Any) -> NDArray[np.float64]:
         return x
     if isinstance(x, np.ma.MaskedArray):
         raise InvalidInputError(f'{name}: need real numbers, got a masked array; fill it first')
-    if not hasattr(x, '__array__'):
+    if not (hasattr(x, '__array__') or isinstance(x, _BUFFERS)):
         _check_entries(name, x)
     try:
-        array = np.asarray(x)
-        kind = array.dtype.kind
+        entries = np.asarray(x)
+        kind = entries.dtype.kind
         if kind in _NOT_NUMBERS:
-            what = f'{_NOT_NUMBERS[kind]} ({array.dtype})'
+            what = f'{_NOT_NUMBERS[kind]} ({entries.dtype})'
             raise InvalidInputError(f'{name}: need real numbers, got {what}: {brief(x)}')
         if kind == 'O':
-            _check_entries(name, array.tolist())
+            _check_entries(name, entries.tolist())
         with np.errstate(over='ignore'):  # what lies beyond all floats becomes infinite
-            return array.astype(np.float64)
+            return entries.astype(np.float64)
     except InvalidInputError:
         raise
     except (TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError):
@@ -174,6 +178,74 @@ def as_names(name: str, x: Any) -> tuple[str, ...]:
         if not isinstance(entry, str):
             raise InvalidInputError(f'{name}: need names, got {came(entry)}')
     return names
+
+
+def as_text(name: str, x: Any) -> str:
+    """
+    Return a str.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none.
+
+    """
+    if not isinstance(x, str):
+        raise InvalidInputError(f'{name}: need text, got {came(x)}')
+    return x
+
+
+def as_function(name: str, x: Any, *arguments: str) -> Callable[..., Any]:
+    """
+    Return a user's function that can be called with the named arguments.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none, or takes other arguments.
+
+    """
+    wanted = f'{name}({", ".join(arguments)})'
+    if not callable(x):
+        raise InvalidInputError(f'{name}: need a function {wanted}, got {came(x)}')
+    try:
+        inspect.signature(x).bind(*arguments)
+    except TypeError as error:
+        raise InvalidInputError(f'{name}: need a function {wanted}, but {error}') from None
+    except ValueError:
+        return x  # built in, its arguments are not known
+    return x
+
+
+def as_mapping(name: str, x: Any) -> Mapping[str, Any]:
+    """
+    Return a mapping whose keys are names.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none.
+
+    """
+    if not isinstance(x, Mapping):
+        raise InvalidInputError(f'{name}: need a mapping from names, got {came(x)}')
+    as_names(name, x.keys())
+    return x
+
+
+def as_path(name: str, x: Any) -> str:
+    """
+    Return a path, or text, as a str.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is neither a str nor a path.
+
+    """
+    if not isinstance(x, (str, os.PathLike)) or isinstance(os.fspath(x), bytes):
+        raise InvalidInputError(f'{name}: need a str or a path, got {came(x)}')
+    return str(os.fspath(x))
 
 
 def index_of(kind: str, name: Any, names: Sequence[str]) -> int:

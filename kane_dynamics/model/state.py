@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_vector, came
+from kane_dynamics.model.checks import as_names, as_vector, came
 from kane_dynamics.model.joint_kinds import Free, Spherical
 from kane_dynamics.model.robot import Robot
 
@@ -35,6 +35,26 @@ def checked_robot(robot: Any) -> Robot:
             f'robot: need a Robot, as load_urdf returns it, got {came(robot)}{hint}'
         )
     return robot
+
+
+def checked_frames(robot: Robot, frames: Any) -> tuple[str, ...]:
+    """
+    Return the names of frames, those of all bodies where `frames` is None.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are no names.
+    NameNotFoundError
+        If there is no such frame.
+
+    """
+    if frames is None:
+        return tuple(body.name for body in checked_robot(robot).bodies)
+    names = as_names('frames', frames)
+    for name in names:
+        checked_robot(robot).frame(name)
+    return names
 
 
 def quaternion_places(robot: Robot) -> list[tuple[str, slice]]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time stepping of constrained robots."""
 
-from kane_dynamics.algorithms.projection import project
+from kane_dynamics.simulation.projection import project
 from kane_dynamics.simulation.simulation import Simulation, Trajectory, simulate
 
 __all__ = ['Simulation', 'Trajectory', 'project', 'simulate']

@@ -23,6 +23,7 @@ import kane_dynamics as kd
 from kane_dynamics.exceptions import (
     ConstraintError,
     InconsistentConstraintsError,
+    InvalidInputError,
     NameNotFoundError,
 )
 
@@ -230,7 +231,7 @@ def test_errors():
         with pytest.raises(ConstraintError, match='exactly one speed'):
             c.coupling(robot, *pair, 2.0)
     for numbers in ((np.nan, 0.0), (1.0, np.inf)):
-        with pytest.raises(ConstraintError, match='finite'):
+        with pytest.raises(InvalidInputError, match='finite'):
             c.coupling(robot, 'helical_joint', 'prismatic_joint', *numbers)
     with pytest.raises(NameNotFoundError, match='tool'):
         c.loop_closure(robot, 'tool', 'nose')

@@ -9,7 +9,7 @@ from support.constraint_cases import CASES, Case, rows_at, wheeled
 from support.machines import DRIVE, X, Y, Z, at, differential_drive, inertia, revolute, turned
 
 import kane_dynamics as kd
-from kane_dynamics.exceptions import ConstraintError, NameNotFoundError
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
 
 DIFFERENCES = 1e-11  # first derivatives of order 8, see support.calculus
 UP = np.array([0.0, 0.0, 1.0])
@@ -180,11 +180,14 @@ def test_errors():
     flying = wheeled('floating')
     with pytest.raises(ConstraintError, match='planar base, this base is floating'):
         c.no_side_slip(flying)
-    with pytest.raises(ConstraintError, match='axle_offset must be finite'):
+    with pytest.raises(InvalidInputError, match='axle_offset .* finite'):
         c.no_side_slip(robot, np.inf)
     with pytest.raises(NameNotFoundError, match='left'):
         c.rolling_wheel(robot, 'hind', 0.1)
-    for radius in (None, 0.0, -0.1, np.nan, np.inf):
+    for radius in (np.nan, np.inf):
+        with pytest.raises(InvalidInputError, match='radius .* finite'):
+            c.rolling_wheel(robot, 'left', radius)
+    for radius in (None, 0.0, -0.1):
         with pytest.raises(ConstraintError, match='radius > 0 m'):
             c.rolling_wheel(robot, 'left', radius)
     with pytest.raises(ConstraintError, match='vertical'):

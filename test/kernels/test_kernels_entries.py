@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The way in: what is accepted, what is refused, who owns what."""
 
-import ctypes
 import gc
 import sys
 import weakref
@@ -157,9 +156,9 @@ WRONG_INPUTS = {
     'a block': (lambda q: np.zeros((2, 2, 4)), r'got \(2, 2, 4\)'),
     'nothing': (lambda q: [], r'got \(0,\)'),
     'None': (lambda q: None, 'q: need'),
-    'words': (lambda q: ['a', 'b', 'c', 'd'], 'q: need 4 numbers'),
-    'ragged': (lambda q: [[1.0], [1.0, 2.0]], 'q: need 4 numbers'),
-    'complex': (lambda q: ['1+2j'] * 4, 'q: need 4 numbers'),
+    'words': (lambda q: ['a', 'b', 'c', 'd'], 'q: need real numbers'),
+    'ragged': (lambda q: [[1.0], [1.0, 2.0]], 'q: need real numbers'),
+    'complex': (lambda q: ['1+2j'] * 4, 'q: need real numbers'),
 }
 
 
@@ -188,7 +187,7 @@ def test_wrong_number_or_name_of_inputs(arm):
         fast.inverse_dynamics(q, v, a, x=1)
     with pytest.raises(InvalidInputError, match='got 4 arguments'):
         fast.inverse_dynamics(q, v, a, np.empty(4), out=np.empty(4))
-    with pytest.raises(InvalidInputError, match=r"no arguments \['q'\]"):
+    with pytest.raises(InvalidInputError, match=r"arguments \['q'\] came twice"):
         fast.inverse_dynamics(q, v, a, q=q)
 
 
@@ -376,24 +375,7 @@ def test_interpreters_without_the_fast_way_in(pair, arm, monkeypatch):
     assert plain.inverse_dynamics(*inputs, out) is out
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason='no PyObject_Vectorcall')
 def test_this_interpreter_has_the_fast_way_in(arm):
     assert native.entries_supported()
     assert type(arm[0].inverse_dynamics) is type(len)
     assert arm[0].inverse_dynamics.__name__ == 'inverse_dynamics'
-
-
-def test_interpreters_without_a_function(arm, monkeypatch):
-    # regression: Python 3.10 has no symbol PyObject_Vectorcall, and every compilation failed
-    class Without:
-        def __getattr__(self, wanted):
-            if wanted == 'PyObject_Vectorcall':
-                raise AttributeError(f'undefined symbol: {wanted}')
-            return getattr(api, wanted)
-
-    api, fast, inputs = ctypes.pythonapi, arm[0], arm[1]
-    monkeypatch.setattr(ctypes, 'pythonapi', Without())
-    plain = kd.compile(fast.robot, cache=False)
-    monkeypatch.undo()
-    assert type(plain.inverse_dynamics) is not type(len)
-    assert_array_equal(plain.inverse_dynamics(*inputs), fast.inverse_dynamics(*inputs))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What counts as numbers, names and choices at the door."""
 
+import array
 import datetime
 import decimal
 import fractions
@@ -31,6 +32,8 @@ TWO_NUMBERS = {
     'fractions': [fractions.Fraction(1), fractions.Fraction(4, 2)],
     'objects that are numbers': np.array([1, 2.0], dtype=object),
     'arrays in a list': [np.array(1.0), 2],
+    'array of the library': array.array('d', [1.0, 2.0]),
+    'memory view': memoryview(np.array([1.0, 2.0])),
     'every second entry': np.array([1.0, 7.0, 2.0, 7.0])[::2],
 }
 # numpy would make two floats of nearly all of these

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a compiled function is called with: one state, or many as rows, and where they go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
+from kane_dynamics.model.checks import as_numbers
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """
+    Names and sizes of the inputs of one function, which all take one state or many.
+
+    Parameters
+    ----------
+    function : str
+        Its name, for messages.
+    names : tuple of str
+        Of the inputs.
+    sizes : tuple of int
+        Length of each input.
+    optional : mapping of str to ndarray
+        Values of inputs that may be left out.
+
+    """
+
+    function: str
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    optional: Mapping[str, Floats]
+
+    def gathered(
+        self, inputs: Sequence[Any], named: Mapping[str, Any], out: Any
+    ) -> tuple[list[Floats], Any, int | None]:
+        """
+        Return the arrays, the output array and the number of rows, None for one state.
+
+        Raises
+        ------
+        InvalidInputError
+            If an argument is missing, unknown, no array of numbers or of the wrong shape.
+
+        """
+        if len(inputs) == len(self.names) + 1 and out is None:
+            *inputs, out = inputs
+        given = dict(zip(self.names, inputs, strict=False))
+        twice = sorted(given.keys() & named.keys())
+        unknown = sorted(named.keys() - set(self.names))
+        if unknown or twice:
+            what = f'no arguments {unknown}' if unknown else f'arguments {twice} came twice'
+            raise InvalidInputError(f'{self.function}: {what}; there are {[*self.names, "out"]}')
+        given = {**self.optional, **given, **named}
+        if len(inputs) > len(self.names) or len(given) < len(self.names):
+            raise InvalidInputError(
+                f'{self.function}: need {", ".join(self.names)}, got {len(inputs) + len(named)} '
+                'arguments'
+            )
+        arrays = [self.array(k, given[name]) for k, name in enumerate(self.names)]
+        rows = {len(x) for x in arrays if x.ndim == 2}
+        if len(rows) > 1:
+            raise InvalidInputError(
+                f'{self.function}: batches have different lengths {sorted(rows)}'
+            )
+        if isinstance(out, np.ndarray):  # a state must not be overwritten before it is read
+            arrays = [x.copy() if np.may_share_memory(x, out) else x for x in arrays]
+        return arrays, out, rows.pop() if rows else None
+
+    def array(self, k: int, x: Any, dimensions: tuple[int, ...] = (1, 2)) -> Floats:
+        """Return input k as a C-contiguous array of one state, or of many where allowed."""
+        name, size = self.names[k], self.sizes[k]
+        array = as_numbers(name, x)
+        if array.ndim not in dimensions or array.shape[-1] != size:
+            shapes = f'({size},) or (B, {size})' if 2 in dimensions else f'({size},)'
+            raise InvalidInputError(f'{name}: need shape {shapes}, got {array.shape}')
+        return np.require(array, requirements=('C', 'A'))
+
+
+def as_output(shape: tuple[int, ...], out: Any) -> Floats:
+    """
+    Return `out`, or a new array where it is None.
+
+    Raises
+    ------
+    InvalidInputError
+        If `out` cannot take the result.
+
+    """
+    if out is None:
+        return np.empty(shape)
+    flags = getattr(out, 'flags', None)
+    if (
+        not isinstance(out, np.ndarray)
+        or isinstance(out, np.ma.MaskedArray)
+        or out.shape != shape
+        or out.dtype != np.float64
+        or not (flags and flags.c_contiguous and flags.writeable and flags.aligned)
+    ):
+        raise InvalidInputError(
+            f'out: need a writeable C-contiguous float64 array of shape {shape}, got '
+            f'{getattr(out, "dtype", type(out).__name__)} of shape {np.shape(out)}'
+        )
+    return out
+
+
+def fill_rows(
+    function: Callable[..., Any], arrays: Sequence[Floats], result: Floats, rows: Iterable[int]
+) -> int:
+    """
+    Write f(row k of all arrays) into row k of the result; NaN where an input is not finite.
+
+    Returns
+    -------
+    int
+        How many rows the function was called for.
+
+    Raises
+    ------
+    KaneDynamicsError
+        What the function raises, with the number of the row.
+
+    """
+    chosen = np.asarray(list(rows), dtype=int)
+    finite = np.ones(len(chosen), dtype=bool)
+    for x in arrays:
+        finite &= np.isfinite(x[chosen]).all(axis=1)
+    result[chosen[~finite]] = np.nan
+    for k in chosen[finite].tolist():
+        try:
+            result[k] = function(*(x[k] for x in arrays))
+        except KaneDynamicsError as error:
+            error.args = (f'state {k} of the batch: {error}',)
+            raise
+    return int(finite.sum())
