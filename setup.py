@@ -79,7 +79,7 @@ setup(
         'numpy-quaternion',
         'defusedxml',
         'PyYAML',
-        'llvmlite>=0.45',
+        'llvmlite>=0.41',
         'casadi',
         'rich',
         'matplotlib',

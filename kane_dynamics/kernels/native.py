@@ -17,14 +17,31 @@ from functools import cache
 from itertools import count
 from typing import Any, NamedTuple
 
+import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 
+from kane_dynamics.exceptions import MissingPackageError
 from kane_dynamics.kernels.llvm_calls import LlvmCall, drop_later, in_llvm
 from kane_dynamics.kernels.module import TABLE, KernelSpec, module_text
+from kane_dynamics.kernels.older_llvm import for_older_llvm
+
+if not hasattr(llvm, 'create_lljit_compiler'):
+    raise MissingPackageError(
+        'machine code',
+        'llvmlite >= 0.41',
+        f'there is {llvmlite.__version__}: python3 -m pip install --upgrade llvmlite',
+    )
+_IS_OLDER = llvm.llvm_version_info < (16,)  # llvmlite < 0.45
 
 OBJECT_HEADER = object.__basicsize__
 _METH_FASTCALL_KEYWORDS = 0x0080 | 0x0002
+# the interpreter's functions that entries call; 3.10 has the last one in its headers only
+_CALLED = {
+    'increment_reference': 'Py_IncRef',
+    'decrement_reference': 'Py_DecRef',
+    'call': 'PyObject_Vectorcall',
+}
 _ARRAY_NEW_INDEX = 93  # PyArray_New in numpy's C API table, fixed by its ABI
 
 
@@ -71,13 +88,23 @@ def start_compiling(ir: str) -> LlvmCall[bytes]:
 
 
 def _compiled(ir: str, target: Processor) -> bytes:
-    module = llvm.parse_assembly(ir, llvm.create_context())
+    text = for_older_llvm(ir) if _IS_OLDER else ir
+    module = llvm.parse_assembly(text, llvm.create_context())
     module.verify()
     machine = _target_machine(target)
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.slp_vectorization = False  # minutes on straight-line code; batches have their lanes
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
+    # no SLP: minutes on straight-line code; batches have their lanes
+    if hasattr(llvm, 'create_pass_builder'):
+        options = llvm.create_pipeline_tuning_options(speed_level=2)
+        options.slp_vectorization = False
+        passes = llvm.create_pass_builder(machine, options)
+        passes.getModulePassManager().run(module, passes)
+    else:  # llvmlite < 0.44
+        older_options = llvm.create_pass_manager_builder()
+        older_options.opt_level = 2
+        older_passes = llvm.create_module_pass_manager()
+        machine.add_analysis_passes(older_passes)
+        older_options.populate(older_passes)
+        older_passes.run(module)
     return bytes(machine.emit_object(module))
 
 
@@ -151,11 +178,12 @@ class _Table(np.ndarray[Any, np.dtype[np.uint64]]):
 
 
 def entries_supported() -> bool:
-    """Return whether this interpreter has the object layout that entries rely on."""
+    """Return whether this interpreter has the object layout and functions that entries rely on."""
     return (
         sys.implementation.name == 'cpython'
         and not sysconfig.get_config_var('Py_GIL_DISABLED')
         and OBJECT_HEADER == 2 * ctypes.sizeof(ctypes.c_void_p) == 16
+        and all(hasattr(ctypes.pythonapi, name) for name in _CALLED.values())
     )
 
 
@@ -175,9 +203,7 @@ def make_entry(
         'array_type': id(np.ndarray),
         'double_descr': id(np.dtype(np.float64)),
         'new_array': numpy_api()[_ARRAY_NEW_INDEX],
-        'increment_reference': _api_address('Py_IncRef'),
-        'decrement_reference': _api_address('Py_DecRef'),
-        'call': _api_address('PyObject_Vectorcall'),
+        **{slot: _api_address(name) for slot, name in _CALLED.items()},
         'slow_path': id(slow_path),
         'out_keyword': id(keyword),
     }
@@ -193,11 +219,8 @@ def make_entry(
     return entry
 
 
-def _api_address(name: str) -> int:
-    address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
-    if address is None:
-        raise LookupError(f'the interpreter has no function {name!r}')
-    return address
+def _api_address(name: str) -> int | None:
+    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
 
 
 @cache

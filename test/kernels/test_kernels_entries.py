@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The way in: what is accepted, what is refused, who owns what."""
 
+import ctypes
 import gc
 import sys
 import weakref
@@ -375,7 +376,24 @@ def test_interpreters_without_the_fast_way_in(pair, arm, monkeypatch):
     assert plain.inverse_dynamics(*inputs, out) is out
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason='no PyObject_Vectorcall')
 def test_this_interpreter_has_the_fast_way_in(arm):
     assert native.entries_supported()
     assert type(arm[0].inverse_dynamics) is type(len)
     assert arm[0].inverse_dynamics.__name__ == 'inverse_dynamics'
+
+
+def test_interpreters_without_a_function(arm, monkeypatch):
+    # regression: Python 3.10 has no symbol PyObject_Vectorcall, and every compilation failed
+    class Without:
+        def __getattr__(self, wanted):
+            if wanted == 'PyObject_Vectorcall':
+                raise AttributeError(f'undefined symbol: {wanted}')
+            return getattr(api, wanted)
+
+    api, fast, inputs = ctypes.pythonapi, arm[0], arm[1]
+    monkeypatch.setattr(ctypes, 'pythonapi', Without())
+    plain = kd.compile(fast.robot, cache=False)
+    monkeypatch.undo()
+    assert type(plain.inverse_dynamics) is not type(len)
+    assert_array_equal(plain.inverse_dynamics(*inputs), fast.inverse_dynamics(*inputs))
