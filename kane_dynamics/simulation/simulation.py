@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.algorithms.projection import project
-from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.base import Constraint, checked_constraints
 from kane_dynamics.exceptions import (
     ConstraintError,
     InconsistentConstraintsError,
@@ -82,8 +82,10 @@ class Simulation:
     Raises
     ------
     InvalidInputError
-        If the step is not positive, the integrator unknown, or `halvings` not a number from 0 to
-        20.
+        If the step is not positive, the integrator unknown, `halvings` not a number from 0 to 20,
+        or `constraints` no sequence of constraints.
+    ConstraintError
+        If a constraint was built for another robot.
 
     """
 
@@ -105,7 +107,7 @@ class Simulation:
             raise InvalidInputError(f'step must be > 0 s, got {step}')
         check_halvings(halvings)
         self.robot = robot
-        self.constraints = tuple(constraints)
+        self.constraints = checked_constraints(robot, constraints)
         self.step_size = float(step)
         self.labels = tuple(label for c in self.constraints for label in c.labels)
         self._projection = projection

@@ -13,6 +13,7 @@ from support.machines import Y, at, differential_drive, inertia, revolute, rolli
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import ConstraintError
+from kane_dynamics.kernels.fingerprint import fingerprint
 
 ANOTHER = "was built for another robot: 'drive' .planar base, 5 speeds.*used with"
 
@@ -42,7 +43,7 @@ CALLS = {
     ),
     'project': lambda robot, q, v, rows: kd.simulation.project(robot, rows, q, v, 0.0),
     'simulate': lambda robot, q, v, rows: kd.simulate(robot, q, v, 0.01, constraints=rows),
-    'Simulation': lambda robot, q, v, rows: kd.Simulation(robot, rows, 0.01).reset(q, v),
+    'Simulation': lambda robot, q, v, rows: kd.Simulation(robot, rows, 0.01),
     'compile': lambda robot, q, v, rows: kd.compile(robot, rows, cache=False),
     'casadi_function': lambda robot, q, v, rows: kd.casadi_function(
         robot, 'forward_dynamics', rows
@@ -102,6 +103,22 @@ def test_constraints_are_pickled_and_copied(name):
         assert rows.labels == expected.labels
         assert_array_equal(rows.matrix, expected.matrix)
         assert_array_equal(rows.acceleration, expected.acceleration)
+
+
+def test_compiled_code_is_the_same_for_a_copy():
+    # the robot that a constraint knows is no content of its own
+    robot = differential_drive()
+    again = copy.deepcopy(robot)
+    prints = [
+        fingerprint(r, (kd.constraints.differential_drive(s, 'left', 'right', radius),))
+        for r, s, radius in (
+            (robot, robot, 0.1),
+            (again, again, 0.1),
+            (robot, again, 0.1),
+            (robot, robot, 0.2),
+        )
+    ]
+    assert prints[0] == prints[1] == prints[2] != prints[3]
 
 
 def test_what_knows_no_robot_is_taken_as_it_is():

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled kernels of holonomic rows and of loops closed by joints agree with the reference."""
+"""Compiled holonomic rows, loops closed by joints, coins and balls agree with the reference."""
 
 import dataclasses
 
 import numpy as np
 import pytest
 from kernel_cases import error
-from support.constraint_cases import CASES, Case
+from support.constraint_cases import CASES, Case, rows_at
 from support.machines import planar_2r
 
 import kane_dynamics as kd
@@ -23,8 +23,21 @@ def driven():
 
 KINDS = {
     'holonomic': driven(),
-    **{name: CASES[name] for name in ('ball_planar', 'hinge_door')},
+    **{name: CASES[name] for name in ('hinge_door', 'coin')},
 }
+
+
+@pytest.mark.parametrize('name', CASES)
+def test_traced_rows_of_every_kind(name):
+    case = CASES[name]
+    function = kd.casadi_function(case.robot, 'constraint_rows', (case.constraint,))
+    A, b0, b, phi = (np.array(x) for x in function(case.q, case.v, case.t))
+    rows = rows_at(case)
+    assert error(A, rows.matrix) < ROUNDOFF
+    assert error(b0.ravel(), rows.velocity) < ROUNDOFF
+    assert error(b.ravel(), rows.acceleration) < ROUNDOFF
+    for found, known in zip(phi.ravel(), rows.positions, strict=True):
+        assert found == pytest.approx(known or 0.0, abs=ROUNDOFF)
 
 
 @pytest.fixture(scope='module', params=KINDS)
