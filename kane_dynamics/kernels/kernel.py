@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -60,6 +62,7 @@ class Kernel:
         self.fallbacks = 0
         self.takes = len(cached.input_sizes)
         self._shapes = cached.output_shapes
+        self._ends = [0, *itertools.accumulate(math.prod(shape) for shape in self._shapes)]
         names = tuple(input_names)[: self.takes]
         self._arguments = Arguments(name, names, cached.input_sizes, {})
         self._reference = reference
@@ -74,12 +77,15 @@ class Kernel:
     def all_outputs(self, *inputs: Any) -> list[Floats] | None:
         """Return every output at one state, or None where the machine code has none."""
         arrays = [self._arguments.array(k, x, (1,)) for k, x in enumerate(inputs)]
-        outputs = [np.empty(shape) for shape in self._shapes]
-        health = self._one(*[x.ctypes.data for x in (*arrays, *outputs)])
+        buffer = np.empty(self._ends[-1])
+        first = buffer.ctypes.data
+        places = [first + 8 * start for start in self._ends[:-1]]
+        health = self._one(*[x.ctypes.data for x in arrays], *places)
         if health < HEALTH_LIMIT:
             self.fallbacks += 1
             return None
-        return outputs
+        parts = zip(self._shapes, self._ends, self._ends[1:], strict=False)
+        return [buffer[start:end].reshape(shape) for shape, start, end in parts]
 
     def outputs(self, *inputs: Any) -> list[Floats]:
         """Return every output, at one state, of a kernel that solves nothing."""

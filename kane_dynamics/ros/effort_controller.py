@@ -132,10 +132,12 @@ class EffortController:
     def _limited(self, effort: Floats) -> Floats:
         if not self._parameters.clamp_to_urdf:
             return effort
-        limited = clamped(effort, self._limit * self._parameters.effort_limit_scale)
-        for i in np.flatnonzero(limited != effort):
-            self._clamped.add(self.motors[i])
-        return limited
+        limit = self._limit * self._parameters.effort_limit_scale
+        over = np.abs(effort) > limit
+        if not over.any():
+            return effort
+        self._clamped.update(name for name, x in zip(self.motors, over, strict=True) if x)
+        return clamped(effort, limit)
 
     def clamped_since(self) -> list[str]:
         """Return the motors whose effort was clamped since the last call."""

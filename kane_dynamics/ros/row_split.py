@@ -21,7 +21,7 @@ from kane_dynamics.ros.robot_source import BASE_NAMES
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 WELL_CONDITIONED = 1e6
-"""Largest condition (1-norm) of the square block; roundoff of 1e-16 of it stays below 1e-10."""
+"""Largest condition (largest entries) of the square block; 1e-16 of it stays below 1e-10."""
 
 
 class SpeedSplit:
@@ -126,5 +126,5 @@ def _inverse(block: Floats) -> Floats | None:
         inverse = np.asarray(np.linalg.inv(block), dtype=np.float64)
     except np.linalg.LinAlgError:
         return None
-    condition = np.abs(block).sum(axis=0).max() * np.abs(inverse).sum(axis=0).max()
+    condition = np.abs(block).max() * np.abs(inverse).max()
     return inverse if condition < WELL_CONDITIONED else None
