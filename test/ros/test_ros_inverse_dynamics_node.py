@@ -247,6 +247,8 @@ def test_old_stamps_are_stale_although_they_keep_coming(robot):
     assert robot.quiet(feed) == []
     _, _, values = robot.bench.next_status(f'{NODE}: joint_states', feed)
     assert 'use_sim_time' in values['last rejection']
+    hints = [line for line in robot.process.log.read_text().splitlines() if 'use_sim_time' in line]
+    assert len([line for line in hints if 'joint_states' in line]) == 1
 
 
 def test_a_state_that_is_overtaken_by_a_newer_one_is_not_used(robot):
