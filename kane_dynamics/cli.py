@@ -124,7 +124,6 @@ def run_demo(chosen: argparse.Namespace) -> int:
                 setup,
                 feedforward,
                 1 + (chosen.domain + k) % 100,
-                folder / 'logs' / label.replace(' ', ''),
                 lambda t, task=task: bar.update(task, completed=t),  # type: ignore[misc]
             )
     curves = {label: run.curves for label, run in runs.items()}
@@ -152,14 +151,17 @@ def _table(setup: object, runs: dict) -> Table:  # type: ignore[type-arg]
     table.add_row('RMS error of all motors', f'{a:.2e}', f'{b:.2e}', verdict)
     rows = [
         ('base off its path, largest [m]', lambda r: f'{r.base_error:.2e}'),
-        ('side slip, summed [m]', lambda r: f'{r.side_slip:.1e}'),
+        (
+            'side slip, summed [m]',
+            lambda r: '-' if np.isnan(r.side_slip) else f'{r.side_slip:.1e}',
+        ),
         ('energy error, relative', lambda r: f'{r.energy_error:.1e}'),
         ('loop rate [Hz]', lambda r: f'{r.rate:.1f}'),
         ('latency p50 / p99 [ms]', _latency),
         ('missed deadlines', lambda r: f'{r.missed} of {r.states}'),
     ]
     for label, text in rows:
-        table.add_row(label, text(feedback), text(both))
+        table.add_row(escape(label), text(feedback), text(both))
     return table
 
 

@@ -115,4 +115,3 @@ def checked_pivot(pivot: Scalar, diagonal: Scalar) -> tuple[Scalar, Scalar]:
 def smaller(a: Scalar, b: Scalar) -> Scalar:
     """Return the smaller of two scalars; NaN in b is not smaller."""
     return where(b < a, b, a)
-

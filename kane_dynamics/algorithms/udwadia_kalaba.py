@@ -86,9 +86,7 @@ def selected_rows(mass_matrix: Floats, rows: ConstraintRows) -> RowSelection:
         return select_rows(rows)
 
 
-def nearest(
-    factor: Floats, A: Floats, free: Floats, right_side: Floats
-) -> tuple[Floats, Floats]:
+def nearest(factor: Floats, A: Floats, free: Floats, right_side: Floats) -> tuple[Floats, Floats]:
     r"""
     Return the x nearest to `free` in the metric M = L L' with A x = c, and its multipliers.
 

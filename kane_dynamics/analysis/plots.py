@@ -51,7 +51,7 @@ def write_demo_plots(
     folder.mkdir(parents=True, exist_ok=True)
     return [
         _path(folder, wanted_path, runs),
-        _per_motor(folder / 'tracking_error.png', motors, runs, 'error', 'error [rad or m]'),
+        _per_motor(folder / 'tracking_error.png', motors, runs, 'error', '|error| [rad or m]'),
         _per_motor(folder / 'effort.png', motors, runs, 'effort', 'effort [N m or N]'),
         _latency(folder, runs),
     ]
@@ -76,7 +76,11 @@ def _per_motor(
     )
     for k, (motor, axes) in enumerate(zip(motors, grid.flat, strict=False)):
         for name, run in runs.items():
-            axes.plot(run.time, getattr(run, what)[:, k], label=name, linewidth=1)
+            values = getattr(run, what)[:, k]
+            if what == 'error':  # a hundred times smaller in one run than in the other
+                axes.semilogy(run.time, np.abs(values), label=name, linewidth=1)
+            else:
+                axes.plot(run.time, values, label=name, linewidth=1)
         axes.set_title(motor, fontsize=9)
         axes.grid(alpha=0.3)
     for axes in list(grid.flat)[len(motors) :]:

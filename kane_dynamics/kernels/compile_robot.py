@@ -72,7 +72,5 @@ def compile_robot(
         )
     plan = row_plan(robot, constraints)
     rows = tuple(constraints)
-    build = build_kernels(
-        robot, rows, plan, names, derivatives, methods, effort, cache, progress
-    )
+    build = build_kernels(robot, rows, plan, names, derivatives, methods, effort, cache, progress)
     return CompiledRobot(robot, rows, plan, names, build, effort)

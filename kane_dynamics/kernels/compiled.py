@@ -198,13 +198,9 @@ class CompiledRobot:
             self._rows = constraint_rows(self.robot, self.constraints, *state, time)
         known = zip(self._rows.positions, phi.tolist(), strict=True)
         positions = tuple(None if there is None else x for there, x in known)
-        return replace(
-            self._rows, matrix=A, velocity=b0, acceleration=b, positions=positions
-        )
+        return replace(self._rows, matrix=A, velocity=b0, acceleration=b, positions=positions)
 
-    def _shared_motion(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, time: float
-    ) -> Motion:
+    def _shared_motion(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, time: float) -> Motion:
         """Return a motion by numpy on compiled terms."""
         place, speeds = np.array(q, dtype=float), np.array(v, dtype=float)
         mass, bias = self.mass_matrix(place), self.bias_force(place, speeds)

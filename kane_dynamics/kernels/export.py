@@ -22,9 +22,7 @@ _INPUT_NAMES = {
     'constraint_rows': ['q', 'v', 'time'],
 }
 _OUTPUT_NAMES = {
-    'motion': [
-        'acceleration', 'multipliers', 'constraint_force', 'residual', 'velocity_residual'
-    ],
+    'motion': ['acceleration', 'multipliers', 'constraint_force', 'residual', 'velocity_residual'],
     'constraint_rows': ['A', 'b0', 'b', 'Phi'],
 }
 

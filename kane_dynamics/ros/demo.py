@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The closed loop over ROS 2 in separate processes: PD alone, then with feed-forward.
+The closed loop over ROS 2: PD alone, then with feed-forward.
 
-Both runs have the same gains, the same motion and a ROS domain of their own.
+Simulator, controller and the giver of references are composed into one process and served by one
+thread: on two cores, processes of their own would wait for each other. Both runs have the same
+gains, the same motion and a ROS domain of their own.
 """
 
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import rclpy
 import yaml
 from numpy.typing import NDArray
+from rclpy.context import Context
+from rclpy.logging import LoggingSeverity, set_logger_level
+from rclpy.parameter import Parameter
 
 import kane_dynamics as kd
 from kane_dynamics.analysis.demo_motion import DemoMotion, demo_motion
@@ -28,8 +30,12 @@ from kane_dynamics.analysis.plots import RunCurves
 from kane_dynamics.exceptions import DemoError
 from kane_dynamics.resources import share_directory
 from kane_dynamics.ros.demo_driver import DemoDriver, Recording
+from kane_dynamics.ros.diagnostics import ERROR
+from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
 from kane_dynamics.ros.robot_source import RobotModel, build_model, read_description
 from kane_dynamics.ros.robot_tables import RobotParameters
+from kane_dynamics.ros.runtime import fast_executor
+from kane_dynamics.ros.simulator_node import SimulatorNode
 from kane_dynamics.ros.spec import plain, specs
 
 Floats = NDArray[np.float64]
@@ -71,7 +77,7 @@ class Run:
     latency : ndarray
         From a state to its efforts [s].
     missed, states : int
-        States without efforts before the next one, and all states.
+        Periods that began without the efforts of their state, and all of them.
     curves : RunCurves
         For plots.
 
@@ -120,75 +126,71 @@ def _flat(tree: dict[str, Any], prefix: str = '') -> dict[str, Any]:
     return flat
 
 
-def run_loop(setup: Setup, feedforward: bool, domain: int, logs: Path, progress: Progress) -> Run:
+def run_loop(setup: Setup, feedforward: bool, domain: int, progress: Progress) -> Run:
     """
     Run the closed loop once and return its figures.
 
     Raises
     ------
     DemoError
-        If a node ends or does not answer; its log is in `logs`.
+        If a node has no model or does not answer.
 
     """
-    driver = DemoDriver(setup.motion, 1.0 / setup.rate, domain)
+    os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+    context = Context()
+    rclpy.init(context=context, domain_id=domain)
+    driver = DemoDriver(setup.motion, 1.0 / setup.rate, context)
+    nodes = _nodes(setup, feedforward, context)
+
+    def check() -> None:
+        for node in nodes:
+            status = node.host.status()
+            if status.level == ERROR:
+                raise DemoError(f'{node.get_name()}: {status.message}')
+
     try:
-        with _nodes(setup, feedforward, domain, logs) as alive:
-            recording = driver.run(progress, alive)
+        executor = fast_executor(driver.node, *nodes)
+        for node in (driver.node, *nodes):
+            executor.add_node(node)
+        for node in nodes:
+            node.start()
+        recording = driver.run(executor, progress, check)
+        return _evaluate(setup, recording, nodes[0].missed)
     finally:
-        driver.close()
-    return _evaluate(setup, recording)
+        for node in nodes:
+            node.stop()
+        executor.shutdown()
+        for node in (driver.node, *nodes):
+            node.destroy_node()
+        context.try_shutdown()
 
 
-@contextmanager
-def _nodes(
-    setup: Setup, feedforward: bool, domain: int, logs: Path
-) -> Iterator[Callable[[], None]]:
-    """Start simulator and controller; yield a check that both are alive; end them."""
-    logs.mkdir(parents=True, exist_ok=True)
+def _nodes(setup: Setup, feedforward: bool, context: Context) -> tuple[SimulatorNode, Any]:
+    """Return simulator and controller."""
+    own: dict[str, Any] = {'step_size': STEP, 'compiled': 'wait'}
+    simulator = {**own, 'start_paused': True, 'integrator': 'semi_implicit'}
+    terms = {f'terms.{term}': feedforward for term in TERMS}
+    controller = {'compiled': 'wait', 'use_sim_time': True, 'timeout.reference': 60.0, **terms}
     shared = [word for file in setup.files for word in ('--params-file', str(file))]
-    own = {'step_size': STEP, 'compiled': 'wait'}
-    simulator = {**own, 'start_paused': 'true', 'integrator': 'semi_implicit'}
-    terms = {f'terms.{term}': str(feedforward).lower() for term in TERMS}
-    controller = {'compiled': 'wait', 'use_sim_time': 'true', 'timeout.reference': 60.0, **terms}
-    remap = ['-r', '~/effort_command:=/kane_inverse_dynamics/effort']
-    processes: dict[str, subprocess.Popen[bytes]] = {}
-    try:
-        for node, parameters, more in (
-            ('simulator', simulator, remap),
-            ('inverse_dynamics', controller, []),
-        ):
-            words = [w for key, value in parameters.items() for w in ('-p', f'{key}:={value}')]
-            command = [sys.executable, '-m', f'kane_dynamics.ros.{node}_node', '--ros-args']
-            environment = {
-                **os.environ,
-                'ROS_DOMAIN_ID': str(domain),
-                'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
-                'OPENBLAS_NUM_THREADS': '1',  # small matrices: more threads only add jitter
-            }
-            with (logs / f'{node}.log').open('wb') as log:
-                processes[node] = subprocess.Popen(
-                    [*command, *shared, *words, *more], stdout=log, stderr=log, env=environment
-                )
 
-        def alive() -> None:
-            for node, process in processes.items():
-                if process.poll() is not None:
-                    raise DemoError(
-                        f'{node} ended with {process.returncode}, see {logs / node}.log'
-                    )
+    def options(parameters: dict[str, Any], *more: str) -> dict[str, Any]:
+        return {
+            'context': context,
+            'use_global_arguments': False,
+            'cli_args': ['--ros-args', *shared, *more],
+            'parameter_overrides': [Parameter(k, value=v) for k, v in parameters.items()],
+        }
 
-        yield alive
-    finally:
-        for process in processes.values():
-            process.send_signal(signal.SIGINT)
-        for process in processes.values():
-            try:
-                process.wait(10.0)
-            except subprocess.TimeoutExpired:
-                process.kill()
+    remap = ('-r', '~/effort_command:=kane_inverse_dynamics/effort')
+    for name in ('kane_simulator', 'kane_inverse_dynamics'):
+        set_logger_level(name, LoggingSeverity.ERROR)  # the terminal shows a progress bar
+    return (
+        SimulatorNode(**options(simulator, *remap)),
+        InverseDynamicsNode(**options(controller)),
+    )
 
 
-def _evaluate(setup: Setup, recording: Recording) -> Run:
+def _evaluate(setup: Setup, recording: Recording, missed: int) -> Run:
     robot, motion = setup.model.robot, setup.motion
     times = np.array(recording.stamps) * 1e-9
     odometry = np.array(recording.odometry)
@@ -208,7 +210,7 @@ def _evaluate(setup: Setup, recording: Recording) -> Run:
         _energy(setup, efforts),
         rate,
         latency,
-        recording.missed(),
+        missed,
         len(times),
         RunCurves(times, error, efforts, odometry[:, 1:3], latency),
     )
@@ -230,11 +232,17 @@ def _motor_positions(
 
 
 def _motor_efforts(setup: Setup, recording: Recording) -> Floats:
+    """Return the efforts of the period before each state; joint_states have none of the base."""
     efforts = np.array(recording.effort)
+    answered = np.array(sorted(recording.answers))
+    before = np.searchsorted(answered, np.array(recording.stamps)) - 1  # the last that was there
+    answers = np.array(
+        [recording.answers[stamp].effort for stamp in answered[np.maximum(before, 0)]]
+    )
     columns = [
         efforts[:, recording.names.index(name)]
         if name in recording.names
-        else np.zeros(len(efforts))
+        else answers[:, setup.model.motors.index(name)]
         for name in setup.motion.names
     ]
     return np.column_stack(columns)
@@ -253,8 +261,6 @@ def _side_slip(robot: Any, setup: Setup, odometry: Floats) -> float:
 def _energy(setup: Setup, efforts: Floats) -> float:
     """Return the energy error of the same integrator under the efforts of the run."""
     robot = setup.model.robot
-    if any(name not in setup.model.joints for name in setup.motion.names):
-        return float('nan')  # joint_states do not tell the efforts on the base
     repeat = round(1.0 / (setup.rate * STEP))
     each_step = np.zeros((len(efforts) * repeat, robot.nv))
     columns = [robot.velocity_index(name) for name in setup.motion.names]

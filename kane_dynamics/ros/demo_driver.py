@@ -7,7 +7,7 @@ import gc
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import rclpy
@@ -22,13 +22,19 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from kane_dynamics.analysis.demo_motion import DemoMotion
 from kane_dynamics.exceptions import DemoError
 from kane_dynamics.ros.conversions import nanoseconds
-from kane_dynamics.ros.runtime import fast_executor
 
 Floats = NDArray[np.float64]
 # best effort: what listens must not slow the loop down by acknowledging
 RECORD = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
 START_TIMEOUT = 60.0
 """Wall time [s] for the nodes to start and find each other."""
+
+
+class Answer(NamedTuple):
+    """Efforts of all motors, and when they arrived on a steady clock [s]."""
+
+    arrival: float
+    effort: list[float]
 
 
 @dataclass
@@ -49,7 +55,7 @@ class Recording:
     odometry : list
         Rows stamp [s], x, y, yaw, vx, vy, yaw rate; velocities in the base frame.
     answers : dict
-        When the efforts for a stamp arrived.
+        The efforts for a stamp.
 
     """
 
@@ -60,18 +66,12 @@ class Recording:
     velocity: list[list[float]] = field(default_factory=list)
     effort: list[list[float]] = field(default_factory=list)
     odometry: list[list[float]] = field(default_factory=list)
-    answers: dict[int, float] = field(default_factory=dict)
+    answers: dict[int, Answer] = field(default_factory=dict)
 
     def latencies(self) -> Floats:
         """Return the time from the arrival of a state to that of its efforts [s]."""
         pairs = zip(self.stamps, self.arrivals, strict=True)
-        return np.array([self.answers[s] - t for s, t in pairs if s in self.answers])
-
-    def missed(self) -> int:
-        """Return how many states had no efforts when the next state arrived."""
-        later = self.arrivals[1:]
-        answers = [self.answers.get(stamp, np.inf) for stamp in self.stamps[:-1]]
-        return sum(answer > end for answer, end in zip(answers, later, strict=True))
+        return np.array([self.answers[s].arrival - t for s, t in pairs if s in self.answers])
 
 
 class DemoDriver:
@@ -84,23 +84,25 @@ class DemoDriver:
         What is wanted.
     period : float
         Between two states [s].
-    domain : int
-        ROS domain.
+    context : Context
+        ROS.
+
+    Attributes
+    ----------
+    node : Node
+        To be served by the executor of `run`.
 
     """
 
-    def __init__(self, motion: DemoMotion, period: float, domain: int) -> None:
+    def __init__(self, motion: DemoMotion, period: float, context: Context) -> None:
         self._motion, self._period = motion, period
-        self._context = Context()
-        rclpy.init(context=self._context, domain_id=domain)
-        self._node = rclpy.create_node('kane_demo', context=self._context)
-        self._executor = fast_executor(self._node)
-        self._executor.add_node(self._node)
+        self.node = rclpy.create_node('kane_demo', context=context)
+        self._executor: Any = None
         self._message = JointTrajectory(joint_names=list(motion.names))
         self._point = JointTrajectoryPoint()
         self._message.points = [self._point]
         self._recording = Recording()
-        node, every = self._node, RECORD
+        node, every = self.node, RECORD
         self._reference = node.create_publisher(
             JointTrajectory, 'kane_inverse_dynamics/reference', QoSProfile(depth=1)
         )
@@ -112,16 +114,20 @@ class DemoDriver:
         self._pause = node.create_client(SetBool, 'kane_simulator/pause')
         self._reset = node.create_client(Empty, 'kane_simulator/reset')
 
-    def run(self, progress: Callable[[float], None], alive: Callable[[], None]) -> Recording:
+    def run(
+        self, executor: Any, progress: Callable[[float], None], alive: Callable[[], None]
+    ) -> Recording:
         """
         Start the paused simulator, run the motion, and return what was recorded.
 
         Parameters
         ----------
+        executor : Executor
+            Serves this node and the others.
         progress : callable
             Called with the simulated time [s].
         alive : callable
-            Raises if a node has ended.
+            Raises if a node cannot do its part.
 
         Raises
         ------
@@ -129,6 +135,7 @@ class DemoDriver:
             If nodes do not appear, or time stands still.
 
         """
+        self._executor = executor
         self._wait(self._pause.service_is_ready, 'the simulator', alive)
         self._wait(lambda: self._reference.get_subscription_count() > 0, 'the controller', alive)
         self._send(0.0)
@@ -137,7 +144,7 @@ class DemoDriver:
         again = self._reset.call_async(Empty.Request())
         self._wait(again.done, 'the answer to ~/reset', alive)
         self._wait(lambda: bool(self._recording.answers), 'the first efforts', alive)
-        self._recording = Recording()
+        self._recording = Recording(answers=self._recording.answers)
         gc.freeze()  # a full collection would delay references
         future = self._pause.call_async(SetBool.Request(data=False))
         self._wait(future.done, 'the answer to ~/pause', alive)
@@ -151,12 +158,6 @@ class DemoDriver:
             elif time.monotonic() - last_change > 10.0:
                 raise DemoError(f'simulated time stands still at {last_time} s')
         return self._recording
-
-    def close(self) -> None:
-        """Leave ROS."""
-        self._executor.shutdown()
-        self._node.destroy_node()
-        self._context.try_shutdown()
 
     def _now(self) -> float:
         stamps = self._recording.stamps
@@ -191,7 +192,8 @@ class DemoDriver:
         )
 
     def _on_effort(self, message: Any) -> None:
-        self._recording.answers[nanoseconds(message.header.stamp)] = time.monotonic()
+        answer = Answer(time.monotonic(), message.effort.tolist())
+        self._recording.answers[nanoseconds(message.header.stamp)] = answer
 
     def _spin(self, seconds: float) -> None:
         end = time.monotonic() + seconds

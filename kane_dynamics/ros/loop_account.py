@@ -49,6 +49,11 @@ class LoopAccount:
         there = answered and (stamp - answered) * 1e-9 <= patience
         self._total.update(periods=1, missed=bool(there and answered < stamp))
 
+    @property
+    def missed(self) -> int:
+        """Return how many periods were missed."""
+        return self._total['missed']
+
     def interrupt(self) -> None:
         """Note that the simulation paused, so that it need not keep up until the next report."""
         self._interrupted = True

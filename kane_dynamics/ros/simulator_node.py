@@ -96,6 +96,11 @@ class SimulatorNode(Node):
             },
         )
 
+    @property
+    def missed(self) -> int:
+        """Return how many periods began without the efforts of their state."""
+        return self._account.missed
+
     # start and stop, called by runtime.run
 
     def start(self) -> None:

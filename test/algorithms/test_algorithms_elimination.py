@@ -89,9 +89,7 @@ def test_constrained_acceleration_is_that_of_udwadia_and_kalaba(name):
     assert relative(acceleration, motion.acceleration) < SOLVED
     assert relative(multipliers, motion.multipliers) < SOLVED
     assert 1e-6 < health <= 1.0
-    free, none, same = constrained_acceleration(
-        factor, force.tolist(), SparseRows.of([]), []
-    )
+    free, none, same = constrained_acceleration(factor, force.tolist(), SparseRows.of([]), [])
     expected = kd.forward_dynamics(robot, q, v, tau).acceleration
     assert relative(free, expected) < SOLVED
     assert (none, same) == ([], factor.health)

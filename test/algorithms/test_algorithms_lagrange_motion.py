@@ -208,9 +208,7 @@ def test_euler_parameters_as_dependent_coordinates(turning):
     M = J.T @ mass @ J
     h = J.T @ (mass @ J_rate + body.precession @ mass @ J) @ rate
     f = J[:3].T @ torque
-    solution = lagrange_motion(
-        [body.jacobian], M, h, f, eta[None], -np.array([rate @ rate])
-    )
+    solution = lagrange_motion([body.jacobian], M, h, f, eta[None], -np.array([rate @ rate]))
     alpha = J[:3] @ solution.acceleration + J_rate[:3] @ rate
     euler = np.linalg.solve(tensor, torque - np.cross(omega, tensor @ omega))
     assert_allclose(alpha, euler, rtol=1e-11)

@@ -162,9 +162,7 @@ def test_contradictory_constraints_on_a_robot():
 
 def test_mass_matrix_must_be_positive():
     with pytest.raises(SingularMassMatrixError, match='eigenvalues'):
-        solved(
-            np.diag([1.0, 0.0]), np.zeros(2), np.zeros((0, 2)), np.zeros(0), np.zeros(0)
-        )
+        solved(np.diag([1.0, 0.0]), np.zeros(2), np.zeros((0, 2)), np.zeros(0), np.zeros(0))
 
 
 def test_side_slip_by_hand():

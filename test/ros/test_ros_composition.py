@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes composed into one process, as the demo does; what the demo makes of its recording."""
+
+import time
+from types import SimpleNamespace
+
+import pytest
+from numpy.testing import assert_allclose
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
+
+import rclpy
+from rclpy.context import Context
+from rclpy.parameter import Parameter
+from ros_bench import domain_id
+
+from kane_dynamics.ros.demo import _motor_efforts
+from kane_dynamics.ros.demo_driver import Answer, Recording
+from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
+from kane_dynamics.ros.runtime import spin
+from kane_dynamics.ros.simulator_node import SimulatorNode
+
+pytestmark = pytest.mark.ros
+ROD = """<robot name="pendulum"><link name="base_link"/>
+  <link name="rod"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="hinge" type="continuous"><parent link="base_link"/><child link="rod"/>
+    <axis xyz="0 1 0"/></joint>
+</robot>"""
+
+
+def test_simulator_and_controller_share_a_process_and_a_thread():
+    context = Context()
+    rclpy.init(context=context, domain_id=domain_id())
+
+    def options(**parameters):
+        given = {'robot_description': ROD, 'compiled': 'never', **parameters}
+        return {
+            'context': context,
+            'namespace': 'cell',
+            'use_global_arguments': False,
+            'cli_args': ['--ros-args', '-r', '~/effort_command:=kane_inverse_dynamics/effort'],
+            'parameter_overrides': [Parameter(k, value=v) for k, v in given.items()],
+        }
+
+    start = {'initial_positions.hinge': 1.5707963, 'step_size': 0.005}
+    simulator = SimulatorNode(**options(**start))
+    controller = InverseDynamicsNode(**options(use_sim_time=True, on_stale='hold_gravity'))
+    assert controller.get_fully_qualified_name() == '/cell/kane_inverse_dynamics'
+    applied, end = [], time.monotonic() + 20.0
+
+    def finished():
+        applied.append(float(simulator.plant.applied[0]))
+        return sum(effort != 0.0 for effort in applied) > 50 or time.monotonic() > end
+
+    spin([simulator, controller], finished)
+    context.try_shutdown()
+    assert max(applied) == pytest.approx(9.81 * 0.5, rel=0.05)
+    missed, _, periods = simulator._account.values()['missed periods'].partition(' of ')
+    assert simulator.missed == int(missed) < int(periods)
+
+
+def test_efforts_of_the_base_come_from_the_answers():
+    recording = Recording(
+        names=('arm',),
+        stamps=[4, 8, 12],
+        effort=[[0.1], [0.2], [0.3]],
+        answers={0: Answer(0.0, [7.0, 1.0]), 4: Answer(0.0, [8.0, 2.0])},  # none for 8
+    )
+    setup = SimpleNamespace(
+        model=SimpleNamespace(motors=('base_x', 'arm')),
+        motion=SimpleNamespace(names=('base_x', 'arm')),
+    )
+    efforts = _motor_efforts(setup, recording)
+    assert_allclose(efforts, [[7.0, 0.1], [8.0, 0.2], [8.0, 0.3]], rtol=0, atol=0)
