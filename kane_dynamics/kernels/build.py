@@ -22,7 +22,7 @@ from kane_dynamics.kernels.stepping import stepping_text
 from kane_dynamics.kernels.trace import (
     DERIVATIVE_GRAPHS,
     GRAPHS,
-    RECURSIONS,
+    LARGE_GRAPHS,
     STEP_GRAPHS,
     Tracer,
 )
@@ -88,7 +88,7 @@ def build_kernels(
         if kernels is not None:
             return Build(kernels, 'cache', remark, methods)
     if too_large(robot):
-        graphs = RECURSIONS
+        graphs = LARGE_GRAPHS
     built = _compile_all(Tracer(robot, constraints, frames, plan), graphs, effort, progress)
     if key is not None:
         remark += ', ' + store_kernels(cache_folder(), key, built)

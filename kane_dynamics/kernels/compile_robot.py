@@ -57,7 +57,8 @@ def compile_robot(
     NameNotFoundError
         If a frame does not exist.
     InvalidInputError
-        If the effort law cannot be traced, or the robot is too large for compiled steps with one.
+        If the effort law cannot be traced, or the robot is too large for compiled steps with one
+        or for derivatives.
     ConstraintError
         If a user's constraint function cannot be traced.
 
@@ -66,10 +67,9 @@ def compile_robot(
     names = checked_frames(robot, frames)
     if effort is not None:
         as_function('effort', effort, 't', 'q', 'v')
-    if effort is not None and too_large(robot):
-        raise InvalidInputError(
-            f'this robot with {robot.nv} speeds is too large for compiled steps with an effort law'
-        )
+    if too_large(robot) and (derivatives or effort is not None):
+        what = 'derivatives' if derivatives else 'compiled steps with an effort law'
+        raise InvalidInputError(f'this robot with {robot.nv} speeds is too large for {what}')
     plan = row_plan(robot, constraints)
     rows = tuple(constraints)
     build = build_kernels(robot, rows, plan, names, derivatives, methods, effort, cache, progress)

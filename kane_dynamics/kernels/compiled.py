@@ -50,6 +50,7 @@ _INPUTS = {
     'frame_poses': ('q',),
     'forward_dynamics': ('q', 'v', 'tau', 'time'),
     'motion': ('q', 'v', 'tau', 'time'),
+    'inertial_effort': ('q', 'a'),
     'balance_derivatives': ('q', 'v', 'a', 'lambda', 'time'),
     'constraint_rows': ('q', 'v', 'time'),
     'gibbs_gradient': ('q', 'v', 'a'),
@@ -59,6 +60,7 @@ _NEVER_SOLVED = (
     'balance_derivatives',
     'constraint_rows',
     'gibbs_gradient',
+    'inertial_effort',
     'lagrange_terms',
 )
 
@@ -121,7 +123,7 @@ class CompiledRobot:
         calls = {name: kernel.call for name, kernel in self._kernels.items()}
         self._generic: GenericTerms | None = None
         if too_large(robot):
-            self._generic = GenericTerms(robot, calls['inverse_dynamics'], calls['bias_force'])
+            self._generic = GenericTerms(robot, calls['inertial_effort'], calls['bias_force'])
             calls |= self._generic.functions(self.constraints)
         calls['constraint_rows'] = self.constraint_rows
         self._terms = CompiledTerms(robot, self.constraints, calls, self._kernels)

@@ -3,8 +3,8 @@
 Robots too large for straight-line solves: compiled recursions, dense numpy solves.
 
 The recursion of inverse dynamics is linear in the number of joints and stays machine code. Column
-k of M is one run of it with unit acceleration k (Silva et al., section 6), all as one batch;
-the solves are LAPACK's. C is the reference.
+k of M is one run of it at rest, without gravity, with unit acceleration k (Silva et al., section
+6), all as one batch; the solves are LAPACK's. C is the reference.
 """
 
 from __future__ import annotations
@@ -46,15 +46,12 @@ class GenericTerms:
     """M and C v + g from compiled recursions; see `simulation.reference.Terms`."""
 
     robot: Robot
-    inverse_dynamics: Callable[..., Any]
+    inertial_effort: Callable[..., Any]
     bias: Callable[..., Any]
 
     def mass_matrix(self, q: Floats) -> Floats:
         """Return M, shape (nv, nv)."""
-        unit = np.eye(self.robot.nv)
-        at_rest = np.zeros_like(unit)
-        rows: Floats = self.inverse_dynamics(q, at_rest, unit)
-        columns = rows - self.inverse_dynamics(q, at_rest[0], at_rest[0])
+        columns: Floats = self.inertial_effort(q, np.eye(self.robot.nv))
         return 0.5 * (columns + columns.T)
 
     def bias_force(self, q: Floats, v: Floats) -> Floats:
