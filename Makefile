@@ -4,12 +4,15 @@
 # make bench    speed against Pinocchio and MuJoCo, with a plot
 # make validate the evaluation of Silva et al. against MuJoCo, operation counts, all methods compared
 # make stress   10^5 interrupted batches with threads, forks and garbage, on guarded memory
+# make soak     the closed loop under faults, MINUTES=30 RATE=500
 # make lint     ruff and mypy only
 # make clean    remove the environment and what the tools left behind
 
 PYTHON ?= python3
 VENV ?= .venv
 ROBOT ?= nonholonomic
+MINUTES ?= 30
+RATE ?= 500
 BIN := $(VENV)/bin
 
 # An environment is reused only for the same sources of dependencies, place and interpreter.
@@ -29,7 +32,7 @@ endif
 unexport AMENT_PREFIX_PATH COLCON_PREFIX_PATH PYTHONHOME PYTHONPATH RMW_IMPLEMENTATION
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-.PHONY: demo test bench validate stress lint clean
+.PHONY: demo test bench validate soak stress lint clean
 .DEFAULT_GOAL := demo
 
 demo: $(WITH_ROS) $(if $(filter tiago,$(ROBOT)),$(WITH_ROBOTS))
@@ -44,6 +47,9 @@ validate: $(WITH_TESTS)
 
 stress: $(WITH_TESTS)
 	$(BIN)/python -X faulthandler test/stress/interrupted_batches.py
+
+soak: $(WITH_TESTS)
+	$(BIN)/python test/ros/soak.py --minutes $(MINUTES) --rate $(RATE)
 
 # Small matrices: threads of the linear algebra only get into each other's way.
 test: export OMP_NUM_THREADS := 1

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every fault of the soak once, over real DDS."""
+
+import math
+
+import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
+
+from soak import CONTROLLER, SIMULATOR, Soak
+from soak_faults import FAULTS
+
+pytestmark = pytest.mark.ros
+RODS = """<robot name="rods"><link name="base_link"/>
+  <link name="upper"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="lower"><inertial><origin xyz="0 0 -0.2"/><mass value="0.5"/>
+    <inertia ixx="0.02" iyy="0.02" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="shoulder" type="revolute"><parent link="base_link"/><child link="upper"/>
+    <axis xyz="0 1 0"/><limit lower="-2" upper="2" effort="50" velocity="10"/></joint>
+  <joint name="elbow" type="revolute"><parent link="upper"/><child link="lower"/>
+    <origin xyz="0 0 -1"/><axis xyz="0 1 0"/>
+    <limit lower="-2" upper="2" effort="50" velocity="10"/></joint>
+</robot>"""
+COMMON = {'compiled': 'never'}
+
+
+def test_no_effort_without_a_fresh_state_and_none_that_is_not_finite(bench):
+    simulator = {
+        **COMMON,
+        'robot_description': f"'{RODS}'",
+        'joint_state_rate': 100.0,
+        'step_size': 0.005,
+        'initial_positions.shoulder': 0.8,
+        'initial_positions.elbow': -0.4,
+    }
+    soak = Soak(
+        bench, 100.0, {'params': simulator}, {'params': {**COMMON, 'use_sim_time': 'true'}}
+    )
+    soak.wait_for_the_first_efforts()
+    for fault in FAULTS:
+        if fault.action == 'describe again':  # a new model counts anew
+            values = bench.next_status(f'{CONTROLLER}: joint_states')[2]
+        soak.inject(fault, 0.25)
+    table = soak.table()
+    assert soak.failures() == [], table
+    assert all(row.times == 1 and row.efforts for row in soak.rows.values()), table
+    assert all(math.isfinite(row.recovery) for row in soak.rows.values()), table
+    for kind in ('nan', 'missing', 'short', 'duplicate', 'stale', 'order'):
+        assert int(values[f'rejected: {kind}']) > 0
+    assert 'cannot be used' in soak.processes[CONTROLLER].log.read_text()
+    for name in (CONTROLLER, SIMULATOR):
+        assert bench.terminate(soak.processes[name]) == 0
