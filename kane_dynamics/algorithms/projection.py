@@ -9,12 +9,13 @@ constraint. This removes drift after an integration step; no gain is hidden in t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
-from kane_dynamics.algorithms.row_selection import select_rows
+from kane_dynamics.algorithms.row_selection import RowSelection, select_rows
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
 from kane_dynamics.constraints.base import Constraint, constraint_rows
 from kane_dynamics.exceptions import ProjectionError
@@ -25,6 +26,30 @@ Floats = NDArray[np.float64]
 
 POSITION_TOLERANCE = 1e-12  # [m or rad]
 _NEWTON_LIMIT = 20
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Projected:
+    """
+    A state on its constraints.
+
+    Parameters
+    ----------
+    q, v : ndarray, shapes (nq,), (nv,)
+        The state.
+    taken : tuple of int
+        Numbers of the rows that were taken for the speeds.
+
+    """
+
+    q: Floats
+    v: Floats
+    taken: tuple[int, ...]
+
+    @property
+    def rank(self) -> int:
+        """Return the number of independent rows."""
+        return len(self.taken)
 
 
 def project(
@@ -41,13 +66,62 @@ def project(
         If the rows contradict each other.
 
     """
+    state = projected(robot, constraints, q, v, t)
+    return state.q, state.v
+
+
+def projected(
+    robot: Robot, constraints: Sequence[Constraint], q: Floats, v: Floats, t: float
+) -> Projected:
+    """Return what `project` does, with the rows that were taken; errors as there."""
     q = _projected_coordinates(robot, constraints, q, v, t)
-    coordinates, speeds = q.tolist(), v.tolist()
-    rows = constraint_rows(robot, constraints, coordinates, speeds, t)
-    selection = select_rows(rows, cholesky_factor(gauss_mass_matrix(robot, coordinates)))
+    selection = _selection(robot, constraints, q, v, t)
     selection.check_speeds(v)
     taken = selection.independent
-    return q, nearest(selection.root, taken.matrix, v, taken.velocity)[0]
+    on_rows = nearest(selection.root, taken.matrix, v, taken.velocity)[0]
+    return Projected(q, on_rows, tuple(selection.taken.tolist()))
+
+
+def impact_energy(
+    robot: Robot,
+    constraints: Sequence[Constraint],
+    start: tuple[Floats, Floats, float],
+    end: tuple[Floats, float],
+) -> float:
+    """
+    Return 1/2 |dv|^2 in the metric M [J] of the impact of rows that came on in a step.
+
+    The speeds v at the start, on the rows that were and still are taken, meet all rows that are
+    taken at the end.
+
+    Parameters
+    ----------
+    robot, constraints
+        The robot and its rows.
+    start : tuple of q, v, t
+        State and time before the step.
+    end : tuple of q, t
+        Coordinates and time after it.
+
+    """
+    q, t = end
+    v = start[1]
+    before = set(_selection(robot, constraints, *start).taken.tolist())
+    after = _selection(robot, constraints, q, v, t)
+    kept = after.rows.take([k for k in after.taken.tolist() if k in before])
+    ahead = nearest(after.root, kept.matrix, v, kept.velocity)[0]
+    met = after.independent
+    change = after.root.T @ (nearest(after.root, met.matrix, ahead, met.velocity)[0] - ahead)
+    return 0.5 * float(change @ change)
+
+
+def _selection(
+    robot: Robot, constraints: Sequence[Constraint], q: Floats, v: Floats, t: float
+) -> RowSelection:
+    """Return the rows that are taken at a state, in the metric of M."""
+    coordinates = q.tolist()
+    rows = constraint_rows(robot, constraints, coordinates, v.tolist(), t)
+    return select_rows(rows, cholesky_factor(gauss_mass_matrix(robot, coordinates)))
 
 
 def _projected_coordinates(

@@ -77,6 +77,28 @@ class SparseRows:
         return cls(rows, own, own, own)
 
 
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """
+    The solution of M x = Q + A' lambda, A x = c.
+
+    Parameters
+    ----------
+    x, multipliers : list of scalar
+        x and lambda.
+    health : scalar
+        Of the solves.
+    rank : scalar
+        Number of rows that were taken.
+
+    """
+
+    x: list[Scalar]
+    multipliers: list[Scalar]
+    health: Scalar
+    rank: Scalar
+
+
 def constrained_acceleration(
     factor: TreeFactor,
     force: Sequence[Scalar],
@@ -86,8 +108,22 @@ def constrained_acceleration(
     *,
     watch: bool = True,
 ) -> tuple[list[Scalar], list[Scalar], Scalar]:
+    """Return x, lambda and health of `solve_constrained`."""
+    solved = solve_constrained(factor, force, system, right_side, speeds, watch=watch)
+    return solved.x, solved.multipliers, solved.health
+
+
+def solve_constrained(
+    factor: TreeFactor,
+    force: Sequence[Scalar],
+    system: SparseRows,
+    right_side: Sequence[Scalar],
+    speeds: tuple[Sequence[Scalar], Sequence[Scalar]] | None = None,
+    *,
+    watch: bool = True,
+) -> Solved:
     """
-    Return x and lambda of M x = Q + A' lambda, A x = c, and the health of the solves.
+    Return x and lambda of M x = Q + A' lambda, A x = c, the health of the solves, and the rank.
 
     Parameters
     ----------
@@ -107,7 +143,7 @@ def constrained_acceleration(
     """
     free = factor.solve(force)
     if not system.rows:
-        return free, [], factor.health
+        return Solved(free, [], factor.health, 0)
     rows = [system.rows[i] for i in system.order]
     # Y = L'^-1 A', so that A M^-1 A' = Y' D^-1 Y
     half = [factor.solve_upper([row.get(k, 0.0) for k in range(len(free))]) for row in rows]
@@ -129,7 +165,8 @@ def constrained_acceleration(
         health = _watched(health, system, found, right_side, x, free, force, multipliers)
         if speeds is not None:
             health = _watched_speeds(health, system, found, *speeds)
-    return x, multipliers, health
+    rank = len(found.dropped) - sum(found.dropped, 0.0)
+    return Solved(x, multipliers, health, rank)
 
 
 class Elimination:

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algorithms.methods import Motion
-from kane_dynamics.algorithms.projection import project
+from kane_dynamics.algorithms.projection import projected
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.native import NativeModule
@@ -18,9 +18,11 @@ from kane_dynamics.kernels.recording import EffortLaw
 from kane_dynamics.model.checks import as_vector
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.simulation.rank_events import RankLog
 from kane_dynamics.simulation.reference import (
     LARGEST,
     ReferenceEngine,
+    StepEnd,
     check_not_diverged,
 )
 from kane_dynamics.simulation.simulation import Trajectory
@@ -77,7 +79,7 @@ class CompiledEngine:
         halvings: int,
     ) -> None:
         self._compiled = compiled
-        pointers = [ctypes.c_void_p] * 4
+        pointers = [ctypes.c_void_p] * 5
         self._run = NativeModule(code, [name]).function(
             name, ctypes.c_int64, *pointers, ctypes.c_int64, ctypes.c_int64
         )
@@ -96,12 +98,19 @@ class CompiledEngine:
         self._reference.check_damping(q, t, h)
 
     def advance(
-        self, q: Floats, v: Floats, tau: Floats, t: float, h: float, n: int
+        self,
+        q: Floats,
+        v: Floats,
+        tau: Floats,
+        t: float,
+        h: float,
+        n: int,
+        log: RankLog | None = None,
     ) -> tuple[Floats, Floats]:
-        """Return the state after n steps of h [s] at constant efforts."""
-        q_rows, v_rows = self._tables(q, v, n)
-        self._fill(q_rows, v_rows, np.ascontiguousarray(tau)[None, :], t, h)
-        return q_rows[-1].copy(), v_rows[-1].copy()
+        """Return the state after n steps of h [s] at constant efforts; ranks go into the log."""
+        tables = _tables(q, v, n)
+        self._fill(tables, np.ascontiguousarray(tau)[None, :], t, h, log)
+        return tables.q[-1].copy(), tables.v[-1].copy()
 
     def trajectory(
         self, q: ArrayLike, v: ArrayLike, duration: float, effort: ArrayLike | None, step: float
@@ -125,38 +134,69 @@ class CompiledEngine:
             raise InvalidInputError('effort: need finite numbers')
         start_q = np.array(checked_coordinates(robot, q))
         start_v = np.array(checked_speeds(robot, v))
+        log = None
         if self._projection:
-            start_q, start_v = project(robot, self._compiled.constraints, start_q, start_v, 0.0)
+            state = projected(robot, self._compiled.constraints, start_q, start_v, 0.0)
+            start_q, start_v, log = state.q, state.v, RankLog(state.rank)
         self.check_damping(start_q, 0.0, h)
-        q_rows, v_rows = self._tables(start_q, start_v, count)
-        self._fill(q_rows, v_rows, efforts, 0.0, h)
-        within = (np.abs(v_rows) < LARGEST).all(axis=1)
+        tables = _tables(start_q, start_v, count)
+        self._fill(tables, efforts, 0.0, h, log)
+        within = (np.abs(tables.v) < LARGEST).all(axis=1)
         first = int(np.argmin(within))  # row 0 where all are within
-        check_not_diverged(q_rows[first], v_rows[first], first * h)
-        return Trajectory(np.arange(count + 1) * h, q_rows, v_rows)
+        check_not_diverged(tables.q[first], tables.v[first], first * h)
+        events = () if log is None else tuple(log.events)
+        return Trajectory(np.arange(count + 1) * h, tables.q, tables.v, events)
 
-    def _tables(self, q: Floats, v: Floats, n: int) -> tuple[Floats, Floats]:
-        q_rows, v_rows = np.empty((n + 1, len(q))), np.empty((n + 1, len(v)))
-        q_rows[0], v_rows[0] = q, v
-        return q_rows, v_rows
-
-    def _fill(self, q_rows: Floats, v_rows: Floats, efforts: Floats, t: float, h: float) -> None:
+    def _fill(
+        self, tables: _Tables, efforts: Floats, t: float, h: float, log: RankLog | None
+    ) -> None:
         """Take all steps, by the reference where the machine code stops."""
-        done, count, varies = 0, len(q_rows) - 1, int(len(efforts) > 1)
+        done, count, varies = 0, len(tables.q) - 1, int(len(efforts) > 1)
+        crossed: list[int] = []
         while done < count:
             clock = np.array([t + done * h, h])
-            tables = (efforts[varies * done :], clock, q_rows[done:], v_rows[done:])
+            rows = (tables.q[done:], tables.v[done:], tables.ranks[done:])
+            arrays = (efforts[varies * done :], clock, *rows)
             asked = min(count - done, _MOST_STEPS_AT_ONCE)
-            taken = self._run(*[table.ctypes.data for table in tables], asked, varies)
+            taken = self._run(*[array.ctypes.data for array in arrays], asked, varies)
             done += taken
             if taken < asked:
                 self.fallbacks += 1
-                now, law = t + done * h, self._compiled.effort
-                tau = efforts[varies * done]
-                if law is not None:
-                    given = law(now, q_rows[done], v_rows[done])
-                    tau = tau + as_vector(f'the effort law at t = {now:g} s', given, len(tau))
-                q_rows[done + 1], v_rows[done + 1] = self._reference.advance(
-                    q_rows[done], v_rows[done], tau, now, h, 1
-                )
+                end = self._by_reference(tables, done, efforts, t, h)
+                crossed += [done] * end.crossed
                 done += 1
+                tables.q[done], tables.v[done], tables.ranks[done] = end.q, end.v, end.rank
+        if log is not None:
+            tables.ranks[0] = log.rank
+            changes = np.flatnonzero(np.diff(tables.ranks)).tolist()
+            for row in sorted({*changes, *crossed}):
+                now, after = t + row * h, row + 1
+                start = tables.q[row], tables.v[row], now
+                energy = self._reference.impact_energy(start, (tables.q[after], now + h))
+                log.add(now + h, int(tables.ranks[after]), energy)
+
+    def _by_reference(
+        self, tables: _Tables, row: int, efforts: Floats, t: float, h: float
+    ) -> StepEnd:
+        """Return the end of the step that starts at a row."""
+        now, q, v = t + row * h, tables.q[row], tables.v[row]
+        tau = efforts[row if len(efforts) > 1 else 0]
+        if self._compiled.effort is not None:
+            given = self._compiled.effort(now, q, v)
+            tau = tau + as_vector(f'the effort law at t = {now:g} s', given, len(tau))
+        return self._reference.step(q, v, tau, now, h)
+
+
+class _Tables(NamedTuple):
+    """States and ranks after each step."""
+
+    q: Floats
+    v: Floats
+    ranks: Floats
+
+
+def _tables(q: Floats, v: Floats, n: int) -> _Tables:
+    """Return tables for n steps from a state."""
+    tables = _Tables(np.empty((n + 1, len(q))), np.empty((n + 1, len(v))), np.zeros(n + 1))
+    tables.q[0], tables.v[0] = q, v
+    return tables

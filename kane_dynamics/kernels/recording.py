@@ -127,10 +127,14 @@ class Recorder:
             (q,) = self.call('place', (q, [_scalar(t)]), (self.robot.nq,))
         return q
 
-    def project(self, q: Any, v: Any, t: Any) -> NDArray[Any]:
-        """Record a call of the projection of speeds onto the constraints."""
-        (result,) = self.call('project', (q, v, [_scalar(t)]), (self.robot.nv,))
-        return result
+    def check_crossing(self, start: tuple[Any, Any], end: tuple[Any, Any]) -> None:
+        """Record a check that no singular configuration lies between two (q, t)."""
+        self.call('crossing', (start[0], end[0], [_scalar(start[1]), _scalar(end[1])]), ())
+
+    def project(self, q: Any, v: Any, t: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Record a call of the projection of speeds onto the constraints; also their rank."""
+        speeds, rank = self.call('project', (q, v, [_scalar(t)]), (self.robot.nv, 1))
+        return speeds, rank
 
     def coordinate_rate(self, q: Any, v: Any) -> NDArray[Any]:
         """Trace dq/dt in place."""
@@ -159,7 +163,7 @@ def _scalar(x: Any) -> Any:
 @dataclass(frozen=True)
 class Program:
     """
-    A step (q, v, tau, t, h) -> (q, v) with its calls.
+    A step (q, v, tau, t, h) -> (q, v, rank) with its calls.
 
     Parameters
     ----------
@@ -168,7 +172,7 @@ class Program:
     calls : tuple of Call or Loop
         In order.
     outputs : tuple of casadi.SX
-        Columns q and v at the end.
+        Columns q, v and the rank of the rows at the end; 0 without projection.
 
     """
 
@@ -255,9 +259,11 @@ def record_step(
     if effort is not None:
         state[2] = state[2] + traced_effort(robot, effort, t, state[0], state[1])
     q_end, v_end = integrate(recorder, *state, clock, length)
+    rank: Any = [0.0]
     if projection:
         if holonomic:
             q_end = recorder.place(q_end, clock + length)
-        v_end = recorder.project(q_end, v_end, clock + length)
+            recorder.check_crossing((state[0], clock), (q_end, clock + length))
+        v_end, rank = recorder.project(q_end, v_end, clock + length)
     inputs = (column(q), column(v), column(tau), column([t, h]))
-    return Program(inputs, tuple(recorder.calls), (column(q_end), column(v_end)))
+    return Program(inputs, tuple(recorder.calls), tuple(map(column, (q_end, v_end, rank))))

@@ -2,10 +2,11 @@
 """
 LLVM code of recorded steps: a loop over time in one compiled call.
 
-``NAME(tau, th, q_rows, v_rows, count, effort_row)`` takes `count` steps from the state in row 0 of
-its tables and writes the state after step k to row k + 1. It reads efforts from row k when
-`effort_row` is 1, else from row 0. It returns the number of steps taken: less than `count` where a
-solve was ill conditioned; the caller takes that step by the reference.
+``NAME(tau, th, q_rows, v_rows, ranks, count, effort_row)`` takes `count` steps from the state in
+row 0 of its tables and writes the state after step k, and the rank of its rows, to row k + 1. It
+reads efforts from row k when `effort_row` is 1, else from row 0. It returns the number of steps
+taken: less than `count` where a solve was ill conditioned, or not solved; the caller takes that
+step by the reference.
 """
 
 from __future__ import annotations
@@ -46,10 +47,11 @@ def _step(name: str, program: Program, callees: Mapping[str, KernelSpec]) -> tup
     ]
     step.append(program.calls, known)
     ends = step.values(known)
-    for array, values in zip(('%q_end', '%v_end'), ends, strict=True):
+    for array, values in zip(('%q_end', '%v_end', '%rank_end'), ends, strict=True):
         for k, value in enumerate(values):
             _store(block, array, k, value)
-    arguments_text = 'ptr %in0, ptr %in1, ptr %in2, ptr %in3, ptr %q_end, ptr %v_end'
+    arguments_text = 'ptr %in0, ptr %in1, ptr %in2, ptr %in3, ptr %q_end, ptr %v_end, '
+    arguments_text += 'ptr %rank_end'
     health = step.health()
     lines = '\n  '.join([*step.arrays, *block.lines, f'ret double {health}'])
     text = f'define internal double @{name}_once({arguments_text}) {{\n  {lines}\n}}\n'
@@ -156,7 +158,7 @@ def _store(block: Block, array: str, k: int, value: str) -> None:
 
 def _loop(name: str, nq: int, nv: int) -> str:
     limit = Block(1).constant(HEALTH_LIMIT)
-    passed = ', '.join(f'ptr %{p}' for p in ('q', 'v', 'e', 'clock', 'q.end', 'v.end'))
+    passed = ', '.join(f'ptr %{p}' for p in ('q', 'v', 'e', 'clock', 'q.end', 'v.end', 'rank.end'))
     body = f"""
 entry:
   %clock = alloca [2 x double]
@@ -184,6 +186,7 @@ step:
   %v = getelementptr double, ptr %v_rows, i64 %v.from
   %q.end = getelementptr double, ptr %q_rows, i64 %q.to
   %v.end = getelementptr double, ptr %v_rows, i64 %v.to
+  %rank.end = getelementptr double, ptr %ranks, i64 %k.next
   %e.row = mul i64 %k, %effort_row
   %e.offset = mul i64 %e.row, {nv}
   %e = getelementptr double, ptr %tau, i64 %e.offset
@@ -195,5 +198,6 @@ good:
 done:
   ret i64 %k
 """
-    parameters = 'ptr %tau, ptr %th, ptr %q_rows, ptr %v_rows, i64 %count, i64 %effort_row'
+    arrays = ', '.join(f'ptr %{name}' for name in ('tau', 'th', 'q_rows', 'v_rows', 'ranks'))
+    parameters = f'{arrays}, i64 %count, i64 %effort_row'
     return f'define i64 @{name}({parameters}) {{{body}}}\n'

@@ -30,7 +30,11 @@ from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.algorithms.newton_euler import newton_euler, required_effort
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
-from kane_dynamics.algorithms.row_elimination import SparseRows, constrained_acceleration
+from kane_dynamics.algorithms.row_elimination import (
+    SparseRows,
+    constrained_acceleration,
+    solve_constrained,
+)
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
 from kane_dynamics.kernels.module import KernelSpec
@@ -38,6 +42,7 @@ from kane_dynamics.kernels.selection import RowPlan, row_plan
 from kane_dynamics.model.canonical_frames import canonical_frames
 from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
 from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.simulation.crossing import crossing_determinant
 from kane_dynamics.simulation.energy_balance import excess_gap
 from kane_dynamics.simulation.integrators import STICTION_SPEED
 
@@ -240,18 +245,37 @@ class Tracer:
         q = integrate_coordinates(self.robot, self.q, step, 1.0)
         return spec('place', [self.q, [self.t]], [column(q)], [(self.robot.nq,)], ca.SX(health))
 
+    def crossing(self) -> KernelSpec:
+        """
+        Trace whether no singular configuration lies between (q, q', (t, t')); see `crossing`.
+
+        Not where rows may drop: whether they do is watched in these steps anyway.
+        """
+        ends, times = (self.q, symbols('end', self.robot.nq)), symbols('t', 2)
+        health = HEALTHY
+        if self.plan.certain:
+            systems = [
+                self._system(self._rows(q, self.at_rest, t), holonomic=True)
+                for q, t in zip(ends, times, strict=True)
+            ]
+            before, after = ([system.rows[k] for k in system.order] for system in systems)
+            health = where(ca.SX(crossing_determinant(before, after)) < 0.0, 0.0, 1.0)
+        return spec('crossing', [*ends, times], [], [], health)
+
     def project(self) -> KernelSpec:
-        """Trace the speeds onto the constraints; ill where the coordinates are off them."""
+        """Trace the speeds onto the rows, and the rank; ill where the coordinates are off them."""
         system, b0 = self._system(self._state_rows), list(self._state_rows.velocity)
         gap = [-x for x in row_residuals(system.rows, self.v, b0)]
-        step, _, health = constrained_acceleration(
+        solved = solve_constrained(
             factor_tree(self._mass), self.at_rest, system, gap, (self.v, b0)
         )
+        health = solved.health
         for phi in self.holonomic.values():
             health = where(ca.fabs(ca.SX(phi)) > POSITION_TOLERANCE, 0.0, health)
-        v = [a + b for a, b in zip(self.v, step, strict=True)]
+        v = [a + b for a, b in zip(self.v, solved.x, strict=True)]
         inputs = [self.q, self.v, [self.t]]
-        return spec('project', inputs, [column(v)], [(self.robot.nv,)], ca.SX(health))
+        outputs, shapes = [column(v), column([solved.rank])], [(self.robot.nv,), (1,)]
+        return spec('project', inputs, outputs, shapes, ca.SX(health))
 
     def balance_derivatives(self) -> KernelSpec:
         """
@@ -384,5 +408,6 @@ STEP_GRAPHS: tuple[Callable[[Tracer], KernelSpec], ...] = (
     Tracer.impulse,
     Tracer.balance,
     Tracer.place,
+    Tracer.crossing,
     Tracer.project,
 )

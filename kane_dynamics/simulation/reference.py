@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from kane_dynamics.algorithms.forward_dynamics import solve_motion
 from kane_dynamics.algorithms.friction import implicit_drag
 from kane_dynamics.algorithms.methods import Motion
-from kane_dynamics.algorithms.projection import project
+from kane_dynamics.algorithms.projection import impact_energy, projected
 from kane_dynamics.algorithms.row_selection import select_rows
 from kane_dynamics.algorithms.terms import ReferenceTerms, Terms
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
@@ -28,10 +29,12 @@ from kane_dynamics.exceptions import (
 )
 from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
 from kane_dynamics.model.robot import Robot
+from kane_dynamics.simulation.crossing import crossing_determinant
 from kane_dynamics.simulation.damping import check_damping
 from kane_dynamics.simulation.energy_balance import excess_gap
 from kane_dynamics.simulation.fixed_point import solve_fixed_point
 from kane_dynamics.simulation.integrators import INTEGRATORS, STICTION_SPEED
+from kane_dynamics.simulation.rank_events import RankLog
 
 Floats = NDArray[np.float64]
 
@@ -174,6 +177,27 @@ def _diverged(t: float) -> DivergedError:
     )
 
 
+class StepEnd(NamedTuple):
+    """
+    The end of a step.
+
+    Parameters
+    ----------
+    q, v : ndarray, shapes (nq,), (nv,)
+        State.
+    rank : int
+        Of the constraint rows; 0 without projection.
+    crossed : bool
+        Whether a singular configuration was passed.
+
+    """
+
+    q: Floats
+    v: Floats
+    rank: int = 0
+    crossed: bool = False
+
+
 class ReferenceEngine:
     """
     Time steps and motions by numpy.
@@ -212,28 +236,70 @@ class ReferenceEngine:
         self._halvings = halvings
 
     def advance(
-        self, q: Floats, v: Floats, tau: Floats, t: float, h: float, n: int
+        self,
+        q: Floats,
+        v: Floats,
+        tau: Floats,
+        t: float,
+        h: float,
+        n: int,
+        log: RankLog | None = None,
     ) -> tuple[Floats, Floats]:
-        """Return the state after n steps of h [s] at constant efforts."""
+        """Return the state after n steps of h [s] at constant efforts; ranks go into the log."""
         for k in range(n):
-            q, v = self._step(q, v, tau, t + k * h, h, self._halvings)
+            now, end = t + k * h, self.step(q, v, tau, t + k * h, h)
+            if log is not None and (end.crossed or end.rank != log.rank):
+                log.add(now + h, end.rank, self.impact_energy((q, v, now), (end.q, now + h)))
+            q, v = end.q, end.v
         return q, v
+
+    def impact_energy(
+        self, start: tuple[Floats, Floats, float], end: tuple[Floats, float]
+    ) -> float:
+        """Return the energy that rows which came on between (q, v, t) and (q, t) took [J]."""
+        return impact_energy(self._robot, self._constraints, start, end)
+
+    def step(self, q: Floats, v: Floats, tau: Floats, t: float, h: float) -> StepEnd:
+        """Return the state after one step of h [s]."""
+        return self._step(q, v, tau, t, h, self._halvings)
 
     def _step(
         self, q: Floats, v: Floats, tau: Floats, t: float, h: float, halvings: int
-    ) -> tuple[Floats, Floats]:
+    ) -> StepEnd:
         integrate = INTEGRATORS[self._integrator]
         try:
             q_end, v_end = integrate(self._dynamics, q, v, tau, t, h)
-            if self._projection:
-                with running_away(v_end, t + h):
-                    return project(self._robot, self._constraints, q_end, v_end, t + h)
-            return q_end, v_end
+            if not self._projection:
+                return StepEnd(q_end, v_end)
+            with running_away(v_end, t + h):
+                end = projected(self._robot, self._constraints, q_end, v_end, t + h)
+            crossed = self._crossed((q, t), (end.q, t + h), v_end, end.taken)
+            return StepEnd(end.q, end.v, end.rank, crossed)
         except (StepError, ProjectionError):
             if halvings == 0:
                 raise
-        q, v = self._step(q, v, tau, t, 0.5 * h, halvings - 1)
-        return self._step(q, v, tau, t + 0.5 * h, 0.5 * h, halvings - 1)
+        half = self._step(q, v, tau, t, 0.5 * h, halvings - 1)
+        end_half = self._step(half.q, half.v, tau, t + 0.5 * h, 0.5 * h, halvings - 1)
+        return end_half._replace(crossed=half.crossed or end_half.crossed)
+
+    def _crossed(
+        self,
+        start: tuple[Floats, float],
+        end: tuple[Floats, float],
+        v: Floats,
+        taken: Sequence[int],
+    ) -> bool:
+        """Return whether the holonomic ones of some rows pass a singular configuration."""
+        before, after = (
+            constraint_rows(self._robot, self._constraints, q.tolist(), v.tolist(), t)
+            for q, t in (start, end)
+        )
+        chosen = [k for k in taken if after.positions[k] is not None]
+        pairs = [
+            [dict(enumerate(row)) for row in rows.matrix[chosen].tolist()]
+            for rows in (before, after)
+        ]
+        return bool(crossing_determinant(*pairs) < 0.0)
 
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         """Return accelerations and multipliers at a state."""

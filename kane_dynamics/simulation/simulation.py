@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algorithms.methods import Motion
-from kane_dynamics.algorithms.projection import project
+from kane_dynamics.algorithms.projection import projected
 from kane_dynamics.constraints.base import Constraint, checked_constraints
 from kane_dynamics.exceptions import (
     ConstraintError,
@@ -23,6 +23,7 @@ from kane_dynamics.model.checks import as_vector
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.simulation.integrators import INTEGRATORS
+from kane_dynamics.simulation.rank_events import RankEvent, RankLog
 from kane_dynamics.simulation.reference import (
     ReferenceEngine,
     check_halvings,
@@ -37,9 +38,16 @@ class Engine(Protocol):
     """What computes the motion: the reference algorithms, or a compiled robot."""
 
     def advance(
-        self, q: Floats, v: Floats, tau: Floats, t: float, h: float, n: int
+        self,
+        q: Floats,
+        v: Floats,
+        tau: Floats,
+        t: float,
+        h: float,
+        n: int,
+        log: RankLog | None = None,
     ) -> tuple[Floats, Floats]:
-        """Return the state after n steps of h [s] at constant efforts."""
+        """Return the state after n steps of h [s] at constant efforts; ranks go into the log."""
 
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         """Return accelerations and multipliers at a state."""
@@ -139,8 +147,10 @@ class Simulation:
         self._steps, self._damping_checked = 0, False
         state_q = np.array(checked_coordinates(robot, robot.neutral() if q is None else q))
         state_v = np.array(checked_speeds(robot, np.zeros(robot.nv) if v is None else v))
+        self._log: RankLog | None = None
         if self._projection and self.constraints:
-            state_q, state_v = project(robot, self.constraints, state_q, state_v, self.time)
+            state = projected(robot, self.constraints, state_q, state_v, self.time)
+            state_q, state_v, self._log = state.q, state.v, RankLog(state.rank)
         self._set_state(state_q, state_v, np.zeros(robot.nv))
 
     @property
@@ -176,10 +186,16 @@ class Simulation:
         if not self._damping_checked:
             self._engine.check_damping(self.q, self.time, self.step_size)
             self._damping_checked = True
-        q, v = self._engine.advance(self.q, self.v, efforts, self.time, self.step_size, n)
+        state = self.q, self.v, efforts, self.time, self.step_size, n
+        q, v = self._engine.advance(*state, self._log)
         check_not_diverged(q, v, self.time + n * self.step_size)
         self._steps += n
         self._set_state(q, v, efforts)
+
+    @property
+    def rank_events(self) -> tuple[RankEvent, ...]:
+        """Return where the rank of the constraints changed since the reset, with projection."""
+        return () if self._log is None else tuple(self._log.events)
 
     @property
     def acceleration(self) -> Floats:
@@ -211,12 +227,16 @@ class Trajectory:
         [s].
     q, v : ndarray, shapes (n + 1, nq), (n + 1, nv)
         States.
+    rank_events : tuple of RankEvent
+        Where the number of independent constraint rows changed, and the energy that took; known
+        with projection.
 
     """
 
     time: Floats
     q: Floats
     v: Floats
+    rank_events: tuple[RankEvent, ...] = ()
 
 
 def simulate(
@@ -275,4 +295,4 @@ def simulate(
         times.append(simulation.time)
         qs.append(simulation.q)
         vs.append(simulation.v)
-    return Trajectory(np.array(times), np.array(qs), np.array(vs))
+    return Trajectory(np.array(times), np.array(qs), np.array(vs), simulation.rank_events)

@@ -26,6 +26,7 @@ from scipy.optimize import nnls
 
 from kane_dynamics.model.integration import integrate_coordinates
 from kane_dynamics.model.robot import Robot
+from kane_dynamics.simulation.rank_events import RankLog
 from kane_dynamics.simulation.simulation import Engine
 
 Floats = NDArray[np.float64]
@@ -76,11 +77,18 @@ class StoppedEngine:
         return getattr(self._engine, name)
 
     def advance(
-        self, q: Floats, v: Floats, tau: Floats, t: float, h: float, n: int
+        self,
+        q: Floats,
+        v: Floats,
+        tau: Floats,
+        t: float,
+        h: float,
+        n: int,
+        log: RankLog | None = None,
     ) -> tuple[Floats, Floats]:
-        """Return the state after n steps of h [s] at constant efforts."""
+        """Return the state after n steps of h [s] at constant efforts; ranks go into the log."""
         for k in range(n):
-            q, v = self._engine.advance(q, v, tau, t + k * h, h, 1)
+            q, v = self._engine.advance(q, v, tau, t + k * h, h, 1, log)
             position = q[self._q]
             low, high = position <= self._lower, position >= self._upper
             if low.any() or high.any():

@@ -115,7 +115,7 @@ def test_recorded_steps(integrator, projection):
         'rk4': ['acceleration'] * 4,
         'midpoint': ['impulse', 'balance'],  # the first in a loop
     }
-    calls = expected[integrator] + ['place', 'place', 'project'] * projection
+    calls = expected[integrator] + ['place', 'place', 'crossing', 'project'] * projection
     assert program.kernels == calls
     sizes = [segment.n_instructions() for segment in program.segments()]
     assert len(sizes) == len(calls) + 1 + 2 * (integrator == 'midpoint')

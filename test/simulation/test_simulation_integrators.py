@@ -76,7 +76,7 @@ SYSTEMS = {
 def compiled(name):
     """Return a system's compiled robot."""
     robot, constraints, _, _ = SYSTEMS[name]()
-    return kd.compile(robot, constraints)
+    return kd.compile(robot, constraints, cache=False)
 
 
 def end_state(system, integrator, step, count, projection=True, engine=None):

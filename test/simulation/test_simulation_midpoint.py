@@ -59,7 +59,7 @@ SYSTEMS = {'arm': arm, 'sled': sled, 'linkage': linkage}
 def compiled(name):
     """Return a system's compiled robot."""
     robot, constraints, _, _ = SYSTEMS[name]()
-    return kd.compile(robot, constraints)
+    return kd.compile(robot, constraints, cache=False)
 
 
 def engine_of(name, kind, projection):
@@ -127,7 +127,7 @@ def test_a_step_whose_equation_is_not_solved_is_refused(kind):
 def test_a_step_that_creates_energy_is_halved_where_asked(kind):
     # a folded arm opens: 420 J and, after one step of 0.1 s, 850 J
     robot, q, v, tau = planar_2r(), np.array([0.3, 2.0]), np.array([8.0, -10.0]), np.zeros(2)
-    fast = kd.compile(robot)
+    fast = kd.compile(robot, cache=False)
 
     def run(step, halvings):
         engine = fast.engine('midpoint', True, halvings) if kind == 'compiled' else None

@@ -46,7 +46,7 @@ class Still:
         self._inner = ReferenceEngine(robot, constraints, 'semi_implicit', True)
         self.motion = self._inner.motion
 
-    def advance(self, q, v, tau, t, h, n):
+    def advance(self, q, v, tau, t, h, n, log=None):
         return q, v
 
 
