@@ -205,7 +205,8 @@ def rolling_wheel(
     Rows: longitudinal and lateral, and vertical where the wheel could leave the ground. The wheel
     is the circle in the middle of the collision cylinder, wherever it stands. With a `radius` of
     a wheel on a revolute joint it is the circle of that radius about the joint's axis, in the same
-    plane (of the joint's frame where the URDF has no such shape).
+    plane (of the joint's frame where the URDF has no such shape). A sphere is a disc here, see
+    `rolling_ball` for wheels that lean on one.
 
     Parameters
     ----------

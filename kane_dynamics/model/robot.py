@@ -126,7 +126,7 @@ class Robot:
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle what the robot was built from."""
         parts = self.name, self.bodies, self.gravity, dict(self.frames), dict(self.wheels)
-        return Robot, parts
+        return type(self), parts
 
     @property
     def joint_names(self) -> tuple[str, ...]:

@@ -120,6 +120,12 @@ def test_errors():
         ConstraintError, match=r'mine/0.*b of shape \(2,\), got \(2, 5\) and \(3,\)'
     ):
         c.pfaffian(robot, lambda q, t: np.ones((2, 5)), lambda q, t: np.ones(3), 'mine')
+    # regression: the imaginary part was lost
+    for wrong in (np.ones(5) * 1j, ['1'] * 5, np.ones(5, dtype=bool)):
+        with pytest.raises(ConstraintError, match='mine: A: need real numbers'):
+            c.pfaffian(robot, lambda q, t, wrong=wrong: wrong, label='mine')
+    with pytest.raises(ConstraintError, match='mine.*: b: need real numbers'):
+        c.pfaffian(robot, lambda q, t: np.ones(5), lambda q, t: 1j, 'mine')
     with pytest.raises(ConstraintError, match='not finite'):
         c.pfaffian(robot, lambda q, t: np.full(5, np.nan))
     late = c.pfaffian(robot, lambda q, t: np.full(5, 1.0 if t < 1.0 else np.inf), label='late')
