@@ -145,7 +145,11 @@ class EffortController:
         return names
 
     def loose(self) -> list[str]:
-        """Return the motors that on_stale 'hold_position' cannot hold, for lack of a gain."""
+        """Return the motors that 'hold_position' lets go where they like, for lack of a gain."""
         if self.on_stale != 'hold_position':
             return []
         return [name for name, p in zip(self.motors, self._p, strict=True) if p == 0.0]
+
+    def adrift(self) -> list[str]:
+        """Return the motors that ought to be held now, and are not."""
+        return self.loose() if self._follower.holds else []

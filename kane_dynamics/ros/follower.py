@@ -49,6 +49,11 @@ class Follower:
         self._wanted: Reference | None = None
         self._hold: Plan | None = None
 
+    @property
+    def holds(self) -> bool:
+        """Return whether the motors brake and hold for want of a reference."""
+        return self._hold is not None
+
     def measure(self, q: Floats, v: Floats) -> None:
         """Take the measured state, from which motions begin."""
         self._position, self._velocity = q[self._motors.q], v[self._motors.v]

@@ -157,6 +157,8 @@ class InverseDynamicsNode(DynamicsNode):
             return Status(WARN, 'disabled by ~/enable', values)
         if over:
             return Status(WARN, f'clamped to the effort limit: {over}', values)
+        if self._controller is not None and (adrift := self._controller.adrift()):
+            return Status(WARN, f'hold_position: no gain p, nothing holds {adrift}', values)
         return super().output_status(values)
 
 

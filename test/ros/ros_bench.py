@@ -116,7 +116,7 @@ class Bench:
     def next_status(self, name, each=None):
         """Return the next report of a component."""
         self.statuses.pop(name, None)
-        self.until(lambda: name in self.statuses, 10.0, each)
+        self.until(lambda: name in self.statuses, each=each)
         return self.statuses[name]
 
     def call(self, service_type, name, **fields):

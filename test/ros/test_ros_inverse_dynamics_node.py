@@ -338,6 +338,18 @@ def test_terms_and_policy_change_while_running(robot):
     assert not set_parameter(robot, 'base_type', policy, string_value='none').successful
 
 
+def test_a_motor_that_nothing_holds_is_reported(robot):
+    policy, double = ParameterType.PARAMETER_STRING, ParameterType.PARAMETER_DOUBLE
+    gain = preset('nonholonomic')['gains.arm_5_joint.p']
+    assert set_parameter(robot, 'on_stale', policy, string_value='hold_position').successful
+    assert set_parameter(robot, 'gains.arm_5_joint.p', double, double_value=0.0).successful
+    robot.healthy()
+    level, text, _ = robot.bench.next_status(f'{NODE}: output', robot.send)
+    assert set_parameter(robot, 'gains.arm_5_joint.p', double, double_value=gain).successful
+    assert set_parameter(robot, 'on_stale', policy, string_value='hold_gravity').successful
+    assert (level, text) == (b'\x01', "hold_position: no gain p, nothing holds ['arm_5_joint']")
+
+
 def test_values_that_would_let_the_arm_fall_are_refused(robot):
     robot.healthy()
     strings, double = ParameterType.PARAMETER_STRING_ARRAY, ParameterType.PARAMETER_DOUBLE

@@ -77,6 +77,7 @@ def test_bad_file_is_reported_and_the_node_stays(bench, module, tmp_path):
     level, text, _ = model_status(bench, module)
     assert level == b'\x02'
     assert 'root' in text
+    assert '/nowhere/p.yaml' in text  # not on the log only
     assert process.poll() is None
     assert '/nowhere/p.yaml' in process.log.read_text()
     assert bench.terminate(process, signal.SIGINT) == 0
