@@ -70,7 +70,7 @@ class MujocoModel:
             made = _add_body(bodies[body.parent], body)
             bodies[body.name] = made
             if body.joint.name in wheels:
-                _add_wheel(spec, made, robot.wheels[body.joint.name].radius)
+                _add_wheel(spec, made, robot.wheels[body.joint.name])
         if skid:
             _add_skid(spec, bodies[robot.bodies[0].name])
         driven = [name for name in robot.velocity_names if not name.startswith('base')]
@@ -162,9 +162,9 @@ def _add_geom(body: Any, name: str, kind: Any, **options: Any) -> None:
     body.add_geom(name=name, type=kind, contype=0, conaffinity=0, mass=0.0, **options)
 
 
-def _add_wheel(spec: Any, body: Any, radius: float) -> None:
-    size = [radius + _PENETRATION['wheel'], 0, 0]
-    _add_geom(body, body.name, mujoco.mjtGeom.mjGEOM_SPHERE, size=size)
+def _add_wheel(spec: Any, body: Any, shape: kd.WheelShape) -> None:
+    size = [shape.radius + _PENETRATION['wheel'], 0, 0]
+    _add_geom(body, body.name, mujoco.mjtGeom.mjGEOM_SPHERE, size=size, pos=shape.centre)
     _add_pair(spec, body.name, (_GRIP, _GRIP))
 
 

@@ -149,6 +149,26 @@ def test_energy_is_kept(name):
     assert_allclose(rows_at(case, path.q[-1], path.v[-1]).positions[2], 0.0, atol=1e-12)
 
 
+def test_a_wheel_on_a_spherical_joint_rolls_as_on_a_hinge():
+    trunk, load = inertia(3.0, (0, 0, 0), (0.1, 0.1, 0.2)), inertia(0.1, (0, 0, 0), (4e-4,) * 3)
+    base = kd.Body('base', '', kd.Joint('base', kd.Planar()), inertia=trunk)
+    place = kd.Pose.from_rotation_and_position((1, 0, 0, 0), (0, 0.2, 0.05))
+    kinds = kd.Spherical(), kd.Revolute((0, 1, 0))
+    loose, hinged = (
+        kd.Robot('r', [base, kd.Body('wheel', 'base', kd.Joint('hub', kind), place, load)])
+        for kind in kinds
+    )
+    wheel = kd.constraints.rolling_wheel(loose, 'hub', 0.05, (0, 3, 0))
+    q = np.array([0.3, -0.2, 0.7, 1, 0, 0, 0])
+    rows = rows_at(Case(loose, wheel, q, np.zeros(6)))
+    known = kd.constraints.rolling_wheel(hinged, 'hub', 0.05)
+    expected = rows_at(Case(hinged, known, q[:4] * [1, 1, 1, 0], np.zeros(4)))
+    assert rows.labels == expected.labels == ('hub/longitudinal', 'hub/lateral')
+    assert_allclose(rows.matrix[:, [0, 1, 2, 4]], expected.matrix, rtol=0, atol=1e-15)
+    # leaning with r across: the rim moves sideways; turning about the upright radius: not at all
+    assert_allclose(rows.matrix[:, [3, 5]], [[0, 0], [0.05, 0]], rtol=0, atol=1e-15)
+
+
 def test_a_ball_caster_under_a_planar_base_does_not_lift():
     # on a spherical joint two rows are left; the base turns freely about the ball
     trunk, load = inertia(3.0, (0, 0, 0), (0.1, 0.1, 0.2)), inertia(0.1, (0, 0, 0), (4e-4,) * 3)
