@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kane_dynamics.algebra.matrices import skew
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import Quaternion, dot, make_quaternion, pure
+from kane_dynamics.algebra.real_numbers import as_numbers
 from kane_dynamics.exceptions import InvalidInertiaError, ModelWarning
 
 QuaternionicTensor = tuple[Quaternion, Quaternion, Quaternion]
@@ -50,6 +51,8 @@ class Inertia:
 
     Raises
     ------
+    InvalidInputError
+        If anything but real numbers is given.
     InvalidInertiaError
         If a number is not finite or negative, or the tensor is not symmetric or not positive.
 
@@ -60,9 +63,16 @@ class Inertia:
     tensor: NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        mass = float(self.mass)
-        com = np.array(self.com, dtype=float)
-        tensor = np.array(self.tensor, dtype=float)
+        mass, com, tensor = (
+            np.array(as_numbers(name, x))
+            for name, x in (
+                ('mass [kg]', self.mass),
+                ('centre of mass [m]', self.com),
+                ('inertia [kg m^2]', self.tensor),
+            )
+        )
+        if mass.shape != ():
+            raise InvalidInertiaError(f'mass must be one number, got shape {mass.shape}')
         if not (np.isfinite(mass) and mass >= 0.0):
             raise InvalidInertiaError(f'mass must be finite and >= 0 kg, got {mass}')
         if com.shape != (3,) or not np.isfinite(com).all():
@@ -82,7 +92,7 @@ class Inertia:
         com.setflags(write=False)
         tensor = 0.5 * (tensor + tensor.T)
         tensor.setflags(write=False)
-        object.__setattr__(self, 'mass', mass)
+        object.__setattr__(self, 'mass', float(mass))
         object.__setattr__(self, 'com', com)
         object.__setattr__(self, 'tensor', tensor)
 

@@ -31,6 +31,7 @@ from kane_dynamics.kernels.method_terms import CompiledTerms
 from kane_dynamics.kernels.module import LARGEST_INPUT
 from kane_dynamics.kernels.recording import EffortLaw
 from kane_dynamics.kernels.selection import RowPlan
+from kane_dynamics.model.checks import as_choice, as_number
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.simulation.integrators import INTEGRATORS
@@ -259,7 +260,7 @@ class CompiledRobot:
             If a shape is wrong, or the robot was compiled without ``derivatives=True``.
 
         """
-        t, order = np.array([time]), list(self._plan.order)
+        t, order = np.array([as_number('time [s]', time)]), list(self._plan.order)
         kernel = self._kernels['motion']
         timed = (t,) if kernel.takes == len(_INPUTS['motion']) else ()
         outputs = kernel.all_outputs(q, v, tau, *timed)
@@ -294,10 +295,7 @@ class CompiledRobot:
             If the integrator is unknown, or `halvings` not a number from 0 to 20.
 
         """
-        if integrator not in INTEGRATORS:
-            raise InvalidInputError(
-                f'integrator {integrator!r} is unknown; there are {sorted(INTEGRATORS)}'
-            )
+        as_choice('integrator', integrator, sorted(INTEGRATORS))
         check_halvings(halvings)
         projection = projection and bool(self.constraints)
         if self._generic is not None:
@@ -350,17 +348,12 @@ class CompiledRobot:
         engine = self.engine(integrator, projection, halvings)
         if isinstance(engine, CompiledEngine):
             return engine.trajectory(q, v, duration, effort, step)
-        rows = np.zeros((1, self.robot.nv)) if effort is None else np.atleast_2d(effort)
-
-        def law(t: float, q: Floats, v: Floats) -> Floats:
-            return rows[min(round(t / step), len(rows) - 1)]
-
         return simulate(
             self.robot,
             q,
             v,
             duration,
-            effort=law,
+            effort=effort,
             constraints=self.constraints,
             step=step,
             projection=projection,

@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.algorithms.projection import projected
 from kane_dynamics.constraints.base import Constraint
-from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.native import NativeModule
 from kane_dynamics.kernels.recording import EffortLaw
-from kane_dynamics.model.checks import as_vector
+from kane_dynamics.model.checks import as_nonnegative, as_positive, as_vector
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.simulation.rank_events import RankLog
@@ -25,7 +24,7 @@ from kane_dynamics.simulation.reference import (
     StepEnd,
     check_not_diverged,
 )
-from kane_dynamics.simulation.simulation import Trajectory
+from kane_dynamics.simulation.simulation import Trajectory, effort_rows
 
 Floats = NDArray[np.float64]
 
@@ -117,21 +116,9 @@ class CompiledEngine:
     ) -> Trajectory:
         """Return the motion over `duration` [s]; see `CompiledRobot.simulate`."""
         robot = self._compiled.robot
-        length, h = as_vector('duration and step [s]', [duration, step], 2).tolist()
-        if h <= 0.0 or length < 0.0:
-            raise InvalidInputError(f'need step > 0 s and duration >= 0 s, got {h} and {length}')
-        count = round(length / h)
-        try:
-            given = np.atleast_2d(np.zeros(robot.nv) if effort is None else effort)
-            efforts = np.require(given, np.float64, ['C', 'A'])
-        except (TypeError, ValueError):
-            raise InvalidInputError(f'effort: need numbers, got {effort!r}') from None
-        if efforts.shape not in ((1, robot.nv), (count, robot.nv)):
-            raise InvalidInputError(
-                f'effort: need shape ({robot.nv},) or ({count}, {robot.nv}), got {efforts.shape}'
-            )
-        if not np.isfinite(efforts).all():
-            raise InvalidInputError('effort: need finite numbers')
+        h = as_positive('step [s]', step)
+        count = round(as_nonnegative('duration [s]', duration) / h)
+        efforts = effort_rows(robot, effort, count)
         start_q = np.array(checked_coordinates(robot, q))
         start_v = np.array(checked_speeds(robot, v))
         log = None
@@ -145,7 +132,7 @@ class CompiledEngine:
         first = int(np.argmin(within))  # row 0 where all are within
         check_not_diverged(tables.q[first], tables.v[first], first * h)
         events = () if log is None else tuple(log.events)
-        return Trajectory(np.arange(count + 1) * h, tables.q, tables.v, events)
+        return Trajectory(h * np.arange(count + 1.0), tables.q, tables.v, events)
 
     def _fill(
         self, tables: _Tables, efforts: Floats, t: float, h: float, log: RankLog | None

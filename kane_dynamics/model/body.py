@@ -9,7 +9,9 @@ import numpy as np
 
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.real_numbers import as_number, as_numbers
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import as_nonnegative
 from kane_dynamics.model.joint_kinds import JointKind
 
 Vector = tuple[float, float, float]
@@ -56,23 +58,36 @@ class Joint:
 
     def __post_init__(self) -> None:
         for field_name in ('armature', 'damping', 'friction'):
-            value = getattr(self, field_name)
-            if not (np.isfinite(value) and value >= 0.0):
-                raise InvalidInputError(
-                    f"joint '{self.name}': {field_name} must be finite and >= 0, got {value}"
-                )
+            what = f"joint '{self.name}': {field_name}"
+            object.__setattr__(self, field_name, as_nonnegative(what, getattr(self, field_name)))
         for field_name in ('lower', 'upper', 'velocity_limit', 'effort_limit'):
-            if np.isnan(getattr(self, field_name)):
-                raise InvalidInputError(f"joint '{self.name}': {field_name} is not a number")
+            what = f"joint '{self.name}': {field_name}"
+            value = as_numbers(what, getattr(self, field_name))
+            if value.shape != () or np.isnan(value):
+                raise InvalidInputError(f'{what} is not a number, got {value}')
+            object.__setattr__(self, field_name, float(value))
 
 
 @dataclass(frozen=True)
 class Mimic:
-    """The joint follows another: q = ratio q_master + offset. It is not in q and v."""
+    """
+    The joint follows another: q = ratio q_master + offset. It is not in q and v.
+
+    Raises
+    ------
+    InvalidInputError
+        If ratio or offset is not a finite number.
+
+    """
 
     master: str
     ratio: float = 1.0
     offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        for field_name in ('ratio', 'offset'):
+            what = f"{field_name} of the joint that follows '{self.master}'"
+            object.__setattr__(self, field_name, as_number(what, getattr(self, field_name)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.body import Body, Joint
+from kane_dynamics.model.checks import as_count
 from kane_dynamics.model.joint_kinds import Revolute
 from kane_dynamics.model.robot import Robot
 
@@ -42,15 +43,16 @@ def serial_chain(n: int, seed: int = 0) -> Robot:
         If n is not a whole number >= 1.
 
     """
-    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
-        raise InvalidInputError(f'serial_chain needs a whole number of joints >= 1, got {n!r}')
-    rng = np.random.default_rng(seed)
+    count = as_count('n', n)
+    if count < 1:
+        raise InvalidInputError(f'n: serial_chain needs a number of joints >= 1, got {n}')
+    rng = np.random.default_rng(as_count('seed', seed))
     bodies = []
-    for i in range(1, n + 1):
+    for i in range(1, count + 1):
         joint = Joint(f'joint_{i}', Revolute(_AXES[rng.integers(3)]))
         parent = '' if i == 1 else f'link_{i - 1}'
         bodies.append(Body(f'link_{i}', parent, joint, _pose(rng), _inertia(rng)))
-    return Robot(f'chain_{n}', bodies)
+    return Robot(f'chain_{count}', bodies)
 
 
 def _pose(rng: Generator) -> Pose:

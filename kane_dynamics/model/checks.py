@@ -1,98 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""
-Checks at the door: real numbers of the right shape, known names and choices, or a named error.
-
-Every function that takes numbers from outside takes them through here, in both engines. What
-numpy would quietly make a number of (truth values, text, dates, the real part of a complex number,
-what lies below a mask) is refused.
-"""
+"""Checks at the door: vectors, counts, known names and choices, or a named error."""
 
 from __future__ import annotations
 
-import array
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from numbers import Real
-from reprlib import Repr
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kane_dynamics.algebra.real_numbers import as_number, as_numbers, came
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
-
-_NOT_NUMBERS = {
-    'b': 'truth values',
-    'c': 'complex numbers',
-    'm': 'time differences',
-    'M': 'dates',
-    'S': 'text',
-    'U': 'text',
-    'T': 'text',
-    'V': 'records',
-}
-_TRUTH = (bool, np.bool_)
-_BUFFERS = (array.array, memoryview)
-_brief = Repr()
-_brief.maxother = _brief.maxstring = 60
-
-
-def brief(x: Any) -> str:
-    """Return what came, short enough for a message."""
-    return ' '.join(_brief.repr(x).split())
-
-
-def as_numbers(name: str, x: Any) -> NDArray[np.float64]:
-    """
-    Return `x` as an array of float64, of any shape; NaN and infinity pass.
-
-    Raises
-    ------
-    InvalidInputError
-        If it holds anything but real numbers; the message says what.
-
-    """
-    if type(x) is np.ndarray and x.dtype == np.float64:
-        return x
-    if isinstance(x, np.ma.MaskedArray):
-        raise InvalidInputError(f'{name}: need real numbers, got a masked array; fill it first')
-    if not (hasattr(x, '__array__') or isinstance(x, _BUFFERS)):
-        _check_entries(name, x)
-    try:
-        entries = np.asarray(x)
-        kind = entries.dtype.kind
-        if kind in _NOT_NUMBERS:
-            what = f'{_NOT_NUMBERS[kind]} ({entries.dtype})'
-            raise InvalidInputError(f'{name}: need real numbers, got {what}: {brief(x)}')
-        if kind == 'O':
-            _check_entries(name, entries.tolist())
-        with np.errstate(over='ignore'):  # what lies beyond all floats becomes infinite
-            return entries.astype(np.float64)
-    except InvalidInputError:
-        raise
-    except (TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError):
-        # a ragged list, a number beyond all floats, or a foreign array that holds none
-        raise InvalidInputError(f'{name}: need real numbers, got {came(x)}') from None
-
-
-def _check_entries(name: str, x: Any) -> None:
-    """Refuse what is no number inside lists; numpy would make a float of True and of '1'."""
-    if isinstance(x, (list, tuple, range)):
-        for entry in x:
-            if type(entry) is not float:
-                _check_entries(name, entry)
-    elif isinstance(x, _TRUTH):
-        raise InvalidInputError(f'{name}: need real numbers, got {came(x)}')
-    elif not isinstance(x, Real):
-        if not hasattr(x, '__array__'):
-            raise InvalidInputError(f'{name}: need real numbers, got {came(x)}')
-        as_numbers(name, x)
-
-
-def came(x: Any) -> str:
-    """Return type and value of what came."""
-    return f'{type(x).__name__} {brief(x)}'
 
 
 def as_vector(name: str, x: Any, size: int) -> NDArray[np.float64]:
@@ -111,22 +31,6 @@ def as_vector(name: str, x: Any, size: int) -> NDArray[np.float64]:
     if not np.isfinite(vector).all():
         raise InvalidInputError(f'{name}: need finite numbers, got {vector}')
     return vector
-
-
-def as_number(name: str, x: Any) -> float:
-    """
-    Return `x` as a finite float.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is not one finite real number.
-
-    """
-    number = as_numbers(name, x)
-    if number.shape != () or not np.isfinite(number):
-        raise InvalidInputError(f'{name}: need one finite number, got {came(x)}')
-    return float(number)
 
 
 def as_count(name: str, x: Any) -> int:
@@ -244,7 +148,7 @@ def as_path(name: str, x: Any) -> str:
 
     """
     if not isinstance(x, (str, os.PathLike)) or isinstance(os.fspath(x), bytes):
-        raise InvalidInputError(f'{name}: need a str or a path, got {came(x)}')
+        raise InvalidInputError(f'{name}: need a path or text, got {came(x)}')
     return str(os.fspath(x))
 
 
@@ -261,3 +165,35 @@ def index_of(kind: str, name: Any, names: Sequence[str]) -> int:
     if not isinstance(name, str) or name not in names:
         raise NameNotFoundError(kind, name, names)
     return names.index(name)
+
+
+def as_positive(name: str, x: Any) -> float:
+    """
+    Return `x` as a finite float above zero.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not one.
+
+    """
+    number = as_number(name, x)
+    if not number > 0.0:
+        raise InvalidInputError(f'{name} must be > 0, got {number:g}')
+    return number
+
+
+def as_nonnegative(name: str, x: Any) -> float:
+    """
+    Return `x` as a finite float, zero or above.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not one.
+
+    """
+    number = as_number(name, x)
+    if not number >= 0.0:
+        raise InvalidInputError(f'{name} must be >= 0, got {number:g}')
+    return number

@@ -29,7 +29,7 @@ from kane_dynamics.algebra.quaternions import (
 )
 from kane_dynamics.algebra.scalars import Scalar, cos, sin
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_numbers
+from kane_dynamics.model.checks import as_number, as_numbers
 
 Axes = tuple[DualQuaternion, ...]
 Scalars = Sequence[Scalar]
@@ -153,8 +153,7 @@ class Helical(_AlongAxis):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not np.isfinite(self.pitch):
-            raise InvalidInputError(f'pitch must be finite [m/rad], got {self.pitch}')
+        object.__setattr__(self, 'pitch', as_number('pitch [m/rad]', self.pitch))
 
     def pose(self, q: Scalars) -> Pose:
         return Pose(_turn(self._l, q[0]), scale(self._l, q[0] * self.pitch))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -17,7 +17,7 @@ from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.model.body import Body, Frame, WheelShape
-from kane_dynamics.model.checks import as_vector, index_of
+from kane_dynamics.model.checks import as_vector, came, index_of
 from kane_dynamics.model.content import add_content
 from kane_dynamics.model.joint_kinds import Free, Planar
 from kane_dynamics.model.joint_tables import JointIndex, index_tables, joint_arrays
@@ -92,7 +92,7 @@ class Robot:
     effort_limit: Floats = field(init=False)
 
     def __post_init__(self) -> None:
-        bodies = tuple(self.bodies)
+        bodies = _checked_bodies(self.bodies)
         _set(self, bodies=bodies, gravity=as_vector('gravity [m/s^2]', self.gravity, 3))
         _check_unique('body', [body.name for body in bodies])
         _check_unique('joint', [body.joint.name for body in bodies])
@@ -210,6 +210,14 @@ def _set(robot: Robot, **values: Any) -> None:
         if isinstance(value, np.ndarray):
             value.setflags(write=False)
         object.__setattr__(robot, key, value)
+
+
+def _checked_bodies(bodies: Any) -> tuple[Body, ...]:
+    several = tuple(bodies) if isinstance(bodies, Iterable) else (bodies,)
+    wrong = [body for body in several if not isinstance(body, Body)]
+    if wrong or not isinstance(bodies, Iterable):
+        raise InvalidInputError(f'bodies: need a sequence of Body, got {came(bodies)}')
+    return several
 
 
 def _check_unique(what: str, names: Sequence[str]) -> None:

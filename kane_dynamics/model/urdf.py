@@ -17,10 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.exceptions import InvalidInputError, ModelWarning, UrdfStructureError
+from kane_dynamics.exceptions import ModelWarning, UrdfStructureError
 from kane_dynamics.model.body import Body, Frame, Joint, Mimic, WheelShape
+from kane_dynamics.model.checks import as_choice
 from kane_dynamics.model.joint_kinds import Free, JointKind, Planar
 from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.model.urdf_angles import with_exact_angles
 from kane_dynamics.model.urdf_inertia import link_mass, welded_inertia
 from kane_dynamics.model.urdf_joints import (
     Coordinates,
@@ -44,6 +46,8 @@ def load_urdf(
     base: str = 'fixed',
     locked_joints: LockedJoints = (),
     gravity: Any = (0.0, 0.0, -9.81),
+    *,
+    snap_angles: bool = False,
 ) -> Robot:
     """
     Read a robot from a URDF.
@@ -62,6 +66,10 @@ def load_urdf(
         several coordinates takes a sequence.
     gravity : array_like, shape (3,)
         In world axes [m/s^2].
+    snap_angles : bool
+        Whether rpy angles of joints and round collision shapes that are within 1e-4 rad of a
+        multiple of pi/2, pi/3 or pi/4 are taken as that multiple: 1.5708 as pi/2. What would be
+        changed is said by ``kane-dynamics check``.
 
     Returns
     -------
@@ -95,9 +103,10 @@ def load_urdf(
         joint that moves no mass, and unknown limits.
 
     """
-    if base not in BASES:
-        raise InvalidInputError(f'base must be one of {list(BASES)}, got {base!r}')
+    as_choice('base', base, BASES)
     urdf = read_urdf(path_or_xml_text)
+    if snap_angles:
+        urdf = with_exact_angles(urdf)
     root, joints = depth_first(urdf)
     held = held_joints(joints, locked_joints)
     tree = _welded(root, joints, held, BASES[base])

@@ -19,7 +19,7 @@ from kane_dynamics.exceptions import (
     UrdfSyntaxError,
 )
 from kane_dynamics.model.body import Joint
-from kane_dynamics.model.checks import as_vector
+from kane_dynamics.model.checks import as_names, as_vector
 from kane_dynamics.model.joint_kinds import (
     Free,
     JointKind,
@@ -144,10 +144,9 @@ def held_joints(
     """
     by_name = {joint.name: joint for joint in joints}
     _check_mimics(by_name)
-    if isinstance(locked_joints, str):
-        raise InvalidInputError(f'locked_joints: need a sequence of names, got {locked_joints!r}')
+    names = as_names('locked_joints', locked_joints)
     held: dict[str, Coordinates] = {name: () for name, j in by_name.items() if j.type == 'fixed'}
-    for name in locked_joints:
+    for name in names:
         if name not in by_name:
             raise NameNotFoundError('joint', name, by_name)
         position = locked_joints[name] if isinstance(locked_joints, Mapping) else None

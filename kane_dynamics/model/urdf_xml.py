@@ -12,11 +12,11 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from kane_dynamics.exceptions import (
-    InvalidInputError,
     UrdfFileError,
     UrdfStructureError,
     UrdfSyntaxError,
 )
+from kane_dynamics.model.checks import as_path
 from kane_dynamics.model.urdf_records import (
     UrdfInertial,
     UrdfJoint,
@@ -58,8 +58,13 @@ def read_urdf(source: str | os.PathLike[str]) -> UrdfModel:
         If `source` is neither text nor a path.
 
     """
-    if not isinstance(source, (str, os.PathLike)):
-        raise InvalidInputError(f'need a path or XML text, got {type(source).__name__}')
+    text = as_path('path_or_xml_text', source)
+    if '<' not in text and '://' in text:
+        scheme = text.partition('://')[0]
+        raise UrdfFileError(
+            f"URDF file '{text}': {scheme}:// addresses are not resolved here; give the path of "
+            'the file, e.g. from ament_index_python.get_package_share_path'
+        )
     content: str | bytes
     if isinstance(source, str) and '<' in source:
         where, content = 'URDF text', source.lstrip('\ufeff \t\r\n')  # a str may keep its BOM

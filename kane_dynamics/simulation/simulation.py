@@ -19,9 +19,18 @@ from kane_dynamics.exceptions import (
     InvalidInputError,
     ProjectionError,
 )
-from kane_dynamics.model.checks import as_vector
+from kane_dynamics.model.checks import (
+    as_choice,
+    as_count,
+    as_function,
+    as_nonnegative,
+    as_number,
+    as_numbers,
+    as_positive,
+    as_vector,
+)
 from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.rank_events import RankEvent, RankLog
 from kane_dynamics.simulation.reference import (
@@ -107,20 +116,15 @@ class Simulation:
         engine: Engine | None = None,
         halvings: int = 0,
     ) -> None:
-        if integrator not in INTEGRATORS:
-            raise InvalidInputError(
-                f'integrator {integrator!r} is unknown; there are {sorted(INTEGRATORS)}'
-            )
-        if not (np.isfinite(step) and step > 0.0):
-            raise InvalidInputError(f'step must be > 0 s, got {step}')
+        as_choice('integrator', integrator, sorted(INTEGRATORS))
         check_halvings(halvings)
-        self.robot = robot
+        self.robot = checked_robot(robot)
         self.constraints = checked_constraints(robot, constraints)
-        self.step_size = float(step)
+        self.step_size = as_positive('step [s]', step)
         self.labels = tuple(label for c in self.constraints for label in c.labels)
         self._projection = projection
         self._engine = engine or ReferenceEngine(
-            robot, constraints, integrator, projection, halvings=halvings
+            robot, self.constraints, integrator, projection, halvings=halvings
         )
         try:
             self.reset()
@@ -143,7 +147,7 @@ class Simulation:
 
         """
         robot = self.robot
-        (self._start,) = as_vector('time [s]', [time], 1).tolist()
+        self._start = as_number('time [s]', time)
         self._steps, self._damping_checked = 0, False
         state_q = np.array(checked_coordinates(robot, robot.neutral() if q is None else q))
         state_v = np.array(checked_speeds(robot, np.zeros(robot.nv) if v is None else v))
@@ -180,9 +184,7 @@ class Simulation:
             If an implicit step has no solution or creates energy.
 
         """
-        efforts = as_vector('tau', tau, self.robot.nv)
-        if n < 0:
-            raise InvalidInputError(f'n: need a number of steps >= 0, got {n}')
+        efforts, n = as_vector('tau', tau, self.robot.nv), as_count('n', n)
         if not self._damping_checked:
             self._engine.check_damping(self.q, self.time, self.step_size)
             self._damping_checked = True
@@ -239,13 +241,52 @@ class Trajectory:
     rank_events: tuple[RankEvent, ...] = ()
 
 
+def effort_rows(robot: Robot, effort: ArrayLike | None, count: int) -> Floats:
+    """
+    Return efforts, shape (1, nv) where they are constant, else (count, nv).
+
+    Raises
+    ------
+    InvalidInputError
+        If the shape is another one or a number is not finite.
+
+    """
+    if effort is None:
+        return np.zeros((1, robot.nv))
+    if callable(effort):
+        raise InvalidInputError(
+            'effort: need an array here, got a function; compile it, kd.compile(..., effort=), or '
+            'use kd.simulate'
+        )
+    given = as_numbers('effort', effort)
+    rows = np.require(np.atleast_2d(given), np.float64, ['C', 'A'])
+    if rows.shape not in ((1, robot.nv), (count, robot.nv)):
+        raise InvalidInputError(
+            f'effort: need shape ({robot.nv},) or ({count}, {robot.nv}), got {given.shape}'
+        )
+    if not np.isfinite(rows).all():
+        raise InvalidInputError('effort: need finite numbers')
+    return rows
+
+
+def effort_law(
+    robot: Robot, effort: EffortLaw | ArrayLike | None, count: int, step: float
+) -> EffortLaw:
+    """Return efforts, given as a function, an array or not at all, as a function (t, q, v)."""
+    if callable(effort):
+        law: EffortLaw = as_function('effort', effort, 't', 'q', 'v')
+        return law
+    rows = effort_rows(robot, effort, count)
+    return lambda t, q, v: rows[min(round(t / step), len(rows) - 1)]
+
+
 def simulate(
     robot: Robot,
     q: ArrayLike,
     v: ArrayLike,
     duration: float,
     *,
-    effort: EffortLaw | None = None,
+    effort: EffortLaw | ArrayLike | None = None,
     constraints: Sequence[Constraint] = (),
     step: float = 0.001,
     integrator: str = 'rk4',
@@ -265,8 +306,9 @@ def simulate(
         State at t = 0.
     duration : float
         [s]; rounded to whole steps.
-    effort : callable, optional
-        effort(t, q, v) -> efforts, shape (nv,); zero where left out.
+    effort : callable or array_like, shape (nv,) or (n, nv), optional
+        effort(t, q, v) -> efforts, shape (nv,); or efforts that are constant, or one row for each
+        step; zero where left out.
     constraints, step, integrator, projection, engine, halvings
         As for `Simulation`.
     progress : callable
@@ -283,15 +325,11 @@ def simulate(
     """
     simulation = Simulation(robot, constraints, step, integrator, projection, engine, halvings)
     simulation.reset(q, v)
-    (length,) = as_vector('duration [s]', [duration], 1).tolist()
-    if length < 0.0:
-        raise InvalidInputError(f'duration must be >= 0 s, got {duration}')
-    count = round(length / step)
+    count = round(as_nonnegative('duration [s]', duration) / simulation.step_size)
+    law = effort_law(robot, effort, count, simulation.step_size)
     times, qs, vs = [simulation.time], [simulation.q], [simulation.v]
-    nothing = np.zeros(robot.nv)
     for _ in progress(range(count)):
-        law = nothing if effort is None else effort(simulation.time, simulation.q, simulation.v)
-        simulation.step(law)
+        simulation.step(law(simulation.time, simulation.q, simulation.v))
         times.append(simulation.time)
         qs.append(simulation.q)
         vs.append(simulation.v)

@@ -33,7 +33,7 @@ def test_missing_file_is_also_a_file_not_found_error(tmp_path):
 
 @pytest.mark.parametrize('source', [None, 3, b'<robot/>', ['a']])
 def test_neither_path_nor_text(source):
-    refuse(source, InvalidInputError, 'need a path or XML text', type(source).__name__)
+    refuse(source, InvalidInputError, 'need a path or text', type(source).__name__)
 
 
 @pytest.mark.parametrize(

@@ -177,10 +177,10 @@ def test_simulate_calls_the_law_and_keeps_every_state(sled):
 
 def test_errors(sled):
     robot, constraints = sled
-    with pytest.raises(InvalidInputError, match="'euler' is unknown; there are"):
+    with pytest.raises(InvalidInputError, match="integrator must be one of .*'euler'"):
         kd.Simulation(robot, constraints, integrator='euler')
     for step in (0.0, -1e-3, np.nan, np.inf):
-        with pytest.raises(InvalidInputError, match='step must be > 0 s'):
+        with pytest.raises(InvalidInputError, match=r'step \[s\]'):
             kd.Simulation(robot, constraints, step=step)
     simulation = kd.Simulation(robot, constraints)
     for bad in (np.ones(4), np.full(5, np.nan)):
@@ -202,5 +202,5 @@ def test_errors(sled):
 
 
 def test_a_negative_duration_is_refused():
-    with pytest.raises(InvalidInputError, match='duration must be >= 0'):
+    with pytest.raises(InvalidInputError, match=r'duration \[s\] must be >= 0'):
         kd.simulate(kd.serial_chain(1), [0.0], [0.0], -1.0)
