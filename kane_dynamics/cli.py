@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
+import tempfile
 import warnings
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 from rich.console import Console
@@ -17,9 +21,13 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 import kane_dynamics as kd
-from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, MissingPackageError
+from kane_dynamics.model.checks import as_choice
+from kane_dynamics.model.urdf_angles import angle_remarks
+from kane_dynamics.model.urdf_xml import read_urdf
 
 console = Console()
+errors = Console(stderr=True)
 TARGET = 20.0  # how many times smaller the error with feed-forward is to be
 
 
@@ -29,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest='command', required=True)
     demo = commands.add_parser('demo', help='closed loop over ROS 2, with a table and plots')
     demo.add_argument('--robot', default='nonholonomic', help='nonholonomic, holonomic or tiago')
-    demo.add_argument('--duration', type=float, default=12.0, help='of each run [s]')
+    demo.add_argument('--duration', type=_seconds, default=12.0, help='of each run [s]')
     demo.add_argument('--output', type=Path, default=Path('demo-results'), help='folder of plots')
     demo.add_argument('--domain', type=int, default=1 + os.getpid() % 100, help='ROS domain')
     demo.set_defaults(run=run_demo)
@@ -50,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status: int = chosen.run(chosen)
     except KaneDynamicsError as error:
-        console.print(f'[red]error:[/red] {escape(str(error))}', soft_wrap=True)
+        errors.print(f'[red]error:[/red] {escape(str(error))}', soft_wrap=True)
         return 1
     except KeyboardInterrupt:
         return 130
@@ -71,8 +79,10 @@ def run_check(chosen: argparse.Namespace) -> int:
     console.print(table)
     mass = sum(body.inertia.mass for body in robot.bodies)
     console.print(f'moving mass {mass:.6g} kg')
-    for warning in caught:
-        console.print(f'[yellow]remark:[/yellow] {warning.message}', soft_wrap=True)
+    remarks = [str(warning.message) for warning in caught]
+    remarks += angle_remarks(read_urdf(chosen.urdf))
+    for remark in remarks:
+        console.print(f'[yellow]remark:[/yellow] {escape(remark)}', soft_wrap=True)
     return 0
 
 
@@ -93,18 +103,11 @@ def run_equations(chosen: argparse.Namespace) -> int:
 
 def run_demo(chosen: argparse.Namespace) -> int:
     """Run the closed loop without and with feed-forward; print the table, write the plots."""
-    try:
-        from kane_dynamics.ros import demo
-    except ImportError as error:
-        hint = escape("pip install 'kane_dynamics[ros]'")
-        console.print(f'the demo needs ROS 2 ({hint}): {error}')
-        return 1
-    if chosen.robot not in demo.ROBOTS:
-        console.print(f'no robot {chosen.robot!r}; there are {", ".join(demo.ROBOTS)}')
-        return 2
+    demo = _demo_module()
+    as_choice('--robot', chosen.robot, demo.ROBOTS)
     from kane_dynamics.analysis.plots import write_demo_plots
 
-    folder = chosen.output / chosen.robot
+    folder = _writable_folder(chosen.output / chosen.robot)
     bar = Progress(
         TextColumn('{task.description:<34}'), BarColumn(), TimeElapsedColumn(), console=console
     )
@@ -132,6 +135,41 @@ def run_demo(chosen: argparse.Namespace) -> int:
     console.print(_table(setup, runs))
     console.print(f'dynamics {how}; plots in {folder}: {", ".join(f.name for f in files)}')
     return 0
+
+
+def _seconds(text: str) -> float:
+    """Return a duration > 0 [s] of the command line."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not (math.isfinite(seconds) and seconds > 0.0):
+        raise argparse.ArgumentTypeError(f'need a number of seconds > 0, got {text!r}')
+    return seconds
+
+
+def _demo_module() -> ModuleType:
+    """Return the demo, which needs ROS 2."""
+    try:
+        return import_module('kane_dynamics.ros.demo')
+    except ImportError as error:
+        raise MissingPackageError(
+            'the demo',
+            f'ROS 2 ({error.name})',
+            "pip install 'kane_dynamics[ros]' (Linux on x86_64), or source a ROS 2 workspace",
+        ) from error
+
+
+def _writable_folder(folder: Path) -> Path:
+    """Return a folder that exists and takes files; known before minutes of work, not after."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        raise InvalidInputError(
+            f"--output: no files can be written to '{folder}': {error.strerror}"
+        ) from error
 
 
 def _table(setup: object, runs: dict) -> Table:  # type: ignore[type-arg]

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.analysis.symbolic_quantities import QUANTITIES, traced_quantities
 from kane_dynamics.constraints.base import Constraint, checked_constraints
-from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
+from kane_dynamics.exceptions import InvalidInputError, MissingPackageError, NameNotFoundError
 from kane_dynamics.model.joint_kinds import Free, Spherical
 from kane_dynamics.model.robot import Robot
 
@@ -191,9 +191,10 @@ def equations_of_motion(
 
     Raises
     ------
+    MissingPackageError
+        If SymPy is not installed.
     InvalidInputError
-        If SymPy is not installed, if the equations would fill books, or if a function of a
-        constraint has no SymPy form.
+        If the equations would fill books, or a function of a constraint has no SymPy form.
     ConstraintError
         If a constraint cannot be traced or does not fit the robot.
 
@@ -261,8 +262,7 @@ def _sympy_and(module: str) -> tuple[ModuleType, ModuleType]:
     try:
         sympy = import_module('sympy')
     except ImportError as error:
-        raise InvalidInputError(
-            "symbolic equations need SymPy: pip install 'kane_dynamics[symbolic]' or "
-            f'pip install sympy ({error})'
+        raise MissingPackageError(
+            'symbolic equations of motion', 'SymPy', "pip install 'kane_dynamics[symbolic]'"
         ) from error
     return sympy, import_module(f'kane_dynamics.analysis.{module}')

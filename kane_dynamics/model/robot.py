@@ -123,6 +123,33 @@ class Robot:
             add_content(digest, (body.name, body.parent, *joint))
         return digest.hexdigest()
 
+    def __repr__(self) -> str:
+        return (
+            f"Robot('{self.name}', {self.base} base, {len(self.bodies)} bodies, nq={self.nq}, "
+            f'nv={self.nv})'
+        )
+
+    def __str__(self) -> str:
+        """Return a line for each body: how it moves on which other one, and its mass."""
+        rows = [('body', 'on', 'joint', 'kind', 'mass [kg]')]
+        rows += [
+            (
+                body.name,
+                body.parent or 'the world',
+                body.joint.name,
+                type(body.joint.kind).__name__.lower()
+                + (f' follows {body.mimic.master}' if body.mimic else ''),
+                f'{body.inertia.mass:.6g}',
+            )
+            for body in self.bodies
+        ]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            '  '.join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        return '\n  '.join([repr(self), *lines])
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle what the robot was built from."""
         parts = self.name, self.bodies, self.gravity, dict(self.frames), dict(self.wheels)

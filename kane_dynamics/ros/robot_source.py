@@ -119,6 +119,10 @@ def _xacro(path: Path) -> str:
         raise InvalidInputError(f"urdf_file '{path}': xacro failed: {error}") from error
 
 
+# what installs packages that the shipped files name
+HINTS = {'example-robot-data': "pip install 'kane_dynamics[robots]' installs this package"}
+
+
 def resolve(uri: str) -> Path:
     """
     Return the file that a path, a file:// or a package:// URI names.
@@ -139,7 +143,10 @@ def resolve(uri: str) -> Path:
     for path in tried:
         if path.is_file():
             return path
-    raise InvalidInputError(f"urdf_file '{uri}' not found as any of {[str(p) for p in tried]}")
+    remedy = HINTS.get(package, 'source the workspace that holds the package')
+    raise InvalidInputError(
+        f"urdf_file '{uri}' not found as any of {[str(p) for p in tried]}; {remedy}"
+    )
 
 
 def share_directories(package: str) -> Iterator[Path]:

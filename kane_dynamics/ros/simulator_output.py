@@ -59,7 +59,7 @@ class SimulatorOutput:
             return None
         if TFMessage is None:
             self.remark = 'tf2_msgs is not installed: no tf'
-            self._node.get_logger().warning(self.remark)
+            self._node.get_logger().warning(self.remark, once=True)
             return None
         return self._node.create_publisher(TFMessage, 'tf', STATE)
 

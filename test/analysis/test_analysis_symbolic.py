@@ -15,7 +15,12 @@ import kane_dynamics as kd
 from kane_dynamics.analysis import symbolic
 from kane_dynamics.analysis.symbolic import QUANTITIES, equations_of_motion
 from kane_dynamics.constraints.base import constraint_rows
-from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
+from kane_dynamics.exceptions import (
+    ConstraintError,
+    InvalidInputError,
+    MissingPackageError,
+    NameNotFoundError,
+)
 
 sm = pytest.importorskip('sympy', reason='the extra "symbolic" is not installed')
 
@@ -282,7 +287,7 @@ class TestErrors:
 
     def test_without_sympy(self, monkeypatch):
         monkeypatch.setitem(sys.modules, 'sympy', None)
-        with pytest.raises(InvalidInputError, match=r"pip install 'kane_dynamics\[symbolic\]'"):
+        with pytest.raises(MissingPackageError, match=r"pip install 'kane_dynamics\[symbolic\]'"):
             equations_of_motion(planar_2r())
 
 

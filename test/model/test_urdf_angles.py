@@ -19,7 +19,7 @@ def arm(*rpy):
     links = ''.join(f'<link name="l{k}">{BODY}</link>' for k in range(len(rpy)))
     joints = ''.join(
         f'<joint name="j{k}" type="continuous"><parent link="{f"l{k - 1}" if k else "base"}"/>'
-        f'<child link="l{k}"/><origin xyz="0 0 0.3" rpy="{text}"/><axis xyz="0 0 1"/></joint>'
+        f'<child link="l{k}"/><origin xyz="0 0 0.3" rpy="{text}"/><axis xyz="0 1 0"/></joint>'
         for k, text in enumerate(rpy)
     )
     return f'<robot name="arm"><link name="base"/>{links}{joints}</robot>'

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: what it prints, and one line for each mistake."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kane_dynamics import cli
+
+ROOT = Path(__file__).resolve().parents[1]
+ARM = ROOT / 'robots' / 'nonholonomic.urdf'
+
+
+def said(capsys):
+    """Return what was printed, on one line each for output and errors."""
+    captured = capsys.readouterr()
+    return ' '.join(captured.out.split()), ' '.join(captured.err.split())
+
+
+def test_check(capsys):
+    assert cli.main(['check', str(ARM), '--base', 'planar']) == 0
+    output, errors = said(capsys)
+    assert "robot 'nonholonomic', planar base, nq 10, nv 10" in output
+    assert errors == ''
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'message'),
+    [
+        (['check', 'no/such.urdf'], "error: URDF file 'no/such.urdf' cannot be read: No"),
+        (['check', 'package://arm/arm.urdf'], "error: URDF file 'package:/arm/arm.urdf' cannot"),
+        (['equations', str(ARM), '--lock', 'elbow'], "error: no joint named 'elbow'; there are"),
+    ],
+)
+def test_mistakes_are_one_line_on_standard_error(arguments, message, capsys):
+    assert cli.main(arguments) == 1
+    output, errors = said(capsys)
+    assert errors.startswith(message)
+    assert 'Traceback' not in output + errors
+
+
+@pytest.mark.parametrize('duration', ['-1', '0', 'nan', 'inf', 'long'])
+def test_a_duration_must_be_positive(duration, capsys):
+    with pytest.raises(SystemExit) as left:
+        cli.main(['demo', '--duration', duration])
+    assert left.value.code == 2
+    assert 'need a number of seconds > 0' in said(capsys)[1]
+
+
+def test_unknown_robot_of_the_demo(capsys):
+    pytest.importorskip('rclpy', reason='the demo needs ROS 2')
+    assert cli.main(['demo', '--robot', 'tiagoo']) == 1
+    assert '--robot must be one of' in said(capsys)[1]
+
+
+@pytest.mark.skipif(os.name != 'posix', reason='permissions of POSIX')
+def test_an_output_folder_that_takes_no_files(tmp_path, capsys):
+    pytest.importorskip('rclpy', reason='the demo needs ROS 2')
+    file = tmp_path / 'file'
+    file.write_text('')
+    assert cli.main(['demo', '--output', str(file)]) == 1
+    assert f"--output: no files can be written to '{file}/nonholonomic'" in said(capsys)[1]
+
+
+def test_the_demo_without_ros_says_what_to_install(tmp_path):
+    code = """
+import sys
+sys.modules['rclpy'] = None
+from kane_dynamics.cli import main
+sys.exit(main(['demo']))
+"""
+    run = subprocess.run(
+        [sys.executable, '-c', code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, 'PYTHONPATH': str(ROOT)},
+        cwd=tmp_path,
+    )
+    assert run.returncode == 1
+    message = ' '.join(run.stderr.split())
+    assert message.startswith('error: the demo needs ROS 2 (rclpy), which is not installed: pip')
+    assert "pip install 'kane_dynamics[ros]'" in message
+    assert 'Traceback' not in message
