@@ -74,7 +74,7 @@ $(WITH_ROS): $(MADE)
 	@touch $@
 
 $(WITH_ROBOTS): $(WITH_ROS)
-	@echo 'Installing the URDF files of real robots (131 MB) ...'
+	@echo 'Installing the URDF files of real robots (131 MB to load, 414 MB on disk) ...'
 	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[ros,robots]'
 	@touch $@
 
