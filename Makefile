@@ -5,6 +5,8 @@
 # make validate the evaluation of Silva et al. against MuJoCo, operation counts, all methods compared
 # make stress   10^5 interrupted batches with threads, forks and garbage, on guarded memory
 # make soak     the closed loop under faults, MINUTES=30 RATE=500
+# make platforms a short suite on every Python 3.10 to 3.13 of this machine, old and new llvmlite
+# make aarch64  a short check on emulated aarch64 (Debian with qemu-user)
 # make lint     ruff and mypy only
 # make clean    remove the environment and what the tools left behind
 
@@ -51,6 +53,12 @@ stress: $(WITH_TESTS)
 soak: $(WITH_TESTS)
 	$(BIN)/python test/ros/soak.py --minutes $(MINUTES) --rate $(RATE)
 
+platforms:
+	$(PYTHON) test/platforms/pythons.py $(VENV)-platforms
+
+aarch64: $(MADE)
+	test/platforms/aarch64.sh $(VENV)-aarch64 $(BIN)/python
+
 # Small matrices: threads of the linear algebra only get into each other's way.
 test: export OMP_NUM_THREADS := 1
 test: export OPENBLAS_NUM_THREADS := 1
@@ -84,6 +92,6 @@ $(WITH_TESTS): $(MADE)
 	@touch $(WITH_ROS) $(WITH_ROBOTS) $@
 
 clean:
-	rm -rf $(VENV) build install log dist *.egg-info *-results
+	rm -rf $(VENV) $(VENV)-platforms $(VENV)-aarch64 build install log dist *.egg-info *-results
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
