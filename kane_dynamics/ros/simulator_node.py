@@ -142,8 +142,8 @@ class SimulatorNode(Node):
         self._pacer.start(plant.period)
         if p.lockstep:
             self.create_timer(RETRY_PERIOD, self._on_silence, clock=WALL)
-        if p.rtf > 0.0:
-            self.create_timer(plant.period * 1e-9 / p.rtf, self._on_tick, clock=WALL)
+        if self._pacer.rtf > 0.0:
+            self.create_timer(plant.period * 1e-9 / self._pacer.rtf, self._on_tick, clock=WALL)
         else:
             self._go_on()
 
@@ -236,7 +236,10 @@ class SimulatorNode(Node):
     def _look_around(self) -> None:
         """Notice other publishers of /clock and of joint_states."""
         if self._stamps.look():
+            unpaced = self._pacer.rtf == 0.0
             self._pacer.follow(self._node_time)
+            if unpaced and self.plant is not None:
+                self.create_timer(self.plant.period * 1e-9, self._on_tick, clock=WALL)
         self._output.look()
 
     def _node_time(self) -> int:
@@ -290,7 +293,14 @@ class SimulatorNode(Node):
         achieved = self._pacer.achieved(plant.time)
         self._account.seen(clamped=plant.clamped, stopped=plant.stop_hits)
         lockstep = self.parameters.lockstep
-        remark = self._account.remark(0.0 if lockstep else self._pacer.rtf, achieved)
+        alone = lockstep and not self._ever_answered
+        complaints = (
+            (ERROR, self._trouble),
+            (ERROR, self._stamps.problem()),
+            (WARN, self._output.crowd),
+            (WARN, 'lockstep: waiting for the first effort command' if alone else ''),
+            (WARN, self._account.remark(0.0 if lockstep else self._pacer.rtf, achieved)),
+        )
         values: dict[str, object] = {
             'time [s]': f'{plant.time * 1e-9:.9f}',
             'steps': plant.steps,
@@ -301,16 +311,9 @@ class SimulatorNode(Node):
         }
         if self._output.remark:
             values['remark'] = self._output.remark
-        if self._trouble:
-            return Status(ERROR, self._trouble, values)
-        if self._stamps.problem():
-            return Status(ERROR, self._stamps.problem(), values)
-        if self._output.crowd:
-            return Status(WARN, self._output.crowd, values)
-        if lockstep and not self._ever_answered:
-            return Status(WARN, 'lockstep: waiting for the first effort command', values)
-        if remark:
-            return Status(WARN, remark, values)
+        for level, text in complaints:
+            if text:
+                return Status(level, text, values)
         return Status(OK, 'paused' if self._paused else 'ok', values)
 
 

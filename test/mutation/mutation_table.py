@@ -60,6 +60,7 @@ LAWS = {
         'constant_force or same_place or (order and floating) or driven or meet or stays_closed',
     ),
     'friction': (f'{_S}friction.py',),
+    'stops': (f'{_S}stops.py', '-k', 'not pushed'),
     'lagrange': (f'{_A}lagrange.py', '-k', '(planar-1 or floating-2 or 0 or 1) and not traced'),
     'constrained_lagrange': (f'{_A}lagrange_motion.py',),
     'orbit': (f'{_A}orbit.py',),

@@ -35,7 +35,8 @@ CONTROLLER, SIMULATOR = 'kane_inverse_dynamics', 'kane_simulator'
 RECOVERY = 10.0  # [s] in which efforts must come again after a fault
 SILENCE = 2.0  # [s] in which zeros must come; with a dead clock the watchdog takes one
 START = 120.0  # [s] for the first efforts: with `compiled: wait`, the first start compiles
-WARM = 10.0  # [s] of a process's life that do not count for the growth of its memory
+WARM = 10.0  # [s] of a process's life, and
+WARM_PART = 0.3  # of it, that do not count for the growth of its memory
 PAGE = 4096
 
 
@@ -71,7 +72,7 @@ class Memory:
         slopes = []
         for _, life in itertools.groupby(self.samples, key=lambda s: s[0]):
             t, size = np.array([s[1:] for s in life]).T
-            kept = t > t[0] + WARM
+            kept = t > t[0] + max(WARM, WARM_PART * (t[-1] - t[0]))
             if np.count_nonzero(kept) >= 5:
                 slopes.append(60.0 * np.polyfit(t[kept], size[kept], 1)[0])
         return float(np.mean(slopes)) if slopes else math.nan
@@ -294,10 +295,10 @@ def main(arguments=None):
                 soak.inject(fault, chosen.seconds)
                 if time.monotonic() > end:
                     break
-            soak._spin(1.5)  # a last report
+            bench.spin(1.5)  # a last report
+            failures = soak.failures()
         finally:
             bench.close()
-    failures = soak.failures()
     sys.stdout.write(f'{soak.table()}\n' + (f'FAILED: {failures}\n' if failures else 'ok\n'))
     return 1 if failures else 0
 
