@@ -160,7 +160,9 @@ def solve_constrained(
     multipliers: list[Scalar] = [0.0] * len(system.rows)
     for i, multiplier in zip(system.order, solved, strict=True):
         multipliers[i] = multiplier
-    health = smaller(factor.health, found.health)
+    # false for NaN: a row has no value here, and comparisons of pivots did not notice
+    known = sum((part * part for part in x), 0.0) >= 0.0
+    health = where(known, smaller(factor.health, found.health), 0.0)
     if watch:
         health = _watched(health, system, found, right_side, x, free, force, multipliers)
         if speeds is not None:

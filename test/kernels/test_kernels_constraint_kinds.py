@@ -6,10 +6,11 @@ import dataclasses
 import numpy as np
 import pytest
 from kernel_cases import error
-from support.constraint_cases import CASES, Case, rows_at
+from support.constraint_cases import CASES, Case, free_body, rows_at
 from support.machines import planar_2r
 
 import kane_dynamics as kd
+from kane_dynamics.exceptions import ConstraintError
 
 ROUNDOFF = 1e-12  # of a few hundred operations on numbers of size 1 to 100
 
@@ -71,3 +72,20 @@ def test_steps_with_projection(kind):
         ends.append(np.r_[simulation.q, simulation.v])
     # two Newton steps here, as many as it takes there: both to 1e-12
     assert error(ends[1], ends[0]) < 1e-11
+
+
+def test_a_flat_coin_is_said_by_both_engines():
+    # regression: the compiled solve ended in NaN in silence
+    body = free_body()
+    coin = (kd.constraints.rolling_wheel(body, 'base', 0.1, (0, 0, 1)),)
+    fast = kd.compile(body, coin, cache=False)
+    flat, v = body.neutral(), np.zeros(6)
+    for engine in (fast.forward_dynamics, lambda *x: kd.forward_dynamics(body, *x, coin)):
+        with pytest.raises(ConstraintError, match='the wheel lies flat'):
+            engine(flat, v, v)
+    tilted = flat.copy()
+    tilted[3:5] = np.cos(0.3), np.sin(0.3)
+    both, at_rest = np.array([tilted, flat]), np.zeros((2, 6))
+    with pytest.raises(ConstraintError, match='state 1 of the batch.*the wheel lies flat'):
+        fast.forward_dynamics(both, at_rest, at_rest)
+    assert np.isnan(fast.forward_dynamics(flat * np.nan, v, v)).all()
