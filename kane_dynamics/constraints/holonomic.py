@@ -25,6 +25,7 @@ from kane_dynamics.constraints.traced_rows import (
     traced_column,
     traced_rows,
 )
+from kane_dynamics.model.checks import as_function, as_text
 from kane_dynamics.model.integration import coordinate_rates, rate_along_motion
 from kane_dynamics.model.robot import Robot
 
@@ -56,7 +57,8 @@ def holonomic(
     """
     import casadi as ca
 
-    name, state = label or 'holonomic', state_symbols(robot)
+    as_function('phi', phi, 'q', 't')
+    name, state = as_text('label', label) or 'holonomic', state_symbols(robot)
     column = traced_column(name, phi, (state.place, state.t))
     turns = [coordinate_rates(robot, state.place, unit) for unit in np.eye(robot.nv).tolist()]
     A = ca.jacobian(column, state.q) @ expression_matrix(np.array(turns, dtype=object).T)

@@ -31,6 +31,7 @@ from kane_dynamics.constraints.base import Projection, Row, projected_columns
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.model.body import Vector
 from kane_dynamics.model.chain_motion import Columns, frame_motion
+from kane_dynamics.model.checks import as_choice
 from kane_dynamics.model.joint_kinds import unit_axis
 from kane_dynamics.model.robot import Frame, Robot
 from kane_dynamics.model.state import checked_robot
@@ -202,17 +203,16 @@ def loop_closure(
     NameNotFoundError
         If there is no such frame.
     InvalidInputError
-        If the axis is not three finite numbers, or is zero.
+        If there is no such joint, or the axis is not three finite numbers, or is zero.
     ConstraintError
-        If both frames belong to the same body, there is no such joint, or a revolute joint has no
-        axis or another joint has one.
+        If both frames belong to the same body, or a revolute joint has no axis or another joint
+        has one.
 
     """
     a, b = checked_robot(robot).frame(frame_a), robot.frame(frame_b)
     if a.body == b.body:
         raise ConstraintError(f"frames '{frame_a}' and '{frame_b}' belong to the same body")
-    if joint not in _JOINTS:
-        raise ConstraintError(f'a loop is closed by one of {list(_JOINTS)}, got {joint!r}')
+    as_choice('joint', joint, _JOINTS)
     if (axis is not None) != (joint == 'revolute'):
         raise ConstraintError(
             f"loop_closure '{frame_a}' to '{frame_b}': a revolute joint needs an axis, no other "

@@ -99,10 +99,11 @@ def export_c(
         If there is no such folder, or another argument is wrong.
 
     """
+    function = casadi_function(robot, name, constraints)
     place = Path(as_path('folder', folder))
     if not place.is_dir():
         raise InvalidInputError(f'folder: need one that exists, got {place}')
     generator = ca.CodeGenerator(f'{name}.c', {'with_header': True})
-    generator.add(casadi_function(robot, name, constraints))
+    generator.add(function)
     generator.generate(f'{place}/')
     return place / f'{name}.c', place / f'{name}.h'

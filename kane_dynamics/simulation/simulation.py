@@ -324,7 +324,7 @@ def simulate(
 
     """
     simulation = Simulation(robot, constraints, step, integrator, projection, engine, halvings)
-    simulation.reset(q, v)
+    simulation.reset(checked_coordinates(robot, q), checked_speeds(robot, v))
     count = round(as_nonnegative('duration [s]', duration) / simulation.step_size)
     law = effort_law(robot, effort, count, simulation.step_size)
     times, qs, vs = [simulation.time], [simulation.q], [simulation.v]
