@@ -192,7 +192,7 @@ def test_errors():
     robot, c = four_bar(), kd.constraints
     ends = 'coupler_end', 'rocker_end'
     with pytest.raises(
-        ConstraintError, match=r"one of \['fixed', 'ball', 'revolute'\], got 'pin'"
+        InvalidInputError, match=r"one of \['fixed', 'ball', 'revolute'\], got str 'pin'"
     ):
         c.loop_closure(robot, *ends, 'pin')
     with pytest.raises(ConstraintError, match='a revolute joint needs an axis'):
