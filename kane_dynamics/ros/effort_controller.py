@@ -11,6 +11,7 @@ from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_law import EffortLaw, Terms, clamped, known_limits
 from kane_dynamics.ros.follower import Follower
 from kane_dynamics.ros.input_guard import InputGuard
+from kane_dynamics.ros.reference import Reference
 from kane_dynamics.ros.tables import InverseDynamicsParameters
 
 Floats = NDArray[np.float64]
@@ -118,13 +119,15 @@ class EffortController:
 
     def _wanted(self, time: int, q: Floats, v: Floats) -> Floats | None:
         p, law = self._parameters, self._law
-        reference = self._follower.follow(time)
-        if reference is None and self.on_stale == 'hold_position':
-            reference = self._follower.hold(time, p.braking_time, self._p > 0.0)
+        reference: Reference | None
+        if self.on_stale == 'hold_position':
+            stiff = self._p > 0.0
+            reference = self._follower.follow_or_hold(time, p.braking_time, stiff)
+        else:
+            reference = self._follower.follow(time)
         if reference is not None:
             forward = law.feedforward(q, v, reference, self._terms)
             return p.torque_scale * forward + law.feedback(q, v, reference, self._p, self._d)
-        self._follower.drift()
         if self.on_stale == 'hold_gravity':
             return p.torque_scale * law.hold(q, self._terms)
         return np.zeros(len(self.motors)) if self.on_stale == 'zero' else None
@@ -152,4 +155,5 @@ class EffortController:
 
     def adrift(self) -> list[str]:
         """Return the motors that ought to be held now, and are not."""
-        return self.loose() if self._follower.holds else []
+        held = {self.motors[i] for i in self._follower.held}
+        return [name for name in self.loose() if name in held]

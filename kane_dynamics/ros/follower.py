@@ -50,9 +50,9 @@ class Follower:
         self._hold: Plan | None = None
 
     @property
-    def holds(self) -> bool:
-        """Return whether the motors brake and hold for want of a reference."""
-        return self._hold is not None
+    def held(self) -> Indices:
+        """Return the motors that brake and hold for want of a reference."""
+        return self._hold.motor if self._hold is not None else self._everyone[:0]
 
     def measure(self, q: Floats, v: Floats) -> None:
         """Take the measured state, from which motions begin."""
@@ -61,31 +61,48 @@ class Follower:
 
     def follow(self, time: int) -> Reference | None:
         """Return what the reference wants at a time [ns], or None without a fresh one."""
-        reference = self.reference.at(time)
-        if reference is not None:
-            self._wanted, self._hold = reference, None
-        return reference
+        self._wanted, self._hold = self.reference.at(time), None
+        return self._wanted
 
-    def hold(self, time: int, braking_time: float, stiff: NDArray[np.bool_]) -> Reference:
+    def follow_or_hold(
+        self, time: int, braking_time: float, stiff: NDArray[np.bool_]
+    ) -> Reference:
         """
-        Return the motion of all motors that brakes, from the first call on, and then holds.
+        Return what the reference wants; motors without one brake, and then hold.
 
         Parameters
         ----------
         time : int
             Time [ns].
         braking_time : float
-            From the first call to rest [s].
+            To rest, from the first call without a reference for these motors [s].
         stiff : ndarray of bool, shape (number of motors,)
             Motors with a position gain; the others brake, and stay where they are then.
 
         """
-        if self._hold is None:
-            self._hold = Plan(self._everyone, time, braking(*self._begin(), braking_time))
+        named = self.reference.at(time)
+        if named is not None and len(named.motor) == len(self._everyone):
+            self._wanted, self._hold = named, None
+            return named
+        free = self._everyone if named is None else np.setdiff1d(self._everyone, named.motor)
+        if self._hold is None or not np.array_equal(self._hold.motor, free):
+            position, velocity = self._begin()
+            self._hold = Plan(free, time, braking(position[free], velocity[free], braking_time))
         position, velocity, acceleration = self._hold.at(time)
-        position = np.where(stiff, position, self._position)
-        self._wanted = self._motors.reference(self._everyone, position, velocity, acceleration)
+        position = np.where(stiff[free], position, self._position[free])
+        self._wanted = self._motors.reference(free, position, velocity, acceleration)
+        if named is not None:
+            self._wanted = self._both(named, self._wanted)
         return self._wanted
+
+    def _both(self, one: Reference, other: Reference) -> Reference:
+        """Return the reference of two sets of motors."""
+        pairs = zip(
+            (one.motor, one.position, one.velocity, one.acceleration),
+            (other.motor, other.position, other.velocity, other.acceleration),
+            strict=True,
+        )
+        return self._motors.reference(*(np.concatenate(pair) for pair in pairs))
 
     def _begin(self) -> tuple[Floats, Floats]:
         """Return where to hold from: where the reference rests, else the measured state."""

@@ -208,9 +208,36 @@ def held(loop, stiff=None):
     """Return the hold of all motors, as name to (position, velocity, acceleration)."""
     n = len(loop.model.motors)
     stiff = np.ones(n, dtype=bool) if stiff is None else stiff
-    reference = loop.follower.hold(loop.clock.node, 0.5, stiff)
+    reference = loop.follower.follow_or_hold(loop.clock.node, 0.5, stiff)
     values = (reference.position, reference.velocity, reference.acceleration)
-    return dict(zip(loop.model.motors, np.array(values).T, strict=True))
+    names = [loop.model.motors[i] for i in reference.motor]
+    return dict(zip(names, np.array(values).T, strict=True))
+
+
+def test_motors_that_the_reference_does_not_name_are_held(model):
+    loop = Loop(model)
+    loop.v[model.v_index((WHEEL,))] = 2.0
+    loop.follower.measure(loop.q, loop.v)
+    assert set(held(loop)) == set(model.motors)
+    assert loop.send([ARM], ramp(first=0.1))
+    for _ in range(2):  # they brake on while the arm begins to move
+        loop.clock.forward(0.6)
+        loop.q[model.q_index((WHEEL,))] = 0.4
+        loop.v[model.v_index((WHEEL,))] = 0.0
+        loop.follower.measure(loop.q, loop.v)
+        both = held(loop)
+        assert set(both) == set(model.motors)
+    assert_allclose(both[ARM], [0.33, 0.3, 0.0], atol=1e-12)
+    assert_allclose(both[WHEEL][1:], 0.0)
+    before = both[WHEEL][0]
+    loop.clock.forward(4.0)  # the trajectory is over: the arm rests, the wheel is held as before
+    both = held(loop)
+    assert_allclose(both[ARM], [1.5, 0.0, 0.0], atol=1e-12)
+    assert_allclose(both[WHEEL], [before, 0.0, 0.0], atol=1e-12)
+    assert len(loop.follower.held) == len(model.motors) - 1
+    loop.clock.forward(TIMEOUT)
+    assert_allclose(held(loop)[ARM], [1.5, 0.0, 0.0], atol=1e-12)
+    assert len(loop.follower.held) == len(model.motors)
 
 
 def test_hold_brakes_from_the_measured_speed_and_stays(model):
