@@ -59,7 +59,7 @@ def angle_remarks(urdf: UrdfModel) -> Iterator[str]:
     largest, name, _ = max(inexact)
     yield (
         f'{len(inexact)} rpy angles of joint origins are nearly, not exactly, multiples of pi/2, '
-        f"pi/3 or pi/4: {shown}{more}; the largest difference is {largest:.1e} rad, at joint "
+        f'pi/3 or pi/4: {shown}{more}; the largest difference is {largest:.1e} rad, at joint '
         f"'{name}'. load_urdf(..., snap_angles=True) takes them as exact"
     )
 

@@ -109,6 +109,11 @@ class Plant:
         return self.steps_per_period * self._step_ns
 
     @property
+    def steps_to_state(self) -> int:
+        """Return the number of steps to the next publication of joint_states."""
+        return self.steps_per_period - self.steps % self.steps_per_period
+
+    @property
     def odom_due(self) -> bool:
         """Return whether odometry is due at the present step."""
         return self.steps % (self.steps_per_period * self.periods_per_odom) == 0

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +18,7 @@ from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.ros.command_input import CommandInput
 from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Diagnostics, Status, input_status
 from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.lockstep import RETRY_PERIOD, Lockstep
 from kane_dynamics.ros.loop_account import LoopAccount
 from kane_dynamics.ros.model_host import ModelHost
 from kane_dynamics.ros.pacer import BACKLOG, Pacer
@@ -37,10 +37,9 @@ from kane_dynamics.ros.simulator_output import SimulatorOutput
 from kane_dynamics.ros.tables import INITIAL_POSITION, SimulatorParameters
 
 WALL = Clock(clock_type=ClockType.STEADY_TIME)
+WAITING = 'lockstep: waiting for the first effort command'
 LOOK_PERIOD = 0.2
 """Wall time [s] between looks at who else publishes the simulator's topics."""
-RETRY_PERIOD = 0.05
-"""Wall time [s] after which lockstep publishes an unanswered state again."""
 
 
 class SimulatorNode(Node):
@@ -66,8 +65,7 @@ class SimulatorNode(Node):
         self._trouble = ''
         self._account = LoopAccount()
         self._pacer = Pacer(self.parameters.rtf)
-        self._answered, self._ever_answered = False, False
-        self._published_at = time.monotonic()
+        self._lockstep = Lockstep(self.parameters.lockstep)
         # on the wall clock a timer is enough, and the events executor serves no guard conditions
         paced = self.parameters.rtf > 0.0 and not self.parameters.lockstep
         self._again = None if paced else self.create_guard_condition(self._on_tick)
@@ -159,7 +157,7 @@ class SimulatorNode(Node):
             since = now - round(self.parameters.command_timeout * 1e9)
         if not self._commands.take(message, self.plant, now, since, lockstep) or not lockstep:
             return
-        self._answered = self._ever_answered = True
+        self._lockstep.answer()
         if self.parameters.rtf == 0.0:
             self._on_tick()
 
@@ -171,7 +169,7 @@ class SimulatorNode(Node):
 
     def _on_tick(self) -> None:
         """Run one period if it is due; more follow after the callbacks that wait now."""
-        if self.plant is None or self._paused or self._trouble or self._waiting():
+        if self.plant is None or self._paused or self._trouble or self._lockstep.waiting():
             self._account.interrupt()
             self._pacer.skip()
             return
@@ -179,7 +177,7 @@ class SimulatorNode(Node):
             if self._pacer.due():
                 self._run_period(self.plant)
                 self._pacer.count()
-        if self._pacer.due() and not self._waiting():
+        if self._pacer.due() and not self._lockstep.waiting():
             self._go_on()
 
     def _go_on(self) -> None:
@@ -187,28 +185,22 @@ class SimulatorNode(Node):
         if self._again is not None:
             self._again.trigger()
 
-    def _waiting(self) -> bool:
-        """Return whether lockstep waits for the efforts of the last state."""
-        return self.parameters.lockstep and not self._answered
-
     def _on_silence(self) -> None:
         """Lockstep: repeat a state that nobody answered; after the timeout go on without."""
-        if self.plant is None or self._paused or self._answered:
+        if self.plant is None or self._paused or self._trouble:
             return
-        waited = time.monotonic() - self._published_at
-        if self._ever_answered and waited > self.parameters.command_timeout:
+        if self._lockstep.lost(self.parameters.command_timeout):
             self._account.add(timeouts=1)
             self.plant.release_all()
             self._run_period(self.plant)
-        elif waited > RETRY_PERIOD:
+        elif self._lockstep.repeat():
             self._publish_again(self.plant)
 
     def _run_period(self, plant: Plant) -> None:
         """Integrate to the next publication and publish."""
-        rest = plant.steps_per_period - plant.steps % plant.steps_per_period
         answered = self._commands.stamp if self._commands is not None else 0
         self._account.period(self._stamp, answered, self.parameters.command_timeout)
-        if self._advance(plant, rest):
+        if self._advance(plant, plant.steps_to_state):
             self._publish()
 
     def _advance(self, plant: Plant, steps: int) -> bool:
@@ -223,7 +215,7 @@ class SimulatorNode(Node):
 
     def _publish(self) -> None:
         if self.plant is not None:
-            self._answered, self._published_at = False, time.monotonic()
+            self._lockstep.publish()
             self._publish_again(self.plant)
             self._first_stamp = self._stamp
 
@@ -272,7 +264,7 @@ class SimulatorNode(Node):
             return response
         done = 0
         while done < count:
-            part = min(count - done, plant.steps_per_period - plant.steps % plant.steps_per_period)
+            part = min(count - done, plant.steps_to_state)
             if not self._advance(plant, part):
                 response.message = self._trouble
                 return response
@@ -293,12 +285,11 @@ class SimulatorNode(Node):
         achieved = self._pacer.achieved(plant.time)
         self._account.seen(clamped=plant.clamped, stopped=plant.stop_hits)
         lockstep = self.parameters.lockstep
-        alone = lockstep and not self._ever_answered
         complaints = (
             (ERROR, self._trouble),
             (ERROR, self._stamps.problem()),
             (WARN, self._output.crowd),
-            (WARN, 'lockstep: waiting for the first effort command' if alone else ''),
+            (WARN, WAITING if self._lockstep.alone() else ''),
             (WARN, self._account.remark(0.0 if lockstep else self._pacer.rtf, achieved)),
         )
         values: dict[str, object] = {
