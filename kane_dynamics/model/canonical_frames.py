@@ -27,7 +27,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-import quaternion
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.inertia import Inertia
@@ -170,6 +169,8 @@ def _square_to(z: Floats, x: Floats) -> Floats:
 
 def _placement(robot: Robot, i: int, chosen: list[_Frame]) -> _Placement:
     """Return where a joint is in the parent's new frame, with sparse axes."""
+    import quaternion  # with scipy.interpolate, which code from the cache does without
+
     body, new = robot.bodies[i], chosen[i]
     parent = _GIVEN if robot.parents[i] == WORLD else chosen[robot.parents[i]]
     if parent is _GIVEN and new is _GIVEN:

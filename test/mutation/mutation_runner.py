@@ -23,6 +23,8 @@ PASSED, FAILED, BROKEN = 0, 1, 2
 
 def import_libraries():
     """Import what the package and its tests need, and forget the package itself."""
+    import casadi  # noqa: F401
+    import llvmlite.binding  # noqa: F401
     import pytest  # noqa: F401
     import scipy.linalg
     import scipy.spatial.transform  # noqa: F401

@@ -70,5 +70,6 @@ LAWS = {
     'methods': (f'{_A}methods.py', '-k', '1 or mass or greville or kane'),
     'gibbs': (f'{_A}gibbs.py', '-k', '(1-planar or 2-floating or 0-fixed) and trees'),
     'start': (f'{_S}api.py',),
+    'sines': ('test/kernels/test_kernels_sincos.py', '-k', 'constant and 1.0'),
     'trajectories': ('test/control/test_control_trajectory.py',),
 }
