@@ -98,7 +98,7 @@ class Loop:
 
     def run(self):
         """Run for DURATION; return the root mean square error of the arm and of the wheels."""
-        self.bench.until(lambda: self.errors and self.errors[-1][0] >= DURATION, 60.0)
+        self.bench.until(lambda: self.errors and self.errors[-1][0] >= DURATION, 300.0)
         assert self.bench.terminate(self.simulator) == 0
         assert self.bench.terminate(self.controller) == 0
         self.bench.node.destroy_subscription(self.subscription)
