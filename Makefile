@@ -72,6 +72,9 @@ lint: $(WITH_TESTS)
 $(MADE):
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 10) else \
 	  f"kane_dynamics needs Python >= 3.10; $(PYTHON) is {sys.version.split()[0]}: make PYTHON=...")'
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo 'No environment can be made: $(PYTHON) has no venv or ensurepip.' \
+	  'On Debian and Ubuntu: sudo apt install python3-venv; or make PYTHON=... with another one'; exit 1; }
 	@echo 'Making the environment $(VENV) ...'
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@

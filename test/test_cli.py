@@ -31,7 +31,10 @@ def test_check(capsys):
     ('arguments', 'message'),
     [
         (['check', 'no/such.urdf'], "error: URDF file 'no/such.urdf' cannot be read: No"),
-        (['check', 'package://arm/arm.urdf'], "error: URDF file 'package:/arm/arm.urdf' cannot"),
+        (
+            ['check', 'package://arm/arm.urdf'],
+            "error: URDF file 'package://arm/arm.urdf': package:// addresses are not resolved",
+        ),
         (['equations', str(ARM), '--lock', 'elbow'], "error: no joint named 'elbow'; there are"),
     ],
 )

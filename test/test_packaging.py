@@ -399,3 +399,24 @@ def test_colcon_build(tree, tmp_path):
     found = python(code, tmp_path, PYTHONPATH=site_packages, AMENT_PREFIX_PATH=prefix)
     assert Path(found) == share
     assert (share / 'robots' / 'nonholonomic.urdf').is_file()
+
+
+@pytest.mark.skipif(shutil.which('make') is None, reason='make is not installed')
+def test_make_without_venv_says_what_to_install(tmp_path):
+    # Debian and Ubuntu leave venv out of python3
+    fake = tmp_path / 'python'
+    fake.write_text(
+        f'#!/bin/sh\ncase "$*" in *ensurepip*) exit 1;; *) exec {sys.executable} "$@";; esac\n'
+    )
+    fake.chmod(0o755)
+    environment = tmp_path / 'environment'
+    made = subprocess.run(
+        ['make', '-s', f'PYTHON={fake}', f'VENV={environment}', 'lint'],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert made.returncode != 0
+    assert 'apt install python3-venv' in made.stdout
+    assert not environment.exists()

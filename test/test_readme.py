@@ -17,6 +17,7 @@ def test_python_example_runs(monkeypatch, tmp_path, capsys):
     exec(compile(code, 'README.md', 'exec'), {})
     printed = capsys.readouterr().out
     assert 'wheel_left_joint/rolling' in printed
+    assert 'np.float64' not in printed  # numbers, not how numpy writes them
 
 
 @pytest.mark.parametrize('page', ['methods.md'])

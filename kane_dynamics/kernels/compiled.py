@@ -72,7 +72,8 @@ class CompiledRobot:
 
     The functions below have the names and results of those of `kane_dynamics`. They take float64
     arrays of one state, or of many states as rows (run on all cores), and write into `out` where
-    it is given. NaN in gives NaN out.
+    it is given. NaN in any input gives NaN in every entry of the output, in its row alone; a
+    quaternion that is not unit raises InvalidInputError, with the number of the row.
 
     - ``inverse_dynamics(q, v, a, out=None)``, shape (nv,)
     - ``bias_force(q, v, out=None)``, ``gravity_force(q, out=None)``, shape (nv,)
