@@ -22,7 +22,7 @@ import kane_dynamics as kd
 from benchmark.timing import Contender, Effort, race
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.module import KernelSpec
+from kane_dynamics.kernels.kernel_spec import KernelSpec
 from kane_dynamics.kernels.native import compile_object, kernel_ir
 from kane_dynamics.kernels.trace import Tracer
 

@@ -12,9 +12,9 @@ from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels
 from kane_dynamics.kernels.door import at_the_door
 from kane_dynamics.kernels.fingerprint import fingerprint
 from kane_dynamics.kernels.generic import too_large
+from kane_dynamics.kernels.kernel_spec import KernelSpec
 from kane_dynamics.kernels.llvm_calls import LlvmCall
 from kane_dynamics.kernels.method_graphs import METHOD_GRAPHS
-from kane_dynamics.kernels.module import KernelSpec
 from kane_dynamics.kernels.native import kernel_ir, start_compiling
 from kane_dynamics.kernels.recording import EffortLaw, record_step
 from kane_dynamics.kernels.selection import RowPlan

@@ -16,7 +16,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.arguments import Arguments, as_output, fill_rows
 from kane_dynamics.kernels.batches import run_batch
 from kane_dynamics.kernels.cache import CachedKernel
-from kane_dynamics.kernels.module import HEALTH_LIMIT
+from kane_dynamics.kernels.kernel_spec import HEALTH_LIMIT
 from kane_dynamics.kernels.native import NativeModule, make_entry
 
 Floats = NDArray[np.float64]

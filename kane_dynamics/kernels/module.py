@@ -17,72 +17,16 @@ Exported functions, with one pointer for each input and output array:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
 
-from kane_dynamics.kernels.straight_line import (
-    FLAGS,
-    Block,
-    append_graph,
-    sincos_definition,
-)
+from kane_dynamics.kernels.entry_code import entry_text
+from kane_dynamics.kernels.kernel_spec import HEALTH_LIMIT, KernelSpec
+from kane_dynamics.kernels.sines import sincos_definition
+from kane_dynamics.kernels.straight_line import FLAGS, Block, append_graph
 
-# Slots of the table that `entry` reads addresses from; see native.Entry.
-TABLE = (
-    'array_type',
-    'double_descr',
-    'new_array',
-    'increment_reference',
-    'decrement_reference',
-    'call',
-    'slow_path',
-    'out_keyword',
-)
-HEALTH_LIMIT = 1e-6  # relative pivots below this go to the reference solve
 # Larger states go to the reference: sines of the kernels keep all digits to ten times this.
 LARGEST_INPUT = 1e13
 _FOUR = '<4 x double>'
-
-# PyArrayObject of the public C headers: offsets after the object header.
-_DATA, _NDIM, _DIMENSIONS, _DESCR, _FLAGS = 0, 8, 16, 40, 48
-_CARRAY_READ, _CARRAY_WRITE = 0x101, 0x501  # C-contiguous, aligned (, writeable)
-_DOUBLE_TYPE_NUMBER = 12
-
-
-@dataclass(frozen=True)
-class KernelSpec:
-    """
-    A traced function and the shapes of its arrays.
-
-    Parameters
-    ----------
-    name : str
-        Name of the kernel.
-    function : casadi.Function
-        Inputs dense vectors; outputs of any sparsity; the last output is the scalar health.
-    input_sizes : tuple of int
-        Length of each input.
-    output_shapes : tuple of tuple of int
-        Shape of each output array but the health. The Python entry returns the first.
-
-    """
-
-    name: str
-    function: ca.Function
-    input_sizes: tuple[int, ...]
-    output_shapes: tuple[tuple[int, ...], ...]
-
-    @property
-    def output_sizes(self) -> tuple[int, ...]:
-        """Return the number of entries of each output."""
-        sizes = []
-        for shape in self.output_shapes:
-            size = 1
-            for length in shape:
-                size *= length
-            sizes.append(size)
-        return tuple(sizes)
 
 
 def module_text(spec: KernelSpec, lanes: int, header: int) -> str:
@@ -112,7 +56,7 @@ def module_text(spec: KernelSpec, lanes: int, header: int) -> str:
             one,
             many,
             _batch(spec, lanes),
-            _entry(spec, header),
+            entry_text(spec, header),
         ]
     )
 
@@ -271,142 +215,3 @@ def _batch(spec: KernelSpec, lanes: int) -> str:
         f'define void @{spec.name}_batch({parameters}, ptr %health, i64 %begin, i64 %end) '
         f'{{\n  {text}\n}}\n'
     )
-
-
-def _entry(spec: KernelSpec, header: int) -> str:
-    """Return ``PyObject *entry(self, args, nargs, kwnames)``; self is the table array."""
-    count = len(spec.input_sizes)
-    lines = [
-        'entry:',
-        f'%table.p = getelementptr i8, ptr %self, i64 {header + _DATA}',
-        '%table = load ptr, ptr %table.p',
-    ]
-    for slot, name in enumerate(TABLE):
-        lines.append(f'%{name}.p = getelementptr ptr, ptr %table, i64 {slot}')
-        lines.append(f'%{name} = load ptr, ptr %{name}.p')
-    lines += [
-        '%no.names = icmp eq ptr %names, null',
-        'br i1 %no.names, label %positional, label %named',
-        'named:',  # exactly one keyword, the interned string 'out', after all inputs
-        f'%only.out = icmp eq i64 %nargs, {count}',
-        'br i1 %only.out, label %named.count, label %slow',
-        'named.count:',
-        f'%names.n.p = getelementptr i8, ptr %names, i64 {header}',
-        '%names.n = load i64, ptr %names.n.p',
-        '%one.name = icmp eq i64 %names.n, 1',
-        'br i1 %one.name, label %named.name, label %slow',
-        'named.name:',
-        f'%name.p = getelementptr i8, ptr %names, i64 {tuple.__basicsize__}',
-        '%name = load ptr, ptr %name.p',
-        '%is.out = icmp eq ptr %name, %out_keyword',
-        'br i1 %is.out, label %with.out, label %slow',
-        'positional:',
-        f'switch i64 %nargs, label %slow [ i64 {count}, label %without.out '
-        f'i64 {count + 1}, label %with.out ]',
-        'with.out:',
-        'br label %inputs',
-        'without.out:',
-        'br label %inputs',
-        'inputs:',
-        '%given = phi i1 [ true, %with.out ], [ false, %without.out ]',
-    ]
-    for i, size in enumerate(spec.input_sizes):
-        lines += _checked(f'a{i}', i, (size,), _CARRAY_READ, header)
-    lines += ['br i1 %given, label %reuse, label %create', 'reuse:']
-    lines += _checked('r', count, spec.output_shapes[0], _CARRAY_WRITE, header)
-    lines += [
-        'call void %increment_reference(ptr %r)',
-        'br label %run',
-        'create:',
-        *_created(spec.output_shapes[0]),
-        '%failed = icmp eq ptr %c, null',
-        'br i1 %failed, label %error, label %created',
-        'created:',
-        f'%c.data.p = getelementptr i8, ptr %c, i64 {header + _DATA}',
-        '%c.data = load ptr, ptr %c.data.p',
-        'br label %run',
-        'run:',
-        '%result = phi ptr [ %r, %r.good ], [ %c, %created ]',
-        '%data = phi ptr [ %r.data, %r.good ], [ %c.data, %created ]',
-    ]
-    for o, size in enumerate(spec.output_sizes[1:], start=1):
-        lines.append(f'%scratch{o} = alloca [{max(size, 1)} x double]')
-    pointers = [f'ptr %a{i}.data' for i in range(count)] + ['ptr %data']
-    pointers += [f'ptr %scratch{o}' for o in range(1, len(spec.output_sizes))]
-    lines += [
-        f'%health = call double @{spec.name}({", ".join(pointers)})',
-        f'%ill = fcmp olt double %health, {Block(1).constant(HEALTH_LIMIT)}',
-        'br i1 %ill, label %drop, label %return',
-        'drop:',
-        'call void %decrement_reference(ptr %result)',
-        'br label %slow',
-        'return:',
-        'ret ptr %result',
-        'error:',
-        'ret ptr null',
-        'slow:',
-        '%answer = call ptr %call(ptr %slow_path, ptr %args, i64 %nargs, ptr %names)',
-        'ret ptr %answer',
-    ]
-    text = '\n  '.join(lines)
-    return (
-        f'define ptr @{spec.name}_entry(ptr %self, ptr %args, i64 %nargs, ptr %names) '
-        f'{{\n  {text}\n}}\n'
-    )
-
-
-def _checked(
-    name: str, position: int, shape: tuple[int, ...], flags: int, header: int
-) -> list[str]:
-    """Return code that jumps to ``slow`` unless an argument is the array that is needed."""
-    fields = {
-        'type': (header - 8, 'ptr'),
-        'data': (header + _DATA, 'ptr'),
-        'ndim': (header + _NDIM, 'i32'),
-        'dims': (header + _DIMENSIONS, 'ptr'),
-        'descr': (header + _DESCR, 'ptr'),
-        'flags': (header + _FLAGS, 'i32'),
-    }
-    lines = [
-        f'%{name}.arg = getelementptr ptr, ptr %args, i64 {position}',
-        f'%{name} = load ptr, ptr %{name}.arg',
-    ]
-
-    def field(key: str) -> None:
-        offset, kind = fields[key]
-        lines.append(f'%{name}.{key}.p = getelementptr i8, ptr %{name}, i64 {offset}')
-        lines.append(f'%{name}.{key} = load {kind}, ptr %{name}.{key}.p')
-
-    def require(label: str, condition: str) -> None:
-        lines.append(f'%{name}.is.{label} = {condition}')
-        lines.append(f'br i1 %{name}.is.{label}, label %{name}.{label}.ok, label %slow')
-        lines.append(f'{name}.{label}.ok:')
-
-    field('type')
-    require('array', f'icmp eq ptr %{name}.type, %array_type')
-    for key in ('descr', 'ndim', 'flags', 'dims'):
-        field(key)
-    require('double', f'icmp eq ptr %{name}.descr, %double_descr')
-    lines.append(f'%{name}.set = and i32 %{name}.flags, {flags}')
-    require('plain', f'icmp eq i32 %{name}.set, {flags}')
-    require('flat', f'icmp eq i32 %{name}.ndim, {len(shape)}')
-    for axis, length in enumerate(shape):
-        lines.append(f'%{name}.n{axis}.p = getelementptr i64, ptr %{name}.dims, i64 {axis}')
-        lines.append(f'%{name}.n{axis} = load i64, ptr %{name}.n{axis}.p')
-        require(f'size{axis}', f'icmp eq i64 %{name}.n{axis}, {length}')
-    field('data')
-    lines += [f'br label %{name}.good', f'{name}.good:']
-    return lines
-
-
-def _created(shape: tuple[int, ...]) -> list[str]:
-    """Return code that makes a new float64 array ``%c``."""
-    lines = [f'%shape = alloca [{max(len(shape), 1)} x i64]']
-    for axis, length in enumerate(shape):
-        lines.append(f'%shape{axis} = getelementptr i64, ptr %shape, i64 {axis}')
-        lines.append(f'store i64 {length}, ptr %shape{axis}')
-    lines.append(
-        f'%c = call ptr %new_array(ptr %array_type, i32 {len(shape)}, ptr %shape, '
-        f'i32 {_DOUBLE_TYPE_NUMBER}, ptr null, ptr null, i32 0, i32 0, ptr null)'
-    )
-    return lines

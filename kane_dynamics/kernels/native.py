@@ -22,8 +22,10 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from kane_dynamics.exceptions import MissingPackageError
+from kane_dynamics.kernels.entry_code import TABLE
+from kane_dynamics.kernels.kernel_spec import KernelSpec
 from kane_dynamics.kernels.llvm_calls import LlvmCall, drop_later, in_llvm
-from kane_dynamics.kernels.module import TABLE, KernelSpec, module_text
+from kane_dynamics.kernels.module import module_text
 from kane_dynamics.kernels.older_llvm import for_older_llvm
 
 if not hasattr(llvm, 'create_lljit_compiler'):

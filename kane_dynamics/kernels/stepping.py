@@ -13,9 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kane_dynamics.kernels.module import HEALTH_LIMIT, KernelSpec, kernel_text
+from kane_dynamics.kernels.kernel_spec import HEALTH_LIMIT, KernelSpec
+from kane_dynamics.kernels.module import kernel_text
 from kane_dynamics.kernels.recording import Call, Loop, Program
-from kane_dynamics.kernels.straight_line import Block, append_graph, sincos_definition
+from kane_dynamics.kernels.sines import sincos_definition
+from kane_dynamics.kernels.straight_line import Block, append_graph
 from kane_dynamics.simulation.fixed_point import ENOUGH, SOLVED
 
 TURNS = 40.0  # of a loop: a step that gains less than a digit in two turns is the reference's

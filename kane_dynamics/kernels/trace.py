@@ -37,7 +37,7 @@ from kane_dynamics.algorithms.row_elimination import (
 )
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
-from kane_dynamics.kernels.module import KernelSpec
+from kane_dynamics.kernels.kernel_spec import KernelSpec
 from kane_dynamics.kernels.selection import RowPlan, row_plan
 from kane_dynamics.model.canonical_frames import canonical_frames
 from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates

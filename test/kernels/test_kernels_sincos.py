@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.module import KernelSpec
+from kane_dynamics.kernels.kernel_spec import KernelSpec
 from kane_dynamics.kernels.native import compile_object, kernel_ir
 
 # The kernels' polynomials are good to 1 ulp on [-pi/4, pi/4]; rounding the reduced argument, and

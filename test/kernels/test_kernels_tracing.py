@@ -16,7 +16,7 @@ from kane_dynamics.constraints.base import constraint_rows
 from kane_dynamics.exceptions import UnsupportedOperationError
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.module import KernelSpec
+from kane_dynamics.kernels.kernel_spec import KernelSpec
 from kane_dynamics.kernels.native import compile_object, kernel_ir
 from kane_dynamics.kernels.recording import record_step
 from kane_dynamics.kernels.trace import (

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a kernel is before it is machine code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+HEALTH_LIMIT = 1e-6  # relative pivots below this go to the reference solve
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """
+    A traced function and the shapes of its arrays.
+
+    Parameters
+    ----------
+    name : str
+        Name of the kernel.
+    function : casadi.Function
+        Inputs dense vectors; outputs of any sparsity; the last output is the scalar health.
+    input_sizes : tuple of int
+        Length of each input.
+    output_shapes : tuple of tuple of int
+        Shape of each output array but the health. The Python entry returns the first.
+
+    """
+
+    name: str
+    function: ca.Function
+    input_sizes: tuple[int, ...]
+    output_shapes: tuple[tuple[int, ...], ...]
+
+    @property
+    def output_sizes(self) -> tuple[int, ...]:
+        """Return the number of entries of each output."""
+        sizes = []
+        for shape in self.output_shapes:
+            size = 1
+            for length in shape:
+                size *= length
+            sizes.append(size)
+        return tuple(sizes)
