@@ -106,7 +106,7 @@ def generate_launch_description():
             DeclareLaunchArgument(
                 'reference_topic',
                 default_value='~/reference',
-                description='trajectory_msgs/JointTrajectory; its last point is the reference.',
+                description='trajectory_msgs/JointTrajectory; interpolated in time.',
             ),
             DeclareLaunchArgument(
                 'command_topic',

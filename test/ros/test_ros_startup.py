@@ -135,7 +135,7 @@ def test_autostart_can_be_left_to_a_lifecycle_manager(bench):
 )
 def test_wrong_arguments_end_the_process_with_one_clear_line(bench, arguments, words):
     process = bench.start('simulator_node', **arguments)
-    assert process.wait(20.0) == 1
+    assert process.wait(90.0) == 1
     log = process.log.read_text()
     assert 'cannot start' in log
     assert words in log
