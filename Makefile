@@ -4,6 +4,7 @@
 # make bench    speed against Pinocchio and MuJoCo, with a plot
 # make validate the evaluation of Silva et al. against MuJoCo, operation counts, all methods compared
 # make stress   10^5 interrupted batches with threads, forks and garbage, on guarded memory
+# make laws     a minute of each mechanism with redundant rows: energy, rank events
 # make soak     the closed loop under faults, MINUTES=30 RATE=500
 # make platforms a short suite on every Python 3.10 to 3.13 of this machine, old and new llvmlite
 # make aarch64  a short check on emulated aarch64 (Debian with qemu-user)
@@ -34,7 +35,7 @@ endif
 unexport AMENT_PREFIX_PATH COLCON_PREFIX_PATH PYTHONHOME PYTHONPATH RMW_IMPLEMENTATION
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-.PHONY: demo test bench validate soak stress lint clean
+.PHONY: demo test bench validate laws soak stress lint clean
 .DEFAULT_GOAL := demo
 
 demo: $(WITH_ROS) $(if $(filter tiago,$(ROBOT)),$(WITH_ROBOTS))
@@ -49,6 +50,9 @@ validate: $(WITH_TESTS)
 
 stress: $(WITH_TESTS)
 	$(BIN)/python -X faulthandler test/stress/interrupted_batches.py
+
+laws: $(WITH_TESTS)
+	$(BIN)/python test/simulation/minute_of_mechanisms.py
 
 soak: $(WITH_TESTS)
 	$(BIN)/python test/ros/soak.py --minutes $(MINUTES) --rate $(RATE)

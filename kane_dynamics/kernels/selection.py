@@ -33,8 +33,13 @@ from kane_dynamics.model.integration import integrate_coordinates
 from kane_dynamics.model.robot import Robot
 
 _SAMPLES = 3
+_WIDTHS = (0.5, 0.5, 1.5, 1.5, 3.0, 3.0, 3.0)  # [rad, m] of tries around the neutral state
 _REPEATS = 1e-10  # strength of a row that repeats others but for roundoff
+_SPANNING = 4e-4  # squared strength of rows that span the others; weaker ones drop too often
 _NEVER_WEAK = 2.5e-3  # squared strength, 25 times above what the solve still takes
+
+
+_Sample = tuple[ConstraintRows, NDArray[np.float64]]  # rows and M at a state
 
 
 @dataclass(frozen=True)
@@ -90,22 +95,53 @@ def row_plan(robot: Robot, constraints: Sequence[Constraint]) -> RowPlan:
         kept = tuple(k for k in order if not repeats[k])
         watched = tuple(k for k in order if repeats[k])
         plan = RowPlan(kept, watched)
-        certain = all(_weakest(plan, rows, mass) > _NEVER_WEAK for rows, mass in samples)
+        if all(_weakest(plan, rows, mass) > _NEVER_WEAK for rows, mass in samples):
+            return plan
+        best = _strongest_plan(samples)
+        if best and _without_time_and_switches(robot, constraints)[list(best.repeated)].all():
+            return best
     except SingularMassMatrixError:
         return RowPlan(tuple(order))  # the reference solves, or says what has no mass
-    return RowPlan(kept, watched, certain)
+    return RowPlan(kept, watched, certain=False)
 
 
-def _sampled(
-    robot: Robot, constraints: Sequence[Constraint], rng: np.random.Generator
-) -> tuple[ConstraintRows, NDArray[np.float64]]:
+def _strongest_plan(samples: Sequence[_Sample]) -> RowPlan | None:
+    """Return the rows that span all others, strongly at every sample, where there are some."""
+    rows, mass = samples[0]
+    order = rows.elimination_order()
+    first = set(select_rows(rows, cholesky_factor(mass)).taken.tolist())
+    others = [k for k in order if k not in first]
+    sets = [first, *(first - {k} | {other} for k in first for other in others)]
+    best, most = None, _SPANNING
+    for chosen in sets:
+        kept = tuple(k for k in order if k in chosen)
+        plan = RowPlan(kept, tuple(k for k in order if k not in chosen))
+        least = min(_weakest(plan, *sample) for sample in samples)
+        if least > most and all(_spans(plan, rows) for rows, _ in samples):
+            best, most = plan, least
+    return best
+
+
+def _spans(plan: RowPlan, rows: ConstraintRows) -> bool:
+    """Return whether the repeated rows of a plan are made of the others but for roundoff."""
+    A, rest = rows.matrix[list(plan.order)], rows.matrix[list(plan.repeated)]
+    beyond = rest - np.linalg.lstsq(A.T, rest.T, rcond=None)[0].T @ A
+    return bool(np.abs(beyond).max(initial=0.0) <= _REPEATS * np.abs(rows.matrix).max())
+
+
+def _sampled(robot: Robot, constraints: Sequence[Constraint], rng: np.random.Generator) -> _Sample:
     """Return rows and M at a state in general position, on the constraints where that works."""
-    q = integrate_coordinates(robot, robot.neutral(), rng.uniform(-0.5, 0.5, robot.nv), 1.0)
     v, t = rng.uniform(-1.0, 1.0, robot.nv), rng.uniform(0.0, 1.0)
-    try:
-        q, v = project(robot, constraints, q, v, t)
-    except (InconsistentConstraintsError, ProjectionError, SingularMassMatrixError):
-        pass  # rows are judged off the constraints: none repeats others to roundoff there
+    for width in _WIDTHS:
+        turn = rng.uniform(-width, width, robot.nv)
+        q = integrate_coordinates(robot, robot.neutral(), turn, 1.0)
+        try:
+            q, v = project(robot, constraints, q, v, t)
+            break
+        except ProjectionError:
+            continue  # a loop that does not close from here
+        except (InconsistentConstraintsError, SingularMassMatrixError):
+            break  # rows are judged off the constraints: none repeats others to roundoff there
     rows = constraint_rows(robot, constraints, q.tolist(), v.tolist(), t)
     return rows, gauss_mass_matrix(robot, q.tolist())
 

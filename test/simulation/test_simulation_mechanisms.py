@@ -6,6 +6,7 @@ import pytest
 from support.mechanisms import MECHANISMS
 
 import kane_dynamics as kd
+from kane_dynamics.kernels.selection import row_plan
 
 RANKS = {'parallelogram': (5, 2), 'bricard': (6, 5), 'bennett': (6, 3), 'car': (9, 7)}
 # What order 4 and order 2 leave of the energy that moves in these steps, all well below the
@@ -27,6 +28,16 @@ def test_rank_of_redundant_rows(name):
     motion = kd.forward_dynamics(robot, q, v, np.zeros(robot.nv), rows)
     assert (len(motion.labels), motion.rank) == RANKS[name]
     assert np.abs(v).max() > 0.5  # it moves
+
+
+@pytest.mark.parametrize('name', MECHANISMS)
+def test_compiled_solves_are_of_independent_rows(name):
+    # whatever the order in which rows that repeat each other were given
+    robot, rows, _, _ = MECHANISMS[name]()
+    plan = row_plan(robot, rows)
+    assert len(plan.order) == RANKS[name][1]
+    assert len(plan.order) + len(plan.repeated) == RANKS[name][0]
+    assert plan.certain
 
 
 @pytest.mark.parametrize('integrator', BOUNDS)
