@@ -90,6 +90,7 @@ class Recorder:
     """The dynamics of a robot as recorded calls; see `simulation.integrators.Dynamics`."""
 
     robot: Robot
+    holonomic: bool = False
     calls: list[Call | Loop] = field(default_factory=list)
 
     def acceleration(self, q: Any, v: Any, tau: Any, t: Any) -> NDArray[Any]:
@@ -120,6 +121,11 @@ class Recorder:
     ) -> None:
         """Record a check of the energy of a midpoint step."""
         self.call('balance', (*start, *middle, *end, [_scalar(h)]), ())
+
+    def check_jump(self, start: tuple[Any, Any], v_middle: Any, tau: Any, t: Any, h: Any) -> None:
+        """Record a check of the middle speeds of a mechanism with loops."""
+        if self.holonomic:
+            self.call('jump', (*start, v_middle, tau, [_scalar(t), _scalar(h)]), ())
 
     def place(self, q: Any, t: Any) -> NDArray[Any]:
         """Record calls of the projection of coordinates onto the holonomic constraints."""
@@ -252,7 +258,7 @@ def record_step(
     """Return the program of one step: efforts of a law, an integrator, projections."""
     q, v, tau = symbols('q', robot.nq), symbols('v', robot.nv), symbols('tau', robot.nv)
     t, h = symbols('th', 2)
-    recorder = Recorder(robot)
+    recorder = Recorder(robot, holonomic)
     state: list[np.ndarray[Any, Any]] = [as_array(part) for part in (q, v, tau)]
     # time as arrays of one entry: numpy then multiplies arrays of traced scalars entry by entry
     clock, length = as_array([t]), as_array([h])

@@ -45,6 +45,7 @@ from kane_dynamics.model.robot import WORLD, Robot
 from kane_dynamics.simulation.crossing import crossing_determinant
 from kane_dynamics.simulation.energy_balance import excess_gap
 from kane_dynamics.simulation.integrators import STICTION_SPEED
+from kane_dynamics.simulation.jump import excess_jump, forecast
 
 HEALTHY = ca.SX(1.0)
 Symbols = list[ca.SX]
@@ -229,6 +230,19 @@ class Tracer:
         _, excess = excess_gap(self.robot, start, middle, end, h)
         return spec('balance', [*states, [h]], [], [], where(ca.SX(excess) > 0.0, 0.0, 1.0))
 
+    def jump(self) -> KernelSpec:
+        """Trace whether middle speeds follow from the start: (q, v, v_middle, tau, (t, h))."""
+        h = ca.SX.sym('h')
+        acceleration, _, health = self._solution
+        excess = excess_jump(
+            lambda x: symmetric_product(self._mass, x),
+            self.v,
+            forecast(self.v, acceleration, h),
+            self.a,
+        )
+        inputs = [self.q, self.v, self.a, self.tau, [self.t, h]]
+        return spec('jump', inputs, [], [], where(ca.SX(excess) > 0.0, 0.0, ca.SX(health)))
+
     @cached_property
     def holonomic(self) -> dict[int, Any]:
         """Return the violations of the rows that are holonomic, by the number of the row."""
@@ -407,6 +421,7 @@ STEP_GRAPHS: tuple[Callable[[Tracer], KernelSpec], ...] = (
     Tracer.acceleration,
     Tracer.impulse,
     Tracer.balance,
+    Tracer.jump,
     Tracer.place,
     Tracer.crossing,
     Tracer.project,

@@ -24,8 +24,9 @@ speed, so the constraint force of rows at rest does no work, however small the a
 
 everything at :math:`q_m = q \oplus \tfrac h2 v_m` and at the middle of the time. Without friction
 it is time-reversible, so that energy does not drift in one direction, and damping of any stiffness
-leaves it bounded. The equation is solved to 1e-12; a step whose equation cannot be solved, or
-which changes the energy by more than its forces do, raises `StepError`. Projection after each
+leaves it bounded. The equation is solved to 1e-12; a step whose equation cannot be solved, which
+changes the energy by more than its forces do, or which takes a mechanism to another branch at a
+singular configuration, raises `StepError`. Projection after each
 step moves states by its error, h^3, and is not reversible.
 
 Drift off the constraints is removed by `algorithms.projection` after a step.
@@ -69,6 +70,11 @@ class Dynamics(Protocol):
     ) -> None:
         """Check that states (q, v) of a midpoint step balance; see `energy_balance`."""
 
+    def check_jump(
+        self, start: tuple[State, State], v_middle: State, tau: State, t: Any, h: Any
+    ) -> None:
+        """Check that the middle speeds follow from the start (q, v); see `jump`."""
+
 
 Integrator = Callable[[Dynamics, State, State, State, Any, Any], tuple[State, State]]
 
@@ -110,6 +116,7 @@ def midpoint(
     q_end, v_end = dynamics.retract(q, v_middle, h), 2.0 * v_middle - v
     middle = dynamics.retract(q, v_middle, half), v_middle
     dynamics.check_energy((q, v), middle, (q_end, v_end), h)
+    dynamics.check_jump((q, v), v_middle, tau, t, h)
     return q_end, v_end
 
 

@@ -34,6 +34,7 @@ from kane_dynamics.simulation.damping import check_damping
 from kane_dynamics.simulation.energy_balance import excess_gap
 from kane_dynamics.simulation.fixed_point import solve_fixed_point
 from kane_dynamics.simulation.integrators import INTEGRATORS, STICTION_SPEED
+from kane_dynamics.simulation.jump import excess_jump, forecast
 from kane_dynamics.simulation.rank_events import RankLog
 
 Floats = NDArray[np.float64]
@@ -108,6 +109,31 @@ class ReferenceDynamics:
                 f'in one step the energy changes by {gap:.3g} J that no force brought; take a '
                 'shorter step, or ask for halvings'
             )
+
+    def check_jump(
+        self, start: tuple[Floats, Floats], v_middle: Floats, tau: Floats, t: float, h: float
+    ) -> None:
+        """Check the middle speeds of a mechanism with loops: StepError where they jump."""
+        q, v = start
+        rows = constraint_rows(self._robot, self._constraints, q.tolist(), v.tolist(), t)
+        if all(position is None for position in rows.positions):
+            return
+        mass = self._terms.mass_matrix(q)
+        expected = forecast(v, self.acceleration(q, v, tau, t), h)
+        if excess_jump(lambda x: mass @ np.array(x), v, expected, v_middle) <= 0.0:
+            return
+        middle = self.retract(q, v_middle, 0.5 * h), t + 0.5 * h
+        if self._free_rows(q, v, t) == self._free_rows(middle[0], v, middle[1]):
+            raise StepError(
+                f'in the step at t = {t:.6g} s the speeds jump: another branch of the mechanism '
+                'at a singular configuration; take a shorter step, or ask for halvings'
+            )
+
+    def _free_rows(self, q: Floats, v: Floats, t: float) -> int:
+        """Return the number of rows taken that are not holonomic: brakes may close in a step."""
+        rows = constraint_rows(self._robot, self._constraints, q.tolist(), v.tolist(), t)
+        taken = select_rows(rows, cholesky_factor(self._terms.mass_matrix(q))).taken
+        return sum(rows.positions[k] is None for k in taken)
 
     def coordinate_rate(self, q: Floats, v: Floats) -> Floats:
         """Return dq/dt, shape (nq,)."""

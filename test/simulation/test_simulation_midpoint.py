@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from support.machines import four_bar, four_bar_coordinates, planar_2r, sled_with_arm
+from support.mechanisms import parallelogram
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import StepError
@@ -148,6 +149,49 @@ def test_a_step_that_creates_energy_is_halved_where_asked(kind):
         taken = fast.fallbacks
         fast.simulate(q, v, 0.1, step=0.01, integrator='midpoint')
         assert fast.fallbacks == taken  # sound steps are those of the machine code
+
+
+def test_a_mechanism_stays_on_its_branch():
+    # Regression: through its flat position a parallelogram gained 1170 J in one step, in silence,
+    # or went on with crossed cranks. A step whose middle lies flat may have no solution, or one
+    # on the other branch: that is said, and shorter steps pass. 5 ms is a turn by 0.05 to 0.1 rad.
+    robot, rows, q, v = parallelogram()
+    fast = kd.compile(robot, rows, cache=False)
+    step = {'step': 5e-3, 'integrator': 'midpoint'}
+    with pytest.raises(StepError, match='speeds jump|not solved'):
+        fast.simulate(q, v, 60.0, **step)
+    motion = fast.simulate(q, v, 6.0, halvings=6, **step)
+    flat = np.flatnonzero(np.diff(np.floor(motion.q[:, 0] / np.pi)))
+    assert len(flat) > 5
+    assert_allclose(motion.q[:, 0], motion.q[:, 2], rtol=0, atol=1e-9)
+    energy = fast.kinetic_energy(motion.q, motion.v) + fast.potential_energy(motion.q)
+    assert np.abs(energy - energy[0]).max() < 2e-3  # [J], of 20; order 2, and it does not grow
+
+
+def test_a_jump_to_the_other_branch_is_refused():
+    # 0.02 rad before it lies flat; speeds of crossed cranks half a step later
+    robot, rows, _, _ = parallelogram()
+    near = np.pi - 0.02
+    q, v = np.array([near, -near, near]), np.array([10.0, -10.0, 10.0])
+    dynamics = kd.simulation.reference.ReferenceEngine(robot, rows, 'midpoint', True)._dynamics
+    dynamics.check_jump((q, v), v, np.zeros(3), 0.0, 5e-3)
+    with pytest.raises(StepError, match=r'at t = 0 s the speeds jump: another branch'):
+        dynamics.check_jump((q, v), np.array([10.0, -25.0, -25.0]), np.zeros(3), 0.0, 5e-3)
+
+
+def test_a_brake_may_stop_the_speeds_at_once():
+    # a nonholonomic row that comes on within the step is an impact, not a jump
+    robot, rows, q, v = parallelogram()
+    brake = kd.constraints.pfaffian(
+        robot, lambda q, t: [0.5 * (1.0 + np.tanh(1e5 * (t - 0.006))), 0.0, 0.0], label='brake'
+    )
+    motion = kd.simulate(
+        robot, q, v, 0.02, constraints=(*rows, brake), step=4e-3, integrator='midpoint'
+    )
+    (event,) = motion.rank_events
+    assert (event.before, event.after) == (2, 3)
+    assert event.energy == pytest.approx(kd.kinetic_energy(robot, q, v), rel=0.1)
+    assert_allclose(motion.v[-1], 0.0, atol=1e-12)
 
 
 def test_fixed_points():
