@@ -16,8 +16,6 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
-
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
@@ -78,7 +76,7 @@ class ReducedRows:
 
 def reduce_rows(A: Floats) -> ReducedRows:
     """Return orthonormal rows that say the same as independent rows A, shape (m, nv)."""
-    scaling = unit_scaling(np.linalg.norm(A, axis=1))
+    scaling = 1.0 / np.linalg.norm(A, axis=1)
     U, singular_values, Vt = scipy.linalg.svd(scaling[:, None] * A, full_matrices=True)
     rank = len(A)
     to_reduced = (U / singular_values).T * scaling

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
-from kane_dynamics.algorithms.row_selection import RowSelection, select_rows
+from kane_dynamics.algorithms.row_selection import TAKEN, RowSelection, select_rows
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
 from kane_dynamics.constraints.base import Constraint, constraint_rows
 from kane_dynamics.exceptions import ProjectionError
@@ -58,10 +58,14 @@ def project(
     """
     Return the nearest state with Phi(q, t) = 0 and A v = b0.
 
+    Both hold for the rows that are taken (`row_selection`). Rows that repeat them up to a tilt of
+    1e-3 keep what they differ by.
+
     Raises
     ------
     ProjectionError
-        If Newton's method does not bring the holonomic rows to 1e-12.
+        If Newton's method does not bring the rows that are taken to 1e-12, and the others to
+        1e-3 [m or rad].
     InconsistentConstraintsError
         If the rows contradict each other.
 
@@ -127,17 +131,21 @@ def _selection(
 def _projected_coordinates(
     robot: Robot, constraints: Sequence[Constraint], q: Floats, v: Floats, t: float
 ) -> Floats:
-    violation = np.zeros(0)
+    violation, worst = np.zeros(0), ''
     for _ in range(_NEWTON_LIMIT):
         rows = constraint_rows(robot, constraints, q.tolist(), v.tolist(), t).holonomic
-        violation = np.array(rows.positions, dtype=float)
-        if np.abs(violation).max(initial=0.0) <= POSITION_TOLERANCE:
+        violation = np.abs(np.array(rows.positions, dtype=float))
+        if violation.max(initial=0.0) <= POSITION_TOLERANCE:
             return q
+        worst = rows.labels[int(np.argmax(violation))]
         factor = cholesky_factor(gauss_mass_matrix(robot, q.tolist()))
         taken = select_rows(rows, factor).taken
-        step, _ = nearest(factor, rows.matrix[taken], np.zeros(robot.nv), -violation[taken])
+        if violation[taken].max(initial=0.0) <= POSITION_TOLERANCE and violation.max() <= TAKEN:
+            return q
+        wanted = -np.array(rows.positions, dtype=float)[taken]
+        step, _ = nearest(factor, rows.matrix[taken], np.zeros(robot.nv), wanted)
         q = integrate_coordinates(robot, q, step.tolist(), 1.0)
     raise ProjectionError(
-        f'holonomic rows still violated by {np.abs(violation).max():.3e} after '
-        f'{_NEWTON_LIMIT} Newton steps'
+        f"holonomic rows still violated by {violation.max():.3e} after {_NEWTON_LIMIT} Newton "
+        f"steps, most '{worst}'"
     )

@@ -8,9 +8,10 @@ of M^-1 (`row_selection`), a pivot of :math:`A A^T` that in SI units; a row that
 gets the inverse pivot 0, which is all that leaving it out takes.
 
 Wherever the rule might decide otherwise the health is 0, and the caller asks the reference: at
-pivots between `_CLEAR` and `_DROPPED`, where rows drop beside weak ones (the reference takes
-strong rows first), where right sides may contradict, and where rows that were left out, because
-they repeat others wherever they were sampled, ask for something else.
+pivots between `_CLEAR` and `_DROPPED`, where rows are weak that others drop beside or that another
+order might drop (the reference takes strong rows first), where right sides may contradict, and
+where rows that were left out, because they repeat others wherever they were sampled, ask for
+something else.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ ROW_WEIGHT = 1e-2
 _CLEAR = 1e-4
 _DROPPED = 0.9 * TAKEN**2
 _FIRST = (1.1 * GRADES[0]) ** 2  # taken by the reference in its first round, whatever the order
+# Rows of unit size that span this volume (squared) are this far from each other in any order.
+_SOLID = 1.2 * TAKEN**2
 # What a row that was left out may miss: of its own terms, of those of the free motion, and of
 # the terms of the other rows of its constraint (some rows are nothing but their roundoff).
 _MISSED, _MISSED_FREE, _MISSED_BESIDE = 1e-6, 1e-9, 1e-9
@@ -262,27 +265,31 @@ def eliminate(system: SparseRows, gram: Sequence[Sequence[Scalar]]) -> Solvable:
     factors = Elimination(gram, kinds)
     plain = _plain_gram(system)
     vanished = _vanished(system, [row[-1] for row in plain])
-    health: Scalar = 1.0
+    health, weakest, volume = 1.0, 1.0, 1.0
     if system.certain:
         for gone in vanished:
-            health = smaller(health, ROW_WEIGHT * factors.strength())
+            strength = factors.strength()
+            weakest, volume = smaller(weakest, strength), volume * strength
             health = where(gone > 0.0, 0.0, health)
             factors.take()
+        health = where(weakest < _FIRST, where(volume < _SOLID, 0.0, health), health)
+        health = smaller(health, ROW_WEIGHT * weakest)
         return Solvable(factors, [0.0] * len(kinds), vanished, health)
     in_si = Elimination(plain, kinds)
     dropped: list[Scalar] = []
-    weakest: Scalar = 1.0
     for gone in vanished:
         strength, plain_strength = factors.strength(), in_si.strength()
         taken = where(strength >= _CLEAR, 1.0 - gone, 0.0)
         weak = where(strength <= _DROPPED, where(plain_strength <= _DROPPED, 1.0, 0.0), 0.0)
         dropped.append(where(gone > 0.0, 1.0, weak))
         health = where(taken + dropped[-1] > 0.0, health, 0.0)
-        weakest = smaller(weakest, where(taken > 0.0, strength, 1.0))
+        counted = where(taken > 0.0, strength, 1.0)
+        weakest, volume = smaller(weakest, counted), volume * counted
         factors.take(taken)
         in_si.take(where(plain_strength > ROUNDOFF_ROW, taken, 0.0))
-    unordered = where(weakest < _FIRST, sum(dropped, 0.0), 0.0)
-    health = where(unordered > 0.0, 0.0, smaller(health, ROW_WEIGHT * weakest))
+    unclear = sum(dropped, 0.0) + where(volume < _SOLID, 1.0, 0.0)
+    unclear = where(weakest < _FIRST, unclear, 0.0)
+    health = where(unclear > 0.0, 0.0, smaller(health, ROW_WEIGHT * weakest))
     return Solvable(factors, dropped, vanished, health)
 
 

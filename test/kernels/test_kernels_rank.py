@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rank rule in compiled solves: the reference's decisions, at every state and at any time."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from support.machines import planar_2r, planar_body
+
+import kane_dynamics as kd
+from kane_dynamics.exceptions import InconsistentConstraintsError
+from kane_dynamics.kernels.selection import row_plan
+from validation.rank_changes import gaps, mechanisms, steered_wheels
+
+AGREEMENT = 1e-10
+
+
+def test_both_engines_decide_alike_near_rank_changes():
+    """The others, and 10^4 states: `python -m validation.rank_changes`."""
+    mechanism = next(m for m in mechanisms() if m.robot.name == 'tilted_loop')
+    found = gaps(mechanism, 40, seed=3)
+    assert 0 < found.dropped < found.states
+    assert found.compiled < AGREEMENT
+    assert found.worst < 1e-8
+
+
+def brake(robot, joint, start):
+    """Return a row that is zero before `start` [s] and stops a joint from then on."""
+    unit = np.eye(robot.nv)[robot.velocity_index(joint)]
+    return kd.constraints.pfaffian(
+        robot, lambda q, t: unit * 0.5 * (1.0 + np.tanh(40.0 * (t - start))), label='brake'
+    )
+
+
+def ramp(x):
+    """Return x where it is positive, else zero."""
+    return 0.5 * (x + np.fabs(x))
+
+
+def test_a_row_that_begins_to_bind_later_binds():
+    """Regression: rows that were zero in the samples, t in [0, 1], were left out for good."""
+    robot = planar_2r()
+    rows = (brake(robot, robot.joint_names[1], 5.0),)
+    assert row_plan(robot, rows).order == (0,)
+    fast = kd.compile(robot, rows, cache=False)
+    q, v, tau = np.array([0.3, -0.4]), np.zeros(2), np.array([3.0, -2.0])
+    free = kd.forward_dynamics(robot, q, v, tau).acceleration
+    for t, braked in ((0.0, False), (2.0, False), (6.0, True), (60.0, True)):
+        got = fast.forward_dynamics(q, v, tau, np.array([t]))
+        expected = kd.forward_dynamics(robot, q, v, tau, rows, time=t)
+        assert_allclose(got, expected.acceleration, rtol=AGREEMENT, atol=AGREEMENT)
+        assert expected.rank == int(braked)
+        assert fast.motion(q, v, tau, t).rank == int(braked)
+        if braked:
+            assert abs(got[1]) < 1e-12
+        else:
+            assert_allclose(got, free, rtol=AGREEMENT)
+    assert fast.fallbacks == 0  # off or on, it is clear
+
+
+def test_rows_that_contradict_from_some_time_on_raise_then():
+    robot, zero = planar_body(2.0, 0.3, 0.0), np.zeros(3)
+    c = kd.constraints
+    late = c.pfaffian(robot, lambda q, t: np.eye(3)[0], lambda q, t: ramp(t - 5.0) ** 2)
+    rows = (late, c.lock(robot, 'base'))
+    fast = kd.compile(robot, rows, cache=False)
+    assert_allclose(fast.forward_dynamics(zero, zero, np.ones(3), np.array([4.0])), 0.0)
+    for solve in (
+        lambda: fast.forward_dynamics(zero, zero, np.ones(3), np.array([6.0])),
+        lambda: kd.forward_dynamics(robot, zero, zero, np.ones(3), rows, time=6.0),
+    ):
+        with pytest.raises(InconsistentConstraintsError):
+            solve()
+
+
+def test_what_repeats_others_in_the_samples_is_watched():
+    """Two couplings that are one, but for a switch that no sample sees: both are solved for."""
+    robot, c = planar_2r(), kd.constraints
+    first = c.pfaffian(robot, lambda q, t: [1.0, 1.0], label='first')
+    bent = c.pfaffian(robot, lambda q, t: [1.0, 1.0 + ramp(q[0] - 2.0)], label='bent')
+    assert row_plan(robot, (first, bent)).order == (0, 1)  # a switch: never left out
+    smooth = c.pfaffian(robot, lambda q, t: [2.0, 2.0], label='smooth')
+    plan = row_plan(robot, (first, smooth))
+    assert (plan.order, plan.repeated) == ((0,), (1,))
+    fast = kd.compile(robot, (first, bent), cache=False)
+    for q0, rank in ((0.5, 1), (2.5, 2)):
+        q, v, tau = np.array([q0, 0.3]), np.zeros(2), np.array([1.0, -2.0])
+        expected = kd.forward_dynamics(robot, q, v, tau, (first, bent))
+        assert expected.rank == rank
+        got = fast.forward_dynamics(q, v, tau)
+        assert_allclose(got, expected.acceleration, rtol=AGREEMENT, atol=AGREEMENT)
+
+
+def test_acceleration_and_motion_are_the_same():
+    """Regression: of one compiled robot `motion` gave 15.5 rad/s^2 where the other gave 0."""
+    mechanism = steered_wheels(3)
+    robot, rng = mechanism.robot, np.random.default_rng(7)
+    fast = kd.compile(robot, mechanism.constraints)
+    for turn in (0.0, 1e-9, 1e-6, 1e-4, 3e-2):
+        q = mechanism.place(rng.uniform(-1, 1, robot.nq), turn, rng)
+        tau, at_rest = rng.uniform(-5, 5, robot.nv), np.zeros(robot.nv)
+        got = fast.forward_dynamics(q, at_rest, tau)
+        batch = fast.forward_dynamics(np.tile(q, (9, 1)), at_rest, tau)
+        motion = fast.motion(q, at_rest, tau)
+        assert_allclose(got, motion.acceleration, rtol=0, atol=AGREEMENT * np.abs(got).max())
+        assert_allclose(batch, np.tile(got, (9, 1)), rtol=0, atol=AGREEMENT * np.abs(got).max())
+        assert motion.rank == (9 if turn == 3e-2 else 8)
