@@ -17,7 +17,7 @@ something else.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kane_dynamics.algebra.scalars import Scalar, absolute, is_number, is_zero, sqrt, where
 from kane_dynamics.algorithms.row_selection import (
@@ -91,15 +91,36 @@ class Solved:
         x and lambda.
     health : scalar
         Of the solves.
-    rank : scalar
-        Number of rows that were taken.
+    dropped : list of scalar
+        1 for rows that were not taken, 0 for the others.
+    system : SparseRows
+        A.
+    found : Solvable or None
+        The rows after elimination, where there are any.
 
     """
 
     x: list[Scalar]
     multipliers: list[Scalar]
     health: Scalar
-    rank: Scalar
+    dropped: list[Scalar]
+    system: SparseRows
+    found: Solvable | None
+
+    def health_of_speeds(self, v: Sequence[Scalar], b0: Sequence[Scalar]) -> Scalar:
+        """Return the health, 0 where a row that was not taken may ask for other speeds than v."""
+        if self.found is None:
+            return self.health
+        health = _unless_missed(self.health, self.system, b0, v)
+        if self.system.certain or all(is_zero(c) for c in b0):
+            return health
+        sides = [b0[i] for i in self.system.order]
+        return _agreed(health, self.found, sides, 0.0, 0.5 * SPEED_CONTRADICTION)
+
+    @property
+    def rank(self) -> Scalar:
+        """Return the number of rows that were taken."""
+        return len(self.dropped) - sum(self.dropped, 0.0)
 
 
 def constrained_acceleration(
@@ -139,14 +160,15 @@ def solve_constrained(
     right_side : sequence of scalar, length k
         c.
     speeds : tuple of two sequences of scalar, optional
-        v and b0, where A v = b0 must not be contradictory either.
+        v and b0, where A v = b0 must not be contradictory either; v is to satisfy the rows that
+        repeat others.
     watch : bool
         Whether rows that are not taken must be satisfied too; not so in a Newton step.
 
     """
     free = factor.solve(force)
     if not system.rows:
-        return Solved(free, [], factor.health, 0)
+        return Solved(free, [], factor.health, [], system, None)
     rows = [system.rows[i] for i in system.order]
     # Y = L'^-1 A', so that A M^-1 A' = Y' D^-1 Y
     half = [factor.solve_upper([row.get(k, 0.0) for k in range(len(free))]) for row in rows]
@@ -161,17 +183,18 @@ def solve_constrained(
     ]
     x = [a + s for a, s in zip(free, factor.solve_lower(pull), strict=True)]
     multipliers: list[Scalar] = [0.0] * len(system.rows)
-    for i, multiplier in zip(system.order, solved, strict=True):
-        multipliers[i] = multiplier
+    dropped: list[Scalar] = [1.0] * len(system.rows)
+    for i, multiplier, gone in zip(system.order, solved, found.dropped, strict=True):
+        multipliers[i], dropped[i] = multiplier, gone
     # false for NaN: a row has no value here, and comparisons of pivots did not notice
     known = sum((part * part for part in x), 0.0) >= 0.0
     health = where(known, smaller(factor.health, found.health), 0.0)
     if watch:
         health = _watched(health, system, found, right_side, x, free, force, multipliers)
-        if speeds is not None:
-            health = _watched_speeds(health, system, found, *speeds)
-    rank = len(found.dropped) - sum(found.dropped, 0.0)
-    return Solved(x, multipliers, health, rank)
+    solution = Solved(x, multipliers, health, dropped, system, found)
+    if speeds is None or all(is_zero(c) for c in speeds[1]):
+        return solution
+    return replace(solution, health=solution.health_of_speeds(*speeds))
 
 
 class Elimination:
@@ -336,24 +359,7 @@ def _watched(
     multipliers: Sequence[Scalar],
 ) -> Scalar:
     """Return the health, 0 where a row that was not taken may ask for another x."""
-    largest = {
-        owner: sum(
-            (
-                _sizes(system.rows[k], x) + absolute(right_side[k])
-                for k in system.order
-                if system.owners[k] == owner
-            ),
-            0.0,
-        )
-        for owner in {system.owners[i] for i in system.repeated}
-    }
-    for i in system.repeated:
-        row = system.rows[i]
-        near = _sizes(row, x) + absolute(right_side[i])
-        allowed = _MISSED * near + _MISSED_FREE * _sizes(row, free)
-        allowed = allowed + _MISSED_BESIDE * largest[system.owners[i]]
-        missed = absolute(_times(row, x) - right_side[i])
-        health = where(missed > allowed, 0.0, health)
+    health = _unless_missed(health, system, right_side, x, free)
     if system.certain:
         return health
     total = list(force)
@@ -365,23 +371,26 @@ def _watched(
     return _agreed(health, found, sides, 5.0 * TAKEN * size, 0.5 * ACCELERATION_CONTRADICTION)
 
 
-def _watched_speeds(
+def _unless_missed(
     health: Scalar,
     system: SparseRows,
-    found: Solvable,
-    v: Sequence[Scalar],
-    b0: Sequence[Scalar],
+    right_side: Sequence[Scalar],
+    x: Sequence[Scalar],
+    free: Sequence[Scalar] | None = None,
 ) -> Scalar:
-    """Return the health, 0 where a row that was not taken may ask for other speeds."""
-    if all(is_zero(c) for c in b0):
-        return health
+    """Return the health, 0 where a row that was left out of the solve is not satisfied."""
+    sizes = [
+        _sizes(row, x) + absolute(c) for row, c in zip(system.rows, right_side, strict=True)
+    ]
     for i in system.repeated:
-        row = system.rows[i]
-        allowed = _MISSED * (_sizes(row, v) + absolute(b0[i]))
-        health = where(absolute(_times(row, v) - b0[i]) > allowed, 0.0, health)
-    if system.certain:
-        return health
-    return _agreed(health, found, [b0[i] for i in system.order], 0.0, 0.5 * SPEED_CONTRADICTION)
+        row, owner = system.rows[i], system.owners[i]
+        beside = sum((sizes[k] for k in system.order if system.owners[k] == owner), 0.0)
+        allowed = _MISSED * sizes[i] + _MISSED_BESIDE * beside
+        if free is not None:
+            allowed = allowed + _MISSED_FREE * _sizes(row, free)
+        missed = absolute(_times(row, x) - right_side[i])
+        health = where(missed > allowed, 0.0, health)
+    return health
 
 
 def _agreed(

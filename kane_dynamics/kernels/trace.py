@@ -35,6 +35,7 @@ from kane_dynamics.algorithms.row_elimination import (
     constrained_acceleration,
     solve_constrained,
 )
+from kane_dynamics.algorithms.row_selection import TAKEN
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
 from kane_dynamics.kernels.kernel_spec import KernelSpec
@@ -281,12 +282,13 @@ class Tracer:
         system, b0 = self._system(self._state_rows), list(self._state_rows.velocity)
         gap = [-x for x in row_residuals(system.rows, self.v, b0)]
         solved = solve_constrained(
-            factor_tree(self._mass), self.at_rest, system, gap, (self.v, b0)
+            factor_tree(self._mass), self.at_rest, system, gap, watch=False
         )
-        health = solved.health
-        for phi in self.holonomic.values():
-            health = where(ca.fabs(ca.SX(phi)) > POSITION_TOLERANCE, 0.0, health)
         v = [a + b for a, b in zip(self.v, solved.x, strict=True)]
+        health = solved.health_of_speeds(v, b0)
+        for k, phi in self.holonomic.items():  # as `algorithms.projection` ends
+            limit = where(ca.SX(solved.dropped[k]) > 0.0, TAKEN, POSITION_TOLERANCE)
+            health = where(ca.fabs(ca.SX(phi)) > limit, 0.0, health)
         inputs = [self.q, self.v, [self.t]]
         outputs, shapes = [column(v), column([solved.rank])], [(self.robot.nv,), (1,)]
         return spec('project', inputs, outputs, shapes, ca.SX(health))
