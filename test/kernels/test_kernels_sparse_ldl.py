@@ -150,7 +150,7 @@ class TestSolveSymmetric:
         x, health = solve_symmetric(lower, b.tolist())
         assert error(np.array(x), np.linalg.solve(S, b)) < SOLVES
         pivots = np.diag(np.linalg.cholesky(S)) ** 2 if size else np.ones(1)
-        expected = (pivots / np.diag(S)).min() if size else 1.0 / ROW_WEIGHT
+        expected = (pivots / np.diag(S)).min() if size else 1.0
         assert health == pytest.approx(expected, rel=1e-10)
 
     @pytest.mark.parametrize('angle', [1.5, 0.5, 1e-2, 1e-4])
