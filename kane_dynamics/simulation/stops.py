@@ -74,6 +74,8 @@ class StoppedEngine:
 
     def __getattr__(self, name: str) -> Any:
         """Return what else the engine has."""
+        if name.startswith('_'):  # a copy that is being made has no engine yet
+            raise AttributeError(name)
         return getattr(self._engine, name)
 
     def advance(
