@@ -45,6 +45,8 @@ from kane_dynamics.algorithms.kinematics import Kinematics, forward_kinematics
 from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.algorithms.orbit import orbital_wrenches, wrenches_at_com
 from kane_dynamics.algorithms.partial_velocities import PartialVelocity, partial_velocities
+from kane_dynamics.algorithms.row_selection import RowSelection
+from kane_dynamics.algorithms.taken_rows import taken_rows
 from kane_dynamics.model.body import Body, Frame, Joint, Mimic, WheelShape
 from kane_dynamics.model.chain import serial_chain
 from kane_dynamics.model.joint_kinds import (
@@ -99,6 +101,7 @@ __all__ = [
     'Prismatic',
     'Revolute',
     'Robot',
+    'RowSelection',
     'Simulation',
     'Spherical',
     'WheelShape',
@@ -133,6 +136,7 @@ __all__ = [
     'serial_chain',
     'simulate',
     'simulation',
+    'taken_rows',
     'wrenches_at_com',
 ]
 

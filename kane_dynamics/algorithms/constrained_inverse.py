@@ -22,19 +22,16 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algorithms.dynamics import ExternalWrenches, inverse_dynamics
-from kane_dynamics.algorithms.gauss import gauss_mass_matrix
-from kane_dynamics.algorithms.row_selection import RowSelection
-from kane_dynamics.algorithms.udwadia_kalaba import selected_rows, unit_scaling
+from kane_dynamics.algorithms.taken_rows import taken_rows
+from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
 from kane_dynamics.constraints.base import (
     Constraint,
     ConstraintRows,
-    checked_constraints,
-    constraint_rows,
 )
 from kane_dynamics.exceptions import InconsistentConstraintsError, UnreachableAccelerationError
-from kane_dynamics.model.checks import as_names, as_number, as_vector
+from kane_dynamics.model.checks import as_names, as_vector
 from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.model.state import checked_speeds
 
 Floats = NDArray[np.float64]
 
@@ -116,7 +113,7 @@ def constrained_inverse_dynamics(
         If the rows contradict each other.
 
     """
-    selection = _selection(robot, q, v, constraints, time)
+    selection = taken_rows(robot, q, constraints, v, time=time)
     accelerations = as_vector('a', a, robot.nv)
     taken = selection.independent
     _check_allowed(robot, taken, accelerations)
@@ -216,7 +213,7 @@ def complete_acceleration(
         If the given entries contradict the constraints.
 
     """
-    selection = _selection(robot, q, v, constraints, time)
+    selection = taken_rows(robot, q, constraints, v, time=time)
     accelerations = as_vector('a', a, robot.nv)
     known, rows = _columns(robot, 'given', given), selection.independent
     return completed_rates(robot, rows.matrix, rows.acceleration, accelerations, known)
@@ -268,16 +265,6 @@ def completed_rates(robot: Robot, A: Floats, b: Floats, x: Floats, known: Sequen
     completed[unknown] = solution
     return completed
 
-
-def _selection(
-    robot: Robot, q: ArrayLike, v: ArrayLike, constraints: Sequence[Constraint], time: float
-) -> RowSelection:
-    place, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
-    several, t = checked_constraints(robot, constraints), as_number('time [s]', time)
-    rows = constraint_rows(robot, several, place, speeds, t)
-    selection = selected_rows(gauss_mass_matrix(robot, place), rows)
-    selection.check_speeds(np.array(speeds))
-    return selection
 
 
 def _columns(robot: Robot, what: str, names: Sequence[str]) -> list[int]:

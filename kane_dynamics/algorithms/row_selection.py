@@ -48,6 +48,7 @@ VANISHED = 1e-140
 # dropped row misses is its strength times the motion) and to the right sides (drift).
 SPEED_CONTRADICTION = 1e-5
 ACCELERATION_CONTRADICTION = 1e-2
+REPEATS = 1e-9  # strength of a row that repeats others but for roundoff: nothing to remark
 _ROUNDOFF = 1e-12  # of right sides that should be zero, in scaled units
 
 
@@ -92,6 +93,25 @@ class RowSelection:
     def labels(self) -> tuple[str, ...]:
         """Return the names of the rows that are taken."""
         return tuple(self.rows.labels[k] for k in self.taken)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return a sentence for each row that only nearly repeats others, or only nearly not."""
+        sentences = []
+        for k, strength in enumerate(self.strength.tolist()):
+            row = f"row '{self.rows.labels[k]}'"
+            if k not in self.taken and strength > REPEATS:
+                sentences.append(
+                    f'{row} repeats other rows to within {strength:.1e} and is not enforced; if '
+                    f'this small angle or offset is meant, it must be larger than {TAKEN:.0e}'
+                )
+            elif k in self.taken and strength < GRADES[1]:
+                sentences.append(
+                    f'{row} differs from the other rows by only {strength:.1e}, but is enforced: '
+                    'it may lock the motion; if the rows should agree, give angles with more '
+                    'digits (1.5707963, not 1.57)'
+                )
+        return tuple(sentences)
 
     def shared(self, multipliers: Floats) -> Floats:
         """

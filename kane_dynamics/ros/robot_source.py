@@ -189,6 +189,8 @@ def build_model(
             text, base=base, locked_joints=parameters.locked_joints, gravity=parameters.gravity
         )
         constraints = _base_constraints(parameters, robot)
+        for remark in kd.taken_rows(robot, robot.neutral(), constraints).remarks:
+            warnings.warn(remark, kd.exceptions.ModelWarning, stacklevel=2)
     joints = tuple(name for name in robot.joint_names if name != 'base')
     for name in joints:
         if name not in robot.velocity_names or name not in robot.coordinate_names:

@@ -72,7 +72,7 @@ def test_toe_that_is_meant_is_enforced(toe, turns):
     assert motion.velocity_residual == 0.0
 
 
-@pytest.mark.parametrize('mechanism', mechanisms(), ids=lambda m: m.robot.name)
+@pytest.mark.parametrize('mechanism', list(mechanisms()), ids=lambda m: m.robot.name)
 def test_all_methods_take_the_same_rows(mechanism):
     robot, constraints = mechanism.robot, mechanism.constraints
     rng = np.random.default_rng(1)
@@ -202,3 +202,20 @@ def test_efforts_of_wheels_with_six_digit_angles():
         found.append(kd.constrained_inverse_dynamics(bot, v, v, a, given, motors))
     assert_allclose(found[0].effort, found[1].effort, rtol=1e-4)
     assert_allclose(found[0].multipliers, found[1].multipliers, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ('toe', 'remark'),
+    [(0.0, None), (1e-3, 'is not enforced'), (1e-2, 'may lock'), (0.2, None)],
+)
+def test_rows_that_nearly_repeat_are_remarked_upon(toe, remark):
+    robot, rows = two_wheels(right=f'-1.5707963267948966 0 {toe}')
+    found = kd.taken_rows(robot, robot.neutral(), rows)
+    assert isinstance(found, kd.RowSelection)
+    assert found.labels == kd.forward_dynamics(robot, *np.zeros((3, 5)), rows).taken
+    if remark is None:
+        assert found.remarks == ()
+    else:
+        (sentence,) = found.remarks
+        assert remark in sentence
+        assert "'right/" in sentence
