@@ -32,8 +32,8 @@ from kane_dynamics.ros.conversions import nanoseconds
 
 LATEST = QoSProfile(depth=1)
 CONTROLLER, SIMULATOR = 'kane_inverse_dynamics', 'kane_simulator'
-RECOVERY = 10.0  # [s] in which efforts must come again after a fault
-SILENCE = 2.0  # [s] in which zeros must come; with a dead clock the watchdog takes one
+RECOVERY = 60.0  # [s] in which efforts must come again; a node starts slowly on a busy machine
+SILENCE = 5.0  # [s] in which zeros must come; with a dead clock the watchdog takes one
 START = 120.0  # [s] for the first efforts: with `compiled: wait`, the first start compiles
 WARM = 10.0  # [s] of a process's life, and
 WARM_PART = 0.3  # of it, that do not count for the growth of its memory
@@ -98,8 +98,8 @@ class Soak:
         self.rows = {fault.name: Row(fault) for fault in FAULTS}
         self.row = self.rows['none']
         self.memory = {CONTROLLER: Memory(), SIMULATOR: Memory()}
-        self._good, self._known = deque(maxlen=2000), set()
-        self._waiting, self._count = [], 0
+        self._good, self._known = deque(maxlen=20000), set()
+        self._waiting, self._count, self._now = [], 0, 0.0
         self._last, self._last_at, self._description = None, 0.0, None
         self._start = None
         self._next_sample = 0.0
@@ -126,25 +126,26 @@ class Soak:
         t = nanoseconds(message.header.stamp) * 1e-9
         self._send_reference(message, t)
         self._count += 1
-        now = time.monotonic()
+        if t < self._now:
+            self._waiting.clear()  # time has jumped back
+        self._now = t
         for delay, state in self.row.fault.change(copy.deepcopy(message), self._count):
             wait = -delay if delay < 0.0 else delay * self.period
-            heapq.heappush(self._waiting, (now + wait, self._count, id(state), state))
+            heapq.heappush(self._waiting, (t + wait, self._count, id(state), state))
         if not self.row.fault.blind:
             self._note(nanoseconds(message.header.stamp))
-        self._flush()
+        while self._waiting and self._waiting[0][0] <= t:
+            self._states.publish(heapq.heappop(self._waiting)[3])
+            self.row.states += 1
 
     def _note(self, stamp):
         """Remember a stamp that efforts may answer."""
+        if stamp in self._known:  # odom has the stamps of joint_states
+            return
         if len(self._good) == self._good.maxlen:
             self._known.discard(self._good[0])
         self._good.append(stamp)
         self._known.add(stamp)
-
-    def _flush(self):
-        while self._waiting and self._waiting[0][0] <= time.monotonic():
-            self._states.publish(heapq.heappop(self._waiting)[3])
-            self.row.states += 1
 
     def _on_odom(self, message):
         self._odom.publish(message)
@@ -180,7 +181,6 @@ class Soak:
         end = time.monotonic() + seconds
         while time.monotonic() < end and not until():
             self.bench.executor.spin_once(timeout_sec=min(0.5 * self.period, 0.005))
-            self._flush()
             if time.monotonic() > self._next_sample:
                 self._next_sample = time.monotonic() + 1.0
                 for name, process in self.processes.items():

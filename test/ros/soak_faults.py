@@ -17,7 +17,8 @@ class Fault:
     name : str
         In words.
     change : callable
-        State and its number to a list of (delay [periods], state) that are sent instead.
+        State and its number to a list of (delay, state) that are sent instead; a delay is in
+        periods, or negative in seconds, of simulated time.
     blind : bool
         Whether no state that is sent may be used.
     reference : callable
