@@ -2,6 +2,7 @@
 """The package as pip, colcon and rosdep see it."""
 
 import ast
+import configparser
 import importlib.util
 import os
 import re
@@ -26,7 +27,7 @@ ROSDEP_KEYS = {
     'numpy-quaternion': 'python-numpy-quaternion-pip',
     'defusedxml': 'python3-defusedxml',
     'PyYAML': 'python3-yaml',
-    'llvmlite': 'python3-numba',
+    'llvmlite': 'python3-numba',  # rosdep has no key of llvmlite; Debian's numba depends on it
     'casadi': 'casadi-pip',
     'rich': 'python3-rich',
     'matplotlib': 'python3-matplotlib',
@@ -168,6 +169,31 @@ def test_every_requirement_has_a_rosdep_key(manifest, setup_arguments):
     names = {re.split('[<>=!~]', wanted)[0] for wanted in setup_arguments['install_requires']}
     assert names == set(ROSDEP_KEYS)
     assert set(ROSDEP_KEYS.values()) <= keys
+
+
+def test_keys_that_rosdep_gives_to_pip_are_told(manifest):
+    """On Ubuntu 24.04 rosdep refuses them (PEP 668): they are skipped, and pip has them."""
+    keys = sorted(d.name for d in manifest.exec_depends if d.name.endswith('-pip'))
+    text = (ROOT / 'doc' / 'installation.md').read_text()
+    (skipped,) = re.findall(r"--skip-keys '([^']*)'", text)
+    assert sorted(skipped.split()) == keys
+    packages = [name for name, key in ROSDEP_KEYS.items() if key in keys]
+    (installed,) = re.findall(r'^pip install ([\w -]+) *$', text, re.MULTILINE)
+    assert sorted(installed.split()) == sorted(packages)
+
+
+def test_the_least_llvmlite_is_the_one_that_is_told_and_tested(setup_arguments):
+    (wanted,) = [x for x in setup_arguments['install_requires'] if x.startswith('llvmlite')]
+    least = wanted.partition('>=')[2]
+    assert f'llvmlite >= {least}' in (ROOT / 'doc' / 'installation.md').read_text()
+    assert f"'llvmlite >= {least}'" in (ROOT / 'kane_dynamics/kernels/native.py').read_text()
+    assert f"'{least}." in (ROOT / 'test/platforms/pythons.py').read_text()
+
+
+def test_workspace_executables_run_in_the_active_environment():
+    settings = configparser.ConfigParser()
+    settings.read(ROOT / 'setup.cfg')
+    assert settings['build_scripts']['executable'] == '/usr/bin/env python3'
 
 
 def test_every_ros_import_is_a_dependency(manifest):

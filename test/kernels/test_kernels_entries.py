@@ -18,6 +18,10 @@ from kane_dynamics.kernels import native
 
 CALLS = 100_000
 
+fast_way_in = pytest.mark.skipif(
+    sys.version_info < (3, 11), reason='Python 3.10 has no symbol PyObject_Vectorcall'
+)
+
 
 @pytest.fixture
 def arm(pair, rng):
@@ -364,6 +368,7 @@ def test_calls_from_several_threads(pair, rng):
         list(pool.map(work, range(8)))
 
 
+@fast_way_in
 def test_interpreters_without_the_fast_way_in(pair, arm, monkeypatch):
     monkeypatch.setattr(native, 'entries_supported', lambda: False)
     _, inputs, _ = arm
@@ -376,13 +381,14 @@ def test_interpreters_without_the_fast_way_in(pair, arm, monkeypatch):
     assert plain.inverse_dynamics(*inputs, out) is out
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason='no PyObject_Vectorcall')
+@fast_way_in
 def test_this_interpreter_has_the_fast_way_in(arm):
     assert native.entries_supported()
     assert type(arm[0].inverse_dynamics) is type(len)
     assert arm[0].inverse_dynamics.__name__ == 'inverse_dynamics'
 
 
+@fast_way_in
 def test_interpreters_without_a_function(arm, monkeypatch):
     # regression: Python 3.10 has no symbol PyObject_Vectorcall, and every compilation failed
     class Without:

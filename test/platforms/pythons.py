@@ -21,6 +21,8 @@ SHORT_SUITE = (
     'test/kernels/test_kernels_entries.py',
     'test/kernels/test_kernels_older_llvm.py',
     'test/kernels/test_kernels_other_processors.py',
+    '-k',
+    'not references',  # minutes where calls are slow
 )
 
 
