@@ -186,7 +186,7 @@ def test_wrong_number_or_name_of_inputs(arm):
         fast.inverse_dynamics()
     with pytest.raises(InvalidInputError, match='got 5 arguments'):
         fast.inverse_dynamics(q, v, a, np.empty(4), np.empty(4))
-    with pytest.raises(InvalidInputError, match='forward_dynamics: need q, v, tau, got 2'):
+    with pytest.raises(InvalidInputError, match='forward_dynamics: need q, v, tau.* got 2'):
         fast.forward_dynamics(q, v)
     with pytest.raises(InvalidInputError, match=r"no arguments \['x'\]; there are .*'a', 'out'\]"):
         fast.inverse_dynamics(q, v, a, x=1)
