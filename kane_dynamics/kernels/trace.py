@@ -24,17 +24,14 @@ from numpy.typing import NDArray
 from kane_dynamics.algebra.quaternions import vec3, vec4
 from kane_dynamics.algebra.scalars import where
 from kane_dynamics.algorithms.composite_inertia import LowerTriangle, composite_mass_matrix
+from kane_dynamics.algorithms.constrained_solve import constrained_acceleration, solve_constrained
 from kane_dynamics.algorithms.energy import tree_kinetic_energy, tree_potential_energy
 from kane_dynamics.algorithms.friction import implicit_drag, joint_friction
 from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.algorithms.newton_euler import newton_euler, required_effort
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
-from kane_dynamics.algorithms.row_elimination import (
-    SparseRows,
-    constrained_acceleration,
-    solve_constrained,
-)
+from kane_dynamics.algorithms.row_elimination import SparseRows
 from kane_dynamics.algorithms.row_selection import TAKEN
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows

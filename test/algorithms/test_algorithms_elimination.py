@@ -10,12 +10,8 @@ from support.trees import random_inertia, random_pose, thirty_trees, tree_and_st
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.composite_inertia import CompositeInertia, composite_mass_matrix
-from kane_dynamics.algorithms.row_elimination import (
-    ROW_WEIGHT,
-    SparseRows,
-    constrained_acceleration,
-    eliminate,
-)
+from kane_dynamics.algorithms.constrained_solve import constrained_acceleration
+from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, SparseRows, eliminate
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
 
 ROUNDOFF = 1e-12  # see test_algorithms_equation_of_motion

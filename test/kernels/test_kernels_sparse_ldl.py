@@ -10,12 +10,8 @@ from support.trees import BASES, tree_and_state
 from test_kernels_composite_inertia import dense, two_arms
 
 from kane_dynamics.algorithms.composite_inertia import composite_mass_matrix
-from kane_dynamics.algorithms.row_elimination import (
-    ROW_WEIGHT,
-    SparseRows,
-    constrained_acceleration,
-    eliminate,
-)
+from kane_dynamics.algorithms.constrained_solve import constrained_acceleration
+from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, SparseRows, eliminate
 from kane_dynamics.algorithms.row_selection import TAKEN
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
 from kane_dynamics.kernels.trace import Tracer, sparse_rows
