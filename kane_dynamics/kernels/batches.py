@@ -10,6 +10,7 @@ exception inside `submit` can leave one of its locks locked for good. The queues
 
 from __future__ import annotations
 
+import contextlib
 import os
 from _thread import start_new_thread
 from collections import deque
@@ -78,8 +79,11 @@ class _Job:
         finally:
             try:
                 self._settle()
-            finally:  # a second exception may have arrived before its first instruction
-                self._settle()
+            finally:  # another exception may have arrived before the first instruction of it
+                try:
+                    self._settle()
+                finally:
+                    self._settle()
         self._arrays = ()  # a helper that comes too late finds no part left
 
     def help(self) -> None:
@@ -101,18 +105,15 @@ class _Job:
 
     def _settle(self) -> None:
         """Return when no thread is at work, whatever is raised here in the meantime."""
-        raised = None
-        while self._left or self._busy:
-            try:
+        try:
+            while self._left or self._busy:
                 self._left.clear()
                 if self._busy:
-                    self._ended.get(timeout=0.1)  # an exception may have lost us an entry
-            except Empty:
-                pass
-            except BaseException as error:  # noqa: BLE001 - raised below
-                raised = error
-        if raised is not None:
-            raise raised
+                    with contextlib.suppress(Empty):  # an exception may have lost us an entry
+                        self._ended.get(timeout=0.1)
+        finally:
+            if self._left or self._busy:
+                self._settle()
 
 
 class _Helpers:
