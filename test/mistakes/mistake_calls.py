@@ -109,6 +109,14 @@ def _dynamics() -> list[Call]:
             optional=('v', 'a'),
         )
     )
+    found.append(
+        Call(
+            'kd.taken_rows',
+            kd.taken_rows,
+            {**robot, **_state(w, 'q'), **rows, **_state(w, 'v'), **time},
+            optional=('v',),
+        )
+    )
     # Gauss's function needs inertia in every direction, which a wheeled base in the plane lacks
     two = {name: ('vector', [0.1, 0.2]) for name in ('q', 'v', 'a', 'tau')}
     for name in ('gauss_function', 'gauss_gradient'):
