@@ -262,7 +262,7 @@ class TestCommand:
     )
     def test_errors(self, urdf, capsys, arguments, message):
         assert main(['equations', urdf, *arguments]) == 1
-        printed = capsys.readouterr().out
+        printed = capsys.readouterr().err
         assert printed.startswith('error: ')
         assert message in printed
         assert len(printed.splitlines()) == 1
@@ -270,9 +270,9 @@ class TestCommand:
     def test_without_sympy(self, urdf, capsys, monkeypatch):
         monkeypatch.setitem(__import__('sys').modules, 'sympy', None)
         assert main(['equations', urdf]) == 1
-        printed = capsys.readouterr().out
+        printed = capsys.readouterr().err
         assert "pip install 'kane_dynamics[symbolic]'" in printed
 
     def test_no_file(self, capsys):
         assert main(['equations', 'nowhere.urdf']) == 1
-        assert len(capsys.readouterr().out.splitlines()) == 1
+        assert len(capsys.readouterr().err.splitlines()) == 1
