@@ -3,13 +3,15 @@
 # make test     lint, types and every test, with all oracles installed
 # make bench    speed against Pinocchio and MuJoCo, with a plot
 # make validate the evaluation of Silva et al. against MuJoCo, operation counts, all methods compared
+#               also where constraint rows nearly repeat each other
 # make stress   10^5 interrupted batches with threads, forks and garbage, on guarded memory
 # make laws     a minute of each mechanism with redundant rows: energy, rank events
 # make soak     the closed loop under faults, MINUTES=30 RATE=500
-# make platforms a short suite on every Python 3.10 to 3.13 of this machine, old and new llvmlite
+# make platforms  a short suite on every Python 3.10 to 3.13 of this machine, old and new llvmlite
 # make aarch64  a short check on emulated aarch64 (Debian with qemu-user)
 # make lint     ruff and mypy only
 # make clean    remove the environment and what the tools left behind
+# make help     this list
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -35,8 +37,11 @@ endif
 unexport AMENT_PREFIX_PATH COLCON_PREFIX_PATH PYTHONHOME PYTHONPATH RMW_IMPLEMENTATION
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-.PHONY: demo test bench validate laws soak stress lint clean
+.PHONY: demo test bench validate laws soak stress platforms aarch64 lint clean help
 .DEFAULT_GOAL := demo
+
+help:
+	@sed -n 's/^# \(make .*\|  *.*\)/\1/p' Makefile
 
 demo: $(WITH_ROS) $(if $(filter tiago,$(ROBOT)),$(WITH_ROBOTS))
 	$(BIN)/kane-dynamics demo --robot $(ROBOT)
@@ -47,6 +52,7 @@ bench: $(WITH_TESTS)
 validate: $(WITH_TESTS)
 	$(BIN)/python -m validation
 	$(BIN)/python -m validation.agreement
+	$(BIN)/python -m validation.rank_changes
 
 stress: $(WITH_TESTS)
 	$(BIN)/python -X faulthandler test/stress/interrupted_batches.py
