@@ -182,6 +182,8 @@ def _unless_missed(
     free: Sequence[Scalar] | None = None,
 ) -> Scalar:
     """Return the health, 0 where a row that was left out of the solve is not satisfied."""
+    if not system.repeated:
+        return health
     sizes = [
         _sizes(row, x) + absolute(c) for row, c in zip(system.rows, right_side, strict=True)
     ]

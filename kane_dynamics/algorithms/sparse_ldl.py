@@ -4,10 +4,8 @@ Forward dynamics by elimination that keeps the tree's zeros, for tracing.
 
 :math:`M = L^T D L` from the tips to the root fills in nothing (Featherstone, Rigid Body Dynamics
 Algorithms, section 6.5): a speed couples only with those of its ancestors and descendants. The
-constraint system :math:`A M^{-1} A^T \lambda = b - A M^{-1} Q` is solved by :math:`L D L^T`. Both
-report their health, the smallest pivot relative to the diagonal it came from: the squared sine of
-the angle between a row and those before it, and 0 for a row that is nothing but roundoff. Where it
-is small the rows are (nearly) dependent and the caller must use `udwadia_kalaba` instead.
+factor reports its health, the smallest pivot relative to the diagonal it came from. Rows of
+constraints are eliminated by `row_elimination`.
 """
 
 from __future__ import annotations
