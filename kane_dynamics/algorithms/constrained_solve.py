@@ -65,30 +65,17 @@ class Solved:
         """Return the health, 0 where a row that was not taken may ask for other speeds than v."""
         if self.found is None:
             return self.health
-        health = _unless_missed(self.health, self.system, b0, v)
-        if self.system.certain or all(is_zero(c) for c in b0):
-            return health
-        sides = [b0[i] for i in self.system.order]
-        return _agreed(health, self.found, sides, 0.0, 0.5 * SPEED_CONTRADICTION)
+        missed = _missed(self.system, b0, v)
+        if all(is_zero(c) for c in b0):
+            return _unless(missed, self.found.weak, self.health)
+        return _agreed(
+            self.health, self.system, self.found, missed, b0, 0.0, 0.5 * SPEED_CONTRADICTION
+        )
 
     @property
     def rank(self) -> Scalar:
         """Return the number of rows that were taken."""
         return len(self.dropped) - sum(self.dropped, 0.0)
-
-
-def constrained_acceleration(
-    factor: TreeFactor,
-    force: Sequence[Scalar],
-    system: SparseRows,
-    right_side: Sequence[Scalar],
-    speeds: tuple[Sequence[Scalar], Sequence[Scalar]] | None = None,
-    *,
-    watch: bool = True,
-) -> tuple[list[Scalar], list[Scalar], Scalar]:
-    """Return x, lambda and health of `solve_constrained`."""
-    solved = solve_constrained(factor, force, system, right_side, speeds, watch=watch)
-    return solved.x, solved.multipliers, solved.health
 
 
 def solve_constrained(
@@ -123,13 +110,13 @@ def solve_constrained(
     free = factor.solve(force)
     if not system.rows:
         return Solved(free, [], factor.health, [], system, None)
-    rows = [system.rows[i] for i in system.order]
+    rows = [system.rows[i] for i in system.eliminated]
     # Y = L'^-1 A', so that A M^-1 A' = Y' D^-1 Y
     half = [factor.solve_upper([row.get(k, 0.0) for k in range(len(free))]) for row in rows]
     weighted = [[y / d for y, d in zip(column, factor.pivots, strict=True)] for column in half]
     gram = [[dot(weighted[i], half[j]) for j in range(i + 1)] for i in range(len(rows))]
     found = eliminate(system, gram)
-    gap = [right_side[i] - _times(system.rows[i], free) for i in system.order]
+    gap = [right_side[i] - _times(system.rows[i], free) for i in system.eliminated]
     solved = found.factors.solve(gap)
     pull = [
         sum((y[k] * m for y, m in zip(weighted, solved, strict=True)), 0.0)
@@ -138,7 +125,7 @@ def solve_constrained(
     x = [a + s for a, s in zip(free, factor.solve_lower(pull), strict=True)]
     multipliers: list[Scalar] = [0.0] * len(system.rows)
     dropped: list[Scalar] = [1.0] * len(system.rows)
-    for i, multiplier, gone in zip(system.order, solved, found.dropped, strict=True):
+    for i, multiplier, gone in zip(system.eliminated, solved, found.dropped, strict=True):
         multipliers[i], dropped[i] = multiplier, gone
     # false for NaN: a row has no value here, and comparisons of pivots did not notice
     known = sum((part * part for part in x), 0.0) >= 0.0
@@ -162,52 +149,68 @@ def _watched(
     multipliers: Sequence[Scalar],
 ) -> Scalar:
     """Return the health, 0 where a row that was not taken may ask for another x."""
-    health = _unless_missed(health, system, right_side, x, free)
-    if system.certain:
+    missed = _missed(system, right_side, x, free)
+    if system.certain and not system.repeated:
         return health
     total = list(force)
     for row, multiplier in zip(system.rows, multipliers, strict=True):
         for k, entry in row.items():
             total[k] = total[k] + entry * multiplier
     size = sqrt(absolute(dot(total, x)))  # |x| in the metric of M
-    sides = [right_side[i] for i in system.order]
-    return _agreed(health, found, sides, 5.0 * TAKEN * size, 0.5 * ACCELERATION_CONTRADICTION)
+    relative = 0.5 * ACCELERATION_CONTRADICTION
+    return _agreed(health, system, found, missed, right_side, 5.0 * TAKEN * size, relative)
 
 
-def _unless_missed(
-    health: Scalar,
+def _missed(
     system: SparseRows,
     right_side: Sequence[Scalar],
     x: Sequence[Scalar],
     free: Sequence[Scalar] | None = None,
-) -> Scalar:
-    """Return the health, 0 where a row that was left out of the solve is not satisfied."""
+) -> list[Scalar]:
+    """Return 1 for repeated rows that are not satisfied."""
     if not system.repeated:
-        return health
+        return []
     sizes = [
         _sizes(row, x) + absolute(c) for row, c in zip(system.rows, right_side, strict=True)
     ]
+    missed: list[Scalar] = []
     for i in system.repeated:
         row, owner = system.rows[i], system.owners[i]
         beside = sum((sizes[k] for k in system.order if system.owners[k] == owner), 0.0)
         allowed = _MISSED * sizes[i] + _MISSED_BESIDE * beside
         if free is not None:
             allowed = allowed + _MISSED_FREE * _sizes(row, free)
-        missed = absolute(_times(row, x) - right_side[i])
-        health = where(missed > allowed, 0.0, health)
+        missed.append(where(absolute(_times(row, x) - right_side[i]) > allowed, 1.0, 0.0))
+    return missed
+
+
+def _unless(missed: Sequence[Scalar], weak: Sequence[Scalar], health: Scalar) -> Scalar:
+    """Return the health, 0 where a row is not satisfied that the rule may take."""
+    for gone, excused in zip(missed, weak, strict=True):
+        health = where(gone > excused, 0.0, health)
     return health
 
 
 def _agreed(
-    health: Scalar, found: Solvable, sides: Sequence[Scalar], motion: Scalar, relative: float
+    health: Scalar,
+    system: SparseRows,
+    found: Solvable,
+    missed: Sequence[Scalar],
+    right_side: Sequence[Scalar],
+    motion: Scalar,
+    relative: float,
 ) -> Scalar:
     """Return the health, 0 where a right side may contradict; the limits are half the rule's."""
+    health = _unless(missed, found.weak, health)
+    sides = [right_side[i] for i in system.eliminated]
     scale = found.factors.scale
     norm = sqrt(sum((ratio(c * c, s) for c, s in zip(sides, scale, strict=True)), 0.0))
     limit = motion + relative * norm
+    # a repeated row that is satisfied, off its span by drift, contradicts nothing
+    asks: list[Scalar] = [*found.dropped[: len(system.order)], *missed]
     for i, asked in enumerate(found.factors.forward(sides)):
-        much = where(asked * asked > limit * limit * scale[i], found.dropped[i], 0.0)
-        alone = where(absolute(sides[i]) > _NOTHING, found.vanished[i], 0.0)
+        much = where(asked * asked > limit * limit * scale[i], asks[i], 0.0)
+        alone = where(absolute(sides[i]) > _NOTHING, found.vanished[i] * asks[i], 0.0)
         health = where(much + alone > 0.0, 0.0, health)
     return health
 

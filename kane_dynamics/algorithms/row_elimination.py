@@ -47,7 +47,7 @@ class SparseRows:
     order : sequence of int
         Rows that are solved for, holonomic ones first.
     repeated : sequence of int
-        Rows that repeat these in general; whether they do is watched.
+        Rows that repeat these in general and get no force; whether they do is watched.
     certain : bool
         Whether none of `order` is expected to drop; where one does, the health is 0.
 
@@ -59,6 +59,11 @@ class SparseRows:
     order: Sequence[int]
     repeated: Sequence[int] = ()
     certain: bool = True
+
+    @property
+    def eliminated(self) -> list[int]:
+        """Return the rows of an elimination: those that are solved for, then the repeated ones."""
+        return [*self.order, *self.repeated]
 
     @classmethod
     def of(cls, rows: Sequence[SparseRow]) -> SparseRows:
@@ -108,7 +113,7 @@ class Elimination:
     def take(self, taken: Scalar = 1.0) -> None:
         """Take the row just eliminated, where `taken` is not 0."""
         if is_number(taken):
-            self._inverse.append(1.0 / (self._pivot if not is_zero(self._pivot) else 1.0))
+            self._inverse.append(taken / (self._pivot if not is_zero(self._pivot) else 1.0))
             return
         self._inverse.append(where(taken > 0.0, 1.0 / where(taken > 0.0, self._pivot, 1.0), 0.0))
 
@@ -140,6 +145,8 @@ class Solvable:
         In the metric of M^-1.
     dropped, vanished : list of scalar
         1 for rows that are not taken, and for those of them that are nothing but roundoff.
+    weak : list of scalar
+        1 for the repeated rows that the rule drops here too.
     health : scalar
         0 where the rule might decide otherwise; else `ROW_WEIGHT` times the smallest squared
         strength of a row that is taken.
@@ -149,26 +156,49 @@ class Solvable:
     factors: Elimination
     dropped: list[Scalar]
     vanished: list[Scalar]
+    weak: list[Scalar]
     health: Scalar
 
 
 def eliminate(system: SparseRows, gram: Sequence[Sequence[Scalar]]) -> Solvable:
     """Return the factors of the lower triangle of a Gram matrix A M^-1 A', by the rank rule."""
-    kinds = [system.kinds[i] for i in system.order]
-    factors = Elimination(gram, kinds)
+    kinds = [system.kinds[i] for i in system.eliminated]
     plain = _plain_gram(system)
+    factors, in_si = Elimination(gram, kinds), Elimination(plain, kinds)
     vanished = _vanished(system, [row[-1] for row in plain])
+    count = len(system.order)
+    solve = _all_taken if system.certain else _by_the_rule
+    dropped, health = solve(factors, in_si, vanished[:count])
+    weak: list[Scalar] = []
+    for _ in system.repeated:
+        limit = where(in_si.strength() <= _DROPPED, _DROPPED, -1.0)
+        weak.append(where(factors.strength() <= limit, 1.0, 0.0))
+        factors.take(0.0)
+        in_si.take(0.0)
+    return Solvable(factors, [*dropped, *[1.0] * len(weak)], vanished, weak, health)
+
+
+def _all_taken(
+    factors: Elimination, in_si: Elimination, vanished: Sequence[Scalar]
+) -> tuple[list[Scalar], Scalar]:
+    """Take all rows; return that, and the health, 0 where the rule drops one."""
     health, weakest, volume = 1.0, 1.0, 1.0
-    if system.certain:
-        for gone in vanished:
-            strength = factors.strength()
-            weakest, volume = smaller(weakest, strength), volume * strength
-            health = where(gone > 0.0, 0.0, health)
-            factors.take()
-        health = where(weakest < _FIRST, where(volume < _SOLID, 0.0, health), health)
-        health = smaller(health, ROW_WEIGHT * weakest)
-        return Solvable(factors, [0.0] * len(kinds), vanished, health)
-    in_si = Elimination(plain, kinds)
+    for gone in vanished:
+        strength = factors.strength()
+        weakest, volume = smaller(weakest, strength), volume * strength
+        health = where(gone > 0.0, 0.0, health)
+        factors.take()
+        in_si.strength()
+        in_si.take()
+    health = where(weakest < _FIRST, where(volume < _SOLID, 0.0, health), health)
+    return [0.0] * len(vanished), smaller(health, ROW_WEIGHT * weakest)
+
+
+def _by_the_rule(
+    factors: Elimination, in_si: Elimination, vanished: Sequence[Scalar]
+) -> tuple[list[Scalar], Scalar]:
+    """Take the rows that the rule takes; return which are dropped, and the health."""
+    health, weakest, volume = 1.0, 1.0, 1.0
     dropped: list[Scalar] = []
     for gone in vanished:
         strength, plain_strength = factors.strength(), in_si.strength()
@@ -182,13 +212,12 @@ def eliminate(system: SparseRows, gram: Sequence[Sequence[Scalar]]) -> Solvable:
         in_si.take(where(plain_strength > ROUNDOFF_ROW, taken, 0.0))
     unclear = sum(dropped, 0.0) + where(volume < _SOLID, 1.0, 0.0)
     unclear = where(weakest < _FIRST, unclear, 0.0)
-    health = where(unclear > 0.0, 0.0, smaller(health, ROW_WEIGHT * weakest))
-    return Solvable(factors, dropped, vanished, health)
+    return dropped, where(unclear > 0.0, 0.0, smaller(health, ROW_WEIGHT * weakest))
 
 
 def _plain_gram(system: SparseRows) -> list[list[Scalar]]:
-    """Return the lower triangle of A A' of the rows that are solved for."""
-    rows = [system.rows[i] for i in system.order]
+    """Return the lower triangle of A A' of the rows of an elimination."""
+    rows = [system.rows[i] for i in system.eliminated]
     return [
         [sum((x * b[k] for k, x in a.items() if k in b), 0.0) for b in rows[: i + 1]]
         for i, a in enumerate(rows)
@@ -197,7 +226,7 @@ def _plain_gram(system: SparseRows) -> list[list[Scalar]]:
 
 def _vanished(system: SparseRows, sizes: Sequence[Scalar]) -> list[Scalar]:
     """Return 1 for rows that are nothing but roundoff beside the others of their constraint."""
-    owners = [system.owners[i] for i in system.order]
+    owners = [system.owners[i] for i in system.eliminated]
     pairs = set(zip(system.owners, system.kinds, strict=True))
     gone: list[Scalar] = []
     for owner, size, most in zip(owners, sizes, _largest(owners, sizes), strict=True):

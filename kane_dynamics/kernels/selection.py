@@ -157,7 +157,7 @@ def _repeats(rows: ConstraintRows, mass: NDArray[np.float64]) -> NDArray[np.bool
 def _weakest(plan: RowPlan, rows: ConstraintRows, mass: NDArray[np.float64]) -> float:
     """Return the smallest squared strength of the rows of a plan, in the order of its solve."""
     entries = [dict(enumerate(row)) for row in rows.matrix.tolist()]
-    A = rows.matrix[list(plan.order)]
+    A = rows.matrix[[*plan.order, *plan.repeated]]
     gram = A @ np.linalg.solve(mass, A.T)
     lower = [gram[i, : i + 1].tolist() for i in range(len(gram))]
     return float(eliminate(plan.system(rows, entries), lower).health / ROW_WEIGHT)

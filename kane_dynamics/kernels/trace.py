@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from kane_dynamics.algebra.quaternions import vec3, vec4
 from kane_dynamics.algebra.scalars import where
 from kane_dynamics.algorithms.composite_inertia import LowerTriangle, composite_mass_matrix
-from kane_dynamics.algorithms.constrained_solve import constrained_acceleration, solve_constrained
+from kane_dynamics.algorithms.constrained_solve import Solved, solve_constrained
 from kane_dynamics.algorithms.energy import tree_kinetic_energy, tree_potential_energy
 from kane_dynamics.algorithms.friction import implicit_drag, joint_friction
 from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix
@@ -209,7 +209,7 @@ class Tracer:
         force = [p + h * (u - c) for p, u, c in zip(momentum, self.tau, bias, strict=True)]
         rows = self._rows(self.q, self.a, self.t)
         damped = [{**row, k: row[k] + h * drag[k]} for k, row in enumerate(self._mass)]
-        velocity, _, health = constrained_acceleration(
+        solved = solve_constrained(
             factor_tree(damped),
             force,
             self._system(rows),
@@ -217,7 +217,8 @@ class Tracer:
             (self.a, list(rows.velocity)),
         )
         inputs = [self.q, self.v, self.a, self.tau, [self.t, h]]
-        return spec('impulse', inputs, [column(velocity)], [(self.robot.nv,)], ca.SX(health))
+        shapes = [(self.robot.nv,)]
+        return spec('impulse', inputs, [column(solved.x)], shapes, ca.SX(solved.health))
 
     def balance(self) -> KernelSpec:
         """Trace whether the states (q, v) x 3 and h of a midpoint step keep the energy."""
@@ -231,15 +232,15 @@ class Tracer:
     def jump(self) -> KernelSpec:
         """Trace whether middle speeds follow from the start: (q, v, v_middle, tau, (t, h))."""
         h = ca.SX.sym('h')
-        acceleration, _, health = self._solution
         excess = excess_jump(
             lambda x: symmetric_product(self._mass, x),
             self.v,
-            forecast(self.v, acceleration, h),
+            forecast(self.v, self._solution.x, h),
             self.a,
         )
         inputs = [self.q, self.v, self.a, self.tau, [self.t, h]]
-        return spec('jump', inputs, [], [], where(ca.SX(excess) > 0.0, 0.0, ca.SX(health)))
+        health = where(ca.SX(excess) > 0.0, 0.0, ca.SX(self._solution.health))
+        return spec('jump', inputs, [], [], health)
 
     @cached_property
     def holonomic(self) -> dict[int, Any]:
@@ -251,11 +252,12 @@ class Tracer:
         """Trace one Newton step of the coordinates onto the holonomic rows."""
         violation = [-self.holonomic.get(k, 0.0) for k in range(len(self._state_rows))]
         system = self._system(self._state_rows, holonomic=True)
-        step, _, health = constrained_acceleration(
+        solved = solve_constrained(
             factor_tree(self._mass), self.at_rest, system, violation, watch=False
         )
-        q = integrate_coordinates(self.robot, self.q, step, 1.0)
-        return spec('place', [self.q, [self.t]], [column(q)], [(self.robot.nq,)], ca.SX(health))
+        q = integrate_coordinates(self.robot, self.q, solved.x, 1.0)
+        inputs, health = [self.q, [self.t]], ca.SX(solved.health)
+        return spec('place', inputs, [column(q)], [(self.robot.nq,)], health)
 
     def crossing(self) -> KernelSpec:
         """
@@ -332,26 +334,26 @@ class Tracer:
 
     def _forward(self, name: str, inputs: list[Symbols], outputs: int) -> KernelSpec:
         nv = self.robot.nv
-        acceleration, multipliers, health = self._solution
+        solved = self._solution
         rows = self._state_rows
         A = sparse_rows(rows.matrix)
         pull: list[Any] = [0.0] * nv
-        for row, multiplier in zip(A, multipliers, strict=True):
+        for row, multiplier in zip(A, solved.multipliers, strict=True):
             for k, entry in row.items():
                 pull[k] = pull[k] + entry * multiplier
-        residual = row_residuals(A, acceleration, rows.acceleration)
+        residual = row_residuals(A, solved.x, rows.acceleration)
         slip = row_residuals(A, self.v, rows.velocity)
-        columns = [column(x) for x in (acceleration, multipliers, pull, residual, slip)]
+        columns = [column(x) for x in (solved.x, solved.multipliers, pull, residual, slip)]
         shapes = [(nv,), (len(A),), (nv,), (len(A),), (len(A),)]
-        return spec(name, inputs, columns[:outputs], shapes[:outputs], ca.SX(health))
+        return spec(name, inputs, columns[:outputs], shapes[:outputs], ca.SX(solved.health))
 
     @cached_property
-    def _solution(self) -> tuple[list[Any], list[Any], Any]:
+    def _solution(self) -> Solved:
         """Return accelerations, multipliers and health."""
         friction = joint_friction(self.robot, self.v)
         force = [u - c - f for u, c, f in zip(self.tau, self._bias, friction, strict=True)]
         rows = self._state_rows
-        return constrained_acceleration(
+        return solve_constrained(
             factor_tree(self._mass),
             force,
             self._system(rows),

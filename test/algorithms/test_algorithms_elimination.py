@@ -10,7 +10,7 @@ from support.trees import random_inertia, random_pose, thirty_trees, tree_and_st
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.composite_inertia import CompositeInertia, composite_mass_matrix
-from kane_dynamics.algorithms.constrained_solve import constrained_acceleration
+from kane_dynamics.algorithms.constrained_solve import solve_constrained
 from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, SparseRows, eliminate
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
 
@@ -70,7 +70,7 @@ def test_factor_solves_and_multiplies(case):
 @pytest.mark.parametrize(
     'name', ['differential_drive', 'leaning_disc', 'loop_spatial', 'pfaffian']
 )
-def test_constrained_acceleration_is_that_of_udwadia_and_kalaba(name):
+def test_solve_is_that_of_udwadia_and_kalaba(name):
     case = CASES[name]
     robot, q, v = case.robot, case.q, case.v
     tau = np.random.default_rng(6).uniform(-2, 2, robot.nv)
@@ -79,16 +79,16 @@ def test_constrained_acceleration_is_that_of_udwadia_and_kalaba(name):
     force = tau - kd.bias_force(robot, q, v) - kd.friction_force(robot, v)
     sparse = [{k: x for k, x in enumerate(row) if x} for row in rows.matrix.tolist()]
     factor = factor_tree(composite_mass_matrix(robot, q.tolist()))
-    acceleration, multipliers, health = constrained_acceleration(
+    found = solve_constrained(
         factor, force.tolist(), SparseRows.of(sparse), rows.acceleration.tolist()
     )
-    assert relative(acceleration, motion.acceleration) < SOLVED
-    assert relative(multipliers, motion.multipliers) < SOLVED
-    assert 1e-6 < health <= 1.0
-    free, none, same = constrained_acceleration(factor, force.tolist(), SparseRows.of([]), [])
+    assert relative(found.x, motion.acceleration) < SOLVED
+    assert relative(found.multipliers, motion.multipliers) < SOLVED
+    assert 1e-6 < found.health <= 1.0
+    free = solve_constrained(factor, force.tolist(), SparseRows.of([]), [])
     expected = kd.forward_dynamics(robot, q, v, tau).acceleration
-    assert relative(free, expected) < SOLVED
-    assert (none, same) == ([], factor.health)
+    assert relative(free.x, expected) < SOLVED
+    assert (free.multipliers, free.health) == ([], factor.health)
 
 
 def test_health_is_the_squared_sine_between_rows():
@@ -110,6 +110,34 @@ def test_row_of_roundoff_has_no_health(row):
     found = eliminate(system, [[2.0], [0.0, row**2]])
     assert found.health < 1e-30
     assert np.isfinite(found.factors.solve([1.0, 0.0])).all()
+
+
+@pytest.mark.parametrize(
+    ('turn', 'asked', 'healthy'),
+    [
+        (1e-9, 2.0, True),  # a repeated row that holds
+        (1e-4, 2.0, True),  # one that drift has turned: the rule drops it here too
+        (2e-3, 2.0, False),  # one that the rule takes here
+        (1e-9, 2.2, False),  # one that contradicts
+    ],
+)
+def test_repeated_row_is_let_go_where_the_rule_drops_it(turn, asked, healthy):
+    identity = factor_tree([{0: 1.0}, {1: 1.0}])
+    rows = [{0: 1.0}, {0: 2.0 * np.cos(turn), 1: 2.0 * np.sin(turn)}]
+    system = SparseRows(rows, kinds=(0, 1), owners=(0, 1), order=(0,), repeated=(1,))
+    found = solve_constrained(identity, [0.0, 3.0], system, [1.0, asked])
+    assert (found.health > 1e-6) == healthy
+    assert (found.multipliers[1], found.rank) == (0.0, 1.0)
+    assert_allclose(found.x, [1.0, 3.0], rtol=1e-15)
+
+
+@pytest.mark.parametrize(('inertia', 'entry'), [(1.0, 0.01), (1e4, 0.01), (1e-10, 1e-4)])
+def test_repeated_row_is_measured_in_both_metrics(inertia, entry):
+    # strong in both, in SI units alone, in the metric of M^-1 alone: the reference decides
+    rows = [{0: 1.0}, {0: 1.0, 1: entry}]
+    system = SparseRows(rows, kinds=(0, 1), owners=(0, 1), order=(0,), repeated=(1,))
+    heavy = factor_tree([{0: 1.0}, {1: inertia}])
+    assert solve_constrained(heavy, [0.0, inertia], system, [1.0, 1.0]).health == 0.0
 
 
 def test_composite_inertia_against_welding():

@@ -10,7 +10,7 @@ from support.trees import BASES, tree_and_state
 from test_kernels_composite_inertia import dense, two_arms
 
 from kane_dynamics.algorithms.composite_inertia import composite_mass_matrix
-from kane_dynamics.algorithms.constrained_solve import constrained_acceleration
+from kane_dynamics.algorithms.constrained_solve import solve_constrained
 from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, SparseRows, eliminate
 from kane_dynamics.algorithms.row_selection import TAKEN
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
@@ -212,13 +212,13 @@ def test_constrained_acceleration_against_the_reference(seed, count, rng):
     A[:, ::3] = 0.0
     force = rng.normal(size=robot.nv)
     expected = solved(M, force, A, np.zeros(count), b)
-    acceleration, multipliers, health = constrained_acceleration(
+    found = solve_constrained(
         factor_tree(lower), force.tolist(), SparseRows.of(sparse_rows(A)), b.tolist()
     )
-    assert error(np.array(acceleration), expected.acceleration) < 1e-11
-    assert error(np.array(multipliers), expected.multipliers) < 1e-11
-    assert health > 1e-6
-    assert error(A @ acceleration, b) < 1e-11
+    assert error(np.array(found.x), expected.acceleration) < 1e-11
+    assert error(np.array(found.multipliers), expected.multipliers) < 1e-11
+    assert found.health > 1e-6
+    assert error(A @ found.x, b) < 1e-11
 
 
 def test_rows_with_a_small_angle_count_a_hundredth():
@@ -226,14 +226,14 @@ def test_rows_with_a_small_angle_count_a_hundredth():
     identity = factor_tree([{0: 1.0}, {1: 1.0}, {2: 1.0}])
     rows = [{0: 1.0}, {0: np.cos(0.01), 1: np.sin(0.01)}]
     both, first, none = (SparseRows.of(rows[:count]) for count in (2, 1, 0))
-    *_, health = constrained_acceleration(identity, [0.0] * 3, both, [0.0, 0.0])
+    health = solve_constrained(identity, [0.0] * 3, both, [0.0, 0.0]).health
     assert health == pytest.approx(1e-6, rel=1e-4)
-    *_, health = constrained_acceleration(identity, [0.0] * 3, first, [0.0])
+    health = solve_constrained(identity, [0.0] * 3, first, [0.0]).health
     assert health == 0.01
     stiff = factor_tree([{0: 1.0}, {0: 1.0, 1: 1.0 + 1e-8}, {2: 1.0}])
     for system in (none, first):
         sides = [0.0] * len(system.rows)
-        *_, health = constrained_acceleration(stiff, [0.0] * 3, system, sides)
+        health = solve_constrained(stiff, [0.0] * 3, system, sides).health
         assert health == pytest.approx(1e-8, rel=1e-6)
 
 
