@@ -48,7 +48,6 @@ from kane_dynamics.algorithms.partial_velocities import PartialVelocity, partial
 from kane_dynamics.algorithms.row_selection import RowSelection
 from kane_dynamics.algorithms.taken_rows import taken_rows
 from kane_dynamics.model.body import Body, Frame, Joint, Mimic, WheelShape
-from kane_dynamics.model.chain import serial_chain
 from kane_dynamics.model.joint_kinds import (
     Cylindrical,
     Free,
@@ -59,24 +58,25 @@ from kane_dynamics.model.joint_kinds import (
     Spherical,
 )
 from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.sample_robots import serial_chain
 from kane_dynamics.model.urdf import load_urdf
 from kane_dynamics.simulation import Simulation, simulate
 
 if TYPE_CHECKING:
-    from kane_dynamics.analysis.symbolic import EquationsOfMotion, equations_of_motion
     from kane_dynamics.kernels.compile_robot import compile_robot as compile
     from kane_dynamics.kernels.compiled import CompiledRobot
     from kane_dynamics.kernels.export import casadi_function, export_c
+    from kane_dynamics.symbolic.equations import EquationsOfMotion, equations_of_motion
 
 __version__ = '0.1.0'
 
 # What needs CasADi or LLVM is imported when it is first used: they take as long as all the rest.
 _LAZY = {
     'CompiledRobot': ('kernels.compiled', 'CompiledRobot'),
-    'EquationsOfMotion': ('analysis.symbolic', 'EquationsOfMotion'),
+    'EquationsOfMotion': ('symbolic.equations', 'EquationsOfMotion'),
     'casadi_function': ('kernels.export', 'casadi_function'),
     'compile': ('kernels.compile_robot', 'compile_robot'),
-    'equations_of_motion': ('analysis.symbolic', 'equations_of_motion'),
+    'equations_of_motion': ('symbolic.equations', 'equations_of_motion'),
     'export_c': ('kernels.export', 'export_c'),
 }
 

@@ -23,8 +23,8 @@ from rich.table import Table
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, MissingPackageError
 from kane_dynamics.model.checks import as_choice
-from kane_dynamics.model.urdf_angles import angle_remarks
-from kane_dynamics.model.urdf_xml import read_urdf
+from kane_dynamics.model.urdf.angles import angle_remarks
+from kane_dynamics.model.urdf.xml import read_urdf
 
 console = Console()
 errors = Console(stderr=True)
@@ -88,7 +88,7 @@ def run_check(chosen: argparse.Namespace) -> int:
 
 def run_equations(chosen: argparse.Namespace) -> int:
     """Print the equations of motion of a small robot."""
-    from kane_dynamics.analysis.symbolic import equations_of_motion
+    from kane_dynamics.symbolic.equations import equations_of_motion
 
     robot = kd.load_urdf(chosen.urdf, base=chosen.base, locked_joints=chosen.lock)
     rows = [kd.constraints.no_side_slip(robot)] if chosen.no_side_slip else []
@@ -105,7 +105,7 @@ def run_demo(chosen: argparse.Namespace) -> int:
     """Run the closed loop without and with feed-forward; print the table, write the plots."""
     demo = _demo_module()
     as_choice('--robot', chosen.robot, demo.ROBOTS)
-    from kane_dynamics.analysis.plots import write_demo_plots
+    from kane_dynamics.demo.plots import write_demo_plots
 
     folder = _writable_folder(chosen.output / chosen.robot)
     bar = Progress(

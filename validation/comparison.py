@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kane_dynamics as kd
-from kane_dynamics.analysis.waveforms import (
+from validation.cases import Case
+from validation.recording import SAMPLE, Recording
+from validation.waveforms import (
     Statistics,
     butterworth_low_pass,
     forward_difference,
@@ -21,8 +23,6 @@ from kane_dynamics.analysis.waveforms import (
     root_mean_square_error,
     statistics,
 )
-from validation.cases import Case
-from validation.recording import SAMPLE, Recording
 
 Floats = NDArray[np.float64]
 METHODS = ('newton_euler', 'gauss', 'kane', 'canonical')

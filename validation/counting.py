@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.gauss import gauss_gravity_force
-from kane_dynamics.analysis.operation_counts import (
+from validation.operation_counts import (
     OperationCounts,
     PolynomialFit,
     count_operations,

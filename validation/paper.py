@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from kane_dynamics.analysis.waveforms import Statistics
+from validation.waveforms import Statistics
 
 # Table 2, CMC of joint accelerations over the coordinates, by robot and algorithm
 CORRELATIONS: dict[str, dict[str, Statistics]] = {

@@ -14,8 +14,8 @@ from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure, rotate
 from kane_dynamics.exceptions import ConstraintError, ModelWarning
 from kane_dynamics.model.body import Vector, WheelShape
-from kane_dynamics.model.chain_motion import FrameMotion, frame_motion
 from kane_dynamics.model.checks import as_number, as_vector
+from kane_dynamics.model.frame_motion import FrameMotion, frame_motion
 from kane_dynamics.model.integration import integrate_coordinates
 from kane_dynamics.model.joint_kinds import Free, Revolute, Spherical, unit_axis
 from kane_dynamics.model.robot import Frame, Robot

@@ -43,7 +43,7 @@ from kane_dynamics.constraints.contact_circle import (
 )
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.model.body import Vector
-from kane_dynamics.model.chain_motion import frame_motion
+from kane_dynamics.model.frame_motion import frame_motion
 from kane_dynamics.model.robot import Frame, Robot
 
 _UP = make_quaternion(0.0, 0.0, 0.0, 1.0)

@@ -15,8 +15,8 @@ from kane_dynamics.constraints.base import Row
 from kane_dynamics.constraints.contact_circle import Circle, wheel_circle
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.exceptions import ConstraintError
-from kane_dynamics.model.chain_motion import frame_motion
 from kane_dynamics.model.checks import as_number
+from kane_dynamics.model.frame_motion import frame_motion
 from kane_dynamics.model.joint_kinds import Planar
 from kane_dynamics.model.robot import Frame, Robot
 from kane_dynamics.model.state import checked_robot

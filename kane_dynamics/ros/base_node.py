@@ -19,16 +19,16 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
 
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.ros.diagnostics import OK, Diagnostics, Status, input_status
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.inputs import MeasuredState
+from kane_dynamics.ros.messages.diagnostics import OK, Diagnostics, Status, input_status
 from kane_dynamics.ros.model_host import ModelHost
 from kane_dynamics.ros.output_log import OutputLog
-from kane_dynamics.ros.parameters import declare, install_validation, read
+from kane_dynamics.ros.parameters.declare import declare, install_validation, read
+from kane_dynamics.ros.parameters.robot import DynamicsParameters
+from kane_dynamics.ros.parameters.spec import Spec
 from kane_dynamics.ros.qos import ALL_PARTS, LATEST
-from kane_dynamics.ros.robot_tables import DynamicsParameters
-from kane_dynamics.ros.spec import Spec
 
 Floats = NDArray[np.float64]
 WATCH_PERIOD = 0.05

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.ros.conversions import NameMap, field_values, nanoseconds
 from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
+from kane_dynamics.ros.messages.conversions import NameMap, field_values, nanoseconds
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.robot_source import RobotModel
 

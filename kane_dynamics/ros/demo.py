@@ -24,19 +24,19 @@ from rclpy.logging import LoggingSeverity, set_logger_level
 from rclpy.parameter import Parameter
 
 import kane_dynamics as kd
-from kane_dynamics.analysis.demo_motion import DemoMotion, demo_motion
-from kane_dynamics.analysis.energy_audit import energy_error
-from kane_dynamics.analysis.plots import RunCurves
+from kane_dynamics.demo.energy_audit import energy_error
+from kane_dynamics.demo.motion import DemoMotion, demo_motion
+from kane_dynamics.demo.plots import RunCurves
 from kane_dynamics.exceptions import DemoError
 from kane_dynamics.resources import share_directory
 from kane_dynamics.ros.demo_driver import DemoDriver, Recording
-from kane_dynamics.ros.diagnostics import ERROR
 from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
+from kane_dynamics.ros.messages.diagnostics import ERROR
+from kane_dynamics.ros.parameters.robot import RobotParameters
+from kane_dynamics.ros.parameters.spec import plain, specs
 from kane_dynamics.ros.robot_source import RobotModel, build_model, read_description
-from kane_dynamics.ros.robot_tables import RobotParameters
 from kane_dynamics.ros.runtime import fast_executor
 from kane_dynamics.ros.simulator_node import SimulatorNode
-from kane_dynamics.ros.spec import plain, specs
 
 Floats = NDArray[np.float64]
 ROBOTS = ('nonholonomic', 'holonomic', 'tiago')

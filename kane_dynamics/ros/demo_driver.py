@@ -19,9 +19,9 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Empty, SetBool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from kane_dynamics.analysis.demo_motion import DemoMotion
+from kane_dynamics.demo.motion import DemoMotion
 from kane_dynamics.exceptions import DemoError
-from kane_dynamics.ros.conversions import nanoseconds
+from kane_dynamics.ros.messages.conversions import nanoseconds
 
 Floats = NDArray[np.float64]
 # best effort: what listens must not slow the loop down by acknowledging

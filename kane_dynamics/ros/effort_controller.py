@@ -11,8 +11,8 @@ from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_law import EffortLaw, Terms, clamped, known_limits
 from kane_dynamics.ros.follower import Follower
 from kane_dynamics.ros.input_guard import InputGuard
+from kane_dynamics.ros.parameters.nodes import InverseDynamicsParameters
 from kane_dynamics.ros.reference import Reference
-from kane_dynamics.ros.tables import InverseDynamicsParameters
 
 Floats = NDArray[np.float64]
 

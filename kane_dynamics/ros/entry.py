@@ -9,7 +9,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
-from kane_dynamics.ros.tables import TABLES
+from kane_dynamics.ros.parameters.nodes import TABLES
 
 NODES = {
     'kane_inverse_dynamics': (

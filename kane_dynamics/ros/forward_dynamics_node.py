@@ -15,15 +15,15 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.base_node import DynamicsNode
-from kane_dynamics.ros.constraint_message import ConstraintMessage
-from kane_dynamics.ros.conversions import set_doubles, set_stamp
-from kane_dynamics.ros.diagnostics import OK, WARN, Status, input_status
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.inputs import JointStateInput
+from kane_dynamics.ros.messages.constraint_message import ConstraintMessage
+from kane_dynamics.ros.messages.conversions import set_doubles, set_stamp
+from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, input_status
+from kane_dynamics.ros.parameters.nodes import ForwardDynamicsParameters
 from kane_dynamics.ros.qos import LATEST, STATE
 from kane_dynamics.ros.runtime import run
-from kane_dynamics.ros.tables import ForwardDynamicsParameters
 
 Floats = NDArray[np.float64]
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.ros.conversions import NameMap, field_values, nanoseconds
 from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
-from kane_dynamics.ros.planar_frame import PlanarFrame, read_odometry
+from kane_dynamics.ros.messages.conversions import NameMap, field_values, nanoseconds
+from kane_dynamics.ros.messages.planar_frame import PlanarFrame, read_odometry
 from kane_dynamics.ros.robot_source import RobotModel
 
 Floats = NDArray[np.float64]

@@ -13,14 +13,14 @@ from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from kane_dynamics.ros.base_node import DynamicsNode
-from kane_dynamics.ros.diagnostics import ERROR, WARN, Status, input_status
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_controller import EffortController
-from kane_dynamics.ros.effort_output import EffortOutput
-from kane_dynamics.ros.parameters import declare_for_joints, read_for_joints
+from kane_dynamics.ros.messages.diagnostics import ERROR, WARN, Status, input_status
+from kane_dynamics.ros.messages.effort_output import EffortOutput
+from kane_dynamics.ros.parameters.declare import declare_for_joints, read_for_joints
+from kane_dynamics.ros.parameters.nodes import GAIN_D, GAIN_P, InverseDynamicsParameters
 from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.ros.runtime import run
-from kane_dynamics.ros.tables import GAIN_D, GAIN_P, InverseDynamicsParameters
 
 Floats = NDArray[np.float64]
 GAINS = (GAIN_P, GAIN_D)

@@ -15,13 +15,13 @@ from std_msgs.msg import String
 
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.ros.aside import Aside
-from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Status
 from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.parameters import misspelt_joint, parameter_remarks
+from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status
+from kane_dynamics.ros.parameters.declare import misspelt_joint, parameter_remarks
+from kane_dynamics.ros.parameters.nodes import ALL_SPECS
+from kane_dynamics.ros.parameters.robot import RobotParameters
 from kane_dynamics.ros.qos import LATCHED
 from kane_dynamics.ros.robot_source import BASE_NAMES, RobotModel, build_model, read_description
-from kane_dynamics.ros.robot_tables import RobotParameters
-from kane_dynamics.ros.tables import ALL_SPECS
 from kane_dynamics.ros.warm_up import Compilation, CompilationError
 
 LOOK_PERIOD = 0.05

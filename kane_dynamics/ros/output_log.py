@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kane_dynamics.ros.deadlines import Deadlines
-from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Status
+from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status
 
 
 class OutputLog:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.tables import SimulatorParameters
+from kane_dynamics.ros.parameters.nodes import SimulatorParameters
 from kane_dynamics.simulation.reference import ReferenceEngine
 from kane_dynamics.simulation.stops import StoppedEngine
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.control.trajectory import Setpoint, Trajectory
-from kane_dynamics.ros.conversions import LARGEST, NameMap, check_numbers, nanoseconds
 from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
+from kane_dynamics.ros.messages.conversions import LARGEST, NameMap, check_numbers, nanoseconds
 from kane_dynamics.ros.robot_source import BASE_NAMES, RobotModel
 
 Floats = NDArray[np.float64]

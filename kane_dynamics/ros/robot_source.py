@@ -19,8 +19,8 @@ import kane_dynamics as kd
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
 from kane_dynamics.resources import PACKAGE, share_directory
 from kane_dynamics.ros._optional import try_import
-from kane_dynamics.ros.planar_frame import PlanarFrame
-from kane_dynamics.ros.robot_tables import RobotParameters
+from kane_dynamics.ros.messages.planar_frame import PlanarFrame
+from kane_dynamics.ros.parameters.robot import RobotParameters
 
 Indices = NDArray[np.intp]
 BASE_NAMES = ('base_x', 'base_y', 'base_yaw')

@@ -10,7 +10,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 
-from kane_dynamics.ros.conversions import set_stamp
+from kane_dynamics.ros.messages.conversions import set_stamp
 from kane_dynamics.ros.qos import STATE
 
 TOPIC = '/clock'

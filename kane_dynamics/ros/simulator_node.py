@@ -16,25 +16,32 @@ from std_srvs.srv import Empty, SetBool, Trigger
 
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.ros.command_input import CommandInput
-from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Diagnostics, Status, input_status
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.lockstep import RETRY_PERIOD, Lockstep
 from kane_dynamics.ros.loop_account import LoopAccount
+from kane_dynamics.ros.messages.diagnostics import (
+    ERROR,
+    OK,
+    WARN,
+    Diagnostics,
+    Status,
+    input_status,
+)
+from kane_dynamics.ros.messages.simulator_output import SimulatorOutput
 from kane_dynamics.ros.model_host import ModelHost
 from kane_dynamics.ros.pacer import BACKLOG, Pacer
-from kane_dynamics.ros.parameters import (
+from kane_dynamics.ros.parameters.declare import (
     declare,
     declare_for_joints,
     install_validation,
     read,
     read_for_joints,
 )
+from kane_dynamics.ros.parameters.nodes import INITIAL_POSITION, SimulatorParameters
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.ros.runtime import run
 from kane_dynamics.ros.simulated_clock import SimulatedClock
-from kane_dynamics.ros.simulator_output import SimulatorOutput
-from kane_dynamics.ros.tables import INITIAL_POSITION, SimulatorParameters
 
 WALL = Clock(clock_type=ClockType.STEADY_TIME)
 WAITING = 'lockstep: waiting for the first effort command'

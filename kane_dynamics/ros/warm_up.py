@@ -24,9 +24,9 @@ from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.kernels.cache import cache_folder
 from kane_dynamics.ros.aside import Aside
 from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.parameters.robot import RobotParameters
+from kane_dynamics.ros.parameters.spec import plain
 from kane_dynamics.ros.robot_source import build_model
-from kane_dynamics.ros.robot_tables import RobotParameters
-from kane_dynamics.ros.spec import plain
 
 NICENESS = 10
 

@@ -11,7 +11,7 @@ from support.trees import BASES, tree_and_state
 import kane_dynamics as kd
 from kane_dynamics.algebra import vec3
 from kane_dynamics.algorithms.jacobians import body_jacobians
-from kane_dynamics.model.chain_motion import frame_motion
+from kane_dynamics.model.frame_motion import frame_motion
 from kane_dynamics.model.integration import coordinate_rates
 
 DIFFERENCES = 1e-11  # first derivatives of order 8, see support.calculus

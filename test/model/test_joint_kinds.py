@@ -12,7 +12,6 @@ from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix, gauss_mass_mat
 from kane_dynamics.algorithms.newton_euler import newton_euler
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.body import Body, Joint
-from kane_dynamics.model.chain import serial_chain
 from kane_dynamics.model.joint_kinds import (
     Cylindrical,
     Free,
@@ -23,6 +22,7 @@ from kane_dynamics.model.joint_kinds import (
     Spherical,
 )
 from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.sample_robots import serial_chain
 
 AXIS = (0.36, -0.48, 0.8)
 KINDS = [

@@ -8,7 +8,7 @@ import pytest
 
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.chain import serial_chain
+from kane_dynamics.model.sample_robots import serial_chain
 
 
 def numbers(robot):

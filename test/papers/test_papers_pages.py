@@ -11,7 +11,7 @@ import kane_dynamics as kd
 
 ERRATA = ROOT / 'doc' / 'errata.md'
 PAGES = sorted((ROOT / 'doc' / 'papers').glob('*.md'))
-FOLDERS = 'algebra|algorithms|analysis|constraints|kernels|model|simulation'
+FOLDERS = 'algebra|algorithms|constraints|kernels|model|simulation|symbolic|validation'
 
 
 def entries():
@@ -26,12 +26,13 @@ def quoted(text):
 
 
 def resolve(name):
-    """Return the object of a dotted name below the package; AttributeError where there is none."""
+    """Return the object of a dotted name; AttributeError where there is none."""
     parts = name.split('.')
-    found, used = importlib.import_module('kane_dynamics'), 0
+    above = [] if parts[0] == 'validation' else ['kane_dynamics']
+    found, used = importlib.import_module('.'.join(above or parts[:1])), 0
     for used in range(1, len(parts) + 1):
         try:
-            found = importlib.import_module('.'.join(['kane_dynamics', *parts[:used]]))
+            found = importlib.import_module('.'.join([*above, *parts[:used]]))
         except ModuleNotFoundError:
             break
     else:

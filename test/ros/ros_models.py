@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import yaml
 
+from kane_dynamics.ros.parameters.nodes import InverseDynamicsParameters
+from kane_dynamics.ros.parameters.spec import plain, specs
 from kane_dynamics.ros.robot_source import build_model, read_description
-from kane_dynamics.ros.spec import plain, specs
-from kane_dynamics.ros.tables import InverseDynamicsParameters
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -28,7 +28,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Empty
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from kane_dynamics.ros.conversions import nanoseconds
+from kane_dynamics.ros.messages.conversions import nanoseconds
 
 LATEST = QoSProfile(depth=1)
 CONTROLLER, SIMULATOR = 'kane_inverse_dynamics', 'kane_simulator'

@@ -18,10 +18,10 @@ from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_law import EffortLaw, Terms, clamped, known_limits
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.pacer import Pacer
+from kane_dynamics.ros.parameters.nodes import SimulatorParameters
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.reference import Motors, ReferenceInput
 from kane_dynamics.ros.robot_source import read_description, resolve
-from kane_dynamics.ros.tables import SimulatorParameters
 
 ALL = Terms()
 EACH = [Terms(*(i == j for j in range(4))) for i in range(4)]

@@ -8,7 +8,7 @@ import pytest
 from ros_models import ROOT
 
 from kane_dynamics.ros.entry import NODES, start
-from kane_dynamics.ros.tables import TABLES
+from kane_dynamics.ros.parameters.nodes import TABLES
 
 
 @pytest.mark.parametrize('name', NODES)

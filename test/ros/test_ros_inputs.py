@@ -8,7 +8,7 @@ from ros_models import FakeClock, joint_state, odometry
 
 from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
 from kane_dynamics.ros.inputs import JointStateInput, OdometryInput
-from kane_dynamics.ros.planar_frame import PlanarFrame
+from kane_dynamics.ros.messages.planar_frame import PlanarFrame
 
 JOINTS = ('a', 'b', 'c')
 FIELDS = ('position', 'velocity')

@@ -12,8 +12,8 @@ import pytest
 import yaml
 from ros_models import flat
 
-from kane_dynamics.ros.spec import Spec, markdown_table, matching_spec, specs
-from kane_dynamics.ros.tables import ALL_SPECS, TABLES
+from kane_dynamics.ros.parameters.nodes import ALL_SPECS, TABLES
+from kane_dynamics.ros.parameters.spec import Spec, markdown_table, matching_spec, specs
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH_FILES = sorted((ROOT / 'launch').glob('*.py'))
@@ -238,7 +238,7 @@ def test_patterns_match_joints_but_not_nothing():
 
 
 def test_specs_of_a_table_are_in_order():
-    from kane_dynamics.ros.tables import RobotParameters
+    from kane_dynamics.ros.parameters.nodes import RobotParameters
 
     assert [s.name for s in specs(RobotParameters)][:2] == ['robot_description', 'urdf_file']
 

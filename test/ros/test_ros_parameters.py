@@ -4,8 +4,8 @@
 import pytest
 import yaml
 
-from kane_dynamics.ros.spec import nearest, nearest_parameter
-from kane_dynamics.ros.tables import ALL_SPECS
+from kane_dynamics.ros.parameters.nodes import ALL_SPECS
+from kane_dynamics.ros.parameters.spec import nearest, nearest_parameter
 
 ROD = """<robot name="pendulum">
   <link name="base_link"/>

@@ -17,10 +17,10 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Empty, SetBool, Trigger
 
-from kane_dynamics.ros.conversions import nanoseconds
 from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.messages.conversions import nanoseconds
+from kane_dynamics.ros.parameters.nodes import SimulatorParameters
 from kane_dynamics.ros.plant import Plant
-from kane_dynamics.ros.tables import SimulatorParameters
 
 pytestmark = pytest.mark.ros
 NODE = 'kane_simulator'

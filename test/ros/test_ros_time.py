@@ -16,7 +16,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Empty
 
-from kane_dynamics.ros.conversions import nanoseconds
+from kane_dynamics.ros.messages.conversions import nanoseconds
 from kane_dynamics.ros.pacer import BACKLOG, Pacer
 from kane_dynamics.ros.simulated_clock import SimulatedClock
 

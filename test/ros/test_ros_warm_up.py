@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 from ros_models import ROOT, parameters
 
 from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.parameters.robot import RobotParameters
 from kane_dynamics.ros.robot_source import build_model
-from kane_dynamics.ros.robot_tables import RobotParameters
 from kane_dynamics.ros.warm_up import Compilation, CompilationError, WarmUp
 
 ROD = """<robot name="pendulum">

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ROS messages from arrays, and arrays from ROS messages."""

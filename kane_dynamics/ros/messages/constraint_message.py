@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Constraint multipliers and residuals as a JointState: one entry per constraint row."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from sensor_msgs.msg import JointState
+
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.messages.conversions import set_doubles, set_stamp
+
+Floats = NDArray[np.float64]
+
+
+class ConstraintMessage:
+    """
+    A JointState: name = row labels, effort = multipliers, velocity = A v - b0, position = Phi.
+
+    Position is 0 for nonholonomic rows, which have no violation in positions.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Algorithms and model.
+
+    """
+
+    def __init__(self, dynamics: Dynamics) -> None:
+        self._dynamics = dynamics
+        labels = [label for c in dynamics.model.constraints for label in c.labels]
+        zeros = [0.0] * len(labels)
+        self._message = JointState(name=labels, position=zeros, velocity=zeros, effort=zeros)
+
+    def filled(self, stamp: int, q: Floats, v: Floats, multipliers: Floats) -> JointState:
+        """Return the message, reused from call to call, for a state and its multipliers."""
+        message = self._message
+        set_stamp(message.header.stamp, stamp)
+        if not message.name:
+            return message
+        rows = self._dynamics.constraint_rows(q, v)
+        set_doubles(message.effort, np.asarray(multipliers, dtype=float))
+        set_doubles(message.velocity, np.asarray(rows.matrix @ v - rows.velocity, dtype=float))
+        set_doubles(message.position, np.array([p or 0.0 for p in rows.positions], dtype=float))
+        return message

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The effort topics: one JointState by name, one plain array for a controller."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rclpy.duration import Duration
+from rclpy.lifecycle import LifecycleNode
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from kane_dynamics.ros.messages.conversions import set_doubles, set_stamp
+from kane_dynamics.ros.qos import COMMAND, STATE
+from kane_dynamics.ros.robot_source import RobotModel
+
+Floats = NDArray[np.float64]
+LAST_WORD_TIMEOUT = Duration(seconds=0.5)
+"""Longest wait for the subscribers to confirm the last message before the process ends."""
+
+
+class EffortOutput:
+    """
+    Publishes efforts on ``~/effort`` and ``~/commands``, reusing the message objects.
+
+    Parameters
+    ----------
+    node : LifecycleNode
+        The node; messages pass only while it is active.
+
+    Attributes
+    ----------
+    pushing : bool
+        Whether an effort was published that has not been taken back by zeros.
+
+    """
+
+    def __init__(self, node: LifecycleNode) -> None:
+        self.pushing = False
+        self._node = node
+        self._state, self._commands = JointState(), Float64MultiArray()
+        self._order = np.zeros(0, dtype=np.intp)
+        self._publishers: tuple[Any, Any] = (
+            node.create_lifecycle_publisher(JointState, '~/effort', STATE),
+            node.create_lifecycle_publisher(Float64MultiArray, '~/commands', COMMAND),
+        )
+
+    def prepare(self, model: RobotModel, command_joints: tuple[str, ...]) -> None:
+        """Fit the messages to a robot's motors; `command_joints` orders ``~/commands``."""
+        motors = model.motors
+        ordered = command_joints or motors
+        self._order = np.array([motors.index(name) for name in ordered], dtype=np.intp)
+        self._state.name = list(motors)
+        zeros = [0.0] * len(motors)
+        self._state.position, self._state.velocity, self._state.effort = zeros, zeros, zeros
+        self._commands.data = [0.0] * len(ordered)
+
+    def publish(self, stamp: int, position: Floats, velocity: Floats, effort: Floats) -> None:
+        """
+        Publish efforts and the state they belong to.
+
+        Parameters
+        ----------
+        stamp : int
+            Stamp of the state [ns].
+        position, velocity, effort : ndarray, shape (number of motors,)
+            [rad, rad/s, N m or m, m/s, N].
+
+        """
+        set_stamp(self._state.header.stamp, stamp)
+        set_doubles(self._state.position, position)
+        set_doubles(self._state.velocity, velocity)
+        self._send(effort)
+        self.pushing = True
+
+    def silence(self) -> None:
+        """Publish zeros once, if an effort is out; receivers hold the last one for ever."""
+        if not self.pushing:
+            return
+        set_stamp(self._state.header.stamp, self._node.get_clock().now().nanoseconds)
+        self._send(np.zeros(len(self._state.name)))
+        self.pushing = False
+
+    def flush(self) -> None:
+        """Wait until the subscribers have the last message."""
+        for publisher in self._publishers:
+            publisher.wait_for_all_acked(LAST_WORD_TIMEOUT)
+
+    def _send(self, effort: Floats) -> None:
+        set_doubles(self._state.effort, effort)
+        set_doubles(self._commands.data, effort[self._order])
+        for publisher, message in zip(
+            self._publishers, (self._state, self._commands), strict=True
+        ):
+            publisher.publish(message)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The topics of the simulator: joint_states, odom, tf, constraint forces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import TransformStamped
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from kane_dynamics.ros._optional import TFMessage
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.messages.constraint_message import ConstraintMessage
+from kane_dynamics.ros.messages.conversions import set_doubles, set_stamp
+from kane_dynamics.ros.messages.planar_frame import fill_odometry
+from kane_dynamics.ros.parameters.nodes import SimulatorParameters
+from kane_dynamics.ros.plant import Plant
+from kane_dynamics.ros.qos import LATCHED, STATE
+
+
+class SimulatorOutput:
+    """
+    Publishes the state of a plant, reusing the message objects.
+
+    Parameters
+    ----------
+    node : Node
+        The node.
+    parameters : SimulatorParameters
+        Frame names, covariances, what to publish.
+
+    Attributes
+    ----------
+    remark : str
+        What could not be published, or ''.
+    crowd : str
+        Who else publishes the same joint states, in words, or ''.
+
+    """
+
+    def __init__(self, node: Node, parameters: SimulatorParameters) -> None:
+        self.remark, self.crowd = '', ''
+        self._node, self._parameters = node, parameters
+        self._joint_message = JointState()
+        self._odom_message, self._transform = Odometry(), TransformStamped()
+        create = node.create_publisher
+        self._joints = create(JointState, 'joint_states', STATE)
+        self._odom = create(Odometry, 'odom', STATE) if parameters.base_type != 'none' else None
+        self._forces = create(JointState, '~/constraint_forces', STATE)
+        self._tf = self._tf_publisher()
+        self._description: Any = None
+
+    def _tf_publisher(self) -> Any:
+        if self._odom is None or not self._parameters.publish_tf:
+            return None
+        if TFMessage is None:
+            self.remark = 'tf2_msgs is not installed: no tf'
+            self._node.get_logger().warning(self.remark, once=True)
+            return None
+        return self._node.create_publisher(TFMessage, 'tf', STATE)
+
+    def prepare(self, dynamics: Dynamics, own_description: bool) -> None:
+        """Fit the messages to a robot; publish its description if it is this node's own."""
+        p, model = self._parameters, dynamics.model
+        self._joint_q, self._joint_v = model.q_index(model.joints), model.v_index(model.joints)
+        self._joint_message.name = list(model.joints)
+        for field in ('position', 'velocity', 'effort'):
+            setattr(self._joint_message, field, [0.0] * len(model.joints))
+        odom = self._odom_message
+        odom.header.frame_id = p.frame_prefix + p.odom_frame_id
+        odom.child_frame_id = p.base_frame
+        odom.pose.covariance = np.diag(p.pose_covariance_diagonal).ravel()
+        odom.twist.covariance = np.diag(p.twist_covariance_diagonal).ravel()
+        self._transform.header.frame_id = odom.header.frame_id
+        self._transform.child_frame_id = odom.child_frame_id
+        self._constraint_message = ConstraintMessage(dynamics)
+        if own_description:
+            self._description = self._node.create_publisher(String, 'robot_description', LATCHED)
+            self._description.publish(String(data=model.text))
+
+    def look(self) -> None:
+        """Notice another publisher of joint_states; say it once."""
+        count = self._node.count_publishers('joint_states')
+        before, self.crowd = self.crowd, ''
+        if count > 1:
+            self.crowd = f'{count} nodes publish joint_states here: listeners get a mixture'
+            if not before:
+                self._node.get_logger().warning(self.crowd)
+
+    def publish(self, plant: Plant, stamp: int) -> None:
+        """Publish odom and tf where due, then joint_states, with one stamp [ns]."""
+        if self._odom is not None and plant.odom_due:
+            self._publish_odometry(plant, stamp)
+        simulation, message = plant.simulation, self._joint_message
+        set_stamp(message.header.stamp, stamp)
+        set_doubles(message.position, simulation.q[self._joint_q])
+        set_doubles(message.velocity, simulation.v[self._joint_v])
+        set_doubles(message.effort, plant.applied[self._joint_v])
+        self._joints.publish(message)
+        if simulation.labels and self._forces.get_subscription_count():
+            self._forces.publish(
+                self._constraint_message.filled(
+                    stamp, simulation.q, simulation.v, simulation.multipliers
+                )
+            )
+
+    def _publish_odometry(self, plant: Plant, stamp: int) -> None:
+        message, simulation = self._odom_message, plant.simulation
+        frame = plant.model.child_frame
+        pose, twist = frame.child_state(simulation.q[:3], simulation.v[:3])
+        set_stamp(message.header.stamp, stamp)
+        fill_odometry(message, pose, twist)
+        if self._odom is not None:
+            self._odom.publish(message)
+        if self._tf is not None:
+            transform = self._transform
+            set_stamp(transform.header.stamp, stamp)
+            transform.transform.translation.x = message.pose.pose.position.x
+            transform.transform.translation.y = message.pose.pose.position.y
+            transform.transform.rotation = message.pose.pose.orientation
+            self._tf.publish(TFMessage(transforms=[transform]))

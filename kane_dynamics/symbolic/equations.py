@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+The equations of motion of small systems as SymPy expressions.
+
+.. math::
+
+    M(q) \dot v + C(q, v) v + g(q) + D v + F \mathrm{sign}(v) = \tau + A^T \lambda, \quad
+    A v = b_0, \quad A \dot v = b
+
+The algorithms that compute the numbers are traced into a graph, as for machine code, and the graph
+is converted: nothing is derived a second time. SymPy is imported when it is first needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kane_dynamics.constraints.base import Constraint, checked_constraints
+from kane_dynamics.exceptions import InvalidInputError, MissingPackageError, NameNotFoundError
+from kane_dynamics.model.joint_kinds import Free, Spherical
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.symbolic.quantities import QUANTITIES, traced_quantities
+
+MOST_SPEEDS = 20  # M alone has 210 different entries; tracing takes seconds and grows as nv^3
+MOST_OPERATIONS = 200_000  # written out without simplification: about 400 pages
+Symbols = tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class EquationsOfMotion:
+    r"""
+    The equations of motion in SymPy symbols, SI units.
+
+    Built by `equations_of_motion`. All symbols are real. Matrices are SymPy's immutable ones;
+    vectors are columns.
+
+    Parameters
+    ----------
+    name : str
+        Name of the robot.
+    q : tuple of Symbol, length nq
+        Coordinates, named as in ``robot.coordinate_names``.
+    v, vdot, tau : tuple of Symbol, length nv
+        Speeds ``v_NAME``, accelerations ``vdot_NAME`` and efforts ``tau_NAME``, where NAME is of
+        ``robot.velocity_names``.
+    multipliers : tuple of Symbol, length k
+        ``lambda_1`` and so on, one for each constraint row.
+    t : Symbol
+        Time [s].
+    mass_matrix : Matrix, shape (nv, nv)
+        M, armature included.
+    coriolis_matrix : Matrix, shape (nv, nv)
+        C with dM/dt - 2 C skew (Silva et al., (47)).
+    velocity_force, gravity_force : Matrix, shape (nv, 1)
+        C v and g, on the left side.
+    friction : Matrix, shape (nv, 1)
+        D v + F sign(v), on the left side.
+    coordinate_rate : Matrix, shape (nq, 1)
+        dq/dt as a function of q and v.
+    constraint_matrix : Matrix, shape (k, nv)
+        A.
+    constraint_velocity, constraint_acceleration : Matrix, shape (k, 1)
+        b_0 of A v = b_0 and b of A vdot = b.
+    labels : tuple of str
+        Names of the constraint rows.
+
+    """
+
+    name: str
+    q: Symbols
+    v: Symbols
+    vdot: Symbols
+    tau: Symbols
+    multipliers: Symbols
+    t: Any
+    mass_matrix: Any
+    coriolis_matrix: Any
+    velocity_force: Any
+    gravity_force: Any
+    friction: Any
+    coordinate_rate: Any
+    constraint_matrix: Any
+    constraint_velocity: Any
+    constraint_acceleration: Any
+    labels: tuple[str, ...]
+
+    @property
+    def bias_force(self) -> Any:
+        """Return C v + g, shape (nv, 1)."""
+        return self.velocity_force + self.gravity_force
+
+    def equations(self) -> list[Any]:
+        """
+        Return nv equations of motion, then one equation A vdot = b for each constraint row.
+
+        They are linear in vdot and in the multipliers.
+        """
+        sympy, _ = _sympy_and('text')
+        rate, force, pull = (
+            sympy.Matrix(len(x), 1, x) for x in (self.vdot, self.tau, self.multipliers)
+        )
+        rows = self.constraint_matrix
+        left = [*(self.mass_matrix * rate + self.bias_force + self.friction), *(rows * rate)]
+        right = [*(force + rows.T * pull), *self.constraint_acceleration]
+        return [sympy.Eq(a, b, evaluate=False) for a, b in zip(left, right, strict=True)]
+
+    def lambdify(self, quantity: str) -> Callable[..., NDArray[np.float64]]:
+        """
+        Return a numpy function (q, v, t=0.0) of one of the quantities.
+
+        Parameters
+        ----------
+        quantity : str
+            One of QUANTITIES, the names of the matrices. A column gives an array of one axis.
+
+        Raises
+        ------
+        NameNotFoundError
+            If there is no such quantity.
+
+        """
+        if quantity not in QUANTITIES:
+            raise NameNotFoundError('quantity', quantity, QUANTITIES)
+        sympy, _ = _sympy_and('text')
+        expressions = getattr(self, quantity)
+        compute = sympy.lambdify([self.q, self.v, self.t], expressions.tolist(), 'numpy', cse=True)
+        shape = expressions.shape if quantity.endswith('matrix') else expressions.shape[:1]
+
+        def evaluated(q: ArrayLike, v: ArrayLike, t: float = 0.0) -> NDArray[np.float64]:
+            return np.array(compute(q, v, t), dtype=float).reshape(shape)
+
+        return evaluated
+
+    def text(self, digits: int = 6) -> str:
+        """
+        Return the equations as lines of text, coefficients with `digits` significant digits.
+
+        Equations of motion, then A v = b_0 and A vdot = b of each constraint row, then dq/dt where
+        it is not v.
+        """
+        _, form = _sympy_and('text')
+        result: str = form.as_text(self, _checked_digits(digits))
+        return result
+
+    def latex(self, digits: int = 6) -> str:
+        r"""
+        Return the same equations as `text` in one ``aligned`` environment of LaTeX.
+
+        Symbols are numbered, :math:`q_1, v_1, \dot v_1, \tau_1, \lambda_1`; comments before it
+        say which number has which name.
+        """
+        _, form = _sympy_and('text')
+        result: str = form.as_latex(self, _checked_digits(digits))
+        return result
+
+    def source(self) -> str:
+        """Return Python source that makes the symbols and matrices again, with all digits."""
+        _, form = _sympy_and('text')
+        result: str = form.as_source(self, QUANTITIES)
+        return result
+
+
+def equations_of_motion(
+    robot: Robot, constraints: Sequence[Constraint] = (), *, simplify: bool = True
+) -> EquationsOfMotion:
+    """
+    Return the equations of motion of a small system as SymPy expressions.
+
+    The graphs are those of the kernels: M from composite inertias, C by Gauss's principle (Silva
+    et al., (47)), C v and g by dual quaternion Newton-Euler (19)-(30), friction, and the rows of
+    the constraints, those that repeat others included. Inertias, lengths and gravity are numbers.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    constraints : sequence of Constraint
+        Their rows.
+    simplify : bool
+        True: sines and cosines of whole angles, quaternions of joints taken as unit, equal terms
+        together, and the shortest of a few forms. Coefficients are rounded to 14 digits, and left
+        out below 1e-13 of the largest one of their matrix. False: as the graph has them, faster
+        but much longer; no number is changed.
+
+    Raises
+    ------
+    MissingPackageError
+        If SymPy is not installed.
+    InvalidInputError
+        If the equations would fill books, or a function of a constraint has no SymPy form.
+    ConstraintError
+        If a constraint cannot be traced or does not fit the robot.
+
+    """
+    constraints = checked_constraints(robot, constraints)
+    if robot.nv > MOST_SPEEDS:
+        raise InvalidInputError(
+            f"robot '{robot.name}' is too large to write down: {robot.nv} speeds, at most "
+            f'{MOST_SPEEDS}; lock joints, or use kd.casadi_function for numbers'
+        )
+    sympy, graph = _sympy_and('graph')
+    names = _symbols(sympy, robot, len([row for c in constraints for row in c.labels]))
+    function = traced_quantities(robot, constraints)
+    if simplify:
+        algebra = graph.ShortAlgebra(_quaternions(robot, names['q']))
+    else:
+        algebra = graph.PlainAlgebra()
+        count = graph.written_operations(function)
+        if count > MOST_OPERATIONS:
+            raise InvalidInputError(
+                f"robot '{robot.name}' is too large to write down: {count} operations, at most "
+                f'{MOST_OPERATIONS}; lock joints, or use kd.casadi_function for numbers'
+            )
+    matrices = graph.converted(function, [names['q'], names['v'], (names['t'],)], algebra)
+    labels = tuple(label for constraint in constraints for label in constraint.labels)
+    quantities = dict(zip(QUANTITIES, matrices, strict=True))
+    return EquationsOfMotion(name=robot.name, labels=labels, **names, **quantities)
+
+
+def _symbols(sympy: ModuleType, robot: Robot, rows: int) -> dict[str, Any]:
+    """Return all symbols by field; where a name is taken, an underscore is appended."""
+    taken: set[str] = set()
+
+    def symbol(name: str) -> Any:
+        while name in taken:
+            name += '_'
+        taken.add(name)
+        return sympy.Symbol(name, real=True)
+
+    symbols: dict[str, Any] = {'q': tuple(symbol(name) for name in robot.coordinate_names)}
+    for kind in ('v', 'vdot', 'tau'):
+        symbols[kind] = tuple(symbol(f'{kind}_{name}') for name in robot.velocity_names)
+    symbols['multipliers'] = tuple(symbol(f'lambda_{k + 1}') for k in range(rows))
+    symbols['t'] = symbol('t')
+    return symbols
+
+
+def _quaternions(robot: Robot, q: Symbols) -> list[Symbols]:
+    """Return the components (w, x, y, z) of the quaternions among the coordinates."""
+    return [
+        q[index.q][-4:]
+        for body, index in zip(robot.bodies, robot.indices, strict=True)
+        if isinstance(body.joint.kind, (Spherical, Free))
+    ]
+
+
+def _checked_digits(digits: int) -> int:
+    if not (isinstance(digits, int) and 1 <= digits <= 17):
+        raise InvalidInputError(f'digits: need a whole number from 1 to 17, got {digits!r}')
+    return digits
+
+
+def _sympy_and(module: str) -> tuple[ModuleType, ModuleType]:
+    """Return SymPy and a module of this folder that needs it."""
+    try:
+        sympy = import_module('sympy')
+    except ImportError as error:
+        raise MissingPackageError(
+            'symbolic equations of motion', 'SymPy', "pip install 'kane_dynamics[symbolic]'"
+        ) from error
+    return sympy, import_module(f'kane_dynamics.symbolic.{module}')
