@@ -29,6 +29,7 @@ from kane_dynamics.kernels.generic import GenericTerms, too_large
 from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.method_terms import CompiledTerms
 from kane_dynamics.kernels.module import LARGEST_INPUT
+from kane_dynamics.kernels.native import Linker
 from kane_dynamics.kernels.recording import EffortLaw
 from kane_dynamics.kernels.selection import RowPlan
 from kane_dynamics.model.checks import as_choice, as_number
@@ -117,8 +118,9 @@ class CompiledRobot:
         self.remark = build.remark
         self._build = build
         self.effort = effort
+        self._linker = Linker()
         self._kernels = {
-            name: Kernel(name, build.kernels[name], names, self._reference(name))
+            name: Kernel(name, build.kernels[name], names, self._reference(name), self._linker)
             for name, names in _INPUTS.items()
             if name in build.kernels
         }
@@ -307,7 +309,7 @@ class CompiledRobot:
         if key not in self._engines:
             code = self._build.kernels[STEPS].code
             name = step_name(integrator, projection)
-            self._engines[key] = CompiledEngine(self, name, code, *key)
+            self._engines[key] = CompiledEngine(self, name, code, *key, self._linker)
         return self._engines[key]
 
     def simulate(

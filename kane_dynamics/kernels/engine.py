@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.algorithms.projection import projected
 from kane_dynamics.constraints.base import Constraint
-from kane_dynamics.kernels.native import NativeModule
+from kane_dynamics.kernels.native import Linker, NativeModule
 from kane_dynamics.kernels.recording import EffortLaw
 from kane_dynamics.model.checks import as_nonnegative, as_positive, as_vector
 from kane_dynamics.model.robot import Robot
@@ -60,6 +60,8 @@ class CompiledEngine:
         Whether drift is projected away after each step.
     halvings : int
         How often a step that fails is cut in two, by the reference.
+    linker : Linker
+        Loads the object file.
 
     Attributes
     ----------
@@ -76,10 +78,11 @@ class CompiledEngine:
         integrator: str,
         projection: bool,
         halvings: int,
+        linker: Linker,
     ) -> None:
         self._compiled = compiled
         pointers = [ctypes.c_void_p] * 5
-        self._run = NativeModule(code, [name]).function(
+        self._run = NativeModule(code, [name], linker).function(
             name, ctypes.c_int64, *pointers, ctypes.c_int64, ctypes.c_int64
         )
         self._reference = ReferenceEngine(

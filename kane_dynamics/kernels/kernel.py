@@ -17,7 +17,7 @@ from kane_dynamics.kernels.arguments import Arguments, as_output, fill_rows
 from kane_dynamics.kernels.batches import run_batch
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel_spec import HEALTH_LIMIT
-from kane_dynamics.kernels.native import NativeModule, make_entry
+from kane_dynamics.kernels.native import Linker, NativeModule, make_entry
 
 Floats = NDArray[np.float64]
 Reference = Callable[..., Any]
@@ -38,6 +38,8 @@ class Kernel:
     reference : callable
         The function of numpy arrays that gives the first output where the machine code has none:
         where a solve is ill conditioned, a quaternion is not unit or a number too large.
+    linker : Linker
+        Loads the machine code.
 
     Attributes
     ----------
@@ -55,7 +57,12 @@ class Kernel:
     """
 
     def __init__(
-        self, name: str, cached: CachedKernel, input_names: Sequence[str], reference: Reference
+        self,
+        name: str,
+        cached: CachedKernel,
+        input_names: Sequence[str],
+        reference: Reference,
+        linker: Linker,
     ) -> None:
         self.name = name
         self.instructions = cached.instructions
@@ -66,7 +73,7 @@ class Kernel:
         names = tuple(input_names)[: self.takes]
         self._arguments = Arguments(name, names, cached.input_sizes, {})
         self._reference = reference
-        module = NativeModule(cached.code, [name, f'{name}_batch', f'{name}_entry'])
+        module = NativeModule(cached.code, [name, f'{name}_batch', f'{name}_entry'], linker)
         pointers = [ctypes.c_void_p] * (self.takes + len(self._shapes))
         self._one = module.function(name, ctypes.c_double, *pointers)
         self._many = module.function(

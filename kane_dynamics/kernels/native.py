@@ -116,19 +116,38 @@ def _target_machine(target: Processor) -> llvm.TargetMachine:
     )
 
 
-_COUNTER = count()  # the linker wants a new name for each library
+_COUNTER = count()  # a linker wants a new name for each library
 
 
-@cache
-def _linker(target: Processor) -> llvm.LLJIT:
+def _started(target: Processor) -> llvm.LLJIT:
     return llvm.create_lljit_compiler(_target_machine(target))
 
 
-def _linked(code: bytes, names: Sequence[str], target: Processor) -> llvm.ResourceTracker:
+def _linked(code: bytes, names: Sequence[str], linker: llvm.LLJIT) -> llvm.ResourceTracker:
     library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
     for name in names:
         library.export_symbol(name)
-    return library.link(_linker(target), f'kane_dynamics.{next(_COUNTER)}')
+    return library.link(linker, f'kane_dynamics.{next(_COUNTER)}')
+
+
+class Linker:
+    """
+    What loads machine code into memory; one for the modules of a robot, and gone with them.
+
+    llvmlite empties the library of a module that is dropped, and leaves it with its linker: one
+    linker for all would keep 9 kB of each module for ever.
+    """
+
+    def __init__(self) -> None:
+        self._linker = in_llvm(_started, processor())
+
+    def __del__(self, drop_later: Callable[[Any], None] = drop_later) -> None:
+        if hasattr(self, '_linker'):
+            drop_later(self._linker)
+
+    def load(self, code: bytes, names: Sequence[str]) -> llvm.ResourceTracker:
+        """Return what keeps machine code in memory and knows the addresses of its functions."""
+        return in_llvm(_linked, code, names, self._linker)
 
 
 class NativeModule:
@@ -141,12 +160,15 @@ class NativeModule:
         An object file of `compile_object` for this processor.
     names : sequence of str
         Its functions that will be asked for.
+    linker : Linker
+        Loads it.
 
     """
 
-    def __init__(self, code: bytes, names: Sequence[str]) -> None:
+    def __init__(self, code: bytes, names: Sequence[str], linker: Linker) -> None:
+        self._linker = linker
         # the tracker keeps the code in memory
-        self._tracker = in_llvm(_linked, code, names, processor())
+        self._tracker = linker.load(code, names)
 
     def __del__(self, drop_later: Callable[[Any], None] = drop_later) -> None:
         if hasattr(self, '_tracker'):

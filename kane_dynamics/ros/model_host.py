@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import time
 from collections.abc import Callable
 from typing import Any
@@ -179,6 +180,8 @@ class ModelHost:
         self._on_model(dynamics)
         self._end_compiling()
         self.model, self.dynamics, self._problem, self._slow = dynamics.model, dynamics, '', ''
+        # the model from before is in cycles, and how large its machine code is, Python cannot see
+        gc.collect()
         logger = self._node.get_logger()
         for remark in self.model.remarks:
             logger.warning(remark)

@@ -54,7 +54,7 @@ def test_functions_without_an_instruction(older, states):
     made = spec('made', [[x], [y]], [column(values)], [(len(values),)])
     code = native.compile_object(native.kernel_ir(made))
     cached = CachedKernel(code, made.input_sizes, made.output_shapes, 0)
-    call = Kernel('made', cached, 'xy', lambda *inputs: np.nan).call
+    call = Kernel('made', cached, 'xy', lambda *inputs: np.nan, native.Linker()).call
     a, b = np.random.default_rng(3).uniform(-0.99, 0.99, size=(2, states, 1))
     numpys = ['tan', 'arcsin', 'arccos', 'arctan', 'sinh', 'cosh', 'tanh']
     expected = [getattr(np, name)(a[:, 0]) for name in numpys]

@@ -1,17 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """A new robot_description is taken as a whole or not at all, over real DDS."""
 
+import gc
 import time
+import weakref
 
 import numpy as np
 import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
 
-from ros_bench import LATCHED
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from ros_bench import LATCHED, domain_id
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
+
+import kane_dynamics as kd
+from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
+from kane_dynamics.ros.simulator_node import SimulatorNode
 
 pytestmark = pytest.mark.ros
 NODE = 'kane_inverse_dynamics'
@@ -148,3 +157,35 @@ def test_without_a_compiler_there_is_one_clear_error(bench, tmp_path, monkeypatc
         assert process.poll() is None
         assert 'Traceback' not in process.log.read_text()
         assert bench.terminate(process) == 0
+
+
+@pytest.mark.parametrize('kind', [InverseDynamicsNode, SimulatorNode])
+def test_a_model_that_is_swapped_out_is_gone_at_once(kind, tmp_path, monkeypatch):
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
+    robot = kd.load_urdf(ONE)
+    kd.compile(robot)
+    context = Context()
+    rclpy.init(context=context, domain_id=domain_id())
+    node = kind(context=context, use_global_arguments=False)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    node.start()
+    gone = []
+    gc.disable()  # left to itself it frees a model after dozens of them
+    try:
+        for number in range(3):
+            text = f'{ONE}<!-- {number} -->'
+            node.host._on_text(String(data=text))
+            end = time.monotonic() + 20.0
+            while node.host.model is None or node.host.model.text != text:
+                executor.spin_once(0.1)
+                assert time.monotonic() < end
+            assert [reference() for reference in gone] == [None] * number
+            assert node.host.dynamics.compiled
+            gone.append(weakref.ref(node.host.dynamics._fast))
+    finally:
+        gc.enable()
+        node.stop()
+        executor.shutdown()
+        node.destroy_node()
+        context.try_shutdown()

@@ -9,7 +9,7 @@ allocator is machine code, because numpy calls it where no Python code may run (
 import ctypes
 from functools import cache
 
-from kane_dynamics.kernels.native import NativeModule, compile_object, numpy_api
+from kane_dynamics.kernels.native import Linker, NativeModule, compile_object, numpy_api
 
 SET_HANDLER_INDEX = 304  # PyDataMem_SetHandler in numpy's C API table, fixed by its ABI
 PAGE = 4096
@@ -83,7 +83,8 @@ class _Handler(ctypes.Structure):
 @cache
 def _guarding_handler():
     names = ['malloc', 'calloc', 'realloc', 'free']
-    module = NativeModule(compile_object(ALLOCATOR), [f'guarded_{name}' for name in names])
+    code = compile_object(ALLOCATOR)
+    module = NativeModule(code, [f'guarded_{name}' for name in names], Linker())
     addresses = [module.address(f'guarded_{name}') for name in names]
     handler = _Handler(b'guarded', 1, _Allocator(None, *addresses))
     new_capsule = ctypes.pythonapi.PyCapsule_New

@@ -26,7 +26,7 @@ import kane_dynamics as kd
 from kane_dynamics.kernels.build import shape_of
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.native import compile_object, kernel_ir
+from kane_dynamics.kernels.native import Linker, compile_object, kernel_ir
 from kane_dynamics.kernels.trace import Tracer
 
 STATES = 20_000  # some milliseconds of work; the last part is not a whole number of vectors
@@ -75,7 +75,7 @@ def make_kernel():
     shape = shape_of(spec)
     code = compile_object(kernel_ir(spec))
     cached = CachedKernel(code, shape.input_sizes, shape.output_shapes, shape.instructions)
-    return Kernel('inverse_dynamics', cached, ['q', 'v', 'a'], lambda *arrays: np.nan)
+    return Kernel('inverse_dynamics', cached, ['q', 'v', 'a'], lambda *arrays: np.nan, Linker())
 
 
 def require(condition, message):
