@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.algebra.matrices import skew
+from kane_dynamics.algebra.matrices import is_zero, matrix_of, skew
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import Quaternion, dot, make_quaternion, pure
+from kane_dynamics.algebra.quaternions import Quaternion, as_array, dot, make_quaternion, pure
 from kane_dynamics.algebra.real_numbers import as_numbers
+from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.exceptions import InvalidInertiaError, ModelWarning
 
 QuaternionicTensor = tuple[Quaternion, Quaternion, Quaternion]
@@ -95,6 +97,21 @@ class Inertia:
         object.__setattr__(self, 'mass', float(mass))
         object.__setattr__(self, 'com', com)
         object.__setattr__(self, 'tensor', tensor)
+
+    @staticmethod
+    def traced(mass: Scalar, com: Sequence[Scalar], tensor: Sequence[Scalar]) -> Inertia:
+        """Return mass properties that are not known yet; the tensor as xx, xy, xz, yy, yz, zz."""
+        xx, xy, xz, yy, yz, zz = tensor
+        rows = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+        inertia = object.__new__(Inertia)
+        # no checks: there are no numbers yet
+        vars(inertia).update(mass=mass, com=as_array(com), tensor=matrix_of(rows))
+        return inertia
+
+    @property
+    def is_zero(self) -> bool:
+        """Return whether a body has neither mass nor inertia; a traced one has."""
+        return all(is_zero(x) for x in (self.mass, *self.tensor.ravel().tolist()))
 
     @staticmethod
     def zero() -> Inertia:

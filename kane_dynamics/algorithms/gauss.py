@@ -70,5 +70,5 @@ def s_bar(inertia: Inertia, omega: NDArray[Any]) -> NDArray[Any]:
 
 def _bodies_with_mass(robot: Robot, q: Any, v: Any) -> Iterator[tuple[Inertia, BodyJacobian]]:
     for body, body_jacobian in zip(robot.bodies, body_jacobians(robot, q, v), strict=True):
-        if body.inertia.mass > 0.0 or body.inertia.tensor.any():
+        if not body.inertia.is_zero:
             yield body.inertia, body_jacobian

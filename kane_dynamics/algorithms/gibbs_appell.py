@@ -165,7 +165,7 @@ def _bodies(
 ) -> Iterator[tuple[Inertia, BodyJacobian, NDArray[Any], NDArray[Any]]]:
     """Yield inertia, Jacobian, twist and twist rate of each body with mass."""
     for body, jacobian in zip(robot.bodies, body_jacobians(robot, q, v), strict=True):
-        if body.inertia.mass > 0.0 or body.inertia.tensor.any():
+        if not body.inertia.is_zero:
             yield body.inertia, jacobian, *_twist_and_rate(jacobian, v, a)
 
 

@@ -29,7 +29,6 @@ from kane_dynamics.algebra.matrices import product, skew
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algorithms.gauss import psi
 from kane_dynamics.algorithms.jacobians import BodyJacobian, body_jacobians
-from kane_dynamics.algorithms.orbit import carrying_body
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_vector
 from kane_dynamics.model.robot import Robot
@@ -188,7 +187,7 @@ def applied_force(robot: Robot, q: Any, wrenches: Mapping[str, ArrayLike]) -> ND
     bodies = lagrange_jacobians(robot, q, [0.0] * robot.nv)
     for link, vector in wrenches.items():
         wrench = as_vector(f"wrench on '{link}'", vector, 6)
-        body = bodies[carrying_body(robot, link)]
+        body = bodies[robot.moving_body(link)]
         in_mixed_axes = np.concatenate([wrench[:3], product(body.to_world, wrench[3:])])
         total = total + product(body.jacobian.T, in_mixed_axes)
     return total

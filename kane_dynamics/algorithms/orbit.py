@@ -23,7 +23,7 @@ from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_mapping, as_number, as_vector
-from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_robot
 
 Floats = NDArray[np.float64]
@@ -116,27 +116,9 @@ def wrenches_at_com(robot: Robot, wrenches: Mapping[str, ArrayLike]) -> dict[str
     checked_robot(robot)
     for link, vector in as_mapping('wrenches', wrenches).items():
         wrench_C = wrench_from_vector(as_vector(f"wrench on '{link}'", vector, 6).tolist())
-        com = robot.bodies[carrying_body(robot, link)].inertia.com
+        com = robot.bodies[robot.moving_body(link)].inertia.com
         x_C_B = Pose.from_rotation_and_position((1.0, 0.0, 0.0, 0.0), com)
         x_F_B = robot.frame(link).pose
         force, moment = np.split(vec6(x_F_B.adjoint_inverse(x_C_B.adjoint(wrench_C))), 2)
         about_origins[link] = np.concatenate([moment, force])
     return about_origins
-
-
-def carrying_body(robot: Robot, link: str) -> int:
-    """
-    Return the index of the body that a link is fixed in.
-
-    Raises
-    ------
-    InvalidInputError
-        If the link is part of the world.
-    NameNotFoundError
-        If there is no such link.
-
-    """
-    frame = robot.frame(link)
-    if frame.body == WORLD:
-        raise InvalidInputError(f"link '{link}' is part of the world: it has no centre of mass")
-    return frame.body

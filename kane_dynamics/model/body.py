@@ -15,6 +15,7 @@ from kane_dynamics.model.checks import as_nonnegative
 from kane_dynamics.model.joint_kinds import JointKind
 
 Vector = tuple[float, float, float]
+WORLD = -1  # in the place of the index of a body
 
 
 @dataclass(frozen=True)

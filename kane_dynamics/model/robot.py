@@ -4,26 +4,30 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
-from kane_dynamics.model.body import Body, Frame, WheelShape
-from kane_dynamics.model.checks import as_vector, came, index_of
+from kane_dynamics.model.body import WORLD, Body, Frame, WheelShape
+from kane_dynamics.model.body_table import body_table
+from kane_dynamics.model.checks import as_numbers, as_vector, index_of
 from kane_dynamics.model.content import add_content
 from kane_dynamics.model.joint_kinds import Free, Planar
 from kane_dynamics.model.joint_tables import JointIndex, index_tables, joint_arrays
+from kane_dynamics.model.tree_checks import check_unique, checked_bodies, parents_of
 
 Floats = NDArray[np.float64]
-WORLD = -1
+POINT = np.zeros((3, 3))  # inertia of a point mass
+POINT.setflags(write=False)
 BASE_JOINT = 'base'  # the name of a joint that makes a robot mobile
 
 
@@ -92,13 +96,13 @@ class Robot:
     effort_limit: Floats = field(init=False)
 
     def __post_init__(self) -> None:
-        bodies = _checked_bodies(self.bodies)
+        bodies = checked_bodies(self.bodies)
         _set(self, bodies=bodies, gravity=as_vector('gravity [m/s^2]', self.gravity, 3))
-        _check_unique('body', [body.name for body in bodies])
-        _check_unique('joint', [body.joint.name for body in bodies])
-        _set(self, parents=_parents(bodies))
+        check_unique('body', [body.name for body in bodies])
+        check_unique('joint', [body.joint.name for body in bodies])
+        _set(self, parents=parents_of(bodies))
         indices, q_names, v_names = index_tables(bodies)
-        _check_unique('speed', v_names)
+        check_unique('speed', v_names)
         _set(self, indices=indices, coordinate_names=q_names, velocity_names=v_names)
         _set(self, nq=len(q_names), nv=len(v_names))
         _set(self, **joint_arrays(bodies, indices, self.nq, self.nv))
@@ -131,24 +135,7 @@ class Robot:
 
     def __str__(self) -> str:
         """Return a line for each body: how it moves on which other one, and its mass."""
-        rows = [('body', 'on', 'joint', 'kind', 'mass [kg]')]
-        rows += [
-            (
-                body.name,
-                body.parent or 'the world',
-                body.joint.name,
-                type(body.joint.kind).__name__.lower()
-                + (f' follows {body.mimic.master}' if body.mimic else ''),
-                f'{body.inertia.mass:.6g}',
-            )
-            for body in self.bodies
-        ]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            '  '.join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
-        return '\n  '.join([repr(self), *lines])
+        return '\n  '.join([repr(self), *body_table(self.bodies)])
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle what the robot was built from."""
@@ -164,6 +151,77 @@ class Robot:
     def gravity_quaternion(self) -> Any:
         """Return gravity as a pure quaternion in world axes [m/s^2]."""
         return pure(self.gravity)
+
+    def with_gravity(self, gravity: ArrayLike) -> Robot:
+        """
+        Return this robot under another gravity, e.g. on a tilted or an accelerated base.
+
+        Parameters
+        ----------
+        gravity : array_like, shape (3,)
+            Gravity acceleration in world axes [m/s^2], less the acceleration of the world frame.
+
+        Raises
+        ------
+        InvalidInputError
+            If it is not three finite numbers.
+
+        """
+        vector = as_vector('gravity [m/s^2]', gravity, 3)
+        vector.setflags(write=False)
+        return with_loads(self, vector, {})
+
+    def with_payload(
+        self,
+        frame: str,
+        mass: float,
+        com: ArrayLike = (0.0, 0.0, 0.0),
+        inertia: ArrayLike = POINT,
+    ) -> Robot:
+        """
+        Return this robot with a load, e.g. what a gripper holds, welded to a named frame.
+
+        Parameters
+        ----------
+        frame : str
+            The frame that it is fixed in; what other payloads are there, stays.
+        mass : float
+            [kg], >= 0.
+        com : array_like, shape (3,)
+            Its centre of mass from the origin of the frame, in the frame's axes [m].
+        inertia : array_like, shape (3, 3)
+            Its inertia about the centre of mass, in the frame's axes [kg m^2]; a point mass where
+            left out.
+
+        Raises
+        ------
+        NameNotFoundError
+            If there is no such frame.
+        InvalidInputError
+            If the frame is part of the world, or anything but real numbers is given.
+        InvalidInertiaError
+            If no body has this mass and inertia.
+
+        """
+        payload = payload_inertia(frame, mass, com, inertia)
+        return with_loads(self, self.gravity, loaded_inertias(self, {frame: payload}))
+
+    def moving_body(self, frame: str) -> int:
+        """
+        Return the index of the body that a named frame is fixed in.
+
+        Raises
+        ------
+        NameNotFoundError
+            If there is no such frame.
+        InvalidInputError
+            If the frame is part of the world.
+
+        """
+        body = self.frame(frame).body
+        if body == WORLD:
+            raise InvalidInputError(f"frame '{frame}' is part of the world: nothing moves it")
+        return body
 
     def velocity_index(self, name: str) -> int:
         """
@@ -239,29 +297,31 @@ def _set(robot: Robot, **values: Any) -> None:
         object.__setattr__(robot, key, value)
 
 
-def _checked_bodies(bodies: Any) -> tuple[Body, ...]:
-    several = tuple(bodies) if isinstance(bodies, Iterable) else (bodies,)
-    wrong = [body for body in several if not isinstance(body, Body)]
-    if wrong or not isinstance(bodies, Iterable):
-        raise InvalidInputError(f'bodies: need a sequence of Body, got {came(bodies)}')
-    return several
+def payload_inertia(frame: str, mass: float, com: ArrayLike, inertia: ArrayLike) -> Inertia:
+    """Return the inertia of a payload; parameters and errors as for `Robot.with_payload`."""
+    at, about = as_numbers('centre of mass [m]', com), as_numbers('inertia [kg m^2]', inertia)
+    payload = Inertia(mass, at, about)
+    payload.warn_if_impossible(frame)
+    return payload
 
 
-def _check_unique(what: str, names: Sequence[str]) -> None:
-    repeated = sorted({name for name in names if list(names).count(name) > 1})
-    if repeated:
-        raise InvalidInputError(f'{what} names must be unique, these repeat: {repeated}')
+def loaded_inertias(robot: Robot, payloads: Mapping[str, Inertia]) -> dict[int, Inertia]:
+    """Return the inertias of bodies, by index, together with payloads on named frames."""
+    inertias: dict[int, Inertia] = {}
+    for frame, payload in payloads.items():
+        body = robot.moving_body(frame)
+        own = inertias.get(body, robot.bodies[body].inertia)
+        inertias[body] = own + payload.moved(robot.frames[frame].pose)
+    return inertias
 
 
-def _parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
-    seen = {'': WORLD}
-    parents = []
-    for i, body in enumerate(bodies):
-        if body.parent not in seen:
-            raise InvalidInputError(
-                f"body '{body.name}': parent '{body.parent}' must come before it; "
-                f'before it are {sorted(seen)}'
-            )
-        parents.append(seen[body.parent])
-        seen[body.name] = i
-    return tuple(parents)
+def with_loads(robot: Robot, gravity: Any, inertias: Mapping[int, Inertia]) -> Robot:
+    """Return a robot with other inertias of some bodies; nothing is checked: may be traced."""
+    bodies = tuple(
+        replace(body, inertia=inertias[i]) if i in inertias else body
+        for i, body in enumerate(robot.bodies)
+    )
+    other = object.__new__(Robot)
+    # joints, and so every table made of them, are the same
+    vars(other).update(vars(robot), gravity=gravity, bodies=bodies)
+    return other
