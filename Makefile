@@ -47,12 +47,12 @@ demo: $(WITH_ROS) $(if $(filter tiago,$(ROBOT)),$(WITH_ROBOTS))
 	$(BIN)/kane-dynamics demo --robot $(ROBOT)
 
 bench: $(WITH_TESTS)
-	$(BIN)/python -m benchmark
+	$(BIN)/python -m studies.speed
 
 validate: $(WITH_TESTS)
-	$(BIN)/python -m validation
-	$(BIN)/python -m validation.agreement
-	$(BIN)/python -m validation.rank_changes
+	$(BIN)/python -m studies.silva
+	$(BIN)/python -m studies.agreement
+	$(BIN)/python -m studies.rank_changes
 
 stress: $(WITH_TESTS)
 	$(BIN)/python -X faulthandler test/stress/interrupted_batches.py

@@ -347,7 +347,7 @@ def test_wheels_touch_the_floor():
 def test_wheel_is_complete(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     assert 'kane_dynamics/py.typed' in names
-    outside = ('test/', 'benchmark/', 'examples/', 'validation/')
+    outside = ('test/', 'studies/', 'examples/')
     assert not any(name.startswith(outside) for name in names)
     share = f'{"-".join(wheel.name.split("-")[:2])}.data/data/share/kane_dynamics/'
     for folder in ('robots', 'config', 'launch'):

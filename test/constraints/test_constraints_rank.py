@@ -13,7 +13,7 @@ from kane_dynamics.algorithms.methods import METHODS
 from kane_dynamics.algorithms.row_selection import TAKEN, select_rows
 from kane_dynamics.constraints import ConstraintRows
 from kane_dynamics.exceptions import InconsistentConstraintsError
-from validation.rank_changes import allowed_speeds, mechanisms
+from studies.rank_changes import allowed_speeds, mechanisms
 
 TRACK, RADIUS, MASS, WHEEL, SPIN = 0.4, 0.1, 5.0, 0.5, 0.0018
 YAW_INERTIA = 0.12

@@ -9,13 +9,13 @@ from support.machines import planar_2r, planar_body
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InconsistentConstraintsError
 from kane_dynamics.kernels.selection import row_plan
-from validation.rank_changes import gaps, mechanisms, steered_wheels
+from studies.rank_changes import gaps, mechanisms, steered_wheels
 
 AGREEMENT = 1e-10
 
 
 def test_both_engines_decide_alike_near_rank_changes():
-    """The others, and 10^4 states: `python -m validation.rank_changes`."""
+    """The others, and 10^4 states: `python -m studies.rank_changes`."""
     mechanism = next(m for m in mechanisms() if m.robot.name == 'tilted_loop')
     found = gaps(mechanism, 40, seed=3)
     assert 0 < found.dropped < found.states

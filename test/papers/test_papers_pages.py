@@ -11,7 +11,7 @@ import kane_dynamics as kd
 
 ERRATA = ROOT / 'doc' / 'errata.md'
 PAGES = sorted((ROOT / 'doc' / 'papers').glob('*.md'))
-FOLDERS = 'algebra|algorithms|constraints|kernels|model|simulation|symbolic|validation'
+FOLDERS = 'algebra|algorithms|constraints|kernels|model|simulation|symbolic|studies'
 
 
 def entries():
@@ -28,7 +28,7 @@ def quoted(text):
 def resolve(name):
     """Return the object of a dotted name; AttributeError where there is none."""
     parts = name.split('.')
-    above = [] if parts[0] == 'validation' else ['kane_dynamics']
+    above = [] if parts[0] == 'studies' else ['kane_dynamics']
     found, used = importlib.import_module('.'.join(above or parts[:1])), 0
     for used in range(1, len(parts) + 1):
         try:
@@ -86,7 +86,7 @@ class TestPage:
         for name in quoted(page.read_text()):
             if '::' in name:
                 assert exists(name), name
-            elif re.match(r'(test|examples|validation|kane_dynamics|doc)/', name):
+            elif re.match(r'(test|examples|studies|kane_dynamics|doc)/', name):
                 assert (ROOT / name).exists(), name
 
     def test_links_lead_somewhere(self, page):

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
-from validation.operation_counts import (
+from studies.silva.operation_counts import (
     OperationCounts,
     count_operations,
     fit_polynomial,

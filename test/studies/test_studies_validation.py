@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pieces of ``python -m validation`` on short motions and small chains."""
+"""The pieces of ``python -m studies.silva`` on short motions and small chains."""
 
 import json
 
@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 mujoco = pytest.importorskip('mujoco', reason='the extra "oracle" is not installed')
 
 import kane_dynamics as kd  # noqa: E402
-from validation import __main__ as program  # noqa: E402
-from validation import (  # noqa: E402
+from studies.silva import __main__ as program  # noqa: E402
+from studies.silva import (  # noqa: E402
     cases,
     comparison,
     contact,
@@ -170,9 +170,9 @@ def test_counted_graphs_give_the_accelerations():
 def test_program_writes_everything(tmp_path):
     assert program.main(['--quick', '--only', 'holonomic', '--output', str(tmp_path)]) == 0
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {'results.json', 'results.md', 'waveforms-holonomic.png', 'correlations.png'}
-    results = json.loads((tmp_path / 'results.json').read_text())
+    assert names == {'silva.json', 'silva.md', 'waveforms-holonomic.png', 'correlations.png'}
+    results = json.loads((tmp_path / 'silva.json').read_text())
     assert results['passed'] is True
     (robot,) = results['robots']
     assert len(robot['coordinates']) == 9
-    assert '0.9934 / 0.9973 / 0.0026 / 0.9999' in (tmp_path / 'results.md').read_text()
+    assert '0.9934 / 0.9973 / 0.0026 / 0.9999' in (tmp_path / 'silva.md').read_text()

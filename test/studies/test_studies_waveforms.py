@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kane_dynamics.exceptions import InvalidInputError
-from validation.waveforms import (
+from studies.silva.waveforms import (
     Statistics,
     butterworth_low_pass,
     forward_difference,

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Studies of the package against other programs: speed, accuracy, and the papers' evaluation."""

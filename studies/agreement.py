@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+All methods of forward dynamics on random trees under random constraints: one acceleration.
+
+``python -m studies.agreement`` draws 50 trees of several joint kinds on every base, with rows
+that depend on coordinates and time, some of them combinations of others, and compares all methods
+on compiled terms with the compiled straight-line solve, on 10^4 states of each tree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+import kane_dynamics as kd
+from kane_dynamics.algorithms.methods import METHODS
+
+Floats = NDArray[np.float64]
+TREES, STATES = 50, 10_000
+TARGET = 1e-9  # largest difference of an acceleration, relative to the largest acceleration
+BASES = ('fixed', 'planar', 'floating')
+KINDS = (
+    kd.Revolute,
+    kd.Prismatic,
+    lambda axis: kd.Helical(axis, pitch=0.3),
+    kd.Cylindrical,
+    lambda axis: kd.Planar(),
+    lambda axis: kd.Spherical(),
+    lambda axis: kd.Free(),
+)
+JOINTS = 3  # besides the base
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """
+    How far the methods are from the compiled solve on one tree.
+
+    Parameters
+    ----------
+    tree : int
+        Seed of the tree.
+    base : str
+        Its base.
+    speeds, rows, rank : int
+        Numbers of speeds and rows, and largest rank that was met.
+    gaps : dict
+        Largest relative difference of accelerations by method.
+
+    """
+
+    tree: int
+    base: str
+    speeds: int
+    rows: int
+    rank: int
+    gaps: dict[str, float]
+
+
+def random_robot(seed: int) -> kd.Robot:
+    """Return a branched robot of random joint kinds with armature, damping and friction."""
+    rng = np.random.default_rng(seed)
+    base = BASES[seed % 3]
+    bodies = []
+    if base != 'fixed':
+        kind = kd.Planar() if base == 'planar' else kd.Free()
+        bodies.append(kd.Body('base', '', kd.Joint('base', kind), inertia=_inertia(rng)))
+    for k in range(JOINTS):
+        kind = KINDS[rng.integers(len(KINDS))](tuple(rng.normal(size=3)))
+        rotor = 0.0 if isinstance(kind, kd.Free) else rng.uniform(0.01, 0.1)
+        damping, friction = rng.uniform(0.0, 0.5, 2)
+        joint = kd.Joint(f'joint{k}', kind, armature=rotor, damping=damping, friction=friction)
+        parent = bodies[rng.integers(len(bodies))].name if bodies else ''
+        bodies.append(kd.Body(f'link{k}', parent, joint, _pose(rng), _inertia(rng)))
+    return kd.Robot(f'tree_{seed}', bodies, gravity=rng.uniform(-9.0, 9.0, 3))
+
+
+def random_constraints(robot: kd.Robot, seed: int) -> list[Any]:
+    """Return rows in general position, rows that repeat them, and a wheel on a planar base."""
+    rng = np.random.default_rng(1000 + seed)
+    count = int(rng.integers(1, 4))
+    rows, turning, rates = rng.normal(size=(3, count, robot.nv))
+    mixing = rng.normal(size=(int(rng.integers(1, 3)), count))
+
+    def A(q: Any, t: Any) -> Any:  # noqa: N802
+        own = rows + np.sin(q[0] + t) * turning + 0.3 * q[-1] * rates
+        return np.vstack([own, mixing.dot(own)])
+
+    def b(q: Any, t: Any) -> Any:
+        own = np.array([np.cos(t * (k + 1.0)) * q[k % robot.nq] for k in range(count)])
+        return np.concatenate([own, mixing.dot(own)])
+
+    constraints: list[Any] = [kd.constraints.pfaffian(robot, A, b, label='random')]
+    if robot.base == 'planar':
+        constraints.append(kd.constraints.no_side_slip(robot, axle_offset=0.2))
+    return constraints
+
+
+def agreement(seed: int, states: int = STATES) -> Agreement:
+    """Return how far the methods are apart on one tree, at random states and times."""
+    robot = random_robot(seed)
+    constraints = random_constraints(robot, seed)
+    fast = kd.compile(robot, constraints, methods=True)
+    rng = np.random.default_rng(2000 + seed)
+    gaps = dict.fromkeys(METHODS, 0.0)
+    rank = 0
+    for _ in range(states):
+        q = kd.integrate(robot, robot.neutral(), rng.uniform(-1.5, 1.5, robot.nv), 1.0)
+        v, tau = rng.uniform(-1.0, 1.0, (2, robot.nv))
+        t = rng.uniform(0.0, 2.0)
+        expected = fast.forward_dynamics(q, v, tau, np.array([t]))
+        scale = np.abs(expected).max()
+        for method in METHODS:
+            motion = fast.motion(q, v, tau, t, method=method)
+            gap = np.abs(motion.acceleration - expected).max() / scale
+            gaps[method] = max(gaps[method], float(gap))
+            rank = max(rank, motion.rank)
+    rows = len([label for constraint in constraints for label in constraint.labels])
+    return Agreement(seed, robot.base, robot.nv, rows, rank, gaps)
+
+
+def _pose(rng: np.random.Generator) -> kd.Pose:
+    wxyz = rng.normal(size=4)
+    return kd.Pose.from_rotation_and_position(
+        wxyz / np.linalg.norm(wxyz), rng.uniform(-0.5, 0.5, 3)
+    )
+
+
+def _inertia(rng: np.random.Generator) -> kd.Inertia:
+    """Return the inertia of six particles, so that some body has it."""
+    masses, points = rng.uniform(0.1, 0.6, 6), rng.uniform(-0.4, 0.4, (6, 3))
+    com = masses @ points / masses.sum()
+    arms = points - com
+    squares = np.einsum('i,ij,ij->', masses, arms, arms) * np.eye(3)
+    return kd.Inertia(masses.sum(), com, squares - np.einsum('i,ij,ik->jk', masses, arms, arms))
+
+
+def table(found: Sequence[Agreement]) -> Table:
+    """Return the largest differences over all trees."""
+    result = Table(title=f'accelerations of {len(found)} random trees, largest difference')
+    for heading in ('method', 'largest relative difference', 'trees above the target'):
+        result.add_column(heading)
+    for method in METHODS:
+        gaps = [tree.gaps[method] for tree in found]
+        missed = sum(gap > TARGET for gap in gaps)
+        result.add_row(method, f'{max(gaps):.1e}', f'{missed} of {len(found)}')
+    return result
+
+
+def run(trees: int, states: int, folder: Path, console: Console) -> bool:
+    """Compare on all trees, print and write the figures; return whether the target is met."""
+    with ProcessPoolExecutor(mp_context=get_context('spawn')) as pool:
+        jobs: Iterable[Any] = [pool.submit(agreement, seed, states) for seed in range(trees)]
+        done = track(as_completed(jobs), 'methods on random trees', total=trees, console=console)
+        found = sorted((job.result() for job in done), key=lambda tree: tree.tree)
+    console.print(table(found))
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / 'agreement.json'
+    file.write_text(json.dumps([asdict(tree) for tree in found], indent=1))
+    sizes = [tree.speeds for tree in found]
+    ranks = [tree.rank for tree in found]
+    console.print(
+        f'{states} states of each tree, {min(sizes)} to {max(sizes)} speeds, ranks {min(ranks)} '
+        f'to {max(ranks)}, target {TARGET:.0e}; {file}'
+    )
+    return all(gap <= TARGET for tree in found for gap in tree.gaps.values())
+
+
+def main() -> int:
+    """Run the comparison as a command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--trees', type=int, default=TREES)
+    parser.add_argument('--states', type=int, default=STATES)
+    parser.add_argument('--output', type=Path, default=Path('studies-results'))
+    chosen = parser.parse_args()
+    return 0 if run(chosen.trees, chosen.states, chosen.output, Console()) else 1
+
+
+if __name__ == '__main__':
+    raise SystemExit(main())

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same robots in Pinocchio and MuJoCo, built from ours."""

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The same robot in MuJoCo, built from ours.
+
+MuJoCo has no nonholonomic constraint: rolling is friction of a contact, a soft constraint. The
+planar base cannot move up or down, so each contact is pressed on the ground by a small constant
+penetration; friction is strong enough not to slide, and stiff. `wheels` touch the ground in one
+point below their centre (spheres as wide as the wheel). A `skid` is a thin capsule along the axle
+that grips along its axis only: what is left of a differential drive when its wheels are locked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+import kane_dynamics as kd
+from kane_dynamics.algebra.quaternions import vec4
+from studies.speed.timing import Contender
+
+Floats = NDArray[np.float64]
+_SLIDE, _HINGE = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
+_PLANE = ((_SLIDE, (1, 0, 0)), (_SLIDE, (0, 1, 0)), (_HINGE, (0, 0, 1)))
+_STIFFNESS = {'solref': [0.002, 1.0], 'solimp': [0.99, 0.999, 0.001, 0.5, 2.0]}  # [s], dampratio
+_GRIP, _NO_GRIP = 1.0, 1e-5  # friction coefficients; MuJoCo allows none below 1e-5
+_PENETRATION = {'wheel': 1e-4, 'skid': 1e-6}  # [m]; a skid pressed less brakes less along its way
+_SKID_RADIUS = 0.1  # [m]
+
+
+class MujocoModel:
+    """
+    Model and data of a robot of 1-DoF joints on a fixed or planar base.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    wheels : sequence of str
+        Joints of wheels that roll on the ground.
+    skid : bool
+        Whether the base must not slip sideways at its origin.
+    step : float
+        [s].
+    gains : tuple of float, optional
+        Stiffness [N m/rad] and damping [N m s/rad] of actuators on all joints but the base's.
+
+    """
+
+    def __init__(
+        self,
+        robot: kd.Robot,
+        wheels: Sequence[str] = (),
+        skid: bool = False,
+        step: float = 0.001,
+        gains: tuple[float, float] | None = None,
+    ) -> None:
+        spec = mujoco.MjSpec()
+        spec.option.gravity = robot.gravity
+        spec.option.timestep = step
+        spec.option.integrator = mujoco.mjtIntegrator.mjINT_RK4
+        spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+        if wheels or skid:
+            _add_geom(spec.worldbody, 'ground', mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1])
+        bodies = {'': spec.worldbody}
+        for body in robot.bodies:
+            made = _add_body(bodies[body.parent], body)
+            bodies[body.name] = made
+            if body.joint.name in wheels:
+                _add_wheel(spec, made, robot.wheels[body.joint.name])
+        if skid:
+            _add_skid(spec, bodies[robot.bodies[0].name])
+        driven = [name for name in robot.velocity_names if not name.startswith('base')]
+        for name in driven if gains is not None else ():
+            _add_actuator(spec, name, *gains)
+        self.model = spec.compile()
+        self.data = mujoco.MjData(self.model)
+        joints = [self.model.joint(name) for name in robot.velocity_names]
+        self._q = np.array([joint.qposadr[0] for joint in joints])
+        self._v = np.array([joint.dofadr[0] for joint in joints])
+
+    def set_state(self, q: Floats, v: Floats, tau: Floats) -> None:
+        """Set coordinates, speeds and applied efforts, and forget the last solution."""
+        self.data.qpos[self._q], self.data.qvel[self._v] = q, v
+        self.data.qfrc_applied[self._v] = tau
+        self.data.qacc_warmstart[:] = 0.0
+        self.data.time = 0.0
+
+    def state(self) -> tuple[Floats, Floats]:
+        """Return coordinates and speeds in our order."""
+        return self.data.qpos[self._q].copy(), self.data.qvel[self._v].copy()
+
+    def accelerations(self) -> Floats:
+        """Return accelerations in our order."""
+        return self.data.qacc[self._v].copy()
+
+    def inverse(self, q: Floats, v: Floats, a: Floats) -> tuple[Contender, Floats]:
+        """Return mj_inverse with the copies into and out of its data."""
+        self.set_state(q, v, np.zeros_like(v))
+        self.data.qacc[self._v] = a
+        mujoco.mj_inverse(self.model, self.data)
+        statement = 'd.qpos[:] = q; d.qvel[:] = v; d.qacc[:] = a; f(m, d); d.qfrc_inverse.copy()'
+        names = self._names(mujoco.mj_inverse) | {'q': q, 'v': v, 'a': a}
+        return Contender('mujoco.mj_inverse', statement, names), self.data.qfrc_inverse[self._v]
+
+    def forward(self, q: Floats, v: Floats, tau: Floats) -> tuple[Contender, Floats]:
+        """Return mj_forward with the copies into and out of its data."""
+        self.set_state(q, v, tau)
+        mujoco.mj_forward(self.model, self.data)
+        statement = 'd.qpos[:] = q; d.qvel[:] = v; d.qfrc_applied[:] = u; f(m, d); d.qacc.copy()'
+        names = self._names(mujoco.mj_forward) | {'q': q, 'v': v, 'u': tau}
+        return Contender('mujoco.mj_forward', statement, names), self.accelerations()
+
+    def _names(self, function: Any) -> dict[str, Any]:
+        return {'f': function, 'm': self.model, 'd': self.data}
+
+
+def _add_body(parent: Any, body: kd.Body) -> Any:
+    made = parent.add_body(
+        name=body.name, pos=body.placement.position(), quat=vec4(body.placement.rotation)
+    )
+    kind, name = body.joint.kind, body.joint.name
+    planar = isinstance(kind, kd.Planar)
+    names = [name + suffix for suffix in kind.velocity_suffixes]
+    parts = (
+        _PLANE if planar else ((_HINGE if isinstance(kind, kd.Revolute) else _SLIDE, kind.axis),)
+    )
+    for label, (joint, axis) in zip(names, parts, strict=True):
+        options = {'damping': body.joint.damping, 'frictionloss': body.joint.friction}
+        made.add_joint(
+            name=label,
+            type=joint,
+            axis=axis,
+            armature=body.joint.armature,
+            **({} if planar else options),
+        )
+    tensor = body.inertia.tensor
+    made.explicitinertial = True
+    made.mass, made.ipos = body.inertia.mass, body.inertia.com
+    made.fullinertia = [*np.diag(tensor), tensor[0, 1], tensor[0, 2], tensor[1, 2]]
+    return made
+
+
+def _add_actuator(spec: Any, joint: str, stiffness: float, damping: float) -> None:
+    """Add the effort stiffness (ctrl - q) - damping v."""
+    spec.add_actuator(
+        name=joint,
+        target=joint,
+        trntype=mujoco.mjtTrn.mjTRN_JOINT,
+        gaintype=mujoco.mjtGain.mjGAIN_FIXED,
+        biastype=mujoco.mjtBias.mjBIAS_AFFINE,
+        gainprm=[stiffness] + 9 * [0.0],
+        biasprm=[0.0, -stiffness, -damping] + 7 * [0.0],
+    )
+
+
+def _add_geom(body: Any, name: str, kind: Any, **options: Any) -> None:
+    """Add a massless shape that touches nothing but what a pair names."""
+    body.add_geom(name=name, type=kind, contype=0, conaffinity=0, mass=0.0, **options)
+
+
+def _add_wheel(spec: Any, body: Any, shape: kd.WheelShape) -> None:
+    size = [shape.radius + _PENETRATION['wheel'], 0, 0]
+    _add_geom(body, body.name, mujoco.mjtGeom.mjGEOM_SPHERE, size=size, pos=shape.centre)
+    _add_pair(spec, body.name, (_GRIP, _GRIP))
+
+
+def _add_skid(spec: Any, base: Any) -> None:
+    ends = [0, -0.001, _SKID_RADIUS, 0, 0.001, _SKID_RADIUS]
+    size = [_SKID_RADIUS + _PENETRATION['skid'], 0, 0]
+    _add_geom(base, 'skid', mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=ends, size=size)
+    _add_pair(spec, 'skid', (_GRIP, _NO_GRIP))  # the contact's first direction is along the axis
+
+
+def _add_pair(spec: Any, name: str, grip: tuple[float, float]) -> None:
+    spec.add_pair(
+        name=name,
+        geomname1='ground',
+        geomname2=name,
+        condim=3,
+        friction=[*grip, 0, 0, 0],
+        **_STIFFNESS,
+    )

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Measure this package against Pinocchio and MuJoCo in one process and one run.
+
+``python -m studies.speed [--quick] [--output FOLDER] [--only PART ...]`` from the root of the
+source.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from studies import machine
+from studies.robots import MissingRobotError
+from studies.speed import plot, report
+from studies.speed.accuracy import accuracy_rows
+from studies.speed.batch import batch_rows
+from studies.speed.closed_loop import closed_loop_rows
+from studies.speed.compile_time import compile_rows
+from studies.speed.scaling import scaling
+from studies.speed.single_calls import chain_rows, long_chain_rows, mobile_arm_rows, tiago_rows
+from studies.speed.timing import QUICK, Effort
+
+Rows = Iterable[report.Row]
+
+
+def parts(quick: bool, effort: Effort) -> dict[str, Callable[[], Rows]]:
+    """Return what makes the rows, by name, in order."""
+    few = Effort(max(3, effort.repeats // 2), 2, effort.loop_time)  # where one call is long
+    return {
+        'tiago': lambda: tiago_rows(effort),
+        'chain': lambda: chain_rows(effort),
+        'mobile-arm': lambda: mobile_arm_rows(effort),
+        'long-chain': lambda: long_chain_rows(effort),
+        'batch': lambda: batch_rows(few),
+        'simulation': lambda: closed_loop_rows(few),
+        'accuracy': lambda: accuracy_rows(quick),
+        'compile': lambda: compile_rows(quick),
+    }
+
+
+def main() -> None:
+    """Run everything that was asked for."""
+    parser = argparse.ArgumentParser(prog='python -m studies.speed', description=__doc__)
+    names = [*parts(True, QUICK), 'scaling']
+    parser.add_argument('--quick', action='store_true', help='fewer repeats, robots and sizes')
+    parser.add_argument('--output', type=Path, default=Path('studies-results'), help='folder')
+    parser.add_argument('--only', nargs='+', choices=names, default=names, metavar='PART')
+    options = parser.parse_args()
+    effort = QUICK if options.quick else Effort()
+    options.output.mkdir(parents=True, exist_ok=True)
+    console = Console() if sys.stdout.isatty() else Console(width=120)
+    before = machine.describe()
+    _introduce(console, before)
+    rows, sizes, missing = _measure(console, options.only, options.quick, effort)
+    report.show(console, rows)
+    if sizes:
+        report.show_scaling(console, sizes)
+    results: dict[str, Any] = {
+        'machine': before,
+        'load_after': machine.load(),
+        'contended': machine.contended(before['load']),
+        'versions': machine.versions(),
+        'quick': options.quick,
+        'rows': [row.as_dict() for row in rows],
+        'scaling': sizes,
+        'missing': missing,
+    }
+    title = f'{before["processor"]}, {before["cores"]} cores, load {before["load"]}'
+    for path in (
+        report.write(options.output, results),
+        plot.write(options.output, rows, sizes, title),
+    ):
+        console.print(f'written: {path}', highlight=False)
+    _conclude(console, rows, missing, results['contended'])
+
+
+def _introduce(console: Console, state: dict[str, Any]) -> None:
+    console.print(
+        f'{state["processor"]}, {state["cores"]} cores, {state["system"]}, load average '
+        f'{state["load"]}',
+        highlight=False,
+    )
+    console.print(', '.join(f'{k} {v}' for k, v in machine.versions().items()), highlight=False)
+
+
+def _measure(
+    console: Console, wanted: list[str], quick: bool, effort: Effort
+) -> tuple[list[report.Row], list[dict[str, Any]], list[str]]:
+    """Return rows, cost against joints, and what was left out for want of a robot."""
+    rows: list[report.Row] = []
+    sizes: list[dict[str, Any]] = []
+    missing: list[str] = []
+    columns = (
+        TextColumn('{task.description}'),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    # no refreshing thread beside what is being measured
+    with Progress(*columns, console=console, auto_refresh=False) as progress:
+        task = progress.add_task('', total=len(wanted))
+
+        def say(what: str) -> None:
+            progress.update(task, description=what, refresh=True)
+
+        for name, make in parts(quick, effort).items():
+            if name in wanted:
+                say(name)
+                try:
+                    for row in make():
+                        rows.append(row)
+                        say(row.work)
+                except MissingRobotError as error:
+                    missing.append(f'{name}: {error}')
+                progress.advance(task)
+        if 'scaling' in wanted:
+            sizes = list(scaling(quick, effort, say))
+            progress.advance(task)
+        say('done')
+    return rows, sizes, missing
+
+
+def _conclude(
+    console: Console, rows: list[report.Row], missing: list[str], contended: bool
+) -> None:
+    judged = [row for row in rows if row.passed is not None]
+    met = sum(bool(row.passed) for row in judged)
+    console.print(f'{met} of {len(judged)} targets met.')
+    for line in missing:
+        console.print(f'[yellow]left out - {line}[/]')
+    if contended:
+        console.print('[yellow]Other programs used the cores: these numbers are contended.[/]')
+
+
+if __name__ == '__main__':
+    main()

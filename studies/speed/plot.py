@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The results as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use('Agg')
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+
+from studies.speed.report import Row
+
+_MET, _MISSED, _FREE = 'tab:green', 'tab:red', 'tab:gray'
+
+
+def write(
+    folder: Path, rows: Sequence[Row], scaling: Sequence[dict[str, Any]], title: str
+) -> Path:
+    """Draw ratios with their targets, and cost against number of joints; return the file."""
+    compared = [row for row in rows if row.ratio is not None]
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(15.0, 2.5 + 0.32 * max(len(compared), 12)), layout='constrained'
+    )
+    _ratios(left, compared)
+    _costs(right, scaling)
+    figure.suptitle(title, fontsize=9)
+    path = folder / 'speed.png'
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+    return path
+
+
+def _ratios(axes: Axes, rows: Sequence[Row]) -> None:
+    colours = {True: _MET, False: _MISSED, None: _FREE}
+    for k, row in enumerate(rows):
+        axes.barh(k, row.ratio, color=colours[row.passed])
+        axes.text(row.ratio, k, f' {row.ratio:.1f}', va='center', fontsize=8)
+        if row.least_ratio is not None:
+            axes.plot([row.least_ratio] * 2, [k - 0.45, k + 0.45], color='black', linewidth=2)
+    labels = [f'{row.work}\nagainst {row.peer}' for row in rows]
+    axes.set_yticks(range(len(rows)), labels, fontsize=7)
+    axes.invert_yaxis()
+    axes.set_xscale('log')
+    axes.axvline(1.0, color='gray', linewidth=1)
+    axes.set_xlabel('times as fast as the other; black: target')
+
+
+def _costs(axes: Axes, scaling: Sequence[dict[str, Any]]) -> None:
+    functions = dict.fromkeys(entry['function'] for entry in scaling)
+    for colour, function in zip(('C0', 'C1', 'C2'), functions, strict=False):
+        entries = [entry for entry in scaling if entry['function'] == function]
+        ours = [entry for entry in entries if entry['ours_us']]
+        axes.plot(
+            [e['joints'] for e in ours],
+            [e['ours_us'] for e in ours],
+            'o-',
+            color=colour,
+            label=f'{function}, ours',
+        )
+        axes.plot(
+            [e['joints'] for e in entries],
+            [e['theirs_us'] for e in entries],
+            's--',
+            color=colour,
+            label=entries[0]['peer'],
+            fillstyle='none',
+        )
+    axes.set_xscale('log')
+    axes.set_yscale('log')
+    axes.set_xlabel('joints of a serial chain')
+    axes.set_ylabel('one call from Python [us]')
+    axes.grid(visible=True, which='both', linewidth=0.3)
+    if scaling:
+        axes.legend(fontsize=8)

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One call from Python: inverse and forward dynamics, free and constrained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+import kane_dynamics as kd
+from kane_dynamics.constraints.base import constraint_rows
+from studies import robots
+from studies.peers.mujoco_model import MujocoModel
+from studies.peers.pinocchio_model import PinocchioModel, from_robot, from_urdf
+from studies.speed.kernels import one_function
+from studies.speed.report import TIME, Row
+from studies.speed.timing import Contender, Effort, race
+
+Floats = NDArray[np.float64]
+OURS, OUT, THEIRS = 'ours', 'ours, out=', 'theirs'
+
+
+def compare(
+    work: str,
+    ours: Callable[..., Any],
+    inputs: tuple[Floats, ...],
+    theirs: Contender,
+    their_result: Floats,
+    effort: Effort,
+    **target: Any,
+) -> Iterator[Row]:
+    """Yield the row of a call that makes its result and of one that writes into an array."""
+    result = ours(*inputs)
+    names = dict(zip('xyz', inputs, strict=False)) | {'f': ours, 'r': np.empty_like(result)}
+    arguments = ', '.join('xyz'[: len(inputs)])
+    mine = Contender(OURS, f'f({arguments})', names)
+    into = Contender(OUT, f'f({arguments}, out=r)', names)
+    times = race([mine, into, theirs], effort)
+    agreement = difference(result, their_result)
+    other = 1e6 * times[theirs.name].median
+    first = 1e6 * times[OURS].median
+    yield Row(work, TIME, first, theirs.name, other, agreement=agreement, **target)
+    reused = 1e6 * times[OUT].median
+    yield Row(f'{work}, out=', TIME, reused, theirs.name, other, agreement=agreement)
+
+
+def difference(a: Floats, b: Floats) -> float:
+    """Return the largest difference of two arrays relative to the largest entry."""
+    return float(np.abs(a - b).max() / max(np.abs(b).max(), 1e-300))
+
+
+def rnea(peer: PinocchioModel, case: robots.Case) -> tuple[Contender, Floats]:
+    """Return Pinocchio's inverse dynamics; friction, which it leaves out, is added afterwards."""
+    x, v, a = peer.coordinates(case.q), peer.speeds(case.v), peer.speeds(case.a)
+    names = {'f': pin.rnea, 'm': peer.model, 'd': peer.data, 'q': x, 'v': v, 'a': a}
+    tau = peer.our_order(pin.rnea(peer.model, peer.data, x, v, a))
+    tau += kd.friction_force(case.robot, case.v)
+    return Contender('pinocchio.rnea', 'f(m, d, q, v, a)', names), tau
+
+
+def forward(peer: PinocchioModel, case: robots.Case) -> tuple[Contender, Floats]:
+    """Return Pinocchio's forward dynamics, with the rows A a = b of the case where it has some."""
+    x, v = peer.coordinates(case.q), peer.speeds(case.v)
+    tau = peer.speeds(case.tau - kd.friction_force(case.robot, case.v))
+    names = {'m': peer.model, 'd': peer.data, 'q': x, 'v': v, 'u': tau}
+    if not case.constraints:
+        a = pin.aba(peer.model, peer.data, x, v, tau)
+        names['f'] = pin.aba
+        return Contender('pinocchio.aba', 'f(m, d, q, v, u)', names), peer.our_order(a)
+    rows = constraint_rows(case.robot, case.constraints, case.q.tolist(), case.v.tolist(), 0.0)
+    # J a + gamma = 0, hence gamma = -b; column-major arrays reach Eigen without a copy
+    J = np.asfortranarray(peer.speeds(rows.matrix.astype(float)))
+    gamma = -np.array(rows.acceleration, dtype=float)
+    a = pin.forwardDynamics(peer.model, peer.data, x, v, tau, J, gamma)
+    names |= {'f': pin.forwardDynamics, 'J': J, 'g': gamma}
+    contender = Contender('pinocchio.forwardDynamics', 'f(m, d, q, v, u, J, g)', names)
+    return contender, peer.our_order(a)
+
+
+def tiago_rows(effort: Effort) -> Iterator[Row]:
+    """Yield TIAGo without hand on a planar base."""
+    case = robots.tiago()
+    fast = kd.compile(case.robot, case.constraints)
+    peer = from_urdf(case.path, case.robot)
+    state = (case.q, case.v, case.a)
+    name = 'TIAGo, planar base (nv 15)'
+    note = 'ours adds joint friction, which rnea leaves out'
+    yield from compare(
+        f'inverse dynamics, {name}',
+        fast.inverse_dynamics,
+        state,
+        *rnea(peer, case),
+        effort,
+        least_ratio=3.0,
+        note=note,
+    )
+    yield from compare(
+        f'constrained forward dynamics, {name}, 3 rows',
+        fast.forward_dynamics,
+        (case.q, case.v, case.tau),
+        *forward(peer, case),
+        effort,
+        least_ratio=3.0,
+        note='ours also computes A and b, which forwardDynamics is given',
+    )
+
+
+def chain_rows(effort: Effort) -> Iterator[Row]:
+    """Yield the chain of 9 joints."""
+    case = robots.chain(9)
+    fast = kd.compile(case.robot)
+    peer = from_robot(case.robot)
+    simulator = MujocoModel(case.robot)
+    state, efforts = (case.q, case.v, case.a), (case.q, case.v, case.tau)
+    yield from compare(
+        'inverse dynamics, chain of 9', fast.inverse_dynamics, state, *rnea(peer, case), effort
+    )
+    yield from compare(
+        'inverse dynamics, chain of 9',
+        fast.inverse_dynamics,
+        state,
+        *simulator.inverse(*state),
+        effort,
+    )
+    yield from compare(
+        'forward dynamics, chain of 9',
+        fast.forward_dynamics,
+        efforts,
+        *forward(peer, case),
+        effort,
+        least_ratio=3.0,
+    )
+    yield from compare(
+        'forward dynamics, chain of 9',
+        fast.forward_dynamics,
+        efforts,
+        *simulator.forward(*efforts),
+        effort,
+    )
+
+
+def mobile_arm_rows(effort: Effort) -> Iterator[Row]:
+    """Yield an arm on a platform that must not slip sideways: 9 speeds, one row."""
+    case = robots.mobile_arm()
+    fast = kd.compile(case.robot, case.constraints)
+    yield from compare(
+        'constrained forward dynamics, platform with arm (nv 9), one row',
+        fast.forward_dynamics,
+        (case.q, case.v, case.tau),
+        *forward(from_robot(case.robot), case),
+        effort,
+        least_ratio=5.0,
+    )
+
+
+def long_chain_rows(effort: Effort) -> Iterator[Row]:
+    """Yield the chain of 50 joints."""
+    case = robots.chain(50)
+    function = one_function(case.robot, 'inverse_dynamics', ('q', 'v', 'a')).call
+    yield from compare(
+        'inverse dynamics, chain of 50',
+        function,
+        (case.q, case.v, case.a),
+        *rnea(from_robot(case.robot), case),
+        effort,
+        least_ratio=4.0,
+    )
