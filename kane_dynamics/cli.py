@@ -14,7 +14,6 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -28,7 +27,6 @@ from kane_dynamics.model.urdf.xml import read_urdf
 
 console = Console()
 errors = Console(stderr=True)
-TARGET = 20.0  # how many times smaller the error with feed-forward is to be
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -106,6 +104,7 @@ def run_demo(chosen: argparse.Namespace) -> int:
     demo = _demo_module()
     as_choice('--robot', chosen.robot, demo.ROBOTS)
     from kane_dynamics.demo.plots import write_demo_plots
+    from kane_dynamics.demo.table import run_table
 
     folder = _writable_folder(chosen.output / chosen.robot)
     bar = Progress(
@@ -132,7 +131,7 @@ def run_demo(chosen: argparse.Namespace) -> int:
     curves = {label: run.curves for label, run in runs.items()}
     names = setup.motion.names
     files = write_demo_plots(folder, names, setup.motion.base, curves)
-    console.print(_table(setup, runs))
+    console.print(run_table(setup, runs))
     console.print(f'dynamics {how}; plots in {folder}: {", ".join(f.name for f in files)}')
     return 0
 
@@ -170,42 +169,6 @@ def _writable_folder(folder: Path) -> Path:
         raise InvalidInputError(
             f"--output: no files can be written to '{folder}': {error.strerror}"
         ) from error
-
-
-def _table(setup: object, runs: dict) -> Table:  # type: ignore[type-arg]
-    names = setup.motion.names  # type: ignore[attr-defined]
-    feedback, both = runs.values()
-    table = Table(title=f'closed loop of {setup.name}, same gains in both runs')  # type: ignore[attr-defined]
-    table.add_column('figure')
-    for label in runs:
-        table.add_column(label, justify='right')
-    table.add_column('ratio', justify='right')
-    for k, name in enumerate(names):
-        a, b = feedback.rms[k], both.rms[k]
-        table.add_row(f'RMS error {name}', f'{a:.2e}', f'{b:.2e}', f'{a / b:.0f}')
-    a, b = (float(np.sqrt(np.mean(run.rms**2))) for run in (feedback, both))
-    table.add_section()
-    verdict = f'{a / b:.0f}' + ('' if a / b >= TARGET else f'  (target {TARGET:.0f})')
-    table.add_row('RMS error of all motors', f'{a:.2e}', f'{b:.2e}', verdict)
-    rows = [
-        ('base off its path, largest [m]', lambda r: f'{r.base_error:.2e}'),
-        (
-            'side slip, summed [m]',
-            lambda r: '-' if np.isnan(r.side_slip) else f'{r.side_slip:.1e}',
-        ),
-        ('energy error, relative', lambda r: f'{r.energy_error:.1e}'),
-        ('loop rate [Hz]', lambda r: f'{r.rate:.1f}'),
-        ('latency p50 / p99 [ms]', _latency),
-        ('missed deadlines', lambda r: f'{r.missed} of {r.states}'),
-    ]
-    for label, text in rows:
-        table.add_row(escape(label), text(feedback), text(both))
-    return table
-
-
-def _latency(run: object) -> str:
-    p50, p99 = np.percentile(run.latency, [50, 99]) * 1e3  # type: ignore[attr-defined]
-    return f'{p50:.2f} / {p99:.2f}'
 
 
 if __name__ == '__main__':

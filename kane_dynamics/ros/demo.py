@@ -11,87 +11,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import rclpy
 import yaml
-from numpy.typing import NDArray
 from rclpy.context import Context
 from rclpy.logging import LoggingSeverity, set_logger_level
 from rclpy.parameter import Parameter
 
 import kane_dynamics as kd
-from kane_dynamics.demo.energy_audit import energy_error
-from kane_dynamics.demo.motion import DemoMotion, demo_motion
-from kane_dynamics.demo.plots import RunCurves
+from kane_dynamics.demo.figures import STEP, Run, Setup, evaluate
+from kane_dynamics.demo.motion import demo_motion
 from kane_dynamics.exceptions import DemoError
 from kane_dynamics.resources import share_directory
-from kane_dynamics.ros.demo_driver import DemoDriver, Recording
+from kane_dynamics.ros.demo_driver import DemoDriver
 from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
 from kane_dynamics.ros.messages.diagnostics import ERROR
 from kane_dynamics.ros.parameters.robot import RobotParameters
 from kane_dynamics.ros.parameters.spec import plain, specs
-from kane_dynamics.ros.robot_source import RobotModel, build_model, read_description
+from kane_dynamics.ros.robot_source import build_model, read_description
 from kane_dynamics.ros.runtime import fast_executor
 from kane_dynamics.ros.simulator_node import SimulatorNode
 
-Floats = NDArray[np.float64]
 ROBOTS = ('nonholonomic', 'holonomic', 'tiago')
-STEP = 0.001  # of the simulator [s]
 TERMS = ('inertia', 'coriolis', 'gravity', 'friction')
 Progress = Callable[[float], None]
-
-
-@dataclass(frozen=True, eq=False)
-class Setup:
-    """A robot with its model, its machine code and what it is to do."""
-
-    name: str
-    files: tuple[Path, ...]
-    rate: float
-    model: RobotModel
-    compiled: kd.CompiledRobot
-    motion: DemoMotion
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """
-    Figures of one run.
-
-    Attributes
-    ----------
-    rms : ndarray, shape (m,)
-        Root mean square error of each motor [rad or m].
-    base_error : float
-        Largest distance of the base from its path in time [m].
-    side_slip : float
-        Integral of the lateral speed at the axle [m].
-    energy_error : float
-        Of the simulated motion, relative to the energy turned over.
-    rate : float
-        States per second of wall time [Hz].
-    latency : ndarray
-        From a state to its efforts [s].
-    missed, states : int
-        Periods that began without the efforts of their state, and all of them.
-    curves : RunCurves
-        For plots.
-
-    """
-
-    rms: Floats
-    base_error: float
-    side_slip: float
-    energy_error: float
-    rate: float
-    latency: Floats
-    missed: int
-    states: int
-    curves: RunCurves
 
 
 def prepare(name: str, duration: float, progress: Callable[[str, int, int], None]) -> Setup:
@@ -113,7 +57,7 @@ def prepare(name: str, duration: float, progress: Callable[[str, int, int], None
         key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)
     }
     motion = demo_motion(model.robot, model.constraints, model.motors, start, duration)
-    return Setup(name, files, float(values['joint_state_rate']), model, compiled, motion)
+    return Setup(name, files, float(values['joint_state_rate']), model.motors, compiled, motion)
 
 
 def _flat(tree: dict[str, Any], prefix: str = '') -> dict[str, Any]:
@@ -155,7 +99,7 @@ def run_loop(setup: Setup, feedforward: bool, domain: int, progress: Progress) -
         for node in nodes:
             node.start()
         recording = driver.run(executor, progress, check)
-        return _evaluate(setup, recording, nodes[0].missed)
+        return evaluate(setup, recording, nodes[0].missed)
     finally:
         for node in nodes:
             node.stop()
@@ -188,92 +132,3 @@ def _nodes(setup: Setup, feedforward: bool, context: Context) -> tuple[Simulator
         SimulatorNode(**options(simulator, *remap)),
         InverseDynamicsNode(**options(controller)),
     )
-
-
-def _evaluate(setup: Setup, recording: Recording, missed: int) -> Run:
-    robot, motion = setup.model.robot, setup.motion
-    times = np.array(recording.stamps) * 1e-9
-    odometry = np.array(recording.odometry)
-    measured = _motor_positions(setup, recording, odometry, times)
-    error = measured - motion.position(times)
-    base = np.column_stack(
-        [np.interp(odometry[:, 0], motion.times, motion.base[:, k]) for k in (0, 1)]
-    )
-    distance = np.linalg.norm(odometry[:, 1:3] - base, axis=1)
-    efforts = _motor_efforts(setup, recording)
-    rate = (len(times) - 1) / (recording.arrivals[-1] - recording.arrivals[0])
-    latency = recording.latencies()
-    return Run(
-        np.sqrt(np.mean(error**2, axis=0)),
-        float(distance.max()),
-        _side_slip(robot, setup, odometry),
-        _energy(setup, efforts),
-        rate,
-        latency,
-        missed,
-        len(times),
-        RunCurves(times, error, efforts, odometry[:, 1:3], latency),
-    )
-
-
-def _motor_positions(
-    setup: Setup, recording: Recording, odometry: Floats, times: Floats
-) -> Floats:
-    positions = np.array(recording.position)
-    columns = []
-    for name in setup.motion.names:
-        if name in recording.names:
-            columns.append(positions[:, recording.names.index(name)])
-            continue
-        k = ('base_x', 'base_y', 'base_yaw').index(name) + 1
-        pose = np.unwrap(odometry[:, k]) if name == 'base_yaw' else odometry[:, k]
-        columns.append(np.interp(times, odometry[:, 0], pose))
-    return np.column_stack(columns)
-
-
-def _motor_efforts(setup: Setup, recording: Recording) -> Floats:
-    """Return the efforts of the period before each state; joint_states have none of the base."""
-    efforts = np.array(recording.effort)
-    answered = np.array(sorted(recording.answers))
-    before = np.searchsorted(answered, np.array(recording.stamps)) - 1  # the last that was there
-    answers = np.array(
-        [recording.answers[stamp].effort for stamp in answered[np.maximum(before, 0)]]
-    )
-    columns = [
-        efforts[:, recording.names.index(name)]
-        if name in recording.names
-        else answers[:, setup.model.motors.index(name)]
-        for name in setup.motion.names
-    ]
-    return np.column_stack(columns)
-
-
-def _side_slip(robot: Any, setup: Setup, odometry: Floats) -> float:
-    """Return the integral of the lateral speed at the axle; nan for a base that may move so."""
-    if not setup.model.constraints:
-        return float('nan')
-    at_rest, straight = [0.0] * robot.nv, robot.neutral().tolist()
-    row = setup.model.constraints[0].rows(robot, straight, at_rest, 0.0)[0].coefficients
-    lateral = odometry[:, 5] + float(row[2]) * odometry[:, 6]
-    return float(np.abs(lateral[1:]) @ np.diff(odometry[:, 0]))
-
-
-def _energy(setup: Setup, efforts: Floats) -> float:
-    """Return the energy error of the same integrator under the efforts of the run."""
-    robot = setup.model.robot
-    repeat = round(1.0 / (setup.rate * STEP))
-    each_step = np.zeros((len(efforts) * repeat, robot.nv))
-    columns = [robot.velocity_index(name) for name in setup.motion.names]
-    each_step[:, columns] = np.repeat(efforts, repeat, axis=0)
-    start = robot.neutral()
-    for name, position in zip(setup.motion.names, setup.motion.position(0.0), strict=True):
-        start[robot.coordinate_index(name)] = position
-    motion = setup.compiled.simulate(
-        start,
-        np.zeros(robot.nv),
-        len(each_step) * STEP,
-        effort=each_step,
-        step=STEP,
-        integrator='semi_implicit',
-    )
-    return energy_error(setup.compiled, motion, each_step)

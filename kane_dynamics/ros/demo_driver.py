@@ -6,13 +6,11 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import rclpy
 from nav_msgs.msg import Odometry
-from numpy.typing import NDArray
 from rclpy.context import Context
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
@@ -20,58 +18,14 @@ from std_srvs.srv import Empty, SetBool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from kane_dynamics.demo.motion import DemoMotion
+from kane_dynamics.demo.recording import Answer, Recording
 from kane_dynamics.exceptions import DemoError
 from kane_dynamics.ros.messages.conversions import nanoseconds
 
-Floats = NDArray[np.float64]
 # best effort: what listens must not slow the loop down by acknowledging
 RECORD = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
 START_TIMEOUT = 60.0
 """Wall time [s] for the nodes to start and find each other."""
-
-
-class Answer(NamedTuple):
-    """Efforts of all motors, and when they arrived on a steady clock [s]."""
-
-    arrival: float
-    effort: list[float]
-
-
-@dataclass
-class Recording:
-    """
-    Messages of one run, in the order of arrival.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Joints in joint_states.
-    stamps : list of int
-        Stamps of joint_states [ns].
-    arrivals : list of float
-        When they arrived, on a steady clock [s].
-    position, velocity, effort : list of list of float
-        Fields of joint_states.
-    odometry : list
-        Rows stamp [s], x, y, yaw, vx, vy, yaw rate; velocities in the base frame.
-    answers : dict
-        The efforts for a stamp.
-
-    """
-
-    names: tuple[str, ...] = ()
-    stamps: list[int] = field(default_factory=list)
-    arrivals: list[float] = field(default_factory=list)
-    position: list[list[float]] = field(default_factory=list)
-    velocity: list[list[float]] = field(default_factory=list)
-    effort: list[list[float]] = field(default_factory=list)
-    odometry: list[list[float]] = field(default_factory=list)
-    answers: dict[int, Answer] = field(default_factory=dict)
-
-    def latencies(self) -> Floats:
-        """Return the time from the arrival of a state to that of its efforts [s]."""
-        pairs = zip(self.stamps, self.arrivals, strict=True)
-        return np.array([self.answers[s].arrival - t for s, t in pairs if s in self.answers])
 
 
 class DemoDriver:

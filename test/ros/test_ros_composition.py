@@ -14,8 +14,8 @@ from rclpy.context import Context
 from rclpy.parameter import Parameter
 from ros_bench import domain_id
 
-from kane_dynamics.ros.demo import _motor_efforts
-from kane_dynamics.ros.demo_driver import Answer, Recording
+from kane_dynamics.demo.figures import motor_efforts
+from kane_dynamics.demo.recording import Answer, Recording
 from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
 from kane_dynamics.ros.runtime import spin
 from kane_dynamics.ros.simulator_node import SimulatorNode
@@ -68,8 +68,8 @@ def test_efforts_of_the_base_come_from_the_answers():
         answers={0: Answer(0.0, [7.0, 1.0]), 4: Answer(0.0, [8.0, 2.0])},  # none for 8
     )
     setup = SimpleNamespace(
-        model=SimpleNamespace(motors=('base_x', 'arm')),
+        motors=('base_x', 'arm'),
         motion=SimpleNamespace(names=('base_x', 'arm')),
     )
-    efforts = _motor_efforts(setup, recording)
+    efforts = motor_efforts(setup, recording)
     assert_allclose(efforts, [[7.0, 0.1], [8.0, 0.2], [8.0, 0.3]], rtol=0, atol=0)

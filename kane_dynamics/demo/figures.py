@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of one run of the closed loop: tracking errors, side slip, energy, rate and latency."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.demo.energy_audit import energy_error
+from kane_dynamics.demo.motion import DemoMotion
+from kane_dynamics.demo.plots import RunCurves
+from kane_dynamics.demo.recording import Recording
+from kane_dynamics.kernels.compiled import CompiledRobot
+
+Floats = NDArray[np.float64]
+STEP = 0.001  # of the simulator [s]
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """
+    A robot with its machine code and what it is to do.
+
+    Parameters
+    ----------
+    name : str
+        Of the robot.
+    files : tuple of Path
+        Parameters of the nodes.
+    rate : float
+        Of the loop [Hz].
+    motors : tuple of str
+        In the order of the nodes' efforts.
+    compiled : CompiledRobot
+        With the robot and its constraints.
+    motion : DemoMotion
+        What is wanted.
+
+    """
+
+    name: str
+    files: tuple[Path, ...]
+    rate: float
+    motors: tuple[str, ...]
+    compiled: CompiledRobot
+    motion: DemoMotion
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """
+    Figures of one run.
+
+    Attributes
+    ----------
+    rms : ndarray, shape (m,)
+        Root mean square error of each motor [rad or m].
+    base_error : float
+        Largest distance of the base from its path in time [m].
+    side_slip : float
+        Integral of the lateral speed at the axle [m].
+    energy_error : float
+        Of the simulated motion, relative to the energy turned over.
+    rate : float
+        States per second of wall time [Hz].
+    latency : ndarray
+        From a state to its efforts [s].
+    missed, states : int
+        Periods that began without the efforts of their state, and all of them.
+    curves : RunCurves
+        For plots.
+
+    """
+
+    rms: Floats
+    base_error: float
+    side_slip: float
+    energy_error: float
+    rate: float
+    latency: Floats
+    missed: int
+    states: int
+    curves: RunCurves
+
+
+def evaluate(setup: Setup, recording: Recording, missed: int) -> Run:
+    """Return the figures of one run from what was recorded."""
+    motion = setup.motion
+    times = np.array(recording.stamps) * 1e-9
+    odometry = np.array(recording.odometry)
+    measured = _motor_positions(setup, recording, odometry, times)
+    error = measured - motion.position(times)
+    base = np.column_stack(
+        [np.interp(odometry[:, 0], motion.times, motion.base[:, k]) for k in (0, 1)]
+    )
+    distance = np.linalg.norm(odometry[:, 1:3] - base, axis=1)
+    efforts = motor_efforts(setup, recording)
+    rate = (len(times) - 1) / (recording.arrivals[-1] - recording.arrivals[0])
+    latency = recording.latencies()
+    return Run(
+        np.sqrt(np.mean(error**2, axis=0)),
+        float(distance.max()),
+        _side_slip(setup, odometry),
+        _energy(setup, efforts),
+        rate,
+        latency,
+        missed,
+        len(times),
+        RunCurves(times, error, efforts, odometry[:, 1:3], latency),
+    )
+
+
+def _motor_positions(
+    setup: Setup, recording: Recording, odometry: Floats, times: Floats
+) -> Floats:
+    positions = np.array(recording.position)
+    columns = []
+    for name in setup.motion.names:
+        if name in recording.names:
+            columns.append(positions[:, recording.names.index(name)])
+            continue
+        k = ('base_x', 'base_y', 'base_yaw').index(name) + 1
+        pose = np.unwrap(odometry[:, k]) if name == 'base_yaw' else odometry[:, k]
+        columns.append(np.interp(times, odometry[:, 0], pose))
+    return np.column_stack(columns)
+
+
+def motor_efforts(setup: Setup, recording: Recording) -> Floats:
+    """Return the efforts of the period before each state; joint_states have none of the base."""
+    efforts = np.array(recording.effort)
+    answered = np.array(sorted(recording.answers))
+    before = np.searchsorted(answered, np.array(recording.stamps)) - 1  # the last that was there
+    answers = np.array(
+        [recording.answers[stamp].effort for stamp in answered[np.maximum(before, 0)]]
+    )
+    columns = [
+        efforts[:, recording.names.index(name)]
+        if name in recording.names
+        else answers[:, setup.motors.index(name)]
+        for name in setup.motion.names
+    ]
+    return np.column_stack(columns)
+
+
+def _side_slip(setup: Setup, odometry: Floats) -> float:
+    """Return the integral of the lateral speed at the axle; nan for a base that may move so."""
+    if not setup.compiled.constraints:
+        return float('nan')
+    robot = setup.compiled.robot
+    at_rest, straight = [0.0] * robot.nv, robot.neutral().tolist()
+    row = setup.compiled.constraints[0].rows(robot, straight, at_rest, 0.0)[0].coefficients
+    lateral = odometry[:, 5] + float(row[2]) * odometry[:, 6]
+    return float(np.abs(lateral[1:]) @ np.diff(odometry[:, 0]))
+
+
+def _energy(setup: Setup, efforts: Floats) -> float:
+    """Return the energy error of the same integrator under the efforts of the run."""
+    robot = setup.compiled.robot
+    repeat = round(1.0 / (setup.rate * STEP))
+    each_step = np.zeros((len(efforts) * repeat, robot.nv))
+    columns = [robot.velocity_index(name) for name in setup.motion.names]
+    each_step[:, columns] = np.repeat(efforts, repeat, axis=0)
+    start = robot.neutral()
+    for name, position in zip(setup.motion.names, setup.motion.position(0.0), strict=True):
+        start[robot.coordinate_index(name)] = position
+    motion = setup.compiled.simulate(
+        start,
+        np.zeros(robot.nv),
+        len(each_step) * STEP,
+        effort=each_step,
+        step=STEP,
+        integrator='semi_implicit',
+    )
+    return energy_error(setup.compiled, motion, each_step)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is recorded of a run of the closed loop: states, odometry and efforts with their times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Answer(NamedTuple):
+    """Efforts of all motors, and when they arrived on a steady clock [s]."""
+
+    arrival: float
+    effort: list[float]
+
+
+@dataclass
+class Recording:
+    """
+    Messages of one run, in the order of arrival.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Joints in joint_states.
+    stamps : list of int
+        Stamps of joint_states [ns].
+    arrivals : list of float
+        When they arrived, on a steady clock [s].
+    position, velocity, effort : list of list of float
+        Fields of joint_states.
+    odometry : list
+        Rows stamp [s], x, y, yaw, vx, vy, yaw rate; velocities in the base frame.
+    answers : dict
+        The efforts for a stamp.
+
+    """
+
+    names: tuple[str, ...] = ()
+    stamps: list[int] = field(default_factory=list)
+    arrivals: list[float] = field(default_factory=list)
+    position: list[list[float]] = field(default_factory=list)
+    velocity: list[list[float]] = field(default_factory=list)
+    effort: list[list[float]] = field(default_factory=list)
+    odometry: list[list[float]] = field(default_factory=list)
+    answers: dict[int, Answer] = field(default_factory=dict)
+
+    def latencies(self) -> Floats:
+        """Return the time from the arrival of a state to that of its efforts [s]."""
+        pairs = zip(self.stamps, self.arrivals, strict=True)
+        return np.array([self.answers[s].arrival - t for s, t in pairs if s in self.answers])
