@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from kane_dynamics import constraints, exceptions, simulation
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algorithms.consistent import consistent_acceleration, consistent_velocity
 from kane_dynamics.algorithms.constrained_inverse import (
     ConstrainedEffort,
-    complete_acceleration,
     constrained_inverse_dynamics,
 )
 from kane_dynamics.algorithms.dynamics import (
@@ -108,7 +108,8 @@ __all__ = [
     'bias_force',
     'casadi_function',
     'compile',
-    'complete_acceleration',
+    'consistent_acceleration',
+    'consistent_velocity',
     'constrained_inverse_dynamics',
     'constraints',
     'coriolis_matrix',

@@ -8,8 +8,9 @@ and from the constraints:
 
 .. math:: S^T \tau_a + A^T \lambda = h .
 
-The rows are those that `row_selection` takes. Where actuators and constraints could share the
-force in many ways (more actuators than freedoms) the solution of least norm is taken.
+The rows are those that `row_selection` takes. Where actuators and constraints can share the force
+in many ways (more actuators than freedoms), the efforts with the least :math:`\sum w_k \tau_k^2`
+are taken.
 """
 
 from __future__ import annotations
@@ -21,22 +22,19 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from kane_dynamics.algorithms.consistent import completed, least_norm, speed_indices
 from kane_dynamics.algorithms.dynamics import ExternalWrenches, inverse_dynamics
+from kane_dynamics.algorithms.row_balance import REACHED
 from kane_dynamics.algorithms.taken_rows import taken_rows
 from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
-from kane_dynamics.constraints.base import (
-    Constraint,
-    ConstraintRows,
-)
-from kane_dynamics.exceptions import InconsistentConstraintsError, UnreachableAccelerationError
-from kane_dynamics.model.checks import as_names, as_vector
+from kane_dynamics.constraints.base import Constraint, ConstraintRows
+from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
+from kane_dynamics.model.checks import as_vector
 from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_speeds
 
 Floats = NDArray[np.float64]
 
-_REACH_TOLERANCE = 1e-8  # of the largest force or acceleration in the problem
-_RANK_TOLERANCE = 1e-10  # relative singular value, on columns scaled to unit length
+_NULL = 1e-10  # singular value, on rows of unit length, of a direction that is free
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -44,12 +42,16 @@ class ConstrainedEffort:
     """
     Efforts and constraint multipliers that produce given accelerations.
 
+    Of many states, every array has one row, and rank and residuals one entry, for each.
+
     Parameters
     ----------
     effort : ndarray, shape (nv,)
         Efforts on v, zero where nothing is actuated [N m or N].
     multipliers : ndarray, shape (k,)
         lambda, one for each row.
+    velocity, acceleration : ndarray, shape (nv,)
+        The motion that they produce: as given, or completed from what was known of it.
     labels : tuple of str
         Names of the rows.
     rank : int
@@ -57,12 +59,14 @@ class ConstrainedEffort:
     residual : float
         Norm of the force that remains unbalanced.
     velocity_residual : float
-        Norm of A v - b0: how far the given speeds violate the rows.
+        Norm of A v - b0: how far the speeds violate the rows.
 
     """
 
     effort: Floats
     multipliers: Floats
+    velocity: Floats
+    acceleration: Floats
     labels: tuple[str, ...]
     rank: int
     residual: float
@@ -76,6 +80,8 @@ def constrained_inverse_dynamics(
     a: ArrayLike,
     constraints: Sequence[Constraint],
     actuated: Sequence[str],
+    weights: ArrayLike | None = None,
+    known: Sequence[str] | None = None,
     *,
     external_wrenches: ExternalWrenches = None,
     time: float = 0.0,
@@ -90,11 +96,17 @@ def constrained_inverse_dynamics(
     q : array_like, shape (nq,)
         Coordinates.
     v, a : array_like, shape (nv,)
-        Speeds and accelerations; `a` must satisfy the constraints (see `complete_acceleration`).
+        Speeds and accelerations; `a` must satisfy the constraints.
     constraints : sequence of Constraint
         From `kane_dynamics.constraints`.
     actuated : sequence of str
         Names of the speeds that have actuators (for 1-DoF joints, the joints' names).
+    weights : array_like, shape (nv,), optional
+        w > 0 of the efforts, where they can be shared in many ways; 1 where left out. Entries of
+        speeds that are not actuated do not count.
+    known : sequence of str, optional
+        Names of the speeds of which `v` and `a` speak; the other entries are completed from the
+        constraints first (see `consistent_velocity`). All where left out.
     external_wrenches : mapping of str to array_like, shape (6,), optional
         Wrench (tau, f) [N m, N] that acts on a link, about the link's origin in the link's axes.
     time : float
@@ -103,29 +115,39 @@ def constrained_inverse_dynamics(
     Raises
     ------
     InvalidInputError
-        If a shape is wrong or a number is not finite.
+        If a shape is wrong, a number is not finite, or a weight is not positive.
     NameNotFoundError
-        If `actuated` names a speed that does not exist.
+        If `actuated` or `known` names a speed that does not exist.
     UnreachableAccelerationError
         If `a` violates the constraints, or needs a force that neither actuators nor constraints
-        can give.
+        can give; or if `known` leaves something undetermined.
     InconsistentConstraintsError
-        If the rows contradict each other.
+        If the rows contradict each other, or what is known contradicts them.
 
     """
-    selection = taken_rows(robot, q, constraints, v, time=time)
-    accelerations = as_vector('a', a, robot.nv)
+    speeds, accelerations = as_vector('v', v, robot.nv), as_vector('a', a, robot.nv)
+    columns = speed_indices(robot, actuated, 'actuated')
+    shares = checked_weights(robot, weights, columns)
+    selection = taken_rows(robot, q, constraints, speeds, time=time)
+    if known is not None:
+        given, rows = speed_indices(robot, known), selection.independent
+        speeds = completed(robot, rows.matrix, rows.velocity, speeds, given)
+        selection = taken_rows(robot, q, constraints, speeds, time=time)
+        rows = selection.independent
+        accelerations = completed(robot, rows.matrix, rows.acceleration, accelerations, given)
     taken = selection.independent
     _check_allowed(robot, taken, accelerations)
     selection.check_accelerations(accelerations)
-    needed = inverse_dynamics(robot, q, v, accelerations, external_wrenches)
+    needed = inverse_dynamics(robot, q, speeds, accelerations, external_wrenches)
     effort, multipliers, rank, residual = balanced_force(
-        robot, taken.matrix, _columns(robot, 'actuated', actuated), needed
+        robot, taken.matrix, columns, needed, shares
     )
-    rows, speeds = selection.rows, np.array(checked_speeds(robot, v))
+    rows = selection.rows
     return ConstrainedEffort(
         effort,
         selection.shared(multipliers),
+        speeds,
+        accelerations,
         rows.labels,
         rank,
         residual,
@@ -133,8 +155,33 @@ def constrained_inverse_dynamics(
     )
 
 
+def checked_weights(
+    robot: Robot, weights: ArrayLike | None, columns: Sequence[int]
+) -> Floats:
+    """
+    Return weights of efforts, 1 where they are left out, or do not count.
+
+    Raises
+    ------
+    InvalidInputError
+        If the shape is wrong, or a weight that counts is not positive.
+
+    """
+    whole = np.ones(robot.nv)
+    if weights is None:
+        return whole
+    given = as_vector('weights', weights, robot.nv)
+    whole[list(columns)] = given[list(columns)]
+    if (whole <= 0.0).any():
+        worst = int(np.argmin(whole))
+        raise InvalidInputError(
+            f"weights: need numbers > 0, got {whole[worst]:g} for '{robot.velocity_names[worst]}'"
+        )
+    return whole
+
+
 def balanced_force(
-    robot: Robot, A: Floats, columns: Sequence[int], force: Floats
+    robot: Robot, A: Floats, columns: Sequence[int], force: Floats, weights: Floats
 ) -> tuple[Floats, Floats, int, float]:
     """
     Return efforts and multipliers with S' tau + A' lambda = force, their rank and residual.
@@ -149,6 +196,8 @@ def balanced_force(
         Indices in v of the actuated speeds.
     force : ndarray, shape (nv,)
         What actuators and constraints must give [N m or N].
+    weights : ndarray, shape (nv,)
+        w > 0.
 
     Raises
     ------
@@ -156,126 +205,31 @@ def balanced_force(
         If they cannot give it.
 
     """
-    columns = list(columns)
-    span = np.hstack([np.eye(robot.nv)[:, columns], A.T])
-    solution, rank, remaining = _least_norm(span, force)
-    if np.abs(remaining).max(initial=0.0) > _REACH_TOLERANCE * (1.0 + np.abs(force).max()):
+    driven = np.isin(np.arange(robot.nv), list(columns))
+    scaling = unit_scaling(np.linalg.norm(A, axis=1))
+    unit = scaling[:, None] * A
+    multipliers, rank = least_norm(unit[:, ~driven].T, force[~driven])
+    if rank < len(A):
+        free = scipy.linalg.null_space(unit[:, ~driven].T, rcond=_NULL)
+        root = np.sqrt(weights[driven])
+        left = root * (force - unit.T @ multipliers)[driven]
+        multipliers += free @ scipy.linalg.lstsq(root[:, None] * unit[:, driven].T @ free, left)[0]
+    remaining = force - unit.T @ multipliers
+    effort = np.where(driven, remaining, 0.0)
+    remaining[driven] = 0.0
+    if np.abs(remaining).max(initial=0.0) > REACHED * (1.0 + np.abs(force).max()):
         lacking = [robot.velocity_names[k] for k in _large(remaining)]
         raise UnreachableAccelerationError(
             'no actuator or constraint gives the force needed on', lacking, np.abs(remaining).max()
         )
-    effort = np.zeros(robot.nv)
-    # The solve leaves roundoff of the largest force on every row; a light wrist would feel it.
-    effort[columns] = solution[: len(columns)] + remaining[columns]
-    remaining[columns] = 0.0
-    return effort, solution[len(columns) :], rank, float(np.linalg.norm(remaining))
-
-
-def complete_acceleration(
-    robot: Robot,
-    q: ArrayLike,
-    v: ArrayLike,
-    a: ArrayLike,
-    constraints: Sequence[Constraint],
-    given: Sequence[str],
-    *,
-    time: float = 0.0,
-) -> Floats:
-    """
-    Return the accelerations that keep the `given` entries of `a` and satisfy A a = b.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    q : array_like, shape (nq,)
-        Coordinates.
-    v : array_like, shape (nv,)
-        Speeds.
-    a : array_like, shape (nv,)
-        Accelerations; entries that are not `given` are ignored.
-    constraints : sequence of Constraint
-        From `kane_dynamics.constraints`.
-    given : sequence of str
-        Names of the speeds whose accelerations are kept.
-    time : float
-        t of constraints that depend on time [s].
-
-    Raises
-    ------
-    InvalidInputError
-        If a shape is wrong or a number is not finite.
-    NameNotFoundError
-        If `given` names a speed that does not exist.
-    UnreachableAccelerationError
-        If the constraints leave an entry undetermined.
-    InconsistentConstraintsError
-        If the given entries contradict the constraints.
-
-    """
-    selection = taken_rows(robot, q, constraints, v, time=time)
-    accelerations = as_vector('a', a, robot.nv)
-    known, rows = _columns(robot, 'given', given), selection.independent
-    return completed_rates(robot, rows.matrix, rows.acceleration, accelerations, known)
-
-
-def completed_rates(robot: Robot, A: Floats, b: Floats, x: Floats, known: Sequence[int]) -> Floats:
-    """
-    Return x with its unknown entries solved from A x = b: speeds or accelerations.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    A : ndarray, shape (m, nv)
-        Independent constraint rows.
-    b : ndarray, shape (m,)
-        Right side.
-    x : ndarray, shape (nv,)
-        Only the known entries count.
-    known : sequence of int
-        Their indices.
-
-    Raises
-    ------
-    UnreachableAccelerationError
-        If the constraints leave an entry undetermined.
-    InconsistentConstraintsError
-        If the known entries contradict the constraints.
-
-    """
-    known, completed = list(known), np.array(x)
-    unknown = [k for k in range(robot.nv) if k not in set(known)]
-    right_side = b - A[:, known] @ completed[known]
-    solution, rank, remaining = _least_norm(A[:, unknown], right_side)
-    if rank < len(unknown):
-        raise UnreachableAccelerationError(
-            f'the constraints determine {rank} of these, give the others',
-            [robot.velocity_names[k] for k in unknown],
-            0.0,
-        )
-    if np.abs(remaining).max(initial=0.0) > _REACH_TOLERANCE * (
-        1.0 + np.abs(right_side).max(initial=0.0)
-    ):
-        raise InconsistentConstraintsError(
-            'what is given contradicts the constraints',
-            rank,
-            float(np.linalg.norm(remaining)),
-        )
-    completed[unknown] = solution
-    return completed
-
-
-
-def _columns(robot: Robot, what: str, names: Sequence[str]) -> list[int]:
-    """Return the indices in v of named speeds, each once."""
-    return list(dict.fromkeys(robot.velocity_index(name) for name in as_names(what, names)))
+    rank += int(driven.sum())
+    return effort, scaling * multipliers, rank, float(np.linalg.norm(remaining))
 
 
 def _check_allowed(robot: Robot, rows: ConstraintRows, a: Floats) -> None:
     violation = rows.matrix @ a - rows.acceleration
     scale = 1.0 + np.abs(rows.acceleration).max(initial=0.0) + np.abs(a).max(initial=0.0)
-    if np.abs(violation).max(initial=0.0) > _REACH_TOLERANCE * scale:
+    if np.abs(violation).max(initial=0.0) > REACHED * scale:
         raise UnreachableAccelerationError(
             'the accelerations violate the constraints',
             [rows.labels[k] for k in _large(violation)],
@@ -286,13 +240,3 @@ def _check_allowed(robot: Robot, rows: ConstraintRows, a: Floats) -> None:
 def _large(values: Floats) -> list[int]:
     """Return the indices of entries of the order of the largest."""
     return [int(k) for k in np.flatnonzero(np.abs(values) > 1e-3 * np.abs(values).max())]
-
-
-def _least_norm(matrix: Floats, right_side: Floats) -> tuple[Floats, int, Floats]:
-    """Return the least-squares solution of least norm, the rank, and what remains."""
-    if not matrix.size:
-        return np.zeros(matrix.shape[1]), 0, right_side
-    scaling = unit_scaling(np.linalg.norm(matrix, axis=0))
-    scaled, _, rank, _ = scipy.linalg.lstsq(matrix * scaling, right_side, cond=_RANK_TOLERANCE)
-    solution = scaling * scaled
-    return solution, int(rank), right_side - matrix @ solution

@@ -147,6 +147,8 @@ class Solvable:
         1 for rows that are not taken, and for those of them that are nothing but roundoff.
     weak : list of scalar
         1 for the repeated rows that the rule drops here too.
+    beyond : list of scalar
+        Squared strength of the repeated rows beside the others, where it is larger.
     health : scalar
         0 where the rule might decide otherwise; else `ROW_WEIGHT` times the smallest squared
         strength of a row that is taken.
@@ -157,6 +159,7 @@ class Solvable:
     dropped: list[Scalar]
     vanished: list[Scalar]
     weak: list[Scalar]
+    beyond: list[Scalar]
     health: Scalar
 
 
@@ -169,13 +172,15 @@ def eliminate(system: SparseRows, gram: Sequence[Sequence[Scalar]]) -> Solvable:
     count = len(system.order)
     solve = _all_taken if system.certain else _by_the_rule
     dropped, health = solve(factors, in_si, vanished[:count])
-    weak: list[Scalar] = []
+    beyond: list[Scalar] = []
     for _ in system.repeated:
-        limit = where(in_si.strength() <= _DROPPED, _DROPPED, -1.0)
-        weak.append(where(factors.strength() <= limit, 1.0, 0.0))
+        own, plain_own = factors.strength(), in_si.strength()
+        beyond.append(where(own > plain_own, own, plain_own))
         factors.take(0.0)
         in_si.take(0.0)
-    return Solvable(factors, [*dropped, *[1.0] * len(weak)], vanished, weak, health)
+    weak = [where(strength <= _DROPPED, 1.0, 0.0) for strength in beyond]
+    dropped += [1.0] * len(weak)
+    return Solvable(factors, dropped, vanished, weak, beyond, health)
 
 
 def _all_taken(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from kane_dynamics.algorithms.constrained_inverse import complete_acceleration
+from kane_dynamics.algorithms.consistent import consistent_acceleration
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.model.robot import Robot
 
@@ -123,7 +123,7 @@ def _wheel_speeds(robot: Robot, constraints: Sequence[Constraint]) -> Floats:
         unit = np.zeros(robot.nv)
         unit[index] = 1.0
         # at rest A a = b has b = 0: the same equations as A v = 0
-        solved = complete_acceleration(robot, q, at_rest, unit, constraints, given)
+        solved = consistent_acceleration(robot, q, at_rest, unit, constraints, given)
         response[3:] = solved[3:]
     return responses
 

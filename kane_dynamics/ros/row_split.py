@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.algorithms.constrained_inverse import balanced_force, completed_rates
+from kane_dynamics.algorithms.consistent import completed
+from kane_dynamics.algorithms.constrained_inverse import balanced_force
 from kane_dynamics.algorithms.udwadia_kalaba import selected_rows
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.ros.dynamics import Dynamics
@@ -95,12 +96,12 @@ class RowSplit:
         return np.asarray(rows.acceleration, dtype=float)[self._taken]
 
     def completed(self, x: Floats, right_side: Floats) -> Floats:
-        """Return x with its unknown entries from A x = b; errors as for `completed_rates`."""
+        """Return x with its unknown entries from A x = b; errors as for `completed`."""
         split, A = self._split, self._A
         if not len(A):
             return x
         if self._inverse is None:
-            return completed_rates(split.robot, A, right_side, x, split.known.tolist())
+            return completed(split.robot, A, right_side, x, split.known.tolist())
         x = x.copy()
         x[split.unknown] = 0.0
         x[split.unknown] = self._inverse @ (right_side - A @ x)
@@ -113,7 +114,8 @@ class RowSplit:
             return force[split.motors]
         if self._inverse is None:
             motors = split.motors.tolist()
-            return balanced_force(split.robot, self._A, motors, force)[0][motors]
+            weights = np.ones(split.robot.nv)
+            return balanced_force(split.robot, self._A, motors, force, weights)[0][motors]
         rest = force - (self._inverse.T @ force[split.unknown]) @ self._A
         return rest[split.motors]
 

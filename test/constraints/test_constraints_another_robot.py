@@ -38,7 +38,7 @@ CALLS = {
     'constrained_inverse_dynamics': lambda robot, q, v, rows: kd.constrained_inverse_dynamics(
         robot, q, v, v, rows, robot.velocity_names
     ),
-    'complete_acceleration': lambda robot, q, v, rows: kd.complete_acceleration(
+    'consistent_acceleration': lambda robot, q, v, rows: kd.consistent_acceleration(
         robot, q, v, v, rows, robot.velocity_names[3:]
     ),
     'project': lambda robot, q, v, rows: kd.simulation.project(robot, rows, q, v, 0.0),

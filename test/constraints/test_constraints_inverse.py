@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.linalg import null_space
 from support.calculus import relative
 from support.constraint_cases import Scaled
 from support.machines import four_bar, four_bar_coordinates, shopping_cart
@@ -56,12 +57,12 @@ def test_external_wrench_is_balanced(problem):
 def test_completed_acceleration_keeps_what_is_given(problem):
     robot, constraints, actuated, q, v, _ = problem
     wished = np.random.default_rng(8).uniform(-1, 1, robot.nv)
-    a = kd.complete_acceleration(robot, q, v, wished, constraints, actuated)
+    a = kd.consistent_acceleration(robot, q, v, wished, constraints, actuated)
     columns = [robot.velocity_index(n) for n in actuated]
     assert_array_equal(a[columns], wished[columns])
     rows = kd.constraints.constraint_rows(robot, constraints, q.tolist(), v.tolist(), 0.0)
     assert relative(rows.matrix @ a, rows.acceleration) < 1e-12
-    again = kd.complete_acceleration(robot, q, v, a, constraints, robot.velocity_names)
+    again = kd.consistent_acceleration(robot, q, v, a, constraints, robot.velocity_names)
     assert_array_equal(again, a)
 
 
@@ -75,7 +76,7 @@ def test_acceleration_that_breaks_the_constraints(problem):
     assert caught.value.residual == pytest.approx(0.5)
     wish = (robot, q, v, sideways, constraints, robot.velocity_names)
     with pytest.raises(InconsistentConstraintsError, match='contradict') as caught:
-        kd.complete_acceleration(*wish)
+        kd.consistent_acceleration(*wish)
     assert caught.value.residual == pytest.approx(0.5)
 
 
@@ -99,18 +100,18 @@ def test_a_name_given_twice_counts_once(problem):
     result = kd.constrained_inverse_dynamics(robot, q, v, a, constraints, twice)
     assert_allclose(result.effort, once.effort, rtol=0, atol=1e-12)
     assert_array_equal(
-        kd.complete_acceleration(robot, q, v, a, constraints, twice),
-        kd.complete_acceleration(robot, q, v, a, constraints, actuated),
+        kd.consistent_acceleration(robot, q, v, a, constraints, twice),
+        kd.consistent_acceleration(robot, q, v, a, constraints, actuated),
     )
 
 
 def test_undetermined_acceleration(problem):
     robot, constraints, actuated, q, v, a = problem
     with pytest.raises(UnreachableAccelerationError, match='determine 3 of these') as caught:
-        kd.complete_acceleration(robot, q, v, a, constraints, actuated[:-1])
+        kd.consistent_acceleration(robot, q, v, a, constraints, actuated[:-1])
     assert actuated[-1] in caught.value.names
     with pytest.raises(UnreachableAccelerationError, match='determine 0 of these'):
-        kd.complete_acceleration(robot, q, v, a, (), actuated)
+        kd.consistent_acceleration(robot, q, v, a, (), actuated)
 
 
 def test_unconstrained_robot_with_all_actuators(problem):
@@ -118,7 +119,7 @@ def test_unconstrained_robot_with_all_actuators(problem):
     names = robot.velocity_names
     result = kd.constrained_inverse_dynamics(robot, q, v, a, (), names)
     assert relative(result.effort, kd.inverse_dynamics(robot, q, v, a)) < 1e-12
-    assert_array_equal(kd.complete_acceleration(robot, q, v, a, (), names), a)
+    assert_array_equal(kd.consistent_acceleration(robot, q, v, a, (), names), a)
     with pytest.raises(UnreachableAccelerationError):
         kd.constrained_inverse_dynamics(robot, q, v, a, (), names[3:])
 
@@ -142,13 +143,74 @@ def test_more_actuators_than_freedoms():
     assert_allclose(scaled.effort, every.effort, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize('weight', [1.0, 10.0])
+def test_shared_efforts_are_the_least(weight):
+    # of all efforts that move the linkage so: what moves it not, e = A' y, only adds to them
+    robot, q = four_bar(), four_bar_coordinates(0.9)
+    loop = kd.constraints.loop_closure(robot, 'coupler_end', 'rocker_end')
+    v, names = np.zeros(4), robot.velocity_names
+    a = kd.forward_dynamics(robot, q, v, np.array([1.0, 0.0, 0.0, 0.0]), (loop,)).acceleration
+    weights = np.array([weight, 1.0, 2.0, 1.0])
+    result = kd.constrained_inverse_dynamics(robot, q, v, a, (loop,), names, weights)
+    rows = kd.constraints.constraint_rows(robot, (loop,), q.tolist(), v.tolist(), 0.0)
+    # least sum w tau^2 among tau + A' y: A W tau = 0
+    assert_allclose(rows.matrix @ (weights * result.effort), 0.0, rtol=0, atol=1e-12)
+    assert np.abs(result.effort).max() > 1e-2
+    motion = kd.forward_dynamics(robot, q, v, result.effort, (loop,))
+    assert_allclose(motion.acceleration, a, rtol=0, atol=1e-9)
+
+
+def test_weights_are_positive(problem):
+    robot, constraints, actuated, q, v, a = problem
+    weights = np.ones(robot.nv)
+    weights[robot.velocity_index(actuated[0])] = 0.0
+    with pytest.raises(InvalidInputError, match='weights: need numbers > 0, got 0'):
+        kd.constrained_inverse_dynamics(robot, q, v, a, constraints, actuated, weights)
+    unused = [k for k in range(robot.nv) if robot.velocity_names[k] not in actuated]
+    weights = np.ones(robot.nv)
+    weights[unused] = -1.0
+    kd.constrained_inverse_dynamics(robot, q, v, a, constraints, actuated, weights)
+
+
+def test_motion_is_completed_from_what_is_known(problem):
+    robot, constraints, actuated, q, v, a = problem
+    vague_v, vague_a = v.copy(), a.copy()
+    rest = [k for k in range(robot.nv) if robot.velocity_names[k] not in actuated]
+    vague_v[rest], vague_a[rest] = 7.0, -5.0
+    result = kd.constrained_inverse_dynamics(
+        robot, q, vague_v, vague_a, constraints, actuated, known=actuated
+    )
+    expected = kd.constrained_inverse_dynamics(robot, q, v, a, constraints, actuated)
+    assert_allclose(result.velocity, v, rtol=0, atol=1e-12)
+    assert_allclose(result.acceleration, a, rtol=0, atol=1e-11)
+    assert relative(result.effort, expected.effort) < 1e-11
+    assert_allclose(
+        kd.consistent_velocity(robot, q, vague_v, constraints, actuated), v, rtol=0, atol=1e-12
+    )
+
+
+def test_nearest_speeds_are_what_an_impulse_leaves(problem):
+    # M (v+ - v) = A' p: the change has no part along any motion that the rows allow
+    robot, constraints, _, q, v, a = problem
+    for after, x, side in (
+        (kd.consistent_velocity(robot, q, 1.3 * v + a, constraints), 1.3 * v + a, 'velocity'),
+        (kd.consistent_acceleration(robot, q, v, 1.3 * a, constraints), 1.3 * a, 'acceleration'),
+    ):
+        rows = kd.constraints.constraint_rows(robot, constraints, q.tolist(), v.tolist(), 0.0)
+        assert relative(rows.matrix @ after, getattr(rows, side)) < 1e-11
+        allowed = null_space(rows.matrix)
+        impulse = kd.mass_matrix(robot, q) @ (after - x)
+        assert relative(allowed.T @ impulse, np.zeros(allowed.shape[1])) < 1e-11
+        assert np.abs(after - x).max() > 1e-3
+
+
 def test_rheonomic_rows_use_the_time():
     robot = shopping_cart()
     q, v = np.zeros(4), np.zeros(4)
     driven = (
         kd.constraints.pfaffian(robot, lambda q, t: np.eye(4)[2], lambda q, t: t**2, 'turn'),
     )
-    a = kd.complete_acceleration(
+    a = kd.consistent_acceleration(
         robot, q, v, np.zeros(4), driven, ['base_x', 'base_y', 'caster'], time=0.5
     )
     assert_allclose(a, (0, 0, 1.0, 0), rtol=0, atol=1e-13)
@@ -165,7 +227,7 @@ def test_rheonomic_rows_use_the_time():
 
 def test_bad_arguments(problem):
     robot, constraints, actuated, q, v, a = problem
-    for function in (kd.constrained_inverse_dynamics, kd.complete_acceleration):
+    for function in (kd.constrained_inverse_dynamics, kd.consistent_acceleration):
         with pytest.raises(NameNotFoundError, match='nose'):
             function(robot, q, v, a, constraints, ['nose'])
         with pytest.raises(InvalidInputError, match=r'^a: '):
@@ -180,6 +242,6 @@ def test_arguments_are_not_written(problem):
     robot, constraints, actuated, *state = problem
     kept = [x.copy() for x in state]
     kd.constrained_inverse_dynamics(robot, *state, constraints, actuated)
-    kd.complete_acceleration(robot, *state, constraints, actuated)
+    kd.consistent_acceleration(robot, *state, constraints, actuated)
     for x, before in zip(state, kept, strict=True):
         assert_array_equal(x, before)

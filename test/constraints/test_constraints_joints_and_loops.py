@@ -183,7 +183,7 @@ def test_planar_loop_in_a_tilted_plane():
     assert [motion.rank for motion in motions] == [3, 3]
     assert_allclose(motions[1].acceleration, motions[0].acceleration, rtol=0, atol=1e-9)
     assert_allclose(motions[1].multipliers, motions[0].multipliers, rtol=0, atol=1e-9)
-    known = kd.complete_acceleration(
+    known = kd.consistent_acceleration(
         tilted,
         q,
         v,

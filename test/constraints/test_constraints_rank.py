@@ -198,7 +198,7 @@ def test_efforts_of_wheels_with_six_digit_angles():
     v, wanted, motors = np.zeros(5), [0, 0, 0, 1.0, 2.0], ['left', 'right']
     found = []
     for bot, given in ((robot, rows), exact):
-        a = kd.complete_acceleration(bot, v, v, wanted, given, motors)
+        a = kd.consistent_acceleration(bot, v, v, wanted, given, motors)
         found.append(kd.constrained_inverse_dynamics(bot, v, v, a, given, motors))
     assert_allclose(found[0].effort, found[1].effort, rtol=1e-4)
     assert_allclose(found[0].multipliers, found[1].multipliers, rtol=0, atol=1e-3)

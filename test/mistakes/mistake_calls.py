@@ -154,8 +154,8 @@ def _dynamics() -> list[Call]:
             },
         ),
         Call(
-            'kd.complete_acceleration',
-            kd.complete_acceleration,
+            'kd.consistent_acceleration',
+            kd.consistent_acceleration,
             {
                 **robot,
                 **_state(w, 'q v a'),

@@ -139,13 +139,13 @@ def test_wanted_motion_keeps_reference_and_constraints(rolling, rng):
 
 
 @pytest.mark.parametrize('compiled', [False, True])
-def test_base_motion_is_that_of_complete_acceleration(rolling, rng, compiled):
+def test_base_motion_is_that_of_consistent_acceleration(rolling, rng, compiled):
     reference, q, v = motion_of(rolling, rng)
     dynamics = Dynamics(rolling)
     if compiled and not dynamics.load():
         pytest.skip('this robot is not in the cache; compiling takes long')
     wanted_q, wanted_v, wanted_a = EffortLaw(dynamics).wanted_motion(q, v, reference)
-    expected = kd.complete_acceleration(
+    expected = kd.consistent_acceleration(
         rolling.robot, wanted_q, wanted_v, wanted_a, rolling.constraints, rolling.joints
     )
     assert_allclose(wanted_a, expected, atol=1e-10)

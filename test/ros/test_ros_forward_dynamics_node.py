@@ -35,7 +35,7 @@ def state(model):
     q[3:] = rng.uniform(-0.5, 0.5, robot.nq - 3)
     q[2] = YAW
     v[:3] = [SPEED * np.cos(YAW), SPEED * np.sin(YAW), TURN]
-    rolling = kd.complete_acceleration(
+    rolling = kd.consistent_acceleration(
         robot,
         q,
         np.zeros(robot.nv),

@@ -52,5 +52,5 @@ def wheeled_robot(name, seed=5):
     v, a = rng.uniform(-1, 1, (2, robot.nv))
     actuated = [n for n in robot.velocity_names if not n.startswith('base_')]
     _, v = kd.simulation.project(robot, constraints, q, v, 0.0)
-    a = kd.complete_acceleration(robot, q, v, a, constraints, actuated)
+    a = kd.consistent_acceleration(robot, q, v, a, constraints, actuated)
     return robot, constraints, actuated, q, v, a

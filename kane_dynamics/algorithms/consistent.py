@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Speeds and accelerations that constraints allow: :math:`A v = b_0`, :math:`A \dot v = b`.
+
+What is known stays, the other entries follow from the rows; where nothing is said to be known, the
+nearest ones in the metric M. The rows are those that `row_selection` takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike, NDArray
+
+from kane_dynamics.algorithms.row_balance import REACHED
+from kane_dynamics.algorithms.taken_rows import taken_rows
+from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.exceptions import InconsistentConstraintsError, UnreachableAccelerationError
+from kane_dynamics.model.checks import as_names, as_vector
+from kane_dynamics.model.robot import Robot
+
+Floats = NDArray[np.float64]
+
+_RANK_TOLERANCE = 1e-10  # relative singular value, on columns scaled to unit length
+
+
+def consistent_velocity(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    constraints: Sequence[Constraint],
+    known: Sequence[str] | None = None,
+    *,
+    time: float = 0.0,
+) -> Floats:
+    """
+    Return speeds with A v = b0: the known ones as given, or the nearest ones to all.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : array_like, shape (nq,)
+        Coordinates.
+    v : array_like, shape (nv,)
+        Speeds; where `known` is given, other entries are ignored.
+    constraints : sequence of Constraint
+        From `kane_dynamics.constraints`.
+    known : sequence of str, optional
+        Names of the speeds that are kept. Where it is left out, the result is what an impulse of
+        the constraints makes of v (nearest in the metric M).
+    time : float
+        t of constraints that depend on time [s].
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+    NameNotFoundError
+        If `known` names a speed that does not exist.
+    UnreachableAccelerationError
+        If the constraints leave an entry undetermined.
+    InconsistentConstraintsError
+        If the known entries contradict the constraints, or these each other.
+
+    """
+    speeds = as_vector('v', v, robot.nv)
+    selection = taken_rows(robot, q, constraints, speeds, time=time)
+    rows = selection.independent
+    if known is None:
+        return nearest(selection.root, rows.matrix, speeds, rows.velocity)[0]
+    return completed(robot, rows.matrix, rows.velocity, speeds, speed_indices(robot, known))
+
+
+def consistent_acceleration(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    constraints: Sequence[Constraint],
+    known: Sequence[str] | None = None,
+    *,
+    time: float = 0.0,
+) -> Floats:
+    """
+    Return accelerations with A a = b: the known ones as given, or the nearest ones to all.
+
+    Parameters
+    ----------
+    robot, q, constraints, time
+        As for `consistent_velocity`.
+    v : array_like, shape (nv,)
+        Speeds; b depends on them.
+    a : array_like, shape (nv,)
+        Accelerations; where `known` is given, other entries are ignored.
+    known : sequence of str, optional
+        Names of the speeds whose accelerations are kept. Where it is left out, the result is
+        nearest in the metric M.
+
+    Raises
+    ------
+    InvalidInputError, NameNotFoundError
+        As for `consistent_velocity`.
+    UnreachableAccelerationError, InconsistentConstraintsError
+        As for `consistent_velocity`.
+
+    """
+    accelerations = as_vector('a', a, robot.nv)
+    selection = taken_rows(robot, q, constraints, v, time=time)
+    rows = selection.independent
+    if known is None:
+        selection.check_accelerations(accelerations)
+        return nearest(selection.root, rows.matrix, accelerations, rows.acceleration)[0]
+    indices = speed_indices(robot, known)
+    return completed(robot, rows.matrix, rows.acceleration, accelerations, indices)
+
+
+def completed(robot: Robot, A: Floats, b: Floats, x: Floats, known: Sequence[int]) -> Floats:
+    """
+    Return x with its unknown entries solved from A x = b: speeds or accelerations.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    A : ndarray, shape (m, nv)
+        Independent constraint rows.
+    b : ndarray, shape (m,)
+        Right side.
+    x : ndarray, shape (nv,)
+        Only the known entries count.
+    known : sequence of int
+        Their indices.
+
+    Raises
+    ------
+    UnreachableAccelerationError
+        If the constraints leave an entry undetermined.
+    InconsistentConstraintsError
+        If the known entries contradict the constraints.
+
+    """
+    unknown = [k for k in range(robot.nv) if k not in set(known)]
+    whole = x.copy()
+    whole[unknown] = 0.0
+    right_side = b - A @ whole
+    solution, rank = least_norm(A[:, unknown], right_side)
+    if rank < len(unknown):
+        raise UnreachableAccelerationError(
+            f'the constraints determine {rank} of these, give the others',
+            [robot.velocity_names[k] for k in unknown],
+            0.0,
+        )
+    remaining = right_side - A[:, unknown] @ solution
+    if np.abs(remaining).max(initial=0.0) > REACHED * (1.0 + np.abs(right_side).max(initial=0.0)):
+        raise InconsistentConstraintsError(
+            'what is given contradicts the constraints', rank, float(np.linalg.norm(remaining))
+        )
+    whole[unknown] = solution
+    return whole
+
+
+def speed_indices(robot: Robot, names: Sequence[str], what: str = 'known') -> list[int]:
+    """Return the indices in v of named speeds, each once."""
+    return list(dict.fromkeys(robot.velocity_index(name) for name in as_names(what, names)))
+
+
+def least_norm(matrix: Floats, right_side: Floats) -> tuple[Floats, int]:
+    """Return the least-squares solution of least norm (columns of unit length), and the rank."""
+    if not matrix.size:
+        return np.zeros(matrix.shape[1]), 0
+    scaling = unit_scaling(np.linalg.norm(matrix, axis=0))
+    scaled, _, rank, _ = scipy.linalg.lstsq(matrix * scaling, right_side, cond=_RANK_TOLERANCE)
+    return scaling * scaled, int(rank)
