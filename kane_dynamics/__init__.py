@@ -20,6 +20,7 @@ from kane_dynamics.algorithms.constrained_inverse import (
 )
 from kane_dynamics.algorithms.dynamics import (
     bias_force,
+    center_of_mass,
     coriolis_matrix,
     friction_force,
     gravity_force,
@@ -27,6 +28,8 @@ from kane_dynamics.algorithms.dynamics import (
     inverse_dynamics,
     kinetic_energy,
     mass_matrix,
+    momentum,
+    momentum_matrix,
     potential_energy,
 )
 from kane_dynamics.algorithms.forward_dynamics import forward_dynamics
@@ -47,6 +50,7 @@ from kane_dynamics.algorithms.orbit import orbital_wrenches, wrenches_at_com
 from kane_dynamics.algorithms.partial_velocities import PartialVelocity, partial_velocities
 from kane_dynamics.algorithms.row_selection import RowSelection
 from kane_dynamics.algorithms.taken_rows import taken_rows
+from kane_dynamics.dynamics import Dynamics, dynamics
 from kane_dynamics.model.body import Body, Frame, Joint, Mimic, WheelShape
 from kane_dynamics.model.joint_kinds import (
     Cylindrical,
@@ -85,6 +89,7 @@ __all__ = [
     'CompiledRobot',
     'ConstrainedEffort',
     'Cylindrical',
+    'Dynamics',
     'EquationsOfMotion',
     'Frame',
     'Free',
@@ -107,6 +112,7 @@ __all__ = [
     'WheelShape',
     'bias_force',
     'casadi_function',
+    'center_of_mass',
     'compile',
     'consistent_acceleration',
     'consistent_velocity',
@@ -114,6 +120,7 @@ __all__ = [
     'constraints',
     'coriolis_matrix',
     'defined_speeds',
+    'dynamics',
     'equations_of_motion',
     'exceptions',
     'export_c',
@@ -131,6 +138,8 @@ __all__ = [
     'kinetic_energy',
     'load_urdf',
     'mass_matrix',
+    'momentum',
+    'momentum_matrix',
     'orbital_wrenches',
     'partial_velocities',
     'potential_energy',

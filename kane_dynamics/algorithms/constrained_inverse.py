@@ -73,6 +73,12 @@ class ConstrainedEffort:
     velocity_residual: float
 
 
+def blank_effort(nv: int, labels: tuple[str, ...]) -> ConstrainedEffort:
+    """Return the result for a state that is not finite."""
+    nothing, no_force = np.full(nv, np.nan), np.full(len(labels), np.nan)
+    return ConstrainedEffort(nothing, no_force, nothing, nothing, labels, 0, np.nan, np.nan)
+
+
 def constrained_inverse_dynamics(
     robot: Robot,
     q: ArrayLike,

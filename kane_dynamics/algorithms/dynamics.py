@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, wrench_from_vector
+from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.algorithms.energy import tree_kinetic_energy, tree_potential_energy
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix, gauss_mass_matrix
+from kane_dynamics.algorithms.momentum import momentum_vector, tree_center_of_mass
 from kane_dynamics.algorithms.newton_euler import newton_euler, required_effort
 from kane_dynamics.model.checks import as_mapping, as_number, as_vector
 from kane_dynamics.model.integration import integrate_coordinates
@@ -143,6 +145,36 @@ def potential_energy(robot: Robot, q: ArrayLike) -> float:
     Parameters and errors as for `inverse_dynamics`.
     """
     return float(tree_potential_energy(robot, checked_coordinates(robot, q)))
+
+
+def center_of_mass(robot: Robot, q: ArrayLike) -> Floats:
+    """
+    Return the centre of mass in the world, shape (3,) [m].
+
+    Parameters and errors as for `inverse_dynamics`.
+    """
+    return np.array(vec3(tree_center_of_mass(robot, checked_coordinates(robot, q))), dtype=float)
+
+
+def momentum(robot: Robot, q: ArrayLike, v: ArrayLike) -> Floats:
+    """
+    Return the momentum (angular about the centre of mass, linear), in world axes, shape (6,).
+
+    In [N m s] and [N s]. Parameters and errors as for `inverse_dynamics`.
+    """
+    coordinates, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
+    return np.array(momentum_vector(robot, coordinates, speeds), dtype=float)
+
+
+def momentum_matrix(robot: Robot, q: ArrayLike) -> Floats:
+    """
+    Return the matrix that makes `momentum` of v, shape (6, nv).
+
+    Parameters and errors as for `inverse_dynamics`.
+    """
+    coordinates = checked_coordinates(robot, q)
+    columns = [momentum_vector(robot, coordinates, e) for e in np.eye(robot.nv).tolist()]
+    return np.array(columns, dtype=float).T.reshape(6, robot.nv)
 
 
 def integrate(robot: Robot, q: ArrayLike, v: ArrayLike, dt: float) -> Floats:

@@ -86,6 +86,9 @@ class Motion:
     """
     Accelerations of a constrained robot and what the constraints do.
 
+    Of many states, every array has one row, and rank, residuals, taken and details one entry, for
+    each.
+
     Parameters
     ----------
     acceleration : ndarray, shape (nv,)
@@ -121,6 +124,12 @@ class Motion:
     labels: tuple[str, ...]
     taken: tuple[str, ...]
     details: Details | None = None
+
+
+def blank_motion(nv: int, labels: tuple[str, ...]) -> Motion:
+    """Return the motion of a state that is not finite."""
+    nothing, no_force = np.full(nv, np.nan), np.full(len(labels), np.nan)
+    return Motion(nothing, no_force, nothing, 0, np.nan, np.nan, labels, ())
 
 
 def motion_of(

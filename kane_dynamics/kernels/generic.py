@@ -20,7 +20,7 @@ from kane_dynamics.algorithms.dynamics import coriolis_matrix
 from kane_dynamics.algorithms.forward_dynamics import solve_motion
 from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.constraints.base import Constraint, constraint_rows
-from kane_dynamics.kernels.arguments import Arguments, as_output, fill_rows
+from kane_dynamics.model.arguments import Arguments, as_output, fill_rows
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 

@@ -88,6 +88,7 @@ def _dynamics() -> list[Call]:
     wrench = {'external_wrenches': ('wrenches', w.wrench)}
     plain = {
         'bias_force': 'q v',
+        'center_of_mass': 'q',
         'coriolis_matrix': 'q v',
         'friction_force': 'v',
         'gibbs_function': 'q v a',
@@ -95,6 +96,8 @@ def _dynamics() -> list[Call]:
         'gravity_force': 'q',
         'kinetic_energy': 'q v',
         'mass_matrix': 'q',
+        'momentum': 'q v',
+        'momentum_matrix': 'q',
         'potential_energy': 'q',
     }
     found = [
@@ -149,6 +152,8 @@ def _dynamics() -> list[Call]:
                 **_state(w, 'q v a'),
                 **rows,
                 'actuated': ('names', w.robot.velocity_names[3:]),
+                'weights': ('vector', np.ones(w.robot.nv)),
+                'known': ('names', w.robot.velocity_names[3:]),
                 **wrench,
                 **time,
             },
@@ -160,7 +165,18 @@ def _dynamics() -> list[Call]:
                 **robot,
                 **_state(w, 'q v a'),
                 **rows,
-                'given': ('names', w.robot.velocity_names[3:]),
+                'known': ('names', w.robot.velocity_names[3:]),
+                **time,
+            },
+        ),
+        Call(
+            'kd.consistent_velocity',
+            kd.consistent_velocity,
+            {
+                **robot,
+                **_state(w, 'q v'),
+                **rows,
+                'known': ('names', w.robot.velocity_names[3:]),
                 **time,
             },
         ),

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.model.checks import as_numbers
 
 Floats = NDArray[np.float64]
+_Result = TypeVar('_Result')
 
 
 @dataclass(frozen=True)
@@ -141,3 +143,51 @@ def fill_rows(
             error.args = (f'state {k} of the batch: {error}',)
             raise
     return int(finite.sum())
+
+
+def of_rows(
+    function: Callable[..., _Result], arrays: Sequence[Floats], blank: _Result
+) -> _Result:
+    """
+    Return the results of f(row k of all arrays) as one, whose fields have an entry for each row.
+
+    Parameters
+    ----------
+    function : callable
+        Returns an instance of a dataclass.
+    arrays : sequence of ndarray, shape (B, n)
+        Its arguments.
+    blank : dataclass
+        Result for rows that are not finite; its field `labels` is that of all.
+
+    Raises
+    ------
+    KaneDynamicsError
+        What the function raises, with the number of the row.
+
+    """
+    found = []
+    for k, states in enumerate(zip(*arrays, strict=True)):
+        if not all(np.isfinite(x).all() for x in states):
+            found.append(blank)
+            continue
+        try:
+            found.append(function(*states))
+        except KaneDynamicsError as error:
+            error.args = (f'state {k} of the batch: {error}',)
+            raise
+    return stacked(found, blank)
+
+
+def stacked(results: Sequence[_Result], blank: _Result) -> _Result:
+    """Return several results as one, whose fields have an entry for each; `labels` as in blank."""
+    fields: dict[str, Any] = {}
+    for name in (field.name for field in dataclasses.fields(blank)):  # type: ignore[arg-type]
+        one, every = getattr(blank, name), [getattr(result, name) for result in results]
+        if isinstance(one, np.ndarray):
+            fields[name] = np.array(every, dtype=float).reshape(len(results), *one.shape)
+        elif isinstance(one, (int, float)):
+            fields[name] = np.array(every, dtype=type(one))
+        else:
+            fields[name] = one if name == 'labels' else tuple(every)
+    return dataclasses.replace(blank, **fields)  # type: ignore[type-var]

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Centre of mass and momentum of the tree.
+
+Body i has the linear momentum :math:`p_i = m_i v_{c,i}` (25) and, about its own centre of mass,
+the angular momentum :math:`I_i \omega_i` (26).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kane_dynamics.algebra.inertia import linear_map3, quaternionic_tensor
+from kane_dynamics.algebra.quaternions import cross, pure, rotate, scale, vec3
+from kane_dynamics.algorithms.kinematics import body_poses, body_twists
+from kane_dynamics.model.robot import Robot
+
+
+def tree_center_of_mass(robot: Robot, q: Any) -> Any:
+    """Return the centre of mass of all bodies in the world, a pure quaternion [m]."""
+    total = pure([0.0, 0.0, 0.0])
+    for body, x in zip(robot.bodies, body_poses(robot, q), strict=True):
+        p_com = x.translation + rotate(x.rotation, pure(body.inertia.com))
+        total = total + scale(p_com, body.inertia.mass)
+    return scale(total, 1.0 / sum(body.inertia.mass for body in robot.bodies))
+
+
+def momentum_vector(robot: Robot, q: Any, v: Any) -> list[Any]:
+    """Return the momentum (angular about the centre of mass, linear) in world axes."""
+    nothing = pure([0.0, 0.0, 0.0])
+    linear, angular = nothing, nothing
+    bodies = zip(robot.bodies, body_poses(robot, q), body_twists(robot, q, v), strict=True)
+    for body, x, xi in bodies:
+        inertia, omega = body.inertia, xi.primary
+        p = scale(xi.dual + cross(omega, pure(inertia.com)), inertia.mass)
+        spin = linear_map3(quaternionic_tensor(inertia.tensor), omega)
+        p_world = rotate(x.rotation, p)
+        p_com = x.translation + rotate(x.rotation, pure(inertia.com))
+        linear = linear + p_world
+        angular = angular + rotate(x.rotation, spin) + cross(p_com, p_world)
+    angular = angular - cross(tree_center_of_mass(robot, q), linear)
+    return [*vec3(angular), *vec3(linear)]

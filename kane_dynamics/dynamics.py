@@ -1,0 +1,547 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+One interface for the dynamics of a robot under constraints, and its reference engine.
+
+`Dynamics` says what there is. `dynamics` gives the reference engine, the algorithms of the papers
+in numpy; `kane_dynamics.compile` gives the same methods as machine code.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kane_dynamics.algorithms import dynamics as terms
+from kane_dynamics.algorithms.consistent import consistent_acceleration, consistent_velocity
+from kane_dynamics.algorithms.constrained_inverse import (
+    ConstrainedEffort,
+    blank_effort,
+    constrained_inverse_dynamics,
+)
+from kane_dynamics.algorithms.dynamics import ExternalWrenches
+from kane_dynamics.algorithms.forward_dynamics import forward_dynamics
+from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
+from kane_dynamics.algorithms.kinematics import forward_kinematics
+from kane_dynamics.algorithms.methods import Motion, blank_motion
+from kane_dynamics.constraints.base import (
+    Constraint,
+    ConstraintRows,
+    checked_constraints,
+    constraint_rows,
+)
+from kane_dynamics.model.arguments import Arguments, as_output, fill_rows, of_rows
+from kane_dynamics.model.checks import as_choice, as_count, as_number, as_positive, index_of
+from kane_dynamics.model.load import Load
+from kane_dynamics.model.robot import POINT, Robot
+from kane_dynamics.model.state import checked_coordinates, checked_frames, checked_speeds
+from kane_dynamics.simulation.integrators import INTEGRATORS
+from kane_dynamics.simulation.reference import ReferenceEngine, check_halvings
+from kane_dynamics.simulation.simulation import EffortLaw, Engine, Trajectory, simulate
+
+Floats = NDArray[np.float64]
+_Result = TypeVar('_Result')
+
+
+class Dynamics(ABC):
+    """
+    Dynamics of one robot under constraints.
+
+    Every method takes one state, or many as rows of (B, n) arrays; results then have B rows. `out`
+    takes the result where it is one array. NaN in a state gives NaN in its results, in its row
+    alone; anything else that is wrong raises the errors of the functions of the same name in
+    `kane_dynamics`.
+
+    Attributes
+    ----------
+    constraints : tuple of Constraint
+        All rows, redundant ones included.
+    frames : tuple of str
+        Links of `frame_poses`.
+    labels : tuple of str
+        Names of the constraint rows.
+
+    """
+
+    def __init__(
+        self, robot: Robot, constraints: Sequence[Constraint], frames: Sequence[str] | None
+    ) -> None:
+        self.constraints = checked_constraints(robot, constraints)
+        self._load = Load(robot)
+        self.frames = checked_frames(robot, frames)
+        self.labels = tuple(label for c in self.constraints for label in c.labels)
+
+    @property
+    def robot(self) -> Robot:
+        """Return the robot under the present gravity and payloads."""
+        return self._load.robot
+
+    def set_gravity(self, vector: ArrayLike) -> None:
+        """Set the gravity acceleration in world axes, shape (3,) [m/s^2]."""
+        self._load.set_gravity(vector)
+
+    def set_payload(
+        self,
+        frame: str,
+        mass: float,
+        com: ArrayLike = (0.0, 0.0, 0.0),
+        inertia: ArrayLike = POINT,
+    ) -> None:
+        """
+        Set what a frame carries instead of what it carried; mass 0 takes it off.
+
+        Parameters
+        ----------
+        frame : str
+            Its name.
+        mass : float
+            [kg].
+        com : array_like, shape (3,)
+            Centre of mass from the frame's origin, in its axes [m].
+        inertia : array_like, shape (3, 3)
+            About the centre of mass, in the frame's axes [kg m^2].
+
+        """
+        self._load.set_payload(frame, mass, com, inertia)
+
+    @property
+    def fallbacks(self) -> int:
+        """Return how many states machine code left to the reference."""
+        return 0
+
+    @abstractmethod
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        external_wrenches: ExternalWrenches = None,
+        out: Floats | None = None,
+    ) -> Floats:
+        """Return the efforts that produce `a`, friction and armature included, shape (nv,)."""
+
+    @abstractmethod
+    def bias_force(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
+        """Return C v + g, shape (nv,) [N m or N]."""
+
+    @abstractmethod
+    def gravity_force(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        """Return g of M a + C v + g = tau, shape (nv,) [N m or N]."""
+
+    @abstractmethod
+    def friction_force(self, v: ArrayLike, out: Floats | None = None) -> Floats:
+        """Return D v + F sign(v), shape (nv,) [N m or N]."""
+
+    @abstractmethod
+    def mass_matrix(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        """Return M(q), shape (nv, nv), armature included."""
+
+    @abstractmethod
+    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
+        """Return C(q, v), shape (nv, nv), with dM/dt - 2 C skew."""
+
+    @abstractmethod
+    def kinetic_energy(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
+        """Return v' M v / 2, shape () [J]."""
+
+    @abstractmethod
+    def potential_energy(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        """Return -sum m_i <gravity, p_i>, shape () [J]."""
+
+    @abstractmethod
+    def frame_poses(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        """Return position and (w, x, y, z) of each of `frames` in the world, shape (n, 7)."""
+
+    @abstractmethod
+    def frame_jacobians(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        """Return J with twist = J v of each of `frames`, in its axes, shape (n, 6, nv)."""
+
+    @abstractmethod
+    def frame_drifts(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
+        """Return dJ/dt v of each of `frames`: its twist rate at a = 0, shape (n, 6)."""
+
+    def frame_pose(self, name: str, q: ArrayLike) -> Floats:
+        """Return position and (w, x, y, z) of one of `frames` in the world, shape (7,)."""
+        place: Floats = self.frame_poses(q)[..., index_of('frame', name, self.frames), :]
+        return place
+
+    def frame_jacobian(self, name: str, q: ArrayLike) -> Floats:
+        """Return J with twist = J v of one of `frames`, (omega, v) in its axes, (6, nv)."""
+        number = index_of('frame', name, self.frames)
+        jacobian: Floats = self.frame_jacobians(q)[..., number, :, :]
+        return jacobian
+
+    def frame_drift(self, name: str, q: ArrayLike, v: ArrayLike) -> Floats:
+        """Return dJ/dt v of one of `frames`, shape (6,)."""
+        drift: Floats = self.frame_drifts(q, v)[..., index_of('frame', name, self.frames), :]
+        return drift
+
+    @abstractmethod
+    def center_of_mass(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        """Return the centre of mass in the world, shape (3,) [m]."""
+
+    @abstractmethod
+    def momentum(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
+        """Return momentum (angular about the centre of mass, linear), world axes, shape (6,)."""
+
+    @abstractmethod
+    def momentum_matrix(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        """Return the matrix that makes momentum of v, shape (6, nv)."""
+
+    @abstractmethod
+    def acceleration(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        time: float = 0.0,
+        out: Floats | None = None,
+    ) -> Floats:
+        """Return the accelerations that efforts cause under the constraints, shape (nv,)."""
+
+    @abstractmethod
+    def forward_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        time: float = 0.0,
+        method: str = 'gauss',
+        *,
+        speeds: GeneralizedSpeeds | None = None,
+    ) -> Motion:
+        """Return accelerations, multipliers, constraint forces, rank and residuals."""
+
+    @abstractmethod
+    def constraint_rows(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
+        """Return all rows A v = b0, A vdot = b, of one state."""
+
+    @abstractmethod
+    def consistent_velocity(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        known: Sequence[str] | None = None,
+        time: float = 0.0,
+    ) -> Floats:
+        """Return speeds with A v = b0: known ones as given, or the nearest to all, (nv,)."""
+
+    @abstractmethod
+    def consistent_acceleration(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        known: Sequence[str] | None = None,
+        time: float = 0.0,
+    ) -> Floats:
+        """Return accelerations with A a = b: known ones as given, or the nearest to all, (nv,)."""
+
+    @abstractmethod
+    def constrained_inverse_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        actuated: Sequence[str],
+        weights: ArrayLike | None = None,
+        known: Sequence[str] | None = None,
+        time: float = 0.0,
+    ) -> ConstrainedEffort:
+        """Return efforts of the actuated joints, and multipliers, that produce a motion."""
+
+    @abstractmethod
+    def engine(
+        self, integrator: str = 'semi_implicit', projection: bool = True, halvings: int = 0
+    ) -> Engine:
+        """Return the time steps, for `kane_dynamics.Simulation`."""
+
+    def step(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        step: float = 0.001,
+        n: int = 1,
+        integrator: str = 'semi_implicit',
+        time: float = 0.0,
+    ) -> tuple[Floats, Floats]:
+        """Return q and v after n steps [s] at constant efforts, drift projected away."""
+        place, speeds = (np.array(x) for x in self._state(q, v))
+        efforts = np.array(checked_speeds(self.robot, tau, 'tau'))
+        h, t = as_positive('step [s]', step), as_number('time [s]', time)
+        return self.engine(integrator).advance(place, speeds, efforts, t, h, as_count('n', n))
+
+    def simulate(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        duration: float,
+        *,
+        effort: EffortLaw | ArrayLike | None = None,
+        step: float = 0.001,
+        integrator: str = 'rk4',
+        projection: bool = True,
+        halvings: int = 0,
+    ) -> Trajectory:
+        """Return the motion from a state over `duration` [s]; see `kane_dynamics.simulate`."""
+        return simulate(
+            self.robot,
+            q,
+            v,
+            duration,
+            effort=effort,
+            constraints=self.constraints,
+            step=step,
+            integrator=integrator,
+            projection=projection,
+            engine=self.engine(integrator, projection, halvings),
+        )
+
+    def _state(self, q: ArrayLike, v: ArrayLike) -> tuple[list[float], list[float]]:
+        return checked_coordinates(self.robot, q), checked_speeds(self.robot, v)
+
+
+class ReferenceDynamics(Dynamics):
+    """The reference engine: the algorithms of the papers in numpy, state by state."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        constraints: Sequence[Constraint] = (),
+        *,
+        frames: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(robot, constraints, frames)
+
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        external_wrenches: ExternalWrenches = None,
+        out: Floats | None = None,
+    ) -> Floats:
+        def efforts(q: Floats, v: Floats, a: Floats) -> Floats:
+            return terms.inverse_dynamics(self.robot, q, v, a, external_wrenches)
+
+        return self._array('inverse_dynamics', efforts, (self.robot.nv,), out, q=q, v=v, a=a)
+
+    def bias_force(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._term('bias_force', (self.robot.nv,), out, q=q, v=v)
+
+    def gravity_force(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._term('gravity_force', (self.robot.nv,), out, q=q)
+
+    def friction_force(self, v: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._term('friction_force', (self.robot.nv,), out, v=v)
+
+    def mass_matrix(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._term('mass_matrix', (self.robot.nv,) * 2, out, q=q)
+
+    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._term('coriolis_matrix', (self.robot.nv,) * 2, out, q=q, v=v)
+
+    def kinetic_energy(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._term('kinetic_energy', (), out, q=q, v=v)
+
+    def potential_energy(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._term('potential_energy', (), out, q=q)
+
+    def frame_poses(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        def poses(q: Floats) -> Floats:
+            found = [forward_kinematics(self.robot, q).pose(name) for name in self.frames]
+            rows = [[*x.position(), *x.rotation.components] for x in found]
+            return np.array(rows).reshape(-1, 7)
+
+        return self._array('frame_poses', poses, (len(self.frames), 7), out, q=q)
+
+    def frame_jacobians(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        def jacobians(q: Floats) -> Floats:
+            kinematics = forward_kinematics(self.robot, q)
+            return np.array([kinematics.jacobian(name) for name in self.frames])
+
+        shape = (len(self.frames), 6, self.robot.nv)
+        return self._array('frame_jacobians', jacobians, shape, out, q=q)
+
+    def frame_drifts(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
+        def drifts(q: Floats, v: Floats) -> Floats:
+            kinematics = forward_kinematics(self.robot, q, v)
+            return np.array([kinematics.twist_rate(name) for name in self.frames])
+
+        return self._array('frame_drifts', drifts, (len(self.frames), 6), out, q=q, v=v)
+
+    def center_of_mass(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._term('center_of_mass', (3,), out, q=q)
+
+    def momentum(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._term('momentum', (6,), out, q=q, v=v)
+
+    def momentum_matrix(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._term('momentum_matrix', (6, self.robot.nv), out, q=q)
+
+    def acceleration(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        time: float = 0.0,
+        out: Floats | None = None,
+    ) -> Floats:
+        t = as_number('time [s]', time)
+
+        def vdot(q: Floats, v: Floats, tau: Floats) -> Floats:
+            return self.forward_dynamics(q, v, tau, t).acceleration
+
+        return self._array('acceleration', vdot, (self.robot.nv,), out, q=q, v=v, tau=tau)
+
+    def forward_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        time: float = 0.0,
+        method: str = 'gauss',
+        *,
+        speeds: GeneralizedSpeeds | None = None,
+    ) -> Motion:
+        def motion(q: Floats, v: Floats, tau: Floats) -> Motion:
+            return forward_dynamics(
+                self.robot, q, v, tau, self.constraints, method, speeds=speeds, time=time
+            )
+
+        blank = blank_motion(self.robot.nv, self.labels)
+        return self._result('forward_dynamics', motion, blank, q=q, v=v, tau=tau)
+
+    def constraint_rows(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
+        t = as_number('time [s]', time)
+        return constraint_rows(self.robot, self.constraints, *self._state(q, v), t)
+
+    def consistent_velocity(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        known: Sequence[str] | None = None,
+        time: float = 0.0,
+    ) -> Floats:
+        def speeds(q: Floats, v: Floats) -> Floats:
+            return consistent_velocity(self.robot, q, v, self.constraints, known, time=time)
+
+        return self._array('consistent_velocity', speeds, (self.robot.nv,), None, q=q, v=v)
+
+    def consistent_acceleration(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        known: Sequence[str] | None = None,
+        time: float = 0.0,
+    ) -> Floats:
+        def rates(q: Floats, v: Floats, a: Floats) -> Floats:
+            return consistent_acceleration(
+                self.robot, q, v, a, self.constraints, known, time=time
+            )
+
+        return self._array('consistent_acceleration', rates, (self.robot.nv,), None, q=q, v=v, a=a)
+
+    def constrained_inverse_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        actuated: Sequence[str],
+        weights: ArrayLike | None = None,
+        known: Sequence[str] | None = None,
+        time: float = 0.0,
+    ) -> ConstrainedEffort:
+        def effort(q: Floats, v: Floats, a: Floats) -> ConstrainedEffort:
+            return constrained_inverse_dynamics(
+                self.robot, q, v, a, self.constraints, actuated, weights, known, time=time
+            )
+
+        blank = blank_effort(self.robot.nv, self.labels)
+        return self._result('constrained_inverse_dynamics', effort, blank, q=q, v=v, a=a)
+
+    def engine(
+        self, integrator: str = 'semi_implicit', projection: bool = True, halvings: int = 0
+    ) -> Engine:
+        as_choice('integrator', integrator, sorted(INTEGRATORS))
+        check_halvings(halvings)
+        return ReferenceEngine(
+            self.robot, self.constraints, integrator, projection, halvings=halvings
+        )
+
+    def _term(
+        self, name: str, shape: tuple[int, ...], out: Floats | None, **state: ArrayLike
+    ) -> Floats:
+        """Return what the function of this name in `algorithms.dynamics` gives."""
+        function = getattr(terms, name)
+        return self._array(name, lambda *x: function(self.robot, *x), shape, out, **state)
+
+    def _array(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        shape: tuple[int, ...],
+        out: Floats | None,
+        **state: ArrayLike,
+    ) -> Floats:
+        """Return an array for one state, or one row for each of many."""
+        arrays, out, count = self._arguments(name, state).gathered((), state, out)
+        if count is None:
+            result = as_output(shape, out)
+            finite = all(np.isfinite(x).all() for x in arrays)
+            result[...] = function(*arrays) if finite else np.nan
+            return result
+        result = as_output((count, *shape), out)
+        full = [np.broadcast_to(x, (count, x.shape[-1])) for x in arrays]
+        fill_rows(function, full, result, range(count))
+        return result
+
+    def _result(
+        self, name: str, function: Callable[..., _Result], blank: _Result, **state: ArrayLike
+    ) -> _Result:
+        """Return a result for one state, or one whose entries have a row for each of many."""
+        arrays, _, count = self._arguments(name, state).gathered((), state, None)
+        if count is None:
+            return function(*arrays)
+        full = [np.broadcast_to(x, (count, x.shape[-1])) for x in arrays]
+        return of_rows(function, full, blank)
+
+    def _arguments(self, name: str, state: Mapping[str, ArrayLike]) -> Arguments:
+        sizes = tuple(self.robot.nq if key == 'q' else self.robot.nv for key in state)
+        return Arguments(name, tuple(state), sizes, {})
+
+
+def dynamics(
+    robot: Robot,
+    constraints: Sequence[Constraint] = (),
+    *,
+    frames: Sequence[str] | None = None,
+) -> Dynamics:
+    """
+    Return the dynamics of a robot under constraints by the reference algorithms.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    constraints : sequence of Constraint
+        From `kane_dynamics.constraints`.
+    frames : sequence of str, optional
+        Links of `Dynamics.frame_poses`; all bodies where left out.
+
+    Raises
+    ------
+    InvalidInputError
+        If `robot` is none or `constraints` are none.
+    ConstraintError
+        If a constraint was built for another robot.
+    NameNotFoundError
+        If a frame does not exist.
+
+    """
+    return ReferenceDynamics(robot, constraints, frames=frames)
