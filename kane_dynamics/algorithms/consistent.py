@@ -19,8 +19,9 @@ from kane_dynamics.algorithms.taken_rows import taken_rows
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.exceptions import InconsistentConstraintsError, UnreachableAccelerationError
-from kane_dynamics.model.checks import as_names, as_vector
+from kane_dynamics.model.checks import as_names
 from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_speeds
 
 Floats = NDArray[np.float64]
 
@@ -67,7 +68,7 @@ def consistent_velocity(
         If the known entries contradict the constraints, or these each other.
 
     """
-    speeds = as_vector('v', v, robot.nv)
+    speeds = np.array(checked_speeds(robot, v))
     selection = taken_rows(robot, q, constraints, speeds, time=time)
     rows = selection.independent
     if known is None:
@@ -108,7 +109,7 @@ def consistent_acceleration(
         As for `consistent_velocity`.
 
     """
-    accelerations = as_vector('a', a, robot.nv)
+    accelerations = np.array(checked_speeds(robot, a, 'a'))
     selection = taken_rows(robot, q, constraints, v, time=time)
     rows = selection.independent
     if known is None:

@@ -31,6 +31,7 @@ from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.model.checks import as_vector
 from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_speeds
 
 Floats = NDArray[np.float64]
 
@@ -131,7 +132,8 @@ def constrained_inverse_dynamics(
         If the rows contradict each other, or what is known contradicts them.
 
     """
-    speeds, accelerations = as_vector('v', v, robot.nv), as_vector('a', a, robot.nv)
+    speeds = np.array(checked_speeds(robot, v))
+    accelerations = np.array(checked_speeds(robot, a, 'a'))
     columns = speed_indices(robot, actuated, 'actuated')
     shares = checked_weights(robot, weights, columns)
     selection = taken_rows(robot, q, constraints, speeds, time=time)
