@@ -307,6 +307,15 @@ def _compiled() -> list[Call]:
         ),
         Call('fast.engine', w.fast.engine, {'integrator': ('choice', 'rk4')}),
         Call(
+            'kd.dynamics',
+            kd.dynamics,
+            {
+                'robot': ('robot', w.robot),
+                'constraints': ('constraints', [w.wheels]),
+                'frames': ('names', w.links[:1]),
+            },
+        ),
+        Call(
             'kd.compile',
             lambda robot, constraints, frames: kd.compile(
                 robot, constraints, frames=frames, cache=False
