@@ -26,20 +26,12 @@ from rich.table import Table
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.methods import METHODS
+from kane_dynamics.model.sample_robots import KINDS, random_tree
 
 Floats = NDArray[np.float64]
 TREES, STATES = 50, 10_000
 TARGET = 1e-9  # largest difference of an acceleration, relative to the largest acceleration
 BASES = ('fixed', 'planar', 'floating')
-KINDS = (
-    kd.Revolute,
-    kd.Prismatic,
-    lambda axis: kd.Helical(axis, pitch=0.3),
-    kd.Cylindrical,
-    lambda axis: kd.Planar(),
-    lambda axis: kd.Spherical(),
-    lambda axis: kd.Free(),
-)
 JOINTS = 3  # besides the base
 
 
@@ -72,19 +64,7 @@ class Agreement:
 def random_robot(seed: int) -> kd.Robot:
     """Return a branched robot of random joint kinds with armature, damping and friction."""
     rng = np.random.default_rng(seed)
-    base = BASES[seed % 3]
-    bodies = []
-    if base != 'fixed':
-        kind = kd.Planar() if base == 'planar' else kd.Free()
-        bodies.append(kd.Body('base', '', kd.Joint('base', kind), inertia=_inertia(rng)))
-    for k in range(JOINTS):
-        kind = KINDS[rng.integers(len(KINDS))](tuple(rng.normal(size=3)))
-        rotor = 0.0 if isinstance(kind, kd.Free) else rng.uniform(0.01, 0.1)
-        damping, friction = rng.uniform(0.0, 0.5, 2)
-        joint = kd.Joint(f'joint{k}', kind, armature=rotor, damping=damping, friction=friction)
-        parent = bodies[rng.integers(len(bodies))].name if bodies else ''
-        bodies.append(kd.Body(f'link{k}', parent, joint, _pose(rng), _inertia(rng)))
-    return kd.Robot(f'tree_{seed}', bodies, gravity=rng.uniform(-9.0, 9.0, 3))
+    return random_tree(rng, BASES[seed % 3], rng.permutation(KINDS)[:JOINTS], mimic=False)
 
 
 def random_constraints(robot: kd.Robot, seed: int) -> list[Any]:
@@ -129,22 +109,6 @@ def agreement(seed: int, states: int = STATES) -> Agreement:
             rank = max(rank, motion.rank)
     rows = len([label for constraint in constraints for label in constraint.labels])
     return Agreement(seed, robot.base, robot.nv, rows, rank, gaps)
-
-
-def _pose(rng: np.random.Generator) -> kd.Pose:
-    wxyz = rng.normal(size=4)
-    return kd.Pose.from_rotation_and_position(
-        wxyz / np.linalg.norm(wxyz), rng.uniform(-0.5, 0.5, 3)
-    )
-
-
-def _inertia(rng: np.random.Generator) -> kd.Inertia:
-    """Return the inertia of six particles, so that some body has it."""
-    masses, points = rng.uniform(0.1, 0.6, 6), rng.uniform(-0.4, 0.4, (6, 3))
-    com = masses @ points / masses.sum()
-    arms = points - com
-    squares = np.einsum('i,ij,ij->', masses, arms, arms) * np.eye(3)
-    return kd.Inertia(masses.sum(), com, squares - np.einsum('i,ij,ik->jk', masses, arms, arms))
 
 
 def table(found: Sequence[Agreement]) -> Table:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from studies import robots
-from studies.peers.mujoco_model import MujocoModel
+from studies.peers.mujoco_twin import MujocoTwin
 from studies.silva.contact import no_slip_model
 
 Floats = NDArray[np.float64]
@@ -57,11 +57,11 @@ class Case:
     seed: int = SEED
     stride: int = 1
 
-    def simulator(self) -> tuple[MujocoModel, float]:
+    def simulator(self) -> tuple[MujocoTwin, float]:
         """Return the robot in MuJoCo and the length of a step [s]."""
         if self.constraints:
             return no_slip_model(self.robot)
-        model = MujocoModel(self.robot)
+        model = MujocoTwin(self.robot)
         return model, float(model.model.opt.timestep)
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kane_dynamics as kd
-from studies.peers.mujoco_model import MujocoModel
+from studies.peers.mujoco_twin import MujocoTwin
 
 Floats = NDArray[np.float64]
 TIME_CONSTANT = 5e-4  # T of the contact [s]
@@ -38,7 +38,7 @@ _SKID = 'skid'
 
 def no_slip_model(
     robot: kd.Robot, time_constant: float = TIME_CONSTANT
-) -> tuple[MujocoModel, float]:
+) -> tuple[MujocoTwin, float]:
     """
     Return a robot whose base MuJoCo keeps from slipping sideways, and the length of a step [s].
 
@@ -51,7 +51,7 @@ def no_slip_model(
 
     """
     step = 0.5 * time_constant
-    made = MujocoModel(robot, skid=True, step=step)
+    made = MujocoTwin(robot, skid=True, step=step)
     model = made.model
     model.opt.tolerance = 1e-15  # of the Newton solver
     model.opt.iterations = model.opt.ls_iterations = 200

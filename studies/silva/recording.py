@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from studies.peers.mujoco_model import MujocoModel
+from studies.peers.mujoco_twin import MujocoTwin
 from studies.silva.cases import Case, Efforts, random_motion
 
 Floats = NDArray[np.float64]
@@ -49,7 +49,7 @@ def record(
     case: Case,
     samples: int,
     progress: Callable[[int], None] = lambda done: None,
-    simulator: tuple[MujocoModel, float] | None = None,
+    simulator: tuple[MujocoTwin, float] | None = None,
 ) -> Recording:
     """
     Return the motion of a case in MuJoCo, from rest.
@@ -66,7 +66,7 @@ def record(
         F.
     progress : callable
         progress(samples done).
-    simulator : tuple of MujocoModel and float, optional
+    simulator : tuple of MujocoTwin and float, optional
         Another model than that of the case, and its step [s].
 
     """
@@ -86,7 +86,7 @@ def record(
 
 
 @contextmanager
-def _driven(twin: MujocoModel, case: Case, efforts: Efforts) -> Iterator[NDArray[np.int64]]:
+def _driven(twin: MujocoTwin, case: Case, efforts: Efforts) -> Iterator[NDArray[np.int64]]:
     """Let MuJoCo ask for the efforts whenever it evaluates a state; yield where they stand."""
     model, still = twin.model, mujoco.MjData(twin.model)
     gravity = np.zeros(model.nv)

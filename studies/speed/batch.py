@@ -10,7 +10,7 @@ import pinocchio as pin
 
 import kane_dynamics as kd
 from studies import machine
-from studies.peers.pinocchio_model import from_robot
+from studies.peers.pinocchio_twin import PinocchioTwin
 from studies.speed.report import RATE, Row
 from studies.speed.single_calls import difference
 from studies.speed.timing import Contender, Effort, race
@@ -23,7 +23,7 @@ _ROWS = 'for x, y, z in zip(q, v, a):\n    f(m, d, x, y, z)'
 def batch_rows(effort: Effort) -> Iterator[Row]:
     """Yield inverse dynamics of 100,000 states of the chain of 9."""
     robot = kd.serial_chain(9)
-    fast, peer = kd.compile(robot), from_robot(robot)
+    fast, peer = kd.compile(robot), PinocchioTwin(robot)
     q, v, a = np.random.default_rng(5).uniform(-1.0, 1.0, (3, STATES, robot.nv))
     states = [(q[k].copy(), v[k].copy(), a[k].copy()) for k in range(STATES)]
     out = np.empty((STATES, robot.nv))

@@ -3,7 +3,7 @@
 Closed-loop simulation of the nonholonomic robot, Runge-Kutta of order 4, against MuJoCo's.
 
 Ours satisfies the constraint exactly and projects drift away after each step; MuJoCo's rolling is
-soft (see `mujoco_model`). A joint-space PD law moves wheels and arm: traced into our step, as
+soft (see `mujoco_twin`). A joint-space PD law moves wheels and arm: traced into our step, as
 actuators in MuJoCo's model, so that both run whole trajectories in machine code; or as numpy code
 before each step, called from Python.
 """
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 import kane_dynamics as kd
 from kane_dynamics.constraints.base import constraint_rows
 from studies import robots
-from studies.peers.mujoco_model import MujocoModel
+from studies.peers.mujoco_twin import MujocoTwin
 from studies.speed.report import Row
 from studies.speed.timing import Contender, Effort, race
 
@@ -70,7 +70,7 @@ def _in_machine_code(
 
     contenders, models = [Contender('ours', 'f()', {'f': ours})], {}
     for kind, options in (('contact', ground), ('free', {})):
-        models[kind] = MujocoModel(case.robot, step=STEP, gains=GAINS, **options)
+        models[kind] = MujocoTwin(case.robot, step=STEP, gains=GAINS, **options)
         contenders.append(Contender(kind, 'f()', {'f': _theirs(models[kind], case)}))
     times = race(contenders, effort)
     rates = {kind: STEPS / time.median for kind, time in times.items()}
@@ -86,7 +86,7 @@ def _in_machine_code(
     yield Row(work, _RATE, rates['ours'], free, rates['free'], note=note)
 
 
-def _theirs(model: MujocoModel, case: robots.Case) -> Callable[[], None]:
+def _theirs(model: MujocoTwin, case: robots.Case) -> Callable[[], None]:
     """Return all steps of MuJoCo from the state of the case."""
     nothing = np.zeros_like(case.v)
     model.data.ctrl[:] = _goal(case)[[not n.startswith('base') for n in case.robot.velocity_names]]
@@ -105,7 +105,7 @@ def _from_python(name: str, case: robots.Case, ground: dict[str, Any], effort: E
     simulation = kd.simulation.Simulation(
         case.robot, case.constraints, step=STEP, integrator='rk4', engine=engine
     )
-    model = MujocoModel(case.robot, step=STEP, **ground)
+    model = MujocoTwin(case.robot, step=STEP, **ground)
     data, nothing = model.data, np.zeros_like(case.v)
     model.set_state(case.q, case.v, nothing)
     actuated = np.array([not n.startswith('base') for n in case.robot.velocity_names])

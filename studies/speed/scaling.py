@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from studies import robots
-from studies.peers.pinocchio_model import PinocchioModel, from_robot
+from studies.peers.pinocchio_twin import PinocchioTwin
 from studies.speed.kernels import one_function
 from studies.speed.single_calls import difference, forward, rnea
 from studies.speed.timing import Contender, Effort, race
@@ -32,7 +32,7 @@ def scaling(
     too_large: set[str] = set()
     for joints in QUICK_JOINTS if quick else JOINTS:
         case = robots.chain(joints)
-        peer = from_robot(case.robot)
+        peer = PinocchioTwin(case.robot)
         for name, inputs in _INPUTS.items():
             if name in too_large:
                 continue
@@ -44,7 +44,7 @@ def scaling(
 
 
 def _entry(
-    case: robots.Case, peer: PinocchioModel, name: str, inputs: Sequence[str], effort: Effort
+    case: robots.Case, peer: PinocchioTwin, name: str, inputs: Sequence[str], effort: Effort
 ) -> dict[str, Any]:
     made = one_function(case.robot, name, inputs, MOST_OPERATIONS)
     theirs, expected = _peer(case, peer, name)
@@ -69,7 +69,7 @@ def _entry(
 
 
 def _peer(
-    case: robots.Case, peer: PinocchioModel, name: str
+    case: robots.Case, peer: PinocchioTwin, name: str
 ) -> tuple[Contender, np.ndarray[Any, Any]]:
     if name == 'inverse_dynamics':
         return rnea(peer, case)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 import kane_dynamics as kd
 from kane_dynamics.constraints.base import constraint_rows
 from studies import robots
-from studies.peers.mujoco_model import MujocoModel
-from studies.peers.pinocchio_model import PinocchioModel, from_robot, from_urdf
+from studies.peers.mujoco_twin import MujocoTwin
+from studies.peers.pinocchio_twin import PinocchioTwin, urdf_model
 from studies.speed.kernels import one_function
 from studies.speed.report import TIME, Row
 from studies.speed.timing import Contender, Effort, race
@@ -52,7 +52,7 @@ def difference(a: Floats, b: Floats) -> float:
     return float(np.abs(a - b).max() / max(np.abs(b).max(), 1e-300))
 
 
-def rnea(peer: PinocchioModel, case: robots.Case) -> tuple[Contender, Floats]:
+def rnea(peer: PinocchioTwin, case: robots.Case) -> tuple[Contender, Floats]:
     """Return Pinocchio's inverse dynamics; friction, which it leaves out, is added afterwards."""
     x, v, a = peer.coordinates(case.q), peer.speeds(case.v), peer.speeds(case.a)
     names = {'f': pin.rnea, 'm': peer.model, 'd': peer.data, 'q': x, 'v': v, 'a': a}
@@ -61,7 +61,7 @@ def rnea(peer: PinocchioModel, case: robots.Case) -> tuple[Contender, Floats]:
     return Contender('pinocchio.rnea', 'f(m, d, q, v, a)', names), tau
 
 
-def forward(peer: PinocchioModel, case: robots.Case) -> tuple[Contender, Floats]:
+def forward(peer: PinocchioTwin, case: robots.Case) -> tuple[Contender, Floats]:
     """Return Pinocchio's forward dynamics, with the rows A a = b of the case where it has some."""
     x, v = peer.coordinates(case.q), peer.speeds(case.v)
     tau = peer.speeds(case.tau - kd.friction_force(case.robot, case.v))
@@ -84,7 +84,7 @@ def tiago_rows(effort: Effort) -> Iterator[Row]:
     """Yield TIAGo without hand on a planar base."""
     case = robots.tiago()
     fast = kd.compile(case.robot, case.constraints)
-    peer = from_urdf(case.path, case.robot)
+    peer = PinocchioTwin(case.robot, urdf_model(case.path, case.robot.base))
     state = (case.q, case.v, case.a)
     name = 'TIAGo, planar base (nv 15)'
     note = 'ours adds joint friction, which rnea leaves out'
@@ -112,8 +112,8 @@ def chain_rows(effort: Effort) -> Iterator[Row]:
     """Yield the chain of 9 joints."""
     case = robots.chain(9)
     fast = kd.compile(case.robot)
-    peer = from_robot(case.robot)
-    simulator = MujocoModel(case.robot)
+    peer = PinocchioTwin(case.robot)
+    simulator = MujocoTwin(case.robot)
     state, efforts = (case.q, case.v, case.a), (case.q, case.v, case.tau)
     yield from compare(
         'inverse dynamics, chain of 9', fast.inverse_dynamics, state, *rnea(peer, case), effort
@@ -150,7 +150,7 @@ def mobile_arm_rows(effort: Effort) -> Iterator[Row]:
         'constrained forward dynamics, platform with arm (nv 9), one row',
         fast.forward_dynamics,
         (case.q, case.v, case.tau),
-        *forward(from_robot(case.robot), case),
+        *forward(PinocchioTwin(case.robot), case),
         effort,
         least_ratio=5.0,
     )
@@ -164,7 +164,7 @@ def long_chain_rows(effort: Effort) -> Iterator[Row]:
         'inverse dynamics, chain of 50',
         function,
         (case.q, case.v, case.a),
-        *rnea(from_robot(case.robot), case),
+        *rnea(PinocchioTwin(case.robot), case),
         effort,
         least_ratio=4.0,
     )

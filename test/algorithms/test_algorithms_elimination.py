@@ -6,13 +6,14 @@ import pytest
 from numpy.testing import assert_allclose
 from support.calculus import relative
 from support.constraint_cases import CASES, rows_at
-from support.trees import random_inertia, random_pose, thirty_trees, tree_and_state
+from support.trees import thirty_trees, tree_and_state
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.composite_inertia import CompositeInertia, composite_mass_matrix
 from kane_dynamics.algorithms.constrained_solve import solve_constrained
 from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, SparseRows, eliminate
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
+from kane_dynamics.model.sample_robots import random_inertia, random_pose
 
 ROUNDOFF = 1e-12  # see test_algorithms_equation_of_motion
 SOLVED = 1e-9  # roundoff times the condition of M, at most 1e4

@@ -8,9 +8,10 @@ import pytest
 from numpy.testing import assert_allclose
 from support.calculus import relative
 from support.machines import X, planar_body
-from support.trees import random_inertia, random_pose, random_tree, tree_and_state, with_gravity
+from support.trees import tree_and_state, with_gravity
 
 import kane_dynamics as kd
+from kane_dynamics.model.sample_robots import random_inertia, random_pose, random_tree
 
 ROUNDOFF = 1e-12  # see test_algorithms_equation_of_motion
 

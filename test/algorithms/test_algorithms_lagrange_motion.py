@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 from support.calculus import relative
 from support.machines import differential_drive
-from support.trees import random_inertia, tree_and_state
+from support.trees import tree_and_state
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.lagrange import (
@@ -22,6 +22,7 @@ from kane_dynamics.algorithms.orbit import wrenches_at_com
 from kane_dynamics.algorithms.udwadia_kalaba import selected_rows
 from kane_dynamics.exceptions import SingularMassMatrixError
 from kane_dynamics.model.integration import coordinate_rates
+from kane_dynamics.model.sample_robots import random_inertia
 
 # Two sums over ten bodies with entries of order 1 to 100: some 1e3 roundings of 1e-16.
 ROUNDOFF = 1e-12

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from support.trees import random_state, random_tree
+from support.trees import random_state
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.canonical import canonical_motion
@@ -18,6 +18,7 @@ from kane_dynamics.exceptions import (
     InvalidInputError,
     SingularMassMatrixError,
 )
+from kane_dynamics.model.sample_robots import random_tree
 
 CASES = range(12)
 

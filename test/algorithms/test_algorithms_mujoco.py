@@ -8,7 +8,7 @@ from support.trees import tree_and_state
 import kane_dynamics as kd
 
 pytest.importorskip('mujoco', reason='the extra "oracle" is not installed')
-from support.mujoco_twin import MujocoTwin
+from studies.peers.mujoco_twin import MujocoTwin
 
 pytestmark = pytest.mark.oracle
 AGREEMENT = 1e-12  # some 1e3 products of order 1 to 100 in other orders; measured 2e-15

@@ -8,12 +8,13 @@ import pytest
 from numpy.testing import assert_allclose
 from support.calculus import relative, tangent_gradient
 from support.machines import WEIGHTLESS, X, Y, Z, at, inertia, revolute, turned
-from support.trees import random_pose, tree_and_state, with_gravity
+from support.trees import tree_and_state, with_gravity
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.orbit import EARTH, orbital_wrenches, wrenches_at_com
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.model.integration import coordinate_rates
+from kane_dynamics.model.sample_robots import random_pose
 
 CENTRE = np.array([0.3, -0.2, 0.5])
 

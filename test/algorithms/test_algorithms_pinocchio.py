@@ -10,7 +10,7 @@ from support.trees import thirty_trees, tree_and_state
 import kane_dynamics as kd
 
 pytest.importorskip('pinocchio', reason='the extra "oracle" is not installed')
-from support.pinocchio_twin import PinocchioTwin
+from studies.peers.pinocchio_twin import PinocchioTwin
 
 pytestmark = pytest.mark.oracle
 AGREEMENT = 1e-12  # both sum some 1e3 products of order 1 to 100 in other orders; measured 4e-15

@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose
 from support.calculus import along, derivative, relative
 from support.constraint_cases import CASES, Case, rows_at
 from support.machines import at, four_bar, four_bar_coordinates, inertia
-from support.trees import random_pose
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import (
@@ -18,6 +17,7 @@ from kane_dynamics.exceptions import (
     NameNotFoundError,
     ProjectionError,
 )
+from kane_dynamics.model.sample_robots import random_pose
 
 DIFFERENCES = 1e-11  # first derivatives of order 8, see support.calculus
 AXIS = (0.4, -0.3, 0.8)

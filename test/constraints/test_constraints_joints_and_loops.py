@@ -17,7 +17,7 @@ from support.machines import (
     revolute,
     shopping_cart,
 )
-from support.trees import random_pose, tree_and_state
+from support.trees import tree_and_state
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import (
@@ -26,6 +26,7 @@ from kane_dynamics.exceptions import (
     InvalidInputError,
     NameNotFoundError,
 )
+from kane_dynamics.model.sample_robots import random_pose
 
 DIFFERENCES = 1e-11  # first derivatives of order 8, see support.calculus
 

@@ -21,9 +21,10 @@ from support.machines import (
     sled_with_arm,
     turned,
 )
-from support.trees import random_state, random_tree
+from support.trees import random_state
 
 import kane_dynamics as kd
+from kane_dynamics.model.sample_robots import random_tree
 
 # name -> arguments; the functions of CompiledRobot that are also functions of the package
 FUNCTIONS = {

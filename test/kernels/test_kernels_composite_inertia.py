@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from kernel_cases import CASES, error
 from support.machines import X, Y, Z, at, inertia, planar_2r, revolute, turned
-from support.trees import BASES, random_inertia, random_pose, tree_and_state
+from support.trees import BASES, tree_and_state
 
 import kane_dynamics as kd
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
@@ -14,6 +14,7 @@ from kane_dynamics.algebra.quaternions import pure, vec3
 from kane_dynamics.algorithms.composite_inertia import CompositeInertia, composite_mass_matrix
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
 from kane_dynamics.kernels.trace import Tracer
+from kane_dynamics.model.sample_robots import random_inertia, random_pose
 
 ROUNDOFF = 1e-13  # sums of some tens of products
 

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from kernel_cases import CASES, DEAD_CENTRE
 from numpy.testing import assert_allclose
-from support.trees import random_state, random_tree
+from support.trees import random_state
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.methods import METHODS, SPEED_METHODS
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.sample_robots import random_tree
 
 AGREEMENT = 1e-10  # the condition of M, up to 1e4, times roundoff
 NAMES = ('drive', 'linkage', 'sled')

@@ -15,10 +15,10 @@ from kernel_cases import (
     reference,
     reference_poses,
 )
-from support.trees import random_tree
 from support.wheeled_robots import load
 
 import kane_dynamics as kd
+from kane_dynamics.model.sample_robots import random_tree
 
 AGREEMENT = 1e-10
 WHEELS = ('wheel_left_joint', 'wheel_right_joint')

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from support.machines import X, Y, Z, at, inertia, planar_2r, prismatic, revolute, turned
-from support.trees import random_state, random_tree, thirty_trees, tree_and_state
+from support.trees import random_state, thirty_trees, tree_and_state
 
 import kane_dynamics as kd
 from kane_dynamics.model.canonical_frames import canonical_frames
+from kane_dynamics.model.sample_robots import random_tree
 
 SAME = 1e-12  # roundoff of recursions over ten bodies in two sets of frames: some 1e-15 seen
 ROUNDOFF = 1e-15

@@ -6,7 +6,6 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from support.trees import random_inertia, random_pose, random_tree
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import (
@@ -16,6 +15,7 @@ from kane_dynamics.exceptions import (
     NameNotFoundError,
 )
 from kane_dynamics.model.load import Load, checked_payload_frames
+from kane_dynamics.model.sample_robots import random_inertia, random_pose, random_tree
 
 TILTED = (1.2, -3.4, -8.0)
 

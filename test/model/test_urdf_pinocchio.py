@@ -16,7 +16,7 @@ from kane_dynamics.model.integration import integrate_coordinates
 from kane_dynamics.model.urdf import load_urdf
 
 pin = pytest.importorskip('pinocchio', reason='the extra "oracle" is not installed')
-from urdf_oracle import UrdfOracle, read  # noqa: E402  (imports pinocchio)
+from studies.peers.pinocchio_twin import PinocchioTwin, urdf_model  # noqa: E402
 
 pytestmark = pytest.mark.oracle
 BASES = ('fixed', 'planar', 'floating')
@@ -82,7 +82,7 @@ def test_random_urdf(seed, base):
     text = random_robot(rng, kinds, followers=2)
     robot = load_urdf(text, base=base)
     for _ in range(3):
-        assert_same(robot, UrdfOracle(robot, read(text, base)), rng)
+        assert_same(robot, PinocchioTwin(robot, urdf_model(text, base)), rng)
 
 
 @needs_robots
@@ -91,7 +91,7 @@ def test_random_urdf(seed, base):
 def test_main_robot(name, base, rng):
     path = ROBOTS / MAIN[name]
     robot = load(path, base=base)
-    oracle = UrdfOracle(robot, read(path, base))
+    oracle = PinocchioTwin(robot, urdf_model(path, base))
     for _ in range(5):
         assert_same(robot, oracle, rng)
 
@@ -106,13 +106,13 @@ def test_locked_joints_are_pinocchios_reduced_model(base, rng):
         'head_1_joint': 0.4,
         'arm_1_joint': 0,
     }
-    full = read(path, base)
+    full = urdf_model(path, base)
     x = pin.neutral(full)
     for name, position in positions.items():
         x[full.joints[full.getJointId(name)].idx_q] = position
     reduced = pin.buildReducedModel(full, [full.getJointId(name) for name in positions], x)
     robot = load(path, base=base, locked_joints=positions)
-    assert_same(robot, UrdfOracle(robot, reduced), rng)
+    assert_same(robot, PinocchioTwin(robot, reduced), rng)
 
 
 @needs_robots
@@ -122,7 +122,7 @@ def test_mimic_joints_are_pinocchios(base, rng):
     path = ROBOTS / MAIN['panda']
     robot = load(path, base=base)
     model = pin.buildModelFromUrdf(str(path), True) if base == 'fixed' else None
-    oracle = UrdfOracle(robot, read(path, base))
+    oracle = PinocchioTwin(robot, urdf_model(path, base))
     if model is not None:
         assert model.nv == robot.nv
         q, v, a = random_state(robot, rng)
@@ -161,4 +161,5 @@ def test_survey(path, rng):
         return
     for base in BASES:
         robot = load(path, base=base)
-        assert_same(robot, UrdfOracle(robot, read(path, base)), rng, matrix=base == 'floating')
+        twin = PinocchioTwin(robot, urdf_model(path, base))
+        assert_same(robot, twin, rng, matrix=base == 'floating')

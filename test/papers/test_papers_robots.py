@@ -14,7 +14,7 @@ from support.trees import random_state
 import kane_dynamics as kd
 
 pytest.importorskip('pinocchio', reason='the extra "oracle" is not installed')
-from support.pinocchio_twin import PinocchioTwin
+from studies.peers.pinocchio_twin import PinocchioTwin
 
 pytestmark = pytest.mark.oracle
 AGREEMENT = 1e-12  # efforts of up to 1e3 N m after some 1e4 roundings

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import kane_dynamics as kd
+from kane_dynamics.model.sample_robots import random_tree
 from support.machines import (
     Z,
     at,
@@ -17,7 +18,7 @@ from support.machines import (
     rolling_disc,
     turned,
 )
-from support.trees import random_state, random_tree
+from support.trees import random_state
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 import kane_dynamics as kd
+from kane_dynamics.model.sample_robots import random_tree
 from support.calculus import derivative
-from support.trees import random_state, random_tree
+from support.trees import random_state
 
 KINDS = ('revolute', 'prismatic', 'helical', 'cylindrical')
 DRIVEN = 1  # index in q and in v of the driven joint

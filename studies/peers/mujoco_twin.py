@@ -24,16 +24,16 @@ from studies.speed.timing import Contender
 
 Floats = NDArray[np.float64]
 _SLIDE, _HINGE = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
-_PLANE = ((_SLIDE, (1, 0, 0)), (_SLIDE, (0, 1, 0)), (_HINGE, (0, 0, 1)))
+_BALL = mujoco.mjtJoint.mjJNT_BALL
 _STIFFNESS = {'solref': [0.002, 1.0], 'solimp': [0.99, 0.999, 0.001, 0.5, 2.0]}  # [s], dampratio
 _GRIP, _NO_GRIP = 1.0, 1e-5  # friction coefficients; MuJoCo allows none below 1e-5
 _PENETRATION = {'wheel': 1e-4, 'skid': 1e-6}  # [m]; a skid pressed less brakes less along its way
 _SKID_RADIUS = 0.1  # [m]
 
 
-class MujocoModel:
+class MujocoTwin:
     """
-    Model and data of a robot of 1-DoF joints on a fixed or planar base.
+    Model and data of a robot without helical, free and mimic joints; all speeds are equal.
 
     Parameters
     ----------
@@ -78,9 +78,20 @@ class MujocoModel:
             _add_actuator(spec, name, *gains)
         self.model = spec.compile()
         self.data = mujoco.MjData(self.model)
-        joints = [self.model.joint(name) for name in robot.velocity_names]
-        self._q = np.array([joint.qposadr[0] for joint in joints])
-        self._v = np.array([joint.dofadr[0] for joint in joints])
+        names = [label for body in robot.bodies for label, *_ in _parts(body.joint)]
+        joints = [self.model.joint(name) for name in names]
+        sizes = [(4, 3) if joint.type[0] == _BALL else (1, 1) for joint in joints]
+        starts = [(joint.qposadr[0], joint.dofadr[0]) for joint in joints]
+        self._q, self._v = (
+            np.array(
+                [
+                    start[k] + i
+                    for start, size in zip(starts, sizes, strict=True)
+                    for i in range(size[k])
+                ]
+            )
+            for k in (0, 1)
+        )
 
     def set_state(self, q: Floats, v: Floats, tau: Floats) -> None:
         """Set coordinates, speeds and applied efforts, and forget the last solution."""
@@ -96,6 +107,20 @@ class MujocoModel:
     def accelerations(self) -> Floats:
         """Return accelerations in our order."""
         return self.data.qacc[self._v].copy()
+
+    def mass_matrix(self, q: Floats) -> Floats:
+        """Return M, armature included."""
+        self.set_state(q, np.zeros(len(self._v)), np.zeros(len(self._v)))
+        mujoco.mj_forward(self.model, self.data)
+        full = np.zeros((self.model.nv, self.model.nv))
+        mujoco.mj_fullM(self.model, self.data, full)
+        return full[np.ix_(self._v, self._v)]
+
+    def bias_force(self, q: Floats, v: Floats) -> Floats:
+        """Return C v + g."""
+        self.set_state(q, v, np.zeros(len(self._v)))
+        mujoco.mj_forward(self.model, self.data)
+        return self.data.qfrc_bias[self._v].copy()
 
     def inverse(self, q: Floats, v: Floats, a: Floats) -> tuple[Contender, Floats]:
         """Return mj_inverse with the copies into and out of its data."""
@@ -122,26 +147,35 @@ def _add_body(parent: Any, body: kd.Body) -> Any:
     made = parent.add_body(
         name=body.name, pos=body.placement.position(), quat=vec4(body.placement.rotation)
     )
-    kind, name = body.joint.kind, body.joint.name
-    planar = isinstance(kind, kd.Planar)
-    names = [name + suffix for suffix in kind.velocity_suffixes]
-    parts = (
-        _PLANE if planar else ((_HINGE if isinstance(kind, kd.Revolute) else _SLIDE, kind.axis),)
-    )
-    for label, (joint, axis) in zip(names, parts, strict=True):
-        options = {'damping': body.joint.damping, 'frictionloss': body.joint.friction}
+    for label, kind, axis in _parts(body.joint):
         made.add_joint(
             name=label,
-            type=joint,
+            type=kind,
             axis=axis,
             armature=body.joint.armature,
-            **({} if planar else options),
+            damping=body.joint.damping,
+            frictionloss=body.joint.friction,
         )
     tensor = body.inertia.tensor
     made.explicitinertial = True
     made.mass, made.ipos = body.inertia.mass, body.inertia.com
     made.fullinertia = [*np.diag(tensor), tensor[0, 1], tensor[0, 2], tensor[1, 2]]
     return made
+
+
+def _parts(joint: kd.Joint) -> list[tuple[str, Any, Any]]:
+    """Return label, type and axis of the joints of MuJoCo that move like one of ours."""
+    kind = joint.kind
+    if isinstance(kind, kd.Spherical):
+        return [(joint.name, _BALL, (0, 0, 1))]
+    if isinstance(kind, kd.Planar):
+        parts: list[Any] = [(_SLIDE, (1, 0, 0)), (_SLIDE, (0, 1, 0)), (_HINGE, (0, 0, 1))]
+    elif isinstance(kind, kd.Cylindrical):
+        parts = [(_HINGE, kind.axis), (_SLIDE, kind.axis)]
+    else:
+        parts = [(_HINGE if isinstance(kind, kd.Revolute) else _SLIDE, kind.axis)]  # type: ignore[attr-defined]
+    names = [joint.name + suffix for suffix in kind.velocity_suffixes]
+    return [(name, *part) for name, part in zip(names, parts, strict=True)]
 
 
 def _add_actuator(spec: Any, joint: str, stiffness: float, damping: float) -> None:
