@@ -9,21 +9,20 @@ list of `soak_faults`, gives references, and looks at every effort.
 import argparse
 import copy
 import heapq
-import itertools
 import math
 import sys
 import tempfile
 import time
 from collections import deque
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 from nav_msgs.msg import Odometry
 from rclpy.qos import QoSProfile
 from ros_bench import LATCHED, ROOT, Bench
 from sensor_msgs.msg import JointState
-from soak_faults import FAULTS, Fault
+from soak_faults import FAULTS, Fault, rounds
+from soak_memory import Memory
 from std_msgs.msg import String
 from std_srvs.srv import Empty
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -34,10 +33,8 @@ LATEST = QoSProfile(depth=1)
 CONTROLLER, SIMULATOR = 'kane_inverse_dynamics', 'kane_simulator'
 RECOVERY = 60.0  # [s] in which efforts must come again; a node starts slowly on a busy machine
 SILENCE = 5.0  # [s] in which zeros must come; with a dead clock the watchdog takes one
+SETTLING = 10  # models published before: so often the heap grows, while it finds room for two
 START = 120.0  # [s] for the first efforts: with `compiled: wait`, the first start compiles
-WARM = 10.0  # [s] of a process's life, and
-WARM_PART = 0.3  # of it, that do not count for the growth of its memory
-PAGE = 4096
 
 
 @dataclass
@@ -51,31 +48,6 @@ class Row:
     not_finite: int = 0
     unfounded: int = 0
     recovery: float = 0.0
-
-
-@dataclass
-class Memory:
-    """Resident memory of a process over its life."""
-
-    samples: list = field(default_factory=list)
-
-    def take(self, process, now):
-        """Take a sample [MB] of a process that lives."""
-        try:
-            pages = Path(f'/proc/{process.pid}/statm').read_text().split()[1]
-        except (OSError, IndexError):
-            return
-        self.samples.append((process.pid, now, int(pages) * PAGE / 1e6))
-
-    def slope(self):
-        """Return the growth [MB/min] after the start, the mean of all lives; nan if too short."""
-        slopes = []
-        for _, life in itertools.groupby(self.samples, key=lambda s: s[0]):
-            t, size = np.array([s[1:] for s in life]).T
-            kept = t > t[0] + max(WARM, WARM_PART * (t[-1] - t[0]))
-            if np.count_nonzero(kept) >= 5:
-                slopes.append(60.0 * np.polyfit(t[kept], size[kept], 1)[0])
-        return float(np.mean(slopes)) if slopes else math.nan
 
 
 class Soak:
@@ -204,6 +176,12 @@ class Soak:
             logs = [p.log.read_text()[-1500:] for p in self.processes.values()]
             raise RuntimeError('\n'.join(['no efforts', *logs]))
 
+    def settle(self):
+        """Let the heaps find their size, so that what grows afterwards is a leak."""
+        (again,) = (fault for fault in FAULTS if fault.action == 'describe again')
+        for _ in range(SETTLING):
+            self.inject(again, 0.5)
+
     def inject(self, fault, seconds):
         """Let a fault act for some time, and the loop recover from it."""
         self.row = row = self.rows[fault.name]
@@ -242,7 +220,8 @@ class Soak:
         for row in self.rows.values():
             if row.not_finite or row.unfounded or math.isinf(row.recovery):
                 found.append(row.fault.name)
-        return found
+        leaking = (name for name, memory in self.memory.items() if memory.leaks())
+        return [*found, *(f'memory of {name}' for name in leaking)]
 
     def table(self):
         """Return the table of all faults."""
@@ -261,10 +240,7 @@ class Soak:
         lines += [
             f'periods without efforts in time, this simulator: {missed}',
             f'late outputs of the controller: {late}',
-            *(
-                f'memory of {name}: {memory.samples[-1][2]:.1f} MB, {memory.slope():+.3f} MB/min'
-                for name, memory in self.memory.items()
-            ),
+            *(f'memory of {name}: {memory.in_words()}' for name, memory in self.memory.items()),
         ]
         return '\n'.join(lines)
 
@@ -290,8 +266,9 @@ def main(arguments=None):
                 {'files': files, 'params': controller},
             )
             soak.wait_for_the_first_efforts()
+            soak.settle()
             end = time.monotonic() + 60.0 * chosen.minutes
-            for fault in itertools.cycle(FAULTS):
+            for fault in rounds():
                 soak.inject(fault, chosen.seconds)
                 if time.monotonic() > end:
                     break

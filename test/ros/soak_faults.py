@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What goes wrong in a soak: the one list of faults, for the short test and for `make soak`."""
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
 HOUR = 3600
+KILL_EVERY = 5  # rounds of about 50 s: a process must live for minutes to show leaks
 
 
 @dataclass(frozen=True)
@@ -97,3 +99,11 @@ FAULTS = (
     Fault('model is nonsense', action='describe badly'),
     Fault('simulator killed', action='kill'),
 )
+
+
+def rounds():
+    """Yield all faults in turn, for ever; the simulator is killed in the first of five rounds."""
+    for number in itertools.count():
+        for fault in FAULTS:
+            if fault.action != 'kill' or number % KILL_EVERY == 0:
+                yield fault

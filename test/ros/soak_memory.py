@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Resident memory of the processes of a soak: whether it grows once it has settled."""
+
+import itertools
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+LIFE = 180.0  # [s]: in a shorter life the heap is still filling, which looks like a leak
+WARM_PART = 0.3  # of a life, that does not count either
+MOST = 0.1  # [MB/min]: the machine code of a model lost in each round would be 1
+PAGE = 4096
+
+
+@dataclass
+class Memory:
+    """Resident memory of a process that may be started several times."""
+
+    samples: list = field(default_factory=list)
+
+    def take(self, process, now):
+        """Take a sample [MB] of a process that lives."""
+        try:
+            pages = Path(f'/proc/{process.pid}/statm').read_text().split()[1]
+        except (OSError, IndexError):
+            return
+        self.samples.append((process.pid, now, int(pages) * PAGE / 1e6))
+
+    def growth(self):
+        """Return the growth [MB/min], the mean of all minutes of long lives, and their number."""
+        slopes, lengths = [], []
+        for _, life in itertools.groupby(self.samples, key=lambda s: s[0]):
+            t, size = np.array([s[1:] for s in life]).T
+            t -= t[0]
+            if t[-1] >= LIFE:
+                settled = t > WARM_PART * t[-1]
+                slopes.append(60.0 * np.polyfit(t[settled], size[settled], 1)[0])
+                lengths.append(t[-1])
+        return (float(np.average(slopes, weights=lengths)) if slopes else math.nan), len(slopes)
+
+    def leaks(self):
+        """Return whether it grows; not where all lives were too short to tell."""
+        return self.growth()[0] > MOST
+
+    def in_words(self):
+        """Return the last sample and the growth."""
+        rate, lives = self.growth()
+        counted = f'{lives} lives of {LIFE / 60.0:g} min or longer'
+        return f'{self.samples[-1][2]:.1f} MB, {rate:+.3f} MB/min in {counted}'
