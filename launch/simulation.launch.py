@@ -1,115 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
 """Closed loop without hardware: kane_simulator and kane_inverse_dynamics."""
 
-import os
-
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import OpaqueFunction
 from launch.conditions import IfCondition
-from launch.substitutions import (
-    EqualsSubstitution,
-    LaunchConfiguration,
-    NotEqualsSubstitution,
-    PathJoinSubstitution,
-)
-from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
-from launch_ros.substitutions import FindPackageShare
+from launch.substitutions import EqualsSubstitution, LaunchConfiguration, NotEqualsSubstitution
+from launch_ros.parameter_descriptions import ParameterValue
 
-from kane_dynamics.ros.launching import end_all
+from kane_dynamics.ros.launching import (
+    PRESETS,
+    SWITCH,
+    argument,
+    config_file,
+    dynamics_node,
+    robot_parameters,
+    value,
+)
 from launch import LaunchDescription
 
-CONFIG = (FindPackageShare('kane_dynamics'), 'config')
-ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}  # a robot's matrices are too small to share out
+TERMS = ('inertia', 'coriolis', 'gravity', 'friction')
 
 
 def launch_setup(context):
     """Return the nodes; they share preset, parameters and, where asked for, a URDF file."""
-    robot = LaunchConfiguration('robot').perform(context)
-    urdf_file = LaunchConfiguration('urdf_file').perform(context)
-    frame_prefix = LaunchConfiguration('frame_prefix').perform(context)
-    params_file = LaunchConfiguration('params_file')
-    shared = [
-        ParameterFile(PathJoinSubstitution([*CONFIG, f'{robot}.yaml'])),
-        ParameterFile(params_file, allow_substs=True),
-        {
-            'params_file': ParameterValue(params_file, value_type=str),
-            'compiled': LaunchConfiguration('compiled'),
-            'end_with_process': os.getpid(),
-        },
-    ]
-    if urdf_file:
-        shared.append({'urdf_file': urdf_file})
-    if frame_prefix:
-        shared.append({'frame_prefix': frame_prefix})
+    shared = robot_parameters(context, {'compiled': LaunchConfiguration('compiled')})
     controller = LaunchConfiguration('controller')
     feedforward = ParameterValue(EqualsSubstitution(controller, 'effort'), value_type=bool)
-    log_arguments = ['--ros-args', '--log-level', LaunchConfiguration('log_level')]
+    clock = {'use_sim_time': value('publish_clock', bool)}
+    simulator = {
+        'rtf': value('rtf', float),
+        'step_size': value('step_size', float),
+        'lockstep': value('lockstep', bool),
+        'publish_clock': value('publish_clock', bool),
+    }
     return [
-        Node(
-            package='kane_dynamics',
-            executable='kane_simulator',
-            name='kane_simulator',
-            namespace=LaunchConfiguration('namespace'),
-            output='screen',
-            on_exit=end_all,
-            additional_env=ONE_THREAD,
-            parameters=[
-                *shared,
-                {
-                    'rtf': ParameterValue(LaunchConfiguration('rtf'), value_type=float),
-                    'step_size': ParameterValue(
-                        LaunchConfiguration('step_size'), value_type=float
-                    ),
-                    'lockstep': ParameterValue(LaunchConfiguration('lockstep'), value_type=bool),
-                    'publish_clock': ParameterValue(
-                        LaunchConfiguration('publish_clock'), value_type=bool
-                    ),
-                },
-            ],
+        dynamics_node(
+            'kane_simulator',
+            [*shared, simulator],
             remappings=[('~/effort_command', 'kane_inverse_dynamics/effort')],
-            arguments=log_arguments,
         ),
-        Node(
-            package='kane_dynamics',
-            executable='kane_inverse_dynamics',
-            name='kane_inverse_dynamics',
-            namespace=LaunchConfiguration('namespace'),
-            output='screen',
-            on_exit=end_all,
-            additional_env=ONE_THREAD,
+        dynamics_node(
+            'kane_inverse_dynamics',
+            [*shared, {**clock, **{f'terms.{term}': feedforward for term in TERMS}}],
             condition=IfCondition(NotEqualsSubstitution(controller, 'none')),
-            parameters=[
-                *shared,
-                {
-                    'use_sim_time': ParameterValue(
-                        LaunchConfiguration('publish_clock'), value_type=bool
-                    ),
-                    'terms.inertia': feedforward,
-                    'terms.coriolis': feedforward,
-                    'terms.gravity': feedforward,
-                    'terms.friction': feedforward,
-                },
-            ],
-            arguments=log_arguments,
         ),
-        Node(
-            package='kane_dynamics',
-            executable='kane_forward_dynamics',
-            name='kane_forward_dynamics',
-            namespace=LaunchConfiguration('namespace'),
-            output='screen',
-            on_exit=end_all,
-            additional_env=ONE_THREAD,
+        dynamics_node(
+            'kane_forward_dynamics',
+            [*shared, clock],
             condition=IfCondition(LaunchConfiguration('forward_dynamics')),
-            parameters=[
-                *shared,
-                {
-                    'use_sim_time': ParameterValue(
-                        LaunchConfiguration('publish_clock'), value_type=bool
-                    ),
-                },
-            ],
-            arguments=log_arguments,
         ),
     ]
 
@@ -118,78 +55,59 @@ def generate_launch_description():
     """Return the launch arguments and the nodes."""
     return LaunchDescription(
         [
-            DeclareLaunchArgument(
-                'namespace',
-                default_value='',
-                description='Namespace of the nodes and their topics.',
-            ),
-            DeclareLaunchArgument(
-                'frame_prefix',
-                default_value='',
-                description='Put before every frame name, r1/ for instance.',
-            ),
-            DeclareLaunchArgument(
+            argument('namespace'),
+            argument('frame_prefix'),
+            argument(
                 'robot',
                 default_value='nonholonomic',
-                choices=['nonholonomic', 'holonomic', 'tiago'],
+                choices=PRESETS,
                 description='Preset config/<robot>.yaml.',
             ),
-            DeclareLaunchArgument(
-                'urdf_file',
-                default_value='',
-                description='URDF or xacro, a path or package:// URI; empty: that of the preset.',
-            ),
-            DeclareLaunchArgument(
+            argument('urdf_file'),
+            argument(
                 'params_file',
-                default_value=PathJoinSubstitution([*CONFIG, 'simulation.yaml']),
+                default_value=config_file('simulation.yaml'),
                 description='Parameters of all nodes; they win over those of the preset.',
             ),
-            DeclareLaunchArgument(
+            argument(
                 'controller',
                 default_value='effort',
                 choices=['none', 'effort', 'pd'],
                 description='none: the simulator alone; effort: feed-forward and PD of '
                 'kane_inverse_dynamics; pd: the same gains without feed-forward.',
             ),
-            DeclareLaunchArgument(
+            argument(
                 'forward_dynamics',
                 default_value='false',
-                choices=['true', 'false'],
+                choices=SWITCH,
                 description='Also start kane_forward_dynamics.',
             ),
-            DeclareLaunchArgument(
+            argument(
                 'compiled',
                 default_value='wait',
                 choices=['auto', 'wait', 'never'],
                 description='Dynamics as machine code: wait for it (the log tells how far it is), '
                 'auto: begin with the slower reference algorithms, never.',
             ),
-            DeclareLaunchArgument(
+            argument(
                 'rtf',
                 default_value='1.0',
                 description='Simulated seconds per second; 0: as fast as possible.',
             ),
-            DeclareLaunchArgument(
-                'step_size', default_value='0.001', description='Integration step [s].'
-            ),
-            DeclareLaunchArgument(
+            argument('step_size', default_value='0.001', description='Integration step in s.'),
+            argument(
                 'lockstep',
                 default_value='false',
-                choices=['true', 'false'],
+                choices=SWITCH,
                 description='Let the simulator wait for the efforts of each state.',
             ),
-            DeclareLaunchArgument(
+            argument(
                 'publish_clock',
                 default_value='true',
-                choices=['true', 'false'],
+                choices=SWITCH,
                 description='Publish /clock; the other nodes then use simulated time.',
             ),
-            DeclareLaunchArgument(
-                'log_level',
-                default_value='info',
-                choices=['debug', 'info', 'warn', 'error', 'fatal'],
-                description='Least severity that is logged.',
-            ),
+            argument('log_level'),
             OpaqueFunction(function=launch_setup),
         ]
     )

@@ -53,4 +53,4 @@ def fingerprint(robot: Robot, constraints: Sequence[Constraint], *more: Any) -> 
 def source_files() -> list[Path]:
     """Return the files whose code the graphs come from."""
     root = Path(__file__).parent.parent
-    return sorted(path for folder in _SOURCES for path in (root / folder).glob('*.py'))
+    return sorted(path for folder in _SOURCES for path in (root / folder).rglob('*.py'))

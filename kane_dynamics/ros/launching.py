@@ -1,11 +1,136 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the launch files share; the only module that imports launch."""
+"""Launch arguments and nodes that the launch files share; the only module that imports launch."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from launch.actions import Shutdown
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
+from launch_ros.substitutions import FindPackageShare
+
+from launch import LaunchDescription
+
+SWITCH = ['true', 'false']
+PRESETS = ['nonholonomic', 'holonomic', 'tiago']
+_ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}  # a robot's matrices are too small to share out
+_COMMON: dict[str, dict[str, Any]] = {
+    'namespace': {
+        'default_value': '',
+        'description': 'Namespace of the nodes and their topics.',
+    },
+    'frame_prefix': {
+        'default_value': '',
+        'description': 'Put before every frame name, r1/ for instance.',
+    },
+    'use_sim_time': {
+        'default_value': 'false',
+        'choices': SWITCH,
+        'description': 'Take the time from /clock.',
+    },
+    'robot': {
+        'default_value': '',
+        'choices': ['', *PRESETS],
+        'description': 'Preset config/<robot>.yaml; empty: none, params_file says it all.',
+    },
+    'urdf_file': {
+        'default_value': '',
+        'description': 'URDF or xacro, a path or package:// URI; empty: that of the preset, '
+        'else the topic robot_description.',
+    },
+    'autostart': {
+        'default_value': 'true',
+        'choices': SWITCH,
+        'description': 'Configure and activate without a lifecycle manager.',
+    },
+    'log_level': {
+        'default_value': 'info',
+        'choices': ['debug', 'info', 'warn', 'error', 'fatal'],
+        'description': 'Least severity that is logged.',
+    },
+}
+
+
+def argument(name: str, **given: Any) -> DeclareLaunchArgument:
+    """Return a launch argument; what is not given is as in all launch files."""
+    return DeclareLaunchArgument(name, **{**_COMMON.get(name, {}), **given})
+
+
+def config_file(name: Any) -> PathJoinSubstitution:
+    """Return the path of an installed parameter file."""
+    return PathJoinSubstitution([FindPackageShare('kane_dynamics'), 'config', name])
+
+
+def value(name: str, kind: type) -> ParameterValue:
+    """Return a launch argument as the value of a parameter."""
+    return ParameterValue(LaunchConfiguration(name), value_type=kind)
+
+
+def robot_parameters(context: Any, more: Mapping[str, Any]) -> list[Any]:
+    """Return preset, parameter file, `more`, then URDF and frame prefix where they are given."""
+    robot = LaunchConfiguration('robot').perform(context)
+    given = {
+        name: LaunchConfiguration(name).perform(context) for name in ('urdf_file', 'frame_prefix')
+    }
+    always = {'params_file': value('params_file', str), 'end_with_process': os.getpid(), **more}
+    return [
+        *([ParameterFile(config_file(f'{robot}.yaml'))] if robot else []),
+        ParameterFile(LaunchConfiguration('params_file'), allow_substs=True),
+        {**always, **{name: text for name, text in given.items() if text}},
+    ]
+
+
+def dynamics_node(name: str, parameters: Sequence[Any], **given: Any) -> Node:
+    """Return a node of this package that ends with the launch, and the launch with it."""
+    return Node(
+        package='kane_dynamics',
+        executable=name,
+        name=name,
+        namespace=LaunchConfiguration('namespace'),
+        output='screen',
+        on_exit=end_all,
+        additional_env=_ONE_THREAD,
+        parameters=list(parameters),
+        arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')],
+        **given,
+    )
+
+
+def one_node_launch(name: str, topics: Mapping[str, Mapping[str, str]]) -> LaunchDescription:
+    """
+    Return the launch of one node on the topics of a robot.
+
+    Parameters
+    ----------
+    name : str
+        Executable, as ``kane_inverse_dynamics``.
+    topics : mapping
+        For each topic of the node its launch argument: name, default_value and description.
+
+    """
+
+    def setup(context: Any) -> list[Node]:
+        start = {key: value(key, bool) for key in ('use_sim_time', 'autostart')}
+        remappings = [(t, LaunchConfiguration(given['name'])) for t, given in topics.items()]
+        return [dynamics_node(name, robot_parameters(context, start), remappings=remappings)]
+
+    file = config_file(f'{name.removeprefix("kane_")}.yaml')
+    return LaunchDescription(
+        [
+            *(argument(common) for common in _COMMON),
+            argument(
+                'params_file',
+                default_value=file,
+                description='Parameters; they win over those of the preset.',
+            ),
+            *(argument(**given) for given in topics.values()),
+            OpaqueFunction(function=setup),
+        ]
+    )
 
 
 def end_all(event: Any, context: Any) -> list[Any] | None:

@@ -1,24 +1,64 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Run laws on mutated copies of the package, in forked children of one process.
+Run laws on mutated modules, in forked children of one process.
 
-Usage: mutation_runner.py COPY TESTS FIRST STRIDE
+Usage: mutation_runner.py COUNT FIRST STRIDE
 
-COPY is a folder with a copy of the package that this process may change, TESTS the folder that
-holds the test tree. Every STRIDE-th mutation from FIRST on is applied in turn and taken back.
-Prints one line of JSON for each: name, exit status of pytest, what it said. The libraries are
-imported once; each child imports the mutated package and runs its laws in it.
+Of COUNT mutants (0: all of them), each STRIDE-th from FIRST on is imported in the place of its
+module by a child of its own, which then runs the laws of the file. Prints one line of JSON for
+each: name, exit status of pytest, what it said. Libraries are imported once.
 """
 
 import io
 import json
 import os
+import random
+import signal
 import sys
 import tempfile
 from contextlib import redirect_stderr, redirect_stdout
+from importlib.machinery import SourceFileLoader
+from importlib.util import spec_from_loader
 from pathlib import Path
 
-PASSED, FAILED, BROKEN = 0, 1, 2
+from laws import FILES, LAWS
+from mutants import PACKAGE, mutants, mutated
+from survivors import SURVIVORS
+
+PASSED = 0
+# a test fails; a test or a conftest cannot be imported, because a machine cannot be built; no end
+SEEN = (1, 2, 4, -signal.SIGALRM)
+SEED = 20240607
+LONGEST = 300  # [s], after which a child is ended; a wrong sign may keep a loop from ending
+
+
+def all_mutants():
+    """Return every mutant of every listed file."""
+    return [mutant for file in FILES for mutant in mutants(file)]
+
+
+def chosen(count):
+    """Return `count` mutants that are not known to survive, always the same; 0: all there are."""
+    every = all_mutants()
+    if not count:
+        return every
+    seen = [mutant for mutant in every if mutant.name not in SURVIVORS]
+    return random.Random(SEED).sample(seen, min(count, len(seen)))
+
+
+class MutantLoader(SourceFileLoader):
+    """Gives one module from a syntax tree; a finder of modules, too."""
+
+    def __init__(self, mutant):
+        name = mutant.file.removesuffix('.py').replace('/', '.')
+        super().__init__(f'kane_dynamics.{name}', str(PACKAGE / mutant.file))
+        self.code = compile(mutated(mutant), self.path, 'exec')
+
+    def get_code(self, fullname):
+        return self.code
+
+    def find_spec(self, fullname, path=None, target=None):
+        return spec_from_loader(fullname, self) if fullname == self.name else None
 
 
 def import_libraries():
@@ -35,64 +75,55 @@ def import_libraries():
         del sys.modules[name]
 
 
-def run_laws(copy, tests, arguments):
+def run_laws(laws, mutant):
     """Return the exit status of pytest and its output, from this (child) process."""
     import pytest
 
-    import kane_dynamics
-
-    if Path(kane_dynamics.__file__).parents[1] != copy:
-        return 99, f'imported {kane_dynamics.__file__}'
-    paths = [str(tests.parent / a) if a.startswith('test/') else a for a in arguments]
-    output = io.StringIO()
+    if mutant is not None:
+        sys.meta_path.insert(0, MutantLoader(mutant))
+    output, status = io.StringIO(), PASSED
     with redirect_stdout(output), redirect_stderr(output):
-        status = pytest.main(
-            [*paths, '-x', '-q', '--no-header', '--tb=line', '-p', 'no:cacheprovider']
-        )
+        for law in laws:
+            options = ('-x', '-q', '--no-header', '--tb=line', '-p', 'no:cacheprovider')
+            status = pytest.main([*LAWS[law], *options])
+            if status != PASSED:
+                break
     return int(status), output.getvalue()[-600:]
 
 
-def in_child(copy, tests, arguments):
+def in_child(laws, mutant=None):
     """Run laws in a forked child; return its status and output."""
-    with tempfile.TemporaryFile('w+') as report:
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / 'report'
         child = os.fork()
         if child == 0:
             status = 98
             try:
-                status, text = run_laws(copy, tests, arguments)
-                report.write(text)
-                report.flush()
+                signal.alarm(LONGEST)
+                os.environ['XDG_CACHE_HOME'] = folder  # no machine code of another mutant
+                status, text = run_laws(laws, mutant)
+                report.write_text(text)
             finally:
                 os._exit(status)
         _, wait_status = os.waitpid(child, 0)
-        report.seek(0)
-        return os.waitstatus_to_exitcode(wait_status), report.read()
+        text = report.read_text() if report.exists() else ''
+        return os.waitstatus_to_exitcode(wait_status), text
 
 
-def main(copy, tests, first, stride):
-    """Apply the mutations and report on each."""
-    sys.dont_write_bytecode = True
-    copy, tests = Path(copy).resolve(), Path(tests).resolve()
-    sys.path.insert(0, str(copy))
-    os.chdir(copy)
+def main(count, first, stride):
+    """Run the laws, then the mutants, and report on each."""
+    os.chdir(PACKAGE.parent)
+    sys.path.insert(0, str(PACKAGE.parent))
     import_libraries()
-    from mutation_table import LAWS, MUTATIONS
 
     def report(name, status, text):
         print(json.dumps({'name': name, 'status': status, 'text': text}), flush=True)
 
     for law in list(LAWS)[first::stride]:
-        report(law, *in_child(copy, tests, LAWS[law]))
-    for number in range(first, len(MUTATIONS), stride):
-        mutation = MUTATIONS[number]
-        path = copy / 'kane_dynamics' / mutation.file
-        source = path.read_text()
-        try:
-            path.write_text(source.replace(mutation.text, mutation.wrong))
-            report(number, *in_child(copy, tests, LAWS[mutation.law]))
-        finally:
-            path.write_text(source)
+        report(law, *in_child([law]))
+    for mutant in chosen(count)[first::stride]:
+        report(mutant.name, *in_child(FILES[mutant.file].split(), mutant))
 
 
 if __name__ == '__main__':
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    main(*map(int, sys.argv[1:]))

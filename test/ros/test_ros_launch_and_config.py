@@ -2,12 +2,12 @@
 """Launch files, YAML files and the documentation agree with the nodes. No ROS needed."""
 
 import ast
-import importlib.util
+import os
 import runpy
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import fake_launch
 import pytest
 import yaml
 from ros_models import flat
@@ -25,31 +25,16 @@ NODE_FILES = {
     'kane_forward_dynamics': 'forward_dynamics_node',
     'kane_simulator': 'simulator_node',
 }
-by_name = pytest.mark.parametrize('path', LAUNCH_FILES, ids=lambda p: p.name)
 by_yaml = pytest.mark.parametrize('path', YAML_FILES, ids=lambda p: p.name)
 by_node = pytest.mark.parametrize('node', TABLES)
 
 
-def calls(path, name):
-    """Return all calls of a function in a file, as name-to-node mappings of their keywords."""
-    tree = ast.parse(path.read_text())
-    found = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
-    return [n for n in found if isinstance(n.func, ast.Name) and n.func.id == name]
-
-
-def keywords(call):
-    return {k.arg: k.value for k in call.keywords}
-
-
-def arguments(path):
-    """Return the launch arguments of a file: name to its keywords."""
-    return {ast.literal_eval(c.args[0]): keywords(c) for c in calls(path, 'DeclareLaunchArgument')}
-
-
-def parameter_names(node):
-    """Return the parameter names written in dictionaries below a syntax node."""
-    found = [n for n in ast.walk(node) if isinstance(n, ast.Dict)]
-    return {ast.literal_eval(key) for n in found for key in n.keys}
+@pytest.fixture(params=LAUNCH_FILES, ids=lambda path: path.name)
+def launch_file(request, monkeypatch):
+    """Return a launch file as it is described with recording stand-ins, and its nodes."""
+    fake_launch.install(monkeypatch)
+    module = runpy.run_path(str(request.param))
+    return fake_launch.Described(module['generate_launch_description']())
 
 
 @pytest.fixture(scope='module')
@@ -75,71 +60,65 @@ def test_there_is_a_launch_file_for_each_node_and_for_the_closed_loop():
     }
 
 
-@by_name
-def test_every_argument_has_a_description_and_choices_where_finite(path):
-    declared = arguments(path)
-    assert declared
-    for name, given in declared.items():
-        assert ast.literal_eval(given['description']).endswith('.') or name == 'step_size', name
+def test_every_argument_has_a_description_and_choices_where_finite(launch_file):
+    assert launch_file.arguments
+    for name, given in launch_file.arguments.items():
+        assert given['description'].endswith('.'), name
         default = given['default_value']
-        if isinstance(default, ast.Constant) and default.value in ('true', 'false'):
-            assert ast.literal_eval(given['choices']) == ['true', 'false'], name
-        if 'choices' in given and isinstance(default, ast.Constant):
-            assert default.value in ast.literal_eval(given['choices']), name
+        if default in ('true', 'false'):
+            assert given['choices'] == ['true', 'false'], name
+        assert default in given.get('choices', [default]), name
 
 
-@by_name
-def test_arguments_are_used_and_declared(path):
-    used = {ast.literal_eval(c.args[0]) for c in calls(path, 'LaunchConfiguration')}
-    assert used == set(arguments(path))
+def test_arguments_are_used_and_declared(launch_file):
+    assert launch_file.used() == set(launch_file.arguments)
 
 
-@by_name
-def test_robot_choices_are_the_presets(path):
-    choices = ast.literal_eval(arguments(path)['robot']['choices'])
+def test_robot_choices_are_the_presets(launch_file):
+    choices = launch_file.arguments['robot']['choices']
     assert {name for name in choices if name} == set(PRESETS)
 
 
-@by_name
-def test_nodes_exist_and_declare_their_parameters(path, console_scripts):
-    nodes = [keywords(c) for c in calls(path, 'Node')]
-    assert nodes
-    for given in nodes:
-        executable = ast.literal_eval(given['executable'])
-        assert ast.literal_eval(given['package']) == 'kane_dynamics'
-        assert ast.literal_eval(given['name']) == executable
+def test_nodes_exist_and_declare_their_parameters(launch_file, console_scripts):
+    assert launch_file.nodes()
+    for given in launch_file.nodes(urdf_file='robot.urdf', frame_prefix='r1/'):
+        executable = given['executable']
+        assert given['package'] == 'kane_dynamics'
+        assert given['name'] == executable
         module, _, function = console_scripts[executable].partition(':')
         assert executable == f'kane_{function}'
         assert (ROOT / Path(*module.split('.'))).with_suffix('.py').is_file()
-        for name in parameter_names(given['parameters']) - ROS_PARAMETERS:
+        names = fake_launch.parameters(given)
+        assert {'params_file', 'end_with_process', 'urdf_file', 'frame_prefix'} <= set(names)
+        for name in set(names) - ROS_PARAMETERS:
             assert matching_spec(name, TABLES[executable]), (executable, name)
 
 
-@by_name
-def test_parameters_shared_by_the_nodes_of_a_file_are_declared_by_all(path):
-    executables = [ast.literal_eval(keywords(c)['executable']) for c in calls(path, 'Node')]
-    inside = [n for c in calls(path, 'Node') for n in parameter_names(c)]
-    shared = parameter_names(ast.parse(path.read_text())) - set(inside) - ROS_PARAMETERS
-    environment = {name for name in shared if name.isupper()}
-    for name in shared - environment:
-        assert all(matching_spec(name, TABLES[e]) for e in executables), name
+def test_what_is_not_given_is_left_to_the_preset(launch_file):
+    for given in launch_file.nodes(robot='tiago'):
+        assert not {'urdf_file', 'frame_prefix'} & set(fake_launch.parameters(given))
+        files = fake_launch.files(given)
+        assert [file.rpartition('/')[2] for file in files[:-1]] == ['tiago.yaml']
+        assert files[-1] == launch_file.arguments['params_file']['default_value']
 
 
-@by_name
-def test_remapped_topics_exist_in_the_node(path):
-    for call in calls(path, 'Node'):
-        given = keywords(call)
-        source = '\n'.join(p.read_text() for p in (ROOT / 'kane_dynamics' / 'ros').glob('*.py'))
-        for pair in getattr(given.get('remappings'), 'elts', ()):
-            assert f"'{ast.literal_eval(pair.elts[0])}'" in source
+def test_remapped_topics_exist_in_the_node(launch_file):
+    source = '\n'.join(p.read_text() for p in (ROOT / 'kane_dynamics' / 'ros').rglob('*.py'))
+    for given in launch_file.nodes():
+        for topic, _ in given.get('remappings', ()):
+            assert f"'{topic}'" in source
 
 
-@by_name
-def test_config_files_named_in_launch_files_exist(path):
-    for node in ast.walk(ast.parse(path.read_text())):
-        value = getattr(node, 'value', None)
-        if isinstance(node, ast.Constant) and str(value).endswith('.yaml') and value != '.yaml':
-            assert (ROOT / 'config' / value).is_file()
+def test_config_files_named_in_launch_files_exist(launch_file):
+    default = launch_file.arguments['params_file']['default_value']
+    assert default.startswith('share/kane_dynamics/config/')
+    assert (ROOT / default.removeprefix('share/kane_dynamics/')).is_file()
+
+
+def test_nodes_end_with_their_launch_and_the_launch_with_its_nodes(launch_file):
+    for given in launch_file.nodes():
+        assert given['on_exit'].__name__ == 'end_all'
+        assert fake_launch.parameters(given)['end_with_process'] == os.getpid()
 
 
 @by_yaml
@@ -177,8 +156,8 @@ def test_every_parameter_is_described_and_its_default_is_legal(node):
 @by_node
 def test_every_parameter_is_read_somewhere(node):
     folder = ROOT / 'kane_dynamics' / 'ros'
-    source = '\n'.join(p.read_text() for p in folder.glob('*.py') if p.name != 'tables.py')
-    tables = runpy.run_path(str(folder / 'tables.py'))
+    source = '\n'.join(p.read_text() for p in folder.rglob('*.py') if p.name != 'nodes.py')
+    tables = runpy.run_path(str(folder / 'parameters' / 'nodes.py'))
     fields = {
         f.name
         for table in tables.values()
@@ -204,7 +183,8 @@ def test_documentation_names_every_topic_of_the_node(node):
         'kane_forward_dynamics': ('base_node', 'model_host', 'diagnostics'),
         'kane_simulator': ('simulator_output', 'model_host', 'diagnostics'),
     }
-    source = own + ''.join((folder / f'{name}.py').read_text() for name in helpers[node])
+    files = {path.stem: path for path in folder.rglob('*.py')}
+    source = own + ''.join(files[name].read_text() for name in helpers[node])
     makers = (
         'create_publisher',
         'create_lifecycle_publisher',
@@ -243,22 +223,11 @@ def test_specs_of_a_table_are_in_order():
     assert [s.name for s in specs(RobotParameters)][:2] == ['robot_description', 'urdf_file']
 
 
-@by_name
+@pytest.mark.parametrize('path', LAUNCH_FILES, ids=lambda path: path.name)
 def test_launch_file_is_understood_by_launch(path):
     pytest.importorskip('launch_ros', reason='launch_ros is not on PyPI')
-    spec = importlib.util.spec_from_file_location('launch_file', path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    description = module.generate_launch_description()
-    assert {a.name for a in description.get_launch_arguments()} == set(arguments(path))
-
-
-@by_name
-def test_nodes_end_with_their_launch_and_the_launch_with_its_nodes(path):
-    nodes = [keywords(c) for c in calls(path, 'Node')]
-    assert all(given['on_exit'].id == 'end_all' for given in nodes)
-    text = path.read_text()
-    assert text.count("'end_with_process': os.getpid()") == 1
+    description = runpy.run_path(str(path))['generate_launch_description']()
+    assert 'robot' in {argument.name for argument in description.get_launch_arguments()}
 
 
 class Context:
@@ -266,16 +235,13 @@ class Context:
 
 
 def test_a_failed_node_ends_the_launch_with_an_error(monkeypatch):
-    actions = SimpleNamespace(Shutdown=lambda reason: reason)
-    monkeypatch.setitem(sys.modules, 'launch', SimpleNamespace(actions=actions))
-    monkeypatch.setitem(sys.modules, 'launch.actions', actions)
-    monkeypatch.delitem(sys.modules, 'kane_dynamics.ros.launching', raising=False)
-    launching = importlib.import_module('kane_dynamics.ros.launching')
-    monkeypatch.delitem(sys.modules, 'kane_dynamics.ros.launching')
+    launching = fake_launch.install(monkeypatch)
     failed = SimpleNamespace(process_name='kane_simulator-1', returncode=1)
     with pytest.raises(RuntimeError, match='kane_simulator-1 ended with exit code 1'):
         launching.end_all(failed, Context())
     ended = SimpleNamespace(process_name='kane_simulator-1', returncode=0)
-    assert launching.end_all(ended, Context()) == ['kane_simulator-1 has ended']
+    assert [end.given['reason'] for end in launching.end_all(ended, Context())] == [
+        'kane_simulator-1 has ended'
+    ]
     Context.is_shutdown = True  # nodes that end because the launch ends
     assert launching.end_all(failed, Context()) is None
