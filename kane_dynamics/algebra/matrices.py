@@ -47,6 +47,17 @@ def product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     return result[:, 0] if b.ndim == 1 else result
 
 
+def scaled(a: NDArray[Any], s: Scalar) -> NDArray[Any]:
+    """Return s a; where one of them is traced, zeros stay plain zeros."""
+    if isinstance(s, REAL_NUMBER):
+        return a * s
+    result = np.zeros(a.shape, dtype=object)
+    for place, entry in np.ndenumerate(a):
+        if not is_zero(entry):
+            result[place] = entry * s
+    return result
+
+
 def is_zero(entry: Scalar) -> bool:
     """Return whether a scalar is the number 0 (a traced scalar never is)."""
     return isinstance(entry, REAL_NUMBER) and entry == 0.0

@@ -19,7 +19,7 @@ from typing import Any
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, power
 from kane_dynamics.algebra.inertia import Inertia
-from kane_dynamics.algebra.matrices import skew
+from kane_dynamics.algebra.matrices import product, scaled, skew
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, pure, rotate, scale
 from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
@@ -54,10 +54,10 @@ class CompositeInertia:
     def of_body(inertia: Inertia) -> CompositeInertia:
         """Return the inertia of one body about the origin of its frame."""
         arm = skew(inertia.com)
-        about_origin = inertia.tensor - inertia.mass * (arm @ arm)
+        about_origin = inertia.tensor - scaled(product(arm, arm), inertia.mass)
         x, y, z = (pure(row) for row in about_origin.tolist())
         return CompositeInertia(
-            inertia.mass, pure((inertia.mass * inertia.com).tolist()), (x, y, z)
+            inertia.mass, pure(scaled(inertia.com, inertia.mass).tolist()), (x, y, z)
         )
 
     def __add__(self, other: CompositeInertia) -> CompositeInertia:

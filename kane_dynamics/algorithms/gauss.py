@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.inertia import Inertia
-from kane_dynamics.algebra.matrices import product, skew
+from kane_dynamics.algebra.matrices import product, scaled, skew
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algorithms.jacobians import BodyJacobian, body_jacobians
 from kane_dynamics.model.robot import Robot
@@ -51,20 +51,20 @@ def gauss_gravity_force(robot: Robot, q: Any) -> NDArray[Any]:
     return total
 
 
-def psi(inertia: Inertia) -> NDArray[np.float64]:
+def psi(inertia: Inertia) -> NDArray[Any]:
     """Return Psi = blkdiag(I_c, m 1) (31), shape (6, 6)."""
-    matrix = np.zeros((6, 6))
+    matrix = np.zeros((6, 6), dtype=inertia.tensor.dtype)
     matrix[:3, :3] = inertia.tensor
-    matrix[3:, 3:] = inertia.mass * np.eye(3)
+    matrix[3:, 3:] = scaled(np.eye(3), inertia.mass)
     return matrix
 
 
 def s_bar(inertia: Inertia, omega: NDArray[Any]) -> NDArray[Any]:
     """Return Sbar = blkdiag(-S(I_c omega), m S(omega)) (44), shape (6, 6)."""
     spin, momentum = skew(omega), skew(product(inertia.tensor, omega))
-    matrix = np.zeros((6, 6), dtype=spin.dtype)
+    matrix = np.zeros((6, 6), dtype=np.result_type(spin, momentum))
     matrix[:3, :3] = -momentum
-    matrix[3:, 3:] = inertia.mass * spin
+    matrix[3:, 3:] = scaled(spin, inertia.mass)
     return matrix
 
 

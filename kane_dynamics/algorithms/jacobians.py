@@ -81,7 +81,7 @@ def _in_columns(nv: int, joint: JointMotion, vectors: list[NDArray[Any]]) -> NDA
 
 def _shifted(at_origin: BodyJacobian, com: NDArray[Any]) -> BodyJacobian:
     """Return the Jacobian of the point `com` of the body: v_C = v_B + omega x p_BC."""
-    shift = np.eye(6)
+    shift = np.eye(6, dtype=com.dtype)
     shift[3:, :3] = -skew(com)
     jacobian, rate = product(shift, at_origin.jacobian), product(shift, at_origin.rate)
     return BodyJacobian(jacobian, rate, at_origin.from_world)

@@ -55,7 +55,7 @@ class LagrangeJacobian:
     jacobian: NDArray[Any]
     rate: NDArray[Any]
     omega: NDArray[Any]
-    mass: NDArray[np.float64]
+    mass: NDArray[Any]
     to_world: NDArray[Any]
 
     @property

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.exceptions import NotFingerprintableError
 from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels, store_kernels
@@ -63,6 +65,7 @@ def build_kernels(
     constraints: Sequence[Constraint],
     plan: RowPlan,
     frames: Sequence[str],
+    payloads: Sequence[str],
     derivatives: bool,
     methods: bool,
     effort: EffortLaw | None,
@@ -79,7 +82,14 @@ def build_kernels(
     if use_cache:
         try:
             key = fingerprint(
-                robot, constraints, plan, tuple(frames), derivatives, methods, effort
+                robot.with_gravity(np.zeros(3)),  # set when the code runs
+                constraints,
+                plan,
+                tuple(frames),
+                tuple(payloads),
+                derivatives,
+                methods,
+                effort,
             )
         except NotFingerprintableError as error:
             remark = f'not usable: {error}'
@@ -89,7 +99,8 @@ def build_kernels(
             return Build(kernels, 'cache', remark, methods)
     if too_large(robot):
         graphs = LARGE_GRAPHS
-    built = _compile_all(Tracer(robot, constraints, frames, plan), graphs, effort, progress)
+    tracer = Tracer(robot, constraints, frames, plan, payloads=payloads)
+    built = _compile_all(tracer, graphs, effort, progress)
     if key is not None:
         remark += ', ' + store_kernels(cache_folder(), key, built)
     return Build(built, 'compiled', remark, methods)

@@ -10,9 +10,11 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.build import Progress, build_kernels
 from kane_dynamics.kernels.compiled import CompiledRobot
 from kane_dynamics.kernels.generic import too_large
+from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.kernels.recording import EffortLaw
 from kane_dynamics.kernels.selection import row_plan
 from kane_dynamics.model.checks import as_function
+from kane_dynamics.model.load import checked_payload_frames
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_frames
 
@@ -22,6 +24,7 @@ def compile_robot(
     constraints: Sequence[Constraint] = (),
     *,
     frames: Sequence[str] | None = None,
+    payloads: Sequence[str] = (),
     derivatives: bool = False,
     methods: bool = False,
     effort: EffortLaw | None = None,
@@ -39,6 +42,8 @@ def compile_robot(
         Rows of the forward dynamics and of the simulation.
     frames : sequence of str, optional
         Links of `CompiledRobot.frame_poses`; all bodies where left out.
+    payloads : sequence of str
+        Frames that may carry a payload, see `CompiledRobot.set_payload`.
     derivatives : bool
         Whether to compile the derivatives too.
     methods : bool
@@ -57,14 +62,15 @@ def compile_robot(
     NameNotFoundError
         If a frame does not exist.
     InvalidInputError
-        If the effort law cannot be traced, or the robot is too large for compiled steps with one
-        or for derivatives.
+        If a frame for payloads comes twice or is part of the world, the effort law cannot be
+        traced, or the robot is too large for compiled steps with one or for derivatives.
     ConstraintError
         If a user's constraint function cannot be traced.
 
     """
     constraints = checked_constraints(robot, constraints)
     names = checked_frames(robot, frames)
+    parameters = Parameters(robot, checked_payload_frames(robot, payloads))
     if effort is not None:
         as_function('effort', effort, 't', 'q', 'v')
     if too_large(robot) and (derivatives or effort is not None):
@@ -72,5 +78,6 @@ def compile_robot(
         raise InvalidInputError(f'this robot with {robot.nv} speeds is too large for {what}')
     plan = row_plan(robot, constraints)
     rows = tuple(constraints)
-    build = build_kernels(robot, rows, plan, names, derivatives, methods, effort, cache, progress)
-    return CompiledRobot(robot, rows, plan, names, build, effort)
+    choices = derivatives, methods, effort, cache, progress
+    build = build_kernels(robot, rows, plan, names, payloads, *choices)
+    return CompiledRobot(parameters, rows, plan, names, build, effort)

@@ -30,10 +30,11 @@ from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.method_terms import CompiledTerms
 from kane_dynamics.kernels.module import LARGEST_INPUT
 from kane_dynamics.kernels.native import Linker
+from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.kernels.recording import EffortLaw
 from kane_dynamics.kernels.selection import RowPlan
 from kane_dynamics.model.checks import as_choice, as_number
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.robot import POINT, Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.reference import ReferenceEngine, check_halvings
@@ -87,7 +88,7 @@ class CompiledRobot:
     Attributes
     ----------
     robot : Robot
-        The robot.
+        The robot with the present gravity and payloads.
     constraints : tuple of Constraint
         All rows, redundant ones included.
     frames : tuple of str
@@ -103,14 +104,14 @@ class CompiledRobot:
 
     def __init__(
         self,
-        robot: Robot,
+        parameters: Parameters,
         constraints: Sequence[Constraint],
         plan: RowPlan,
         frames: Sequence[str],
         build: Build,
         effort: EffortLaw | None = None,
     ) -> None:
-        self.robot = robot
+        self._parameters = parameters
         self._plan = plan
         self.constraints = tuple(constraints)
         self.frames = tuple(frames)
@@ -119,18 +120,19 @@ class CompiledRobot:
         self._build = build
         self.effort = effort
         self._linker = Linker()
+        loaded = self._linker, parameters.values
         self._kernels = {
-            name: Kernel(name, build.kernels[name], names, self._reference(name), self._linker)
+            name: Kernel(name, build.kernels[name], names, self._reference(name), *loaded)
             for name, names in _INPUTS.items()
             if name in build.kernels
         }
         calls = {name: kernel.call for name, kernel in self._kernels.items()}
         self._generic: GenericTerms | None = None
-        if too_large(robot):
-            self._generic = GenericTerms(robot, calls['inertial_effort'], calls['bias_force'])
+        if too_large(parameters.robot):
+            self._generic = GenericTerms(parameters, calls['inertial_effort'], calls['bias_force'])
             calls |= self._generic.functions(self.constraints)
         calls['constraint_rows'] = self.constraint_rows
-        self._terms = CompiledTerms(robot, self.constraints, calls, self._kernels)
+        self._terms = CompiledTerms(parameters, self.constraints, calls, self._kernels)
         self.inverse_dynamics = calls['inverse_dynamics']
         self.bias_force = calls['bias_force']
         self.gravity_force = calls['gravity_force']
@@ -142,6 +144,68 @@ class CompiledRobot:
         self.forward_dynamics = calls['forward_dynamics']
         self._engines: dict[tuple[str, bool, int], CompiledEngine] = {}
         self._rows: ConstraintRows | None = None
+
+    @property
+    def robot(self) -> Robot:
+        """Return the robot with the present gravity and payloads."""
+        return self._parameters.robot
+
+    def set_gravity(self, vector: ArrayLike) -> None:
+        """
+        Set the gravity acceleration of all functions, from their next call on.
+
+        Nothing is compiled again. Not while another thread is in a call.
+
+        Parameters
+        ----------
+        vector : array_like, shape (3,)
+            In world axes [m/s^2], less the acceleration of the world frame: a tilted or an
+            accelerated base.
+
+        Raises
+        ------
+        InvalidInputError
+            If it is not three finite numbers.
+
+        """
+        self._parameters.set_gravity(vector)
+
+    def set_payload(
+        self,
+        frame: str,
+        mass: float,
+        com: ArrayLike = (0.0, 0.0, 0.0),
+        inertia: ArrayLike = POINT,
+    ) -> None:
+        """
+        Set what a frame carries, for all functions, from their next call on.
+
+        It takes the place of what the frame carried; mass 0 takes it off. Nothing is compiled
+        again. Not while another thread is in a call.
+
+        Parameters
+        ----------
+        frame : str
+            One of the frames that ``payloads`` named when compiling.
+        mass : float
+            [kg], >= 0.
+        com : array_like, shape (3,)
+            Its centre of mass from the origin of the frame, in the frame's axes [m].
+        inertia : array_like, shape (3, 3)
+            Its inertia about the centre of mass, in the frame's axes [kg m^2]; a point mass where
+            left out.
+
+        Raises
+        ------
+        NameNotFoundError
+            If there is no such frame.
+        InvalidInputError
+            If the frame was not named when compiling, or anything but real numbers is given.
+        InvalidInertiaError
+            If no body has this mass and inertia.
+
+        """
+        self._parameters.set_payload(frame, mass, com, inertia)
 
     @property
     def fallbacks(self) -> int:
@@ -309,7 +373,8 @@ class CompiledRobot:
         if key not in self._engines:
             code = self._build.kernels[STEPS].code
             name = step_name(integrator, projection)
-            self._engines[key] = CompiledEngine(self, name, code, *key, self._linker)
+            loaded = self._linker, self._parameters.values
+            self._engines[key] = CompiledEngine(self, name, code, *key, *loaded)
         return self._engines[key]
 
     def simulate(
@@ -364,11 +429,11 @@ class CompiledRobot:
         )
 
     def _reference(self, name: str) -> Callable[..., Any]:
-        robot = self.robot
+        load, constraints = self._parameters, self.constraints
         if name in ('forward_dynamics', 'motion'):
 
             def acceleration(q: Floats, v: Floats, tau: Floats, time: Any = (0.0,)) -> Floats:
-                found = forward_dynamics(robot, q, v, tau, self.constraints, time=float(time[0]))
+                found = forward_dynamics(load.robot, q, v, tau, constraints, time=float(time[0]))
                 return found.acceleration
 
             return acceleration
@@ -377,7 +442,7 @@ class CompiledRobot:
         if name in _NEVER_SOLVED:
             return self._no_reference
         function = getattr(dynamics, name)
-        return lambda *arrays: function(robot, *arrays)
+        return lambda *arrays: function(load.robot, *arrays)
 
     def _no_reference(self, q: Floats, *_: Floats) -> Floats:
         """Say why machine code that solves nothing has no answer."""

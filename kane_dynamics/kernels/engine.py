@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -34,9 +35,12 @@ _MOST_STEPS_AT_ONCE = 10_000  # Ctrl-C waits for these
 class Motions(Protocol):
     """The compiled robot, as far as an engine needs it."""
 
-    robot: Robot
     constraints: tuple[Constraint, ...]
     effort: EffortLaw | None
+
+    @property
+    def robot(self) -> Robot:
+        """Return the robot with the present gravity and payloads."""
 
     def motion(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, time: float = 0.0) -> Motion:
         """Return accelerations and multipliers at a state."""
@@ -62,6 +66,8 @@ class CompiledEngine:
         How often a step that fails is cut in two, by the reference.
     linker : Linker
         Loads the object file.
+    parameters : ndarray
+        What the machine code reads at each call; see `parameters`.
 
     Attributes
     ----------
@@ -79,17 +85,32 @@ class CompiledEngine:
         projection: bool,
         halvings: int,
         linker: Linker,
+        parameters: Floats,
     ) -> None:
         self._compiled = compiled
-        pointers = [ctypes.c_void_p] * 5
+        pointers = [ctypes.c_void_p] * 6
         self._run = NativeModule(code, [name], linker).function(
             name, ctypes.c_int64, *pointers, ctypes.c_int64, ctypes.c_int64
         )
-        self._reference = ReferenceEngine(
-            compiled.robot, compiled.constraints, integrator, projection, halvings=halvings
+        self._parameters = parameters
+        self._make_reference = partial(
+            ReferenceEngine,
+            constraints=compiled.constraints,
+            integrator=integrator,
+            projection=projection,
+            halvings=halvings,
         )
+        self._known = compiled.robot, self._make_reference(compiled.robot)
         self._projection = projection
         self.fallbacks = 0
+
+    @property
+    def _reference(self) -> ReferenceEngine:
+        """Return the reference for the present gravity and payloads."""
+        robot = self._compiled.robot
+        if robot is not self._known[0]:
+            self._known = robot, self._make_reference(robot)
+        return self._known[1]
 
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         """Return accelerations and multipliers at a state."""
@@ -146,7 +167,7 @@ class CompiledEngine:
         while done < count:
             clock = np.array([t + done * h, h])
             rows = (tables.q[done:], tables.v[done:], tables.ranks[done:])
-            arrays = (efforts[varies * done :], clock, *rows)
+            arrays = (efforts[varies * done :], clock, *rows, self._parameters)
             asked = min(count - done, _MOST_STEPS_AT_ONCE)
             taken = self._run(*[array.ctypes.data for array in arrays], asked, varies)
             done += taken

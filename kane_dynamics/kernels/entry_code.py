@@ -16,6 +16,7 @@ TABLE = (
     'call',
     'slow_path',
     'out_keyword',
+    'parameters',
 )
 # PyArrayObject of the public C headers: offsets after the object header.
 _DATA, _NDIM, _DIMENSIONS, _DESCR, _FLAGS = 0, 8, 16, 40, 48
@@ -81,7 +82,7 @@ def entry_text(spec: KernelSpec, header: int) -> str:
     ]
     for o, size in enumerate(spec.output_sizes[1:], start=1):
         lines.append(f'%scratch{o} = alloca [{max(size, 1)} x double]')
-    pointers = [f'ptr %a{i}.data' for i in range(count)] + ['ptr %data']
+    pointers = [f'ptr %a{i}.data' for i in range(count)] + ['ptr %parameters', 'ptr %data']
     pointers += [f'ptr %scratch{o}' for o in range(1, len(spec.output_sizes))]
     lines += [
         f'%health = call double @{spec.name}({", ".join(pointers)})',

@@ -21,6 +21,7 @@ from kane_dynamics.algorithms.forward_dynamics import solve_motion
 from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.constraints.base import Constraint, constraint_rows
 from kane_dynamics.model.arguments import Arguments, as_output, fill_rows
+from kane_dynamics.model.load import Load
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 
@@ -45,9 +46,14 @@ def too_large(robot: Robot) -> bool:
 class GenericTerms:
     """M and C v + g from compiled recursions; see `simulation.reference.Terms`."""
 
-    robot: Robot
+    load: Load
     inertial_effort: Callable[..., Any]
     bias: Callable[..., Any]
+
+    @property
+    def robot(self) -> Robot:
+        """Return the robot with the present payloads."""
+        return self.load.robot
 
     def mass_matrix(self, q: Floats) -> Floats:
         """Return M, shape (nv, nv)."""
@@ -87,7 +93,7 @@ class GenericTerms:
             return self.mass_matrix(q)
 
         def coriolis(q: Floats, v: Floats) -> Floats:
-            return coriolis_matrix(robot, q, v)
+            return coriolis_matrix(self.robot, q, v)
 
         state, clock = ('q', 'v', 'tau', 'time'), {'time': np.zeros(1)}
         forward = Arguments('forward_dynamics', state, (nq, nv, nv, 1), clock)

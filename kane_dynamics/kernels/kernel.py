@@ -21,6 +21,7 @@ from kane_dynamics.model.arguments import Arguments, as_output, fill_rows
 
 Floats = NDArray[np.float64]
 Reference = Callable[..., Any]
+NO_PARAMETERS = np.empty(0)
 
 
 class Kernel:
@@ -40,6 +41,8 @@ class Kernel:
         where a solve is ill conditioned, a quaternion is not unit or a number too large.
     linker : Linker
         Loads the machine code.
+    parameters : ndarray
+        What the machine code reads at each call besides its inputs; see `parameters`.
 
     Attributes
     ----------
@@ -63,6 +66,7 @@ class Kernel:
         input_names: Sequence[str],
         reference: Reference,
         linker: Linker,
+        parameters: Floats = NO_PARAMETERS,
     ) -> None:
         self.name = name
         self.instructions = cached.instructions
@@ -74,12 +78,13 @@ class Kernel:
         self._arguments = Arguments(name, names, cached.input_sizes, {})
         self._reference = reference
         module = NativeModule(cached.code, [name, f'{name}_batch', f'{name}_entry'], linker)
-        pointers = [ctypes.c_void_p] * (self.takes + len(self._shapes))
+        pointers = [ctypes.c_void_p] * (self.takes + 1 + len(self._shapes))
         self._one = module.function(name, ctypes.c_double, *pointers)
         self._many = module.function(
             f'{name}_batch', None, *pointers, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
         )
-        self.call = make_entry(module, name, self._checked_call)
+        self._parameters = parameters
+        self.call = make_entry(module, name, self._checked_call, parameters)
 
     def all_outputs(self, *inputs: Any) -> list[Floats] | None:
         """Return every output at one state, or None where the machine code has none."""
@@ -87,6 +92,7 @@ class Kernel:
         buffer = np.empty(self._ends[-1])
         first = buffer.ctypes.data
         places = [first + 8 * start for start in self._ends[:-1]]
+        arrays.append(self._parameters)
         health = self._one(*[x.ctypes.data for x in arrays], *places)
         if health < HEALTH_LIMIT:
             self.fallbacks += 1
@@ -110,7 +116,7 @@ class Kernel:
             return self._batch(arrays, rows, out)
         result = as_output(self._shapes[0], out)
         rest = [np.empty(shape) for shape in self._shapes[1:]]
-        health = self._one(*[x.ctypes.data for x in (*arrays, result, *rest)])
+        health = self._one(*[x.ctypes.data for x in (*arrays, self._parameters, result, *rest)])
         if health < HEALTH_LIMIT:
             finite = all(np.isfinite(x).all() for x in arrays)
             result[...] = self._reference(*arrays) if finite else np.nan
@@ -125,7 +131,7 @@ class Kernel:
         result = as_output((count, *self._shapes[0]), out)
         rest = [np.empty((count, *shape)) for shape in self._shapes[1:]]
         health = np.empty(count)
-        run_batch(self._many, [*full, result, *rest], health)
+        run_batch(self._many, [*full, self._parameters, result, *rest], health)
         ill = np.flatnonzero(health < HEALTH_LIMIT)
         self.fallbacks += fill_rows(self._reference, full, result, ill)
         return result

@@ -20,11 +20,14 @@ class KernelSpec:
     name : str
         Name of the kernel.
     function : casadi.Function
-        Inputs dense vectors; outputs of any sparsity; the last output is the scalar health.
+        Inputs dense vectors, `parameters` last where there are any; outputs of any sparsity; the
+        last output is the scalar health.
     input_sizes : tuple of int
-        Length of each input.
+        Length of each input but the parameters.
     output_shapes : tuple of tuple of int
         Shape of each output array but the health. The Python entry returns the first.
+    parameters : int
+        Length of the vector of numbers that stay the same from call to call until they are set.
 
     """
 
@@ -32,6 +35,7 @@ class KernelSpec:
     function: ca.Function
     input_sizes: tuple[int, ...]
     output_shapes: tuple[tuple[int, ...], ...]
+    parameters: int = 0
 
     @property
     def output_sizes(self) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from kane_dynamics.algorithms.lagrange import (
     velocity_force_of_bodies,
 )
 from kane_dynamics.kernels.kernel_spec import KernelSpec
-from kane_dynamics.kernels.trace import Tracer, column, matrix, spec
+from kane_dynamics.kernels.trace import Tracer, column, matrix
 
 
 def gibbs_gradient(tracer: Tracer) -> KernelSpec:
@@ -21,7 +21,7 @@ def gibbs_gradient(tracer: Tracer) -> KernelSpec:
     q, v, a = tracer.q, tracer.v, tracer.a
     S = ca.SX(gibbs(tracer.robot, q, v, a))
     gradient = ca.densify(ca.gradient(S, column(a)))
-    return spec('gibbs_gradient', [q, v, a], [gradient], [(tracer.robot.nv,)])
+    return tracer.spec('gibbs_gradient', [q, v, a], [gradient], [(tracer.robot.nv,)])
 
 
 def lagrange_terms(tracer: Tracer) -> KernelSpec:
@@ -34,7 +34,7 @@ def lagrange_terms(tracer: Tracer) -> KernelSpec:
         matrix(mass_of_bodies(robot, bodies), nv),
         column(velocity_force_of_bodies(robot, bodies, v)),
     ]
-    return spec('lagrange_terms', [q, v], outputs, [stack.shape, (nv, nv), (nv,)])
+    return tracer.spec('lagrange_terms', [q, v], outputs, [stack.shape, (nv, nv), (nv,)])
 
 
 METHOD_GRAPHS = (gibbs_gradient, lagrange_terms)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kane_dynamics.algorithms.terms import ReferenceTerms
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.kernels.kernel import Kernel
+from kane_dynamics.model.load import Load
 from kane_dynamics.model.robot import Robot
 
 Floats = NDArray[np.float64]
@@ -28,8 +29,8 @@ class CompiledTerms:
 
     Parameters
     ----------
-    robot : Robot
-        The robot.
+    load : Load
+        The robot and what it carries.
     constraints : sequence of Constraint
         All rows.
     calls : mapping of str to callable
@@ -39,10 +40,15 @@ class CompiledTerms:
 
     """
 
-    robot: Robot
+    load: Load
     constraints: Sequence[Constraint]
     calls: Mapping[str, Callable[..., Any]]
     kernels: Mapping[str, Kernel]
+
+    @property
+    def robot(self) -> Robot:
+        """Return the robot with the present gravity and payloads."""
+        return self.load.robot
 
     @property
     def _reference(self) -> ReferenceTerms:

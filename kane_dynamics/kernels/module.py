@@ -2,14 +2,14 @@
 """
 One LLVM module for one kernel: single states, batches, and an entry for Python.
 
-Exported functions, with one pointer for each input and output array:
+Exported functions, with a pointer for each input, one for the parameters, one for each output:
 
 - ``NAME``: one state. Returns the health of its solves: the smallest pivot relative to the
   diagonal it came from, 1 where nothing is solved; 0 where an input is NaN, used or not, or
   larger than LARGEST_INPUT, so that NaN in is NaN out. Writes no output where that is below
   HEALTH_LIMIT.
-- ``NAME_batch``: states ``begin`` to ``end`` of row-major arrays, several at once in vector lanes;
-  writes the health of each state.
+- ``NAME_batch``: states ``begin`` to ``end`` of row-major arrays, several at once in vector lanes,
+  all with the same parameters; writes the health of each state.
 - ``NAME_entry``: a CPython function (vectorcall convention) on float64 arrays of exactly the right
   shape, C-contiguous and aligned. Everything else is passed on to a Python function that checks,
   converts, runs batches and raises the named errors.
@@ -69,6 +69,8 @@ def kernel_text(spec: KernelSpec, lanes: int) -> tuple[str, set[str]]:
         for i, size in enumerate(spec.input_sizes)
     ]
     squares = _sum_of_squares(block, inputs)
+    if spec.parameters:
+        inputs.append([_load(block, '%parameters', k, 0) for k in range(spec.parameters)])
     outputs = append_graph(block, spec.function, inputs)
     # false for NaN in any input, used or not, and before sines of large angles lose digits
     sound = block.emit(f'fcmp ole {block.type} {squares}, {block.constant(LARGEST_INPUT**2)}')
@@ -91,6 +93,7 @@ def kernel_text(spec: KernelSpec, lanes: int) -> tuple[str, set[str]]:
         block.lines += ['br label %done', 'done:']
     arguments = ', '.join(
         [f'ptr %in{i}' for i in range(len(spec.input_sizes))]
+        + ['ptr %parameters']
         + [f'ptr %out{o}' for o in range(len(spec.output_sizes))]
     )
     name = spec.name if lanes == 1 else f'{spec.name}_lanes'
@@ -167,6 +170,7 @@ def _address(block: Block, array: str, k: int) -> str:
 def _batch(spec: KernelSpec, lanes: int) -> str:
     """Return the loop over states: whole vectors first, then what is left one by one."""
     arrays = [(f'in{i}', size) for i, size in enumerate(spec.input_sizes)]
+    arrays.append(('parameters', 0))
     arrays += [(f'out{o}', size) for o, size in enumerate(spec.output_sizes)]
     parameters = ', '.join(f'ptr %{name}' for name, _ in arrays)
 

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
+from numpy.typing import NDArray
 
 from kane_dynamics.exceptions import MissingPackageError
 from kane_dynamics.kernels.entry_code import TABLE
@@ -212,13 +213,17 @@ def entries_supported() -> bool:
 
 
 def make_entry(
-    module: NativeModule, name: str, slow_path: Callable[..., Any]
+    module: NativeModule,
+    name: str,
+    slow_path: Callable[..., Any],
+    parameters: NDArray[np.float64],
 ) -> Callable[..., Any]:
     """
     Return a builtin function for the kernel.
 
     Calls with float64 arrays of the exact shapes run at once; all others, and states whose solve
-    is ill conditioned, go to `slow_path` with the same arguments.
+    is ill conditioned, go to `slow_path` with the same arguments. The code reads the parameters
+    from their array at each call.
     """
     if not entries_supported():
         return slow_path
@@ -230,12 +235,13 @@ def make_entry(
         **{slot: _api_address(name) for slot, name in _CALLED.items()},
         'slow_path': id(slow_path),
         'out_keyword': id(keyword),
+        'parameters': parameters.ctypes.data,
     }
     table = np.array([addresses[slot] for slot in TABLE], dtype=np.uint64).view(_Table)
     definition = _MethodDefinition(
         name.encode(), module.address(f'{name}_entry'), _METH_FASTCALL_KEYWORDS, None
     )
-    table.owner = (module, slow_path, keyword, definition)
+    table.owner = (module, slow_path, keyword, definition, parameters)
     create = ctypes.pythonapi.PyCFunction_NewEx
     create.restype = ctypes.py_object
     create.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)

@@ -2,11 +2,11 @@
 """
 LLVM code of recorded steps: a loop over time in one compiled call.
 
-``NAME(tau, th, q_rows, v_rows, ranks, count, effort_row)`` takes `count` steps from the state in
-row 0 of its tables and writes the state after step k, and the rank of its rows, to row k + 1. It
-reads efforts from row k when `effort_row` is 1, else from row 0. It returns the number of steps
-taken: less than `count` where a solve was ill conditioned, or not solved; the caller takes that
-step by the reference.
+``NAME(tau, th, q_rows, v_rows, ranks, parameters, count, effort_row)`` takes `count` steps from
+the state in row 0 of its tables and writes the state after step k, and the rank of its rows, to
+row k + 1. It reads efforts from row k when `effort_row` is 1, else from row 0. It returns the
+number of steps taken: less than `count` where a solve was ill conditioned, or not solved; the
+caller takes that step by the reference.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _step(name: str, program: Program, callees: Mapping[str, KernelSpec]) -> tup
         for k, value in enumerate(values):
             _store(block, array, k, value)
     arguments_text = 'ptr %in0, ptr %in1, ptr %in2, ptr %in3, ptr %q_end, ptr %v_end, '
-    arguments_text += 'ptr %rank_end'
+    arguments_text += 'ptr %rank_end, ptr %parameters'
     health = step.health()
     lines = '\n  '.join([*step.arrays, *block.lines, f'ret double {health}'])
     text = f'define internal double @{name}_once({arguments_text}) {{\n  {lines}\n}}\n'
@@ -92,7 +92,7 @@ class _Step:
         arguments = self.values(known)[: len(spec.input_sizes)]
         pointers = [self._filled(values) for values in arguments]
         results = [self._array(size) for size in spec.output_sizes]
-        passed = ', '.join(f'ptr {p}' for p in [*pointers, *results])
+        passed = ', '.join(f'ptr {p}' for p in [*pointers, '%parameters', *results])
         self._lower_health(block.emit(f'call double @{spec.name}({passed})'))
         return [
             [_load(block, pointer, k) for k in range(column.numel())]
@@ -160,7 +160,8 @@ def _store(block: Block, array: str, k: int, value: str) -> None:
 
 def _loop(name: str, nq: int, nv: int) -> str:
     limit = Block(1).constant(HEALTH_LIMIT)
-    passed = ', '.join(f'ptr %{p}' for p in ('q', 'v', 'e', 'clock', 'q.end', 'v.end', 'rank.end'))
+    arrays = ('q', 'v', 'e', 'clock', 'q.end', 'v.end', 'rank.end', 'parameters')
+    passed = ', '.join(f'ptr %{p}' for p in arrays)
     body = f"""
 entry:
   %clock = alloca [2 x double]
@@ -200,6 +201,6 @@ good:
 done:
   ret i64 %k
 """
-    arrays = ', '.join(f'ptr %{name}' for name in ('tau', 'th', 'q_rows', 'v_rows', 'ranks'))
-    parameters = f'{arrays}, i64 %count, i64 %effort_row'
-    return f'define i64 @{name}({parameters}) {{{body}}}\n'
+    tables = ('tau', 'th', 'q_rows', 'v_rows', 'ranks', 'parameters')
+    pointers = ', '.join(f'ptr %{table}' for table in tables)
+    return f'define i64 @{name}({pointers}, i64 %count, i64 %effort_row) {{{body}}}\n'

@@ -36,6 +36,7 @@ from kane_dynamics.algorithms.row_selection import TAKEN
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
 from kane_dynamics.kernels.kernel_spec import KernelSpec
+from kane_dynamics.kernels.parameters import with_symbols
 from kane_dynamics.kernels.selection import RowPlan, row_plan
 from kane_dynamics.model.canonical_frames import canonical_frames
 from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
@@ -78,12 +79,14 @@ def spec(
     outputs: Sequence[ca.SX],
     shapes: Sequence[tuple[int, ...]],
     health: ca.SX = HEALTHY,
+    parameters: Symbols | None = None,
 ) -> KernelSpec:
     """Return the kernel of some outputs, with common subexpressions shared."""
     *shared, shared_health = ca.cse([*outputs, health])
-    columns = [column(values) for values in inputs]
+    columns = [column(values) for values in [*inputs, *([parameters] if parameters else [])]]
     function = ca.Function(name, columns, [*shared, ca.densify(shared_health)])
-    return KernelSpec(name, function, tuple(len(values) for values in inputs), tuple(shapes))
+    sizes = tuple(len(values) for values in inputs)
+    return KernelSpec(name, function, sizes, tuple(shapes), len(parameters or []))
 
 
 class Tracer:
@@ -102,6 +105,9 @@ class Tracer:
         How the rows are treated; found from samples where left out.
     canonical : bool
         Whether body frames may be chosen; where not, expressions hold q without offsets.
+    payloads : sequence of str, optional
+        Frames that may carry a payload; given, gravity and payloads are the last input of each
+        kernel, `parameters`. Left out, gravity is a constant.
 
     Attributes
     ----------
@@ -120,6 +126,7 @@ class Tracer:
         plan: RowPlan | None = None,
         *,
         canonical: bool = True,
+        payloads: Sequence[str] | None = None,
     ) -> None:
         self.robot = robot
         self.constraints = tuple(constraints)
@@ -133,6 +140,21 @@ class Tracer:
         self.at_rest = [0.0] * robot.nv
         self.light, offsets = canonical_frames(robot) if canonical else (robot, np.zeros(robot.nq))
         self.light_q = [x + ahead for x, ahead in zip(self.q, offsets.tolist(), strict=True)]
+        self.parameters: Symbols = []
+        if payloads is not None:
+            traced = with_symbols(robot, self.light, payloads)
+            self.parameters, self.robot, self.light = traced
+
+    def spec(
+        self,
+        name: str,
+        inputs: Sequence[Symbols],
+        outputs: Sequence[ca.SX],
+        shapes: Sequence[tuple[int, ...]],
+        health: ca.SX = HEALTHY,
+    ) -> KernelSpec:
+        """Return the kernel of some outputs in these inputs and the parameters."""
+        return spec(name, inputs, outputs, shapes, health, self.parameters)
 
     def inverse_dynamics(self) -> KernelSpec:
         """Trace (19)-(30) with friction and armature."""
@@ -160,23 +182,23 @@ class Tracer:
         nv = self.robot.nv
         lower = self._mass
         entries = [[lower[max(i, j)].get(min(i, j), 0.0) for j in range(nv)] for i in range(nv)]
-        return spec('mass_matrix', [self.q], [matrix(entries, nv)], [(nv, nv)])
+        return self.spec('mass_matrix', [self.q], [matrix(entries, nv)], [(nv, nv)])
 
     def coriolis_matrix(self) -> KernelSpec:
         """Trace C of (47)."""
         nv = self.robot.nv
         C = matrix(gauss_coriolis_matrix(self.robot, self.q, self.v), nv)
-        return spec('coriolis_matrix', [self.q, self.v], [C], [(nv, nv)])
+        return self.spec('coriolis_matrix', [self.q, self.v], [C], [(nv, nv)])
 
     def kinetic_energy(self) -> KernelSpec:
         """Trace T."""
         energy = tree_kinetic_energy(self.light, self.light_q, self.v)
-        return spec('kinetic_energy', [self.q, self.v], [ca.densify(ca.SX(energy))], [()])
+        return self.spec('kinetic_energy', [self.q, self.v], [ca.densify(ca.SX(energy))], [()])
 
     def potential_energy(self) -> KernelSpec:
         """Trace V."""
         energy = tree_potential_energy(self.robot, self.q)
-        return spec('potential_energy', [self.q], [ca.densify(ca.SX(energy))], [()])
+        return self.spec('potential_energy', [self.q], [ca.densify(ca.SX(energy))], [()])
 
     def frame_poses(self) -> KernelSpec:
         """Trace positions and quaternions (w, x, y, z) of the named frames."""
@@ -186,7 +208,7 @@ class Tracer:
             frame = self.robot.frame(name)
             x = frame.pose if frame.body == WORLD else poses[frame.body] * frame.pose
             rows.append([*vec3(x.translation), *vec4(x.rotation)])
-        return spec('frame_poses', [self.q], [matrix(rows, 7)], [(len(rows), 7)])
+        return self.spec('frame_poses', [self.q], [matrix(rows, 7)], [(len(rows), 7)])
 
     def forward_dynamics(self) -> KernelSpec:
         """Trace accelerations under the constraints."""
@@ -218,7 +240,7 @@ class Tracer:
         )
         inputs = [self.q, self.v, self.a, self.tau, [self.t, h]]
         shapes = [(self.robot.nv,)]
-        return spec('impulse', inputs, [column(solved.x)], shapes, ca.SX(solved.health))
+        return self.spec('impulse', inputs, [column(solved.x)], shapes, ca.SX(solved.health))
 
     def balance(self) -> KernelSpec:
         """Trace whether the states (q, v) x 3 and h of a midpoint step keep the energy."""
@@ -227,7 +249,7 @@ class Tracer:
         start, middle, end = zip(states[::2], states[1::2], strict=True)
         h = ca.SX.sym('h')
         _, excess = excess_gap(self.robot, start, middle, end, h)
-        return spec('balance', [*states, [h]], [], [], where(ca.SX(excess) > 0.0, 0.0, 1.0))
+        return self.spec('balance', [*states, [h]], [], [], where(ca.SX(excess) > 0.0, 0.0, 1.0))
 
     def jump(self) -> KernelSpec:
         """Trace whether middle speeds follow from the start: (q, v, v_middle, tau, (t, h))."""
@@ -240,7 +262,7 @@ class Tracer:
         )
         inputs = [self.q, self.v, self.a, self.tau, [self.t, h]]
         health = where(ca.SX(excess) > 0.0, 0.0, ca.SX(self._solution.health))
-        return spec('jump', inputs, [], [], health)
+        return self.spec('jump', inputs, [], [], health)
 
     @cached_property
     def holonomic(self) -> dict[int, Any]:
@@ -257,7 +279,7 @@ class Tracer:
         )
         q = integrate_coordinates(self.robot, self.q, solved.x, 1.0)
         inputs, health = [self.q, [self.t]], ca.SX(solved.health)
-        return spec('place', inputs, [column(q)], [(self.robot.nq,)], health)
+        return self.spec('place', inputs, [column(q)], [(self.robot.nq,)], health)
 
     def crossing(self) -> KernelSpec:
         """
@@ -274,15 +296,13 @@ class Tracer:
             ]
             before, after = ([system.rows[k] for k in system.order] for system in systems)
             health = where(ca.SX(crossing_determinant(before, after)) < 0.0, 0.0, 1.0)
-        return spec('crossing', [*ends, times], [], [], health)
+        return self.spec('crossing', [*ends, times], [], [], health)
 
     def project(self) -> KernelSpec:
         """Trace the speeds onto the rows, and the rank; ill where the coordinates are off them."""
         system, b0 = self._system(self._state_rows), list(self._state_rows.velocity)
         gap = [-x for x in row_residuals(system.rows, self.v, b0)]
-        solved = solve_constrained(
-            factor_tree(self._mass), self.at_rest, system, gap, watch=False
-        )
+        solved = solve_constrained(factor_tree(self._mass), self.at_rest, system, gap, watch=False)
         v = [a + b for a, b in zip(self.v, solved.x, strict=True)]
         health = solved.health_of_speeds(v, b0)
         for k, phi in self.holonomic.items():  # as `algorithms.projection` ends
@@ -290,7 +310,7 @@ class Tracer:
             health = where(ca.fabs(ca.SX(phi)) > limit, 0.0, health)
         inputs = [self.q, self.v, [self.t]]
         outputs, shapes = [column(v), column([solved.rank])], [(self.robot.nv,), (1,)]
-        return spec('project', inputs, outputs, shapes, ca.SX(health))
+        return self.spec('project', inputs, outputs, shapes, ca.SX(health))
 
     def balance_derivatives(self) -> KernelSpec:
         """
@@ -313,7 +333,7 @@ class Tracer:
         jacobian = ca.horzcat(ca.jacobian(balance, q) @ tangent, ca.jacobian(balance, v))
         inputs = [self.q, self.v, self.a, multipliers, [self.t]]
         shape = (robot.nv + count, 2 * robot.nv)
-        return spec('balance_derivatives', inputs, [jacobian], [shape])
+        return self.spec('balance_derivatives', inputs, [jacobian], [shape])
 
     def constraint_rows(self) -> KernelSpec:
         """Trace A, b0, b and Phi of all rows; Phi is 0 for rows that are not holonomic."""
@@ -323,7 +343,7 @@ class Tracer:
         outputs = [A, column(rows.velocity), column(rows.acceleration), column(violation)]
         inputs = [self.q, self.v, [self.t]]
         shapes = [A.shape, *[(len(rows),)] * 3]
-        return spec('constraint_rows', inputs, outputs, shapes)
+        return self.spec('constraint_rows', inputs, outputs, shapes)
 
     def inputs_of_forward_dynamics(self) -> list[Symbols]:
         """Return q, v, tau, and t where a constraint depends on it."""
@@ -345,7 +365,7 @@ class Tracer:
         slip = row_residuals(A, self.v, rows.velocity)
         columns = [column(x) for x in (solved.x, solved.multipliers, pull, residual, slip)]
         shapes = [(nv,), (len(A),), (nv,), (len(A),), (len(A),)]
-        return spec(name, inputs, columns[:outputs], shapes[:outputs], ca.SX(solved.health))
+        return self.spec(name, inputs, columns[:outputs], shapes[:outputs], ca.SX(solved.health))
 
     @cached_property
     def _solution(self) -> Solved:
@@ -380,7 +400,7 @@ class Tracer:
         return constraint_rows(self.robot, self.constraints, q, v, t)
 
     def _on_speeds(self, name: str, inputs: Sequence[Symbols], tau: Any) -> KernelSpec:
-        return spec(name, inputs, [column(tau)], [(self.robot.nv,)])
+        return self.spec(name, inputs, [column(tau)], [(self.robot.nv,)])
 
 
 def sparse_rows(rows: NDArray[Any]) -> list[Mapping[int, Any]]:

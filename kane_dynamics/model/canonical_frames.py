@@ -46,14 +46,14 @@ _ROUNDOFF = 1e-14
 _NO_DIRECTION = 1e-9
 
 
-class _Frame(NamedTuple):
+class FrameInBody(NamedTuple):
     """Axes (columns, shape (3, 3)) and origin (shape (3,)) of a frame in another one."""
 
     axes: Floats
     origin: Floats
 
 
-_GIVEN = _Frame(np.eye(3), np.zeros(3))
+_GIVEN = FrameInBody(np.eye(3), np.zeros(3))
 
 
 class _Placement(NamedTuple):
@@ -85,7 +85,7 @@ def canonical_frames(robot: Robot) -> tuple[Robot, Floats]:
         What the new coordinates are ahead of the old ones [rad]; zero but for revolute joints.
 
     """
-    chosen = _chosen_frames(robot)
+    chosen = chosen_frames(robot)
     placements = [_placement(robot, i, chosen) for i in range(len(robot.bodies))]
     turns = {
         body.joint.name: placement.turn
@@ -98,7 +98,7 @@ def canonical_frames(robot: Robot) -> tuple[Robot, Floats]:
                 body,
                 joint=_joint(body.joint, placements[i].turn),
                 placement=placements[i].pose,
-                inertia=_inertia(body.inertia, chosen[i]),
+                inertia=inertia_in(body.inertia, chosen[i]),
                 mimic=_mimic(body, turns),
             )
         )
@@ -107,7 +107,7 @@ def canonical_frames(robot: Robot) -> tuple[Robot, Floats]:
     return Robot(robot.name, bodies, robot.gravity), offsets
 
 
-def _chosen_frames(robot: Robot) -> list[_Frame]:
+def chosen_frames(robot: Robot) -> list[FrameInBody]:
     """Return the new frame of every body in its given one."""
     chosen = [_GIVEN] * len(robot.bodies)
     chief = _chief_children(robot)
@@ -138,7 +138,9 @@ def _chief_children(robot: Robot) -> list[int | None]:
     return chief
 
 
-def _frame_on_axis(z: Floats, body: Body, child: Body | None, new_child: _Frame) -> _Frame:
+def _frame_on_axis(
+    z: Floats, body: Body, child: Body | None, new_child: FrameInBody
+) -> FrameInBody:
     """Return the new frame of a body that turns about z, given its chief child."""
     if child is None:
         hanging = x = body.inertia.com
@@ -152,7 +154,7 @@ def _frame_on_axis(z: Floats, body: Body, child: Body | None, new_child: _Frame)
         else:
             hanging, x = np.zeros(3), R @ _beside(_cleaned(R.T @ z))
     x = _square_to(z, x)
-    return _Frame(np.column_stack([x, np.cross(z, x), z]), (hanging @ z) * z)
+    return FrameInBody(np.column_stack([x, np.cross(z, x), z]), (hanging @ z) * z)
 
 
 def _square_to(z: Floats, x: Floats) -> Floats:
@@ -167,7 +169,7 @@ def _square_to(z: Floats, x: Floats) -> Floats:
     return direction
 
 
-def _placement(robot: Robot, i: int, chosen: list[_Frame]) -> _Placement:
+def _placement(robot: Robot, i: int, chosen: list[FrameInBody]) -> _Placement:
     """Return where a joint is in the parent's new frame, with sparse axes."""
     import quaternion  # with scipy.interpolate, which code from the cache does without
 
@@ -200,7 +202,7 @@ def _joint(joint: Joint, turn: float) -> Joint:
     return replace(joint, kind=Revolute((0.0, 0.0, 1.0)), lower=lower, upper=upper)
 
 
-def _inertia(inertia: Inertia, new: _Frame) -> Inertia:
+def inertia_in(inertia: Inertia, new: FrameInBody) -> Inertia:
     """Return mass properties in the new frame."""
     if new is _GIVEN:
         return inertia

@@ -22,7 +22,7 @@ import kane_dynamics as kd
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.kernel_spec import KernelSpec
-from kane_dynamics.kernels.native import compile_object, kernel_ir
+from kane_dynamics.kernels.native import Linker, compile_object, kernel_ir
 from kane_dynamics.kernels.trace import Tracer
 from studies.speed.timing import Contender, Effort, race
 
@@ -78,7 +78,7 @@ def by_llvmlite(spec: KernelSpec) -> tuple[Callable[..., Any], float]:
     code = compile_object(kernel_ir(spec))
     duration = time.process_time() - start
     cached = CachedKernel(code, spec.input_sizes, spec.output_shapes, 0)
-    return Kernel(spec.name, cached, _INPUTS, lambda *x: np.nan).call, duration
+    return Kernel(spec.name, cached, _INPUTS, lambda *x: np.nan, Linker()).call, duration
 
 
 def sum_of_inputs(size: int) -> KernelSpec:

@@ -11,7 +11,7 @@ from typing import Any
 import kane_dynamics as kd
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.native import compile_object, kernel_ir
+from kane_dynamics.kernels.native import Linker, compile_object, kernel_ir
 from kane_dynamics.kernels.trace import Tracer
 
 
@@ -54,5 +54,5 @@ def one_function(
     compiled = time.process_time()
     cached = CachedKernel(code, spec.input_sizes, spec.output_shapes, operations)
     function = getattr(kd, name)
-    kernel = Kernel(name, cached, inputs, lambda *x: function(robot, *x))
+    kernel = Kernel(name, cached, inputs, lambda *x: function(robot, *x), Linker())
     return OneFunction(kernel.call, operations, traced - start, compiled - traced, len(code))

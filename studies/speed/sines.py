@@ -17,7 +17,7 @@ from rich.table import Table
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.kernel_spec import KernelSpec
-from kane_dynamics.kernels.native import compile_object, kernel_ir
+from kane_dynamics.kernels.native import Linker, compile_object, kernel_ir
 
 RANGES = (np.pi / 4, 10.0, 1e3, 1e6, 1e9, 1e12)  # largest |angle| [rad]
 SAMPLES = 20_000
@@ -30,7 +30,7 @@ def sine_and_cosine() -> Kernel:
     function = ca.Function('pair', [x], [ca.vertcat(ca.sin(x), ca.cos(x)), ca.SX(1.0)])
     spec = KernelSpec('pair', function, (1,), ((2,),))
     cached = CachedKernel(compile_object(kernel_ir(spec)), (1,), ((2,),), 0)
-    return Kernel('pair', cached, ('x',), lambda x: np.nan)
+    return Kernel('pair', cached, ('x',), lambda x: np.nan, Linker())
 
 
 def errors(kernel: Kernel, angles: NDArray[np.float64]) -> tuple[float, float]:

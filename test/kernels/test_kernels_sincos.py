@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.kernel_spec import KernelSpec
-from kane_dynamics.kernels.native import compile_object, kernel_ir
+from kane_dynamics.kernels.native import Linker, compile_object, kernel_ir
 
 # The kernels' polynomials are good to 1 ulp on [-pi/4, pi/4]; rounding the reduced argument, and
 # near pi/4 the slope of the function in ulps, add less than half of one.
@@ -43,7 +43,7 @@ def wave():
     x = ca.SX.sym('x')
     function = ca.Function('wave', [x], [ca.vertcat(ca.sin(x), ca.cos(x)), ca.SX(1.0)])
     code = compile_object(kernel_ir(KernelSpec('wave', function, (1,), ((2,),))))
-    return Kernel('wave', CachedKernel(code, (1,), ((2,),), 2), ('x',), None).call
+    return Kernel('wave', CachedKernel(code, (1,), ((2,),), 2), ('x',), None, Linker()).call
 
 
 @pytest.fixture(scope='module')
@@ -55,7 +55,7 @@ def shifted():
     function = ca.Function('shifted', [x], [ca.vertcat(*sines, *cosines), ca.SX(1.0)])
     shape = (2 * len(AHEAD),)
     code = compile_object(kernel_ir(KernelSpec('shifted', function, (1,), (shape,))))
-    return Kernel('shifted', CachedKernel(code, (1,), (shape,), 2), ('x',), None).call
+    return Kernel('shifted', CachedKernel(code, (1,), (shape,), 2), ('x',), None, Linker()).call
 
 
 def ulps(values, angles):
@@ -107,7 +107,9 @@ def test_large_states_go_to_the_reference(wave):
     x = ca.SX.sym('x')
     function = ca.Function('large', [x], [ca.sin(x), ca.SX(1.0)])
     code = compile_object(kernel_ir(KernelSpec('large', function, (1,), ((),))))
-    kernel = Kernel('large', CachedKernel(code, (1,), ((),), 2), ('x',), lambda x: np.sin(x[0]))
+    kernel = Kernel(
+        'large', CachedKernel(code, (1,), ((),), 2), ('x',), lambda x: np.sin(x[0]), Linker()
+    )
     angles = 10.0 ** np.arange(10, 301, 5)[:, None]
     # regression: beyond 1e15 rad the compiled sine was noise
     expected = np.sin(angles[:, 0])

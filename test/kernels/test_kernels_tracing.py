@@ -17,7 +17,7 @@ from kane_dynamics.exceptions import UnsupportedOperationError
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.kernel_spec import KernelSpec
-from kane_dynamics.kernels.native import compile_object, kernel_ir
+from kane_dynamics.kernels.native import Linker, compile_object, kernel_ir
 from kane_dynamics.kernels.recording import record_step
 from kane_dynamics.kernels.trace import (
     DERIVATIVE_GRAPHS,
@@ -151,7 +151,9 @@ def compiled(outputs, inputs, shapes):
     """Return the compiled function of some expressions."""
     made = spec('made', inputs, outputs, shapes)
     code = compile_object(kernel_ir(made))
-    return Kernel('made', CachedKernel(code, made.input_sizes, made.output_shapes, 0), 'ab', None)
+    return Kernel(
+        'made', CachedKernel(code, made.input_sizes, made.output_shapes, 0), 'ab', None, Linker()
+    )
 
 
 X, Y = symbols('x', 2)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Gravity and payloads as inputs of machine code that are set, not passed.
+
+One vector: gravity, then for each body that may carry a payload its whole inertia, payload
+included, in its own frame and in its canonical one. So a payload costs the code nothing but the
+zeros of that body's inertia, and what is added up is added up once, when it is set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kane_dynamics.algebra.inertia import Inertia
+from kane_dynamics.algebra.quaternions import as_array
+from kane_dynamics.model.canonical_frames import chosen_frames, inertia_in
+from kane_dynamics.model.load import POINT, Load
+from kane_dynamics.model.robot import Robot, with_loads
+
+Floats = NDArray[np.float64]
+_GRAVITY = 3
+_INERTIA = 10  # mass, centre of mass, xx, xy, xz, yy, yz, zz
+_UPPER = np.triu_indices(3)
+
+
+def carriers(robot: Robot, payloads: Sequence[str]) -> tuple[int, ...]:
+    """Return the bodies that may carry a payload, each once."""
+    return tuple(sorted({robot.moving_body(frame) for frame in payloads}))
+
+
+def with_symbols(
+    robot: Robot, canonical: Robot, payloads: Sequence[str]
+) -> tuple[list[ca.SX], Robot, Robot]:
+    """Return the parameters as symbols, and a robot in its own and canonical frames with them."""
+    bodies = carriers(robot, payloads)
+    size = _GRAVITY + 2 * _INERTIA * len(bodies)
+    symbols = [ca.SX.sym(f'parameter{k}') for k in range(size)]
+    gravity = as_array(symbols[:_GRAVITY])
+    inertias = [_traced(symbols[k : k + _INERTIA]) for k in range(_GRAVITY, size, _INERTIA)]
+    own = dict(zip(bodies, inertias[::2], strict=True))
+    moved = dict(zip(bodies, inertias[1::2], strict=True))
+    return symbols, with_loads(robot, gravity, own), with_loads(canonical, gravity, moved)
+
+
+def _traced(symbols: Sequence[ca.SX]) -> Inertia:
+    return Inertia.traced(symbols[0], symbols[1:4], symbols[4:])
+
+
+class Parameters(Load):
+    """
+    The present parameters of a compiled robot.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot without payloads.
+    payloads : sequence of str
+        Frames that may carry a payload.
+
+    Attributes
+    ----------
+    values : ndarray
+        What the machine code reads; always the same memory.
+
+    """
+
+    def __init__(self, robot: Robot, payloads: Sequence[str]) -> None:
+        super().__init__(robot, payloads)
+        self._bodies = carriers(robot, payloads)
+        self._axes = chosen_frames(robot) if payloads else []
+        self.values: Floats = np.empty(_GRAVITY + 2 * _INERTIA * len(self._bodies))
+        self.values[:_GRAVITY] = robot.gravity
+        self._write_inertias()
+
+    def set_gravity(self, vector: ArrayLike) -> None:
+        """Set the gravity acceleration; see `Load.set_gravity`."""
+        super().set_gravity(vector)
+        self.values[:_GRAVITY] = self.robot.gravity
+
+    def set_payload(
+        self,
+        frame: str,
+        mass: float,
+        com: ArrayLike = (0.0, 0.0, 0.0),
+        inertia: ArrayLike = POINT,
+    ) -> None:
+        """Set what a frame carries; see `Load.set_payload`."""
+        super().set_payload(frame, mass, com, inertia)
+        self._write_inertias()
+
+    def _write_inertias(self) -> None:
+        rows = self.values[_GRAVITY:].reshape(-1, _INERTIA)
+        for k, body in enumerate(self._bodies):
+            own = self.robot.bodies[body].inertia
+            for row, inertia in zip(
+                rows[2 * k :], (own, inertia_in(own, self._axes[body])), strict=False
+            ):
+                row[0], row[1:4], row[4:] = inertia.mass, inertia.com, inertia.tensor[_UPPER]
