@@ -5,7 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.checklist import pytest_terminal_summary  # noqa: F401  (a hook)
+from support.checklist import (  # noqa: F401  (hooks)
+    pytest_collection_modifyitems,
+    pytest_terminal_summary,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -2,6 +2,7 @@
 """Ad(x) against x h x*, rotations with lever arms, and what it must keep (3)."""
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -43,6 +44,7 @@ def pose_of(seven):
     return Pose.from_rotation_and_position(seven[:4], seven[4:])
 
 
+@pytest.mark.claim(2)
 @seeded
 @given(a=poses(), h=vectors6)
 def test_adjoint_is_x_h_x_conjugate(evaluate, a, h):
@@ -87,6 +89,7 @@ def test_adjoint_inverse_undoes_adjoint(evaluate, a, h):
     assert_allclose(evaluate(trips, a, h), np.r_[h, h, np.zeros(6)], rtol=0.0, atol=TOLERANCE)
 
 
+@pytest.mark.claim(2)
 @seeded
 @given(a=poses(), b=poses(), h=vectors6)
 def test_adjoint_of_a_product_is_the_product_of_adjoints(evaluate, a, b, h):
@@ -97,6 +100,7 @@ def test_adjoint_of_a_product_is_the_product_of_adjoints(evaluate, a, b, h):
     assert_allclose(evaluate(defect, a, b, h), np.zeros(6), rtol=0.0, atol=TOLERANCE)
 
 
+@pytest.mark.claim(2)
 @seeded
 @given(a=poses(), f=vectors6, g=vectors6)
 def test_adjoint_keeps_crosses_inner_products_and_power(evaluate, a, f, g):

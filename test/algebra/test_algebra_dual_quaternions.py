@@ -38,6 +38,7 @@ vectors8 = st.lists(st.floats(-10.0, 10.0), min_size=8, max_size=8)
 seeded = settings(derandomize=True, deadline=None, max_examples=8)
 
 
+@pytest.mark.claim(1)
 @seeded
 @given(a=vectors8, b=vectors8)
 def test_product_by_parts(evaluate, a, b):
@@ -111,6 +112,7 @@ def test_conjugate_of_a_product_is_the_product_of_conjugates_swapped(evaluate, a
     assert_allclose(evaluate(defect, a, b), np.zeros(8), rtol=0.0, atol=SECOND_ORDER)
 
 
+@pytest.mark.claim(1)
 def test_conjugate_real_and_imaginary_by_components(evaluate):
     a = np.array([1.0, -2.0, 3.0, -4.0, 5.0, -6.0, 7.0, -8.0])
 
@@ -123,6 +125,7 @@ def test_conjugate_real_and_imaginary_by_components(evaluate):
     assert_array_equal(evaluate(parts, a), np.r_[conjugate, 1.0, 5.0, imaginary])
 
 
+@pytest.mark.claim(1)
 @seeded
 @given(a=vectors8)
 def test_norm_is_the_root_of_the_product_with_the_conjugate(evaluate, a):
@@ -150,6 +153,7 @@ def test_norm_of_a_product_is_the_product_of_the_dual_norms(a, b):
     assert_allclose(product, (p * q, p * q_dual + p_dual * q), rtol=1e-12, atol=SECOND_ORDER)
 
 
+@pytest.mark.claim(1)
 def test_norm_of_a_unit_dual_quaternion_is_one(evaluate, rng):
     r = Rotation.random(rng=rng).as_quat(scalar_first=True)
     p = rng.uniform(-2.0, 2.0, 3)
@@ -170,6 +174,7 @@ def test_dual_cross_is_made_of_crosses_of_numpy(evaluate, a, b):
     assert_allclose(evaluate(product, a, b), expected, rtol=0.0, atol=SECOND_ORDER)
 
 
+@pytest.mark.claim(2)
 @seeded
 @given(a=vectors6, b=vectors6)
 def test_dual_cross_and_dual_dot_are_the_halves_of_the_product(evaluate, a, b):
@@ -233,6 +238,7 @@ def test_power_of_a_known_case():
     assert power(zeta, xi) == -29.0
 
 
+@pytest.mark.claim(4)
 def test_vectors_make_round_trips(evaluate):
     six = np.array([1.0, -2.0, 3.0, -4.0, 5.0, -6.0])
     eight = np.array([1.0, -2.0, 3.0, -4.0, 5.0, -6.0, 7.0, -8.0])

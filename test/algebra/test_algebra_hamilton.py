@@ -41,6 +41,7 @@ def dual_block(printed, h):
     return np.block([[printed(h[:4]), zero], [printed(h[4:]), printed(h[:4])]])
 
 
+@pytest.mark.claim(4)
 @pytest.mark.parametrize(
     ('operator', 'printed'), [(hamilton_plus, printed_plus), (hamilton_minus, printed_minus)]
 )
@@ -50,6 +51,7 @@ def test_quaternion_operators_as_printed(evaluate, operator, printed):
     assert_array_equal(result.reshape(4, 4), printed(h))
 
 
+@pytest.mark.claim(4)
 @pytest.mark.parametrize(
     ('operator', 'printed'),
     [(dual_hamilton_plus, printed_plus), (dual_hamilton_minus, printed_minus)],
@@ -60,6 +62,7 @@ def test_dual_quaternion_operators_as_printed(evaluate, operator, printed):
     assert_array_equal(result.reshape(8, 8), dual_block(printed, h))
 
 
+@pytest.mark.claim(4)
 @seeded
 @given(a=vectors4, b=vectors4)
 def test_quaternion_product_as_matrix_times_vector(a, b):
@@ -68,6 +71,7 @@ def test_quaternion_product_as_matrix_times_vector(a, b):
     assert_allclose(hamilton_minus(q) @ vec4(p), vec4(p * q), rtol=0.0, atol=TOLERANCE)
 
 
+@pytest.mark.claim(4)
 @seeded
 @given(a=vectors8, b=vectors8)
 def test_dual_product_as_matrix_times_vector(a, b):
@@ -84,6 +88,7 @@ def test_left_and_right_products_commute(a, b):
     assert_allclose(left @ right, right @ left, rtol=0.0, atol=TOLERANCE)
 
 
+@pytest.mark.claim(4)
 def test_pure_part_drops_the_two_real_components():
     h = np.arange(1.0, 9.0)
     assert_array_equal(PURE_PART @ h, [2.0, 3.0, 4.0, 6.0, 7.0, 8.0])

@@ -56,6 +56,7 @@ def assert_same(inertia, expected):
     assert_allclose(inertia.tensor, expected.tensor, rtol=0.0, atol=TOLERANCE)
 
 
+@pytest.mark.claim(3)
 def test_the_quaternionic_tensor_holds_the_rows():
     """Equation (11), with rows that differ from columns."""
     matrix = np.arange(1.0, 10.0).reshape(3, 3)
@@ -63,6 +64,7 @@ def test_the_quaternionic_tensor_holds_the_rows():
     assert_array_equal([vec4(row) for row in rows], np.column_stack((np.zeros(3), matrix)))
 
 
+@pytest.mark.claim(3)
 def test_linear_map_is_matrix_times_vector(evaluate):
     """Equation (12), with a matrix that is not symmetric."""
     matrix, b = np.array([[1.0, 2.0, 3.0], [4.0, -5.0, 6.0], [7.0, 8.0, 10.0]]), [0.3, 0.5, -0.7]
@@ -75,6 +77,7 @@ def test_linear_map_is_matrix_times_vector(evaluate):
     assert_allclose(result, np.r_[0.0, matrix @ b], rtol=0.0, atol=1e-14)
 
 
+@pytest.mark.claim(3)
 def test_angular_momentum_is_that_of_the_particles(rng):
     """Equation (13): l = sum m r x (omega x r)."""
     masses, positions = cloud(rng, 9)
@@ -87,6 +90,7 @@ def test_angular_momentum_is_that_of_the_particles(rng):
     assert_allclose(0.5 * dot(momentum, pure(omega)), energy, rtol=1e-13)
 
 
+@pytest.mark.claim(3)
 def test_angular_momentum_through_a_rotated_tensor(evaluate, rng):
     """Equation (14): Ad(r*) L3(I') Ad(r) omega, r taking F to F', is R' I' R omega."""
     r = Rotation.random(rng=rng)
@@ -153,6 +157,7 @@ def test_sum_of_massless_bodies_keeps_their_tensors():
     assert_array_equal(total.tensor, np.diag([2.0, 4.0, 6.0]))
 
 
+@pytest.mark.claim(3)
 @seeded
 @given(seed=seeds)
 def test_moved_is_the_inertia_of_the_moved_particles(seed):

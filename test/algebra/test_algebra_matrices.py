@@ -78,6 +78,7 @@ def test_only_the_number_zero_is_zero():
         assert not is_zero(other)
 
 
+@pytest.mark.claim(4)
 def test_skew_is_the_matrix_of_the_cross_product(evaluate):
     a, b = np.array([1.0, -2.0, 3.0]), np.array([0.3, 0.5, -0.7])
     S = evaluate(skew, a).reshape(3, 3)

@@ -96,6 +96,7 @@ def test_the_path_of_poses_is_the_path_of_matrices(t):
     assert isinstance(pose(t + 1j * STEP).rotation, ScalarQuaternion)
 
 
+@pytest.mark.claim(2)
 @pytest.mark.parametrize('t', TIMES)
 def test_rate_of_a_pose_is_half_the_twist_times_the_pose(t):
     """Equation (4), both forms."""
@@ -105,6 +106,7 @@ def test_rate_of_a_pose_is_half_the_twist_times_the_pose(t):
     assert_allclose(vec8(x * twist_in_b(t) * 0.5), rate, rtol=0.0, atol=TOLERANCE)
 
 
+@pytest.mark.claim(2)
 @pytest.mark.parametrize('t', TIMES)
 def test_adjoint_takes_the_twist_from_one_frame_to_the_other(t):
     """Equations (3), (5) and (6)."""
@@ -114,6 +116,7 @@ def test_adjoint_takes_the_twist_from_one_frame_to_the_other(t):
     assert_allclose(vec6(x.adjoint_inverse(in_a)), vec6(in_b), rtol=0.0, atol=TOLERANCE)
 
 
+@pytest.mark.claim(2)
 @pytest.mark.parametrize('t', TIMES)
 def test_the_dual_part_in_b_is_not_the_rate_of_the_components_of_p(t):
     """The caution at (6): it is the velocity rotated into B."""
@@ -124,6 +127,7 @@ def test_the_dual_part_in_b_is_not_the_rate_of_the_components_of_p(t):
     assert np.linalg.norm(velocity - rate) > 0.1
 
 
+@pytest.mark.claim(2)
 @pytest.mark.parametrize('t', TIMES)
 def test_lemma_2_1(t):
     """Equation (9): d(Ad(x) h)/dt = Ad(x) dh/dt + xi x Ad(x) h."""

@@ -147,6 +147,7 @@ def test_conjugate_of_a_product_is_the_product_of_conjugates_swapped(a, b):
     assert_allclose(left.position(), right.position(), rtol=0.0, atol=TOLERANCE)
 
 
+@pytest.mark.claim(1)
 @seeded
 @given(a=poses())
 def test_the_dual_quaternion_is_r_plus_half_eps_p_r_and_comes_back(evaluate, a):
@@ -193,6 +194,7 @@ def test_scipy_composes_in_the_same_order(rng):
     assert_allclose(oracle.rotation.as_matrix(), (x * y).rotation_matrix(), rtol=0.0, atol=4e-15)
 
 
+@pytest.mark.claim(1)
 def test_x_and_minus_x_are_the_same_pose(evaluate):
     def differences(seven, h):
         x, h = pose_of(seven), twist_from_vector(h)

@@ -37,6 +37,7 @@ TABLE = [
 ]
 
 
+@pytest.mark.claim(1)
 @pytest.mark.parametrize('kind', [NumericQuaternion, ScalarQuaternion])
 @pytest.mark.parametrize('row', range(4))
 @pytest.mark.parametrize('column', range(4))
@@ -117,6 +118,7 @@ def test_cross_and_dot_are_those_of_numpy(evaluate, a, b):
     assert_allclose(evaluate(products, a, b), expected, rtol=0.0, atol=TOLERANCE)
 
 
+@pytest.mark.claim(2)
 @seeded
 @given(a=vectors3, b=vectors3)
 def test_cross_and_dot_are_the_two_halves_of_the_product(evaluate, a, b):

@@ -58,6 +58,7 @@ def test_unit_pose_removes_any_dual_number_factor(a, size, slip):
     assert_allclose(y.position(), a[4:], rtol=0.0, atol=1e-12)
 
 
+@pytest.mark.claim(1)
 def test_unit_pose_of_anything_has_norm_one(rng):
     for drifted in rng.normal(size=(20, 8)):
         x = unit_pose(from_vec8(drifted))

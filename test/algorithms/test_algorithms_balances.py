@@ -61,6 +61,7 @@ def test_momentum_changes_only_by_the_wrench_on_the_floating_base(seed):
     assert relative(moment_rate, moment) < DIFFERENCES
 
 
+@pytest.mark.claim(7)
 @pytest.mark.parametrize('seed', range(2, 30, 3))
 def test_free_fall_needs_no_effort(seed):
     robot, q, v, a = tree_and_state(seed, 'floating', friction=False)

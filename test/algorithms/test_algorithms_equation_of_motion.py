@@ -30,6 +30,7 @@ def test_states_differ_in_every_entry(case):
         assert len(set(vector)) == len(vector)
 
 
+@pytest.mark.claim(10, 13)
 def test_inverse_dynamics_is_the_equation_of_motion(case):
     robot, q, v, a = case
     M, C = kd.mass_matrix(robot, q), kd.coriolis_matrix(robot, q, v)
@@ -41,6 +42,7 @@ def test_inverse_dynamics_is_the_equation_of_motion(case):
     assert relative(gauss_gravity_force(robot, q.tolist()), kd.gravity_force(robot, q)) < ROUNDOFF
 
 
+@pytest.mark.claim(13)
 def test_mass_matrix_is_symmetric_and_positive(case):
     robot, q, _, _ = case
     M = kd.mass_matrix(robot, q)
@@ -48,6 +50,7 @@ def test_mass_matrix_is_symmetric_and_positive(case):
     assert np.linalg.eigvalsh(M)[0] > 0.0
 
 
+@pytest.mark.claim(9)
 def test_mass_matrix_by_columns_of_newton_euler(case):
     robot, q, _, _ = case
     weightless = with_gravity(robot, (0, 0, 0))
@@ -57,6 +60,7 @@ def test_mass_matrix_by_columns_of_newton_euler(case):
     assert relative(np.array(columns).T, kd.mass_matrix(robot, q)) < ROUNDOFF
 
 
+@pytest.mark.claim(14)
 def test_rate_of_the_mass_matrix_minus_twice_coriolis_is_skew(case):
     robot, q, v, a = case
     rate = derivative(lambda s: kd.mass_matrix(robot, along(robot, q, v)(s)))
@@ -73,12 +77,14 @@ def test_coriolis_matrix_is_linear_in_v(case):
     assert relative(sum_of_parts, kd.coriolis_matrix(robot, q, 2.0 * v - 0.5 * a)) < ROUNDOFF
 
 
+@pytest.mark.claim(13, 26)
 def test_gravity_force_is_the_slope_of_the_potential_energy(case):
     robot, q, _, _ = case
     slope = tangent_gradient(robot, q, lambda q_s: kd.potential_energy(robot, q_s))
     assert relative(slope, kd.gravity_force(robot, q)) < DIFFERENCES
 
 
+@pytest.mark.claim(13)
 def test_kinetic_energy_is_the_quadratic_form_of_m(case):
     robot, q, v, _ = case
     assert kd.kinetic_energy(robot, q, v) == pytest.approx(
@@ -93,6 +99,7 @@ def test_inverse_dynamics_is_affine_in_a(case):
     assert relative(3.0 * tau[0] - 2.0 * tau[1], tau[2]) < ROUNDOFF
 
 
+@pytest.mark.claim(10, 22)
 @pytest.mark.parametrize('seed', range(6))
 def test_lagrange_from_the_energies_alone(seed):
     robot, q, v, a = tree_and_state(seed, BASES[seed % 3])
@@ -100,6 +107,7 @@ def test_lagrange_from_the_energies_alone(seed):
     assert relative(lagrange_force(robot, q, v, a), tau) < DIFFERENCES
 
 
+@pytest.mark.claim(8)
 @pytest.mark.parametrize(
     'kind', ['revolute', 'prismatic', 'helical', 'cylindrical', 'planar', 'spherical', 'free']
 )

@@ -15,6 +15,7 @@ ROUNDOFF = 1e-12  # see test_algorithms_equation_of_motion
 WRENCH = np.array([1.0, -2.0, 3.0, 4.0, 0.5, -6.0])  # (tau, f)
 
 
+@pytest.mark.claim(7)
 @pytest.mark.parametrize(('seed', 'base'), thirty_trees()[:9])
 def test_effect_is_minus_the_transposed_jacobian(seed, base):
     robot, q, v, a = tree_and_state(seed, base)
@@ -42,6 +43,7 @@ def test_forward_dynamics_feels_the_same_wrench():
     assert relative(motion.acceleration, a) < 1e-10
 
 
+@pytest.mark.claim(7)
 def test_force_at_the_tip_of_a_pendulum():
     # by hand: a link along x, 2 N along its +y at 0.5 m turn it to the left: the motor holds back
     body = kd.Body('link', '', revolute('hinge'), inertia=inertia(1.0, (0.2, 0, 0), (1, 1, 1)))
@@ -53,6 +55,7 @@ def test_force_at_the_tip_of_a_pendulum():
     assert motion.acceleration[0] == pytest.approx(1.25 / 1.04)
 
 
+@pytest.mark.claim(26)
 def test_weight_as_an_external_force_at_every_centre_of_mass():
     robot, q, v, a = tree_and_state(2, 'floating')
     kin = kd.forward_kinematics(robot, q)

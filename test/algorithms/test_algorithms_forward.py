@@ -22,6 +22,7 @@ from kane_dynamics.exceptions import (
 INVERSION = 1e-10
 
 
+@pytest.mark.claim(9)
 @pytest.mark.parametrize(('seed', 'base'), thirty_trees())
 def test_forward_undoes_inverse(seed, base):
     robot, q, v, a = tree_and_state(seed, base)
@@ -145,6 +146,7 @@ def test_a_speed_that_moves_no_mass():
     assert motion.acceleration[1] == pytest.approx(5.0)
 
 
+@pytest.mark.claim(27)
 @pytest.mark.parametrize('base', BASES)
 def test_friction_opposes_motion(base):
     robot, q, v, _ = tree_and_state(6, base)

@@ -34,12 +34,14 @@ def check_chain(robot, q, v, a, tau, whole=True):
         assert relative(gauss, expected) < 1e3 * AGREEMENT
 
 
+@pytest.mark.claim(11, 12, 15)
 @pytest.mark.parametrize(('seed', 'base'), thirty_trees())
 def test_chain_on_random_trees(seed, base):
     robot, q, v, a = tree_and_state(seed, base)
     check_chain(robot, q, v, a, np.random.default_rng(seed).normal(size=robot.nv))
 
 
+@pytest.mark.claim(15)
 @pytest.mark.parametrize('file', ['nonholonomic', 'holonomic'])
 def test_chain_on_the_shipped_robots(file, robots, rng):
     robot = kd.load_urdf(robots / f'{file}.urdf', base='planar')
@@ -56,6 +58,7 @@ def test_chain_on_tiago(rng):
     check_chain(robot, q, v, a, tau, whole=False)  # some of its links have no inertia
 
 
+@pytest.mark.claim(12)
 @pytest.mark.parametrize('seed', range(6))
 def test_the_true_motion_has_the_least_constraint(seed):
     """Every other acceleration that the rows allow makes Gauss's function larger (31), (38)."""

@@ -36,6 +36,7 @@ def test_turning_world_and_field_changes_nothing(seed, base):
     assert relative(kd.coriolis_matrix(moved, q, v), kd.coriolis_matrix(robot, q, v)) < ROUNDOFF
 
 
+@pytest.mark.claim(8)
 @pytest.mark.parametrize('seed', range(6))
 def test_translating_a_planar_base_changes_nothing(seed):
     # E1: the printed torque of the base fails this
@@ -119,6 +120,7 @@ def test_massless_body_with_a_locked_joint_changes_nothing(base):
     assert abs(tau[-1]) < ROUNDOFF
 
 
+@pytest.mark.claim(10)
 def test_order_of_branches_changes_only_the_order_of_speeds():
     robot, q, v, a = tree_and_state(3, 'fixed', mimic=False)
     first = robot.bodies[0]

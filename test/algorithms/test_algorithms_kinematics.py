@@ -42,6 +42,7 @@ def numeric_twist(robot, q, v, link):
     return np.r_[omega, R.T @ derivative(lambda s: pose(s).position())]
 
 
+@pytest.mark.claim(6)
 def test_twists_are_rates_of_poses(case):
     robot, q, v, _ = case
     kin = kd.forward_kinematics(robot, q, v)
@@ -49,6 +50,7 @@ def test_twists_are_rates_of_poses(case):
         assert relative(kin.twist(link), numeric_twist(robot, q, v, link)) < DIFFERENCES
 
 
+@pytest.mark.claim(6)
 def test_twist_rates_are_rates_of_twists(case):
     robot, q, v, a = case
     kin = kd.forward_kinematics(robot, q, v, a)
@@ -60,6 +62,7 @@ def test_twist_rates_are_rates_of_twists(case):
         assert relative(kin.twist_rate(link), rate) < DIFFERENCES
 
 
+@pytest.mark.claim(6)
 def test_accelerations_are_rates_of_world_velocities(case):
     robot, q, v, a = case
     kin = kd.forward_kinematics(robot, q, v, a)
@@ -77,6 +80,7 @@ def test_accelerations_are_rates_of_world_velocities(case):
         assert relative(kin.acceleration(link), expected) < DIFFERENCES  # (23)
 
 
+@pytest.mark.claim(11)
 def test_jacobians_give_twists_and_twist_rates(case):
     robot, q, v, a = case
     kin = kd.forward_kinematics(robot, q, v, a)
@@ -87,6 +91,7 @@ def test_jacobians_give_twists_and_twist_rates(case):
         assert relative(J @ a + bias.twist_rate(link), kin.twist_rate(link)) < ROUNDOFF  # (34)
 
 
+@pytest.mark.claim(11)
 def test_body_jacobians_of_gauss_at_the_centres_of_mass(case):
     robot, q, v, a = case
     for i, (body, at_com) in enumerate(
@@ -103,6 +108,7 @@ def test_body_jacobians_of_gauss_at_the_centres_of_mass(case):
         assert_allclose(at_com.from_world, R, rtol=0, atol=ROUNDOFF)
 
 
+@pytest.mark.claim(11)
 def test_rate_of_the_body_jacobians(case):
     robot, q, v, _ = case
     path = along(robot, q, v)

@@ -49,6 +49,7 @@ def cross_matrix(w):
     return np.cross(np.eye(3), w)
 
 
+@pytest.mark.claim(24, 26)
 def test_terms_are_those_of_gauss_although_v_is_in_other_axes(case):
     robot, q, v, a = case
     M, C = kd.mass_matrix(robot, q), gauss_coriolis_matrix(robot, q.tolist(), v.tolist())
@@ -60,6 +61,7 @@ def test_terms_are_those_of_gauss_although_v_is_in_other_axes(case):
     assert relative(tau + friction, kd.inverse_dynamics(robot, q, v, a)) < ROUNDOFF  # (38)
 
 
+@pytest.mark.claim(24)
 def test_jacobians_are_derivatives_of_the_motion(case):
     robot, q, v, _ = case
     path = along(robot, q, v)
@@ -82,6 +84,7 @@ def test_jacobians_are_derivatives_of_the_motion(case):
         assert not body.precession[3:].any() and not body.precession[:, 3:].any()
 
 
+@pytest.mark.claim(25)
 def test_coriolis_matrix_makes_the_rate_of_m_skew(case):
     robot, q, v, _ = case
     rate = derivative(lambda s: lagrange_mass_matrix(robot, along(robot, q, v)(s)))
@@ -97,6 +100,7 @@ def test_coriolis_matrix_makes_the_rate_of_m_skew(case):
     assert np.abs(N + N.T).max() > 1e-2
 
 
+@pytest.mark.claim(23)
 def test_theorem_1_in_body_axes(integrable):
     robot, q, v = integrable
     for body, gradient in zip(robot.bodies, angular_velocity_gradient(robot, q, v), strict=True):
@@ -106,6 +110,7 @@ def test_theorem_1_in_body_axes(integrable):
         assert relative(gradient, numeric) < DIFFERENCES  # (22)
 
 
+@pytest.mark.claim(23)
 def test_theorem_1_with_the_wrong_sign_is_off_by_order_one(integrable):
     robot, q, v = integrable
     wrong = [
@@ -114,6 +119,7 @@ def test_theorem_1_with_the_wrong_sign_is_off_by_order_one(integrable):
     assert np.abs(wrong).max() > 0.1
 
 
+@pytest.mark.claim(23)
 def test_corollary_1_in_world_axes(integrable):
     robot, q, v = integrable
     path = along(robot, q, v)
@@ -133,6 +139,7 @@ def test_corollary_1_in_world_axes(integrable):
         assert relative(own, rate) < DIFFERENCES
 
 
+@pytest.mark.claim(24)
 def test_gradient_of_the_centre_velocity_is_the_rate_of_its_jacobian(integrable):
     robot, q, v = integrable
     for k, body in enumerate(lagrange_jacobians(robot, q, v)):
@@ -142,6 +149,7 @@ def test_gradient_of_the_centre_velocity_is_the_rate_of_its_jacobian(integrable)
         assert relative(body.rate[3:], numeric) < DIFFERENCES  # (23)
 
 
+@pytest.mark.claim(24)
 def test_gradient_of_the_kinetic_energy(integrable):
     robot, q, v = integrable
     slope = tangent_gradient(robot, q, lambda x: kd.kinetic_energy(robot, x, v))
@@ -165,6 +173,7 @@ def test_gradients_refuse_speeds_that_are_no_derivatives():
 WRENCH = np.array([1.0, -2.0, 3.0, 4.0, 0.5, -6.0])  # (n, f)
 
 
+@pytest.mark.claim(27)
 def test_wrenches_at_the_centre_of_mass_in_body_axes(case):
     robot, q, v, a = case
     at_rest = kd.inverse_dynamics(robot, q, v, a)

@@ -66,6 +66,7 @@ def solve(robot, q, v, tau, constraints=(), t=0.0, wrenches=None):
     return M, f, taken, solution
 
 
+@pytest.mark.claim(28)
 @pytest.mark.parametrize('seed', range(12))
 def test_the_constrained_form_is_the_motion_of_least_constraint(seed):
     robot, q, v, tau, constraint = problem(seed)
@@ -90,6 +91,7 @@ def test_the_constrained_form_is_the_motion_of_least_constraint(seed):
     assert len(rows) == gauss.rank == 2
 
 
+@pytest.mark.claim(28)
 @pytest.mark.parametrize('seed', range(6))
 def test_what_the_solution_is_made_of(seed):
     robot, q, v, tau, constraint = problem(seed)
@@ -138,6 +140,7 @@ def test_missing_mass_raises():
         lagrange_motion([], M, zero, zero, np.array([[1.0, 0.0]]), zero[:1])
 
 
+@pytest.mark.claim(27)
 def test_damping_acts_against_the_speeds():
     free, damped = (differential_drive(arm=True, damping=d) for d in (0.0, 0.4))
     rng = np.random.default_rng(8)
@@ -180,6 +183,7 @@ def turning():
     return robot, wxyz, tangents, rng.normal(size=3)
 
 
+@pytest.mark.claim(23)
 def test_theorem_2_for_euler_parameters(turning):
     _, wxyz, tangents, omega = turning
     eta, rate = np.roll(wxyz, -1), tangents @ omega
@@ -192,6 +196,7 @@ def test_theorem_2_for_euler_parameters(turning):
     assert_allclose(gap @ eta, 2.0 * omega, rtol=0, atol=1e-14)  # and not off it
 
 
+@pytest.mark.claim(23)
 def test_euler_parameters_as_dependent_coordinates(turning):
     """(50) with a singular 4 x 4 mass matrix and etadot' eta = 0 gives Euler's equations."""
     robot, wxyz, tangents, omega = turning

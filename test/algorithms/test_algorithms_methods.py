@@ -44,6 +44,7 @@ def problem(seed):
     return robot, q, v, rng.normal(size=robot.nv), [constraint]
 
 
+@pytest.mark.claim(15, 43, 45)
 @pytest.mark.parametrize('seed', CASES)
 @pytest.mark.parametrize('method', [name for name in METHODS if name != 'gauss'])
 def test_methods_agree(seed, method):
@@ -79,6 +80,7 @@ def matrices(seed, nv=6, k=3):
     return mass, rate + rate.T, rng.normal(size=nv), v, A, A @ v, rng.normal(size=k)
 
 
+@pytest.mark.claim(35, 38)
 @pytest.mark.parametrize('seed', CASES)
 def test_kane_recombines_active_and_inertia_forces(seed):
     mass, _, force, u, A, b0, b = matrices(seed)
@@ -98,6 +100,7 @@ def test_kane_recombines_active_and_inertia_forces(seed):
     assert_allclose(solution.multipliers, multipliers, rtol=0, atol=1e-9)
 
 
+@pytest.mark.claim(38)
 @pytest.mark.parametrize('seed', CASES)
 def test_multipliers_solve_the_system_of_lagrange(seed):
     mass, _, force, _, A, b0, b = matrices(seed)
@@ -108,6 +111,7 @@ def test_multipliers_solve_the_system_of_lagrange(seed):
     assert_allclose(multipliers, expected[6:], rtol=0, atol=1e-9)
 
 
+@pytest.mark.claim(32)
 @pytest.mark.parametrize('seed', CASES)
 def test_nonminimal_system_is_the_stack_of_roithmayr(seed):
     mass, _, force, u, A, b0, b = matrices(seed)
@@ -121,6 +125,7 @@ def test_nonminimal_system_is_the_stack_of_roithmayr(seed):
     assert_allclose(solution.multipliers, expected[1], rtol=0, atol=1e-9)
 
 
+@pytest.mark.claim(35, 36)
 @pytest.mark.parametrize('seed', CASES)
 def test_explicit_form_is_that_of_the_rows(seed):
     *_, v, A, b0, b = matrices(seed)
@@ -136,6 +141,7 @@ def test_explicit_form_is_that_of_the_rows(seed):
     assert sorted([*part.independent, *part.dependent]) == list(range(6))
 
 
+@pytest.mark.claim(36)
 def test_dependent_speeds_are_never_singular():
     """Rows (1,1,1,1)/2 and (1,1,-1,-1)/2: picking columns 0 and 1 would be singular."""
     A = 0.5 * np.array([[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, -1.0, -1.0]])
@@ -143,6 +149,7 @@ def test_dependent_speeds_are_never_singular():
     assert abs(np.linalg.det(A[:, part.dependent])) > 0.4
 
 
+@pytest.mark.claim(44)
 @pytest.mark.parametrize('seed', CASES)
 def test_canonical_parts_are_orthogonal_and_the_deviation_is_least(seed):
     mass, rate, force, v, A, b0, b = matrices(seed)
@@ -159,6 +166,7 @@ def test_canonical_parts_are_orthogonal_and_the_deviation_is_least(seed):
         assert other @ mass @ other > solution.deviation**2
 
 
+@pytest.mark.claim(43)
 @pytest.mark.parametrize('seed', CASES)
 def test_both_greville_solutions_meet_in_the_canonical_one(seed):
     """(25) with y1 = V2 and (31) with y2 = w': each free term is the other's fixed one."""
@@ -183,6 +191,7 @@ def test_both_greville_solutions_meet_in_the_canonical_one(seed):
     assert_allclose(sylvester, rate, rtol=0, atol=1e-12)
 
 
+@pytest.mark.claim(43)
 def test_the_root_rate_of_repeated_eigenvalues():
     """Q = 4 1 has one eigenvalue: d/dt Q^1/2 = dQ/dt / 4."""
     rate = np.array([[1.0, 0.3], [0.3, -2.0]])
@@ -191,6 +200,7 @@ def test_the_root_rate_of_repeated_eigenvalues():
     assert_allclose(s.root_rate, rate / 4.0, rtol=1e-14)
 
 
+@pytest.mark.claim(43)
 @pytest.mark.parametrize('seed', CASES)
 def test_canonical_speed_is_the_root_of_the_mass_matrix_times_v(seed):
     """wdot of (40) is the derivative of Q^1/2 v along a motion with dM/dt and vdot."""
@@ -246,6 +256,7 @@ def massless_arm():
     return kd.Robot('massless_arm', bodies)
 
 
+@pytest.mark.claim(33)
 @pytest.mark.parametrize('method', ['gibbs_appell', 'lagrange', 'kane', 'nonminimal'])
 def test_slender_rods_and_massless_points_move_where_rows_bind_them(method):
     """At swing 0 the rod has no inertia about the roll axis; a row stops the roll."""
@@ -267,6 +278,7 @@ def test_the_other_methods_say_that_the_mass_matrix_is_singular(method):
         kd.forward_dynamics(robot, zero, zero, zero, [kd.constraints.lock(robot, 'roll')], method)
 
 
+@pytest.mark.claim(36)
 @pytest.mark.parametrize('method', METHODS)
 def test_the_rank_of_the_rows_may_change_along_a_motion(method):
     """Two rows that are one at t = 0.5: the motion goes through, and the rank says so."""
@@ -292,6 +304,7 @@ def test_the_rank_of_the_rows_may_change_along_a_motion(method):
     assert ranks == [2, 1, 1, 1, 2]
 
 
+@pytest.mark.claim(16)
 def test_details_of_gauss():
     robot, q, v, tau, constraints = problem(2)
     motion = kd.forward_dynamics(robot, q, v, tau, constraints, time=0.4)
@@ -309,6 +322,7 @@ def test_details_of_gauss():
     assert_allclose(found.least_constraint, 0.5 * gap @ M @ gap, rtol=1e-9)
 
 
+@pytest.mark.claim(9, 15)
 def test_details_of_newton_euler_and_gibbs_appell():
     robot, q, v, tau, constraints = problem(1)
     found = kd.forward_dynamics(robot, q, v, tau, constraints, 'newton_euler', time=0.4).details
@@ -324,6 +338,7 @@ def test_details_of_newton_euler_and_gibbs_appell():
     assert_allclose(motion.details.active_force, expected, rtol=0, atol=1e-11)
 
 
+@pytest.mark.claim(36)
 @pytest.mark.parametrize('method', METHODS)
 def test_contradictory_rows_raise(method):
     robot, q, v, tau, _ = problem(1)

@@ -15,6 +15,7 @@ AGREEMENT = 1e-12  # some 1e3 products of order 1 to 100 in other orders; measur
 KINDS = ('revolute', 'prismatic', 'cylindrical', 'planar', 'spherical')
 
 
+@pytest.mark.claim(18)
 @pytest.mark.parametrize('base', ['fixed', 'planar'])
 @pytest.mark.parametrize('seed', range(8))
 def test_dynamics(seed, base):

@@ -42,6 +42,7 @@ def pose(position, axis=X, angle=0.0):
     return np.r_[position, turned(axis, angle).rotation.components]
 
 
+@pytest.mark.claim(26)
 def test_no_torque_on_a_sphere_or_along_a_principal_axis():
     sphere = orbital_wrenches(satellite((0.3, 0.3, 0.3)), pose((5, 2, 1), Y, 0.7), mu=9.0)
     assert_allclose(sphere['body'][:3], 0.0, atol=1e-16)  # roundoff of 3 mu I/r^3 = 0.05
@@ -52,6 +53,7 @@ def test_no_torque_on_a_sphere_or_along_a_principal_axis():
         assert_allclose(away[3:], -np.array(axis), rtol=1e-15)  # 9 * 1 / 3^2 [N]
 
 
+@pytest.mark.claim(26)
 def test_torque_by_hand():
     # 45 deg in the x, z plane: n_y = 3 mu/r^3 (I_x - I_z) sin(45) cos(45); the long axis, that
     # of the small moment (z here), is pulled towards the line to the centre
@@ -60,6 +62,7 @@ def test_torque_by_hand():
     assert_allclose(tau, [0.0, 3 * 9.0 / r**3 * (0.4 - 0.1) * 0.5, 0.0], rtol=1e-14, atol=1e-17)
 
 
+@pytest.mark.claim(26)
 @pytest.mark.parametrize('distance', [30.0, 300.0])
 def test_wrench_is_that_of_particles(distance):
     """Force and torque about the mass centre, up to powers of the size over the distance."""
@@ -119,6 +122,7 @@ def test_generalized_force_is_the_slope_of_the_potential_of_particles(distance):
     assert np.abs(effect(without_torques) - slope).max() > 4.0 * left_out
 
 
+@pytest.mark.claim(26)
 def test_circular_orbit():
     """v^2 = mu/r keeps the distance: in axes that turn with the orbit everything is steady."""
     robot, r = satellite((0.2, 0.3, 0.4), mass=2.5), 7.0e6
@@ -135,6 +139,7 @@ def test_circular_orbit():
     assert_allclose(motion.acceleration[3:], 0.0, atol=1e-14 * speed * rate)
 
 
+@pytest.mark.claim(26)
 def test_libration_in_pitch():
     """A satellite swings about the vertical with sqrt(3 mu/r^3 (I_x - I_z)/I_y)."""
     I_x, I_y, I_z = 0.5, 0.6, 0.2
@@ -169,6 +174,7 @@ def test_libration_in_pitch():
     assert_allclose(state[:3], position, rtol=0, atol=1e-8)
 
 
+@pytest.mark.claim(26)
 def test_far_centre_is_a_uniform_field():
     robot, q, v, a = tree_and_state(6, 'floating')
     g, distance = robot.gravity, 1e9
@@ -190,6 +196,7 @@ def test_only_bodies_with_mass_feel_it():
 
 
 class TestWrenchesAtCentres:
+    @pytest.mark.claim(27)
     def test_by_hand(self):
         """A force across a lever: the mass centre is 0.2 ahead of the joint, the tip 0.5."""
         body = kd.Body('link', '', revolute('hinge'), inertia=inertia(1.0, (0.2, 0, 0)))
@@ -216,6 +223,7 @@ class TestWrenchesAtCentres:
         ]
         assert relative(felt[0], felt[2]) < 1e-12 and relative(felt[1], felt[2]) < 1e-12
 
+    @pytest.mark.claim(27)
     def test_power_is_that_at_the_centre(self):
         """(33): n . omega + f . v_C, with v_C in the axes of the body."""
         robot, q, v, _ = tree_and_state(8, 'planar')

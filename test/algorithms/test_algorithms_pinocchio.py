@@ -22,6 +22,7 @@ def case(request):
     return tree_and_state(*request.param)
 
 
+@pytest.mark.claim(10, 18)
 def test_dynamics(case):
     robot, q, v, a = case
     twin = PinocchioTwin(robot)

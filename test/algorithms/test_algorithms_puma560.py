@@ -13,6 +13,7 @@ REST, ONES = np.zeros(6), np.ones(6)
 PRINTED = 5.1e-5  # four decimals; six significant digits where more are printed
 
 
+@pytest.mark.claim(18)
 @pytest.mark.parametrize(
     ('v', 'a', 'gravity', 'expected'),
     [

@@ -35,6 +35,7 @@ def rows_of(robot):
     )
 
 
+@pytest.mark.claim(30)
 @pytest.mark.parametrize(('seed', 'base'), CASES)
 def test_kinematical_equations_and_their_rates(seed, base):
     """v = W u + X, and W u' + bias is dv/dt along any motion."""
@@ -53,6 +54,7 @@ def test_kinematical_equations_and_their_rates(seed, base):
     assert_allclose(found.W_rate, W_rate, rtol=0, atol=1e-10)
 
 
+@pytest.mark.claim(30)
 @pytest.mark.parametrize('method', SPEED_METHODS)
 @pytest.mark.parametrize(('seed', 'base'), CASES)
 def test_the_motion_does_not_depend_on_the_speeds(seed, base, method):
@@ -87,6 +89,7 @@ def test_dependent_speeds_are_recovered(seed, base):
     assert_allclose(recovered, found.u[part.dependent], rtol=0, atol=1e-11)
 
 
+@pytest.mark.claim(30)
 @pytest.mark.parametrize(('seed', 'base'), CASES)
 def test_speeds_by_their_definition(seed, base):
     """u = Y v + Z gives the W and X of its inverse (Gillespie (1), (2)), rates included."""
@@ -114,6 +117,7 @@ def test_speeds_by_their_definition(seed, base):
     assert_allclose(defined.bias, rate, rtol=0, atol=1e-10)
 
 
+@pytest.mark.claim(34)
 @pytest.mark.parametrize(('seed', 'base'), CASES)
 def test_partial_velocities_give_the_velocities(seed, base):
     """omega = sum omega_r u_r + omega_t and v likewise, at the centre of mass (Gillespie (23))."""
@@ -129,6 +133,7 @@ def test_partial_velocities_give_the_velocities(seed, base):
         assert_allclose(part.v @ u + part.v_t, at_com, rtol=0, atol=1e-11)
 
 
+@pytest.mark.claim(34)
 @pytest.mark.parametrize(('seed', 'base'), CASES)
 def test_generalized_forces_are_sums_over_the_bodies(seed, base):
     """F = sum v_r R + omega_r T and F* = -sum v_r m a + omega_r (I alpha + omega x I omega)."""
@@ -160,6 +165,7 @@ def test_generalized_forces_are_sums_over_the_bodies(seed, base):
     assert_allclose(active + inertia_force, 0.0, atol=1e-10 * scale)  # (34)
 
 
+@pytest.mark.claim(30)
 @pytest.mark.parametrize('method', SPEED_METHODS)
 def test_constraints_built_into_fewer_speeds(method):
     """A sled in speeds (forward, yaw) is the sled with the row of no side slip."""

@@ -248,6 +248,7 @@ def state(robot, constraints, seed):
     return q, v, tau
 
 
+@pytest.mark.claim(45)
 @pytest.mark.parametrize('method', METHODS)
 @pytest.mark.parametrize('name', SYSTEMS)
 def test_accelerations_of_sympy(name, method):

@@ -35,6 +35,7 @@ TRANSMITTED = {
 ROD = {'c1': (2.0, 1.0), 'c2': (1.5, 0.8)}
 
 
+@pytest.mark.claim(6)
 @pytest.mark.parametrize('link', ['c1', 'c2'])
 def test_every_row_of_the_forward_recursion(link):
     kin = kd.forward_kinematics(planar_2r(), Q, V, A)
@@ -45,6 +46,7 @@ def test_every_row_of_the_forward_recursion(link):
     assert_allclose(kin.acceleration(link)[3:], ACCELERATION[link], rtol=0, atol=PRINTED)  # (23)
 
 
+@pytest.mark.claim(7)
 @pytest.mark.parametrize('link', ['c1', 'c2'])
 def test_wrench_on_each_body(link):
     robot = planar_2r()
@@ -59,6 +61,7 @@ def test_wrench_on_each_body(link):
     assert_allclose(vec6(wrench), WRENCH[link], rtol=0, atol=PRINTED)  # (24)-(26)
 
 
+@pytest.mark.claim(7)
 def test_wrench_through_each_joint():
     robot = measuring_2r()
     q, v, a = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
@@ -72,6 +75,7 @@ def test_wrench_through_each_joint():
         assert_allclose(tau[first : first + 6], expected, rtol=0, atol=PRINTED)  # (29)
 
 
+@pytest.mark.claim(7, 13)
 def test_torques_and_closed_form():
     robot = planar_2r()
     M = np.array([[3.404477, 0.778905], [0.778905, 0.32]])
@@ -87,6 +91,7 @@ def test_torques_and_closed_form():
     )
 
 
+@pytest.mark.claim(41)
 def test_spherical_wrist_of_gillespie():
     # (49): couples T and forces F at Co along c1, c2, c3; nine decimals are given
     robot = wrist()

@@ -43,6 +43,7 @@ def root(M, power):
     return vectors @ np.diag(values**power) @ vectors.T
 
 
+@pytest.mark.claim(16)
 def test_equation_62_with_the_square_root_of_m(problem):
     M, Q, A, b, motion = problem
     D = A @ root(M, -0.5)
@@ -52,6 +53,7 @@ def test_equation_62_with_the_square_root_of_m(problem):
     assert motion.rank == np.linalg.matrix_rank(D, tol=1e-9)
 
 
+@pytest.mark.claim(16)
 def test_equation_63_with_the_projector(problem):
     M, Q, A, b, motion = problem
     D_plus = np.linalg.pinv(A @ root(M, -0.5), rcond=1e-10)
@@ -63,6 +65,7 @@ def test_equation_63_with_the_projector(problem):
     assert relative(motion.acceleration, expected) < SOLVED
 
 
+@pytest.mark.claim(16)
 def test_kkt_system(problem):
     M, Q, A, b, motion = problem
     k, n = A.shape
@@ -72,6 +75,7 @@ def test_kkt_system(problem):
     assert relative(motion.constraint_force, A.T @ solution[n:]) < SOLVED
 
 
+@pytest.mark.claim(12)
 def test_least_constraint_among_allowed_accelerations(problem):
     M, Q, A, _, motion = problem
     free = np.linalg.solve(M, Q)
@@ -101,6 +105,7 @@ def test_no_force_where_the_free_motion_satisfies_the_rows():
     assert relative(motion.acceleration, wanted.acceleration) < 1e-12
 
 
+@pytest.mark.claim(16)
 def test_equal_rows_share_the_multiplier_and_parallel_rows_are_one():
     M, Q = np.diag([2.0, 3.0]), np.array([4.0, 0.0])
     A = np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 0.0]])
@@ -117,6 +122,7 @@ def test_rows_that_almost_repeat_are_told_apart_above_the_tolerance():
         assert solved(M, Q, A, np.zeros(2), np.zeros(2)).rank == rank
 
 
+@pytest.mark.claim(16)
 @pytest.mark.parametrize('level', ['speed', 'acceleration'])
 @pytest.mark.parametrize('factor', [1.0, 1e-6])
 def test_contradictory_rows_raise(level, factor):
@@ -165,6 +171,7 @@ def test_mass_matrix_must_be_positive():
         solved(np.diag([1.0, 0.0]), np.zeros(2), np.zeros((0, 2)), np.zeros(0), np.zeros(0))
 
 
+@pytest.mark.claim(17)
 def test_side_slip_by_hand():
     # a point mass pushed sideways against its blade at yaw 0: the blade takes all of it
     robot = planar_body(2.0, 0.3, 0.0)

@@ -122,6 +122,7 @@ def test_loop_through_a_joint_and_its_follower():
     assert_allclose(matrix.ravel(), (0, 0, 1.5, 0, -0.25, 0), rtol=0, atol=1e-15)
 
 
+@pytest.mark.claim(38)
 def test_loop_multipliers_are_the_wrench_on_frame_b():
     case = CASES['loop_spatial']
     robot, q, v = case.robot, case.q, case.v

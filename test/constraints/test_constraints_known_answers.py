@@ -166,6 +166,7 @@ def test_chaplygin_sleigh_to_three_seconds():
     assert_allclose((speed, end.v[-1, 2], yaw), expected, rtol=0, atol=1e-8)
 
 
+@pytest.mark.claim(17)
 def test_differential_drive_of_dhaouadi_and_abu_hatab():
     robot, n = differential_drive(), DRIVE
     v, w, yaw = 0.6, 1.1, 0.7
@@ -189,6 +190,7 @@ def test_differential_drive_of_dhaouadi_and_abu_hatab():
     assert motion.labels == ('base/no_side_slip', 'left/rolling', 'right/rolling')
 
 
+@pytest.mark.claim(40)
 def test_disc_rolling_down_a_ramp():
     # 7.7: u1' = -(2/3) g sin phi, friction m g sin phi/3 up the ramp, N = m g cos phi
     phi, m, r = 0.35, 2.0, 0.3
@@ -239,6 +241,7 @@ def cart_speeds(q, v):
     return np.cos(q[2]) * v[0] + np.sin(q[2]) * v[1], v[2], v[2] + v[3]
 
 
+@pytest.mark.claim(42)
 def test_shopping_cart_with_a_free_caster():
     robot, q, v, tau = cart_state()
     motion = kd.forward_dynamics(robot, q, v, tau, caster(robot))
@@ -252,6 +255,7 @@ def sticking(robot):
     return (*caster(robot), kd.constraints.lock(robot, 'caster'))
 
 
+@pytest.mark.claim(42)
 def test_shopping_cart_with_a_sticking_caster():
     robot, q, v, tau = cart_state()
     k = np.sin(0.6) / (CART['L2'] * np.cos(0.6) - CART['L3'])
@@ -266,6 +270,7 @@ def test_shopping_cart_with_a_sticking_caster():
     assert effective == pytest.approx(27.743024288, abs=1e-7)
 
 
+@pytest.mark.claim(42)
 def test_impulse_when_the_caster_sticks():
     robot, q, v, _ = cart_state()
     q_after, v_after = kd.simulation.project(robot, sticking(robot), q, v, 0.0)
@@ -277,6 +282,7 @@ def test_impulse_when_the_caster_sticks():
     assert energies[0] - energies[1] == pytest.approx(loss, abs=1e-12)
 
 
+@pytest.mark.claim(42)
 def test_cart_at_the_angle_where_turning_alone_is_left():
     # cos q4 = L3/L2 with a sticking caster: u1 = 0 whatever the force, no singularity for us
     robot, q, _, tau = cart_state()

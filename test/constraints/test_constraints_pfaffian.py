@@ -51,6 +51,7 @@ def with_branches(function):
     return lambda q, t: function(q, t) if t > -1.0 else None
 
 
+@pytest.mark.claim(17)
 @pytest.mark.parametrize('speed', [1e-3, 1.0, 1000.0, 3000.0])
 @pytest.mark.parametrize('yaw', [0.7, 1e4])
 def test_same_bias_as_the_built_in_side_slip(speed, yaw):
@@ -100,6 +101,7 @@ def test_fast_rows():
         assert_allclose(rows.acceleration, [expected], rtol=0, atol=error)
 
 
+@pytest.mark.claim(28)
 def test_driven_joint_follows_its_law():
     # v = b(t): the wheel is forced to turn at cos 2t; the multiplier is the motor's torque
     robot = differential_drive()

@@ -50,6 +50,7 @@ def material_velocity(robot, q, v, link, point):
     return derivative(position)
 
 
+@pytest.mark.claim(17)
 @pytest.mark.parametrize('name', CIRCLES)
 def test_rolling_rows_are_the_velocity_of_the_material_point(name):
     case = CASES[name]
@@ -62,6 +63,7 @@ def test_rolling_rows_are_the_velocity_of_the_material_point(name):
     assert kinds == ['longitudinal', 'lateral', 'vertical'][: len(kinds)]
 
 
+@pytest.mark.claim(17)
 @pytest.mark.parametrize('offset', [0.0, -0.37, 0.2])
 def test_no_side_slip_is_the_lateral_velocity_of_the_axle(offset):
     robot = CASES['no_side_slip'].robot
@@ -75,6 +77,7 @@ def test_no_side_slip_is_the_lateral_velocity_of_the_axle(offset):
     assert_allclose(rows_at(case).matrix, [expected], rtol=0, atol=1e-15)  # (64)
 
 
+@pytest.mark.claim(17)
 def test_differential_drive_rows_are_velocities_of_three_points():
     case = CASES['differential_drive']
     robot, q, v = case.robot, case.q, case.v
@@ -122,6 +125,7 @@ def test_known_motions_of_a_differential_drive(speed, turn):
     assert_allclose(rows_at(case).matrix @ v, (0.0, -n['r'], 0.0), atol=1e-15)
 
 
+@pytest.mark.claim(38)
 @pytest.mark.parametrize('name', CIRCLES)
 def test_multipliers_are_the_contact_force(name):
     # without the constraint, that force at the contact gives the same motion

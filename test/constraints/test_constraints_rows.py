@@ -42,6 +42,7 @@ def allowed_speeds(case):
     return case.v + np.linalg.pinv(rows.matrix) @ (rows.velocity - rows.matrix @ case.v)
 
 
+@pytest.mark.claim(28)
 def test_right_side_is_the_derivative_of_the_rows_for_any_speed(case):
     # b = d/dt b_0 - dA/dt v along the motion; v does not satisfy A v = b_0
     rows = rows_at(case)
@@ -78,6 +79,7 @@ def test_acceleration_satisfies_the_rows(case):
     assert motion.labels == rows.labels
 
 
+@pytest.mark.claim(38)
 def test_constraint_force_is_what_newton_needs(case):
     # M vdot + C v + g + friction = tau + A' lambda, the constraint force on the right
     motion = motion_of(case)
@@ -87,6 +89,7 @@ def test_constraint_force_is_what_newton_needs(case):
     assert relative(rows_at(case).matrix.T @ motion.multipliers, force) < SOLVED
 
 
+@pytest.mark.claim(16)
 def test_constraint_force_does_no_work_on_allowed_speeds(case):
     v = allowed_speeds(case)
     rows = rows_at(case, v=v)
@@ -97,6 +100,7 @@ def test_constraint_force_does_no_work_on_allowed_speeds(case):
     assert abs(work) < SOLVED * (1.0 + np.abs(motion.constraint_force).max())
 
 
+@pytest.mark.claim(16)
 def test_repeated_rows_change_nothing(case):
     once, twice = motion_of(case), motion_of(case, (case.constraint, case.constraint))
     assert twice.rank == once.rank <= len(once.labels)

@@ -103,6 +103,7 @@ def forces(cart, q, u, u_rate, push):
     return F, -speed.W.T @ kd.inverse_dynamics(cart.robot, q, v, a)
 
 
+@pytest.mark.claim(42)
 @pytest.mark.parametrize('seed', SEEDS)
 def test_speeds(seed):
     cart, closed, q, u, _, _ = case(seed)
@@ -121,6 +122,7 @@ def test_speeds(seed):
     assert slip == pytest.approx(0.0, abs=1e-14)
 
 
+@pytest.mark.claim(42)
 @pytest.mark.parametrize('seed', SEEDS)
 def test_partial_velocities(seed):
     cart, closed, q, _, _, _ = case(seed)
@@ -144,6 +146,7 @@ def test_partial_velocities(seed):
     assert_allclose(to_body @ caster.v @ direction, expected, atol=EXACT)
 
 
+@pytest.mark.claim(42)
 @pytest.mark.parametrize('seed', SEEDS)
 def test_free_caster(seed):
     cart, closed, q, u, push, _ = case(seed)
@@ -163,6 +166,7 @@ def test_free_caster(seed):
     assert F[2] + F_star[2] == pytest.approx(cart.trail * motion.multipliers[0], abs=1e-12 * scale)
 
 
+@pytest.mark.claim(42)
 @pytest.mark.parametrize('seed', SEEDS)
 def test_stuck_caster(seed):
     cart, closed, q, u, push, _ = case(seed, stuck=True)
@@ -187,6 +191,7 @@ def test_stuck_caster(seed):
     assert_allclose(motion.multipliers, found, atol=1e-11 * np.abs(found).max())
 
 
+@pytest.mark.claim(42)
 @pytest.mark.parametrize('seed', SEEDS)
 def test_the_term_that_turns_with_the_caster(seed):
     # E23: d/dt of k adds k' Z1 u1 to u2' and u3'; printed, it has another factor
@@ -209,6 +214,7 @@ def test_the_term_that_turns_with_the_caster(seed):
     assert abs(printed - right) > 1e-3 * abs(right)
 
 
+@pytest.mark.claim(38)
 @pytest.mark.parametrize('stuck', [False, True], ids=['free', 'stuck'])
 @pytest.mark.parametrize('seed', SEEDS)
 def test_multipliers_of_the_whole_system(seed, stuck):
@@ -230,6 +236,7 @@ def test_multipliers_of_the_whole_system(seed, stuck):
     assert_allclose(motion.multipliers, solved[5:], rtol=0, atol=1e-10 * scale)
 
 
+@pytest.mark.claim(35)
 @pytest.mark.parametrize('seed', SEEDS)
 def test_any_choice_of_independent_speeds_moves_alike(seed):
     cart, closed, q, u, push, _ = case(seed)
@@ -254,6 +261,7 @@ def test_any_choice_of_independent_speeds_moves_alike(seed):
         assert np.abs(G @ printed).max() > 0.1  # D = A^-1 B of the printed (5): E14
 
 
+@pytest.mark.claim(42)
 def test_the_numbers_of_the_instant():
     cart = Cart()
     q, u = instant(cart)

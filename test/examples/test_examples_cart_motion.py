@@ -13,6 +13,7 @@ import kane_dynamics as kd
 SLIP = 1e-6  # m/s: speeds are integrated with relative tolerance 1e-8
 
 
+@pytest.mark.claim(42)
 def test_the_impulse_of_sticking():
     cart = Cart()
     q, u = instant(cart)
@@ -47,6 +48,7 @@ def parts():
     return phases(Cart())
 
 
+@pytest.mark.claim(42)
 def test_the_caster_sticks_and_comes_loose(parts):
     cart = Cart()
     assert [part.kind for part in parts] == ['free', 'stuck', 'free']
@@ -60,6 +62,7 @@ def test_the_caster_sticks_and_comes_loose(parts):
     assert np.abs(np.diff(loose.q[:, 3])).max() > 1e-3  # it turns again
 
 
+@pytest.mark.claim(42)
 def test_an_impulse_when_it_sticks_and_none_when_it_lets_go(parts):
     cart = Cart()
     free, stuck, loose = parts
@@ -92,6 +95,7 @@ def test_the_rows_hold_all_the_time(parts):
                 assert abs(u[2] - u[1]) < SLIP
 
 
+@pytest.mark.claim(42)
 def test_energy_is_what_the_hand_gives(parts):
     cart, (start, *_) = Cart(), parts
     for part in parts:
@@ -111,6 +115,7 @@ def steered():
     return steering(Cart())
 
 
+@pytest.mark.claim(42)
 def test_steering_passes_the_singular_choice(steered):
     q, u, chosen = steered
     singular = np.arccos(0.15 / 0.9)
@@ -125,6 +130,7 @@ def test_steering_passes_the_singular_choice(steered):
     assert (np.abs(np.interp(singular, q[:, 3], u[:, 1])) > 0.5).all()
 
 
+@pytest.mark.claim(36)
 def test_steering_has_no_jump(steered):
     cart, (q, u, _) = Cart(), steered
     rows = (cart.caster, cart.steered(1.0))

@@ -22,6 +22,7 @@ def case(seed):
     return ramp, q, ramp.speeds.velocity(q, [u1, -u1, 0.0]), rng
 
 
+@pytest.mark.claim(40)
 @pytest.mark.parametrize('seed', SEEDS)
 def test_partial_velocities(seed):
     ramp, q, _, _ = case(seed)
@@ -34,6 +35,7 @@ def test_partial_velocities(seed):
     assert_allclose(to_world @ disk.omega, expected, atol=EXACT / ramp.radius)
 
 
+@pytest.mark.claim(40)
 @pytest.mark.parametrize('seed', SEEDS)
 def test_generalized_forces(seed):
     ramp, q, v, rng = case(seed)
@@ -56,6 +58,7 @@ def test_generalized_forces(seed):
     assert abs(recombined(printed) - weight[0]) > 0.1
 
 
+@pytest.mark.claim(40)
 @pytest.mark.parametrize('seed', SEEDS)
 def test_recombination_is_substitution(seed):
     ramp, q, _, rng = case(seed)
@@ -66,6 +69,7 @@ def test_recombination_is_substitution(seed):
     assert_allclose([recombined(x) for x in parts], np.ravel(whole), atol=EXACT)
 
 
+@pytest.mark.claim(38, 40)
 @pytest.mark.parametrize('seed', SEEDS)
 def test_rolling(seed):
     ramp, q, v, _ = case(seed)
@@ -87,6 +91,7 @@ def test_rolling(seed):
     assert_allclose(found, np.append(rolling.acceleration, rolling.multipliers), atol=EXACT)
 
 
+@pytest.mark.claim(35)
 def test_dependent_speed_has_the_sign_of_the_row():
     # u1 + u2 = 0 is [G_I G_D] = [1 1], so D = -1 (7); the printed D = A^-1 B (5) is +1 (E14)
     ramp, q, v, _ = case(0)
@@ -98,6 +103,7 @@ def test_dependent_speed_has_the_sign_of_the_row():
     assert abs(ramp.contact @ W @ [1.0, 1.0, 0.0]) > 1.0  # the printed sign would slip
 
 
+@pytest.mark.claim(40)
 def test_sliding_ends_at_the_known_instant():
     ramp = Ramp(slope=0.35, friction=0.2)
     start = ramp.speeds.velocity(np.zeros(3), [1.0, 0.0, 0.0])
@@ -121,6 +127,7 @@ def test_sliding_ends_at_the_known_instant():
     assert_allclose(sliding.q[:, 1], 0.0, atol=1e-13)
 
 
+@pytest.mark.claim(40)
 def test_energy_goes_into_sliding():
     ramp = Ramp(slope=0.35, friction=0.2)
     start = ramp.speeds.velocity(np.zeros(3), [1.0, 0.0, 0.0])
@@ -136,6 +143,7 @@ def test_energy_goes_into_sliding():
     assert energy(rolling, 0) == pytest.approx(energy(rolling, -1), abs=1e-9)
 
 
+@pytest.mark.claim(40)
 @pytest.mark.parametrize(('factor', 'kind'), [(0.99, 'rolls'), (1.01, 'slides down')])
 @pytest.mark.parametrize('slip', [1.0, 0.0])
 def test_the_disk_rolls_if_tan_phi_is_at_most_3_mu(factor, kind, slip):

@@ -45,6 +45,7 @@ def case(seed):
     return wrist, q, *rng.uniform(-2.0, 2.0, (3, 3))
 
 
+@pytest.mark.claim(41)
 def test_the_numbers_of_the_instant():
     wrist = Wrist()
     u_rate = wrist.speed_rates(wrist.choice_b, ANGLES, OMEGA)
@@ -53,6 +54,7 @@ def test_the_numbers_of_the_instant():
     assert_allclose(rates, (-0.233342496, -0.319344174, 1.262571283), rtol=0, atol=5.1e-10)
 
 
+@pytest.mark.claim(41)
 @pytest.mark.parametrize('seed', SEEDS)
 def test_choice_b(seed):
     wrist, q, u, T, F = case(seed)
@@ -66,6 +68,7 @@ def test_choice_b(seed):
     assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
+@pytest.mark.claim(41)
 @pytest.mark.parametrize('seed', SEEDS)
 def test_choice_a_moves_alike(seed):
     wrist, q, u, T, F = case(seed)
@@ -79,6 +82,7 @@ def test_choice_a_moves_alike(seed):
     assert_allclose(found, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
 
 
+@pytest.mark.claim(41)
 def test_both_choices_and_a_ball_joint_move_alike():
     wrist, duration = Wrist(), 0.2
     rates = wrist.choice_b.velocity(ANGLES, OMEGA)
@@ -122,6 +126,7 @@ def printed_graphs():
     return {name: ca.Function('f', inputs, [ca.vertcat(*x)]) for name, x in equations.items()}
 
 
+@pytest.mark.claim(41)
 def test_operations_of_the_printed_equations():
     printed = printed_graphs()
     assert operations(printed['(49)'], written_out=True) == (29, 16, 10)
@@ -130,6 +135,7 @@ def test_operations_of_the_printed_equations():
     assert operations(printed['(50)'])[2] == 4  # sines and cosines of two angles
 
 
+@pytest.mark.claim(41)
 def test_choice_b_is_an_order_of_magnitude_shorter():
     found = graphs(Wrist())
     a, b = (np.array(operations(found[name], True)) for name in ('A dynamics', '(49)'))
@@ -148,6 +154,7 @@ def test_operations_count_what_is_shared_once():
     assert operations(graph, written_out=True) == (4, 2, 3)
 
 
+@pytest.mark.claim(41)
 @pytest.mark.parametrize('seed', SEEDS)
 def test_only_the_kinematics_of_b_are_singular(seed):
     wrist, q, u, T, F = case(seed)

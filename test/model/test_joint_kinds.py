@@ -57,6 +57,7 @@ def twist_of(kind, q, v):
     return np.array([vec6(axis) for axis in kind.axes(q)]).T @ v
 
 
+@pytest.mark.claim(5)
 @every_kind
 def test_twist_is_twice_conjugate_pose_times_pose_rate(kind, rng):
     q, v = random_q(kind, rng), rng.normal(size=kind.nv)
@@ -68,6 +69,7 @@ def test_twist_is_twice_conjugate_pose_times_pose_rate(kind, rng):
     assert_allclose(vec6(xi), twist_of(kind, q.tolist(), v), rtol=0, atol=TOLERANCE)
 
 
+@pytest.mark.claim(5)
 @every_kind
 def test_axes_rate_is_derivative_of_axes(kind, rng):
     q, v = random_q(kind, rng), rng.normal(size=kind.nv)
@@ -84,6 +86,7 @@ def test_only_planar_axes_turn(kind):
     assert (rates is not None) == isinstance(kind, Planar)
 
 
+@pytest.mark.claim(5)
 @every_kind
 def test_coordinate_rate_is_derivative_of_integrate(kind, rng):
     q, v = random_q(kind, rng), rng.normal(size=kind.nv)
@@ -91,6 +94,7 @@ def test_coordinate_rate_is_derivative_of_integrate(kind, rng):
     assert_allclose(kind.coordinate_rate(q.tolist(), v.tolist()), rate, rtol=0, atol=TOLERANCE)
 
 
+@pytest.mark.claim(5)
 @every_kind
 def test_integrate_is_the_exponential(kind, rng):
     q, v, dt = random_q(kind, rng), rng.normal(size=kind.nv), 0.8
@@ -129,6 +133,7 @@ def test_sizes_and_labels_agree(kind):
     assert len(kind.coordinate_rate(q, [0.1] * kind.nv)) == kind.nq
 
 
+@pytest.mark.claim(5)
 def test_axes_are_those_of_table_1():
     l, o = np.array(AXIS), np.zeros(3)  # noqa: E741
     expected = {
@@ -150,6 +155,7 @@ def test_revolute_turns_counterclockwise():
     assert_allclose(x.rotation_matrix() @ [1, 0, 0], [0, 1, 0], atol=1e-15)
 
 
+@pytest.mark.claim(5)
 @pytest.mark.parametrize('q', [-2.0, 0.0, 0.4])
 def test_helical_of_pitch_zero_is_revolute(q):
     helical, revolute = Helical(AXIS, pitch=0.0), Revolute(AXIS)
@@ -158,6 +164,7 @@ def test_helical_of_pitch_zero_is_revolute(q):
     assert_array_equal(*(vec6(kind.axes([q])[0]) for kind in (helical, revolute)))
 
 
+@pytest.mark.claim(5)
 def test_helical_advances_by_the_pitch():
     x = Helical(AXIS, pitch=0.7).pose([2.0])
     assert_allclose(x.position(), 1.4 * np.array(AXIS), rtol=1e-15)
@@ -202,6 +209,7 @@ def planar_in_a_chain(as_one_joint):
     return Robot('arm', [first, *moving, last])
 
 
+@pytest.mark.claim(8)
 def test_planar_joint_in_a_chain_has_the_axes_of_its_joint_frame(rng):
     one, three = planar_in_a_chain(True), planar_in_a_chain(False)
     for _ in range(5):

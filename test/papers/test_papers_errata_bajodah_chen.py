@@ -53,6 +53,7 @@ def pinv(matrix):
     return matrix.T @ np.linalg.inv(matrix @ matrix.T)
 
 
+@pytest.mark.claim(44)
 def test_e27_the_parts_lie_in_the_row_spaces(solved):
     d = solved.details
     for part, matrix, other in (
@@ -70,6 +71,7 @@ def test_e27_the_parts_lie_in_the_row_spaces(solved):
     assert np.linalg.norm(gap) > 0.01 * np.linalg.norm(d.constraint_part)
 
 
+@pytest.mark.claim(44)
 def test_e27_order_and_size_of_the_products(solved):
     d = solved.details
     m, p = len(d.scaled_constraint), len(d.scaled_tangent)
@@ -83,6 +85,7 @@ def test_e27_order_and_size_of_the_products(solved):
         printed_order @ d.V2
 
 
+@pytest.mark.claim(44)
 def test_e28_gauss_compares_accelerations_of_one_state(solved):
     d = solved.details
     rng = np.random.default_rng(0)
@@ -101,6 +104,7 @@ def test_e28_gauss_compares_accelerations_of_one_state(solved):
     assert np.abs(other_state - d.u_rate).max() > 1e-3 * np.abs(d.u_rate).max()  # (59) alone
 
 
+@pytest.mark.claim(43)
 @pytest.mark.parametrize('left_out', ['V1', 'V2', '(44)'])
 def test_e29_the_rate_of_the_root_cancels_but_not_by_halves(solved, left_out):
     d = solved.details
@@ -128,6 +132,7 @@ def turning_speeds(robot, rng):
     )
 
 
+@pytest.mark.claim(43)
 @pytest.mark.parametrize('seed', SEEDS)
 def test_e29_the_rate_of_the_root_is_needed_for_w(seed):
     robot, q, v, tau = tree_and_state(seed, 'planar')
@@ -147,6 +152,7 @@ def test_e29_the_rate_of_the_root_is_needed_for_w(seed):
     assert np.abs(without - derivative(w)).max() > 0.1
 
 
+@pytest.mark.claim(44)
 def test_e30_ranks_may_change_only_in_the_explicit_form(rng):
     half = rng.normal(size=(6, 6))
     mass, force, u = half @ half.T + np.eye(6), rng.normal(size=6), np.zeros(6)

@@ -48,6 +48,7 @@ def speeds_in_general_position(robot, seed):
     return kd.defined_speeds(robot, matrix, offset), matrix, offset
 
 
+@pytest.mark.claim(35)
 @pytest.mark.parametrize('seed', range(2))
 def test_e14_sign_of_the_dependent_speeds(seed):
     rng = np.random.default_rng(seed)
@@ -68,6 +69,7 @@ def test_e14_sign_of_the_dependent_speeds(seed):
     assert misfit(-printed_d, -printed_e) < 1e-12
 
 
+@pytest.mark.claim(34)
 @pytest.mark.parametrize('seed', range(3))
 def test_e15_index_of_the_tangent_vectors(seed):
     robot, q, v, _ = tree_and_state(seed, 'planar')
@@ -89,6 +91,7 @@ def test_e15_index_of_the_tangent_vectors(seed):
     assert np.abs(Y(q, 0.3) @ u - W @ u).max() > 0.1
 
 
+@pytest.mark.claim(34)
 @pytest.mark.parametrize('seed', range(3))
 def test_e16_sign_of_the_generalized_inertia_forces(seed):
     robot, q, v, tau = tree_and_state(seed, 'floating', armature=False, friction=False)
@@ -126,6 +129,7 @@ def disc_on_ramp(slope):
     return robot, rolls
 
 
+@pytest.mark.claim(40)
 def test_e18_height_of_the_disc_over_the_ramp():
     slope = 0.35
     ramp = turned(Z, slope)
@@ -153,6 +157,7 @@ def sticking_rows(q4):
     return np.array([[-sin(q4), n['L2'] * cos(q4), -n['L3']], [0.0, -1.0, 1.0]])
 
 
+@pytest.mark.claim(36)
 def test_e20_a_singular_partition_has_a_large_condition_number():
     singular = np.arccos(CART['L3'] / CART['L2'])
     distances = np.array([1e-1, 1e-3, 1e-5, 1e-7])
@@ -164,6 +169,7 @@ def test_e20_a_singular_partition_has_a_large_condition_number():
     assert 0 in part.dependent  # u1 = 0 there, one of the others stays independent
 
 
+@pytest.mark.claim(42)
 def test_e21_angle_of_the_cart_is_that_of_its_long_axis():
     robot = shopping_cart()
     q, v = np.array([0.3, -0.4, 0.8, 0.6]), np.array([1.1, 0.7, 0.2, -0.3])
@@ -188,6 +194,7 @@ def dumbbell():
     return robot, kd.constraints.pfaffian(robot, rod)
 
 
+@pytest.mark.claim(38)
 def test_e25_only_the_sum_over_particles_vanishes():
     robot, rod = dumbbell()
     q, v = np.array([0.1, 0.2, 0.7, 0.5]), np.array([0.3, -0.2, 0.1, 0.2])

@@ -56,6 +56,7 @@ def euler_parameters(rng):
     return eta, basis @ rng.uniform(-1, 1, 3), basis
 
 
+@pytest.mark.claim(23)
 def test_e9_the_jacobian_of_a7_is_a_rate(euler_parameters, rng):
     eta, rate, basis = euler_parameters
     slope, J_rate, J, spin = sides_of_theorem_2(omega_of_euler_parameters, eta, rate)
@@ -66,6 +67,7 @@ def test_e9_the_jacobian_of_a7_is_a_rate(euler_parameters, rng):
     assert np.abs((slope - J_rate - spin @ J) @ eta).max() > 0.1
 
 
+@pytest.mark.claim(23)
 def test_e32_the_basis_stands_on_the_right_of_45():
     place = np.array([np.cos(0.7), np.sin(0.7), 0.4])
     basis = np.array([[-place[1], 0.0], [place[0], 0.0], [0.0, 1.0]])

@@ -25,6 +25,7 @@ def system(request):
     return system, -solution.inertia_force - Q @ solution.u_rate  # F* = -Q udot - L (6)
 
 
+@pytest.mark.claim(31)
 def test_e12_slope_of_the_energy_at_fixed_rates_of_the_coordinates(system):
     system, remainder = system
     right = system.remainder_by_energy(system.slope_at_fixed_rates())
@@ -33,6 +34,7 @@ def test_e12_slope_of_the_energy_at_fixed_rates_of_the_coordinates(system):
     assert np.abs(wrong - remainder).max() > 0.1
 
 
+@pytest.mark.claim(32)
 def test_e13_remainder_of_accelerations_in_l(system):
     system, remainder = system
     q, t = system.q(system.x, system.t), system.t

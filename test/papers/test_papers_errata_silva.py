@@ -49,6 +49,7 @@ def base_and_branches(seed, position):
     return robot, q, v, a
 
 
+@pytest.mark.claim(8)
 @pytest.mark.parametrize('seed', range(3))
 def test_e1_torque_on_the_yaw_of_a_base(seed):
     robot, q, v, a = base_and_branches(seed, (2.0, 1.0))
@@ -83,6 +84,7 @@ def test_e1_in_one_body():
     assert printed == pytest.approx(-3.0, abs=1e-14)
 
 
+@pytest.mark.claim(8)
 def test_e2_axes_of_a_planar_joint_inside_a_chain():
     load = inertia(1.4, (0.1, -0.2, 0.05), (0.02, 0.03, 0.04))
     placement = turned(Z, 0.4, (0.3, 0.1, 0.2))
@@ -106,6 +108,7 @@ def test_e2_axes_of_a_planar_joint_inside_a_chain():
     assert relative(np.array((zeta.primary.x, zeta.primary.y)), efforts) < ROUNDOFF
 
 
+@pytest.mark.claim(14)
 @pytest.mark.parametrize('seed', range(3))
 def test_e3_half_the_rate_of_m_minus_c(seed):
     robot, q, v, _ = tree_and_state(seed, 'floating')
@@ -124,6 +127,7 @@ def test_e3_half_the_rate_of_m_minus_c(seed):
     assert relative(missing, -missing.T) < ROUNDOFF and relative(printed, -printed.T) < ROUNDOFF
 
 
+@pytest.mark.claim(15)
 def test_e4_inertia_forces_are_the_first_sum_of_60():
     robot, q, v, a = tree_and_state(4, 'planar', friction=False)
     robot = with_gravity(robot, WEIGHTLESS)
@@ -183,6 +187,7 @@ def test_e31_both_algorithms_give_one_motion_of_a_holonomic_base(holonomic):
     assert relative(by_newton_euler(robot, q, v, tau, printed=True), gauss) < 1e-10
 
 
+@pytest.mark.claim(15)
 def test_e8_balance_holds_body_by_body_and_not_for_the_sum():
     # (58), (59): an arm at rest in its gravity field, joint wrenches included
     load = inertia(1.5, (0, 0, 0), (0.02, 0.03, 0.04))

@@ -23,6 +23,7 @@ def system(request):
     return rheonomic_system(request.param)
 
 
+@pytest.mark.claim(31)
 def test_energy_is_a_quadratic_function_of_the_speeds(system):
     M, N, R = system.coefficients(system.x, system.t)
     for u in (system.u, -2.0 * system.u, np.ones(system.n)):
@@ -38,6 +39,7 @@ def test_energy_is_a_quadratic_function_of_the_speeds(system):
     assert pytest.approx(0.5 * X @ whole @ X, rel=ROUNDOFF) == R
 
 
+@pytest.mark.claim(31)
 def test_momenta_of_the_coordinates(system):
     M, N, _ = system.coefficients(system.x, system.t)
     W = np.array(system.W(system.x, system.t), dtype=float)
@@ -47,6 +49,7 @@ def test_momenta_of_the_coordinates(system):
     assert relative((M @ system.u + N) @ np.linalg.inv(W), momenta) < ROUNDOFF  # (7)
 
 
+@pytest.mark.claim(31)
 def test_q_is_the_symmetric_matrix_of_the_energy(system):
     M, _, _ = system.coefficients(system.x, system.t)
     Q = system.motion().details.mass
@@ -55,6 +58,7 @@ def test_q_is_the_symmetric_matrix_of_the_energy(system):
     assert np.linalg.eigvalsh(Q)[0] > 0.0
 
 
+@pytest.mark.claim(31)
 def test_q_and_l_give_the_accelerations(system):
     """(6), (12): the energy alone moves the robot as the package moves it."""
     tau = np.random.default_rng(0).uniform(-1, 1, system.robot.nv)
@@ -92,6 +96,7 @@ def moving_tree(request):
     return robot, q, v, tau, speeds, motion
 
 
+@pytest.mark.claim(32)
 def test_inertia_coefficients_of_partial_velocities(moving_tree):
     robot, q, v, tau, speeds, _ = moving_tree
     m_rs = np.zeros((robot.nv, robot.nv))
@@ -116,6 +121,7 @@ def momentum_rates(robot, kin, partials):
     return total
 
 
+@pytest.mark.claim(32)
 def test_inertia_forces_are_minus_q_u_rate_minus_l(moving_tree):
     robot, q, v, _, speeds, motion = moving_tree
     chosen, partials = speeds.at(q, v, 0.3), kd.partial_velocities(robot, q, speeds, 0.3)
@@ -130,6 +136,7 @@ def test_inertia_forces_are_minus_q_u_rate_minus_l(moving_tree):
     assert_allclose(chosen.W @ motion.details.u_rate + chosen.bias, motion.acceleration, atol=1e-8)
 
 
+@pytest.mark.claim(31)
 def test_the_error_that_the_corrigendum_corrects(system):
     """With the inverse of C in the place of W (the article of 2003) Q is not symmetric."""
     M, _, _ = system.coefficients(system.x, system.t)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the pages on the papers name exists: modules, functions, tests, files, links."""
 
+import ast
 import importlib
 import re
 
 import pytest
-from support.checklist import ROOT, exists
+from support.checklist import ROOT
 
 import kane_dynamics as kd
 
@@ -23,6 +24,19 @@ def entries():
 def quoted(text):
     """Return what stands between backquotes."""
     return re.findall(r'`([^`\n]+)`', text)
+
+
+def exists(test):
+    """Return whether 'test/folder/file.py::name' is a test of the repository."""
+    file, *names = test.split('::')
+    if not (ROOT / file).is_file():
+        return False
+    node = ast.parse((ROOT / file).read_text())
+    for name in names:
+        parts = (part for part in node.body if getattr(part, 'name', '') == name)
+        if (node := next(parts, None)) is None:
+            return False
+    return True
 
 
 def resolve(name):

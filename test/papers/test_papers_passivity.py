@@ -30,6 +30,7 @@ def storage_rate(robot, q, v, reference, reference_rate, C, gain):
     return derivative(storage), -s @ gain @ s
 
 
+@pytest.mark.claim(14)
 @pytest.mark.parametrize('matrix', [kd.coriolis_matrix, lagrange_coriolis_matrix])
 @pytest.mark.parametrize('seed', range(3))
 def test_error_energy_falls_by_the_gain_alone(seed, matrix):
@@ -43,6 +44,7 @@ def test_error_energy_falls_by_the_gain_alone(seed, matrix):
     assert wanted < -1.0
 
 
+@pytest.mark.claim(14)
 def test_another_matrix_with_the_same_c_v_is_not_enough():
     robot, q, v, rate = tree_and_state(1, 'planar', friction=False)
     reference = np.random.default_rng(1).uniform(-1, 1, robot.nv)

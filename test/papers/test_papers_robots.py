@@ -48,6 +48,7 @@ def robot_at_a_state(request, robots):
     return robot, constraints, q, v, rng.uniform(-5.0, 5.0, robot.nv)
 
 
+@pytest.mark.claim(18)
 def test_inverse_dynamics_of_three_programs(robot_at_a_state):
     robot, _, q, v, a = robot_at_a_state
     recursion = kd.inverse_dynamics(robot, q, v, a) - kd.friction_force(robot, v)
@@ -75,6 +76,7 @@ def accelerations_of_pinocchio(robot, constraints, q, v, tau):
     return B @ np.linalg.solve(B.T @ M @ B, B.T @ (force - M @ turning)) + turning
 
 
+@pytest.mark.claim(18)
 @pytest.mark.parametrize('method', METHODS)
 def test_accelerations_of_three_programs(robot_at_a_state, method):
     robot, constraints, q, v, tau = robot_at_a_state

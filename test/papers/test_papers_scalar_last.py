@@ -59,6 +59,7 @@ def path(eta, omega):
     return lambda s: np.roll(kd.integrate(ball, package_order(eta), omega, s), -1)
 
 
+@pytest.mark.claim(29)
 def test_the_operators_are_those_of_hamilton_in_another_order(etas):
     shift = np.roll(np.eye(4), -1, axis=0)  # (w, x, y, z) -> (x, y, z, w)
     assert_allclose(shift @ (7.0, 1.0, 2.0, 3.0), (1.0, 2.0, 3.0, 7.0), rtol=0, atol=0)
@@ -68,6 +69,7 @@ def test_the_operators_are_those_of_hamilton_in_another_order(etas):
         assert_allclose(cross(eta), shift @ hamilton_minus(h) @ shift.T, rtol=0, atol=ROUNDOFF)
 
 
+@pytest.mark.claim(29)
 def test_the_same_numbers_are_the_same_rotation_for_scipy_and_for_a_pose(etas):
     eta = etas[0]
     pose = kd.Pose.from_rotation_and_position(package_order(eta), (0, 0, 0))
@@ -75,6 +77,7 @@ def test_the_same_numbers_are_the_same_rotation_for_scipy_and_for_a_pose(etas):
     assert_allclose(pose.rotation_matrix(), matrix, rtol=0, atol=ROUNDOFF)
 
 
+@pytest.mark.claim(29)
 def test_products_compose_rotations_from_both_sides(etas):
     first, second, _ = etas
     third = star(first) @ second  # (B-9) of Q3 = Q1 Q2
@@ -84,6 +87,7 @@ def test_products_compose_rotations_from_both_sides(etas):
     assert np.abs(cross(first) @ second - third).max() > 0.1
 
 
+@pytest.mark.claim(29)
 def test_products_are_associative(etas):
     a, b, c = etas
     for op in (star, cross):  # (B-11), (B-12)
@@ -91,6 +95,7 @@ def test_products_are_associative(etas):
     assert_allclose(star(a) @ (cross(c) @ b), cross(c) @ (star(a) @ b), rtol=0, atol=ROUNDOFF)
 
 
+@pytest.mark.claim(29)
 def test_the_conjugate_is_the_inverse(etas):
     eta, one = etas[0], np.array([0.0, 0.0, 0.0, 1.0])
     for op in (star, cross):  # (B-13)
@@ -98,6 +103,7 @@ def test_the_conjugate_is_the_inverse(etas):
         assert_allclose(op(conjugate(eta)) @ eta, one, rtol=0, atol=ROUNDOFF)
 
 
+@pytest.mark.claim(29)
 def test_signs_of_the_conjugate(etas):
     eta, other, _ = etas
     assert_allclose(conjugate(other), -D @ other, rtol=0, atol=0)  # (B-14)
@@ -106,6 +112,7 @@ def test_signs_of_the_conjugate(etas):
     assert np.abs(D @ star(eta) - star(conjugate(eta)) @ D).max() > 0.1
 
 
+@pytest.mark.claim(29)
 def test_derivative_of_the_conjugate_of_a_unit_quaternion(etas, rng):
     eta = etas[0]
     turning = path(eta, rng.uniform(-1, 1, 3))
@@ -117,6 +124,7 @@ def test_derivative_of_the_conjugate_of_a_unit_quaternion(etas, rng):
     assert np.abs(conjugate(eta) + cross_of_conjugate @ (star_of_conjugate @ eta)).max() > 0.1
 
 
+@pytest.mark.claim(29)
 def test_body_rates(etas, rng):
     eta = etas[0]
     omega = rng.uniform(-1, 1, 3)
@@ -129,6 +137,7 @@ def test_body_rates(etas, rng):
     assert_allclose(2.0 * star(rate) @ conjugate(eta), np.r_[world, 0.0], atol=DIFFERENCES)
 
 
+@pytest.mark.claim(29)
 def test_half_the_difference_of_the_operators_is_the_cross_product(rng):
     omega = rng.uniform(-1, 1, 3)
     pure = np.r_[omega, 0.0]

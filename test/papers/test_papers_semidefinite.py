@@ -28,6 +28,7 @@ STATE = np.r_[0.1, -0.2, 0.3, 0.5, 0.5, 0.5, 0.5], np.r_[0.0, 0.7, -0.4, 0.2, 0.
 EFFORT = np.array([0.9, 0.4, -0.3, 1.0, 2.0, -1.0])
 
 
+@pytest.mark.claim(33)
 def test_a_thin_rod_has_no_moment_about_itself():
     robot = rod(0.0)
     M = kd.mass_matrix(robot, STATE[0])
@@ -37,6 +38,7 @@ def test_a_thin_rod_has_no_moment_about_itself():
     assert np.linalg.matrix_rank(stacked) == 6  # unique with the row, and only with it
 
 
+@pytest.mark.claim(33)
 @pytest.mark.parametrize('method', ABLE)
 def test_thin_rod_that_may_not_spin(method):
     robot = rod(0.0)
@@ -47,12 +49,14 @@ def test_thin_rod_that_may_not_spin(method):
     assert_allclose(motion.constraint_force, expected.constraint_force, rtol=0, atol=1e-12)
 
 
+@pytest.mark.claim(33)
 @pytest.mark.parametrize('method', ABLE + UNABLE)
 def test_thin_rod_that_may_spin_has_no_motion(method):
     with pytest.raises(SingularMassMatrixError):
         kd.forward_dynamics(rod(0.0), *STATE, EFFORT, method=method)
 
 
+@pytest.mark.claim(33)
 @pytest.mark.parametrize('method', ABLE)
 def test_point_without_mass_that_carries_a_motion(method):
     """A massless slide pulls a mass through a lever of ratio 3."""
@@ -68,6 +72,7 @@ def test_point_without_mass_that_carries_a_motion(method):
     assert_allclose(motion.constraint_force, (-5.0, 15.0), rtol=1e-12)
 
 
+@pytest.mark.claim(33)
 def test_less_and_less_inertia_goes_to_the_thin_rod():
     expected = kd.forward_dynamics(rod(0.0), *STATE, EFFORT, [no_spin(rod(0.0))], 'nonminimal')
     for moment in (1e-2, 1e-4, 1e-6):

@@ -178,6 +178,7 @@ def expected(name):
     return by_kkt(*problem(name)[:4])
 
 
+@pytest.mark.claim(28, 45)
 @pytest.mark.parametrize('way', WAYS)
 @pytest.mark.parametrize('name', SYSTEMS)
 def test_every_way_gives_the_same_accelerations(name, way):
@@ -188,6 +189,7 @@ def test_every_way_gives_the_same_accelerations(name, way):
     assert np.abs(A @ found - b).max() < tolerance * (1.0 + np.abs(b).max())
 
 
+@pytest.mark.claim(45)
 @pytest.mark.parametrize('method', METHODS)
 @pytest.mark.parametrize('name', SYSTEMS)
 def test_every_method_gives_these_accelerations(name, method):
@@ -201,6 +203,7 @@ def test_every_method_gives_these_accelerations(name, method):
     assert motion.rank == np.linalg.matrix_rank(A, tol=1e-9)
 
 
+@pytest.mark.claim(45)
 @pytest.mark.parametrize('name', SYSTEMS)
 def test_the_rows_matter(name):
     M, Q, A, _, _ = problem(name)

@@ -28,6 +28,7 @@ def constrained(request):
     return case, tau, motion, rows.matrix, basis
 
 
+@pytest.mark.claim(22)
 def test_generalized_force_is_the_power_of_the_wrenches():
     """(5), (7): the sum of f . dv/dqdot + n . domega/dqdot over all bodies."""
     robot, q, v, a = tree_and_state(2, 'floating')
@@ -44,6 +45,7 @@ def test_generalized_force_is_the_power_of_the_wrenches():
     assert on_v @ v == pytest.approx(power, rel=1e-12)
 
 
+@pytest.mark.claim(22)
 def test_what_is_missing_in_lagranges_equations_does_no_virtual_work(constrained):
     case, tau, motion, A, basis = constrained
     robot, q, v = case.robot, case.q, case.v
@@ -57,6 +59,7 @@ def test_what_is_missing_in_lagranges_equations_does_no_virtual_work(constrained
     assert np.abs(phi).max() > 1e-2  # for free q it would have to vanish (6)
 
 
+@pytest.mark.claim(22)
 def test_directions_that_the_rows_forbid_are_the_complement(constrained):
     *_, A, basis = constrained
     assert_allclose(A @ basis, 0.0, atol=1e-10)  # (13)
@@ -65,6 +68,7 @@ def test_directions_that_the_rows_forbid_are_the_complement(constrained):
     assert np.linalg.matrix_rank(basis) == basis.shape[1]
 
 
+@pytest.mark.claim(22)
 def test_forces_along_the_rows_change_no_motion(constrained):
     """(16): with dependent coordinates f is not unique, but B' f is, and so is the motion."""
     case, tau, motion, A, basis = constrained

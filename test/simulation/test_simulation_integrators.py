@@ -140,6 +140,7 @@ def energy(robot, q, v):
     return kd.kinetic_energy(robot, q, v) + kd.potential_energy(robot, q)
 
 
+@pytest.mark.claim(17)
 @pytest.mark.parametrize(
     ('integrator', 'step', 'drift'), [('rk4', 0.0025, 1e-8), ('midpoint', 0.005, 1e-3)]
 )

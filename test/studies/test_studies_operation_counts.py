@@ -27,6 +27,7 @@ def counted(*outputs):
     return count_operations(ca.Function('f', [x, y], list(outputs)))
 
 
+@pytest.mark.claim(20)
 @pytest.mark.parametrize(
     ('expression', 'expected'),
     [
@@ -59,6 +60,7 @@ def test_shared_subexpressions_are_counted_once():
     assert_allclose([float(r) for r in shared(0.3, -1.7)], [float(r) for r in written(0.3, -1.7)])
 
 
+@pytest.mark.claim(20)
 def test_a_pendulum_by_hand():
     """One joint about z, mass m at (c, 0, 0): tau = (I + m c^2) a + m g c cos q."""
     axis = kd.Joint('joint', kd.Revolute((0.0, 0.0, 1.0)))
@@ -75,6 +77,7 @@ def test_a_pendulum_by_hand():
     assert 3 <= found.products <= 8 and 1 <= found.sums <= 8
 
 
+@pytest.mark.claim(20)
 @pytest.mark.parametrize('n', [1, 4])
 def test_graphs_are_the_dynamics(n):
     robot = kd.serial_chain(n)
@@ -101,6 +104,7 @@ def numbers(make, sizes, kind):
     return np.array([getattr(chain_counts(make, n), kind) for n in sizes], dtype=float)
 
 
+@pytest.mark.claim(9, 20)
 @pytest.mark.parametrize('kind', ['products', 'sums'])
 def test_newton_euler_grows_linearly(kind):
     sizes = np.arange(2, 15)
@@ -114,6 +118,7 @@ def test_newton_euler_grows_linearly(kind):
     assert steps.mean() < {'products': 882, 'sums': 724}[kind]
 
 
+@pytest.mark.claim(20)
 @pytest.mark.parametrize('kind', ['products', 'sums'])
 def test_gauss_grows_with_the_cube(kind):
     sizes = np.array([2, 3, 4, 5, 6, 8, 10])
@@ -157,6 +162,7 @@ def test_fit_keeps_the_powers_that_vanish():
     assert fit.coefficients.shape == (3,) and not fit.coefficients.any()
 
 
+@pytest.mark.claim(20)
 def test_polynomials_read_as_in_the_paper():
     fit = fit_polynomial(np.arange(5), np.polyval([4.0, 386.0, -401.0], np.arange(5)), 2)
     assert str(fit) == '4n^2 + 386n - 401'

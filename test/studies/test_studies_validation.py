@@ -35,6 +35,7 @@ def rolling():
     return evaluation.evaluate(cases.nonholonomic(), SAMPLES, no_tick)
 
 
+@pytest.mark.claim(18)
 @pytest.mark.parametrize(
     'make', [lambda: cases.serial(4), cases.holonomic], ids=['serial', 'holonomic']
 )
@@ -92,6 +93,7 @@ def test_samples_are_of_one_state():
     assert_allclose(middle, taken.v[k], rtol=0, atol=4e-3)
 
 
+@pytest.mark.claim(18)
 def test_rolling_agrees_with_mujoco(rolling):
     for method in (*comparison.METHODS, comparison.COMPILED):
         found = rolling.of(method)
@@ -122,6 +124,7 @@ def test_softer_contacts_slip_more_and_agree_less(rolling):
     assert_allclose(lost[:-1] / lost[1:], 4.0, rtol=0.3)
 
 
+@pytest.mark.claim(19)
 def test_filter_and_difference_lose_what_the_simulator_reports(rolling):
     rows = {name: rolling.of('gauss', name).row.minimum for name in comparison.REFERENCES}
     assert rows['reported'] > rows['differenced'] > rows['both ways'] > rows['paper']
@@ -141,6 +144,7 @@ def test_missed_coordinates_are_named():
     assert opposed.missed(['first', 'second']) == ['second']
 
 
+@pytest.mark.claim(20)
 def test_paper_formulas_have_the_paper_values():
     assert paper.formula(paper.PRODUCTS['dqNE'], 50) == 44_052
     assert paper.formula(paper.SUMS['dqNE'], 50) == 36_160
@@ -150,6 +154,7 @@ def test_paper_formulas_have_the_paper_values():
     assert paper.formula(paper.SUMS['classic EL'], 50) == 15_799
 
 
+@pytest.mark.claim(20)
 def test_counted_graphs_give_the_accelerations():
     counts = {name: counting.count(name, (1, 2, 3, 4, 5)) for name in ('dqNE', 'dqGP')}
     n = 5
@@ -167,6 +172,7 @@ def test_counted_graphs_give_the_accelerations():
         assert_allclose(found, expected, rtol=0, atol=1e-10 * scale)
 
 
+@pytest.mark.claim(19)
 def test_program_writes_everything(tmp_path):
     assert program.main(['--quick', '--only', 'holonomic', '--output', str(tmp_path)]) == 0
     names = {path.name for path in tmp_path.iterdir()}

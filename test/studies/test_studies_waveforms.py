@@ -23,6 +23,7 @@ RATE = 100.0  # [Hz]
 TIME = np.arange(600) / RATE
 
 
+@pytest.mark.claim(19)
 @pytest.mark.parametrize(
     ('other', 'expected'),
     [(SINE, 1.0), (SINE + 0.5, 0.88142756), (2.0 * SINE, 0.89498050)],
@@ -34,6 +35,7 @@ def test_correlation_of_published_cases(other, expected):
     assert_allclose(multiple_correlation(other, SINE), expected, rtol=0, atol=5e-9)
 
 
+@pytest.mark.claim(19)
 def test_correlation_of_more_waveforms_is_the_formula():
     rng = np.random.default_rng(1)
     Y = SINE + 0.1 * rng.normal(size=(3, 101))
@@ -55,6 +57,7 @@ def test_correlation_of_columns_is_that_of_each_alone():
     assert_allclose(together, alone, rtol=1e-14)
 
 
+@pytest.mark.claim(19)
 @pytest.mark.parametrize(
     ('one', 'other', 'why'),
     [
@@ -92,6 +95,7 @@ def test_errors_by_hand():
     assert_allclose(max_error(y, r), [2.0, 4.0], rtol=0)
 
 
+@pytest.mark.claim(19)
 def test_difference_is_exact_on_parabolas_and_of_second_order_on_cubics():
     dt = 0.01
     t = np.arange(40) * dt
@@ -104,12 +108,14 @@ def test_difference_is_exact_on_parabolas_and_of_second_order_on_cubics():
     assert_allclose(error, -2.0 * dt**2, rtol=0, atol=1e-13)
 
 
+@pytest.mark.claim(19)
 def test_difference_looks_forward():
     """A step after the first three samples is not seen at the first."""
     step = np.array([0.0, 0.0, 0.0, 1.0, 1.0])
     assert_allclose(forward_difference(step, 0.5), [0.0, -1.0, 3.0], rtol=0, atol=1e-15)
 
 
+@pytest.mark.claim(19)
 @pytest.mark.parametrize(('order', 'times'), [(2, 2), (3, 2), (1, 2), (2, 1)])
 def test_filter_has_the_butterworth_gain(order, times):
     """Sines in the middle of the signal keep the gain of the bilinear transform, once or twice."""
@@ -135,6 +141,7 @@ def test_filter_passes_slow_and_kills_fast():
     assert_allclose(out[inside, 1], slow[inside], rtol=0, atol=2e-4)
 
 
+@pytest.mark.claim(19)
 def test_one_way_filter_delays_and_both_ways_does_not():
     f, cutoff = 0.2, 5.0
     slow = np.sin(2.0 * np.pi * f * TIME)
@@ -156,6 +163,7 @@ def test_filter_starts_in_the_steady_state(zero_phase):
     assert_allclose(out, 4.2, rtol=1e-12)
 
 
+@pytest.mark.claim(19)
 def test_statistics_by_hand():
     found = statistics([1.0, 2.0, 6.0])
     assert_allclose(
