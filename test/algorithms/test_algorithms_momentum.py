@@ -9,7 +9,7 @@ from support.trees import thirty_trees, tree_and_state
 import kane_dynamics as kd
 
 pin = pytest.importorskip('pinocchio')
-from support.pinocchio_twin import PinocchioTwin  # noqa: E402
+from studies.peers.pinocchio_twin import PinocchioTwin  # noqa: E402
 
 ROUNDOFF = 1e-12
 
