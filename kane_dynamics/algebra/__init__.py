@@ -4,7 +4,6 @@
 from kane_dynamics.algebra.dual_quaternion import (
     DualQuaternion,
     dual_cross,
-    dual_dot,
     from_vec8,
     power,
     twist,
@@ -14,16 +13,10 @@ from kane_dynamics.algebra.dual_quaternion import (
     wrench,
     wrench_from_vector,
 )
-from kane_dynamics.algebra.exponential import exp, exp_pose, log
-from kane_dynamics.algebra.hamilton import (
-    dual_hamilton_minus,
-    dual_hamilton_plus,
-    hamilton_minus,
-    hamilton_plus,
-)
+from kane_dynamics.algebra.exponential import exp, log
 from kane_dynamics.algebra.inertia import Inertia, linear_map3, quaternionic_tensor
 from kane_dynamics.algebra.matrices import skew
-from kane_dynamics.algebra.pose import Pose, unit_pose
+from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import cross, dot, make_quaternion, pure, rotate, vec3, vec4
 
 __all__ = [
@@ -33,14 +26,8 @@ __all__ = [
     'cross',
     'dot',
     'dual_cross',
-    'dual_dot',
-    'dual_hamilton_minus',
-    'dual_hamilton_plus',
     'exp',
-    'exp_pose',
     'from_vec8',
-    'hamilton_minus',
-    'hamilton_plus',
     'linear_map3',
     'log',
     'make_quaternion',
@@ -51,7 +38,6 @@ __all__ = [
     'skew',
     'twist',
     'twist_from_vector',
-    'unit_pose',
     'vec3',
     'vec4',
     'vec6',

@@ -134,11 +134,6 @@ def dual_cross(a: DualQuaternion, b: DualQuaternion) -> DualQuaternion:
     )
 
 
-def dual_dot(a: DualQuaternion, b: DualQuaternion) -> tuple[Scalar, Scalar]:
-    """Return the dual number <a, b> = -(ab + ba)/2 of pure dual quaternions as a pair."""
-    return dot(a.primary, b.primary), power(a, b)
-
-
 def power(a: DualQuaternion, b: DualQuaternion) -> Scalar:
     """Return D<a, b>: the power [W] of a wrench on a twist, in either order, in one frame."""
     return dot(a.primary, b.dual) + dot(a.dual, b.primary)

@@ -19,7 +19,6 @@ from __future__ import annotations
 import numpy as np
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
-from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import dot, make_quaternion, pure, scale
 from kane_dynamics.algebra.scalars import Scalar, cos, sin, sqrt, where
 
@@ -59,11 +58,6 @@ def exp(h: DualQuaternion) -> DualQuaternion:
         ),
     )
     return DualQuaternion(primary, dual)
-
-
-def exp_pose(h: DualQuaternion) -> Pose:
-    """Return exp(h) of a pure dual quaternion as a pose."""
-    return Pose.from_dual_quaternion(exp(h))
 
 
 def log(x: DualQuaternion) -> DualQuaternion:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, from_vec8, vec8
+from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion
 from kane_dynamics.algebra.matrices import matrix_of, product, skew
 from kane_dynamics.algebra.quaternions import (
     Quaternion,
@@ -28,7 +28,6 @@ from kane_dynamics.algebra.quaternions import (
     vec3,
 )
 from kane_dynamics.algebra.scalars import Scalar
-from kane_dynamics.exceptions import InvalidInputError
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -115,26 +114,3 @@ class Pose:
         matrix[:3, :3] = matrix[3:, 3:] = R
         matrix[3:, :3] = lever
         return matrix
-
-
-def unit_pose(x: DualQuaternion) -> Pose:
-    """
-    Return the pose nearest to a dual quaternion that has drifted off the unit condition.
-
-    Both parts are renormalised: ``||P|| = 1`` and ``<P, D> = 0``.
-
-    Raises
-    ------
-    InvalidInputError
-        If the primary part is zero or not finite.
-
-    """
-    components = vec8(x)
-    largest = np.abs(components[:4]).max()
-    if not (np.isfinite(components).all() and largest > 0.0):
-        raise InvalidInputError(
-            f'no pose is near {components}: need a finite, nonzero primary part'
-        )
-    components = components / largest  # squares of the components must not under- or overflow
-    unit = from_vec8(components / np.linalg.norm(components[:4]))
-    return Pose.from_dual_quaternion(unit)

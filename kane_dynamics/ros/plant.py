@@ -118,11 +118,6 @@ class Plant:
         """Return whether odometry is due at the present step."""
         return self.steps % (self.steps_per_period * self.periods_per_odom) == 0
 
-    @property
-    def state_due(self) -> bool:
-        """Return whether joint_states are due at the present step."""
-        return self.steps % self.steps_per_period == 0
-
     def command(self, index: Indices, effort: Floats) -> None:
         """Set the efforts at some places of v, from now until they time out [N m or N]."""
         limit = self._limit[index]

@@ -189,10 +189,6 @@ class Ring:
             result = self.multiply(result, self._exponential(g, coefficient.real))
         return result
 
-    def is_exponential(self, g: int) -> bool:
-        """Return whether a generator is the exponential of an angle."""
-        return self.generators[g].unit != 0.0
-
     def quotient(self, a: Sum, b: Sum) -> Sum | None:
         """Return a/b where it is a sum of powers, else None."""
         rest, result = dict(a), Sum()

@@ -7,16 +7,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
+from support.hamilton import dual_dot
 
-from kane_dynamics.algebra import (
-    Pose,
-    dual_cross,
-    dual_dot,
-    power,
-    twist_from_vector,
-    vec6,
-    vec8,
-)
+from kane_dynamics.algebra import Pose, dual_cross, power, twist_from_vector, vec6, vec8
 
 # Positions and twists are below 5: lever arms give numbers below 1e2, a few dozen roundings.
 TOLERANCE = 1e-13

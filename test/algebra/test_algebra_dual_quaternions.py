@@ -10,11 +10,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
+from support.hamilton import dual_dot
 
 from kane_dynamics.algebra import (
     Pose,
     dual_cross,
-    dual_dot,
     from_vec8,
     power,
     pure,

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kane_dynamics.algebra import exp, exp_pose, from_vec8, log, twist_from_vector, vec6, vec8
+from kane_dynamics.algebra import Pose, exp, from_vec8, log, twist_from_vector, vec6, vec8
 from kane_dynamics.algebra.exponential import SERIES_BELOW
 
 mpmath = pytest.importorskip('mpmath')
@@ -129,13 +129,13 @@ def test_exp_keeps_the_relative_precision_of_small_angles(half_angle):
 
 @pytest.mark.parametrize('half_angle', [*UP_TO_HALF_TURN, *BEYOND])
 def test_position_of_the_pose(half_angle):
-    """p = 2 D P*, in 50 digits, against `exp_pose`."""
+    """p = 2 D P*, in 50 digits, of the pose of exp."""
     screw = screw_of(half_angle, AXES[0], MOMENTS[0])
     x = exp_oracle(screw)
     with mpmath.workdps(DIGITS):
         conjugate = [x[0], -x[1], -x[2], -x[3]]
         expected = as_floats(2 * c for c in multiply(x[4:], conjugate)[1:])
-    position = exp_pose(twist_from_vector(screw)).position()
+    position = Pose.from_dual_quaternion(exp(twist_from_vector(screw))).position()
     # Twice the error of D and, in the product, some roundings of numbers up to 2 |D| = 8.
     bound = 8.0 * ULP * (1.0 + half_angle) ** 2 * np.linalg.norm(MOMENTS[0])
     assert_allclose(position, expected, rtol=0.0, atol=bound)

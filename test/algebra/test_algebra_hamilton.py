@@ -6,19 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-
-from kane_dynamics.algebra import (
+from support.hamilton import (
+    PURE_PART,
     dual_hamilton_minus,
     dual_hamilton_plus,
-    from_vec8,
     hamilton_minus,
     hamilton_plus,
-    make_quaternion,
-    vec4,
-    vec6,
-    vec8,
 )
-from kane_dynamics.algebra.hamilton import PURE_PART
+
+from kane_dynamics.algebra import from_vec8, make_quaternion, vec4, vec6, vec8
 
 TOLERANCE = 1e-11  # components below 10, sums of sixteen products below 2e3
 vectors4 = st.lists(st.floats(-10.0, 10.0), min_size=4, max_size=4)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from support.calculus import derivative
+from support.hamilton import hamilton_plus
 
-from kane_dynamics.algebra import hamilton_plus, make_quaternion, skew
+from kane_dynamics.algebra import make_quaternion, skew
 from kane_dynamics.algorithms.independent_speeds import partition_speeds
 
 DIFFERENCES = 1e-11  # differences of order 8, see support.calculus

@@ -11,9 +11,10 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 from support.calculus import derivative
+from support.hamilton import hamilton_minus, hamilton_plus
 
 import kane_dynamics as kd
-from kane_dynamics.algebra import hamilton_minus, hamilton_plus, make_quaternion, skew
+from kane_dynamics.algebra import make_quaternion, skew
 
 ROUNDOFF = 1e-14  # products of two or three quaternions of length one
 DIFFERENCES = 1e-11  # differences of order 8, see support.calculus
