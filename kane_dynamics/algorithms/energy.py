@@ -6,9 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from kane_dynamics.algebra.inertia import linear_map3, quaternionic_tensor
-from kane_dynamics.algebra.quaternions import cross, dot, pure, rotate
+from kane_dynamics.algebra.quaternions import cross, dot, pure
 from kane_dynamics.algebra.scalars import Scalar
-from kane_dynamics.algorithms.kinematics import body_poses, body_twists
+from kane_dynamics.algorithms.kinematics import body_twists
+from kane_dynamics.algorithms.momentum import tree_first_moment
 from kane_dynamics.model.robot import Robot
 
 
@@ -27,8 +28,4 @@ def tree_kinetic_energy(robot: Robot, q: Any, v: Any) -> Scalar:
 
 def tree_potential_energy(robot: Robot, q: Any) -> Scalar:
     """Return V = -sum_i m_i <gravity, p_c,i>, zero with all masses at the world origin [J]."""
-    total: Scalar = 0.0
-    for body, x in zip(robot.bodies, body_poses(robot, q), strict=True):
-        p_com = x.translation + rotate(x.rotation, pure(body.inertia.com))
-        total = total - body.inertia.mass * dot(robot.gravity_quaternion, p_com)
-    return total
+    return -dot(robot.gravity_quaternion, tree_first_moment(robot, q)[1])

@@ -12,17 +12,37 @@ from typing import Any
 
 from kane_dynamics.algebra.inertia import linear_map3, quaternionic_tensor
 from kane_dynamics.algebra.quaternions import cross, pure, rotate, scale, vec3
+from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.algorithms.kinematics import body_poses, body_twists
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.motion import joint_motion
+from kane_dynamics.model.robot import WORLD, Robot
+
+
+def tree_first_moment(robot: Robot, q: Any) -> tuple[Scalar, Any]:
+    """
+    Return the mass of all bodies [kg] and sum_i m_i p_c,i in the world, a pure quaternion [kg m].
+
+    From the tips to the root: one rotation of a vector for each joint and placement.
+    """
+    at_rest, nothing = [0.0] * robot.nv, pure([0.0, 0.0, 0.0])
+    masses = [body.inertia.mass for body in robot.bodies]
+    moments = [scale(pure(body.inertia.com), body.inertia.mass) for body in robot.bodies]
+    mass, moment = 0.0, nothing
+    for i, parent in reversed(list(enumerate(robot.parents))):
+        joint, carried = joint_motion(robot, i, q, at_rest), moments[i]
+        for x in (joint.pose, joint.placement):
+            carried = rotate(x.rotation, carried) + scale(x.translation, masses[i])
+        if parent == WORLD:
+            mass, moment = mass + masses[i], moment + carried
+        else:
+            masses[parent], moments[parent] = masses[parent] + masses[i], moments[parent] + carried
+    return mass, moment
 
 
 def tree_center_of_mass(robot: Robot, q: Any) -> Any:
     """Return the centre of mass of all bodies in the world, a pure quaternion [m]."""
-    total = pure([0.0, 0.0, 0.0])
-    for body, x in zip(robot.bodies, body_poses(robot, q), strict=True):
-        p_com = x.translation + rotate(x.rotation, pure(body.inertia.com))
-        total = total + scale(p_com, body.inertia.mass)
-    return scale(total, 1.0 / sum(body.inertia.mass for body in robot.bodies))
+    mass, moment = tree_first_moment(robot, q)
+    return scale(moment, 1.0 / mass)
 
 
 def momentum_vector(robot: Robot, q: Any, v: Any) -> list[Any]:

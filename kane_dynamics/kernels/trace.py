@@ -7,8 +7,8 @@ Every graph is the result of calling the very functions of `kane_dynamics.algori
 algorithm of its own: `composite_inertia` for M, `sparse_ldl` for the solves. Recursions from body
 to body whose results are quantities in joint space are traced in the body frames of
 `canonical_frames`, which have more zeros. Poses and constraint rows are those of the robot as it
-was given; so are C and potential energy, which multiply poses up from the world: turns by 90
-degrees, many in canonical frames, cost nothing in rotations of vectors, but do in such products.
+was given. So is C, which multiplies poses up from the world: turns by 90 degrees, of which
+canonical frames are full, cost nothing in rotations of vectors, but do in such products.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class Tracer:
 
     def potential_energy(self) -> KernelSpec:
         """Trace V."""
-        energy = tree_potential_energy(self.robot, self.q)
+        energy = tree_potential_energy(self.light, self.light_q)
         return self.spec('potential_energy', [self.q], [ca.densify(ca.SX(energy))], [()])
 
     def frame_poses(self) -> KernelSpec:
