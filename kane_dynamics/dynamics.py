@@ -471,7 +471,7 @@ class ReferenceDynamics(Dynamics):
         as_choice('integrator', integrator, sorted(INTEGRATORS))
         check_halvings(halvings)
         return ReferenceEngine(
-            self.robot, self.constraints, integrator, projection, halvings=halvings
+            self._load, self.constraints, integrator, projection, halvings=halvings
         )
 
     def _term(

@@ -367,13 +367,13 @@ class CompiledRobot:
         projection = projection and bool(self.constraints)
         if self._generic is not None:
             return ReferenceEngine(
-                self.robot, self.constraints, integrator, projection, self._generic, halvings
+                self._parameters, self.constraints, integrator, projection, self._generic, halvings
             )
         key = integrator, projection, halvings
         if key not in self._engines:
             code = self._build.kernels[STEPS].code
             name = step_name(integrator, projection)
-            loaded = self._linker, self._parameters.values
+            loaded = self._linker, self._parameters
             self._engines[key] = CompiledEngine(self, name, code, *key, *loaded)
         return self._engines[key]
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -14,6 +13,7 @@ from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.algorithms.projection import projected
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.kernels.native import Linker, NativeModule
+from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.kernels.recording import EffortLaw
 from kane_dynamics.model.checks import as_nonnegative, as_positive, as_vector
 from kane_dynamics.model.robot import Robot
@@ -66,8 +66,8 @@ class CompiledEngine:
         How often a step that fails is cut in two, by the reference.
     linker : Linker
         Loads the object file.
-    parameters : ndarray
-        What the machine code reads at each call; see `parameters`.
+    parameters : Parameters
+        Gravity and payloads, which the machine code reads at each call.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class CompiledEngine:
         projection: bool,
         halvings: int,
         linker: Linker,
-        parameters: Floats,
+        parameters: Parameters,
     ) -> None:
         self._compiled = compiled
         pointers = [ctypes.c_void_p] * 6
@@ -93,24 +93,11 @@ class CompiledEngine:
             name, ctypes.c_int64, *pointers, ctypes.c_int64, ctypes.c_int64
         )
         self._parameters = parameters
-        self._make_reference = partial(
-            ReferenceEngine,
-            constraints=compiled.constraints,
-            integrator=integrator,
-            projection=projection,
-            halvings=halvings,
+        self._reference = ReferenceEngine(
+            parameters, compiled.constraints, integrator, projection, halvings=halvings
         )
-        self._known = compiled.robot, self._make_reference(compiled.robot)
         self._projection = projection
         self.fallbacks = 0
-
-    @property
-    def _reference(self) -> ReferenceEngine:
-        """Return the reference for the present gravity and payloads."""
-        robot = self._compiled.robot
-        if robot is not self._known[0]:
-            self._known = robot, self._make_reference(robot)
-        return self._known[1]
 
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         """Return accelerations and multipliers at a state."""
@@ -167,7 +154,7 @@ class CompiledEngine:
         while done < count:
             clock = np.array([t + done * h, h])
             rows = (tables.q[done:], tables.v[done:], tables.ranks[done:])
-            arrays = (efforts[varies * done :], clock, *rows, self._parameters)
+            arrays = (efforts[varies * done :], clock, *rows, self._parameters.values)
             asked = min(count - done, _MOST_STEPS_AT_ONCE)
             taken = self._run(*[array.ctypes.data for array in arrays], asked, varies)
             done += taken

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kane_dynamics as kd
+from kane_dynamics.model.load import Load
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.parameters.nodes import SimulatorParameters
 from kane_dynamics.simulation.reference import ReferenceEngine
@@ -79,7 +80,7 @@ class Plant:
     def _new_simulation(self) -> kd.Simulation:
         p, model = self._parameters, self.model
         engine = self._dynamics.engine(p.integrator) or ReferenceEngine(
-            model.robot, model.constraints, p.integrator, projection=True
+            Load(model.robot), model.constraints, p.integrator, projection=True
         )
         self._stops = StoppedEngine(engine, model.robot) if p.joint_stops else None
         engine = self._stops or engine

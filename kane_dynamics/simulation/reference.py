@@ -28,6 +28,7 @@ from kane_dynamics.exceptions import (
     StepError,
 )
 from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
+from kane_dynamics.model.load import Load
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.simulation.crossing import crossing_determinant
 from kane_dynamics.simulation.damping import check_damping
@@ -50,19 +51,29 @@ class ReferenceDynamics:
 
     Parameters
     ----------
-    robot : Robot
-        The robot.
+    load : Load
+        The robot with its present gravity and payloads.
     constraints : sequence of Constraint
         Rows that hold.
-    terms : Terms
-        Its M and C v + g.
+    terms : Terms, optional
+        M and C v + g from elsewhere.
 
     """
 
-    def __init__(self, robot: Robot, constraints: Sequence[Constraint], terms: Terms) -> None:
-        self._robot = robot
+    def __init__(
+        self, load: Load, constraints: Sequence[Constraint], terms: Terms | None = None
+    ) -> None:
+        self._load = load
         self._constraints = tuple(constraints)
-        self._terms = terms
+        self._given = terms
+
+    @property
+    def _robot(self) -> Robot:
+        return self._load.robot
+
+    @property
+    def _terms(self) -> Terms:
+        return self._given or ReferenceTerms(self._robot)
 
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         """Return accelerations and multipliers; DivergedError where there are none."""
@@ -230,8 +241,8 @@ class ReferenceEngine:
 
     Parameters
     ----------
-    robot : Robot
-        The robot.
+    load : Load
+        The robot with its present gravity and payloads.
     constraints : sequence of Constraint
         Rows that hold.
     integrator : str
@@ -247,19 +258,23 @@ class ReferenceEngine:
 
     def __init__(
         self,
-        robot: Robot,
+        load: Load,
         constraints: Sequence[Constraint],
         integrator: str,
         projection: bool,
         terms: Terms | None = None,
         halvings: int = 0,
     ) -> None:
-        self._robot = robot
+        self._load = load
         self._constraints = tuple(constraints)
-        self._dynamics = ReferenceDynamics(robot, constraints, terms or ReferenceTerms(robot))
+        self._dynamics = ReferenceDynamics(load, constraints, terms)
         self._integrator = integrator
         self._projection = projection and bool(constraints)
         self._halvings = halvings
+
+    @property
+    def _robot(self) -> Robot:
+        return self._load.robot
 
     def advance(
         self,

@@ -29,6 +29,7 @@ from kane_dynamics.model.checks import (
     as_positive,
     as_vector,
 )
+from kane_dynamics.model.load import Load
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
 from kane_dynamics.simulation.integrators import INTEGRATORS
@@ -124,7 +125,7 @@ class Simulation:
         self.labels = tuple(label for c in self.constraints for label in c.labels)
         self._projection = projection
         self._engine = engine or ReferenceEngine(
-            robot, self.constraints, integrator, projection, halvings=halvings
+            Load(self.robot), self.constraints, integrator, projection, halvings=halvings
         )
         try:
             self.reset()

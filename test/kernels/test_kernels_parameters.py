@@ -162,11 +162,13 @@ def test_states_of_the_reference_follow(rng):
     assert fast.fallbacks > before + 1
 
 
-def test_an_engine_made_before_follows(rng):
-    case, fast, frames = compiled('dead_centre')
+@pytest.mark.parametrize(('name', 'state'), [('dead_centre', DEAD_CENTRE), ('long_chain', None)])
+def test_an_engine_made_before_follows(name, state, rng):
+    case, fast, frames = compiled(name)
     engine = fast.engine('rk4')
     built = _set(case, fast, frames, rng)
-    (q, v), tau = DEAD_CENTRE, rng.uniform(-1.0, 1.0, case.robot.nv)
+    q, v = state or built.state(rng)[:2]
+    tau = rng.uniform(-1.0, 1.0, case.robot.nv)
     found = engine.advance(q, v, tau, 0.0, 1e-3, 1)
     expected = kd.simulate(built.robot, q, v, 1e-3, effort=tau, constraints=built.constraints)
     assert error(found[1], expected.v[-1]) < AGREEMENT

@@ -188,3 +188,19 @@ def test_a_payload_far_out_on_a_turned_frame_pulls_with_its_lever_arm():
     lever = frame.pose.position() + frame.pose.rotation_matrix() @ com
     effort = kd.gravity_force(robot.with_payload('hand', 2.0, com), [0.0])
     assert_allclose(effort, [2.0 * 9.81 * lever[1]], rtol=1e-14)
+
+
+@pytest.mark.parametrize('integrator', ['rk4', 'semi_implicit', 'midpoint'])
+def test_time_steps_of_the_reference_follow(integrator):
+    rng = np.random.default_rng(9)
+    robot = random_tree(rng, 'planar', ('revolute', 'prismatic'))
+    d = kd.dynamics(robot)
+    engine = d.engine(integrator)  # made before
+    d.set_gravity(TILTED)
+    d.set_payload('tool', 1.5, (0.1, 0.2, 0.3))
+    q, v, tau = state(robot, rng)
+    loaded = robot.with_gravity(TILTED).with_payload('tool', 1.5, (0.1, 0.2, 0.3))
+    expected = kd.simulate(loaded, q, v, 1e-3, effort=tau, integrator=integrator)
+    found = engine.advance(q, v, tau, 0.0, 1e-3, 1)
+    assert_array_equal(found[0], expected.q[-1])
+    assert_array_equal(found[1], expected.v[-1])

@@ -11,6 +11,7 @@ from support.mechanisms import parallelogram
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import StepError
+from kane_dynamics.model.load import Load
 from kane_dynamics.simulation.fixed_point import solve_fixed_point
 
 ENGINES = ('reference', 'compiled')
@@ -68,7 +69,9 @@ def engine_of(name, kind, projection):
     robot, constraints, _, _ = SYSTEMS[name]()
     if kind == 'compiled':
         return compiled(name).engine('midpoint', projection)
-    return kd.simulation.reference.ReferenceEngine(robot, constraints, 'midpoint', projection)
+    return kd.simulation.reference.ReferenceEngine(
+        Load(robot), constraints, 'midpoint', projection
+    )
 
 
 @pytest.mark.parametrize('kind', ENGINES)
@@ -173,7 +176,9 @@ def test_a_jump_to_the_other_branch_is_refused():
     robot, rows, _, _ = parallelogram()
     near = np.pi - 0.02
     q, v = np.array([near, -near, near]), np.array([10.0, -10.0, 10.0])
-    dynamics = kd.simulation.reference.ReferenceEngine(robot, rows, 'midpoint', True)._dynamics
+    dynamics = kd.simulation.reference.ReferenceEngine(
+        Load(robot), rows, 'midpoint', True
+    )._dynamics
     dynamics.check_jump((q, v), v, np.zeros(3), 0.0, 5e-3)
     with pytest.raises(StepError, match=r'at t = 0 s the speeds jump: another branch'):
         dynamics.check_jump((q, v), np.array([10.0, -25.0, -25.0]), np.zeros(3), 0.0, 5e-3)
