@@ -9,7 +9,8 @@
 # make soak     the closed loop under faults, MINUTES=30 RATE=500
 # make platforms  a short suite on every Python 3.10 to 3.13 of this machine, old and new llvmlite
 # make aarch64  a short check on emulated aarch64 (Debian with qemu-user)
-# make lint     ruff and mypy only
+# make mutants  every wrong formula, not only the sample of make test: which ones does no law see?
+# make lint     ruff, mypy and codespell only
 # make clean    remove the environment and what the tools left behind
 # make help     this list
 
@@ -37,7 +38,7 @@ endif
 unexport AMENT_PREFIX_PATH COLCON_PREFIX_PATH PYTHONHOME PYTHONPATH RMW_IMPLEMENTATION
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-.PHONY: demo test bench validate laws soak stress platforms aarch64 lint clean help
+.PHONY: demo test bench validate laws mutants soak stress platforms aarch64 lint clean help
 .DEFAULT_GOAL := demo
 
 help:
@@ -56,6 +57,9 @@ validate: $(WITH_TESTS)
 
 stress: $(WITH_TESTS)
 	$(BIN)/python -X faulthandler test/stress/interrupted_batches.py
+
+mutants: $(WITH_TESTS)
+	$(BIN)/python test/mutation/test_mutation.py
 
 laws: $(WITH_TESTS)
 	$(BIN)/python test/simulation/minute_of_mechanisms.py
@@ -77,7 +81,9 @@ test: lint
 
 lint: $(WITH_TESTS)
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/codespell
 
 $(MADE):
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 10) else \

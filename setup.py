@@ -98,6 +98,7 @@ setup(
             f'pybullet; python_version < "3.12" and {ROS_PLATFORM}',
         ],
         'test': [
+            'codespell',
             'pytest',
             'hypothesis',
             'ruff',
