@@ -23,6 +23,7 @@ from kane_dynamics.algebra.quaternions import (
     make_quaternion,
     pure,
     rotate,
+    rotate_back,
     rotation_rows,
     scale,
     vec3,
@@ -94,9 +95,9 @@ class Pose:
 
     def adjoint_inverse(self, h: DualQuaternion) -> DualQuaternion:
         """Return Ad(x*) h, from A to B, without forming x*."""
-        r = self.rotation.conjugate()
+        r = self.rotation
         moved = h.dual - cross(self.translation, h.primary)
-        return DualQuaternion(rotate(r, h.primary), rotate(r, moved))
+        return DualQuaternion(rotate_back(r, h.primary), rotate_back(r, moved))
 
     def rotation_matrix(self) -> NDArray[Any]:
         """Return R_B^A, shape (3, 3)."""

@@ -170,11 +170,31 @@ def rotate(r: Quaternion, a: Quaternion) -> Quaternion:
     """
     if type(r) is type(a) is NumericQuaternion:
         return r * a * r.conjugate()
+    return _mapped(_traced_rows(r), a)
+
+
+def rotate_back(r: Quaternion, a: Quaternion) -> Quaternion:
+    """
+    Return Ad(r*) a = r* a r, the inverse of `rotate`.
+
+    Traced by the transpose of the same matrix, which a graph then holds once.
+    """
+    if type(r) is type(a) is NumericQuaternion:
+        return r.conjugate() * a * r
+    return _mapped(tuple(zip(*_traced_rows(r), strict=True)), a)
+
+
+def _mapped(rows: tuple[tuple[Scalar, ...], ...], a: Quaternion) -> ScalarQuaternion:
+    x, y, z = (sum(m * c for m, c in zip(row, (a.x, a.y, a.z), strict=True)) for row in rows)
+    return ScalarQuaternion(0.0, x, y, z)
+
+
+def _traced_rows(r: Quaternion) -> tuple[tuple[Scalar, ...], ...]:
+    """Return the rows of R, where they are constant without roundoff."""
     rows = rotation_rows(r)
     if type(r) is NumericQuaternion:
         rows = tuple(tuple(_without_roundoff(m) for m in row) for row in rows)
-    x, y, z = (sum(m * c for m, c in zip(row, (a.x, a.y, a.z), strict=True)) for row in rows)
-    return ScalarQuaternion(0.0, x, y, z)
+    return rows
 
 
 def _without_roundoff(entry: float) -> float:

@@ -37,7 +37,7 @@ class CompositeInertia:
 
     Parameters
     ----------
-    mass : float
+    mass : scalar
         [kg].
     moment : quaternion
         First moment, mass times centre of mass [kg m].
@@ -46,7 +46,7 @@ class CompositeInertia:
 
     """
 
-    mass: float
+    mass: Scalar
     moment: Quaternion
     tensor: Rows
 

@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.quaternions import as_array
-from kane_dynamics.algebra.scalars import sign, where
+from kane_dynamics.algebra.scalars import Scalar, is_zero, sign, where
 from kane_dynamics.model.robot import Robot
 
 
@@ -16,7 +16,7 @@ def joint_friction(robot: Robot, v: Any) -> NDArray[Any]:
     """Return D v + F sign(v), the force the actuators need against friction, shape (nv,)."""
     return as_array(
         [
-            damping * speed + (friction * sign(speed) if friction else 0.0)
+            speed_friction(damping, friction, speed)
             for damping, friction, speed in zip(
                 robot.damping.tolist(), robot.friction.tolist(), v, strict=True
             )
@@ -41,12 +41,26 @@ def implicit_drag(robot: Robot, v: Any, stiction_speed: float) -> NDArray[Any]:
         v_s [rad/s or m/s].
 
     """
-    drag = []
-    for damping, friction, speed in zip(
-        robot.damping.tolist(), robot.friction.tolist(), v, strict=True
-    ):
-        if friction:
-            size = sign(speed) * speed
-            damping = damping + friction / where(size > stiction_speed, size, stiction_speed)
-        drag.append(damping)
-    return as_array(drag)
+    return as_array(
+        [
+            speed_drag(damping, friction, speed, stiction_speed)
+            for damping, friction, speed in zip(
+                robot.damping.tolist(), robot.friction.tolist(), v, strict=True
+            )
+        ]
+    )
+
+
+def speed_friction(damping: Scalar, friction: Scalar, speed: Scalar) -> Scalar:
+    """Return D v + F sign(v) along one speed."""
+    return damping * speed + (0.0 if is_zero(friction) else friction * sign(speed))
+
+
+def speed_drag(
+    damping: Scalar, friction: Scalar, speed: Scalar, stiction_speed: float
+) -> Scalar:
+    """Return D + F / max(|v|, v_s) along one speed."""
+    if is_zero(friction):
+        return damping
+    size = sign(speed) * speed
+    return damping + friction / where(size > stiction_speed, size, stiction_speed)

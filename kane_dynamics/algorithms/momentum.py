@@ -14,7 +14,7 @@ from kane_dynamics.algebra.inertia import linear_map3, quaternionic_tensor
 from kane_dynamics.algebra.quaternions import cross, pure, rotate, scale, vec3
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.algorithms.kinematics import body_poses, body_twists
-from kane_dynamics.model.motion import joint_motion
+from kane_dynamics.model.motion import JointMotion, joint_motion
 from kane_dynamics.model.robot import WORLD, Robot
 
 
@@ -29,14 +29,19 @@ def tree_first_moment(robot: Robot, q: Any) -> tuple[Scalar, Any]:
     moments = [scale(pure(body.inertia.com), body.inertia.mass) for body in robot.bodies]
     mass, moment = 0.0, nothing
     for i, parent in reversed(list(enumerate(robot.parents))):
-        joint, carried = joint_motion(robot, i, q, at_rest), moments[i]
-        for x in (joint.pose, joint.placement):
-            carried = rotate(x.rotation, carried) + scale(x.translation, masses[i])
+        carried = moment_in_parent(joint_motion(robot, i, q, at_rest), masses[i], moments[i])
         if parent == WORLD:
             mass, moment = mass + masses[i], moment + carried
         else:
             masses[parent], moments[parent] = masses[parent] + masses[i], moments[parent] + carried
     return mass, moment
+
+
+def moment_in_parent(joint: JointMotion, mass: Scalar, moment: Any) -> Any:
+    """Return the first moment of what a joint carries about the origin of its parent's frame."""
+    for x in (joint.pose, joint.placement):
+        moment = rotate(x.rotation, moment) + scale(x.translation, mass)
+    return moment
 
 
 def tree_center_of_mass(robot: Robot, q: Any) -> Any:

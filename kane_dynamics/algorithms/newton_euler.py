@@ -24,8 +24,15 @@ from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, power
 from kane_dynamics.algebra.inertia import Inertia, linear_map3, quaternionic_tensor
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import as_array, cross, make_quaternion, pure, scale
+from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.algorithms.friction import joint_friction
-from kane_dynamics.model.motion import AT_REST, body_twist, body_twist_rate, joint_motion
+from kane_dynamics.model.motion import (
+    AT_REST,
+    JointMotion,
+    body_twist,
+    body_twist_rate,
+    joint_motion,
+)
 from kane_dynamics.model.robot import WORLD, Robot
 
 _NO_ROTATION = make_quaternion(1.0, 0.0, 0.0, 0.0)
@@ -70,21 +77,42 @@ def newton_euler(
     for i, (joint, parent) in enumerate(zip(joints, robot.parents, strict=True)):
         twist_parent = AT_REST if parent == WORLD else twists[parent]
         rate_parent = world_rate if parent == WORLD else rates[parent]
-        twists.append(body_twist(joint, twist_parent))  # (19)
-        rates.append(body_twist_rate(joint, rate_parent, twists[i], joint.twist_rate(a)))  # (20)
-        zeta = inertial_wrench(robot.bodies[i].inertia, twists[i], rates[i])  # (24)
+        twist, rate, zeta = outward(
+            joint, robot.bodies[i].inertia, twist_parent, rate_parent, joint.twist_rate(a)
+        )
         if external is not None and i in external:
             zeta = zeta - external[i]
+        twists.append(twist)
+        rates.append(rate)
         wrenches.append(zeta)
 
     tau: list[Any] = [0.0] * robot.nv
     for i in reversed(range(len(joints))):
         joint, parent = joints[i], robot.parents[i]
-        for column, axis in enumerate(joint.axes, start=joint.columns.start):
-            tau[column] = tau[column] + power(axis, wrenches[i])  # (30)
+        efforts, in_parent = inward(joint, wrenches[i])
+        for column, effort in enumerate(efforts, start=joint.columns.start):
+            tau[column] = tau[column] + effort
         if parent != WORLD:
-            wrenches[parent] = wrenches[parent] + joint.to_parent(wrenches[i])  # (29)
+            wrenches[parent] = wrenches[parent] + in_parent  # (29)
     return as_array(tau)
+
+
+def outward(
+    joint: JointMotion,
+    inertia: Inertia,
+    twist_parent: DualQuaternion,
+    rate_parent: DualQuaternion,
+    joint_rate: DualQuaternion,
+) -> tuple[DualQuaternion, DualQuaternion, DualQuaternion]:
+    """Return twist, twist rate and inertial wrench of a body from its parent's: (19)-(26)."""
+    twist = body_twist(joint, twist_parent)  # (19)
+    rate = body_twist_rate(joint, rate_parent, twist, joint_rate)  # (20)
+    return twist, rate, inertial_wrench(inertia, twist, rate)  # (24)
+
+
+def inward(joint: JointMotion, wrench: DualQuaternion) -> tuple[list[Scalar], DualQuaternion]:
+    """Return what the wrench that a joint transmits does along its axes, and in the parent."""
+    return [power(axis, wrench) for axis in joint.axes], joint.to_parent(wrench)  # (30), (27)
 
 
 def required_effort(

@@ -5,17 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.exceptions import NotFingerprintableError
+from kane_dynamics.kernels.body_graphs import loop_specs
 from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels, store_kernels
 from kane_dynamics.kernels.door import at_the_door
 from kane_dynamics.kernels.fingerprint import fingerprint
 from kane_dynamics.kernels.generic import too_large
 from kane_dynamics.kernels.kernel_spec import KernelSpec
 from kane_dynamics.kernels.llvm_calls import LlvmCall
+from kane_dynamics.kernels.loop_spec import LoopSpec
 from kane_dynamics.kernels.method_graphs import METHOD_GRAPHS
 from kane_dynamics.kernels.native import kernel_ir, start_compiling
 from kane_dynamics.kernels.recording import EffortLaw, record_step
@@ -24,7 +27,6 @@ from kane_dynamics.kernels.stepping import stepping_text
 from kane_dynamics.kernels.trace import (
     DERIVATIVE_GRAPHS,
     GRAPHS,
-    LARGE_GRAPHS,
     STEP_GRAPHS,
     Tracer,
 )
@@ -34,6 +36,8 @@ from kane_dynamics.simulation.integrators import INTEGRATORS
 Progress = Callable[[str, int, int], None]
 STEPS = 'steps'  # the module of all integrators
 Graph = Callable[[Tracer], KernelSpec]
+Made = Callable[[], KernelSpec | LoopSpec]
+Steps = Callable[[], tuple[str, CachedKernel]] | None
 
 
 @dataclass(frozen=True)
@@ -97,24 +101,25 @@ def build_kernels(
         kernels, remark = load_kernels(cache_folder(), key)
         if kernels is not None:
             return Build(kernels, 'cache', remark, methods)
-    if too_large(robot):
-        graphs = LARGE_GRAPHS
     tracer = Tracer(robot, constraints, frames, plan, payloads=payloads)
-    built = _compile_all(tracer, graphs, effort, progress)
+    specs: Sequence[Made] = [partial(_straight, graph, tracer) for graph in graphs]
+    steps: Steps = partial(_steps, tracer, effort)
+    if too_large(robot):
+        specs, steps = loop_specs(robot, constraints, frames, payloads), None
+    built = _compile_all(specs, steps, progress)
     if key is not None:
         remark += ', ' + store_kernels(cache_folder(), key, built)
     return Build(built, 'compiled', remark, methods)
 
 
 def _compile_all(
-    tracer: Tracer, graphs: Sequence[Graph], effort: EffortLaw | None, progress: Progress
+    specs: Sequence[Made], steps: Steps, progress: Progress
 ) -> dict[str, CachedKernel]:
     """Trace one graph after the other while earlier ones are being compiled."""
-    total = len(graphs) + 1
-    straight_line = not too_large(tracer.robot)
+    total = len(specs) + 1
     jobs: dict[str, tuple[CachedKernel, LlvmCall[bytes]]] = {}
     try:
-        for done, (name, ir, shape) in enumerate(_modules(tracer, graphs, straight_line, effort)):
+        for done, (name, ir, shape) in enumerate(_modules(specs, steps)):
             progress(f'tracing {name}', done, 2 * total)
             jobs[name] = (shape, start_compiling(ir))
         kernels = {}
@@ -130,15 +135,21 @@ def _compile_all(
     return kernels
 
 
-def _modules(
-    tracer: Tracer, graphs: Sequence[Graph], steps: bool, effort: EffortLaw | None
-) -> Iterator[tuple[str, str, CachedKernel]]:
+def _modules(specs: Sequence[Made], steps: Steps) -> Iterator[tuple[str, str, CachedKernel]]:
     """Yield name, LLVM IR and shapes of every module."""
-    for graph in graphs:
-        spec = at_the_door(graph(tracer), tracer.robot)
+    for made in specs:
+        spec = made()
         yield spec.name, kernel_ir(spec), shape_of(spec)
-    if not steps:
-        return
+    if steps is not None:
+        yield STEPS, *steps()
+
+
+def _straight(graph: Graph, tracer: Tracer) -> KernelSpec:
+    return at_the_door(graph(tracer), tracer.robot)
+
+
+def _steps(tracer: Tracer, effort: EffortLaw | None) -> tuple[str, CachedKernel]:
+    """Return LLVM IR and shape of the module of all integrators."""
     programs = {
         step_name(integrator, projection): record_step(
             tracer.robot, integrate, projection, bool(tracer.holonomic), effort
@@ -148,8 +159,8 @@ def _modules(
     }
     used = {kernel for program in programs.values() for kernel in program.kernels}
     callees = {g.__name__: g(tracer) for g in STEP_GRAPHS if g.__name__ in used}
-    operations = sum(spec.function.n_instructions() for spec in callees.values())
-    yield STEPS, stepping_text(programs, callees), CachedKernel(b'', (), (), operations)
+    operations = sum(spec.operations for spec in callees.values())
+    return stepping_text(programs, callees), CachedKernel(b'', (), (), operations)
 
 
 def step_name(integrator: str, projection: bool) -> str:
@@ -157,7 +168,6 @@ def step_name(integrator: str, projection: bool) -> str:
     return f'step_{integrator}_projected' if projection else f'step_{integrator}'
 
 
-def shape_of(spec: KernelSpec) -> CachedKernel:
+def shape_of(spec: KernelSpec | LoopSpec) -> CachedKernel:
     """Return a kernel without its code."""
-    count = spec.function.n_instructions()
-    return CachedKernel(b'', spec.input_sizes, spec.output_shapes, count)
+    return CachedKernel(b'', spec.input_sizes, spec.output_shapes, spec.operations)

@@ -27,8 +27,8 @@ from kane_dynamics.kernels.derivatives import (
 from kane_dynamics.kernels.engine import CompiledEngine
 from kane_dynamics.kernels.generic import GenericTerms, too_large
 from kane_dynamics.kernels.kernel import Kernel
+from kane_dynamics.kernels.kernel_spec import LARGEST_INPUT
 from kane_dynamics.kernels.method_terms import CompiledTerms
-from kane_dynamics.kernels.module import LARGEST_INPUT
 from kane_dynamics.kernels.native import Linker
 from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.kernels.recording import EffortLaw
@@ -130,7 +130,7 @@ class CompiledRobot:
         self._generic: GenericTerms | None = None
         if too_large(parameters.robot):
             self._generic = GenericTerms(parameters, calls['inertial_effort'], calls['bias_force'])
-            calls |= self._generic.functions(self.constraints)
+            calls = self._generic.functions(self.constraints) | calls
         calls['constraint_rows'] = self.constraint_rows
         self._terms = CompiledTerms(parameters, self.constraints, calls, self._kernels)
         self.inverse_dynamics = calls['inverse_dynamics']

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from kane_dynamics.kernels.kernel_spec import HEALTH_LIMIT, KernelSpec
+from kane_dynamics.kernels.loop_spec import LoopSpec
 from kane_dynamics.kernels.straight_line import Block
 
 # Slots of the table that `entry` reads addresses from; see native.Entry.
@@ -24,7 +25,7 @@ _CARRAY_READ, _CARRAY_WRITE = 0x101, 0x501  # C-contiguous, aligned (, writeable
 _DOUBLE_TYPE_NUMBER = 12
 
 
-def entry_text(spec: KernelSpec, header: int) -> str:
+def entry_text(spec: KernelSpec | LoopSpec, header: int) -> str:
     """Return ``PyObject *entry(self, args, nargs, kwnames)``; self is the table array."""
     count = len(spec.input_sizes)
     lines = [

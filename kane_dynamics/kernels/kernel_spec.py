@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import casadi as ca
 
 HEALTH_LIMIT = 1e-6  # relative pivots below this go to the reference solve
+# Larger states go to the reference: sines of the kernels keep all digits to ten times this.
+LARGEST_INPUT = 1e13
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,12 @@ class KernelSpec:
     input_sizes: tuple[int, ...]
     output_shapes: tuple[tuple[int, ...], ...]
     parameters: int = 0
+
+    @property
+    def operations(self) -> int:
+        """Return the number of operations of one call."""
+        count: int = self.function.n_instructions()
+        return count
 
     @property
     def output_sizes(self) -> tuple[int, ...]:

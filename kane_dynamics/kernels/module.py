@@ -20,41 +20,40 @@ from __future__ import annotations
 import casadi as ca
 
 from kane_dynamics.kernels.entry_code import entry_text
-from kane_dynamics.kernels.kernel_spec import HEALTH_LIMIT, KernelSpec
+from kane_dynamics.kernels.kernel_spec import HEALTH_LIMIT, LARGEST_INPUT, KernelSpec
+from kane_dynamics.kernels.loop_code import bodies_at_once, loop_text
+from kane_dynamics.kernels.loop_spec import LoopSpec
 from kane_dynamics.kernels.sines import sincos_definition
 from kane_dynamics.kernels.straight_line import FLAGS, Block, append_graph
 
-# Larger states go to the reference: sines of the kernels keep all digits to ten times this.
-LARGEST_INPUT = 1e13
 _FOUR = '<4 x double>'
 
 
-def module_text(spec: KernelSpec, lanes: int, header: int) -> str:
+def module_text(spec: KernelSpec | LoopSpec, lanes: int, header: int) -> str:
     """
     Return the LLVM IR of a kernel.
 
     Parameters
     ----------
-    spec : KernelSpec
-        The traced function.
+    spec : KernelSpec or LoopSpec
+        The traced function, straight-line or a loop over bodies.
     lanes : int
         Doubles in a vector register of the machine.
     header : int
         Size of a Python object's header [bytes].
 
     """
-    scalar_sincos, declarations = sincos_definition(1)
-    vector_sincos, vector_declarations = sincos_definition(lanes)
-    one, one_declarations = kernel_text(spec, 1)
-    many, many_declarations = kernel_text(spec, lanes)
-    everything = declarations | vector_declarations | one_declarations | many_declarations
+    widths = {1, lanes}
+    if isinstance(spec, LoopSpec):
+        widths.add(bodies_at_once(lanes))
+        parts = [loop_text(spec, 1, lanes), loop_text(spec, lanes, lanes)]
+    else:
+        parts = [kernel_text(spec, 1), kernel_text(spec, lanes)]
+    parts += [sincos_definition(width) for width in sorted(widths)]
     return '\n'.join(
         [
-            *sorted(everything),
-            scalar_sincos,
-            vector_sincos,
-            one,
-            many,
+            *sorted(set().union(*(declarations for _, declarations in parts))),
+            *[text for text, _ in parts],
             _batch(spec, lanes),
             entry_text(spec, header),
         ]
@@ -167,7 +166,7 @@ def _address(block: Block, array: str, k: int) -> str:
     return block.emit(f'getelementptr inbounds double, ptr {array}, i64 {k}')
 
 
-def _batch(spec: KernelSpec, lanes: int) -> str:
+def _batch(spec: KernelSpec | LoopSpec, lanes: int) -> str:
     """Return the loop over states: whole vectors first, then what is left one by one."""
     arrays = [(f'in{i}', size) for i, size in enumerate(spec.input_sizes)]
     arrays.append(('parameters', 0))

@@ -26,6 +26,7 @@ from kane_dynamics.exceptions import MissingPackageError
 from kane_dynamics.kernels.entry_code import TABLE
 from kane_dynamics.kernels.kernel_spec import KernelSpec
 from kane_dynamics.kernels.llvm_calls import LlvmCall, drop_later, in_llvm
+from kane_dynamics.kernels.loop_spec import LoopSpec
 from kane_dynamics.kernels.module import module_text
 from kane_dynamics.kernels.older_llvm import for_older_llvm
 
@@ -75,7 +76,7 @@ def vector_lanes() -> int:
     return 8 if '+avx512f' in features else 4 if '+avx2' in features else 2
 
 
-def kernel_ir(spec: KernelSpec) -> str:
+def kernel_ir(spec: KernelSpec | LoopSpec) -> str:
     """Return the LLVM IR of a kernel for this interpreter and processor."""
     return module_text(spec, vector_lanes(), OBJECT_HEADER)
 

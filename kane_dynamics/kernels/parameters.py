@@ -22,8 +22,8 @@ from kane_dynamics.model.load import POINT, Load
 from kane_dynamics.model.robot import Robot, with_loads
 
 Floats = NDArray[np.float64]
-_GRAVITY = 3
-_INERTIA = 10  # mass, centre of mass, xx, xy, xz, yy, yz, zz
+GRAVITY = 3
+INERTIA = 10  # mass, centre of mass, xx, xy, xz, yy, yz, zz
 _UPPER = np.triu_indices(3)
 
 
@@ -32,15 +32,22 @@ def carriers(robot: Robot, payloads: Sequence[str]) -> tuple[int, ...]:
     return tuple(sorted({robot.moving_body(frame) for frame in payloads}))
 
 
+def load_places(robot: Robot, payloads: Sequence[str], *, canonical: bool) -> dict[int, int]:
+    """Return where the inertias of bodies that may carry a payload are among the parameters."""
+    first = GRAVITY + (INERTIA if canonical else 0)
+    bodies = carriers(robot, payloads)
+    return {body: first + 2 * INERTIA * k for k, body in enumerate(bodies)}
+
+
 def with_symbols(
     robot: Robot, canonical: Robot, payloads: Sequence[str]
 ) -> tuple[list[ca.SX], Robot, Robot]:
     """Return the parameters as symbols, and a robot in its own and canonical frames with them."""
     bodies = carriers(robot, payloads)
-    size = _GRAVITY + 2 * _INERTIA * len(bodies)
+    size = GRAVITY + 2 * INERTIA * len(bodies)
     symbols = [ca.SX.sym(f'parameter{k}') for k in range(size)]
-    gravity = as_array(symbols[:_GRAVITY])
-    inertias = [_traced(symbols[k : k + _INERTIA]) for k in range(_GRAVITY, size, _INERTIA)]
+    gravity = as_array(symbols[:GRAVITY])
+    inertias = [_traced(symbols[k : k + INERTIA]) for k in range(GRAVITY, size, INERTIA)]
     own = dict(zip(bodies, inertias[::2], strict=True))
     moved = dict(zip(bodies, inertias[1::2], strict=True))
     return symbols, with_loads(robot, gravity, own), with_loads(canonical, gravity, moved)
@@ -72,14 +79,14 @@ class Parameters(Load):
         super().__init__(robot, payloads)
         self._bodies = carriers(robot, payloads)
         self._axes = chosen_frames(robot) if payloads else []
-        self.values: Floats = np.empty(_GRAVITY + 2 * _INERTIA * len(self._bodies))
-        self.values[:_GRAVITY] = robot.gravity
+        self.values: Floats = np.empty(GRAVITY + 2 * INERTIA * len(self._bodies))
+        self.values[:GRAVITY] = robot.gravity
         self._write_inertias()
 
     def set_gravity(self, vector: ArrayLike) -> None:
         """Set the gravity acceleration; see `Load.set_gravity`."""
         super().set_gravity(vector)
-        self.values[:_GRAVITY] = self.robot.gravity
+        self.values[:GRAVITY] = self.robot.gravity
 
     def set_payload(
         self,
@@ -93,7 +100,7 @@ class Parameters(Load):
         self._write_inertias()
 
     def _write_inertias(self) -> None:
-        rows = self.values[_GRAVITY:].reshape(-1, _INERTIA)
+        rows = self.values[GRAVITY:].reshape(-1, INERTIA)
         for k, body in enumerate(self._bodies):
             own = self.robot.bodies[body].inertia
             for row, inertia in zip(

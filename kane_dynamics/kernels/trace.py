@@ -165,13 +165,6 @@ class Tracer:
         """Trace C v + g."""
         return self._on_speeds('bias_force', [self.q, self.v], self._bias)
 
-    def inertial_effort(self) -> KernelSpec:
-        """Trace M a: no gravity to be taken off again, which would cost digits."""
-        tau = newton_euler(self.light, self.light_q, self.at_rest, self.a, gravity=False)
-        rotors = zip(self.robot.armature.tolist(), self.a, strict=True)
-        whole = [part + rotor * rate for part, (rotor, rate) in zip(tau, rotors, strict=True)]
-        return self._on_speeds('inertial_effort', [self.q, self.a], whole)
-
     def gravity_force(self) -> KernelSpec:
         """Trace g."""
         tau = newton_euler(self.light, self.light_q, self.at_rest, self.at_rest)
@@ -425,10 +418,6 @@ RECURSIONS: tuple[Callable[[Tracer], KernelSpec], ...] = (
     Tracer.kinetic_energy,
     Tracer.potential_energy,
     Tracer.frame_poses,
-)
-LARGE_GRAPHS: tuple[Callable[[Tracer], KernelSpec], ...] = (
-    *RECURSIONS,
-    Tracer.inertial_effort,
 )
 GRAPHS: tuple[Callable[[Tracer], KernelSpec], ...] = (
     *RECURSIONS,

@@ -63,7 +63,7 @@ class _Placement(NamedTuple):
     turn: float
 
 
-def canonical_frames(robot: Robot) -> tuple[Robot, Floats]:
+def canonical_frames(robot: Robot, *, ahead: bool = True) -> tuple[Robot, Floats]:
     """
     Return the robot in other body frames, and what is added to its coordinates.
 
@@ -76,6 +76,8 @@ def canonical_frames(robot: Robot) -> tuple[Robot, Floats]:
     ----------
     robot : Robot
         The robot.
+    ahead : bool
+        Whether coordinates may be ahead, which makes placements sparser.
 
     Returns
     -------
@@ -86,7 +88,7 @@ def canonical_frames(robot: Robot) -> tuple[Robot, Floats]:
 
     """
     chosen = chosen_frames(robot)
-    placements = [_placement(robot, i, chosen) for i in range(len(robot.bodies))]
+    placements = [_placement(robot, i, chosen, ahead) for i in range(len(robot.bodies))]
     turns = {
         body.joint.name: placement.turn
         for body, placement in zip(robot.bodies, placements, strict=True)
@@ -169,7 +171,7 @@ def _square_to(z: Floats, x: Floats) -> Floats:
     return direction
 
 
-def _placement(robot: Robot, i: int, chosen: list[FrameInBody]) -> _Placement:
+def _placement(robot: Robot, i: int, chosen: list[FrameInBody], ahead: bool) -> _Placement:
     """Return where a joint is in the parent's new frame, with sparse axes."""
     import quaternion  # with scipy.interpolate, which code from the cache does without
 
@@ -184,7 +186,7 @@ def _placement(robot: Robot, i: int, chosen: list[FrameInBody]) -> _Placement:
     at_zero = parent.axes.T @ R @ new.axes  # of the body, at q = 0
     turn = 0.0
     axes = at_zero
-    if new is not _GIVEN:
+    if ahead and new is not _GIVEN:
         z = _cleaned(at_zero[:, 2])
         x = _beside(z)
         axes = np.column_stack([x, np.cross(z, x), z])

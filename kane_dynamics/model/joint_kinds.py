@@ -11,6 +11,7 @@ one, whose speeds are the derivatives of (x, y, yaw) in the joint frame's axes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -122,6 +123,12 @@ class _AlongAxis(_VectorSpace):
         object.__setattr__(self, 'axis', unit_axis(self.axis))
         object.__setattr__(self, '_l', pure(self.axis))
 
+    def with_axis(self, axis: Scalars, pitch: Scalar) -> _AlongAxis:
+        """Return the same kind along a unit axis that may be traced; its `axis` is not set."""
+        other = copy(self)
+        object.__setattr__(other, '_l', pure(axis))
+        return other
+
 
 @dataclass(frozen=True)
 class Revolute(_AlongAxis):
@@ -154,6 +161,11 @@ class Helical(_AlongAxis):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, 'pitch', as_number('pitch [m/rad]', self.pitch))
+
+    def with_axis(self, axis: Scalars, pitch: Scalar) -> _AlongAxis:
+        other = super().with_axis(axis, pitch)
+        object.__setattr__(other, 'pitch', pitch)
+        return other
 
     def pose(self, q: Scalars) -> Pose:
         return Pose(_turn(self._l, q[0]), scale(self._l, q[0] * self.pitch))

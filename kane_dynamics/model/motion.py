@@ -119,4 +119,5 @@ def body_twist_rate(
 
     With (21) the cross term of (20) is -xi_J x (xi_i - xi_J) = xi_i x xi_J.
     """
-    return joint.to_child(rate_parent) + joint_rate + dual_cross(twist, joint.twist)
+    # the parent's last: the others need not wait for it
+    return joint.to_child(rate_parent) + (joint_rate + dual_cross(twist, joint.twist))

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Forward dynamics of a tree by articulated bodies, in O(n).
+
+Featherstone, Rigid Body Dynamics Algorithms (2008), section 7.3: what hangs on a joint answers a
+twist rate with the wrench :math:`I^A \dot\xi + p^A`, as a rigid body does but with joints that
+give way. Three ways over the tree: outward twists and the bias wrenches (7.32)-(7.34), inward
+articulated inertias (7.21)-(7.27) with (7.43)-(7.48), outward accelerations (7.49)-(7.51).
+
+Every joint must own its speeds: not for followers (mimic joints), whose speed moves several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, power
+from kane_dynamics.algebra.inertia import Inertia
+from kane_dynamics.algebra.matrices import matrix_of, product, skew
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.quaternions import as_array, pure, vec3
+from kane_dynamics.algebra.scalars import Scalar
+from kane_dynamics.algorithms.composite_inertia import CompositeInertia
+from kane_dynamics.algorithms.newton_euler import inertial_wrench
+from kane_dynamics.algorithms.sparse_ldl import TreeFactor, checked_pivot, factor_tree, smaller
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.motion import (
+    AT_REST,
+    JointMotion,
+    along_axes,
+    body_twist,
+    body_twist_rate,
+    joint_motion,
+)
+from kane_dynamics.model.robot import WORLD, Robot
+
+Matrix = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ArticulatedInertia:
+    """
+    A symmetric map of twists on wrenches about the origin of a frame, in its axes.
+
+    Parameters
+    ----------
+    mass, coupling, tensor : ndarray, shape (3, 3)
+        M, H, I of f = M v + H' omega, tau = H v + I omega; M and I symmetric.
+
+    """
+
+    mass: Matrix
+    coupling: Matrix
+    tensor: Matrix
+
+    @staticmethod
+    def of_rigid(body: CompositeInertia) -> ArticulatedInertia:
+        """Return the inertia of rigid bodies: f = m v + omega x h, tau = I omega + h x v."""
+        m, zero = body.mass, 0.0
+        mass = matrix_of(((m, zero, zero), (zero, m, zero), (zero, zero, m)))
+        tensor = matrix_of([(row.x, row.y, row.z) for row in body.tensor])
+        return ArticulatedInertia(mass, skew(vec3(body.moment)), tensor)
+
+    def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
+        return ArticulatedInertia(
+            self.mass + other.mass, self.coupling + other.coupling, self.tensor + other.tensor
+        )
+
+    def wrench(self, rate: DualQuaternion) -> DualQuaternion:
+        """Return f + eps tau of a twist or a twist rate omega + eps v."""
+        omega, v = vec3(rate.primary), vec3(rate.dual)
+        force = product(self.mass, v) + product(self.coupling.T, omega)
+        moment = product(self.coupling, v) + product(self.tensor, omega)
+        return DualQuaternion(pure(force), pure(moment))
+
+    def without(
+        self, wrenches: Sequence[DualQuaternion], factor: TreeFactor
+    ) -> ArticulatedInertia:
+        """Return I^A - U D^-1 U' for the wrenches U of unit rates that need no force (7.23)."""
+        forces = np.array([vec3(u.primary) for u in wrenches]).T
+        moments = np.array([vec3(u.dual) for u in wrenches]).T
+        solved_forces = np.array([as_array(factor.solve(list(row))) for row in forces]).T
+        solved_moments = np.array([as_array(factor.solve(list(row))) for row in moments]).T
+        return ArticulatedInertia(
+            self.mass - _symmetric(forces, solved_forces),
+            self.coupling - product(moments, solved_forces),
+            self.tensor - _symmetric(moments, solved_moments),
+        )
+
+    def moved(self, x_B_A: Pose) -> ArticulatedInertia:
+        """Return the same about the origin of A, given the pose of B in A (2.66)."""
+        R, lever = x_B_A.rotation_matrix(), skew(x_B_A.position())
+        mass = _symmetric(product(R, self.mass), R.T)
+        tensor = _symmetric(product(R, self.tensor), R.T)
+        coupling = product(product(R, self.coupling), R.T)
+        shifted = product(lever, mass)
+        half = product(lever, coupling.T + 0.5 * shifted.T)
+        return ArticulatedInertia(mass, coupling + shifted, tensor + _doubled(half))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Hinge:
+    """
+    What the way inward leaves of a joint for the way outward.
+
+    Parameters
+    ----------
+    wrenches : list of DualQuaternion
+        U = I^A S, one for each axis.
+    factor : TreeFactor
+        Of D = S' U + armature.
+    effort : list of scalar
+        u = tau - S' (I^A c + p^A) for each axis.
+
+    """
+
+    wrenches: list[DualQuaternion]
+    factor: TreeFactor
+    effort: list[Scalar]
+
+
+def bias_step(
+    joint: JointMotion, inertia: Inertia, twist_parent: DualQuaternion
+) -> tuple[DualQuaternion, DualQuaternion, DualQuaternion]:
+    """Return twist, twist rate at no acceleration and no parent's, and its wrench of a body."""
+    twist = body_twist(joint, twist_parent)
+    nothing = [0.0] * len(joint.axes)
+    still = along_axes(joint.axes, nothing)
+    joint_rate = still if joint.twist_bias is None else still + joint.twist_bias
+    rate = body_twist_rate(joint, AT_REST, twist, joint_rate)
+    return twist, rate, inertial_wrench(inertia, twist, AT_REST)
+
+
+def inward_step(
+    joint: JointMotion,
+    armature: Sequence[Scalar],
+    effort: Sequence[Scalar],
+    articulated: ArticulatedInertia,
+    bias_rate: DualQuaternion,
+    bias_wrench: DualQuaternion,
+) -> tuple[Hinge, ArticulatedInertia, DualQuaternion]:
+    """Return the hinge, and the inertia and bias wrench that the parent feels, in its frame."""
+    wrenches = [articulated.wrench(axis) for axis in joint.axes]
+    lower = [
+        {j: power(joint.axes[j], wrenches[k]) for j in range(k + 1)} for k in range(len(wrenches))
+    ]
+    for k, rotor in enumerate(armature):
+        lower[k][k] = lower[k][k] + rotor
+    factor = factor_tree(lower)
+    wrench = bias_wrench + articulated.wrench(bias_rate)
+    left = [tau - power(axis, wrench) for tau, axis in zip(effort, joint.axes, strict=True)]
+    hinge = Hinge(wrenches, factor, left)
+    for u, rate in zip(wrenches, factor.solve(left), strict=True):
+        wrench = wrench + u * rate
+    below = articulated.without(wrenches, factor)
+    at_parent = below.moved(joint.pose).moved(joint.placement)
+    return hinge, at_parent, joint.to_parent(wrench)
+
+
+def outward_step(
+    joint: JointMotion, hinge: Hinge, bias_rate: DualQuaternion, rate_parent: DualQuaternion
+) -> tuple[list[Scalar], DualQuaternion]:
+    """Return the accelerations along a joint's axes and the twist rate of its body."""
+    carried = joint.to_child(rate_parent)
+    left = [u - power(w, carried) for u, w in zip(hinge.effort, hinge.wrenches, strict=True)]
+    a = hinge.factor.solve(left)
+    return a, carried + bias_rate + along_axes(joint.axes, a)
+
+
+def hinge_health(
+    joint: JointMotion, armature: Sequence[Scalar], hinge: Hinge, carried: CompositeInertia
+) -> Scalar:
+    """Return the smallest pivot relative to the diagonal of M, with all that a joint carries."""
+    health = hinge.factor.health
+    for axis, rotor, pivot in zip(joint.axes, armature, hinge.factor.pivots, strict=True):
+        diagonal = power(axis, carried.momentum(axis)) + rotor
+        health = smaller(health, checked_pivot(pivot, diagonal)[1])
+    return health
+
+
+def articulated_acceleration(robot: Robot, q: Any, v: Any, effort: Any) -> NDArray[Any]:
+    """
+    Return the accelerations of a tree without constraints.
+
+    Parameters
+    ----------
+    robot : Robot
+        The tree; no joint follows another.
+    q, v, effort : sequence of scalar, lengths nq, nv, nv
+        State, and efforts less friction.
+
+    Returns
+    -------
+    ndarray, shape (nv,)
+        vdot.
+
+    Raises
+    ------
+    InvalidInputError
+        If a joint follows another one.
+
+    """
+    if any(body.mimic is not None for body in robot.bodies):
+        raise InvalidInputError('articulated bodies: no joint may follow another one')
+    count = len(robot.bodies)
+    joints = [joint_motion(robot, i, q, v) for i in range(count)]
+    twists: list[DualQuaternion] = []
+    biases: list[DualQuaternion] = []
+    wrenches: list[DualQuaternion] = []
+    for i, parent in enumerate(robot.parents):
+        twist, bias, wrench = bias_step(
+            joints[i], robot.bodies[i].inertia, AT_REST if parent == WORLD else twists[parent]
+        )
+        twists.append(twist)
+        biases.append(bias)
+        wrenches.append(wrench)
+
+    inertias = [
+        ArticulatedInertia.of_rigid(CompositeInertia.of_body(body.inertia))
+        for body in robot.bodies
+    ]
+    hinges: list[Hinge] = []
+    for i in reversed(range(count)):
+        columns, parent = joints[i].columns, robot.parents[i]
+        hinge, inertia, wrench = inward_step(
+            joints[i],
+            robot.armature[columns].tolist(),
+            effort[columns],
+            inertias[i],
+            biases[i],
+            wrenches[i],
+        )
+        hinges.insert(0, hinge)
+        if parent != WORLD:
+            inertias[parent] = inertias[parent] + inertia
+            wrenches[parent] = wrenches[parent] + wrench
+
+    world_rate = DualQuaternion(ZERO, -robot.gravity_quaternion)
+    rates: list[DualQuaternion] = []
+    acceleration: list[Scalar] = [0.0] * robot.nv
+    for i, parent in enumerate(robot.parents):
+        a, rate = outward_step(
+            joints[i], hinges[i], biases[i], world_rate if parent == WORLD else rates[parent]
+        )
+        acceleration[joints[i].columns] = a
+        rates.append(rate)
+    return as_array(acceleration)
+
+
+def _symmetric(a: Matrix, b: Matrix) -> Matrix:
+    """Return a b, which is symmetric, computed above the diagonal only."""
+    rows: list[list[Any]] = [[0.0] * 3 for _ in range(3)]
+    for i in range(3):
+        for j in range(i, 3):
+            rows[i][j] = rows[j][i] = product(a[i : i + 1], b[:, j])[0]
+    return matrix_of(rows)
+
+
+def _doubled(a: Matrix) -> Matrix:
+    """Return a + a', computed above the diagonal only."""
+    rows: list[list[Any]] = [[0.0] * 3 for _ in range(3)]
+    for i in range(3):
+        for j in range(i, 3):
+            rows[i][j] = rows[j][i] = a[i, j] + a[j, i]
+    return matrix_of(rows)

@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The algorithms as graphs of one body, for loops over bodies.
+
+`trace` calls an algorithm on all bodies and gets one graph; here the steps of the same algorithms
+are called on one body of each group, with symbols for what its parent or its children hand on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from kane_dynamics.algebra.dual_quaternion import twist_from_vector, vec6
+from kane_dynamics.algebra.matrices import matrix_of
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.quaternions import dot, make_quaternion, pure, scale, vec3, vec4
+from kane_dynamics.algebra.scalars import where
+from kane_dynamics.algorithms.articulated_body import (
+    ArticulatedInertia,
+    bias_step,
+    hinge_health,
+    inward_step,
+    outward_step,
+)
+from kane_dynamics.algorithms.composite_inertia import CompositeInertia
+from kane_dynamics.algorithms.energy import (
+    body_kinetic_energy,
+    rotor_energy,
+)
+from kane_dynamics.algorithms.friction import speed_friction
+from kane_dynamics.algorithms.momentum import moment_in_parent
+from kane_dynamics.algorithms.newton_euler import inward, outward
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.kernels.body_groups import (
+    UPPER,
+    BodyGroup,
+    GroupBody,
+    body_groups,
+    symmetric_rows,
+)
+from kane_dynamics.kernels.loop_spec import GroupCode, LoopSpec, Places, TreePass
+from kane_dynamics.kernels.parameters import GRAVITY, INERTIA, carriers, load_places
+from kane_dynamics.kernels.trace import column, symbols
+from kane_dynamics.model.body import Frame
+from kane_dynamics.model.canonical_frames import canonical_frames
+from kane_dynamics.model.joint_kinds import Free, Spherical
+from kane_dynamics.model.motion import AT_REST, body_twist
+from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.model.state import is_unit
+
+_ARTICULATED = 21 + 6 + 10  # inertia, wrench, and the rigid inertia of all that is carried
+_FIRST = None  # all results are summed in the first entry
+
+
+class LoopTracer:
+    """
+    Graphs of one robot's bodies.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    frames : sequence of str
+        Links whose poses forward kinematics gives.
+    payloads : sequence of str
+        Frames that may carry a payload.
+
+    """
+
+    def __init__(self, robot: Robot, frames: Sequence[str], payloads: Sequence[str] = ()) -> None:
+        self.robot = robot
+        self.frames = tuple(frames)
+        light = canonical_frames(robot, ahead=False)[0]
+        self._light = body_groups(light, load_places(robot, payloads, canonical=True))
+        self._given = body_groups(robot, load_places(robot, payloads, canonical=False))
+        self._parameters = GRAVITY + 2 * INERTIA * len(carriers(robot, payloads))
+
+    def inverse_dynamics(self) -> LoopSpec:
+        """Trace (19)-(30) with friction and armature."""
+        return self._newton_euler('inverse_dynamics', 'qva', friction=True, armature=True)
+
+    def bias_force(self) -> LoopSpec:
+        """Trace C v + g."""
+        return self._newton_euler('bias_force', 'qv')
+
+    def gravity_force(self) -> LoopSpec:
+        """Trace g."""
+        return self._newton_euler('gravity_force', 'q')
+
+    def inertial_effort(self) -> LoopSpec:
+        """Trace M a."""
+        return self._newton_euler('inertial_effort', 'qa', gravity=False, armature=True)
+
+    def _newton_euler(
+        self,
+        name: str,
+        inputs: str,
+        *,
+        gravity: bool = True,
+        friction: bool = False,
+        armature: bool = False,
+    ) -> LoopSpec:
+        """Trace the recursion; v or a that is no input is zero."""
+        groups = []
+        for group in self._light:
+            body = group.body
+            own = {x: symbols(x, getattr(body.kind, 'nq' if x == 'q' else 'nv')) for x in inputs}
+            rest = [0.0] * body.kind.nv
+            v, a = own.get('v', rest), own.get('a', rest)
+            joint = body.motion(own['q'], v)
+            from_parent, from_children = symbols('p', 12), symbols('w', 6)
+            twist_parent, rate_parent = map(twist_from_vector, (from_parent[:6], from_parent[6:]))
+            if group.on_world:
+                twist_parent, rate_parent = AT_REST, _fall(body) if gravity else AT_REST
+            twist, rate, wrench = outward(
+                joint, body.inertia, twist_parent, rate_parent, joint.twist_rate(a)
+            )
+            tau, in_parent = inward(joint, wrench + twist_from_vector(from_children))
+            if armature:
+                tau = [t + rotor * x for t, rotor, x in zip(tau, body.armature, a, strict=True)]
+            if friction:
+                along = zip(tau, body.damping, body.friction, v, strict=True)
+                tau = [t + speed_friction(d, f, x) for t, d, f, x in along]
+            handed = [
+                (from_parent, [*vec6(twist), *vec6(rate)]),
+                (from_children, list(vec6(in_parent))),
+            ]
+            groups.append(_code(group, own, handed, tau, group.places('v'), inputs))
+        passes = (TreePass(True, 12), TreePass(False, 6))
+        return self._spec(name, inputs, (self.robot.nv,), passes, groups)
+
+    def kinetic_energy(self) -> LoopSpec:
+        """Trace T."""
+        groups = []
+        for group in self._light:
+            body, (q, v) = group.body, _own(group, 'qv')
+            from_parent = symbols('p', 6)
+            twist_parent = AT_REST if group.on_world else twist_from_vector(from_parent)
+            twist = body_twist(body.motion(q, v), twist_parent)
+            energy = body_kinetic_energy(body.inertia, twist)
+            for rotor, speed in zip(body.armature, v, strict=True):
+                energy = energy + rotor_energy(rotor, speed)
+            handed = [(from_parent, list(vec6(twist)))]
+            groups.append(_code(group, {'q': q, 'v': v}, handed, [energy], _FIRST, 'qv'))
+        return self._spec('kinetic_energy', 'qv', (), (TreePass(True, 6),), groups)
+
+    def potential_energy(self) -> LoopSpec:
+        """Trace V from first moments, tips to root."""
+        groups = []
+        for group in self._light:
+            body, (q,) = group.body, _own(group, 'q')
+            children = symbols('m', 4)
+            mass = body.inertia.mass + children[0]
+            own = scale(pure(body.inertia.com), body.inertia.mass)
+            joint = body.motion(q, [0.0] * body.kind.nv)
+            moment = moment_in_parent(joint, mass, own + pure(children[1:]))
+            results = [-dot(pure(body.gravity), moment)] if group.on_world else []
+            handed = [(children, [mass, moment.x, moment.y, moment.z])]
+            groups.append(_code(group, {'q': q}, handed, results, _FIRST, 'q'))
+        return self._spec('potential_energy', 'q', (), (TreePass(False, 4),), groups)
+
+    def frame_poses(self) -> LoopSpec:
+        """Trace positions and quaternions (w, x, y, z) of the named frames."""
+        groups = []
+        for group in self._given:
+            body, (q,) = group.body, _own(group, 'q')
+            from_parent = symbols('p', 7)
+            pose = body.motion(q, [0.0] * body.kind.nv).pose
+            pose = pose if group.on_world else _pose(from_parent) * pose
+            nowhere = np.zeros((0, len(group.bodies)), dtype=int)
+            handed = [(from_parent, _numbers(pose))]
+            groups.append(_code(group, {'q': q}, handed, [], nowhere, 'q'))
+        frames = [self.robot.frame(name) for name in self.frames]
+        first = len(self.robot.bodies)
+        for on_world in (False, True):
+            rows = [k for k, frame in enumerate(frames) if (frame.body == WORLD) is on_world]
+            if rows:
+                groups.append(_frame_code(frames, rows, first, on_world))
+        shape = (len(frames), 7)
+        spec = self._spec('frame_poses', 'q', shape, (TreePass(True, 7),), groups)
+        return replace(spec, parents=(*spec.parents, *(frame.body for frame in frames)))
+
+    def forward_dynamics(self) -> LoopSpec:
+        """Trace accelerations of a tree without constraints."""
+        return self._articulated('forward_dynamics', 'qvu')
+
+    def acceleration(self) -> LoopSpec:
+        """Trace accelerations with time among the inputs, for steps."""
+        return self._articulated('acceleration', 'qvut')
+
+    def _articulated(self, name: str, inputs: str) -> LoopSpec:
+        groups = []
+        for group in self._light:
+            body, (q, v, tau) = group.body, _own(group, 'qvu')
+            along = zip(tau, body.damping, body.friction, v, strict=True)
+            effort = [u - speed_friction(d, f, x) for u, d, f, x in along]
+            handed, a, health = _articulated_body(group, q, v, effort, body.armature)
+            own = {'q': q, 'v': v, 'u': tau}
+            groups.append(_code(group, own, handed, a, group.places('v'), inputs, health))
+        passes = (TreePass(True, 6), TreePass(False, _ARTICULATED), TreePass(True, 6))
+        return self._spec(name, inputs, (self.robot.nv,), passes, groups)
+
+    def _spec(
+        self,
+        name: str,
+        inputs: str,
+        shape: tuple[int, ...],
+        passes: tuple[TreePass, ...],
+        groups: Sequence[GroupCode],
+    ) -> LoopSpec:
+        sizes = tuple({'q': self.robot.nq, 't': 1}.get(x, self.robot.nv) for x in inputs)
+        parents, parameters = self.robot.parents, self._parameters
+        return LoopSpec(name, sizes, (shape,), parents, passes, tuple(groups), parameters)
+
+
+def _own(group: BodyGroup, inputs: str) -> list[list[ca.SX]]:
+    """Return symbols of a joint's own entries."""
+    kind = group.body.kind
+    return [symbols(x, kind.nq if x == 'q' else kind.nv) for x in inputs]
+
+
+def _code(
+    group: BodyGroup,
+    own: Mapping[str, list[ca.SX]],
+    handed: Sequence[tuple[list[ca.SX], list[Any]]],
+    results: Sequence[Any],
+    places: Places | None,
+    inputs: str,
+    health: Any = 1.0,
+) -> GroupCode:
+    """Return the code of a group; `inputs` are those of the kernel, `own` those of the joint."""
+    if isinstance(group.body.kind, (Spherical, Free)):  # as in `door.py`
+        health = where(is_unit(own['q'][-4:]), ca.SX(health), 0.0)
+    if places is None:
+        places = np.zeros((len(results), len(group.bodies)), dtype=int)
+    body, count = group.body, len(group.bodies)
+    tables = [(inputs.index(x), group.places('q' if x == 'q' else 'v')) for x in own]
+    arguments = [body.constants, *own.values()]
+    for part, first in ((body.gravity, 0), (body.load, group.load)):
+        if first is not None:  # of the parameters, which follow the inputs
+            arguments.append(part)
+            rows = np.arange(first, first + len(part))
+            tables.append((len(inputs), np.repeat(rows[:, None], count, axis=1)))
+    arguments += [enters for enters, _ in handed]
+    function = _body_function(arguments, [*[leaves for _, leaves in handed], results, [health]])
+    return GroupCode(group.bodies, function, group.table, tables, places)
+
+
+def _body_function(
+    arguments: Sequence[Sequence[ca.SX]], values: Sequence[Sequence[Any]]
+) -> ca.Function:
+    shared = ca.cse([column(x) for x in values])
+    return ca.Function('body', [column(x) for x in arguments], shared)
+
+
+def _articulated_body(
+    group: BodyGroup, q: list[ca.SX], v: list[ca.SX], effort: list[Any], armature: list[Any]
+) -> tuple[list[tuple[list[ca.SX], list[Any]]], list[Any], Any]:
+    """Return what a body hands on in three passes, its accelerations and its health."""
+    body = group.body
+    joint = body.motion(q, v)
+    from_parent, children, last = (
+        symbols(x, n) for x, n in zip('pwr', (6, _ARTICULATED, 6), strict=True)
+    )
+    twist_parent, rate_parent = map(twist_from_vector, (from_parent, last))
+    if group.on_world:
+        twist_parent, rate_parent = AT_REST, _fall(body)
+    twist, bias, wrench = bias_step(joint, body.inertia, twist_parent)
+    inertia = ArticulatedInertia.of_rigid(body.composite) + _articulated(children[:21])
+    wrench = wrench + twist_from_vector(children[21:27])
+    carried = body.composite + _composite(children[27:])
+    hinge, at_parent, wrench_at_parent = inward_step(
+        joint, armature, effort, inertia, bias, wrench
+    )
+    a, rate = outward_step(joint, hinge, bias, rate_parent)
+    inward = [*_entries(at_parent), *vec6(wrench_at_parent)]
+    inward += _composite_entries(carried.moved(joint.pose))
+    handed = [(from_parent, list(vec6(twist))), (children, inward), (last, list(vec6(rate)))]
+    return handed, a, hinge_health(joint, armature, hinge, carried)
+
+
+def _articulated(entries: list[ca.SX]) -> ArticulatedInertia:
+    mass, coupling, tensor = entries[:6], entries[6:15], entries[15:]
+    rows = [coupling[3 * i : 3 * i + 3] for i in range(3)]
+    return ArticulatedInertia(
+        matrix_of(symmetric_rows(mass)), matrix_of(rows), matrix_of(symmetric_rows(tensor))
+    )
+
+
+def _entries(inertia: ArticulatedInertia) -> list[Any]:
+    mass, tensor = ([part[i, j] for i, j in UPPER] for part in (inertia.mass, inertia.tensor))
+    return [*mass, *inertia.coupling.ravel(), *tensor]
+
+
+def _composite(entries: list[ca.SX]) -> CompositeInertia:
+    x, y, z = (pure(row) for row in symmetric_rows(entries[4:]))
+    return CompositeInertia(entries[0], pure(entries[1:4]), (x, y, z))
+
+
+def _composite_entries(inertia: CompositeInertia) -> list[Any]:
+    rows = [(row.x, row.y, row.z) for row in inertia.tensor]
+    h = inertia.moment
+    return [inertia.mass, h.x, h.y, h.z, *[rows[i][j] for i, j in UPPER]]
+
+
+def _frame_code(
+    frames: Sequence[Frame], rows: Sequence[int], first: int, on_world: bool
+) -> GroupCode:
+    """Return the code of named frames, which hang on bodies or the world and do not move there."""
+    constants, from_parent = symbols('c', 7), symbols('p', 7)
+    own = _pose(constants)
+    pose = _numbers(own if on_world else _pose(from_parent) * own)
+    function = _body_function([constants, from_parent], [from_parent, pose, [1.0]])
+    table = np.array([_numbers(frames[k].pose) for k in rows]).T
+    places = np.array([range(7 * k, 7 * k + 7) for k in rows]).T
+    return GroupCode(tuple(first + k for k in rows), function, table, (), places)
+
+
+def _fall(body: GroupBody) -> DualQuaternion:
+    """Return the twist rate of the world that stands for gravity."""
+    return DualQuaternion(ZERO, -pure(body.gravity))
+
+
+def _pose(entries: list[ca.SX]) -> Pose:
+    """Return the pose of a position and a quaternion (w, x, y, z)."""
+    return Pose(make_quaternion(*entries[3:]), pure(entries[:3]))
+
+
+def _numbers(pose: Pose) -> list[Any]:
+    return [*vec3(pose.translation), *vec4(pose.rotation)]
+
+
+def loop_specs(
+    robot: Robot,
+    constraints: Sequence[Constraint],
+    frames: Sequence[str],
+    payloads: Sequence[str],
+) -> list[Callable[[], LoopSpec]]:
+    """Return what makes the kernels of a large robot; solves where nothing is coupled."""
+    tracer = LoopTracer(robot, frames, payloads)
+    makers = [
+        tracer.inverse_dynamics,
+        tracer.bias_force,
+        tracer.gravity_force,
+        tracer.inertial_effort,
+        tracer.kinetic_energy,
+        tracer.potential_energy,
+        tracer.frame_poses,
+    ]
+    if not constraints and all(body.mimic is None for body in robot.bodies):
+        makers.append(tracer.forward_dynamics)
+    return makers

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+When each operation of a body's code runs: between the passes over the tree, or in one of them.
+
+The code of one body is one graph. What comes from the parent (or from the children) enters a pass,
+and what the pass carries on leaves it. Only operations between these two must run body after
+body; all others, such as sines, placements and inertial wrenches, may run for any bodies at once.
+Levels are numbered: 0 before the first pass, 1 in it, 2 between it and the second, and so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import casadi as ca
+
+
+class Node(NamedTuple):
+    """
+    One value of a graph.
+
+    `operation` is CasADi's number. Inputs name their column and entry in `source`, constants
+    their `value`, all others the nodes that they are made of in `source`.
+    """
+
+    operation: int
+    source: tuple[int, ...]
+    value: float
+
+
+@dataclass(frozen=True)
+class Levels:
+    """
+    The values of a graph in order, with their levels.
+
+    Parameters
+    ----------
+    nodes : list of Node
+        Each after those it is made of.
+    outputs : list of list of int
+        Nodes of each output.
+    level : list of int
+        Of each node.
+    kept : set of int
+        Nodes that are used at a later level than their own, or are results.
+
+    """
+
+    nodes: list[Node]
+    outputs: list[list[int]]
+    level: list[int]
+    kept: set[int]
+
+    @property
+    def last(self) -> int:
+        """Return the highest level."""
+        return max(self.level, default=0)
+
+
+def levels_of(function: ca.Function, own: int, passes: int, tables: Sequence[int]) -> Levels:
+    """
+    Return a graph with its levels.
+
+    Parameters
+    ----------
+    function : casadi.Function
+        Inputs: `own` columns, then what enters each pass. Outputs: what leaves each pass, then
+        results.
+    own, passes : int
+        Numbers of columns and of passes.
+    tables : sequence of int
+        Columns that can be read at any level at no cost.
+
+    """
+    nodes, outputs = _values(function)
+    needed = [_ancestors(nodes, outputs[k]) for k in range(passes)]
+    level: list[int] = []
+    for k, node in enumerate(nodes):
+        if node.operation == ca.OP_INPUT:
+            column = node.source[0]
+            level.append(0 if column < own else 2 * (column - own) + 1)
+        elif node.operation == ca.OP_CONST:
+            level.append(0)
+        else:
+            latest = max(level[i] for i in node.source)
+            inside = latest % 2 == 0 or k in needed[latest // 2]
+            level.append(latest if inside else latest + 1)
+    _sink_inputs(nodes, level, own)
+    free = {
+        k
+        for k, node in enumerate(nodes)
+        if node.operation == ca.OP_CONST
+        or (node.operation == ca.OP_INPUT and node.source[0] in tables)
+    }
+    kept = {
+        i
+        for k, node in enumerate(nodes)
+        if node.operation not in (ca.OP_INPUT, ca.OP_CONST)
+        for i in node.source
+        if level[i] < level[k]
+    }
+    for k, output in enumerate(outputs):
+        kept |= {i for i in output if k >= passes or level[i] != 2 * k + 1}
+    return Levels(nodes, outputs, level, kept - free)
+
+
+def _values(function: ca.Function) -> tuple[list[Node], list[list[int]]]:
+    """Return the instructions of a function with one value each."""
+    work: dict[int, int] = {}
+    nodes: list[Node] = []
+    outputs = [[-1] * function.numel_out(k) for k in range(function.n_out())]
+    for k in range(function.n_instructions()):
+        operation = function.instruction_id(k)
+        target, source = function.instruction_output(k), function.instruction_input(k)
+        if operation == ca.OP_OUTPUT:
+            outputs[target[0]][target[1]] = work[source[0]]
+            continue
+        if operation == ca.OP_CONST:
+            node = Node(operation, (), function.instruction_constant(k))
+        elif operation == ca.OP_INPUT:
+            node = Node(operation, (source[0], source[1]), 0.0)
+        else:
+            node = Node(operation, tuple(work[i] for i in source), 0.0)
+        work[target[0]] = len(nodes)
+        nodes.append(node)
+    return nodes, outputs
+
+
+def _ancestors(nodes: Sequence[Node], ends: Sequence[int]) -> set[int]:
+    """Return the nodes that some nodes are made of, these included."""
+    found, left = set(ends), list(ends)
+    while left:
+        node = nodes[left.pop()]
+        if node.operation not in (ca.OP_INPUT, ca.OP_CONST):
+            new = set(node.source) - found
+            found |= new
+            left += new
+    return found
+
+
+def _sink_inputs(nodes: Sequence[Node], level: list[int], own: int) -> None:
+    """Read own inputs where they are first used."""
+    first: dict[int, int] = {}
+    for k, node in enumerate(nodes):
+        if node.operation not in (ca.OP_INPUT, ca.OP_CONST):
+            for i in node.source:
+                first[i] = min(first.get(i, level[k]), level[k])
+    for i, used in first.items():
+        if nodes[i].operation == ca.OP_INPUT and nodes[i].source[0] < own:
+            level[i] = used
