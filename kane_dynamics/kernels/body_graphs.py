@@ -15,7 +15,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kane_dynamics.algebra.dual_quaternion import twist_from_vector, vec6
+from kane_dynamics.algebra.dual_quaternion import (
+    ZERO,
+    DualQuaternion,
+    twist_from_vector,
+    vec6,
+)
 from kane_dynamics.algebra.matrices import matrix_of
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import dot, make_quaternion, pure, scale, vec3, vec4

@@ -157,3 +157,20 @@ def test_levels_of_a_graph_with_one_pass():
     assert at[ca.OP_ADD] == at[ca.OP_EXP] == 2
     kept = {levels.nodes[k].operation for k in levels.kept}
     assert kept == {ca.OP_SIN, ca.OP_MUL, ca.OP_EXP}
+
+
+def test_gravity_and_payloads_are_set_at_run_time(tmp_path_factory):
+    rng = np.random.default_rng(8)
+    robot = random_tree(rng, 'floating', kinds=('revolute', 'spherical', 'prismatic'))
+    carrier = robot.bodies[-1].name
+    fast = as_loops(robot, tmp_path_factory, payloads=[carrier])
+    fast.set_gravity((1.0, -2.0, 3.0))
+    fast.set_payload(carrier, 2.0, (0.1, 0.2, -0.1), np.diag([0.1, 0.2, 0.15]))
+    q, v, a = random_state(robot, rng)
+    for name in ('inverse_dynamics', 'kinetic_energy', 'potential_energy', 'mass_matrix'):
+        state = [{'q': q, 'v': v, 'a': a}[x] for x in INPUTS[name]]
+        expected = reference(fast.robot, name, *state)
+        # some hundred roundings
+        tolerance = 1e-13 * np.abs(expected).max()
+        assert_allclose(getattr(fast, name)(*state), expected, rtol=0, atol=tolerance)
+    assert kd.potential_energy(fast.robot, q) != kd.potential_energy(robot, q)
