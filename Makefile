@@ -4,7 +4,8 @@
 # make bench    speed against Pinocchio and MuJoCo, with a plot
 # make validate the evaluation of Silva et al. against MuJoCo, operation counts, all methods compared
 #               also where constraint rows nearly repeat each other
-# make stress   10^5 interrupted batches with threads, forks and garbage, on guarded memory
+# make stress   10^5 interrupted batches with threads, forks and garbage, on guarded memory;
+#               10^6 settings of gravity and payloads
 # make laws     a minute of each mechanism with redundant rows: energy, rank events
 # make soak     the closed loop under faults, MINUTES=30 RATE=500
 # make platforms  a short suite on every Python 3.10 to 3.13 of this machine, old and new llvmlite
@@ -57,6 +58,7 @@ validate: $(WITH_TESTS)
 
 stress: $(WITH_TESTS)
 	$(BIN)/python -X faulthandler test/stress/interrupted_batches.py
+	$(BIN)/python test/stress/parameters_for_ever.py
 
 mutants: $(WITH_TESTS)
 	$(BIN)/python test/mutation/test_mutation.py

@@ -203,6 +203,7 @@ class Robot:
             If no body has this mass and inertia.
 
         """
+        self.moving_body(frame)  # what is no name would be no key
         payload = payload_inertia(frame, mass, com, inertia)
         return with_loads(self, self.gravity, loaded_inertias(self, {frame: payload}))
 

@@ -204,7 +204,7 @@ def test_effort_law_and_load_in_one_step(rng):
 
 
 def test_nothing_is_compiled_and_no_memory_is_kept(monkeypatch):
-    """10^5 calls; 10^6, payloads among them, are `test/stress/parameters_for_ever.py`."""
+    """10^5 settings; `test/stress/parameters_for_ever.py` makes 10^6."""
     case, fast, (frame, *_) = compiled('drive')
     robot = case.robot
 

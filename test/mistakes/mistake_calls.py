@@ -35,7 +35,12 @@ class World:
         )
         self.of_arm = C.coupling(self.arm, *reversed(self.arm.joint_names), 0.5)
         self.fast = kd.compile(
-            self.robot, [self.wheels], derivatives=True, methods=True, cache=False
+            self.robot,
+            [self.wheels],
+            payloads=[self.robot.bodies[-1].name],
+            derivatives=True,
+            methods=True,
+            cache=False,
         )
         self.links = tuple(body.name for body in self.robot.bodies)
         rng = np.random.default_rng(0)
@@ -157,6 +162,7 @@ def _dynamics() -> list[Call]:
                 **wrench,
                 **time,
             },
+            optional=('weights',),
         ),
         Call(
             'kd.consistent_acceleration',
@@ -168,6 +174,7 @@ def _dynamics() -> list[Call]:
                 'known': ('names', w.robot.velocity_names[3:]),
                 **time,
             },
+            optional=('v',),
         ),
         Call(
             'kd.consistent_velocity',
@@ -306,6 +313,8 @@ def _compiled() -> list[Call]:
             optional=('effort',),
         ),
         Call('fast.engine', w.fast.engine, {'integrator': ('choice', 'rk4')}),
+        Call('fast.set_gravity', w.fast.set_gravity, {'vector': ('three', w.robot.gravity)}),
+        Call('fast.set_payload', w.fast.set_payload, _payload(w, 0.0)),
         Call(
             'kd.dynamics',
             kd.dynamics,
@@ -317,13 +326,14 @@ def _compiled() -> list[Call]:
         ),
         Call(
             'kd.compile',
-            lambda robot, constraints, frames: kd.compile(
-                robot, constraints, frames=frames, cache=False
+            lambda robot, constraints, frames, payloads: kd.compile(
+                robot, constraints, frames=frames, payloads=payloads, cache=False
             ),
             {
                 'robot': ('robot', w.robot),
                 'constraints': ('constraints', [w.wheels]),
                 'frames': ('names', w.links[:1]),
+                'payloads': ('names', w.links[:1]),
             },
         ),
         Call(
@@ -351,6 +361,15 @@ def _compiled() -> list[Call]:
             {'robot': ('robot', w.robot), 'constraints': ('constraints', [w.wheels])},
         ),
     ]
+
+
+def _payload(w: World, mass: float) -> dict[str, tuple[str, Any]]:
+    return {
+        'frame': ('name', w.links[-1]),
+        'mass': ('mass', mass),
+        'com': ('three', (0.0, 0.0, 0.1)),
+        'inertia': ('tensor', np.eye(3)),
+    }
 
 
 def _constraints() -> list[Call]:
@@ -513,6 +532,9 @@ def _models() -> list[Call]:
             },
         ),
         Call('kd.serial_chain', kd.serial_chain, {'n': ('count', 2), 'seed': ('count', 0)}),
+        Call('robot.with_gravity', w.robot.with_gravity, {'gravity': ('three', (0.0, 0.0, 1.6))}),
+        Call('robot.with_payload', w.robot.with_payload, _payload(w, 1.0)),
+        Call('robot.moving_body', w.robot.moving_body, {'frame': ('name', w.links[0])}),
         Call('robot.frame', w.robot.frame, {'name': ('name', w.links[0])}),
         Call('robot.body_of_joint', w.robot.body_of_joint, {'joint': ('name', 'left')}),
         Call('robot.velocity_index', w.robot.velocity_index, {'name': ('name', 'left')}),
