@@ -23,7 +23,7 @@ _INVERTED = {
     'to_parent': 'to_child',
 }
 _VECTORS = {'q', 'v', 'a', 'x'}
-_IN_ORDER = ('pose', 'placement', 'rotation', 'quaternion')
+_IN_ORDER = ('pose', 'placement', 'rotation', 'make_quaternion', 'normalised')
 _LISTS = (ast.List, ast.Tuple, ast.ListComp, ast.JoinedStr)
 _LEFT_ALONE = {'annotation', 'returns', 'decorator_list'}
 
@@ -83,7 +83,9 @@ def _wrong(node):
     if isinstance(node, ast.BinOp) and flipped:
         return [] if _literal(node.left) or _literal(node.right) else [_with(node, op=flipped())]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        ordered = any(word in ast.unparse(node).lower() for word in _IN_ORDER)
+        ordered = any(
+            word in _label(s).lower() for s in (node.left, node.right) for word in _IN_ORDER
+        )
         return [_with(node, left=node.right, right=node.left)] if ordered else []
     if isinstance(node, ast.AugAssign) and flipped:
         return [] if _literal(node.value) else [_with(node, op=flipped())]
@@ -95,7 +97,7 @@ def _wrong(node):
 
 
 def _wrong_call(node):
-    name = getattr(node.func, 'id', getattr(node.func, 'attr', ''))
+    name = _label(node)
     if name in _CROSSED and len(node.args) == 2:
         return [_with(node, args=node.args[::-1])]
     if name in _INVERTED and isinstance(node.func, ast.Attribute):
@@ -109,6 +111,12 @@ def _neighbour(node):
     if getattr(node.value, 'id', None) not in _VECTORS or type(index) is not int:
         return []
     return [_with(node, slice=ast.Constant(index - 1 if index else 1))]
+
+
+def _label(node):
+    """Return the last name in a value: of the function that is called, of the attribute."""
+    node = getattr(node, 'func', node)
+    return getattr(node, 'attr', getattr(node, 'id', ''))
 
 
 def _literal(node):

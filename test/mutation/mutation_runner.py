@@ -102,11 +102,11 @@ def in_child(laws, mutant=None):
                 signal.alarm(LONGEST)
                 os.environ['XDG_CACHE_HOME'] = folder  # no machine code of another mutant
                 status, text = run_laws(laws, mutant)
-                report.write_text(text)
+                report.write_text(text, encoding='utf-8')
             finally:
                 os._exit(status)
         _, wait_status = os.waitpid(child, 0)
-        text = report.read_text() if report.exists() else ''
+        text = report.read_text(encoding='utf-8') if report.exists() else ''
         return os.waitstatus_to_exitcode(wait_status), text
 
 
