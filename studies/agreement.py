@@ -10,23 +10,21 @@ on compiled terms with the compiled straight-line solve, on 10^4 states of each 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.methods import METHODS
 from kane_dynamics.model.sample_robots import KINDS, random_tree
+from studies import report
+from studies.report import Table
 
 Floats = NDArray[np.float64]
 TREES, STATES = 50, 10_000
@@ -111,35 +109,20 @@ def agreement(seed: int, states: int = STATES) -> Agreement:
     return Agreement(seed, robot.base, robot.nv, rows, rank, gaps)
 
 
-def table(found: Sequence[Agreement]) -> Table:
+def table(found: Sequence[Agreement], states: int) -> Table:
     """Return the largest differences over all trees."""
-    result = Table(title=f'accelerations of {len(found)} random trees, largest difference')
-    for heading in ('method', 'largest relative difference', 'trees above the target'):
-        result.add_column(heading)
+    headings = ('method', 'largest relative difference', 'trees above the target')
+    result = Table(f'Accelerations of {len(found)} random trees, all methods', headings)
     for method in METHODS:
         gaps = [tree.gaps[method] for tree in found]
         missed = sum(gap > TARGET for gap in gaps)
-        result.add_row(method, f'{max(gaps):.1e}', f'{missed} of {len(found)}')
-    return result
-
-
-def run(trees: int, states: int, folder: Path, console: Console) -> bool:
-    """Compare on all trees, print and write the figures; return whether the target is met."""
-    with ProcessPoolExecutor(mp_context=get_context('spawn')) as pool:
-        jobs: Iterable[Any] = [pool.submit(agreement, seed, states) for seed in range(trees)]
-        done = track(as_completed(jobs), 'methods on random trees', total=trees, console=console)
-        found = sorted((job.result() for job in done), key=lambda tree: tree.tree)
-    console.print(table(found))
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / 'agreement.json'
-    file.write_text(json.dumps([asdict(tree) for tree in found], indent=1))
-    sizes = [tree.speeds for tree in found]
-    ranks = [tree.rank for tree in found]
-    console.print(
+        result.add(method, f'{max(gaps):.1e}', f'{missed} of {len(found)}')
+    sizes, ranks = [tree.speeds for tree in found], [tree.rank for tree in found]
+    result.notes.append(
         f'{states} states of each tree, {min(sizes)} to {max(sizes)} speeds, ranks {min(ranks)} '
-        f'to {max(ranks)}, target {TARGET:.0e}; {file}'
+        f'to {max(ranks)}, target {TARGET:.0e}'
     )
-    return all(gap <= TARGET for tree in found for gap in tree.gaps.values())
+    return result
 
 
 def main() -> int:
@@ -147,9 +130,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--trees', type=int, default=TREES)
     parser.add_argument('--states', type=int, default=STATES)
-    parser.add_argument('--output', type=Path, default=Path('studies-results'))
+    report.add_output(parser)
     chosen = parser.parse_args()
-    return 0 if run(chosen.trees, chosen.states, chosen.output, Console()) else 1
+    console, results = report.begin()
+    with ProcessPoolExecutor(mp_context=get_context('spawn')) as pool:
+        jobs: Iterable[Any] = [
+            pool.submit(agreement, seed, chosen.states) for seed in range(chosen.trees)
+        ]
+        done = track(
+            as_completed(jobs), 'methods on random trees', total=chosen.trees, console=console
+        )
+        found = sorted((job.result() for job in done), key=lambda tree: tree.tree)
+    results['trees'] = [asdict(tree) for tree in found]
+    report.finish(console, chosen.output, 'agreement', results, [table(found, chosen.states)])
+    return int(any(gap > TARGET for tree in found for gap in tree.gaps.values()))
 
 
 if __name__ == '__main__':

@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.methods import METHODS
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, selected_rows
 from kane_dynamics.exceptions import InconsistentConstraintsError
+from studies import report
+from studies.report import Table
 
 Floats = NDArray[np.float64]
 STATES = 10_000
@@ -191,9 +191,7 @@ class Gaps:
         return max(self.compiled, *self.methods.values())
 
 
-def allowed_speeds(
-    robot: kd.Robot, constraints: Sequence[Any], q: Floats, v: Floats
-) -> Floats:
+def allowed_speeds(robot: kd.Robot, constraints: Sequence[Any], q: Floats, v: Floats) -> Floats:
     """Return the speeds nearest to v that satisfy the rows."""
     rows = kd.constraints.constraint_rows(robot, constraints, q.tolist(), v.tolist(), 0.0)
     selection = selected_rows(kd.mass_matrix(robot, q), rows)
@@ -242,22 +240,14 @@ def _refused_too(fast: kd.CompiledRobot, q: Floats, v: Floats, tau: Floats) -> i
 
 def table(found: Sequence[Gaps]) -> Table:
     """Return the largest differences of each mechanism."""
-    result = Table(title='largest difference from the reference, relative')
     headings = (
         'mechanism', 'states', 'row dropped', 'refused', 'to reference', 'compiled', 'methods'
-    )
-    for heading in headings:
-        result.add_column(heading)
+    )  # fmt: skip
+    result = Table('Rows that nearly repeat others: difference from the reference', headings)
     for one in found:
-        result.add_row(
-            one.robot,
-            str(one.states),
-            str(one.dropped),
-            str(one.refused),
-            str(one.fallbacks),
-            f'{one.compiled:.1e}',
-            f'{max(one.methods.values()):.1e}',
-        )
+        counts = (one.states, one.dropped, one.refused, one.fallbacks)
+        gaps = (one.compiled, max(one.methods.values()))
+        result.add(one.robot, *map(str, counts), *(f'{gap:.1e}' for gap in gaps))
     return result
 
 
@@ -265,10 +255,13 @@ def main() -> int:
     """Run the comparison as a command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--states', type=int, default=STATES, help='of all mechanisms together')
+    report.add_output(parser)
     chosen = parser.parse_args()
+    console, results = report.begin()
     cases = list(mechanisms())
     found = [gaps(case, chosen.states // len(cases)) for case in cases]
-    Console().print(table(found))
+    results['mechanisms'] = [asdict(one) for one in found]
+    report.finish(console, chosen.output, 'rank_changes', results, [table(found)])
     return 0 if max(one.worst for one in found) <= TARGET else 1
 
 

@@ -9,17 +9,15 @@ root of the source. Ends with 1 where a coordinate misses the target.
 from __future__ import annotations
 
 import argparse
-import json
-import math
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from studies import machine
+from studies import report
+from studies.report import Table
 from studies.silva import cases, counting, evaluation, plots
 from studies.silva.count_tables import operations_table, timing_table
 from studies.silva.counting import DQGP, DQNE, Counts
@@ -30,7 +28,6 @@ from studies.silva.motion_tables import (
     protocol_table,
     softness_table,
 )
-from studies.table import Table
 
 ROBOTS: dict[str, Callable[[int], cases.Case]] = {
     'serial': lambda seed: cases.serial(seed=seed),
@@ -46,16 +43,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog='python -m studies.silva', description=__doc__)
     names = [*ROBOTS, OPERATIONS]
     parser.add_argument('--quick', action='store_true', help='short motions, small chains')
-    parser.add_argument('--output', type=Path, default=Path('studies-results'), help='folder')
+    report.add_output(parser)
     parser.add_argument('--only', nargs='+', choices=names, default=names, metavar='PART')
     parser.add_argument('--seed', type=int, default=cases.SEED, help='of postures and efforts')
     options = parser.parse_args(arguments)
     options.output.mkdir(parents=True, exist_ok=True)
-    console = Console() if sys.stdout.isatty() else Console(width=150)
-    state, versions = machine.describe(), machine.versions()
-    console.print(f'{state["processor"]}, {state["cores"]} cores, {state["system"]}')
-    console.print(', '.join(f'{k} {v}' for k, v in versions.items()), highlight=False)
-    results: dict[str, Any] = {'machine': state, 'versions': versions, 'quick': options.quick}
+    console, results = report.begin()
+    results['quick'] = options.quick
     tables: list[Table] = []
     files: list[Path] = []
     columns = (TextColumn('{task.description}'), BarColumn(), TimeElapsedColumn())
@@ -73,11 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 tables.append(_soften(each, progress, results))
         if OPERATIONS in options.only:
             tables += _count(options.quick, progress, results, options.output, files)
-    for table in tables:
-        table.show(console)
     passed = all(found.passed is not False for each in done for found in each.agreements)
     results['passed'] = passed
-    files += _write(options.output, results, tables)
+    report.finish(console, options.output, 'silva', results, tables)
     for file in files:
         console.print(f'written: {file}', highlight=False)
     console.print('All targets met.' if passed else '[red]A target is missed.[/]')
@@ -132,24 +124,6 @@ def _count(
     results['times'] = [vars(row) for row in times]
     files.append(plots.write_operations(folder, counts))
     return [operations_table(counts), timing_table(times, counts)]
-
-
-def _write(folder: Path, results: dict[str, Any], tables: Sequence[Table]) -> list[Path]:
-    """Write figures as JSON and tables as Markdown; return the files."""
-    figures, text = folder / 'silva.json', folder / 'silva.md'
-    figures.write_text(json.dumps(_without_nan(results), indent=2, allow_nan=False) + '\n')
-    head = '<!-- SPDX-License-Identifier: Apache-2.0 -->\n# Validation\n\n'
-    text.write_text(head + '\n'.join(table.markdown() for table in tables))
-    return [figures, text]
-
-
-def _without_nan(value: Any) -> Any:
-    """Return null for NaN, which JSON does not have."""
-    if isinstance(value, dict):
-        return {key: _without_nan(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_without_nan(entry) for entry in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 if __name__ == '__main__':

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from studies.report import Table
 from studies.silva import paper
 from studies.silva.counting import DQGP, DQNE, LARGEST, Counts, Timing
-from studies.table import Table
 
 
 def operations_table(counts: Mapping[str, Counts]) -> Table:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from studies.report import Table
 from studies.silva import contact, paper
 from studies.silva.comparison import (
     COMPILED,
@@ -20,7 +21,6 @@ from studies.silva.comparison import (
 )
 from studies.silva.evaluation import GAUSS, Evaluation, Softness
 from studies.silva.recording import SAMPLE
-from studies.table import Table
 
 NAMES = {
     'newton_euler': 'newton_euler (dqNE, n + 2 runs)',

@@ -9,26 +9,25 @@ source.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from studies import machine
+from studies import machine, report
 from studies.robots import MissingRobotError
-from studies.speed import plot, report
+from studies.speed import plot
 from studies.speed.accuracy import accuracy_rows
 from studies.speed.batch import batch_rows
 from studies.speed.closed_loop import closed_loop_rows
 from studies.speed.compile_time import compile_rows
+from studies.speed.rows import Row, rows_table, scaling_table
 from studies.speed.scaling import scaling
 from studies.speed.single_calls import chain_rows, long_chain_rows, mobile_arm_rows, tiago_rows
 from studies.speed.timing import QUICK, Effort
 
-Rows = Iterable[report.Row]
+Rows = Iterable[Row]
 
 
 def parts(quick: bool, effort: Effort) -> dict[str, Callable[[], Rows]]:
@@ -51,51 +50,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog='python -m studies.speed', description=__doc__)
     names = [*parts(True, QUICK), 'scaling']
     parser.add_argument('--quick', action='store_true', help='fewer repeats, robots and sizes')
-    parser.add_argument('--output', type=Path, default=Path('studies-results'), help='folder')
+    report.add_output(parser)
     parser.add_argument('--only', nargs='+', choices=names, default=names, metavar='PART')
     options = parser.parse_args()
     effort = QUICK if options.quick else Effort()
-    options.output.mkdir(parents=True, exist_ok=True)
-    console = Console() if sys.stdout.isatty() else Console(width=120)
-    before = machine.describe()
-    _introduce(console, before)
+    console, results = report.begin()
+    before = results['machine']
     rows, sizes, missing = _measure(console, options.only, options.quick, effort)
-    report.show(console, rows)
-    if sizes:
-        report.show_scaling(console, sizes)
-    results: dict[str, Any] = {
-        'machine': before,
+    results |= {
         'load_after': machine.load(),
         'contended': machine.contended(before['load']),
-        'versions': machine.versions(),
         'quick': options.quick,
         'rows': [row.as_dict() for row in rows],
         'scaling': sizes,
         'missing': missing,
     }
+    tables = [rows_table(rows), *([scaling_table(sizes)] if sizes else [])]
+    report.finish(console, options.output, 'speed', results, tables)
     title = f'{before["processor"]}, {before["cores"]} cores, load {before["load"]}'
-    for path in (
-        report.write(options.output, results),
-        plot.write(options.output, rows, sizes, title),
-    ):
-        console.print(f'written: {path}', highlight=False)
+    picture = plot.write(options.output, rows, sizes, title)
+    console.print(f'written: {picture}', highlight=False)
     _conclude(console, rows, missing, results['contended'])
-
-
-def _introduce(console: Console, state: dict[str, Any]) -> None:
-    console.print(
-        f'{state["processor"]}, {state["cores"]} cores, {state["system"]}, load average '
-        f'{state["load"]}',
-        highlight=False,
-    )
-    console.print(', '.join(f'{k} {v}' for k, v in machine.versions().items()), highlight=False)
 
 
 def _measure(
     console: Console, wanted: list[str], quick: bool, effort: Effort
-) -> tuple[list[report.Row], list[dict[str, Any]], list[str]]:
+) -> tuple[list[Row], list[dict[str, Any]], list[str]]:
     """Return rows, cost against joints, and what was left out for want of a robot."""
-    rows: list[report.Row] = []
+    rows: list[Row] = []
     sizes: list[dict[str, Any]] = []
     missing: list[str] = []
     columns = (
@@ -128,9 +110,7 @@ def _measure(
     return rows, sizes, missing
 
 
-def _conclude(
-    console: Console, rows: list[report.Row], missing: list[str], contended: bool
-) -> None:
+def _conclude(console: Console, rows: list[Row], missing: list[str], contended: bool) -> None:
     judged = [row for row in rows if row.passed is not None]
     met = sum(bool(row.passed) for row in judged)
     console.print(f'{met} of {len(judged)} targets met.')

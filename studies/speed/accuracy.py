@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from studies import robots
-from studies.speed.report import ERROR, Row
+from studies.speed.rows import ERROR, Row
 from studies.speed.single_calls import difference
 
 Floats = NDArray[np.float64]

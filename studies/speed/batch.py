@@ -11,7 +11,7 @@ import pinocchio as pin
 import kane_dynamics as kd
 from studies import machine
 from studies.peers.pinocchio_twin import PinocchioTwin
-from studies.speed.report import RATE, Row
+from studies.speed.rows import RATE, Row
 from studies.speed.single_calls import difference
 from studies.speed.timing import Contender, Effort, race
 

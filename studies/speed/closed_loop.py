@@ -21,7 +21,7 @@ import kane_dynamics as kd
 from kane_dynamics.constraints.base import constraint_rows
 from studies import robots
 from studies.peers.mujoco_twin import MujocoTwin
-from studies.speed.report import Row
+from studies.speed.rows import Row
 from studies.speed.timing import Contender, Effort, race
 
 Floats = NDArray[np.float64]

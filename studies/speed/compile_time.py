@@ -22,7 +22,7 @@ from typing import Any
 
 import kane_dynamics as kd
 from studies import robots
-from studies.speed.report import SECONDS, Row
+from studies.speed.rows import SECONDS, Row
 
 _ROOT = Path(__file__).resolve().parents[1]
 _MEGABYTE = 2**20

@@ -13,7 +13,7 @@ matplotlib.use('Agg')
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
-from studies.speed.report import Row
+from studies.speed.rows import Row
 
 _MET, _MISSED, _FREE = 'tab:green', 'tab:red', 'tab:gray'
 

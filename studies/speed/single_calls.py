@@ -16,7 +16,7 @@ from studies import robots
 from studies.peers.mujoco_twin import MujocoTwin
 from studies.peers.pinocchio_twin import PinocchioTwin, urdf_model
 from studies.speed.kernels import one_function
-from studies.speed.report import TIME, Row
+from studies.speed.rows import TIME, Row
 from studies.speed.timing import Contender, Effort, race
 
 Floats = NDArray[np.float64]

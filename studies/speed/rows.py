@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results: rows with their targets, the table on the terminal, the file."""
+"""Measured values with their targets, as rows of a table."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+from studies.report import Table
 
 TIME, RATE, ERROR, SECONDS = 'us', 'states/s', '', 's'
 
@@ -88,18 +85,15 @@ class Row:
         return {**asdict(self), 'ratio': self.ratio, 'passed': self.passed}
 
 
-def show(console: Console, rows: Sequence[Row]) -> None:
-    """Print the table of rows, then the notes."""
-    table = Table(title='Results', caption='us: one call from Python', show_lines=True)
-    table.add_column('work, and with what it is compared', ratio=1)
-    for name in ('ours', 'other', 'ratio', 'target'):
-        table.add_column(name, justify='right', no_wrap=True)
-    table.add_column('met')
-    table.add_column('differ', justify='right', no_wrap=True)
-    verdicts = {True: '[green]yes[/]', False: '[bold red]NO[/]', None: ''}
+def rows_table(rows: Sequence[Row]) -> Table:
+    """Return the table of rows; their notes below it."""
+    headings = ('work', 'compared with', 'ours', 'other', 'ratio', 'target', 'met', 'differ')
+    table = Table('Speed; us: one call from Python', headings)
+    verdicts = {True: 'yes', False: 'NO', None: ''}
     for row in rows:
-        table.add_row(
-            f'{row.work}\n[dim]{row.peer}[/]' if row.peer else row.work,
+        table.add(
+            row.work,
+            row.peer,
             f'{_number(row.ours)} {row.unit}',
             _number(row.theirs),
             '' if row.ratio is None else f'{row.ratio:.2f}',
@@ -107,21 +101,20 @@ def show(console: Console, rows: Sequence[Row]) -> None:
             verdicts[row.passed],
             '' if row.agreement is None else f'{row.agreement:.0e}',
         )
-    console.print(table)
-    for row in rows:
-        if row.note:
-            console.print(f'- {row.work}: {row.note}', highlight=False)
+    table.notes += [f'{row.work}: {row.note}' for row in rows if row.note]
+    return table
 
 
-def show_scaling(console: Console, scaling: Sequence[dict[str, Any]]) -> None:
-    """Print cost against number of joints."""
-    table = Table(title='Cost against number of joints of a serial chain')
+def scaling_table(scaling: Sequence[dict[str, Any]]) -> Table:
+    """Return cost against number of joints."""
     names = ('joints', 'function', 'operations', 'trace s', 'compile s', 'code kB', 'ours us')
-    for name in (*names, 'of', 'other us', 'ratio', 'differ'):
-        table.add_column(name, justify='right')
+    table = Table(
+        'Cost against number of joints of a serial chain',
+        (*names, 'of', 'other us', 'ratio', 'differ'),
+    )
     for entry in scaling:
         ours, theirs = entry['ours_us'], entry['theirs_us']
-        table.add_row(
+        table.add(
             str(entry['joints']),
             entry['function'],
             _number(entry['operations']),
@@ -134,14 +127,7 @@ def show_scaling(console: Console, scaling: Sequence[dict[str, Any]]) -> None:
             f'{theirs / ours:.2f}' if ours else '',
             f'{entry["agreement"]:.0e}' if ours else '',
         )
-    console.print(table)
-
-
-def write(folder: Path, results: dict[str, Any]) -> Path:
-    """Write all results as JSON and return the file."""
-    path = folder / 'speed.json'
-    path.write_text(json.dumps(results, indent=2) + '\n')
-    return path
+    return table
 
 
 def _number(value: float | None) -> str:
