@@ -23,7 +23,14 @@ from numpy.typing import NDArray
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, power
 from kane_dynamics.algebra.inertia import Inertia, linear_map3, quaternionic_tensor
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import as_array, cross, make_quaternion, pure, scale
+from kane_dynamics.algebra.quaternions import (
+    Quaternion,
+    as_array,
+    cross,
+    make_quaternion,
+    pure,
+    scale,
+)
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.model.motion import (
@@ -128,18 +135,34 @@ def required_effort(
 def inertial_wrench(
     inertia: Inertia, twist: DualQuaternion, rate: DualQuaternion
 ) -> DualQuaternion:
+    """Return the wrench that moves a body so, in its body frame B: (24)-(26)."""
+    return wrench_along(inertia, twist.primary, twist, rate)
+
+
+def wrench_along(
+    inertia: Inertia, turning: Quaternion, twist: DualQuaternion, rate: DualQuaternion
+) -> DualQuaternion:
     """
-    Return the wrench that moves a body so, in its body frame B: (24)-(26).
+    Return the wrench (24)-(26) for a twist whose axes turn with another angular velocity.
 
     The twist and its rate are carried to the centre of mass C, the force (25) and the moment (26)
     are formed there, and the wrench is carried back to the origin of B.
+
+    Parameters
+    ----------
+    inertia : Inertia
+        Of the body.
+    turning : quaternion
+        Angular velocity of the body [rad/s]; that of the twist in (25), (26).
+    twist, rate : DualQuaternion
+        The twist and its rate in B.
+
     """
     x_C_B = Pose(_NO_ROTATION, pure(inertia.com))
     twist_C = x_C_B.adjoint_inverse(twist)
     rate_C = x_C_B.adjoint_inverse(rate)
-    omega, alpha = twist_C.primary, rate_C.primary
     tensor = quaternionic_tensor(inertia.tensor)
-    force = scale(rate_C.dual + cross(omega, twist_C.dual), inertia.mass)  # (25)
-    momentum = linear_map3(tensor, omega)  # (13)
-    moment = linear_map3(tensor, alpha) + cross(omega, momentum)  # (26)
+    force = scale(rate_C.dual + cross(turning, twist_C.dual), inertia.mass)  # (25)
+    momentum = linear_map3(tensor, turning)  # (13)
+    moment = linear_map3(tensor, rate_C.primary) + cross(twist_C.primary, momentum)  # (26)
     return x_C_B.adjoint(DualQuaternion(force, moment))

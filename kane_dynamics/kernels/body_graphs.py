@@ -33,6 +33,7 @@ from kane_dynamics.algorithms.articulated_body import (
     outward_step,
 )
 from kane_dynamics.algorithms.composite_inertia import CompositeInertia
+from kane_dynamics.algorithms.coriolis_effort import outward_along
 from kane_dynamics.algorithms.energy import (
     body_kinetic_energy,
     rotor_energy,
@@ -100,6 +101,28 @@ class LoopTracer:
     def inertial_effort(self) -> LoopSpec:
         """Trace M a."""
         return self._newton_euler('inertial_effort', 'qa', gravity=False, armature=True)
+
+    def coriolis_effort(self) -> LoopSpec:
+        """Trace C x."""
+        groups = []
+        for group in self._light:
+            body, (q, v, x) = group.body, _own(group, 'qvx')
+            from_parent, from_children = symbols('p', 18), symbols('w', 6)
+            of_parent = (AT_REST,) * 3
+            if not group.on_world:
+                a, b, c = (twist_from_vector(from_parent[k : k + 6]) for k in (0, 6, 12))
+                of_parent = a, b, c
+            joint = body.motion(q, v)
+            motions, wrench = outward_along(joint, body.inertia, of_parent, x)
+            tau, in_parent = inward(joint, wrench + twist_from_vector(from_children))
+            handed = [
+                (from_parent, [entry for motion in motions for entry in vec6(motion)]),
+                (from_children, list(vec6(in_parent))),
+            ]
+            own = {'q': q, 'v': v, 'x': x}
+            groups.append(_code(group, own, handed, tau, group.places('v'), 'qvx'))
+        passes = (TreePass(True, 18), TreePass(False, 6))
+        return self._spec('coriolis_effort', 'qvx', (self.robot.nv,), passes, groups)
 
     def _newton_euler(
         self,
@@ -353,6 +376,7 @@ def loop_specs(
         tracer.bias_force,
         tracer.gravity_force,
         tracer.inertial_effort,
+        tracer.coriolis_effort,
         tracer.kinetic_energy,
         tracer.potential_energy,
         tracer.frame_poses,

@@ -11,11 +11,11 @@ import numpy as np
 
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.exceptions import NotFingerprintableError
-from kane_dynamics.kernels.body_graphs import loop_specs
+from kane_dynamics.kernels.body_graphs import LoopTracer, loop_specs
 from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels, store_kernels
 from kane_dynamics.kernels.door import at_the_door
 from kane_dynamics.kernels.fingerprint import fingerprint
-from kane_dynamics.kernels.generic import too_large
+from kane_dynamics.kernels.generic import coriolis_too_large, too_large
 from kane_dynamics.kernels.kernel_spec import KernelSpec
 from kane_dynamics.kernels.llvm_calls import LlvmCall
 from kane_dynamics.kernels.loop_spec import LoopSpec
@@ -102,7 +102,9 @@ def build_kernels(
         if kernels is not None:
             return Build(kernels, 'cache', remark, methods)
     tracer = Tracer(robot, constraints, frames, plan, payloads=payloads)
-    specs: Sequence[Made] = [partial(_straight, graph, tracer) for graph in graphs]
+    specs: list[Made] = [partial(_straight, graph, tracer) for graph in graphs]
+    if coriolis_too_large(robot):
+        specs[graphs.index(Tracer.coriolis_matrix)] = LoopTracer(robot, (), payloads).coriolis_effort
     steps: Steps = partial(_steps, tracer, effort)
     if too_large(robot):
         specs, steps = loop_specs(robot, constraints, frames, payloads), None

@@ -25,7 +25,7 @@ from kane_dynamics.kernels.derivatives import (
     of_inverse_dynamics,
 )
 from kane_dynamics.kernels.engine import CompiledEngine
-from kane_dynamics.kernels.generic import GenericTerms, too_large
+from kane_dynamics.kernels.generic import GenericTerms, coriolis_by_columns, too_large
 from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.kernel_spec import LARGEST_INPUT
 from kane_dynamics.kernels.method_terms import CompiledTerms
@@ -54,6 +54,7 @@ _INPUTS = {
     'forward_dynamics': ('q', 'v', 'tau', 'time'),
     'motion': ('q', 'v', 'tau', 'time'),
     'inertial_effort': ('q', 'a'),
+    'coriolis_effort': ('q', 'v', 'x'),
     'balance_derivatives': ('q', 'v', 'a', 'lambda', 'time'),
     'constraint_rows': ('q', 'v', 'time'),
     'gibbs_gradient': ('q', 'v', 'a'),
@@ -64,6 +65,7 @@ _NEVER_SOLVED = (
     'constraint_rows',
     'gibbs_gradient',
     'inertial_effort',
+    'coriolis_effort',
     'lagrange_terms',
 )
 
@@ -131,6 +133,9 @@ class CompiledRobot:
         if too_large(parameters.robot):
             self._generic = GenericTerms(parameters, calls['inertial_effort'], calls['bias_force'])
             calls = self._generic.functions(self.constraints) | calls
+        if 'coriolis_effort' in calls:
+            effort = calls['coriolis_effort']
+            calls['coriolis_matrix'] = coriolis_by_columns(parameters.robot, effort)
         calls['constraint_rows'] = self.constraint_rows
         self._terms = CompiledTerms(parameters, self.constraints, calls, self._kernels)
         self.inverse_dynamics = calls['inverse_dynamics']

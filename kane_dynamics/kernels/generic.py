@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Robots too large for straight-line solves: compiled recursions, dense numpy solves.
+What straight-line code is too large for: matrices column by column, dense solves.
 
-The recursion of inverse dynamics is linear in the number of joints and stays machine code. Column
-k of M is one run of it at rest, without gravity, with unit acceleration k (Silva et al., section
-6), all as one batch; the solves are LAPACK's. C is the reference.
+Recursions are linear in the number of joints; as loops over bodies they are machine code for
+robots of any size. Column k of M is one run of inverse dynamics at rest, without gravity, with
+unit acceleration k (Silva et al., section 6), column k of C one run of C x with unit speed k, all
+as one batch. Under constraints, or with joints that follow others, the solves are LAPACK's.
 """
 
 from __future__ import annotations
@@ -16,30 +17,57 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kane_dynamics.algorithms.dynamics import coriolis_matrix
 from kane_dynamics.algorithms.forward_dynamics import solve_motion
 from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.constraints.base import Constraint, constraint_rows
 from kane_dynamics.model.arguments import Arguments, as_output, fill_rows
 from kane_dynamics.model.load import Load
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.robot import WORLD, Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 
 Floats = NDArray[np.float64]
 
-# Above this many coupled pairs of speeds (nonzeros in half of M; a chain of 24 has 300) the
-# straight-line solves take minutes to compile; see doc/kernels.md.
+# Bounds on a graph of about 25,000 operations; see doc/kernels.md. Forward dynamics of a chain has
+# some 80 for each coupled pair of speeds (nonzeros in half of M; a chain of 24 has 300), C of (47)
+# up to 25 for each squared number of speeds that move a body.
 MOST_COUPLED_PAIRS = 300
+MOST_SQUARED_DEPTHS = 1000
 
 
 def too_large(robot: Robot) -> bool:
     """Return whether a robot's solves are too large for straight-line code."""
-    speeds = [index.v.stop - index.v.start for index in robot.indices]
     pairs = sum(
-        speeds[body] * sum(speeds[ancestor] for ancestor in robot.ancestors(body))
-        for body in range(len(robot.bodies))
+        (index.v.stop - index.v.start) * depth
+        for index, depth in zip(robot.indices, _depths(robot), strict=True)
     )
     return pairs > MOST_COUPLED_PAIRS
+
+
+def coriolis_too_large(robot: Robot) -> bool:
+    """Return whether C of (47) is too large for straight-line code."""
+    return sum(depth**2 for depth in _depths(robot)) > MOST_SQUARED_DEPTHS
+
+
+def _depths(robot: Robot) -> list[int]:
+    """Return how many speeds move each body."""
+    speeds = [index.v.stop - index.v.start for index in robot.indices]
+    depths: list[int] = []
+    for body, parent in enumerate(robot.parents):
+        depths.append(speeds[body] + (0 if parent == WORLD else depths[parent]))
+    return depths
+
+
+def coriolis_by_columns(robot: Robot, effort: Callable[..., Any]) -> Callable[..., Floats]:
+    """Return C from compiled products C x."""
+
+    def coriolis(q: Floats, v: Floats) -> Floats:
+        checked_coordinates(robot, q)
+        columns: Floats = effort(q, v, np.eye(robot.nv))
+        return columns.T
+
+    nq, nv = robot.nq, robot.nv
+    arguments = Arguments('coriolis_matrix', ('q', 'v'), (nq, nv), {})
+    return over_rows(arguments, coriolis, (nv, nv))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,16 +120,10 @@ class GenericTerms:
             checked_coordinates(robot, q)
             return self.mass_matrix(q)
 
-        def coriolis(q: Floats, v: Floats) -> Floats:
-            return coriolis_matrix(self.robot, q, v)
-
         state, clock = ('q', 'v', 'tau', 'time'), {'time': np.zeros(1)}
         forward = Arguments('forward_dynamics', state, (nq, nv, nv, 1), clock)
         return {
             'mass_matrix': over_rows(Arguments('mass_matrix', ('q',), (nq,), {}), mass, (nv, nv)),
-            'coriolis_matrix': over_rows(
-                Arguments('coriolis_matrix', ('q', 'v'), (nq, nv), {}), coriolis, (nv, nv)
-            ),
             'forward_dynamics': over_rows(forward, acceleration, (nv,)),
         }
 

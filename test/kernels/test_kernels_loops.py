@@ -20,6 +20,7 @@ INPUTS = {
     'kinetic_energy': 'qv',
     'potential_energy': 'q',
     'mass_matrix': 'q',
+    'coriolis_matrix': 'qv',
     'forward_dynamics': 'qva',
 }
 

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+The product C(q, v) x of the Coriolis matrix (47) with any speeds x, by recursion.
+
+C of (47) multiplies x by :math:`\sum_i J_i^T(\bar S_i J_i + \Psi_i \dot J_i)`. J_i x is the twist
+of body i at speeds x, and :math:`\dot J_i x` its rate while the robot moves at speeds v and x stays
+constant; both follow from those of the parent as in (19), (20). With x = v it is C v.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from kane_dynamics.algebra.dual_quaternion import DualQuaternion, dual_cross
+from kane_dynamics.algebra.inertia import Inertia
+from kane_dynamics.algebra.quaternions import as_array
+from kane_dynamics.algorithms.newton_euler import inward, wrench_along
+from kane_dynamics.model.motion import (
+    AT_REST,
+    JointMotion,
+    along_axes,
+    body_twist,
+    joint_motion,
+)
+from kane_dynamics.model.robot import WORLD, Robot
+
+Motions = tuple[DualQuaternion, DualQuaternion, DualQuaternion]
+
+
+def outward_along(
+    joint: JointMotion, inertia: Inertia, of_parent: Motions, x: Any
+) -> tuple[Motions, DualQuaternion]:
+    """
+    Return the motions of a body and its wrench.
+
+    Parameters
+    ----------
+    joint : JointMotion
+        At speeds v.
+    inertia : Inertia
+        Of the body.
+    of_parent : tuple of DualQuaternion
+        Twists at speeds v and at speeds x, and the rate of the latter, of the parent.
+    x : sequence of scalar
+        Speeds of the joint.
+
+    """
+    twist_parent, along_parent, rate_parent = of_parent
+    twist, carried = body_twist(joint, twist_parent), joint.to_child(along_parent)
+    rate = joint.to_child(rate_parent) + dual_cross(carried, joint.twist)  # as (20)
+    if joint.axes_rate is not None:
+        rate = rate + along_axes(joint.axes_rate, x)
+    along = carried + along_axes(joint.axes, x)
+    return (twist, along, rate), wrench_along(inertia, twist.primary, along, rate)
+
+
+def coriolis_effort(robot: Robot, q: Any, v: Any, x: Any) -> NDArray[Any]:
+    """
+    Return C(q, v) x.
+
+    Parameters
+    ----------
+    robot : Robot
+        The tree.
+    q, v, x : sequence of scalar, lengths nq, nv, nv
+        State, and the speeds that C multiplies.
+
+    Returns
+    -------
+    ndarray, shape (nv,)
+        [N m or N].
+
+    """
+    joints = [joint_motion(robot, i, q, v) for i in range(len(robot.bodies))]
+    motions: list[Motions] = []
+    wrenches: list[DualQuaternion] = []
+    for i, (joint, parent) in enumerate(zip(joints, robot.parents, strict=True)):
+        of_parent = (AT_REST,) * 3 if parent == WORLD else motions[parent]
+        motion, wrench = outward_along(
+            joint, robot.bodies[i].inertia, of_parent, x[joint.columns]
+        )
+        motions.append(motion)
+        wrenches.append(wrench)
+    tau: list[Any] = [0.0] * robot.nv
+    for i in reversed(range(len(joints))):
+        efforts, in_parent = inward(joints[i], wrenches[i])
+        for column, effort in enumerate(efforts, start=joints[i].columns.start):
+            tau[column] = tau[column] + effort
+        if robot.parents[i] != WORLD:
+            wrenches[robot.parents[i]] = wrenches[robot.parents[i]] + in_parent
+    return as_array(tau)
