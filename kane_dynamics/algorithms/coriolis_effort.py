@@ -2,9 +2,9 @@
 r"""
 The product C(q, v) x of the Coriolis matrix (47) with any speeds x, by recursion.
 
-C of (47) multiplies x by :math:`\sum_i J_i^T(\bar S_i J_i + \Psi_i \dot J_i)`. J_i x is the twist
-of body i at speeds x, and :math:`\dot J_i x` its rate while the robot moves at speeds v and x stays
-constant; both follow from those of the parent as in (19), (20). With x = v it is C v.
+C of (47) multiplies x by :math:`\sum_i J_i^T(\bar S_i J_i + \Psi_i \dot J_i)`. J_i x is the
+twist of body i at speeds x, and :math:`\dot J_i x` its rate while the robot moves at speeds v and
+x stays constant; both follow from those of the parent as in (19), (20). With x = v it is C v.
 """
 
 from __future__ import annotations

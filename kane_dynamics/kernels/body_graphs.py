@@ -38,10 +38,9 @@ from kane_dynamics.algorithms.energy import (
     body_kinetic_energy,
     rotor_energy,
 )
-from kane_dynamics.algorithms.friction import speed_friction
+from kane_dynamics.algorithms.friction import speed_drag, speed_friction
 from kane_dynamics.algorithms.momentum import moment_in_parent
 from kane_dynamics.algorithms.newton_euler import inward, outward
-from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.kernels.body_groups import (
     UPPER,
     BodyGroup,
@@ -58,8 +57,10 @@ from kane_dynamics.model.joint_kinds import Free, Spherical
 from kane_dynamics.model.motion import AT_REST, body_twist
 from kane_dynamics.model.robot import WORLD, Robot
 from kane_dynamics.model.state import is_unit
+from kane_dynamics.simulation.integrators import STICTION_SPEED
 
 _ARTICULATED = 21 + 6 + 10  # inertia, wrench, and the rigid inertia of all that is carried
+_THERE_BACK_THERE = (TreePass(True, 6), TreePass(False, _ARTICULATED), TreePass(True, 6))
 _FIRST = None  # all results are summed in the first entry
 
 
@@ -86,6 +87,20 @@ class LoopTracer:
         self._given = body_groups(robot, load_places(robot, payloads, canonical=False))
         self._parameters = GRAVITY + 2 * INERTIA * len(carriers(robot, payloads))
 
+    @property
+    def recursions(self) -> tuple[Callable[[], LoopSpec], ...]:
+        """Return what makes the kernels that solve nothing."""
+        return (
+            self.inverse_dynamics,
+            self.bias_force,
+            self.gravity_force,
+            self.inertial_effort,
+            self.coriolis_effort,
+            self.kinetic_energy,
+            self.potential_energy,
+            self.frame_poses,
+        )
+
     def inverse_dynamics(self) -> LoopSpec:
         """Trace (19)-(30) with friction and armature."""
         return self._newton_euler('inverse_dynamics', 'qva', friction=True, armature=True)
@@ -101,6 +116,10 @@ class LoopTracer:
     def inertial_effort(self) -> LoopSpec:
         """Trace M a."""
         return self._newton_euler('inertial_effort', 'qa', gravity=False, armature=True)
+
+    def moving_effort(self) -> LoopSpec:
+        """Trace M a + C v + g."""
+        return self._newton_euler('moving_effort', 'qva', armature=True)
 
     def coriolis_effort(self) -> LoopSpec:
         """Trace C x."""
@@ -221,6 +240,28 @@ class LoopTracer:
         """Trace accelerations with time among the inputs, for steps."""
         return self._articulated('acceleration', 'qvut')
 
+    def impulse(self) -> LoopSpec:
+        """
+        Trace speeds h after v with implicit friction, forces at `a`: (q, v, a, tau, (t, h)).
+
+        With x = v + h y in (M + h D) x = M v + h (tau - c), y are the accelerations of the robot
+        with the armature h D more, under the efforts tau - D v.
+        """
+        groups = []
+        for group in self._light:
+            body, (q, v, at, tau) = group.body, _own(group, 'qvau')
+            h = ca.SX.sym('h')
+            along = zip(body.damping, body.friction, at, strict=True)
+            drag = [speed_drag(d, f, x, STICTION_SPEED) for d, f, x in along]
+            effort = [u - d * x for u, d, x in zip(tau, drag, v, strict=True)]
+            armature = [rotor + h * d for rotor, d in zip(body.armature, drag, strict=True)]
+            handed, y, health = _articulated_body(group, q, at, effort, armature)
+            ends = [x + h * rate for x, rate in zip(v, y, strict=True)]
+            own = {'q': q, 'v': v, 'a': at, 'u': tau, 'h': [h]}
+            places = group.places('v')
+            groups.append(_code(group, own, handed, ends, places, 'qvauh', health))
+        return self._spec('impulse', 'qvauh', (self.robot.nv,), _THERE_BACK_THERE, groups)
+
     def _articulated(self, name: str, inputs: str) -> LoopSpec:
         groups = []
         for group in self._light:
@@ -230,8 +271,7 @@ class LoopTracer:
             handed, a, health = _articulated_body(group, q, v, effort, body.armature)
             own = {'q': q, 'v': v, 'u': tau}
             groups.append(_code(group, own, handed, a, group.places('v'), inputs, health))
-        passes = (TreePass(True, 6), TreePass(False, _ARTICULATED), TreePass(True, 6))
-        return self._spec(name, inputs, (self.robot.nv,), passes, groups)
+        return self._spec(name, inputs, (self.robot.nv,), _THERE_BACK_THERE, groups)
 
     def _spec(
         self,
@@ -241,7 +281,7 @@ class LoopTracer:
         passes: tuple[TreePass, ...],
         groups: Sequence[GroupCode],
     ) -> LoopSpec:
-        sizes = tuple({'q': self.robot.nq, 't': 1}.get(x, self.robot.nv) for x in inputs)
+        sizes = tuple({'q': self.robot.nq, 't': 1, 'h': 2}.get(x, self.robot.nv) for x in inputs)
         parents, parameters = self.robot.parents, self._parameters
         return LoopSpec(name, sizes, (shape,), parents, passes, tuple(groups), parameters)
 
@@ -267,7 +307,7 @@ def _code(
     if places is None:
         places = np.zeros((len(results), len(group.bodies)), dtype=int)
     body, count = group.body, len(group.bodies)
-    tables = [(inputs.index(x), group.places('q' if x == 'q' else 'v')) for x in own]
+    tables = [(inputs.index(x), _places(group, x)) for x in own]
     arguments = [body.constants, *own.values()]
     for part, first in ((body.gravity, 0), (body.load, group.load)):
         if first is not None:  # of the parameters, which follow the inputs
@@ -277,6 +317,13 @@ def _code(
     arguments += [enters for enters, _ in handed]
     function = _body_function(arguments, [*[leaves for _, leaves in handed], results, [health]])
     return GroupCode(group.bodies, function, group.table, tables, places)
+
+
+def _places(group: BodyGroup, what: str) -> Places:
+    """Return where a joint's own entries are in an input: q, h of (t, h), or along the speeds."""
+    if what == 'h':
+        return np.ones((1, len(group.bodies)), dtype=int)
+    return group.places('q' if what == 'q' else 'v')
 
 
 def _body_function(
@@ -361,26 +408,3 @@ def _pose(entries: list[ca.SX]) -> Pose:
 
 def _numbers(pose: Pose) -> list[Any]:
     return [*vec3(pose.translation), *vec4(pose.rotation)]
-
-
-def loop_specs(
-    robot: Robot,
-    constraints: Sequence[Constraint],
-    frames: Sequence[str],
-    payloads: Sequence[str],
-) -> list[Callable[[], LoopSpec]]:
-    """Return what makes the kernels of a large robot; solves where nothing is coupled."""
-    tracer = LoopTracer(robot, frames, payloads)
-    makers = [
-        tracer.inverse_dynamics,
-        tracer.bias_force,
-        tracer.gravity_force,
-        tracer.inertial_effort,
-        tracer.coriolis_effort,
-        tracer.kinetic_energy,
-        tracer.potential_energy,
-        tracer.frame_poses,
-    ]
-    if not constraints and all(body.mimic is None for body in robot.bodies):
-        makers.append(tracer.forward_dynamics)
-    return makers

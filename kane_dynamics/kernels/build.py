@@ -11,17 +11,18 @@ import numpy as np
 
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.exceptions import NotFingerprintableError
-from kane_dynamics.kernels.body_graphs import LoopTracer, loop_specs
+from kane_dynamics.kernels.body_graphs import LoopTracer
 from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels, store_kernels
 from kane_dynamics.kernels.door import at_the_door
 from kane_dynamics.kernels.fingerprint import fingerprint
-from kane_dynamics.kernels.generic import coriolis_too_large, too_large
+from kane_dynamics.kernels.generic import as_loops, coriolis_too_large, solved_by_loops
 from kane_dynamics.kernels.kernel_spec import KernelSpec
 from kane_dynamics.kernels.llvm_calls import LlvmCall
 from kane_dynamics.kernels.loop_spec import LoopSpec
+from kane_dynamics.kernels.loop_steps import loop_steps
 from kane_dynamics.kernels.method_graphs import METHOD_GRAPHS
-from kane_dynamics.kernels.native import kernel_ir, start_compiling
-from kane_dynamics.kernels.recording import EffortLaw, record_step
+from kane_dynamics.kernels.native import kernel_ir, start_compiling, vector_lanes
+from kane_dynamics.kernels.recording import EffortLaw, Recorder, record_step
 from kane_dynamics.kernels.selection import RowPlan
 from kane_dynamics.kernels.stepping import stepping_text
 from kane_dynamics.kernels.trace import (
@@ -104,10 +105,15 @@ def build_kernels(
     tracer = Tracer(robot, constraints, frames, plan, payloads=payloads)
     specs: list[Made] = [partial(_straight, graph, tracer) for graph in graphs]
     if coriolis_too_large(robot):
-        specs[graphs.index(Tracer.coriolis_matrix)] = LoopTracer(robot, (), payloads).coriolis_effort
+        products = LoopTracer(robot, (), payloads).coriolis_effort
+        specs[graphs.index(Tracer.coriolis_matrix)] = products
     steps: Steps = partial(_steps, tracer, effort)
-    if too_large(robot):
-        specs, steps = loop_specs(robot, constraints, frames, payloads), None
+    if as_loops(robot, constraints, derivatives or methods):
+        loops = LoopTracer(robot, frames, payloads)
+        specs, steps = [*loops.recursions], None
+        if solved_by_loops(robot, constraints):
+            specs.append(loops.forward_dynamics)
+            steps = partial(loop_steps, robot, effort, payloads, vector_lanes())
     built = _compile_all(specs, steps, progress)
     if key is not None:
         remark += ', ' + store_kernels(cache_folder(), key, built)
@@ -154,7 +160,7 @@ def _steps(tracer: Tracer, effort: EffortLaw | None) -> tuple[str, CachedKernel]
     """Return LLVM IR and shape of the module of all integrators."""
     programs = {
         step_name(integrator, projection): record_step(
-            tracer.robot, integrate, projection, bool(tracer.holonomic), effort
+            Recorder(tracer.robot, bool(tracer.holonomic)), integrate, projection, effort
         )
         for integrator, integrate in INTEGRATORS.items()
         for projection in ((False, True) if tracer.constraints else (False,))
@@ -162,7 +168,8 @@ def _steps(tracer: Tracer, effort: EffortLaw | None) -> tuple[str, CachedKernel]
     used = {kernel for program in programs.values() for kernel in program.kernels}
     callees = {g.__name__: g(tracer) for g in STEP_GRAPHS if g.__name__ in used}
     operations = sum(spec.operations for spec in callees.values())
-    return stepping_text(programs, callees), CachedKernel(b'', (), (), operations)
+    text = stepping_text(programs, callees, vector_lanes())
+    return text, CachedKernel(b'', (), (), operations)
 
 
 def step_name(integrator: str, projection: bool) -> str:

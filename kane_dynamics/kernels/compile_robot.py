@@ -9,7 +9,7 @@ from kane_dynamics.constraints.base import Constraint, checked_constraints
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.build import Progress, build_kernels
 from kane_dynamics.kernels.compiled import CompiledRobot
-from kane_dynamics.kernels.generic import too_large
+from kane_dynamics.kernels.generic import solved_by_loops, too_large
 from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.kernels.recording import EffortLaw
 from kane_dynamics.kernels.selection import row_plan
@@ -73,7 +73,8 @@ def compile_robot(
     parameters = Parameters(robot, checked_payload_frames(robot, payloads))
     if effort is not None:
         as_function('effort', effort, 't', 'q', 'v')
-    if too_large(robot) and (derivatives or effort is not None):
+    stepped = solved_by_loops(robot, constraints)
+    if too_large(robot) and (derivatives or (effort is not None and not stepped)):
         what = 'derivatives' if derivatives else 'compiled steps with an effort law'
         raise InvalidInputError(f'this robot with {robot.nv} speeds is too large for {what}')
     plan = row_plan(robot, constraints)

@@ -25,7 +25,7 @@ from kane_dynamics.kernels.derivatives import (
     of_inverse_dynamics,
 )
 from kane_dynamics.kernels.engine import CompiledEngine
-from kane_dynamics.kernels.generic import GenericTerms, coriolis_by_columns, too_large
+from kane_dynamics.kernels.generic import GenericTerms, coriolis_by_columns
 from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.kernel_spec import LARGEST_INPUT
 from kane_dynamics.kernels.method_terms import CompiledTerms
@@ -130,7 +130,7 @@ class CompiledRobot:
         }
         calls = {name: kernel.call for name, kernel in self._kernels.items()}
         self._generic: GenericTerms | None = None
-        if too_large(parameters.robot):
+        if 'motion' not in build.kernels:
             self._generic = GenericTerms(parameters, calls['inertial_effort'], calls['bias_force'])
             calls = self._generic.functions(self.constraints) | calls
         if 'coriolis_effort' in calls:
@@ -245,6 +245,8 @@ class CompiledRobot:
         if method != 'gauss' or speeds is not None:
             return self._by_method(method, q, v, tau, time, speeds)
         if self._generic is not None:
+            if 'forward_dynamics' in self._kernels:
+                return self._free_motion(q, v, tau)
             return self._generic.motion(self.constraints, q, v, tau, time)
         labels = tuple(label for c in self.constraints for label in c.labels)
         kernel = self._kernels['motion']
@@ -257,6 +259,14 @@ class CompiledRobot:
         acceleration, multipliers, force, residual, slip = outputs
         norms = float(np.linalg.norm(residual)), float(np.linalg.norm(slip))
         return Motion(acceleration, multipliers, force, len(labels), *norms, labels, labels)
+
+    def _free_motion(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Motion:
+        """Return a motion without constraints."""
+        outputs = self._kernels['forward_dynamics'].all_outputs(q, v, tau)
+        if outputs is None:
+            return forward_dynamics(self.robot, q, v, tau)
+        nothing = np.zeros(0)
+        return Motion(outputs[0], nothing, np.zeros(self.robot.nv), 0, 0.0, 0.0, (), ())
 
     def constraint_rows(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
         """
@@ -370,7 +380,7 @@ class CompiledRobot:
         as_choice('integrator', integrator, sorted(INTEGRATORS))
         check_halvings(halvings)
         projection = projection and bool(self.constraints)
-        if self._generic is not None:
+        if STEPS not in self._build.kernels:
             return ReferenceEngine(
                 self._parameters, self.constraints, integrator, projection, self._generic, halvings
             )

@@ -31,16 +31,46 @@ Floats = NDArray[np.float64]
 # some 80 for each coupled pair of speeds (nonzeros in half of M; a chain of 24 has 300), C of (47)
 # up to 25 for each squared number of speeds that move a body.
 MOST_COUPLED_PAIRS = 300
+# Loops solve free trees as fast from about 14 joints on, and are compiled in a second.
+MOST_FREE_PAIRS = 100
 MOST_SQUARED_DEPTHS = 1000
 
 
 def too_large(robot: Robot) -> bool:
     """Return whether a robot's solves are too large for straight-line code."""
-    pairs = sum(
+    return _coupled_pairs(robot) > MOST_COUPLED_PAIRS
+
+
+def as_loops(robot: Robot, constraints: Sequence[Constraint], whole_graphs: bool) -> bool:
+    """
+    Return whether a robot's kernels are loops over bodies.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    constraints : sequence of Constraint
+        Its constraints.
+    whole_graphs : bool
+        Whether kernels are asked for that are straight-line code only.
+
+    """
+    if whole_graphs or not solved_by_loops(robot, constraints):
+        return too_large(robot)
+    return _coupled_pairs(robot) > min(MOST_COUPLED_PAIRS, MOST_FREE_PAIRS)
+
+
+def _coupled_pairs(robot: Robot) -> int:
+    """Return the number of nonzeros in half of M."""
+    return sum(
         (index.v.stop - index.v.start) * depth
         for index, depth in zip(robot.indices, _depths(robot), strict=True)
     )
-    return pairs > MOST_COUPLED_PAIRS
+
+
+def solved_by_loops(robot: Robot, constraints: Sequence[Constraint]) -> bool:
+    """Return whether articulated bodies solve a robot: each joint moves one body, and freely."""
+    return not constraints and all(body.mimic is None for body in robot.bodies)
 
 
 def coriolis_too_large(robot: Robot) -> bool:

@@ -249,16 +249,15 @@ def traced_effort(
 
 
 def record_step(
-    robot: Robot,
+    recorder: Recorder,
     integrate: Any,
     projection: bool = False,
-    holonomic: bool = False,
     effort: EffortLaw | None = None,
 ) -> Program:
     """Return the program of one step: efforts of a law, an integrator, projections."""
+    robot = recorder.robot
     q, v, tau = symbols('q', robot.nq), symbols('v', robot.nv), symbols('tau', robot.nv)
     t, h = symbols('th', 2)
-    recorder = Recorder(robot, holonomic)
     state: list[np.ndarray[Any, Any]] = [as_array(part) for part in (q, v, tau)]
     # time as arrays of one entry: numpy then multiplies arrays of traced scalars entry by entry
     clock, length = as_array([t]), as_array([h])
@@ -267,7 +266,7 @@ def record_step(
     q_end, v_end = integrate(recorder, *state, clock, length)
     rank: Any = [0.0]
     if projection:
-        if holonomic:
+        if recorder.holonomic:
             q_end = recorder.place(q_end, clock + length)
             recorder.check_crossing((state[0], clock), (q_end, clock + length))
         v_end, rank = recorder.project(q_end, v_end, clock + length)

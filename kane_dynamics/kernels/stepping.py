@@ -14,21 +14,41 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kane_dynamics.kernels.kernel_spec import HEALTH_LIMIT, KernelSpec
+from kane_dynamics.kernels.loop_code import bodies_at_once, loop_text
+from kane_dynamics.kernels.loop_spec import LoopSpec
 from kane_dynamics.kernels.module import kernel_text
 from kane_dynamics.kernels.recording import Call, Loop, Program
 from kane_dynamics.kernels.sines import sincos_definition
 from kane_dynamics.kernels.straight_line import Block, append_graph
 from kane_dynamics.simulation.fixed_point import ENOUGH, SOLVED
 
+Callees = Mapping[str, KernelSpec | LoopSpec]
 TURNS = 40.0  # of a loop: a step that gains less than a digit in two turns is the reference's
 
 
-def stepping_text(programs: Mapping[str, Program], callees: Mapping[str, KernelSpec]) -> str:
-    """Return the LLVM IR of the loops over some programs and of the kernels that they call."""
-    sincos, declarations = sincos_definition(1)
-    bodies = []
+def stepping_text(programs: Mapping[str, Program], callees: Callees, width: int) -> str:
+    """
+    Return the LLVM IR of the loops over some programs and of the kernels that they call.
+
+    Parameters
+    ----------
+    programs : mapping of str to Program
+        By name.
+    callees : mapping of str to KernelSpec or LoopSpec
+        The kernels.
+    width : int
+        Doubles in a vector register of the machine.
+
+    """
+    bodies, declarations = [], set()
+    widths = {1, bodies_at_once(width)}
+    parts = [sincos_definition(lanes) for lanes in sorted(widths)]
     for callee in callees.values():
-        text, more = kernel_text(callee, 1)
+        if isinstance(callee, LoopSpec):
+            parts.append(loop_text(callee, 1, width))
+        else:
+            parts.append(kernel_text(callee, 1))
+    for text, more in parts:
         bodies.append(text)
         declarations |= more
     for name, program in programs.items():
@@ -36,10 +56,10 @@ def stepping_text(programs: Mapping[str, Program], callees: Mapping[str, KernelS
         sizes = [column.numel() for column in program.inputs]
         bodies += [text, _loop(name, sizes[0], sizes[1])]
         declarations |= more
-    return '\n'.join([*sorted(declarations), sincos, *bodies])
+    return '\n'.join([*sorted(declarations), *bodies])
 
 
-def _step(name: str, program: Program, callees: Mapping[str, KernelSpec]) -> tuple[str, set[str]]:
+def _step(name: str, program: Program, callees: Callees) -> tuple[str, set[str]]:
     """Return the function of one step; its value is the smallest health of its calls."""
     step = _Step(program, callees)
     block = step.block
@@ -63,7 +83,7 @@ def _step(name: str, program: Program, callees: Mapping[str, KernelSpec]) -> tup
 class _Step:
     """Code of one step under construction: arrays on the stack first, then the block."""
 
-    def __init__(self, program: Program, callees: Mapping[str, KernelSpec]) -> None:
+    def __init__(self, program: Program, callees: Callees) -> None:
         self.block = Block(1)
         self.arrays: list[str] = []
         self._callees = callees

@@ -9,6 +9,7 @@ tenth of the energy that moves is missing, the step is too long, or the motion j
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from kane_dynamics.algebra.scalars import Scalar, sign
@@ -38,8 +39,7 @@ def excess_gap(
         Length of the step [s].
 
     """
-    before, after = tree_potential_energy(robot, start[0]), tree_potential_energy(robot, end[0])
-    moved = after - before
+    potential = [tree_potential_energy(robot, q) for q, _ in (start, end)]
     kinetic = [tree_kinetic_energy(robot, *state) for state in (start, end)]
     rates = [(b - a) / h for a, b in zip(start[1], end[1], strict=True)]
     efforts = newton_euler(robot, middle[0], middle[1], rates)
@@ -48,6 +48,15 @@ def excess_gap(
         efforts, robot.armature.tolist(), rates, middle[1], strict=True
     ):
         work = work + h * speed * (force + armature * rate)
+    return excess_of(kinetic, potential, work)
+
+
+def excess_of(
+    kinetic: Sequence[Scalar], potential: Sequence[Scalar], work: Scalar
+) -> tuple[Scalar, Scalar]:
+    """Return the same from the energies at the start and at the end and the work between [J]."""
+    before, after = potential
+    moved = after - before
     gap = kinetic[1] - kinetic[0] + moved - work
     allowed = MOST_LOST * (kinetic[0] + kinetic[1] + _size(moved))
     return gap, _size(gap) - allowed - _ROUNDOFF * (1e-3 + _size(before) + _size(after))

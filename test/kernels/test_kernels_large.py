@@ -31,6 +31,23 @@ def states(robot, count):
 def test_size_counts_coupled_pairs():
     assert not generic.too_large(kd.serial_chain(24))  # 24 * 25 / 2 = 300
     assert generic.too_large(kd.serial_chain(25))
+    free = kd.serial_chain(14)  # 14 * 15 / 2 = 105
+    assert generic.as_loops(free, (), whole_graphs=False)
+    assert not generic.as_loops(free, (), whole_graphs=True)
+    rows = [kd.constraints.lock(free, free.joint_names[0])]
+    assert not generic.as_loops(free, rows, whole_graphs=False)
+    assert not generic.as_loops(kd.serial_chain(13), (), whole_graphs=False)
+
+
+def test_coriolis_matrix_in_columns_beside_straight_line_code(monkeypatch):
+    monkeypatch.setattr(generic, 'MOST_SQUARED_DEPTHS', 10)
+    robot = kd.serial_chain(3)
+    fast = kd.compile(robot, cache=False)
+    assert 'motion' in fast.instructions and 'coriolis_matrix' not in fast.instructions
+    q, v, _ = states(robot, 2)
+    expected = [kd.coriolis_matrix(robot, *state) for state in zip(q, v, strict=True)]
+    # some tens of roundings
+    assert_allclose(fast.coriolis_matrix(q, v), expected, rtol=0, atol=1e-14)
 
 
 def test_results_are_those_of_the_reference(large):

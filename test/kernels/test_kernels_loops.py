@@ -134,6 +134,54 @@ def test_a_massless_tip_goes_to_the_reference(tmp_path_factory):
         fast.forward_dynamics(np.zeros(4), np.zeros(4), np.ones(4))
 
 
+@pytest.fixture(scope='module')
+def driven(tmp_path_factory):
+    """Return a tree of three joint kinds under an effort law, its loops, and the law."""
+    rng = np.random.default_rng(11)
+    kinds = ('revolute', 'spherical', 'planar')
+    robot = random_tree(rng, 'floating', kinds=kinds, mimic=False)
+
+    def damp(t, q, v):
+        return [-0.3 * speed for speed in v]
+
+    return robot, as_loops(robot, tmp_path_factory, effort=damp)
+
+
+@pytest.mark.parametrize('integrator', ['semi_implicit', 'rk4', 'midpoint'])
+def test_steps_are_those_of_the_reference(integrator, driven):
+    robot, fast = driven
+    q, v, tau = random_state(robot, np.random.default_rng(2))
+    found = fast.simulate(q, v, 0.003, effort=tau, step=0.001, integrator=integrator)
+    straight = kd.Simulation(robot, (), 0.001, integrator)
+    straight.reset(q, v)
+    for _ in range(3):
+        straight.step(tau - 0.3 * straight.v)
+    # the implicit midpoint rule is solved to 1e-12
+    assert_allclose(found.q[-1], straight.q, rtol=0, atol=1e-11)
+    assert_allclose(found.v[-1], straight.v, rtol=0, atol=1e-10)
+    assert fast.fallbacks == 0
+
+
+def test_midpoint_steps_that_are_too_long_go_to_the_reference(driven):
+    robot, fast = driven
+    q, v, tau = random_state(robot, np.random.default_rng(2))
+    with pytest.raises(kd.exceptions.StepError):
+        fast.simulate(q, 30.0 * v, 2.0, effort=tau, step=0.5, integrator='midpoint')
+
+
+def test_motion_without_constraints(driven):
+    robot, fast = driven
+    q, v, tau = random_state(robot, np.random.default_rng(3))
+    motion = fast.motion(q, v, tau)
+    expected = kd.forward_dynamics(robot, q, v, tau)
+    # roundoff times the condition of M, about 1e3
+    scale = np.abs(expected.acceleration).max()
+    assert_allclose(motion.acceleration, expected.acceleration, rtol=0, atol=1e-12 * scale)
+    assert (motion.rank, motion.labels, len(motion.multipliers)) == (0, (), 0)
+    with pytest.raises(InvalidInputError, match='q: need shape'):
+        fast.motion(q[1:], v, tau)
+
+
 def test_only_what_is_handed_on_runs_body_after_body():
     spec = LoopTracer(kd.serial_chain(5), ()).inverse_dynamics()
     levels = spec.groups[-1].levels

@@ -18,7 +18,7 @@ from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.kernel_spec import KernelSpec
 from kane_dynamics.kernels.native import Linker, compile_object, kernel_ir
-from kane_dynamics.kernels.recording import record_step
+from kane_dynamics.kernels.recording import Recorder, record_step
 from kane_dynamics.kernels.trace import (
     DERIVATIVE_GRAPHS,
     GRAPHS,
@@ -109,7 +109,8 @@ def test_rows_of_every_constraint(name):
 def test_recorded_steps(integrator, projection):
     # a Runge-Kutta step calls the dynamics four times and holds them not at all
     case = CASES['linkage']()
-    program = record_step(case.robot, INTEGRATORS[integrator], projection, holonomic=True)
+    recorder = Recorder(case.robot, holonomic=True)
+    program = record_step(recorder, INTEGRATORS[integrator], projection)
     expected = {
         'semi_implicit': ['impulse'],
         'rk4': ['acceleration'] * 4,
