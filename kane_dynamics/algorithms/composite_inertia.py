@@ -19,7 +19,7 @@ from typing import Any
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, power
 from kane_dynamics.algebra.inertia import Inertia
-from kane_dynamics.algebra.matrices import product, scaled, skew
+from kane_dynamics.algebra.matrices import scaled, skew
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, pure, rotate, scale
 from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
@@ -54,7 +54,7 @@ class CompositeInertia:
     def of_body(inertia: Inertia) -> CompositeInertia:
         """Return the inertia of one body about the origin of its frame."""
         arm = skew(inertia.com)
-        about_origin = inertia.tensor - scaled(product(arm, arm), inertia.mass)
+        about_origin = inertia.tensor - scaled(arm @ arm, inertia.mass)
         x, y, z = (pure(row) for row in about_origin.tolist())
         return CompositeInertia(
             inertia.mass, pure(scaled(inertia.com, inertia.mass).tolist()), (x, y, z)

@@ -7,10 +7,16 @@ import numpy as np
 import pytest
 from kernel_cases import CASES, DEAD_CENTRE, FUNCTIONS, Case, compiled_value, error, reference
 from numpy.testing import assert_array_equal
+from support.machines import Y, at, inertia, revolute
 from support.trees import random_state
 
 import kane_dynamics as kd
-from kane_dynamics.exceptions import InvalidInertiaError, InvalidInputError, NameNotFoundError
+from kane_dynamics.exceptions import (
+    InvalidInertiaError,
+    InvalidInputError,
+    NameNotFoundError,
+    SingularMassMatrixError,
+)
 from kane_dynamics.kernels import llvm_calls
 from kane_dynamics.kernels.derivatives import of_forward_dynamics, of_inverse_dynamics
 from kane_dynamics.kernels.selection import row_plan
@@ -285,3 +291,23 @@ def test_the_cache_knows_the_frames_but_not_the_gravity(cache_folder, rng):
     fast.set_payload('c2', 2.0)
     expected = kd.inverse_dynamics(robot.with_payload('c2', 2.0), q, v, a)
     assert error(fast.inverse_dynamics(q, v, a), expected) < AGREEMENT
+
+
+def test_a_link_without_mass_moves_when_it_carries_a_payload(rng):
+    """Alone it has no forward dynamics in either engine; under a payload both agree."""
+    bodies = [
+        kd.Body('arm', '', revolute('shoulder', Y), inertia=inertia(2.0, (0, 0, 0.2))),
+        kd.Body('hook', 'arm', revolute('wrist', Y), at(0, 0, 0.4)),
+    ]
+    robot = kd.Robot('crane', bodies)
+    lock = kd.constraints.lock(robot, 'shoulder')
+    fast = kd.compile(robot, [lock], payloads=['hook'], cache=False)
+    q, v, tau = np.array([0.3, -0.4]), np.array([0.0, 0.7]), np.array([0.1, 0.2])
+    with pytest.raises(SingularMassMatrixError):
+        fast.forward_dynamics(q, v, tau)
+    fast.set_payload('hook', 3.0, (0.1, 0.0, 0.5))
+    loaded = robot.with_payload('hook', 3.0, (0.1, 0.0, 0.5))
+    before = fast.fallbacks
+    expected = kd.forward_dynamics(loaded, q, v, tau, [lock]).acceleration
+    assert error(fast.forward_dynamics(q, v, tau), expected) < AGREEMENT
+    assert fast.fallbacks == before
