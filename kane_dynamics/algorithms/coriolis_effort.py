@@ -78,9 +78,7 @@ def coriolis_effort(robot: Robot, q: Any, v: Any, x: Any) -> NDArray[Any]:
     wrenches: list[DualQuaternion] = []
     for i, (joint, parent) in enumerate(zip(joints, robot.parents, strict=True)):
         of_parent = (AT_REST,) * 3 if parent == WORLD else motions[parent]
-        motion, wrench = outward_along(
-            joint, robot.bodies[i].inertia, of_parent, x[joint.columns]
-        )
+        motion, wrench = outward_along(joint, robot.bodies[i].inertia, of_parent, x[joint.columns])
         motions.append(motion)
         wrenches.append(wrench)
     tau: list[Any] = [0.0] * robot.nv

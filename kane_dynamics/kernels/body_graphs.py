@@ -8,7 +8,7 @@ are called on one body of each group, with symbols for what its parent or its ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,23 +16,11 @@ import casadi as ca
 import numpy as np
 
 from kane_dynamics.algebra.dual_quaternion import (
-    ZERO,
-    DualQuaternion,
     twist_from_vector,
     vec6,
 )
-from kane_dynamics.algebra.matrices import matrix_of
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import dot, make_quaternion, pure, scale, vec3, vec4
-from kane_dynamics.algebra.scalars import where
-from kane_dynamics.algorithms.articulated_body import (
-    ArticulatedInertia,
-    bias_step,
-    hinge_health,
-    inward_step,
-    outward_step,
-)
-from kane_dynamics.algorithms.composite_inertia import CompositeInertia
 from kane_dynamics.algorithms.coriolis_effort import outward_along
 from kane_dynamics.algorithms.energy import (
     body_kinetic_energy,
@@ -41,26 +29,25 @@ from kane_dynamics.algorithms.energy import (
 from kane_dynamics.algorithms.friction import speed_drag, speed_friction
 from kane_dynamics.algorithms.momentum import moment_in_parent
 from kane_dynamics.algorithms.newton_euler import inward, outward
+from kane_dynamics.kernels.articulated_graph import THERE_BACK_THERE, articulated_body
 from kane_dynamics.kernels.body_groups import (
-    UPPER,
-    BodyGroup,
-    GroupBody,
     body_groups,
-    symmetric_rows,
 )
-from kane_dynamics.kernels.loop_spec import GroupCode, LoopSpec, Places, TreePass
+from kane_dynamics.kernels.group_codes import (
+    body_function,
+    fall_of,
+    group_code,
+    own_symbols,
+)
+from kane_dynamics.kernels.loop_spec import GroupCode, LoopSpec, TreePass
 from kane_dynamics.kernels.parameters import GRAVITY, INERTIA, carriers, load_places
-from kane_dynamics.kernels.trace import column, symbols
+from kane_dynamics.kernels.trace import symbols
 from kane_dynamics.model.body import Frame
 from kane_dynamics.model.canonical_frames import canonical_frames
-from kane_dynamics.model.joint_kinds import Free, Spherical
 from kane_dynamics.model.motion import AT_REST, body_twist
 from kane_dynamics.model.robot import WORLD, Robot
-from kane_dynamics.model.state import is_unit
 from kane_dynamics.simulation.integrators import STICTION_SPEED
 
-_ARTICULATED = 21 + 6 + 10  # inertia, wrench, and the rigid inertia of all that is carried
-_THERE_BACK_THERE = (TreePass(True, 6), TreePass(False, _ARTICULATED), TreePass(True, 6))
 _FIRST = None  # all results are summed in the first entry
 
 
@@ -125,7 +112,7 @@ class LoopTracer:
         """Trace C x."""
         groups = []
         for group in self._light:
-            body, (q, v, x) = group.body, _own(group, 'qvx')
+            body, (q, v, x) = group.body, own_symbols(group, 'qvx')
             from_parent, from_children = symbols('p', 18), symbols('w', 6)
             of_parent = (AT_REST,) * 3
             if not group.on_world:
@@ -139,7 +126,7 @@ class LoopTracer:
                 (from_children, list(vec6(in_parent))),
             ]
             own = {'q': q, 'v': v, 'x': x}
-            groups.append(_code(group, own, handed, tau, group.places('v'), 'qvx'))
+            groups.append(group_code(group, own, handed, tau, group.places('v'), 'qvx'))
         passes = (TreePass(True, 18), TreePass(False, 6))
         return self._spec('coriolis_effort', 'qvx', (self.robot.nv,), passes, groups)
 
@@ -163,7 +150,7 @@ class LoopTracer:
             from_parent, from_children = symbols('p', 12), symbols('w', 6)
             twist_parent, rate_parent = map(twist_from_vector, (from_parent[:6], from_parent[6:]))
             if group.on_world:
-                twist_parent, rate_parent = AT_REST, _fall(body) if gravity else AT_REST
+                twist_parent, rate_parent = AT_REST, fall_of(body) if gravity else AT_REST
             twist, rate, wrench = outward(
                 joint, body.inertia, twist_parent, rate_parent, joint.twist_rate(a)
             )
@@ -177,7 +164,7 @@ class LoopTracer:
                 (from_parent, [*vec6(twist), *vec6(rate)]),
                 (from_children, list(vec6(in_parent))),
             ]
-            groups.append(_code(group, own, handed, tau, group.places('v'), inputs))
+            groups.append(group_code(group, own, handed, tau, group.places('v'), inputs))
         passes = (TreePass(True, 12), TreePass(False, 6))
         return self._spec(name, inputs, (self.robot.nv,), passes, groups)
 
@@ -185,7 +172,7 @@ class LoopTracer:
         """Trace T."""
         groups = []
         for group in self._light:
-            body, (q, v) = group.body, _own(group, 'qv')
+            body, (q, v) = group.body, own_symbols(group, 'qv')
             from_parent = symbols('p', 6)
             twist_parent = AT_REST if group.on_world else twist_from_vector(from_parent)
             twist = body_twist(body.motion(q, v), twist_parent)
@@ -193,14 +180,14 @@ class LoopTracer:
             for rotor, speed in zip(body.armature, v, strict=True):
                 energy = energy + rotor_energy(rotor, speed)
             handed = [(from_parent, list(vec6(twist)))]
-            groups.append(_code(group, {'q': q, 'v': v}, handed, [energy], _FIRST, 'qv'))
+            groups.append(group_code(group, {'q': q, 'v': v}, handed, [energy], _FIRST, 'qv'))
         return self._spec('kinetic_energy', 'qv', (), (TreePass(True, 6),), groups)
 
     def potential_energy(self) -> LoopSpec:
         """Trace V from first moments, tips to root."""
         groups = []
         for group in self._light:
-            body, (q,) = group.body, _own(group, 'q')
+            body, (q,) = group.body, own_symbols(group, 'q')
             children = symbols('m', 4)
             mass = body.inertia.mass + children[0]
             own = scale(pure(body.inertia.com), body.inertia.mass)
@@ -208,20 +195,20 @@ class LoopTracer:
             moment = moment_in_parent(joint, mass, own + pure(children[1:]))
             results = [-dot(pure(body.gravity), moment)] if group.on_world else []
             handed = [(children, [mass, moment.x, moment.y, moment.z])]
-            groups.append(_code(group, {'q': q}, handed, results, _FIRST, 'q'))
+            groups.append(group_code(group, {'q': q}, handed, results, _FIRST, 'q'))
         return self._spec('potential_energy', 'q', (), (TreePass(False, 4),), groups)
 
     def frame_poses(self) -> LoopSpec:
         """Trace positions and quaternions (w, x, y, z) of the named frames."""
         groups = []
         for group in self._given:
-            body, (q,) = group.body, _own(group, 'q')
+            body, (q,) = group.body, own_symbols(group, 'q')
             from_parent = symbols('p', 7)
             pose = body.motion(q, [0.0] * body.kind.nv).pose
             pose = pose if group.on_world else _pose(from_parent) * pose
             nowhere = np.zeros((0, len(group.bodies)), dtype=int)
             handed = [(from_parent, _numbers(pose))]
-            groups.append(_code(group, {'q': q}, handed, [], nowhere, 'q'))
+            groups.append(group_code(group, {'q': q}, handed, [], nowhere, 'q'))
         frames = [self.robot.frame(name) for name in self.frames]
         first = len(self.robot.bodies)
         for on_world in (False, True):
@@ -249,29 +236,29 @@ class LoopTracer:
         """
         groups = []
         for group in self._light:
-            body, (q, v, at, tau) = group.body, _own(group, 'qvau')
+            body, (q, v, at, tau) = group.body, own_symbols(group, 'qvau')
             h = ca.SX.sym('h')
             along = zip(body.damping, body.friction, at, strict=True)
             drag = [speed_drag(d, f, x, STICTION_SPEED) for d, f, x in along]
             effort = [u - d * x for u, d, x in zip(tau, drag, v, strict=True)]
             armature = [rotor + h * d for rotor, d in zip(body.armature, drag, strict=True)]
-            handed, y, health = _articulated_body(group, q, at, effort, armature)
+            handed, y, health = articulated_body(group, q, at, effort, armature)
             ends = [x + h * rate for x, rate in zip(v, y, strict=True)]
             own = {'q': q, 'v': v, 'a': at, 'u': tau, 'h': [h]}
             places = group.places('v')
-            groups.append(_code(group, own, handed, ends, places, 'qvauh', health))
-        return self._spec('impulse', 'qvauh', (self.robot.nv,), _THERE_BACK_THERE, groups)
+            groups.append(group_code(group, own, handed, ends, places, 'qvauh', health))
+        return self._spec('impulse', 'qvauh', (self.robot.nv,), THERE_BACK_THERE, groups)
 
     def _articulated(self, name: str, inputs: str) -> LoopSpec:
         groups = []
         for group in self._light:
-            body, (q, v, tau) = group.body, _own(group, 'qvu')
+            body, (q, v, tau) = group.body, own_symbols(group, 'qvu')
             along = zip(tau, body.damping, body.friction, v, strict=True)
             effort = [u - speed_friction(d, f, x) for u, d, f, x in along]
-            handed, a, health = _articulated_body(group, q, v, effort, body.armature)
+            handed, a, health = articulated_body(group, q, v, effort, body.armature)
             own = {'q': q, 'v': v, 'u': tau}
-            groups.append(_code(group, own, handed, a, group.places('v'), inputs, health))
-        return self._spec(name, inputs, (self.robot.nv,), _THERE_BACK_THERE, groups)
+            groups.append(group_code(group, own, handed, a, group.places('v'), inputs, health))
+        return self._spec(name, inputs, (self.robot.nv,), THERE_BACK_THERE, groups)
 
     def _spec(
         self,
@@ -286,103 +273,6 @@ class LoopTracer:
         return LoopSpec(name, sizes, (shape,), parents, passes, tuple(groups), parameters)
 
 
-def _own(group: BodyGroup, inputs: str) -> list[list[ca.SX]]:
-    """Return symbols of a joint's own entries."""
-    kind = group.body.kind
-    return [symbols(x, kind.nq if x == 'q' else kind.nv) for x in inputs]
-
-
-def _code(
-    group: BodyGroup,
-    own: Mapping[str, list[ca.SX]],
-    handed: Sequence[tuple[list[ca.SX], list[Any]]],
-    results: Sequence[Any],
-    places: Places | None,
-    inputs: str,
-    health: Any = 1.0,
-) -> GroupCode:
-    """Return the code of a group; `inputs` are those of the kernel, `own` those of the joint."""
-    if isinstance(group.body.kind, (Spherical, Free)):  # as in `door.py`
-        health = where(is_unit(own['q'][-4:]), ca.SX(health), 0.0)
-    if places is None:
-        places = np.zeros((len(results), len(group.bodies)), dtype=int)
-    body, count = group.body, len(group.bodies)
-    tables = [(inputs.index(x), _places(group, x)) for x in own]
-    arguments = [body.constants, *own.values()]
-    for part, first in ((body.gravity, 0), (body.load, group.load)):
-        if first is not None:  # of the parameters, which follow the inputs
-            arguments.append(part)
-            rows = np.arange(first, first + len(part))
-            tables.append((len(inputs), np.repeat(rows[:, None], count, axis=1)))
-    arguments += [enters for enters, _ in handed]
-    function = _body_function(arguments, [*[leaves for _, leaves in handed], results, [health]])
-    return GroupCode(group.bodies, function, group.table, tables, places)
-
-
-def _places(group: BodyGroup, what: str) -> Places:
-    """Return where a joint's own entries are in an input: q, h of (t, h), or along the speeds."""
-    if what == 'h':
-        return np.ones((1, len(group.bodies)), dtype=int)
-    return group.places('q' if what == 'q' else 'v')
-
-
-def _body_function(
-    arguments: Sequence[Sequence[ca.SX]], values: Sequence[Sequence[Any]]
-) -> ca.Function:
-    shared = ca.cse([column(x) for x in values])
-    return ca.Function('body', [column(x) for x in arguments], shared)
-
-
-def _articulated_body(
-    group: BodyGroup, q: list[ca.SX], v: list[ca.SX], effort: list[Any], armature: list[Any]
-) -> tuple[list[tuple[list[ca.SX], list[Any]]], list[Any], Any]:
-    """Return what a body hands on in three passes, its accelerations and its health."""
-    body = group.body
-    joint = body.motion(q, v)
-    from_parent, children, last = (
-        symbols(x, n) for x, n in zip('pwr', (6, _ARTICULATED, 6), strict=True)
-    )
-    twist_parent, rate_parent = map(twist_from_vector, (from_parent, last))
-    if group.on_world:
-        twist_parent, rate_parent = AT_REST, _fall(body)
-    twist, bias, wrench = bias_step(joint, body.inertia, twist_parent)
-    inertia = ArticulatedInertia.of_rigid(body.composite) + _articulated(children[:21])
-    wrench = wrench + twist_from_vector(children[21:27])
-    carried = body.composite + _composite(children[27:])
-    hinge, at_parent, wrench_at_parent = inward_step(
-        joint, armature, effort, inertia, bias, wrench
-    )
-    a, rate = outward_step(joint, hinge, bias, rate_parent)
-    inward = [*_entries(at_parent), *vec6(wrench_at_parent)]
-    inward += _composite_entries(carried.moved(joint.pose))
-    handed = [(from_parent, list(vec6(twist))), (children, inward), (last, list(vec6(rate)))]
-    return handed, a, hinge_health(joint, armature, hinge, carried)
-
-
-def _articulated(entries: list[ca.SX]) -> ArticulatedInertia:
-    mass, coupling, tensor = entries[:6], entries[6:15], entries[15:]
-    rows = [coupling[3 * i : 3 * i + 3] for i in range(3)]
-    return ArticulatedInertia(
-        matrix_of(symmetric_rows(mass)), matrix_of(rows), matrix_of(symmetric_rows(tensor))
-    )
-
-
-def _entries(inertia: ArticulatedInertia) -> list[Any]:
-    mass, tensor = ([part[i, j] for i, j in UPPER] for part in (inertia.mass, inertia.tensor))
-    return [*mass, *inertia.coupling.ravel(), *tensor]
-
-
-def _composite(entries: list[ca.SX]) -> CompositeInertia:
-    x, y, z = (pure(row) for row in symmetric_rows(entries[4:]))
-    return CompositeInertia(entries[0], pure(entries[1:4]), (x, y, z))
-
-
-def _composite_entries(inertia: CompositeInertia) -> list[Any]:
-    rows = [(row.x, row.y, row.z) for row in inertia.tensor]
-    h = inertia.moment
-    return [inertia.mass, h.x, h.y, h.z, *[rows[i][j] for i, j in UPPER]]
-
-
 def _frame_code(
     frames: Sequence[Frame], rows: Sequence[int], first: int, on_world: bool
 ) -> GroupCode:
@@ -390,15 +280,10 @@ def _frame_code(
     constants, from_parent = symbols('c', 7), symbols('p', 7)
     own = _pose(constants)
     pose = _numbers(own if on_world else _pose(from_parent) * own)
-    function = _body_function([constants, from_parent], [from_parent, pose, [1.0]])
+    function = body_function([constants, from_parent], [from_parent, pose, [1.0]])
     table = np.array([_numbers(frames[k].pose) for k in rows]).T
     places = np.array([range(7 * k, 7 * k + 7) for k in rows]).T
     return GroupCode(tuple(first + k for k in rows), function, table, (), places)
-
-
-def _fall(body: GroupBody) -> DualQuaternion:
-    """Return the twist rate of the world that stands for gravity."""
-    return DualQuaternion(ZERO, -pure(body.gravity))
 
 
 def _pose(entries: list[ca.SX]) -> Pose:

@@ -132,18 +132,14 @@ class GroupBody:
 
     def motion(self, q: Any, v: Any) -> JointMotion:
         """Return the joint's motion at its own entries of q and v, from the parent's frame."""
-        own = JointIndex(
-            slice(0, self.kind.nq), slice(0, self.kind.nv), self._ratio, self._offset
-        )
+        own = JointIndex(slice(0, self.kind.nq), slice(0, self.kind.nv), self._ratio, self._offset)
         part = SimpleNamespace(
             joint=SimpleNamespace(kind=self.kind), placement=self.placement, mimic=self._mimic
         )
         robot: Any = SimpleNamespace(indices=[own], bodies=[part])
         joint = joint_motion(robot, 0, q, v)
         # one turn instead of two in the recursion: this product depends on no other body
-        return replace(
-            joint, placement=Pose.identity(), pose=joint.placement * joint.pose
-        )
+        return replace(joint, placement=Pose.identity(), pose=joint.placement * joint.pose)
 
 
 def body_groups(robot: Robot, loads: Mapping[int, int]) -> list[BodyGroup]:

@@ -7,13 +7,17 @@ from numpy.testing import assert_allclose
 from support.trees import BASES, tree_and_state
 
 import kane_dynamics as kd
-from kane_dynamics.algebra.dual_quaternion import twist_from_vector, vec6
+from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, twist_from_vector, vec6
 from kane_dynamics.algorithms.articulated_body import (
     ArticulatedInertia,
     articulated_acceleration,
+    hinge_health,
+    inward_step,
 )
-from kane_dynamics.algorithms.composite_inertia import CompositeInertia
+from kane_dynamics.algorithms.composite_inertia import CompositeInertia, composite_mass_matrix
+from kane_dynamics.algorithms.sparse_ldl import factor_tree
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.motion import joint_motion
 from kane_dynamics.model.sample_robots import random_inertia, random_pose
 
 
@@ -35,6 +39,28 @@ def test_inertia_of_a_rigid_body_maps_twists_on_momenta_in_any_frame():
     # some tens of roundings
     assert_allclose(vec6(moved), vec6(body.moved(pose).momentum(there)), rtol=0, atol=1e-14)
     assert_allclose(vec6(moved), vec6(pose.adjoint(body.momentum(twist))), rtol=0, atol=1e-14)
+
+
+def test_health_is_that_of_the_factor_of_the_mass_matrix():
+    # both are the smallest pivot of M = L' D L beside the diagonal that it came from
+    robot, q, v, _ = tree_and_state(1, 'planar', kinds=('revolute', 'helical'), mimic=False)
+    count = len(robot.bodies)
+    joints = [joint_motion(robot, i, q.tolist(), v.tolist()) for i in range(count)]
+    carried = [CompositeInertia.of_body(body.inertia) for body in robot.bodies]
+    inertias = [ArticulatedInertia.of_rigid(body) for body in carried]
+    nothing, found = DualQuaternion(ZERO, ZERO), []
+    for i in reversed(range(count)):
+        joint, parent = joints[i], robot.parents[i]
+        armature, still = robot.armature[joint.columns].tolist(), [0.0] * len(joint.axes)
+        step = inward_step(joint, armature, still, inertias[i], nothing, nothing)
+        found.append(hinge_health(joint, armature, step[0], carried[i]))
+        if parent >= 0:
+            inertias[parent] = inertias[parent] + step[1]
+            moved = carried[i].moved(joint.pose).moved(joint.placement)
+            carried[parent] = carried[parent] + moved
+    expected = factor_tree(composite_mass_matrix(robot, q.tolist())).health
+    assert 0.0 < expected < 0.9
+    assert min(found) == pytest.approx(expected, rel=1e-12)
 
 
 def test_followers_are_refused():
