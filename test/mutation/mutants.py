@@ -58,7 +58,9 @@ def mutated(mutant):
 
     class Replace(ast.NodeTransformer):
         def visit(self, node):
-            return mutant.wrong if node.index == mutant.index else super().visit(node)
+            # operators and contexts are objects that all trees share, and so is their index
+            own = isinstance(node, (ast.expr, ast.stmt))
+            return mutant.wrong if own and node.index == mutant.index else super().visit(node)
 
     return ast.fix_missing_locations(Replace().visit(copy.deepcopy(mutant.tree)))
 
