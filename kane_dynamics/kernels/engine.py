@@ -122,6 +122,11 @@ class CompiledEngine:
         self._fill(tables, np.ascontiguousarray(tau)[None, :], t, h, log)
         return tables.q[-1].copy(), tables.v[-1].copy()
 
+    @property
+    def robot(self) -> Robot:
+        """Return the robot with the present gravity and payloads."""
+        return self._compiled.robot
+
     def trajectory(
         self, q: ArrayLike, v: ArrayLike, duration: float, effort: ArrayLike | None, step: float
     ) -> Trajectory:

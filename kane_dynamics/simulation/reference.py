@@ -273,7 +273,8 @@ class ReferenceEngine:
         self._halvings = halvings
 
     @property
-    def _robot(self) -> Robot:
+    def robot(self) -> Robot:
+        """Return the robot with the present gravity and payloads."""
         return self._load.robot
 
     def advance(
@@ -298,7 +299,7 @@ class ReferenceEngine:
         self, start: tuple[Floats, Floats, float], end: tuple[Floats, float]
     ) -> float:
         """Return the energy that rows which came on between (q, v, t) and (q, t) took [J]."""
-        return impact_energy(self._robot, self._constraints, start, end)
+        return impact_energy(self.robot, self._constraints, start, end)
 
     def step(self, q: Floats, v: Floats, tau: Floats, t: float, h: float) -> StepEnd:
         """Return the state after one step of h [s]."""
@@ -313,7 +314,7 @@ class ReferenceEngine:
             if not self._projection:
                 return StepEnd(q_end, v_end)
             with running_away(v_end, t + h):
-                end = projected(self._robot, self._constraints, q_end, v_end, t + h)
+                end = projected(self.robot, self._constraints, q_end, v_end, t + h)
             crossed = self._crossed((q, t), (end.q, t + h), v_end, end.taken)
             return StepEnd(end.q, end.v, end.rank, crossed)
         except (StepError, ProjectionError):
@@ -332,7 +333,7 @@ class ReferenceEngine:
     ) -> bool:
         """Return whether the holonomic ones of some rows pass a singular configuration."""
         before, after = (
-            constraint_rows(self._robot, self._constraints, q.tolist(), v.tolist(), t)
+            constraint_rows(self.robot, self._constraints, q.tolist(), v.tolist(), t)
             for q, t in (start, end)
         )
         chosen = [k for k in taken if after.positions[k] is not None]
@@ -348,4 +349,4 @@ class ReferenceEngine:
 
     def check_damping(self, q: Floats, t: float, h: float) -> None:
         """Check that damping is not too stiff for steps of h [s]: DivergedError."""
-        check_damping(self._robot, self._constraints, self._integrator, q, t, h)
+        check_damping(self.robot, self._constraints, self._integrator, q, t, h)

@@ -47,6 +47,10 @@ EffortLaw = Callable[[float, Floats, Floats], ArrayLike]
 class Engine(Protocol):
     """What computes the motion: the reference algorithms, or a compiled robot."""
 
+    @property
+    def robot(self) -> Robot:
+        """Return the robot with the present gravity and payloads."""
+
     def advance(
         self,
         q: Floats,
@@ -119,13 +123,13 @@ class Simulation:
     ) -> None:
         as_choice('integrator', integrator, sorted(INTEGRATORS))
         check_halvings(halvings)
-        self.robot = checked_robot(robot)
+        checked_robot(robot)
         self.constraints = checked_constraints(robot, constraints)
         self.step_size = as_positive('step [s]', step)
         self.labels = tuple(label for c in self.constraints for label in c.labels)
         self._projection = projection
         self._engine = engine or ReferenceEngine(
-            Load(self.robot), self.constraints, integrator, projection, halvings=halvings
+            Load(robot), self.constraints, integrator, projection, halvings=halvings
         )
         try:
             self.reset()
@@ -157,6 +161,11 @@ class Simulation:
             state = projected(robot, self.constraints, state_q, state_v, self.time)
             state_q, state_v, self._log = state.q, state.v, RankLog(state.rank)
         self._set_state(state_q, state_v, np.zeros(robot.nv))
+
+    @property
+    def robot(self) -> Robot:
+        """Return the robot, with the present gravity and payloads of its engine."""
+        return self._engine.robot
 
     @property
     def time(self) -> float:

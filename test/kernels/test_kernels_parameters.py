@@ -180,6 +180,20 @@ def test_an_engine_made_before_follows(name, state, rng):
     assert error(found[1], expected.v[-1]) < AGREEMENT
 
 
+def test_a_simulation_starts_again_in_the_metric_of_the_load(rng):
+    """Speeds off the constraints are projected with the mass that there is now."""
+    case, fast, frames = compiled('drive')
+    simulation = kd.Simulation(case.robot, case.constraints, engine=fast.engine())
+    built = _set(case, fast, frames, rng)
+    q, v, _ = random_state(case.robot, rng)
+    simulation.reset(q, v)
+    expected = kd.simulation.project(built.robot, case.constraints, q, v, 0.0)
+    assert error(simulation.v, expected[1]) < AGREEMENT
+    bare = kd.simulation.project(case.robot, case.constraints, q, v, 0.0)
+    assert error(simulation.v, bare[1]) > 1e-3
+    assert_array_equal(simulation.robot.gravity, GRAVITY)
+
+
 def test_what_is_taken_off_leaves_no_trace(rng):
     case, fast, frames = compiled('drive')
     robot, (q, v, a) = case.robot, case.state(rng)

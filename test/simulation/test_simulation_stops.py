@@ -47,7 +47,7 @@ class Still:
 
     def __init__(self, robot, constraints=()):
         self._inner = ReferenceEngine(Load(robot), constraints, 'semi_implicit', True)
-        self.motion = self._inner.motion
+        self.motion, self.robot = self._inner.motion, robot
 
     def advance(self, q, v, tau, t, h, n, log=None):
         return q, v
