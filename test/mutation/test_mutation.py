@@ -20,7 +20,7 @@ from mutation_runner import PASSED, SEEN, all_mutants, chosen
 from survivors import SURVIVORS
 
 WORKERS = 2
-SAMPLE = 160
+SAMPLE = 100
 
 
 def outcomes_of(count):
