@@ -441,9 +441,7 @@ class ReferenceDynamics(Dynamics):
         time: float = 0.0,
     ) -> Floats:
         def rates(q: Floats, v: Floats, a: Floats) -> Floats:
-            return consistent_acceleration(
-                self.robot, q, v, a, self.constraints, known, time=time
-            )
+            return consistent_acceleration(self.robot, q, v, a, self.constraints, known, time=time)
 
         return self._array('consistent_acceleration', rates, (self.robot.nv,), None, q=q, v=v, a=a)
 

@@ -163,9 +163,7 @@ def constrained_inverse_dynamics(
     )
 
 
-def checked_weights(
-    robot: Robot, weights: ArrayLike | None, columns: Sequence[int]
-) -> Floats:
+def checked_weights(robot: Robot, weights: ArrayLike | None, columns: Sequence[int]) -> Floats:
     """
     Return weights of efforts, 1 where they are left out, or do not count.
 

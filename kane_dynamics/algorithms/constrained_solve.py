@@ -170,9 +170,7 @@ def _missed(
     """Return 1 for repeated rows that are not satisfied."""
     if not system.repeated:
         return []
-    sizes = [
-        _sizes(row, x) + absolute(c) for row, c in zip(system.rows, right_side, strict=True)
-    ]
+    sizes = [_sizes(row, x) + absolute(c) for row, c in zip(system.rows, right_side, strict=True)]
     missed: list[Scalar] = []
     for i in system.repeated:
         row, owner = system.rows[i], system.owners[i]

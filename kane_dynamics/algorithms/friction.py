@@ -56,9 +56,7 @@ def speed_friction(damping: Scalar, friction: Scalar, speed: Scalar) -> Scalar:
     return damping * speed + (0.0 if is_zero(friction) else friction * sign(speed))
 
 
-def speed_drag(
-    damping: Scalar, friction: Scalar, speed: Scalar, stiction_speed: float
-) -> Scalar:
+def speed_drag(damping: Scalar, friction: Scalar, speed: Scalar, stiction_speed: float) -> Scalar:
     """Return D + F / max(|v|, v_s) along one speed."""
     if is_zero(friction):
         return damping

@@ -146,6 +146,6 @@ def _projected_coordinates(
         step, _ = nearest(factor, rows.matrix[taken], np.zeros(robot.nv), wanted)
         q = integrate_coordinates(robot, q, step.tolist(), 1.0)
     raise ProjectionError(
-        f"holonomic rows still violated by {violation.max():.3e} after {_NEWTON_LIMIT} Newton "
+        f'holonomic rows still violated by {violation.max():.3e} after {_NEWTON_LIMIT} Newton '
         f"steps, most '{worst}'"
     )

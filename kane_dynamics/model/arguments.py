@@ -145,9 +145,7 @@ def fill_rows(
     return int(finite.sum())
 
 
-def of_rows(
-    function: Callable[..., _Result], arrays: Sequence[Floats], blank: _Result
-) -> _Result:
+def of_rows(function: Callable[..., _Result], arrays: Sequence[Floats], blank: _Result) -> _Result:
     """
     Return the results of f(row k of all arrays) as one, whose fields have an entry for each row.
 
