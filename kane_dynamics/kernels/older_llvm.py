@@ -11,9 +11,12 @@ from __future__ import annotations
 import re
 
 _NAME = r'%[\w.]+'
-_LOAD = re.compile(rf'({_NAME}) = load (.+), ptr ({_NAME})')
-_STORE = re.compile(rf'store (.+) (\S+), ptr ({_NAME})(, align \d+)?')
+_LOAD = re.compile(rf'({_NAME}) = load (.+), ptr ({_NAME})(, align \d+)?')
+_STORE = re.compile(rf'store (<[^>]+>|\S+) (<[^>]+>|\S+), ptr ({_NAME})(, align \d+)?')
 _STEP = re.compile(rf'({_NAME}) = getelementptr (?:inbounds )?(\S+), ptr ({_NAME}), (.+)')
+_TABLE = re.compile(r'^(@[\w.]+) = internal constant (\[[^]]+\])', re.MULTILINE)
+_IN_TABLE = re.compile(rf'({_NAME}) = getelementptr (?:inbounds )?(\S+), ptr (@[\w.]+), ')
+_MEMORY = re.compile(r'@llvm\.mem(?:set\.p0|cpy\.p0\.p0)\.i64')
 _PLACE = re.compile(rf'({_NAME}) = alloca (\[[^]]+\])(.*)')
 _CALL = re.compile(rf'({_NAME} = )?call (\S+) ({_NAME})\((.*)\)')
 _POINTER = re.compile(r'\bptr\b')
@@ -36,6 +39,15 @@ _NEW = re.compile(rf'@llvm\.({"|".join([*_IN_THE_C_LIBRARY, *_PREDICATES])})\.')
 def for_older_llvm(ir: str) -> str:
     """Return the same module without what LLVM 14 does not know."""
     text = _NEW.sub(r'@kd.\1.', ir)  # what is called llvm may not be defined
+    text = _MEMORY.sub(lambda found: found[0].replace('p0', 'p0i8'), text)
+    tables = dict(_TABLE.findall(text))
+    text = _IN_TABLE.sub(
+        lambda found: (
+            f'{found[1]}.table = bitcast {tables[found[3]]}* {found[3]} to i8*\n'
+            f'{found[1]} = getelementptr {found[2]}, ptr {found[1]}.table, '
+        ),
+        text,
+    )
     lines = [line for old in text.splitlines() for line in _without_new_functions(old)]
     declared = [
         f'declare double @{name}({", ".join(["double"] * count)})'
@@ -94,11 +106,11 @@ def _typed(line: str) -> list[str]:
     """Return a line with its casts."""
     text = line.strip()
     if found := _LOAD.fullmatch(text):
-        name, kind, place = found.groups()
+        name, kind, place, aligned = found.groups()
         kind = _old(kind)
         lines = [
             f'{name}.cast = bitcast i8* {place} to {kind}*',
-            f'{name} = load {kind}, {kind}* {name}.cast',
+            f'{name} = load {kind}, {kind}* {name}.cast{aligned or ""}',
         ]
     elif found := _STORE.fullmatch(text):
         kind, value, place, aligned = found.groups()

@@ -11,6 +11,7 @@ from support.machines import planar_2r
 
 import kane_dynamics as kd
 from kane_dynamics.kernels import native
+from kane_dynamics.kernels.body_graphs import LoopTracer
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.older_llvm import for_older_llvm
@@ -44,6 +45,25 @@ def test_every_function_of_a_robot(older, pair, rng):
     np.testing.assert_allclose(
         fast.simulate(*start, 0.1).q, newer.simulate(*start, 0.1).q, rtol=0, atol=1e-13
     )
+
+
+@pytest.mark.parametrize('robot', [kd.serial_chain(6), planar_2r()], ids=['serial', 'tree'])
+def test_loops_over_bodies(older, robot, rng):
+    made = LoopTracer(robot, [body.name for body in robot.bodies], ())
+    q, v, a = rng.normal(size=(3, 11, robot.nv))
+    for spec_of, reference, inputs in (
+        (made.inverse_dynamics, kd.inverse_dynamics, (q, v, a)),
+        (made.potential_energy, kd.potential_energy, (q,)),
+    ):
+        loop = spec_of()
+        code = native.compile_object(native.kernel_ir(loop))
+        cached = CachedKernel(code, loop.input_sizes, loop.output_shapes, 0)
+        names, gravity = 'qva'[: len(inputs)], np.array(robot.gravity)
+        call = Kernel(loop.name, cached, names, np.nan, native.Linker(), gravity).call
+        expected = [reference(robot, *state) for state in zip(*inputs, strict=True)]
+        # some hundred roundings
+        np.testing.assert_allclose(call(*inputs), expected, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(call(*(x[0] for x in inputs)), expected[0], atol=1e-12)
 
 
 @pytest.mark.parametrize('states', [1, 11])
