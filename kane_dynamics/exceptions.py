@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The one error family; messages say what was expected, what came and what exists.
+Exceptions of the package, one family; messages say what was expected, what came and what exists.
 
 Whatever this package raises on purpose is a `KaneDynamicsError` and, where Python has a word for
 it (`ValueError`, `KeyError`, `FileNotFoundError`, ...), one of those too.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the numbers were measured on."""
+"""Processor, cores, load and package versions of the machine that measures."""
 
 from __future__ import annotations
 

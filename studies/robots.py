@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The robots that are measured, with states that satisfy their constraints."""
+"""Robots of the benchmarks, each with a state that satisfies its constraints."""
 
 from __future__ import annotations
 

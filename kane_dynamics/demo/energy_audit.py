@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the energy of a simulated motion went."""
+"""Energy balance of a simulated motion: work, friction losses, error of the integrator."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks at the door: vectors, counts, known names and choices, or a named error."""
+"""Argument checks: vectors, counts, known names and choices, or a named error."""
 
 from __future__ import annotations
 

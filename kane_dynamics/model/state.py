@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""States at the door: lists of finite floats that fit the robot, or an error."""
+"""Argument checks of states: q, v and a as lists of finite floats that fit the robot."""
 
 from __future__ import annotations
 

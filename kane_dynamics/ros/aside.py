@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Long work beside the callbacks of a node: one thread, one result; nothing here needs rclpy."""
+"""Background work of a node: one thread, one result, polled by callbacks; no rclpy here."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the motors shall do now: follow the reference, or brake and hold; no rclpy here."""
+"""Wanted motion of the motors: follow the reference, or brake and hold; no rclpy here."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands between a topic and the dynamics: age checks and a count of what was wrong."""
+"""Input checks of a topic: age and time stamps, and counts of rejected messages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Notices the death of the process that started a node; nothing here needs rclpy."""
+"""Watch the process that started a node, and end the node with it; no rclpy here."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What became of the outputs of a node, for its diagnostics."""
+"""Statistics of a node's outputs (rate, latency, missed periods) for its diagnostics."""
 
 from __future__ import annotations
 

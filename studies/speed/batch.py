@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many states in one call, on all cores."""
+"""Benchmark of batches: many states in one call, on all cores."""
 
 from __future__ import annotations
 

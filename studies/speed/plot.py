@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results as a picture."""
+"""Benchmark results as a picture."""
 
 from __future__ import annotations
 
