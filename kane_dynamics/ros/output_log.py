@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statistics of a node's outputs (rate, latency, missed periods) for its diagnostics."""
+"""Counts of a node's outputs: late, failed, time of computing; for its diagnostics."""
 
 from __future__ import annotations
 
