@@ -25,11 +25,13 @@ NAMES = {
     ],
     'BOUND': [
         'algorithms/constrained_inverse.py _check_allowed: 1.0 + np.abs(rows.acceleration).max(initial=0.0) -> 1.0 - np.abs(rows.acceleration).max(initial=0.0)',  # noqa: E501
-        'simulation/energy_balance.py excess_gap: work + h * speed * (force + armature * rate) -> work - h * speed * (force + armature * rate)',  # noqa: E501
-        'simulation/energy_balance.py excess_gap: force + armature * rate -> force - armature * rate',  # noqa: E501
         'simulation/jump.py forecast: x + 0.5 * h * a -> x - 0.5 * h * a',
         'simulation/jump.py excess_jump: MOST_TURNED * (energy(v, at_rest) + energy(expected, v)) + _ROUNDOFF -> MOST_TURNED * (energy(v, at_rest) + energy(expected, v)) - _ROUNDOFF',  # noqa: E501
         'simulation/jump.py excess_jump: energy(v, at_rest) + energy(expected, v) -> energy(v, at_rest) - energy(expected, v)',  # noqa: E501
+        'simulation/energy_balance.py excess_of: 0.001 + _size(before) + _size(after) -> 0.001 + _size(before) - _size(after)',  # noqa: E501
+        'simulation/energy_balance.py excess_of: 0.001 + _size(before) -> 0.001 - _size(before)',
+        'simulation/energy_balance.py excess_of: _size(gap) - allowed - _ROUNDOFF * (0.001 + _size(before) + _size(after)) -> _size(gap) - allowed + _ROUNDOFF * (0.001 + _size(before) + _size(after))',  # noqa: E501
+        'simulation/energy_balance.py excess_of: kinetic[0] + kinetic[1] + _size(moved) -> kinetic[0] + kinetic[1] - _size(moved)',  # noqa: E501
     ],
     'HEALTH': [
         'algorithms/constrained_solve.py _watched: total[k] + entry * multiplier -> total[k] - entry * multiplier',  # noqa: E501
@@ -64,6 +66,9 @@ NAMES = {
         'simulation/stops.py StoppedEngine.advance: t + k * h -> t - k * h',
         'simulation/stops.py StoppedEngine.advance: t + (k + 1) * h -> t - (k + 1) * h',
         'simulation/stops.py StoppedEngine.advance: k + 1 -> k - 1',
+        'simulation/energy_balance.py excess_of: kinetic[1] - kinetic[0] + moved - work -> kinetic[1] - kinetic[0] + moved + work',  # noqa: E501
+        'simulation/energy_balance.py excess_gap: work + h * speed * (force + armature * rate) -> work - h * speed * (force + armature * rate)',  # noqa: E501
+        'simulation/energy_balance.py excess_gap: force + armature * rate -> force - armature * rate',  # noqa: E501
     ],
 }
 SURVIVORS = {name: REASONS[reason] for reason, names in NAMES.items() for name in names}
