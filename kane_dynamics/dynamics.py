@@ -15,11 +15,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kane_dynamics.algorithms import dynamics as terms
+from kane_dynamics.algorithms import dynamics as functions
 from kane_dynamics.algorithms.consistent import consistent_acceleration, consistent_velocity
 from kane_dynamics.algorithms.constrained_inverse import (
     ConstrainedEffort,
-    blank_effort,
     constrained_inverse_dynamics,
 )
 from kane_dynamics.algorithms.dynamics import ExternalWrenches
@@ -27,23 +26,31 @@ from kane_dynamics.algorithms.forward_dynamics import forward_dynamics
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.algorithms.kinematics import forward_kinematics
 from kane_dynamics.algorithms.methods import Motion, blank_motion
+from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.constraints.base import (
     Constraint,
     ConstraintRows,
     checked_constraints,
     constraint_rows,
 )
-from kane_dynamics.model.arguments import Arguments, as_output, fill_rows, of_rows
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.arguments import Arguments, as_output, as_times, fill_rows, of_rows
 from kane_dynamics.model.checks import as_choice, as_count, as_number, as_positive, index_of
 from kane_dynamics.model.load import Load
 from kane_dynamics.model.robot import POINT, Robot
-from kane_dynamics.model.state import checked_coordinates, checked_frames, checked_speeds
+from kane_dynamics.model.state import (
+    checked_coordinates,
+    checked_frames,
+    checked_robot,
+    checked_speeds,
+)
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.reference import ReferenceEngine, check_halvings
 from kane_dynamics.simulation.simulation import EffortLaw, Engine, Trajectory, simulate
 
 Floats = NDArray[np.float64]
 _Result = TypeVar('_Result')
+AT_START = 0.0  # [s]
 
 
 class Dynamics(ABC):
@@ -67,11 +74,11 @@ class Dynamics(ABC):
     """
 
     def __init__(
-        self, robot: Robot, constraints: Sequence[Constraint], frames: Sequence[str] | None
+        self, load: Load, constraints: Sequence[Constraint], frames: Sequence[str] | None
     ) -> None:
-        self.constraints = checked_constraints(robot, constraints)
-        self._load = Load(robot)
-        self.frames = checked_frames(robot, frames)
+        self.constraints = checked_constraints(load.robot, constraints)
+        self.frames = checked_frames(load.robot, frames)
+        self._load = load
         self.labels = tuple(label for c in self.constraints for label in c.labels)
 
     @property
@@ -197,7 +204,7 @@ class Dynamics(ABC):
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike,
-        time: float = 0.0,
+        time: ArrayLike = AT_START,
         out: Floats | None = None,
     ) -> Floats:
         """Return the accelerations that efforts cause under the constraints, shape (nv,)."""
@@ -208,7 +215,7 @@ class Dynamics(ABC):
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike,
-        time: float = 0.0,
+        time: ArrayLike = AT_START,
         method: str = 'gauss',
         *,
         speeds: GeneralizedSpeeds | None = None,
@@ -225,7 +232,7 @@ class Dynamics(ABC):
         q: ArrayLike,
         v: ArrayLike,
         known: Sequence[str] | None = None,
-        time: float = 0.0,
+        time: ArrayLike = AT_START,
     ) -> Floats:
         """Return speeds with A v = b0: known ones as given, or the nearest to all, (nv,)."""
 
@@ -236,7 +243,7 @@ class Dynamics(ABC):
         v: ArrayLike,
         a: ArrayLike,
         known: Sequence[str] | None = None,
-        time: float = 0.0,
+        time: ArrayLike = AT_START,
     ) -> Floats:
         """Return accelerations with A a = b: known ones as given, or the nearest to all, (nv,)."""
 
@@ -249,7 +256,9 @@ class Dynamics(ABC):
         actuated: Sequence[str],
         weights: ArrayLike | None = None,
         known: Sequence[str] | None = None,
-        time: float = 0.0,
+        time: ArrayLike = AT_START,
+        *,
+        terms: Sequence[str] = TERMS,
     ) -> ConstrainedEffort:
         """Return efforts of the actuated joints, and multipliers, that produce a motion."""
 
@@ -304,18 +313,63 @@ class Dynamics(ABC):
     def _state(self, q: ArrayLike, v: ArrayLike) -> tuple[list[float], list[float]]:
         return checked_coordinates(self.robot, q), checked_speeds(self.robot, v)
 
+    def _array(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        shape: tuple[int, ...],
+        out: Floats | None,
+        **state: ArrayLike,
+    ) -> Floats:
+        """Return an array for one state, or one row for each of many."""
+        arrays, out, count = self._arguments(name, state).gathered((), state, out)
+        if count is None:
+            result = as_output(shape, out)
+            finite = all(np.isfinite(x).all() for x in arrays)
+            result[...] = function(*arrays) if finite else np.nan
+            return result
+        result = as_output((count, *shape), out)
+        full = [np.broadcast_to(x, (count, x.shape[-1])) for x in arrays]
+        fill_rows(function, full, result, range(count))
+        return result
+
+    def _result(
+        self, name: str, function: Callable[..., _Result], blank: _Result, **state: ArrayLike
+    ) -> _Result:
+        """Return a result for one state, or one whose entries have a row for each of many."""
+        arrays, _, count = self._arguments(name, state).gathered((), state, None)
+        if count is None:
+            for what, x in zip(state, arrays, strict=True):
+                if not np.isfinite(x).all():
+                    raise InvalidInputError(f'{what}: need finite numbers, got {x}')
+            return function(*arrays)
+        full = [np.broadcast_to(x, (count, x.shape[-1])) for x in arrays]
+        return of_rows(function, full, blank)
+
+    def _arguments(self, name: str, state: Mapping[str, ArrayLike]) -> Arguments:
+        known = {'q': self.robot.nq, 'time': 1}
+        sizes = tuple(known.get(key, self.robot.nv) for key in state)
+        return Arguments(name, tuple(state), sizes, {})
+
+    def _motions(
+        self,
+        motion: Callable[[Floats, Floats, Floats, float], Motion],
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        time: ArrayLike,
+    ) -> Motion:
+        """Return the motion of one state, or of many as one."""
+
+        def at(q: Floats, v: Floats, tau: Floats, t: Floats) -> Motion:
+            return motion(q, v, tau, float(t[0]))
+
+        blank, times = blank_motion(self.robot.nv, self.labels), as_times(time)
+        return self._result('forward_dynamics', at, blank, q=q, v=v, tau=tau, time=times)
+
 
 class ReferenceDynamics(Dynamics):
     """The reference engine: the algorithms of the papers in numpy, state by state."""
-
-    def __init__(
-        self,
-        robot: Robot,
-        constraints: Sequence[Constraint] = (),
-        *,
-        frames: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(robot, constraints, frames)
 
     def inverse_dynamics(
         self,
@@ -326,7 +380,7 @@ class ReferenceDynamics(Dynamics):
         out: Floats | None = None,
     ) -> Floats:
         def efforts(q: Floats, v: Floats, a: Floats) -> Floats:
-            return terms.inverse_dynamics(self.robot, q, v, a, external_wrenches)
+            return functions.inverse_dynamics(self.robot, q, v, a, external_wrenches)
 
         return self._array('inverse_dynamics', efforts, (self.robot.nv,), out, q=q, v=v, a=a)
 
@@ -388,33 +442,31 @@ class ReferenceDynamics(Dynamics):
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike,
-        time: float = 0.0,
+        time: ArrayLike = AT_START,
         out: Floats | None = None,
     ) -> Floats:
-        t = as_number('time [s]', time)
+        def vdot(q: Floats, v: Floats, tau: Floats, t: Floats) -> Floats:
+            return self.forward_dynamics(q, v, tau, t[0]).acceleration
 
-        def vdot(q: Floats, v: Floats, tau: Floats) -> Floats:
-            return self.forward_dynamics(q, v, tau, t).acceleration
-
-        return self._array('acceleration', vdot, (self.robot.nv,), out, q=q, v=v, tau=tau)
+        state = {'q': q, 'v': v, 'tau': tau, 'time': as_times(time)}
+        return self._array('acceleration', vdot, (self.robot.nv,), out, **state)
 
     def forward_dynamics(
         self,
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike,
-        time: float = 0.0,
+        time: ArrayLike = AT_START,
         method: str = 'gauss',
         *,
         speeds: GeneralizedSpeeds | None = None,
     ) -> Motion:
-        def motion(q: Floats, v: Floats, tau: Floats) -> Motion:
+        def motion(q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
             return forward_dynamics(
-                self.robot, q, v, tau, self.constraints, method, speeds=speeds, time=time
+                self.robot, q, v, tau, self.constraints, method, speeds=speeds, time=t
             )
 
-        blank = blank_motion(self.robot.nv, self.labels)
-        return self._result('forward_dynamics', motion, blank, q=q, v=v, tau=tau)
+        return self._motions(motion, q, v, tau, time)
 
     def constraint_rows(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
         t = as_number('time [s]', time)
@@ -425,12 +477,13 @@ class ReferenceDynamics(Dynamics):
         q: ArrayLike,
         v: ArrayLike,
         known: Sequence[str] | None = None,
-        time: float = 0.0,
+        time: ArrayLike = AT_START,
     ) -> Floats:
-        def speeds(q: Floats, v: Floats) -> Floats:
-            return consistent_velocity(self.robot, q, v, self.constraints, known, time=time)
+        def speeds(q: Floats, v: Floats, t: Floats) -> Floats:
+            return consistent_velocity(self.robot, q, v, self.constraints, known, time=t[0])
 
-        return self._array('consistent_velocity', speeds, (self.robot.nv,), None, q=q, v=v)
+        state = {'q': q, 'v': v, 'time': as_times(time)}
+        return self._array('consistent_velocity', speeds, (self.robot.nv,), None, **state)
 
     def consistent_acceleration(
         self,
@@ -438,12 +491,14 @@ class ReferenceDynamics(Dynamics):
         v: ArrayLike,
         a: ArrayLike,
         known: Sequence[str] | None = None,
-        time: float = 0.0,
+        time: ArrayLike = AT_START,
     ) -> Floats:
-        def rates(q: Floats, v: Floats, a: Floats) -> Floats:
-            return consistent_acceleration(self.robot, q, v, a, self.constraints, known, time=time)
+        def rates(q: Floats, v: Floats, a: Floats, t: Floats) -> Floats:
+            rows = self.constraints, known
+            return consistent_acceleration(self.robot, q, v, a, *rows, time=t[0])
 
-        return self._array('consistent_acceleration', rates, (self.robot.nv,), None, q=q, v=v, a=a)
+        state = {'q': q, 'v': v, 'a': a, 'time': as_times(time)}
+        return self._array('consistent_acceleration', rates, (self.robot.nv,), None, **state)
 
     def constrained_inverse_dynamics(
         self,
@@ -453,15 +508,21 @@ class ReferenceDynamics(Dynamics):
         actuated: Sequence[str],
         weights: ArrayLike | None = None,
         known: Sequence[str] | None = None,
-        time: float = 0.0,
+        time: ArrayLike = AT_START,
+        *,
+        terms: Sequence[str] = TERMS,
     ) -> ConstrainedEffort:
-        def effort(q: Floats, v: Floats, a: Floats) -> ConstrainedEffort:
+        def numbers(q: Floats, v: Floats, a: Floats, t: Floats) -> Floats:
+            state = self.robot, q, v, a, self.constraints
             return constrained_inverse_dynamics(
-                self.robot, q, v, a, self.constraints, actuated, weights, known, time=time
-            )
+                *state, actuated, weights, known, terms=terms, time=t[0]
+            ).numbers
 
-        blank = blank_effort(self.robot.nv, self.labels)
-        return self._result('constrained_inverse_dynamics', effort, blank, q=q, v=v, a=a)
+        nv, name = self.robot.nv, 'constrained_inverse_dynamics'
+        shape = (3 * nv + len(self.labels) + 3,)
+        state = {'q': q, 'v': v, 'a': a, 'time': as_times(time)}
+        found = self._array(name, numbers, shape, None, **state)
+        return ConstrainedEffort(found, nv, self.labels)
 
     def engine(
         self, integrator: str = 'semi_implicit', projection: bool = True, halvings: int = 0
@@ -476,42 +537,8 @@ class ReferenceDynamics(Dynamics):
         self, name: str, shape: tuple[int, ...], out: Floats | None, **state: ArrayLike
     ) -> Floats:
         """Return what the function of this name in `algorithms.dynamics` gives."""
-        function = getattr(terms, name)
+        function = getattr(functions, name)
         return self._array(name, lambda *x: function(self.robot, *x), shape, out, **state)
-
-    def _array(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        shape: tuple[int, ...],
-        out: Floats | None,
-        **state: ArrayLike,
-    ) -> Floats:
-        """Return an array for one state, or one row for each of many."""
-        arrays, out, count = self._arguments(name, state).gathered((), state, out)
-        if count is None:
-            result = as_output(shape, out)
-            finite = all(np.isfinite(x).all() for x in arrays)
-            result[...] = function(*arrays) if finite else np.nan
-            return result
-        result = as_output((count, *shape), out)
-        full = [np.broadcast_to(x, (count, x.shape[-1])) for x in arrays]
-        fill_rows(function, full, result, range(count))
-        return result
-
-    def _result(
-        self, name: str, function: Callable[..., _Result], blank: _Result, **state: ArrayLike
-    ) -> _Result:
-        """Return a result for one state, or one whose entries have a row for each of many."""
-        arrays, _, count = self._arguments(name, state).gathered((), state, None)
-        if count is None:
-            return function(*arrays)
-        full = [np.broadcast_to(x, (count, x.shape[-1])) for x in arrays]
-        return of_rows(function, full, blank)
-
-    def _arguments(self, name: str, state: Mapping[str, ArrayLike]) -> Arguments:
-        sizes = tuple(self.robot.nq if key == 'q' else self.robot.nv for key in state)
-        return Arguments(name, tuple(state), sizes, {})
 
 
 def dynamics(
@@ -542,4 +569,4 @@ def dynamics(
         If a frame does not exist.
 
     """
-    return ReferenceDynamics(robot, constraints, frames=frames)
+    return ReferenceDynamics(Load(checked_robot(robot)), constraints, frames)

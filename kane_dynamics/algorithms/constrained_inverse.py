@@ -16,29 +16,30 @@ are taken.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algorithms.consistent import completed, least_norm, speed_indices
-from kane_dynamics.algorithms.dynamics import ExternalWrenches, inverse_dynamics
+from kane_dynamics.algorithms.dynamics import ExternalWrenches
+from kane_dynamics.algorithms.forward_dynamics import external_force
+from kane_dynamics.algorithms.newton_euler import TERMS, switched_effort
 from kane_dynamics.algorithms.row_balance import REACHED
 from kane_dynamics.algorithms.taken_rows import taken_rows
 from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
-from kane_dynamics.model.checks import as_vector
+from kane_dynamics.model.checks import as_choice, as_names, as_vector
 from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_speeds
+from kane_dynamics.model.state import checked_coordinates, checked_speeds
 
 Floats = NDArray[np.float64]
 
 _NULL = 1e-10  # singular value, on rows of unit length, of a direction that is free
 
 
-@dataclass(frozen=True, eq=False, slots=True)
 class ConstrainedEffort:
     """
     Efforts and constraint multipliers that produce given accelerations.
@@ -47,37 +48,64 @@ class ConstrainedEffort:
 
     Parameters
     ----------
-    effort : ndarray, shape (nv,)
-        Efforts on v, zero where nothing is actuated [N m or N].
-    multipliers : ndarray, shape (k,)
-        lambda, one for each row.
-    velocity, acceleration : ndarray, shape (nv,)
-        The motion that they produce: as given, or completed from what was known of it.
+    numbers : ndarray, shape (3 nv + k + 3,)
+        Effort, multipliers, velocity, acceleration, rank, residual and residual of the speeds, one
+        after the other.
+    nv : int
+        Number of speeds.
     labels : tuple of str
         Names of the rows.
-    rank : int
-        Rank of [S' A']: how many generalized forces actuators and constraints span.
-    residual : float
-        Norm of the force that remains unbalanced.
-    velocity_residual : float
-        Norm of A v - b0: how far the speeds violate the rows.
 
     """
 
-    effort: Floats
-    multipliers: Floats
-    velocity: Floats
-    acceleration: Floats
+    __slots__ = ('_nv', 'labels', 'numbers')
+
     labels: tuple[str, ...]
-    rank: int
-    residual: float
-    velocity_residual: float
+    numbers: Floats
 
+    def __init__(self, numbers: Floats, nv: int, labels: tuple[str, ...]) -> None:
+        self.numbers, self._nv, self.labels = numbers, nv, labels
 
-def blank_effort(nv: int, labels: tuple[str, ...]) -> ConstrainedEffort:
-    """Return the result for a state that is not finite."""
-    nothing, no_force = np.full(nv, np.nan), np.full(len(labels), np.nan)
-    return ConstrainedEffort(nothing, no_force, nothing, nothing, labels, 0, np.nan, np.nan)
+    @property
+    def effort(self) -> Floats:
+        """Return efforts on v, zero where nothing is actuated, shape (nv,) [N m or N]."""
+        return self.numbers[..., : self._nv]
+
+    @property
+    def multipliers(self) -> Floats:
+        """Return lambda, one for each row, shape (k,)."""
+        return self.numbers[..., self._nv : -2 * self._nv - 3]
+
+    @property
+    def velocity(self) -> Floats:
+        """Return the speeds of the motion: as given, or completed from what was known, (nv,)."""
+        return self.numbers[..., -2 * self._nv - 3 : -self._nv - 3]
+
+    @property
+    def acceleration(self) -> Floats:
+        """Return the accelerations of the motion: as given, or completed, shape (nv,)."""
+        return self.numbers[..., -self._nv - 3 : -3]
+
+    @property
+    def rank(self) -> Any:
+        """Return the rank of [S' A']: how many forces actuators and constraints span; int."""
+        rank = np.nan_to_num(self.numbers[..., -3])
+        return int(rank) if rank.ndim == 0 else rank.astype(int)
+
+    @property
+    def residual(self) -> Any:
+        """Return the norm of the force that remains unbalanced; float."""
+        return self.numbers[..., -2]
+
+    @property
+    def velocity_residual(self) -> Any:
+        """Return the norm of A v - b0: how far the speeds violate the rows; float."""
+        return self.numbers[..., -1]
+
+    def __repr__(self) -> str:
+        names = ('effort', 'multipliers', 'velocity', 'acceleration', 'rank', 'residual')
+        parts = [f'{name}={getattr(self, name)!r}' for name in (*names, 'velocity_residual')]
+        return f'ConstrainedEffort({", ".join(parts)}, labels={self.labels!r})'
 
 
 def constrained_inverse_dynamics(
@@ -91,6 +119,7 @@ def constrained_inverse_dynamics(
     known: Sequence[str] | None = None,
     *,
     external_wrenches: ExternalWrenches = None,
+    terms: Sequence[str] = TERMS,
     time: float = 0.0,
 ) -> ConstrainedEffort:
     """
@@ -116,13 +145,16 @@ def constrained_inverse_dynamics(
         constraints first (see `consistent_velocity`). All where left out.
     external_wrenches : mapping of str to array_like, shape (6,), optional
         Wrench (tau, f) [N m, N] that acts on a link, about the link's origin in the link's axes.
+    terms : sequence of str
+        What the efforts are to make up for, of 'inertia', 'coriolis', 'gravity' and 'friction'.
     time : float
         t of constraints that depend on time [s].
 
     Raises
     ------
     InvalidInputError
-        If a shape is wrong, a number is not finite, or a weight is not positive.
+        If a shape is wrong, a number is not finite, a term does not exist, or a weight is not
+        positive.
     NameNotFoundError
         If `actuated` or `known` names a speed that does not exist.
     UnreachableAccelerationError
@@ -135,7 +167,7 @@ def constrained_inverse_dynamics(
     speeds = np.array(checked_speeds(robot, v))
     accelerations = np.array(checked_speeds(robot, a, 'a'))
     columns = speed_indices(robot, actuated, 'actuated')
-    shares = checked_weights(robot, weights, columns)
+    shares, switches = checked_weights(robot, weights, columns), term_switches(terms)
     selection = taken_rows(robot, q, constraints, speeds, time=time)
     if known is not None:
         given, rows = speed_indices(robot, known), selection.independent
@@ -146,21 +178,33 @@ def constrained_inverse_dynamics(
     taken = selection.independent
     _check_allowed(robot, taken, accelerations)
     selection.check_accelerations(accelerations)
-    needed = inverse_dynamics(robot, q, speeds, accelerations, external_wrenches)
+    place = checked_coordinates(robot, q)
+    needed = switched_effort(robot, place, speeds.tolist(), accelerations.tolist(), switches)
+    needed = needed - external_force(robot, place, external_wrenches)
     effort, multipliers, rank, residual = balanced_force(
         robot, taken.matrix, columns, needed, shares
     )
     rows = selection.rows
-    return ConstrainedEffort(
-        effort,
-        selection.shared(multipliers),
-        speeds,
-        accelerations,
-        rows.labels,
-        rank,
-        residual,
-        float(np.linalg.norm(rows.matrix @ speeds - rows.velocity)),
-    )
+    slip = np.linalg.norm(rows.matrix @ speeds - rows.velocity)
+    parts = effort, selection.shared(multipliers), speeds, accelerations
+    numbers = np.concatenate([*parts, [float(rank), residual, slip]])
+    return ConstrainedEffort(numbers, robot.nv, rows.labels)
+
+
+def term_switches(terms: Sequence[str]) -> list[float]:
+    """
+    Return 1 or 0 for each of `TERMS`.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such term.
+
+    """
+    names = as_names('terms', terms)
+    for name in names:
+        as_choice('terms', name, TERMS)
+    return [float(name in names) for name in TERMS]
 
 
 def checked_weights(robot: Robot, weights: ArrayLike | None, columns: Sequence[int]) -> Floats:

@@ -145,7 +145,7 @@ def external_force(robot: Robot, q: Sequence[float], wrenches: ExternalWrenches)
     at_rest = [0.0] * robot.nv
     if external is None:
         return np.zeros(robot.nv)
-    return -newton_euler(robot, q, at_rest, at_rest, gravity=False, external=external)
+    return -newton_euler(robot, q, at_rest, at_rest, gravity=0.0, external=external)
 
 
 def solve_motion(

@@ -15,7 +15,7 @@ needed (the printed section 3.2.2 is right only at the origin).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from kane_dynamics.algebra.quaternions import (
     pure,
     scale,
 )
-from kane_dynamics.algebra.scalars import Scalar
+from kane_dynamics.algebra.scalars import Scalar, is_zero
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.model.motion import (
     AT_REST,
@@ -44,6 +44,8 @@ from kane_dynamics.model.robot import WORLD, Robot
 
 _NO_ROTATION = make_quaternion(1.0, 0.0, 0.0, 0.0)
 Wrenches = Mapping[int, DualQuaternion]
+TERMS = ('inertia', 'coriolis', 'gravity', 'friction')
+"""Parts of `required_effort`: M a, C v, g, D v + F sign(v)."""
 
 
 def newton_euler(
@@ -52,7 +54,7 @@ def newton_euler(
     v: Any,
     a: Any,
     *,
-    gravity: bool = True,
+    gravity: Scalar = 1.0,
     external: Wrenches | None = None,
 ) -> NDArray[Any]:
     r"""
@@ -64,8 +66,8 @@ def newton_euler(
         The tree.
     q, v, a : sequence of scalar, lengths nq, nv, nv
         State and accelerations, numbers or traced.
-    gravity : bool
-        Whether robot.gravity acts.
+    gravity : scalar
+        How much of robot.gravity acts, 1 or 0.
     external : mapping of int to DualQuaternion, optional
         Wrench on each body index, in its body frame.
 
@@ -75,7 +77,9 @@ def newton_euler(
         Generalized forces on v [N m or N].
 
     """
-    world_rate = DualQuaternion(ZERO, -robot.gravity_quaternion) if gravity else AT_REST
+    world_rate = AT_REST
+    if not is_zero(gravity):
+        world_rate = DualQuaternion(ZERO, scale(robot.gravity_quaternion, -gravity))
     twists: list[DualQuaternion] = []
     rates: list[DualQuaternion] = []
     wrenches: list[DualQuaternion] = []
@@ -129,6 +133,27 @@ def required_effort(
     tau = newton_euler(robot, q, v, a, external=external)
     armature = [rotor * rate for rotor, rate in zip(robot.armature.tolist(), a, strict=True)]
     result: NDArray[Any] = tau + as_array(armature) + joint_friction(robot, v)
+    return result
+
+
+def switched_effort(robot: Robot, q: Any, v: Any, a: Any, switches: Sequence[Any]) -> NDArray[Any]:
+    """
+    Return the terms of `required_effort` that are switched on.
+
+    Parameters
+    ----------
+    robot, q, v, a
+        As for `required_effort`.
+    switches : sequence of scalar, length 4
+        1 or 0 for each of `TERMS`.
+
+    """
+    inertia, coriolis, gravity, friction = switches
+    speeds, rates = [coriolis * x for x in v], [inertia * x for x in a]
+    tau = newton_euler(robot, q, speeds, rates, gravity=gravity)
+    armature = [rotor * rate for rotor, rate in zip(robot.armature.tolist(), rates, strict=True)]
+    drag = [friction * x for x in joint_friction(robot, v)]
+    result: NDArray[Any] = tau + as_array(armature) + as_array(drag)
     return result
 
 

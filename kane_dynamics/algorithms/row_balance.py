@@ -101,6 +101,11 @@ class RowBalance:
         self._system, self._size = system, size
         self._solved = [system.rows[i] for i in system.order]
 
+    @property
+    def rows(self) -> Sequence[SparseRow]:
+        """Return all rows."""
+        return self._system.rows
+
     @cached_property
     def _found(self) -> Solvable:
         rows = [self._system.rows[i] for i in self._system.eliminated]
@@ -134,11 +139,21 @@ class RowBalance:
 
     def _kept(self, x: Sequence[Scalar], right_side: Sequence[Scalar]) -> Scalar:
         """Return 1 where x keeps all rows, else 0."""
-        largest = _largest([*x, *right_side])
+        limit = REACHED * (1.0 + _largest([*x, *right_side]))
+        kept = self.agreed(x, right_side)
+        for i in self._system.order:
+            missed = absolute(times(self._system.rows[i], x) - right_side[i])
+            kept = where(missed <= limit, kept, 0.0)
+        return kept
+
+    def agreed(self, x: Sequence[Scalar], right_side: Sequence[Scalar]) -> Scalar:
+        """Return 1 where x keeps the rows that repeat others, else 0."""
         kept = 1.0
-        for i, (row, c) in enumerate(zip(self._system.rows, right_side, strict=True)):
-            allowed = (_REPEATED if i in self._system.repeated else REACHED) * (1.0 + largest)
-            kept = where(absolute(times(row, x) - c) <= allowed, kept, 0.0)
+        if self._system.repeated:
+            limit = _REPEATED * (1.0 + _largest([*x, *right_side]))
+        for i in self._system.repeated:
+            missed = absolute(times(self._system.rows[i], x) - right_side[i])
+            kept = where(missed <= limit, kept, 0.0)
         return kept
 
     def allowed(self, a: Sequence[Scalar], right_side: Sequence[Scalar]) -> Scalar:

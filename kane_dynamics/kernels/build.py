@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -41,6 +42,49 @@ Made = Callable[[], KernelSpec | LoopSpec]
 Steps = Callable[[], tuple[str, CachedKernel]] | None
 
 
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """
+    What machine code is made of.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    constraints : tuple of Constraint
+        Its rows.
+    plan : RowPlan
+        How they are treated.
+    frames, payloads : tuple of str
+        Links of kinematics, and those that may carry a payload.
+    use_cache : bool
+        Whether code is kept on disk.
+
+    """
+
+    robot: Robot
+    constraints: tuple[Constraint, ...]
+    plan: RowPlan
+    frames: tuple[str, ...]
+    payloads: tuple[str, ...]
+    use_cache: bool
+
+    def tracer(self) -> Tracer:
+        """Return the graphs of the robot."""
+        return Tracer(self.robot, self.constraints, self.frames, self.plan, payloads=self.payloads)
+
+    def key(self, *choices: Any) -> tuple[str | None, str]:
+        """Return the key in the cache, None where there is none, and why."""
+        if not self.use_cache:
+            return None, 'not asked for'
+        robot = self.robot.with_gravity(np.zeros(3))  # set when the code runs
+        parts = robot, self.constraints, self.plan, self.frames, self.payloads
+        try:
+            return fingerprint(*parts, *choices), ''
+        except NotFingerprintableError as error:
+            return None, f'not usable: {error}'
+
+
 @dataclass(frozen=True)
 class Build:
     """
@@ -56,6 +100,8 @@ class Build:
         What the cache said.
     methods : bool
         Whether the kernels of all methods of forward dynamics were asked for.
+    recipe : Recipe
+        What more of it can be made of.
 
     """
 
@@ -63,53 +109,32 @@ class Build:
     source: str
     remark: str
     methods: bool
+    recipe: Recipe
 
 
 def build_kernels(
-    robot: Robot,
-    constraints: Sequence[Constraint],
-    plan: RowPlan,
-    frames: Sequence[str],
-    payloads: Sequence[str],
-    derivatives: bool,
-    methods: bool,
-    effort: EffortLaw | None,
-    use_cache: bool,
-    progress: Progress,
+    recipe: Recipe, derivatives: bool, methods: bool, effort: EffortLaw | None, progress: Progress
 ) -> Build:
     """Return the kernels of a robot, from the cache where they are there and sound."""
     graphs = GRAPHS + (DERIVATIVE_GRAPHS if derivatives else ())
     if methods:
         graphs += METHOD_GRAPHS
-    if constraints:
+    if recipe.constraints:
         graphs += (Tracer.constraint_rows,)
-    key, remark = None, 'not asked for'
-    if use_cache:
-        try:
-            key = fingerprint(
-                robot.with_gravity(np.zeros(3)),  # set when the code runs
-                constraints,
-                plan,
-                tuple(frames),
-                tuple(payloads),
-                derivatives,
-                methods,
-                effort,
-            )
-        except NotFingerprintableError as error:
-            remark = f'not usable: {error}'
+    key, remark = recipe.key(derivatives, methods, effort)
     if key is not None:
         kernels, remark = load_kernels(cache_folder(), key)
         if kernels is not None:
-            return Build(kernels, 'cache', remark, methods)
-    tracer = Tracer(robot, constraints, frames, plan, payloads=payloads)
+            return Build(kernels, 'cache', remark, methods, recipe)
+    robot, constraints, payloads = recipe.robot, recipe.constraints, recipe.payloads
+    tracer = recipe.tracer()
     specs: list[Made] = [partial(_straight, graph, tracer) for graph in graphs]
     if coriolis_too_large(robot):
         products = LoopTracer(robot, (), payloads).coriolis_effort
         specs[graphs.index(Tracer.coriolis_matrix)] = products
     steps: Steps = partial(_steps, tracer, effort)
     if as_loops(robot, constraints, derivatives or methods):
-        loops = LoopTracer(robot, frames, payloads)
+        loops = LoopTracer(robot, recipe.frames, payloads)
         specs, steps = [*loops.recursions], None
         if solved_by_loops(robot, constraints):
             specs.append(loops.forward_dynamics)
@@ -117,7 +142,22 @@ def build_kernels(
     built = _compile_all(specs, steps, progress)
     if key is not None:
         remark += ', ' + store_kernels(cache_folder(), key, built)
-    return Build(built, 'compiled', remark, methods)
+    return Build(built, 'compiled', remark, methods, recipe)
+
+
+def build_one(recipe: Recipe, graph: Callable[..., KernelSpec], choices: Any = ()) -> CachedKernel:
+    """Return the kernel of a graph with choices, from the cache where it is there and sound."""
+    key, _ = recipe.key(graph.__name__, choices)
+    if key is not None:
+        kernels, _ = load_kernels(cache_folder(), key)
+        if kernels is not None:
+            return kernels[graph.__name__]
+    built = at_the_door(graph(recipe.tracer(), *choices), recipe.robot)
+    shape, code = shape_of(built), start_compiling(kernel_ir(built)).result()
+    kernel = replace(shape, code=code)
+    if key is not None:
+        store_kernels(cache_folder(), key, {graph.__name__: kernel})
+    return kernel
 
 
 def _compile_all(

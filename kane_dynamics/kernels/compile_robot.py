@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from kane_dynamics.constraints.base import Constraint, checked_constraints
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.kernels.build import Progress, build_kernels
+from kane_dynamics.kernels.build import Progress, Recipe, build_kernels
 from kane_dynamics.kernels.compiled import CompiledRobot
 from kane_dynamics.kernels.generic import solved_by_loops, too_large
 from kane_dynamics.kernels.parameters import Parameters
@@ -78,7 +78,6 @@ def compile_robot(
         what = 'derivatives' if derivatives else 'compiled steps with an effort law'
         raise InvalidInputError(f'this robot with {robot.nv} speeds is too large for {what}')
     plan = row_plan(robot, constraints)
-    rows = tuple(constraints)
-    choices = derivatives, methods, effort, cache, progress
-    build = build_kernels(robot, rows, plan, names, payloads, *choices)
-    return CompiledRobot(parameters, rows, plan, names, build, effort)
+    recipe = Recipe(robot, constraints, plan, names, tuple(payloads), cache)
+    build = build_kernels(recipe, derivatives, methods, effort, progress)
+    return CompiledRobot(parameters, constraints, plan, names, build, effort)

@@ -5,40 +5,62 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kane_dynamics.algorithms import dynamics
-from kane_dynamics.algorithms.forward_dynamics import forward_dynamics, solve_by, solve_motion
+from kane_dynamics.algorithms.consistent import speed_indices
+from kane_dynamics.algorithms.constrained_inverse import (
+    ConstrainedEffort,
+    checked_weights,
+    term_switches,
+)
+from kane_dynamics.algorithms.dynamics import ExternalWrenches
+from kane_dynamics.algorithms.forward_dynamics import solve_by, solve_motion
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
-from kane_dynamics.algorithms.kinematics import forward_kinematics
 from kane_dynamics.algorithms.methods import Motion
+from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.algorithms.udwadia_kalaba import selected_rows
-from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
+from kane_dynamics.constraints.base import Constraint, ConstraintRows
+from kane_dynamics.dynamics import AT_START, Dynamics, ReferenceDynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.kernels.build import STEPS, Build, step_name
+from kane_dynamics.kernels.balance_graphs import (
+    consistent_acceleration,
+    consistent_velocity,
+    constrained_effort,
+)
+from kane_dynamics.kernels.build import STEPS, Build, build_one, step_name
+from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.derivatives import (
     Derivatives,
     of_forward_dynamics,
     of_inverse_dynamics,
 )
 from kane_dynamics.kernels.engine import CompiledEngine
-from kane_dynamics.kernels.generic import GenericTerms, coriolis_by_columns
+from kane_dynamics.kernels.frame_graphs import FRAME_GRAPHS
+from kane_dynamics.kernels.generic import LargeDynamics, too_large
 from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.kernel_spec import LARGEST_INPUT
+from kane_dynamics.kernels.kernel_spec import LARGEST_INPUT, KernelSpec
 from kane_dynamics.kernels.method_terms import CompiledTerms
 from kane_dynamics.kernels.native import Linker
 from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.kernels.recording import EffortLaw
 from kane_dynamics.kernels.selection import RowPlan
-from kane_dynamics.model.checks import as_choice, as_number
-from kane_dynamics.model.robot import POINT, Robot
-from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.model.arguments import as_times
+from kane_dynamics.model.checks import (
+    as_choice,
+    as_mapping,
+    as_names,
+    as_number,
+    as_vector,
+    index_of,
+)
+from kane_dynamics.model.state import checked_coordinates
 from kane_dynamics.simulation.integrators import INTEGRATORS
-from kane_dynamics.simulation.reference import ReferenceEngine, check_halvings
-from kane_dynamics.simulation.simulation import Engine, Trajectory, simulate
+from kane_dynamics.simulation.reference import check_halvings
+from kane_dynamics.simulation.simulation import Engine, Trajectory
 
 Floats = NDArray[np.float64]
 
@@ -51,6 +73,12 @@ _INPUTS = {
     'kinetic_energy': ('q', 'v'),
     'potential_energy': ('q',),
     'frame_poses': ('q',),
+    'frame_jacobians': ('q',),
+    'frame_drifts': ('q', 'v'),
+    'center_of_mass': ('q',),
+    'momentum': ('q', 'v'),
+    'momentum_matrix': ('q',),
+    'external_force': ('q', 'wrenches'),
     'forward_dynamics': ('q', 'v', 'tau', 'time'),
     'motion': ('q', 'v', 'tau', 'time'),
     'inertial_effort': ('q', 'a'),
@@ -59,10 +87,28 @@ _INPUTS = {
     'constraint_rows': ('q', 'v', 'time'),
     'gibbs_gradient': ('q', 'v', 'a'),
     'lagrange_terms': ('q', 'v'),
+    'consistent_velocity': ('q', 'v', 'time'),
+    'consistent_acceleration': ('q', 'v', 'a', 'time'),
+    'constrained_effort': ('q', 'v', 'a', 'weights', 'terms', 'time'),
 }
+_METHODS = {'forward_dynamics': 'acceleration'}  # of kernels that are methods by another name
+# Kernels whose method takes arrays alone, or more that its Python form knows.
+_PLAIN = {
+    'inverse_dynamics',
+    'bias_force',
+    'gravity_force',
+    'mass_matrix',
+    'coriolis_matrix',
+    'kinetic_energy',
+    'potential_energy',
+    'frame_poses',
+    'forward_dynamics',
+}
+_ON_DEMAND = {graph.__name__: graph for graph in FRAME_GRAPHS}
 _NEVER_SOLVED = (
     'balance_derivatives',
     'constraint_rows',
+    'external_force',
     'gibbs_gradient',
     'inertial_effort',
     'coriolis_effort',
@@ -70,31 +116,15 @@ _NEVER_SOLVED = (
 )
 
 
-class CompiledRobot:
+class CompiledRobot(Dynamics):
     """
-    Dynamics of one robot under fixed constraints as machine code.
+    Dynamics of one robot under fixed constraints as machine code; see `Dynamics`.
 
-    The functions below have the names and results of those of `kane_dynamics`. They take float64
-    arrays of one state, or of many states as rows (run on all cores), and write into `out` where
-    it is given. NaN in any input gives NaN in every entry of the output, in its row alone; a
-    quaternion that is not unit raises InvalidInputError, with the number of the row.
-
-    - ``inverse_dynamics(q, v, a, out=None)``, shape (nv,)
-    - ``bias_force(q, v, out=None)``, ``gravity_force(q, out=None)``, shape (nv,)
-    - ``mass_matrix(q, out=None)``, ``coriolis_matrix(q, v, out=None)``, shape (nv, nv)
-    - ``kinetic_energy(q, v, out=None)``, ``potential_energy(q, out=None)``, shape ()
-    - ``frame_poses(q, out=None)``, shape (n, 7): position and (w, x, y, z) of each of `frames`
-    - ``forward_dynamics(q, v, tau, out=None)``, shape (nv,): accelerations under the constraints.
-      Where a constraint depends on time, ``time`` (an array of one number) follows `tau`.
+    Batches run on all cores. States that a solve of the machine code is not sure of go to the
+    reference, and are counted in `fallbacks`.
 
     Attributes
     ----------
-    robot : Robot
-        The robot with the present gravity and payloads.
-    constraints : tuple of Constraint
-        All rows, redundant ones included.
-    frames : tuple of str
-        Links of `frame_poses`.
     effort : callable or None
         The law that its time steps contain.
     source : str
@@ -113,202 +143,290 @@ class CompiledRobot:
         build: Build,
         effort: EffortLaw | None = None,
     ) -> None:
-        self._parameters = parameters
-        self._plan = plan
-        self.constraints = tuple(constraints)
-        self.frames = tuple(frames)
-        self.source = build.source
-        self.remark = build.remark
-        self._build = build
-        self.effort = effort
+        super().__init__(parameters, constraints, frames)
+        self._load: Parameters = parameters
+        self._plan, self._build, self.effort = plan, build, effort
+        self.source, self.remark = build.source, build.remark
         self._linker = Linker()
-        loaded = self._linker, parameters.values
+        self._reference = ReferenceDynamics(parameters, constraints, frames)
         self._kernels = {
-            name: Kernel(name, build.kernels[name], names, self._reference(name), *loaded)
-            for name, names in _INPUTS.items()
+            name: self._kernel(name, build.kernels[name])
+            for name in _INPUTS
             if name in build.kernels
         }
-        calls = {name: kernel.call for name, kernel in self._kernels.items()}
-        self._generic: GenericTerms | None = None
         if 'motion' not in build.kernels:
-            self._generic = GenericTerms(parameters, calls['inertial_effort'], calls['bias_force'])
-            calls = self._generic.functions(self.constraints) | calls
-        if 'coriolis_effort' in calls:
-            effort = calls['coriolis_effort']
-            calls['coriolis_matrix'] = coriolis_by_columns(parameters.robot, effort)
-        calls['constraint_rows'] = self.constraint_rows
-        self._terms = CompiledTerms(parameters, self.constraints, calls, self._kernels)
-        self.inverse_dynamics = calls['inverse_dynamics']
-        self.bias_force = calls['bias_force']
-        self.gravity_force = calls['gravity_force']
-        self.mass_matrix = calls['mass_matrix']
-        self.coriolis_matrix = calls['coriolis_matrix']
-        self.kinetic_energy = calls['kinetic_energy']
-        self.potential_energy = calls['potential_energy']
-        self.frame_poses = calls['frame_poses']
-        self.forward_dynamics = calls['forward_dynamics']
+            kernels = (self._kernels[name].call for name in ('inertial_effort', 'bias_force'))
+            self._reference = LargeDynamics(parameters, constraints, frames, *kernels)
+        self._terms = CompiledTerms(self, self._kernels)
+        self._chosen: dict[tuple[Any, ...], Kernel] = {}
         self._engines: dict[tuple[str, bool, int], CompiledEngine] = {}
         self._rows: ConstraintRows | None = None
-
-    @property
-    def robot(self) -> Robot:
-        """Return the robot with the present gravity and payloads."""
-        return self._parameters.robot
-
-    def set_gravity(self, vector: ArrayLike) -> None:
-        """
-        Set the gravity acceleration of all functions, from their next call on.
-
-        Nothing is compiled again. Not while another thread is in a call.
-
-        Parameters
-        ----------
-        vector : array_like, shape (3,)
-            In world axes [m/s^2], less the acceleration of the world frame: a tilted or an
-            accelerated base.
-
-        Raises
-        ------
-        InvalidInputError
-            If it is not three finite numbers.
-
-        """
-        self._parameters.set_gravity(vector)
-
-    def set_payload(
-        self,
-        frame: str,
-        mass: float,
-        com: ArrayLike = (0.0, 0.0, 0.0),
-        inertia: ArrayLike = POINT,
-    ) -> None:
-        """
-        Set what a frame carries, for all functions, from their next call on.
-
-        It takes the place of what the frame carried; mass 0 takes it off. Nothing is compiled
-        again. Not while another thread is in a call.
-
-        Parameters
-        ----------
-        frame : str
-            One of the frames that ``payloads`` named when compiling.
-        mass : float
-            [kg], >= 0.
-        com : array_like, shape (3,)
-            Its centre of mass from the origin of the frame, in the frame's axes [m].
-        inertia : array_like, shape (3, 3)
-            Its inertia about the centre of mass, in the frame's axes [kg m^2]; a point mass where
-            left out.
-
-        Raises
-        ------
-        NameNotFoundError
-            If there is no such frame.
-        InvalidInputError
-            If the frame was not named when compiling, or anything but real numbers is given.
-        InvalidInertiaError
-            If no body has this mass and inertia.
-
-        """
-        self._parameters.set_payload(frame, mass, com, inertia)
+        self._all = np.ones(len(TERMS))
+        self._balances: dict[Any, Callable[..., Floats]] = {}
+        self._ones, self._start, self._nv = np.ones(self.robot.nv), np.zeros(1), self.robot.nv
+        for name in build.kernels.keys() & _PLAIN:
+            self._publish(name)
 
     @property
     def fallbacks(self) -> int:
         """Return how many states the reference solved, because rows were dependent there."""
-        kernels = sum(kernel.fallbacks for kernel in self._kernels.values())
-        return kernels + sum(engine.fallbacks for engine in self._engines.values())
+        kernels = {*self._kernels.values(), *self._chosen.values()}
+        steps = sum(engine.fallbacks for engine in self._engines.values())
+        return steps + sum(kernel.fallbacks for kernel in kernels)
 
     @property
     def instructions(self) -> dict[str, int]:
         """Return the number of operations of each kernel's graph."""
         return {name: kernel.instructions for name, kernel in self._kernels.items()}
 
-    def motion(
+    # terms
+
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        external_wrenches: ExternalWrenches = None,
+        out: Floats | None = None,
+    ) -> Floats:
+        wrenches = self._wrenches(external_wrenches)
+        efforts = self._kernels['inverse_dynamics'].checked(q, v, a, out=out)
+        if wrenches is not None:
+            efforts -= self._demand('external_force').checked(q, wrenches)
+        return efforts
+
+    def bias_force(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._run('bias_force', out, q=q, v=v)
+
+    def gravity_force(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._run('gravity_force', out, q=q)
+
+    def friction_force(self, v: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._reference.friction_force(v, out)
+
+    def mass_matrix(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._run('mass_matrix', out, q=q)
+
+    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
+        if 'coriolis_effort' not in self._kernels:
+            return self._run('coriolis_matrix', out, q=q, v=v)
+
+        def by_columns(q: Floats, v: Floats) -> Floats:
+            checked_coordinates(self.robot, q)
+            return self._kernels['coriolis_effort'].checked(q, v, np.eye(self._nv)).T
+
+        return self._array('coriolis_matrix', by_columns, (self._nv,) * 2, out, q=q, v=v)
+
+    def kinetic_energy(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._run('kinetic_energy', out, q=q, v=v)
+
+    def potential_energy(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._run('potential_energy', out, q=q)
+
+    def frame_poses(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._run('frame_poses', out, q=q)
+
+    def frame_jacobians(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._run('frame_jacobians', out, q=q)
+
+    def frame_drifts(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._run('frame_drifts', out, q=q, v=v)
+
+    def center_of_mass(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._run('center_of_mass', out, q=q)
+
+    def momentum(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._run('momentum', out, q=q, v=v)
+
+    def momentum_matrix(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._run('momentum_matrix', out, q=q)
+
+    # motion under the constraints
+
+    def acceleration(
         self,
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike,
-        time: float = 0.0,
-        *,
+        time: ArrayLike = AT_START,
+        out: Floats | None = None,
+    ) -> Floats:
+        if 'forward_dynamics' not in self._kernels:
+            return self._reference.acceleration(q, v, tau, time, out)
+        kernel, times = self._kernels['forward_dynamics'], as_times(time)
+        clock = (times,) if kernel.takes == len(_INPUTS[kernel.name]) else ()
+        return kernel.checked(q, v, tau, *clock, out=out)
+
+    def forward_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        time: ArrayLike = AT_START,
         method: str = 'gauss',
+        *,
         speeds: GeneralizedSpeeds | None = None,
     ) -> Motion:
-        """
-        Return accelerations with multipliers and constraint forces at one state.
-
-        By Gauss's principle in compiled code; where rows repeat others, the multipliers are shared
-        out by the reference. The other methods solve by numpy on compiled terms, for robots that
-        were compiled with ``methods=True``.
-
-        Parameters and errors as for `kane_dynamics.forward_dynamics`.
-        """
-        if method != 'gauss' or speeds is not None:
-            return self._by_method(method, q, v, tau, time, speeds)
-        if self._generic is not None:
-            if 'forward_dynamics' in self._kernels:
-                return self._free_motion(q, v, tau)
-            return self._generic.motion(self.constraints, q, v, tau, time)
-        labels = tuple(label for c in self.constraints for label in c.labels)
-        kernel = self._kernels['motion']
-        timed = ([time],) if kernel.takes == len(_INPUTS['motion']) else ()
-        outputs = kernel.all_outputs(q, v, tau, *timed)
-        if outputs is None:
-            return forward_dynamics(self.robot, q, v, tau, self.constraints, time=time)
-        if self._plan.repeated or not self._plan.certain:  # multipliers must be shared out
-            return self._shared_motion(q, v, tau, time)
-        acceleration, multipliers, force, residual, slip = outputs
-        norms = float(np.linalg.norm(residual)), float(np.linalg.norm(slip))
-        return Motion(acceleration, multipliers, force, len(labels), *norms, labels, labels)
-
-    def _free_motion(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Motion:
-        """Return a motion without constraints."""
-        outputs = self._kernels['forward_dynamics'].all_outputs(q, v, tau)
-        if outputs is None:
-            return forward_dynamics(self.robot, q, v, tau)
-        nothing = np.zeros(0)
-        return Motion(outputs[0], nothing, np.zeros(self.robot.nv), 0, 0.0, 0.0, (), ())
-
-    def constraint_rows(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
-        """
-        Return all constraint rows A v = b0, A vdot = b at one state.
-
-        Parameters and errors as for `kane_dynamics.forward_dynamics`.
-        """
-        if 'constraint_rows' not in self._kernels:
-            state = checked_coordinates(self.robot, q), checked_speeds(self.robot, v)
-            return constraint_rows(self.robot, self.constraints, *state, time)
-        A, b0, b, phi = self._kernels['constraint_rows'].outputs(q, v, [time])
-        if self._rows is None:  # what does not depend on the state: labels, kinds, owners
-            state = checked_coordinates(self.robot, q), checked_speeds(self.robot, v)
-            self._rows = constraint_rows(self.robot, self.constraints, *state, time)
-        known = zip(self._rows.positions, phi.tolist(), strict=True)
-        positions = tuple(None if there is None else x for there, x in known)
-        return replace(self._rows, matrix=A, velocity=b0, acceleration=b, positions=positions)
-
-    def _shared_motion(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, time: float) -> Motion:
-        """Return a motion by numpy on compiled terms."""
-        place, speeds = np.array(q, dtype=float), np.array(v, dtype=float)
-        mass, bias = self.mass_matrix(place), self.bias_force(place, speeds)
-        rows = self.constraint_rows(place, speeds, time)
-        return solve_motion(self.robot, rows, mass, bias, speeds, np.array(tau, dtype=float))
-
-    def _by_method(
-        self,
-        method: str,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        time: float,
-        speeds: GeneralizedSpeeds | None,
-    ) -> Motion:
+        if method == 'gauss' and speeds is None:
+            return self._motions(self._by_gauss, q, v, tau, time)
         if not self._build.methods:
             raise InvalidInputError(
                 f"compile with methods=True for method {method!r}; without it there is 'gauss'"
             )
-        place = np.array(checked_coordinates(self.robot, q))
-        velocity = np.array(checked_speeds(self.robot, v))
-        efforts = np.array(checked_speeds(self.robot, tau, 'tau'))
-        return solve_by(method, self.robot, self._terms, place, velocity, efforts, time, speeds)
+
+        def by_method(q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
+            checked_coordinates(self.robot, q)
+            return solve_by(method, self.robot, self._terms, q, v, tau, t, speeds)
+
+        return self._motions(by_method, q, v, tau, time)
+
+    def _by_gauss(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
+        """Return the motion at one state."""
+        if 'motion' not in self._kernels:
+            return self._free_motion(q, v, tau) or self._reference.forward_dynamics(q, v, tau, t)
+        kernel = self._kernels['motion']
+        timed = kernel.takes == len(_INPUTS[kernel.name])
+        outputs = kernel.all_outputs(q, v, tau, *([t],) * timed)
+        if outputs is None:
+            return self._reference.forward_dynamics(q, v, tau, t)
+        if self._plan.repeated or not self._plan.certain:  # multipliers must be shared out
+            rows = self.constraint_rows(q, v, t)
+            mass, bias = self.mass_matrix(q), self.bias_force(q, v)
+            return solve_motion(self.robot, rows, mass, bias, v, tau)
+        acceleration, multipliers, force, residual, slip = outputs
+        norms = float(np.linalg.norm(residual)), float(np.linalg.norm(slip))
+        rank, labels = len(self.labels), self.labels
+        return Motion(acceleration, multipliers, force, rank, *norms, labels, labels)
+
+    def _free_motion(self, q: Floats, v: Floats, tau: Floats) -> Motion | None:
+        """Return a motion without constraints, None where machine code has none."""
+        if 'forward_dynamics' not in self._kernels:
+            return None
+        outputs = self._kernels['forward_dynamics'].all_outputs(q, v, tau)
+        if outputs is None:
+            return None
+        return Motion(outputs[0], np.zeros(0), np.zeros(self._nv), 0, 0.0, 0.0, (), ())
+
+    def constraint_rows(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
+        if 'constraint_rows' not in self._kernels:
+            return self._reference.constraint_rows(q, v, time)
+        A, b0, b, phi = self._kernels['constraint_rows'].outputs(
+            q, v, [as_number('time [s]', time)]
+        )
+        if self._rows is None:  # what does not depend on the state: labels, kinds, owners
+            self._rows = self._reference.constraint_rows(q, v, time)
+        known = zip(self._rows.positions, phi.tolist(), strict=True)
+        positions = tuple(None if there is None else x for there, x in known)
+        return replace(self._rows, matrix=A, velocity=b0, acceleration=b, positions=positions)
+
+    def consistent_velocity(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        known: Sequence[str] | None = None,
+        time: ArrayLike = AT_START,
+    ) -> Floats:
+        kernel = self._chosen_kernel(consistent_velocity, known=known)
+        if kernel is None:
+            return self._reference.consistent_velocity(q, v, known, time)
+        return kernel.call(q, v, self._at(time))
+
+    def consistent_acceleration(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        known: Sequence[str] | None = None,
+        time: ArrayLike = AT_START,
+    ) -> Floats:
+        kernel = self._chosen_kernel(consistent_acceleration, known=known)
+        if kernel is None:
+            return self._reference.consistent_acceleration(q, v, a, known, time)
+        return kernel.call(q, v, a, self._at(time))
+
+    def constrained_inverse_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        actuated: Sequence[str],
+        weights: ArrayLike | None = None,
+        known: Sequence[str] | None = None,
+        time: ArrayLike = AT_START,
+        *,
+        terms: Sequence[str] = TERMS,
+    ) -> ConstrainedEffort:
+        try:
+            balance = self._balances[actuated, known]
+        except (KeyError, TypeError):  # new, or no tuples
+            kernel = self._chosen_kernel(constrained_effort, actuated=actuated, known=known)
+            if kernel is None:
+                reference = self._reference.constrained_inverse_dynamics
+                return reference(q, v, a, actuated, weights, known, time, terms=terms)
+            balance = kernel.call
+            if isinstance(actuated, tuple) and (known is None or isinstance(known, tuple)):
+                self._balances[actuated, known] = balance
+        shares = self._ones
+        if weights is not None:
+            columns = speed_indices(self.robot, actuated, 'actuated')
+            shares = checked_weights(self.robot, weights, columns)
+        switches = self._all if terms is TERMS else np.array(term_switches(terms))
+        found = balance(q, v, a, shares, switches, self._at(time))
+        return ConstrainedEffort(found, self._nv, self.labels)
+
+    def _chosen_kernel(
+        self, graph: Callable[..., KernelSpec], **names: Sequence[str] | None
+    ) -> Kernel | None:
+        """Return the kernel for some speeds, made where they are named for the first time."""
+        if too_large(self.robot):
+            return None
+        key: list[tuple[str, ...] | None] = []
+        for what, several in names.items():
+            key.append(None if several is None else tuple(dict.fromkeys(as_names(what, several))))
+            for name in key[-1] or ():
+                self.robot.velocity_index(name)
+        found = (graph, *key)
+        if found not in self._chosen:
+            cached = build_one(self._build.recipe, graph, tuple(key))
+            self._chosen[found] = self._kernel(graph.__name__, cached, tuple(key))
+        return self._chosen[found]
+
+    def _at(self, time: ArrayLike) -> Floats:
+        return self._start if time is AT_START else as_times(time)
+
+    def _run(self, name: str, out: Floats | None, **state: ArrayLike) -> Floats:
+        """Return what a kernel gives, or the reference where there is none."""
+        if name in _ON_DEMAND and not too_large(self.robot):
+            self._demand(name)
+        if name not in self._kernels:
+            reference: Floats = getattr(self._reference, name)(**state, out=out)
+            return reference
+        return self._kernels[name].checked(*state.values(), out=out)
+
+    def _demand(self, name: str) -> Kernel:
+        """Return a kernel that is made when it is called for the first time."""
+        if name not in self._kernels:
+            self._kernels[name] = self._kernel(
+                name, build_one(self._build.recipe, _ON_DEMAND[name])
+            )
+            self._publish(name)
+        return self._kernels[name]
+
+    def _publish(self, name: str) -> None:
+        """Let calls of a method on plain arrays of one state go straight to machine code."""
+        method = _METHODS.get(name, name)
+        if hasattr(type(self), method):
+            vars(self)[method] = self._kernels[name].call
+
+    def _wrenches(self, external_wrenches: ExternalWrenches) -> Floats | None:
+        """Return wrenches on all frames, (tau, f) of each, shape (6 n,)."""
+        if external_wrenches is None:
+            return None
+        wrenches = np.zeros((len(self.frames), 6))
+        for link, wrench in as_mapping('external_wrenches', external_wrenches).items():
+            k = index_of('frame', link, self.frames)
+            wrenches[k] += as_vector(f"wrench on '{link}'", wrench, 6)
+        return wrenches.ravel()
 
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike
@@ -344,8 +462,9 @@ class CompiledRobot:
         """
         t, order = np.array([as_number('time [s]', time)]), list(self._plan.order)
         kernel = self._kernels['motion']
-        timed = (t,) if kernel.takes == len(_INPUTS['motion']) else ()
-        outputs = kernel.all_outputs(q, v, tau, *timed)
+        outputs = kernel.all_outputs(
+            q, v, tau, *(t,) * (kernel.takes == len(_INPUTS[kernel.name]))
+        )
         A = self.constraint_rows(q, v, time).matrix[order]
         mass = self.mass_matrix(q)
         own = ConstraintRows.of(A, np.zeros(len(A)), np.zeros(len(A)))
@@ -360,7 +479,7 @@ class CompiledRobot:
     def _derivative(self, name: str, *inputs: ArrayLike) -> Floats:
         if name not in self._kernels:
             raise InvalidInputError('compile with derivatives=True for derivatives')
-        result = self._kernels[name].call(*inputs)
+        result = self._kernels[name].checked(*inputs)
         if result.ndim != 2:
             raise InvalidInputError('derivatives are of one state, got several')
         return result
@@ -368,28 +487,18 @@ class CompiledRobot:
     def engine(
         self, integrator: str = 'semi_implicit', projection: bool = True, halvings: int = 0
     ) -> Engine:
-        """
-        Return compiled time steps, for `kane_dynamics.Simulation`.
-
-        Raises
-        ------
-        InvalidInputError
-            If the integrator is unknown, or `halvings` not a number from 0 to 20.
-
-        """
+        if STEPS not in self._build.kernels:
+            return self._reference.engine(integrator, projection, halvings)
         as_choice('integrator', integrator, sorted(INTEGRATORS))
         check_halvings(halvings)
         projection = projection and bool(self.constraints)
-        if STEPS not in self._build.kernels:
-            return ReferenceEngine(
-                self._parameters, self.constraints, integrator, projection, self._generic, halvings
-            )
         key = integrator, projection, halvings
         if key not in self._engines:
             code = self._build.kernels[STEPS].code
             name = step_name(integrator, projection)
-            loaded = self._linker, self._parameters
-            self._engines[key] = CompiledEngine(self, name, code, *key, *loaded)
+            self._engines[key] = CompiledEngine(
+                self, self.effort, name, code, *key, self._linker, self._load
+            )
         return self._engines[key]
 
     def simulate(
@@ -398,73 +507,78 @@ class CompiledRobot:
         v: ArrayLike,
         duration: float,
         *,
-        effort: ArrayLike | None = None,
+        effort: EffortLaw | ArrayLike | None = None,
         step: float = 0.001,
         integrator: str = 'rk4',
         projection: bool = True,
         halvings: int = 0,
     ) -> Trajectory:
-        """
-        Return the motion from a state over `duration` in one compiled call.
-
-        Parameters
-        ----------
-        q, v : array_like, shapes (nq,), (nv,)
-            State at t = 0.
-        duration : float
-            [s]; rounded to whole steps.
-        effort : array_like, shape (nv,) or (n, nv), optional
-            Efforts, constant or one row for each step; zero where left out.
-        step : float
-            Length of a step [s].
-        integrator, projection, halvings
-            As for `kane_dynamics.Simulation`.
-
-        Raises
-        ------
-        InvalidInputError
-            If a shape is wrong, a number is not finite, or the integrator is unknown.
-        DivergedError, StepError
-            As for `kane_dynamics.Simulation.step`.
-
-        """
         engine = self.engine(integrator, projection, halvings)
-        if isinstance(engine, CompiledEngine):
+        if isinstance(engine, CompiledEngine) and not callable(effort):
             return engine.trajectory(q, v, duration, effort, step)
-        return simulate(
-            self.robot,
+        return super().simulate(
             q,
             v,
             duration,
             effort=effort,
-            constraints=self.constraints,
             step=step,
+            integrator=integrator,
             projection=projection,
-            engine=engine,
+            halvings=halvings,
         )
 
-    def _reference(self, name: str) -> Callable[..., Any]:
-        load, constraints = self._parameters, self.constraints
-        if name in ('forward_dynamics', 'motion'):
+    # machine code
 
-            def acceleration(q: Floats, v: Floats, tau: Floats, time: Any = (0.0,)) -> Floats:
-                found = forward_dynamics(load.robot, q, v, tau, constraints, time=float(time[0]))
-                return found.acceleration
+    def _kernel(
+        self, name: str, cached: CachedKernel, key: tuple[tuple[str, ...] | None, ...] = ()
+    ) -> Kernel:
+        """Return a kernel; attribute calls of a method go to the method where they are unusual."""
+        unusual = getattr(self, _METHODS.get(name, name), None) if name in _PLAIN else None
+        return Kernel(
+            name,
+            cached,
+            _INPUTS[name],
+            self._fallback(name, key),
+            self._linker,
+            self._load.values,
+            unusual,
+        )
 
-            return acceleration
-        if name == 'frame_poses':
-            return self._reference_poses
+    def _fallback(self, name: str, key: tuple[Any, ...]) -> Callable[..., Any]:
+        """Return what a kernel asks where it is not sure."""
+        reference = self._reference
         if name in _NEVER_SOLVED:
             return self._no_reference
-        function = getattr(dynamics, name)
-        return lambda *arrays: function(load.robot, *arrays)
+        if name in ('forward_dynamics', 'motion'):
+            return lambda q, v, tau, t=(0.0,): reference.acceleration(q, v, tau, float(t[0]))
+        if name == 'consistent_velocity':
+            return lambda q, v, t: reference.consistent_velocity(q, v, key[0], float(t[0]))
+        if name == 'consistent_acceleration':
+            return lambda q, v, a, t: reference.consistent_acceleration(
+                q, v, a, key[0], float(t[0])
+            )
+        if name == 'constrained_effort':
+            return partial(self._reference_effort, *key)
+        return cast(Callable[..., Any], getattr(reference, name))
+
+    def _reference_effort(
+        self,
+        actuated: tuple[str, ...],
+        known: tuple[str, ...] | None,
+        q: Floats,
+        v: Floats,
+        a: Floats,
+        weights: Floats,
+        switches: Floats,
+        t: Floats,
+    ) -> Floats:
+        """Return the numbers of constrained inverse dynamics."""
+        terms = [name for name, on in zip(TERMS, switches, strict=True) if on]
+        return self._reference.constrained_inverse_dynamics(
+            q, v, a, actuated, weights, known, float(t[0]), terms=terms
+        ).numbers
 
     def _no_reference(self, q: Floats, *_: Floats) -> Floats:
         """Say why machine code that solves nothing has no answer."""
         checked_coordinates(self.robot, q)
         raise InvalidInputError(f'states must be below {LARGEST_INPUT:g} here, got q = {q}')
-
-    def _reference_poses(self, q: Floats) -> Floats:
-        kinematics = forward_kinematics(self.robot, q)
-        poses = [kinematics.pose(name) for name in self.frames]
-        return np.array([[*x.position(), *x.rotation.components] for x in poses])

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import ctypes
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.algorithms.projection import projected
-from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.kernels.native import Linker, NativeModule
 from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.kernels.recording import EffortLaw
@@ -32,28 +32,16 @@ Floats = NDArray[np.float64]
 _MOST_STEPS_AT_ONCE = 10_000  # Ctrl-C waits for these
 
 
-class Motions(Protocol):
-    """The compiled robot, as far as an engine needs it."""
-
-    constraints: tuple[Constraint, ...]
-    effort: EffortLaw | None
-
-    @property
-    def robot(self) -> Robot:
-        """Return the robot with the present gravity and payloads."""
-
-    def motion(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, time: float = 0.0) -> Motion:
-        """Return accelerations and multipliers at a state."""
-
-
 class CompiledEngine:
     """
     Time steps of one integrator as machine code; see `simulation.simulation.Engine`.
 
     Parameters
     ----------
-    compiled : Motions
+    compiled : Dynamics
         The compiled robot.
+    effort : callable or None
+        The law that the steps contain.
     name : str
         Name of the step in the machine code.
     code : bytes
@@ -78,7 +66,8 @@ class CompiledEngine:
 
     def __init__(
         self,
-        compiled: Motions,
+        compiled: Dynamics,
+        effort: EffortLaw | None,
         name: str,
         code: bytes,
         integrator: str,
@@ -87,7 +76,7 @@ class CompiledEngine:
         linker: Linker,
         parameters: Parameters,
     ) -> None:
-        self._compiled = compiled
+        self._compiled, self._effort = compiled, effort
         pointers = [ctypes.c_void_p] * 6
         self._run = NativeModule(code, [name], linker).function(
             name, ctypes.c_int64, *pointers, ctypes.c_int64, ctypes.c_int64
@@ -101,7 +90,7 @@ class CompiledEngine:
 
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         """Return accelerations and multipliers at a state."""
-        return self._compiled.motion(q, v, tau, t)
+        return self._compiled.forward_dynamics(q, v, tau, t)
 
     def check_damping(self, q: Floats, t: float, h: float) -> None:
         """Check that damping is not too stiff for steps of h [s]: DivergedError."""
@@ -184,8 +173,8 @@ class CompiledEngine:
         """Return the end of the step that starts at a row."""
         now, q, v = t + row * h, tables.q[row], tables.v[row]
         tau = efforts[row if len(efforts) > 1 else 0]
-        if self._compiled.effort is not None:
-            given = self._compiled.effort(now, q, v)
+        if self._effort is not None:
+            given = self._effort(now, q, v)
             tau = tau + as_vector(f'the effort law at t = {now:g} s', given, len(tau))
         return self._reference.step(q, v, tau, now, h)
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from kane_dynamics.kernels.kernel_spec import HEALTH_LIMIT, KernelSpec
+from kane_dynamics.kernels.kernel_spec import HEALTH_LIMIT, TAKE_MORE, KernelSpec
 from kane_dynamics.kernels.loop_spec import LoopSpec
 from kane_dynamics.kernels.straight_line import Block
 
@@ -28,6 +28,7 @@ _DOUBLE_TYPE_NUMBER = 12
 def entry_text(spec: KernelSpec | LoopSpec, header: int) -> str:
     """Return ``PyObject *entry(self, args, nargs, kwnames)``; self is the table array."""
     count = len(spec.input_sizes)
+    positional_out = '' if spec.name in TAKE_MORE else f'i64 {count + 1}, label %with.out '
     lines = [
         'entry:',
         f'%table.p = getelementptr i8, ptr %self, i64 {header + _DATA}',
@@ -53,8 +54,7 @@ def entry_text(spec: KernelSpec | LoopSpec, header: int) -> str:
         '%is.out = icmp eq ptr %name, %out_keyword',
         'br i1 %is.out, label %with.out, label %slow',
         'positional:',
-        f'switch i64 %nargs, label %slow [ i64 {count}, label %without.out '
-        f'i64 {count + 1}, label %with.out ]',
+        f'switch i64 %nargs, label %slow [ i64 {count}, label %without.out {positional_out}]',
         'with.out:',
         'br label %inputs',
         'without.out:',

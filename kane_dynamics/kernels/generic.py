@@ -18,12 +18,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algorithms.forward_dynamics import solve_motion
+from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.algorithms.methods import Motion
-from kane_dynamics.constraints.base import Constraint, constraint_rows
-from kane_dynamics.model.arguments import Arguments, as_output, fill_rows
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.dynamics import AT_START, ReferenceDynamics
+from kane_dynamics.model.checks import as_choice
 from kane_dynamics.model.load import Load
 from kane_dynamics.model.robot import WORLD, Robot
-from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.model.state import checked_coordinates
+from kane_dynamics.simulation.integrators import INTEGRATORS
+from kane_dynamics.simulation.reference import ReferenceEngine, check_halvings
+from kane_dynamics.simulation.simulation import Engine
 
 Floats = NDArray[np.float64]
 
@@ -87,19 +92,6 @@ def _depths(robot: Robot) -> list[int]:
     return depths
 
 
-def coriolis_by_columns(robot: Robot, effort: Callable[..., Any]) -> Callable[..., Floats]:
-    """Return C from compiled products C x."""
-
-    def coriolis(q: Floats, v: Floats) -> Floats:
-        checked_coordinates(robot, q)
-        columns: Floats = effort(q, v, np.eye(robot.nv))
-        return columns.T
-
-    nq, nv = robot.nq, robot.nv
-    arguments = Arguments('coriolis_matrix', ('q', 'v'), (nq, nv), {})
-    return over_rows(arguments, coriolis, (nv, nv))
-
-
 @dataclass(frozen=True, eq=False)
 class GenericTerms:
     """M and C v + g from compiled recursions; see `simulation.reference.Terms`."""
@@ -123,56 +115,66 @@ class GenericTerms:
         force: Floats = self.bias(q, v)
         return force
 
-    def motion(
+
+class LargeDynamics(ReferenceDynamics):
+    """
+    The reference on compiled recursions.
+
+    Parameters
+    ----------
+    load, constraints, frames
+        As for `ReferenceDynamics`.
+    inertial_effort, bias : callable
+        M a, and C v + g, in machine code.
+
+    """
+
+    def __init__(
         self,
+        load: Load,
         constraints: Sequence[Constraint],
+        frames: Sequence[str],
+        inertial_effort: Callable[..., Any],
+        bias: Callable[..., Any],
+    ) -> None:
+        super().__init__(load, constraints, frames)
+        self._terms = GenericTerms(load, inertial_effort, bias)
+
+    def mass_matrix(self, q: ArrayLike, out: Floats | None = None) -> Floats:
+        """Return M, shape (nv, nv)."""
+
+        def mass(q: Floats) -> Floats:
+            checked_coordinates(self.robot, q)
+            return self._terms.mass_matrix(q)
+
+        return self._array('mass_matrix', mass, (self.robot.nv,) * 2, out, q=q)
+
+    def forward_dynamics(
+        self,
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike,
-        t: float,
+        time: ArrayLike = AT_START,
+        method: str = 'gauss',
+        *,
+        speeds: GeneralizedSpeeds | None = None,
     ) -> Motion:
-        """Return accelerations and multipliers under constraints."""
-        coordinates, speeds = checked_coordinates(self.robot, q), checked_speeds(self.robot, v)
-        efforts = np.array(checked_speeds(self.robot, tau, 'tau'))
-        at_q, at_v = np.array(coordinates), np.array(speeds)
-        mass, bias = self.mass_matrix(at_q), self.bias_force(at_q, at_v)
-        rows = constraint_rows(self.robot, constraints, coordinates, speeds, t)
-        return solve_motion(self.robot, rows, mass, bias, at_v, efforts)
+        """Return accelerations and multipliers under the constraints."""
+        if method != 'gauss' or speeds is not None:
+            return super().forward_dynamics(q, v, tau, time, method, speeds=speeds)
+        return self._motions(self._by_gauss, q, v, tau, time)
 
-    def functions(self, constraints: Sequence[Constraint]) -> dict[str, Callable[..., Floats]]:
-        """Return what a compiled robot offers, one state or rows of states."""
-        robot, nq, nv = self.robot, self.robot.nq, self.robot.nv
+    def _by_gauss(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
+        rows = self.constraint_rows(q, v, t)
+        mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, v)
+        return solve_motion(self.robot, rows, mass, bias, v, np.array(tau))
 
-        def acceleration(q: Floats, v: Floats, tau: Floats, time: Floats) -> Floats:
-            return self.motion(constraints, q, v, tau, float(time[0])).acceleration
-
-        def mass(q: Floats) -> Floats:
-            checked_coordinates(robot, q)
-            return self.mass_matrix(q)
-
-        state, clock = ('q', 'v', 'tau', 'time'), {'time': np.zeros(1)}
-        forward = Arguments('forward_dynamics', state, (nq, nv, nv, 1), clock)
-        return {
-            'mass_matrix': over_rows(Arguments('mass_matrix', ('q',), (nq,), {}), mass, (nv, nv)),
-            'forward_dynamics': over_rows(forward, acceleration, (nv,)),
-        }
-
-
-def over_rows(
-    arguments: Arguments, function: Callable[..., Floats], shape: tuple[int, ...]
-) -> Callable[..., Floats]:
-    """Return a function of one state as one of a state or of rows of states, with ``out``."""
-
-    def call(*inputs: Any, out: Floats | None = None, **named: Any) -> Floats:
-        arrays, out, count = arguments.gathered(inputs, named, out)
-        if count is None:
-            result = as_output(shape, out)
-            finite = all(np.isfinite(x).all() for x in arrays)
-            result[...] = function(*arrays) if finite else np.nan
-            return result
-        result = as_output((count, *shape), out)
-        full = [np.broadcast_to(x, (count, x.shape[-1])) for x in arrays]
-        fill_rows(function, full, result, range(count))
-        return result
-
-    return call
+    def engine(
+        self, integrator: str = 'semi_implicit', projection: bool = True, halvings: int = 0
+    ) -> Engine:
+        """Return the time steps."""
+        as_choice('integrator', integrator, sorted(INTEGRATORS))
+        check_halvings(halvings)
+        return ReferenceEngine(
+            self._load, self.constraints, integrator, projection, self._terms, halvings
+        )

@@ -43,6 +43,9 @@ class Kernel:
         Loads the machine code.
     parameters : ndarray
         What the machine code reads at each call besides its inputs; see `parameters`.
+    unusual : callable, optional
+        Takes the calls of `call` that are not on plain arrays of one state; `checked` where left
+        out.
 
     Attributes
     ----------
@@ -67,6 +70,7 @@ class Kernel:
         reference: Reference,
         linker: Linker,
         parameters: Floats = NO_PARAMETERS,
+        unusual: Callable[..., Any] | None = None,
     ) -> None:
         self.name = name
         self.instructions = cached.instructions
@@ -84,7 +88,7 @@ class Kernel:
             f'{name}_batch', None, *pointers, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
         )
         self._parameters = parameters
-        self.call = make_entry(module, name, self._checked_call, parameters)
+        self.call = make_entry(module, name, unusual or self.checked, parameters)
 
     def all_outputs(self, *inputs: Any) -> list[Floats] | None:
         """Return every output at one state, or None where the machine code has none."""
@@ -110,7 +114,8 @@ class Kernel:
             )
         return found
 
-    def _checked_call(self, *inputs: Any, out: Floats | None = None, **named: Any) -> Floats:
+    def checked(self, *inputs: Any, out: Floats | None = None, **named: Any) -> Floats:
+        """Return the first output for one state or many, of whatever can be arrays of them."""
         arrays, out, rows = self._arguments.gathered(inputs, named, out)
         if rows is not None:
             return self._batch(arrays, rows, out)

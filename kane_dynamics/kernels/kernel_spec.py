@@ -12,6 +12,10 @@ HEALTH_LIMIT = 1e-6  # relative pivots below this go to the reference solve
 LARGEST_INPUT = 1e13
 
 
+# Kernels whose methods take more than the inputs and `out`, which then comes by keyword alone.
+TAKE_MORE = ('forward_dynamics', 'inverse_dynamics')
+
+
 @dataclass(frozen=True)
 class KernelSpec:
     """

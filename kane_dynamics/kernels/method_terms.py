@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.terms import ReferenceTerms
-from kane_dynamics.constraints.base import Constraint, ConstraintRows
+from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.model.load import Load
-from kane_dynamics.model.robot import Robot
 
 Floats = NDArray[np.float64]
 
@@ -29,56 +27,40 @@ class CompiledTerms:
 
     Parameters
     ----------
-    load : Load
-        The robot and what it carries.
-    constraints : sequence of Constraint
-        All rows.
-    calls : mapping of str to callable
-        Functions of a compiled robot.
+    dynamics : Dynamics
+        The compiled robot.
     kernels : mapping of str to Kernel
         Those that ``methods=True`` adds.
 
     """
 
-    load: Load
-    constraints: Sequence[Constraint]
-    calls: Mapping[str, Callable[..., Any]]
+    dynamics: Dynamics
     kernels: Mapping[str, Kernel]
 
     @property
-    def robot(self) -> Robot:
-        """Return the robot with the present gravity and payloads."""
-        return self.load.robot
-
-    @property
     def _reference(self) -> ReferenceTerms:
-        return ReferenceTerms(self.robot, self.constraints)
+        return ReferenceTerms(self.dynamics.robot, self.dynamics.constraints)
 
     def mass_matrix(self, q: Floats) -> Floats:
         """Return M, shape (nv, nv)."""
-        mass: Floats = self.calls['mass_matrix'](q)
-        return mass
+        return self.dynamics.mass_matrix(q)
 
     def bias_force(self, q: Floats, v: Floats) -> Floats:
         """Return C v + g, shape (nv,)."""
-        bias: Floats = self.calls['bias_force'](q, v)
-        return bias
+        return self.dynamics.bias_force(q, v)
 
     def gravity_force(self, q: Floats) -> Floats:
         """Return g, shape (nv,)."""
-        gravity: Floats = self.calls['gravity_force'](q)
-        return gravity
+        return self.dynamics.gravity_force(q)
 
     def mass_rate(self, q: Floats, v: Floats) -> Floats:
         """Return dM/dt = C + C' (52), shape (nv, nv)."""
-        coriolis: Floats = self.calls['coriolis_matrix'](q, v)
+        coriolis = self.dynamics.coriolis_matrix(q, v)
         return coriolis + coriolis.T
 
     def newton_euler(self, q: Floats, v: Floats, a: Floats) -> Floats:
         """Return M a + C v + g by one run of dqNE, armature included, shape (nv,)."""
-        friction = self.robot.damping * v + self.robot.friction * np.sign(v)
-        effort: Floats = self.calls['inverse_dynamics'](q, v, a) - friction
-        return effort
+        return self.dynamics.inverse_dynamics(q, v, a) - self.dynamics.friction_force(v)
 
     def gibbs_gradient(self, q: Floats, v: Floats, a: Floats) -> Floats:
         """Return dS/da = M a + C v (55), shape (nv,)."""
@@ -92,9 +74,8 @@ class CompiledTerms:
         if 'lagrange_terms' not in self.kernels:
             return self._reference.lagrange_terms(q, v)
         stack, mass, velocity_force = self.kernels['lagrange_terms'].outputs(q, v)
-        return list(stack.reshape(-1, 6, self.robot.nv)), mass, velocity_force
+        return list(stack.reshape(-1, 6, self.dynamics.robot.nv)), mass, velocity_force
 
     def rows(self, q: Floats, v: Floats, t: float) -> ConstraintRows:
         """Return the constraint rows."""
-        rows: ConstraintRows = self.calls['constraint_rows'](q, v, t)
-        return rows
+        return self.dynamics.constraint_rows(q, v, t)

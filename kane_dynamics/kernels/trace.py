@@ -173,7 +173,7 @@ class Tracer:
     def mass_matrix(self) -> KernelSpec:
         """Trace M."""
         nv = self.robot.nv
-        lower = self._mass
+        lower = self.mass
         entries = [[lower[max(i, j)].get(min(i, j), 0.0) for j in range(nv)] for i in range(nv)]
         return self.spec('mass_matrix', [self.q], [matrix(entries, nv)], [(nv, nv)])
 
@@ -219,15 +219,15 @@ class Tracer:
         """Trace speeds h after v with implicit friction, forces at `a`: (q, v, a, tau, (t, h))."""
         h = ca.SX.sym('h')
         drag = implicit_drag(self.robot, self.a, STICTION_SPEED)
-        momentum = symmetric_product(self._mass, self.v)
+        momentum = symmetric_product(self.mass, self.v)
         bias = newton_euler(self.light, self.light_q, self.a, self.at_rest)
         force = [p + h * (u - c) for p, u, c in zip(momentum, self.tau, bias, strict=True)]
-        rows = self._rows(self.q, self.a, self.t)
-        damped = [{**row, k: row[k] + h * drag[k]} for k, row in enumerate(self._mass)]
+        rows = self.rows(self.q, self.a, self.t)
+        damped = [{**row, k: row[k] + h * drag[k]} for k, row in enumerate(self.mass)]
         solved = solve_constrained(
             factor_tree(damped),
             force,
-            self._system(rows),
+            self.system(rows),
             list(rows.velocity_after(self.v, h)),
             (self.a, list(rows.velocity)),
         )
@@ -248,7 +248,7 @@ class Tracer:
         """Trace whether middle speeds follow from the start: (q, v, v_middle, tau, (t, h))."""
         h = ca.SX.sym('h')
         excess = excess_jump(
-            lambda x: symmetric_product(self._mass, x),
+            lambda x: symmetric_product(self.mass, x),
             self.v,
             forecast(self.v, self._solution.x, h),
             self.a,
@@ -260,15 +260,15 @@ class Tracer:
     @cached_property
     def holonomic(self) -> dict[int, Any]:
         """Return the violations of the rows that are holonomic, by the number of the row."""
-        positions = self._state_rows.positions
+        positions = self.state_rows.positions
         return {k: phi for k, phi in enumerate(positions) if phi is not None}
 
     def place(self) -> KernelSpec:
         """Trace one Newton step of the coordinates onto the holonomic rows."""
-        violation = [-self.holonomic.get(k, 0.0) for k in range(len(self._state_rows))]
-        system = self._system(self._state_rows, holonomic=True)
+        violation = [-self.holonomic.get(k, 0.0) for k in range(len(self.state_rows))]
+        system = self.system(self.state_rows, holonomic=True)
         solved = solve_constrained(
-            factor_tree(self._mass), self.at_rest, system, violation, watch=False
+            factor_tree(self.mass), self.at_rest, system, violation, watch=False
         )
         q = integrate_coordinates(self.robot, self.q, solved.x, 1.0)
         inputs, health = [self.q, [self.t]], ca.SX(solved.health)
@@ -284,7 +284,7 @@ class Tracer:
         health = HEALTHY
         if self.plan.certain:
             systems = [
-                self._system(self._rows(q, self.at_rest, t), holonomic=True)
+                self.system(self.rows(q, self.at_rest, t), holonomic=True)
                 for q, t in zip(ends, times, strict=True)
             ]
             before, after = ([system.rows[k] for k in system.order] for system in systems)
@@ -293,9 +293,9 @@ class Tracer:
 
     def project(self) -> KernelSpec:
         """Trace the speeds onto the rows, and the rank; ill where the coordinates are off them."""
-        system, b0 = self._system(self._state_rows), list(self._state_rows.velocity)
+        system, b0 = self.system(self.state_rows), list(self.state_rows.velocity)
         gap = [-x for x in row_residuals(system.rows, self.v, b0)]
-        solved = solve_constrained(factor_tree(self._mass), self.at_rest, system, gap, watch=False)
+        solved = solve_constrained(factor_tree(self.mass), self.at_rest, system, gap, watch=False)
         v = [a + b for a, b in zip(self.v, solved.x, strict=True)]
         health = solved.health_of_speeds(v, b0)
         for k, phi in self.holonomic.items():  # as `algorithms.projection` ends
@@ -311,7 +311,7 @@ class Tracer:
 
         Rows ``N(q, v, a) - A' lambda`` (required effort), ``A a - b``; columns: tangent of q, v.
         """
-        robot, rows = self.robot, self._state_rows.take(self.plan.order)
+        robot, rows = self.robot, self.state_rows.take(self.plan.order)
         count = len(rows)
         multipliers = symbols('lambda', count)
         effort = list(required_effort(self.light, self.light_q, self.v, self.a))
@@ -330,7 +330,7 @@ class Tracer:
 
     def constraint_rows(self) -> KernelSpec:
         """Trace A, b0, b and Phi of all rows; Phi is 0 for rows that are not holonomic."""
-        rows = self._state_rows
+        rows = self.state_rows
         A = matrix(rows.matrix, self.robot.nv)
         violation = [self.holonomic.get(k, 0.0) for k in range(len(rows))]
         outputs = [A, column(rows.velocity), column(rows.acceleration), column(violation)]
@@ -340,7 +340,7 @@ class Tracer:
 
     def inputs_of_forward_dynamics(self) -> list[Symbols]:
         """Return q, v, tau, and t where a constraint depends on it."""
-        rows = self._state_rows
+        rows = self.state_rows
         parts = [ca.SX(x) for x in [*rows.matrix.ravel(), *rows.velocity, *rows.acceleration]]
         timed = bool(parts) and ca.depends_on(ca.vertcat(*parts), self.t)
         return [self.q, self.v, self.tau] + ([[self.t]] if timed else [])
@@ -348,7 +348,7 @@ class Tracer:
     def _forward(self, name: str, inputs: list[Symbols], outputs: int) -> KernelSpec:
         nv = self.robot.nv
         solved = self._solution
-        rows = self._state_rows
+        rows = self.state_rows
         A = sparse_rows(rows.matrix)
         pull: list[Any] = [0.0] * nv
         for row, multiplier in zip(A, solved.multipliers, strict=True):
@@ -365,11 +365,11 @@ class Tracer:
         """Return accelerations, multipliers and health."""
         friction = joint_friction(self.robot, self.v)
         force = [u - c - f for u, c, f in zip(self.tau, self._bias, friction, strict=True)]
-        rows = self._state_rows
+        rows = self.state_rows
         return solve_constrained(
-            factor_tree(self._mass),
+            factor_tree(self.mass),
             force,
-            self._system(rows),
+            self.system(rows),
             list(rows.acceleration),
             (self.v, list(rows.velocity)),
         )
@@ -379,17 +379,21 @@ class Tracer:
         return newton_euler(self.light, self.light_q, self.v, self.at_rest)
 
     @cached_property
-    def _mass(self) -> LowerTriangle:
+    def mass(self) -> LowerTriangle:
+        """Return the lower triangle of M."""
         return composite_mass_matrix(self.light, self.light_q)
 
     @cached_property
-    def _state_rows(self) -> ConstraintRows:
-        return self._rows(self.q, self.v, self.t)
+    def state_rows(self) -> ConstraintRows:
+        """Return the rows at q, v, t."""
+        return self.rows(self.q, self.v, self.t)
 
-    def _system(self, rows: ConstraintRows, *, holonomic: bool = False) -> SparseRows:
+    def system(self, rows: ConstraintRows, *, holonomic: bool = False) -> SparseRows:
+        """Return rows as a solve treats them."""
         return self.plan.system(rows, sparse_rows(rows.matrix), holonomic=holonomic)
 
-    def _rows(self, q: Any, v: Any, t: Any) -> ConstraintRows:
+    def rows(self, q: Any, v: Any, t: Any) -> ConstraintRows:
+        """Return the rows at a state."""
         return constraint_rows(self.robot, self.constraints, q, v, t)
 
     def _on_speeds(self, name: str, inputs: Sequence[Symbols], tau: Any) -> KernelSpec:

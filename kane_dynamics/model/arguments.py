@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
-from kane_dynamics.model.checks import as_numbers
+from kane_dynamics.model.checks import as_numbers, came
 
 Floats = NDArray[np.float64]
 _Result = TypeVar('_Result')
@@ -85,6 +85,24 @@ class Arguments:
             shapes = f'({size},) or (B, {size})' if 2 in dimensions else f'({size},)'
             raise InvalidInputError(f'{name}: need shape {shapes}, got {array.shape}')
         return np.require(array, requirements=('C', 'A'))
+
+
+def as_times(time: ArrayLike) -> Floats:
+    """
+    Return one time [s] as an array of one number, or many, shape (B,) or (B, 1), as rows of one.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are not finite real numbers, or have another shape.
+
+    """
+    times = as_numbers('time [s]', time)
+    if times.ndim > 2 or (times.ndim == 2 and times.shape[1] != 1):
+        raise InvalidInputError(f'time [s]: need one number or shape (B,), got {times.shape}')
+    if not np.isfinite(times).all():
+        raise InvalidInputError(f'time [s]: need finite numbers, got {came(time)}')
+    return times.reshape(1) if times.ndim == 0 else np.require(times.reshape(-1, 1), None, 'C')
 
 
 def as_output(shape: tuple[int, ...], out: Any) -> Floats:

@@ -93,7 +93,7 @@ class Dynamics:
     def motion(self, q: Floats, v: Floats, tau: Floats) -> kd.Motion:
         """Return `kane_dynamics.forward_dynamics` under the model's constraints."""
         if self._fast is not None:
-            return self._fast.motion(q, v, tau)
+            return self._fast.forward_dynamics(q, v, tau)
         return kd.forward_dynamics(self.model.robot, q, v, tau, self.model.constraints)
 
     def constraint_rows(self, q: Floats, v: Floats) -> kd.constraints.ConstraintRows:

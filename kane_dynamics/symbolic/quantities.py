@@ -47,7 +47,7 @@ def traced_quantities(robot: Robot, constraints: Sequence[Constraint]) -> ca.Fun
     quantities = [
         tracer.mass_matrix().function(column(q))[0],
         tracer.coriolis_matrix().function(column(q), column(v))[0],
-        column(newton_euler(robot, q, v, tracer.at_rest, gravity=False)),
+        column(newton_euler(robot, q, v, tracer.at_rest, gravity=0.0)),
         tracer.gravity_force().function(column(q))[0],
         column(joint_friction(robot, v)),
         column(coordinate_rates(robot, q, v)),

@@ -116,7 +116,7 @@ def accelerations(
     if method == COMPILED:
         fast = kd.compile(case.robot, case.constraints)
         progress(len(samples))
-        return np.array(fast.forward_dynamics(q, v, tau))
+        return np.array(fast.acceleration(q, v, tau))
     rows = []
     for state in zip(q, v, tau, strict=True):
         motion = kd.forward_dynamics(case.robot, *state, case.constraints, method)

@@ -16,7 +16,7 @@ from studies.speed.single_calls import difference
 Floats = NDArray[np.float64]
 FUNCTIONS = {
     'inverse_dynamics': 3,
-    'forward_dynamics': 3,
+    'acceleration': 3,
     'bias_force': 2,
     'gravity_force': 1,
     'mass_matrix': 1,
@@ -58,7 +58,7 @@ def _errors(case: robots.Case, fast: kd.CompiledRobot, states: int) -> Iterator[
     for name, takes in FUNCTIONS.items():
         compiled, arrays = getattr(fast, name), []
         for sample in samples:
-            third = sample.tau if name == 'forward_dynamics' else sample.a
+            third = sample.tau if name == 'acceleration' else sample.a
             arrays.append((sample.q, sample.v, third)[:takes])
         batch = compiled(*[np.array(column) for column in zip(*arrays, strict=True)])
         for inputs, row in zip(arrays, batch, strict=True):
@@ -73,7 +73,7 @@ def _errors(case: robots.Case, fast: kd.CompiledRobot, states: int) -> Iterator[
 
 
 def _reference(case: robots.Case, name: str, inputs: tuple[Floats, ...]) -> Floats:
-    if name == 'forward_dynamics':
+    if name == 'acceleration':
         return kd.forward_dynamics(case.robot, *inputs, case.constraints).acceleration
     result: Floats = getattr(kd, name)(case.robot, *inputs)
     return result

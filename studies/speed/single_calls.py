@@ -98,7 +98,7 @@ def tiago_rows(effort: Effort) -> Iterator[Row]:
     )
     yield from compare(
         f'constrained forward dynamics, {name}, 3 rows',
-        fast.forward_dynamics,
+        fast.acceleration,
         (case.q, case.v, case.tau),
         *forward(peer, case),
         effort,
@@ -126,7 +126,7 @@ def chain_rows(effort: Effort) -> Iterator[Row]:
     )
     yield from compare(
         'forward dynamics, chain of 9',
-        fast.forward_dynamics,
+        fast.acceleration,
         efforts,
         *forward(peer, case),
         effort,
@@ -134,7 +134,7 @@ def chain_rows(effort: Effort) -> Iterator[Row]:
     )
     yield from compare(
         'forward dynamics, chain of 9',
-        fast.forward_dynamics,
+        fast.acceleration,
         efforts,
         *simulator.forward(*efforts),
         effort,
@@ -147,7 +147,7 @@ def mobile_arm_rows(effort: Effort) -> Iterator[Row]:
     fast = kd.compile(case.robot, case.constraints)
     yield from compare(
         'constrained forward dynamics, platform with arm (nv 9), one row',
-        fast.forward_dynamics,
+        fast.acceleration,
         (case.q, case.v, case.tau),
         *forward(PinocchioTwin(case.robot), case),
         effort,
@@ -169,7 +169,7 @@ def long_chain_rows(effort: Effort) -> Iterator[Row]:
     )
     yield from compare(
         'forward dynamics, chain of 50',
-        fast.forward_dynamics,
+        fast.acceleration,
         (case.q, case.v, case.tau),
         *forward(peer, case),
         effort,

@@ -177,7 +177,7 @@ def test_compiled_is_the_reference(compiled):
         v, tau, tangent = rng.uniform(-1, 1, (3, robot.nv))
         q = kd.integrate(robot, robot.neutral(), tangent, 1.0)
         expected = kd.forward_dynamics(robot, q, v, tau, rows, time=0.3)
-        motion = fast.motion(q, v, tau, 0.3)
+        motion = fast.forward_dynamics(q, v, tau, 0.3)
         for name in ('acceleration', 'multipliers', 'constraint_force'):
             want = getattr(expected, name)
             # roundoff times the condition of rows and mass matrix, up to 1e3 here

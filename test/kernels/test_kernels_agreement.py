@@ -43,8 +43,8 @@ class TestEveryRobot:
         for _ in range(STATES):
             q, v, tau = case.state(rng)
             expected = kd.forward_dynamics(case.robot, q, v, tau, case.constraints)
-            assert error(fast.forward_dynamics(q, v, tau), expected.acceleration) < AGREEMENT
-            motion = fast.motion(q, v, tau)
+            assert error(fast.acceleration(q, v, tau), expected.acceleration) < AGREEMENT
+            motion = fast.forward_dynamics(q, v, tau)
             assert error(motion.acceleration, expected.acceleration) < AGREEMENT
             assert error(motion.multipliers, expected.multipliers) < AGREEMENT
             assert error(motion.constraint_force, expected.constraint_force) < AGREEMENT
@@ -81,7 +81,7 @@ def test_quaternions_slightly_off_unit(name, pair, rng):
         expected = reference(case, function, q, v, a)
         assert error(compiled_value(fast, function, q, v, a), expected) < AGREEMENT
     expected = kd.forward_dynamics(case.robot, q, v, a).acceleration
-    assert error(fast.forward_dynamics(q, v, a), expected) < AGREEMENT
+    assert error(fast.acceleration(q, v, a), expected) < AGREEMENT
     assert error(fast.frame_poses(q), reference_poses(case.robot, fast.frames, q)) < AGREEMENT
 
 
@@ -128,7 +128,7 @@ def test_robot_without_joints_and_without_frames():
     nobody = kd.Robot('nobody', [])
     fast, nothing = kd.compile(nobody, cache=False), np.zeros(0)
     assert fast.mass_matrix(nothing).shape == (0, 0)
-    assert fast.forward_dynamics(nothing, nothing, nothing).shape == (0,)
+    assert fast.acceleration(nothing, nothing, nothing).shape == (0,)
     assert fast.potential_energy(nothing) == 0.0
     assert fast.frame_poses(nothing).shape == (0, 7)
 
@@ -141,6 +141,6 @@ def test_tip_without_mass_has_no_forward_dynamics(pair):
     q, v, a = np.array([0.1, 0.2, 0.3]), np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0])
     expected = kd.inverse_dynamics(robot, q, v, a)
     assert error(fast.inverse_dynamics(q, v, a), expected) < AGREEMENT
-    for solve in (fast.forward_dynamics, fast.motion):
+    for solve in (fast.acceleration, fast.forward_dynamics):
         with pytest.raises(kd.exceptions.SingularMassMatrixError, match='not positive definite'):
             solve(q, v, a)

@@ -44,7 +44,7 @@ def results(fast):
     """Return numbers of a compiled crane, all bits of which are compared."""
     q, v, tau = np.array([0.3, 0.4]), np.array([0.5, -0.6]), np.array([0.7, 0.8])
     run = fast.simulate(q, v, 0.1, effort=tau)
-    return np.r_[fast.inverse_dynamics(q, v, tau), fast.forward_dynamics(q, v, tau), run.q[-1]]
+    return np.r_[fast.inverse_dynamics(q, v, tau), fast.acceleration(q, v, tau), run.q[-1]]
 
 
 def only_file(folder):

@@ -23,7 +23,7 @@ INPUTS = {
     'potential_energy': 'q',
     'mass_matrix': 'q',
     'coriolis_matrix': 'qv',
-    'forward_dynamics': 'qva',
+    'acceleration': 'qva',
 }
 
 
@@ -60,7 +60,7 @@ def kernel_of(robot, name):
 
 
 def reference(robot, name, *state):
-    if name == 'forward_dynamics':
+    if name == 'acceleration':
         return kd.forward_dynamics(robot, *state).acceleration
     return getattr(kd, name)(robot, *state)
 
@@ -185,14 +185,14 @@ def test_midpoint_steps_that_are_too_long_go_to_the_reference(driven):
 def test_motion_without_constraints(driven):
     robot, fast = driven
     q, v, tau = random_state(robot, np.random.default_rng(3))
-    motion = fast.motion(q, v, tau)
+    motion = fast.forward_dynamics(q, v, tau)
     expected = kd.forward_dynamics(robot, q, v, tau)
     # roundoff times the condition of M, about 1e3
     scale = np.abs(expected.acceleration).max()
     assert_allclose(motion.acceleration, expected.acceleration, rtol=0, atol=1e-12 * scale)
     assert (motion.rank, motion.labels, len(motion.multipliers)) == (0, (), 0)
     with pytest.raises(InvalidInputError, match='q: need shape'):
-        fast.motion(q[1:], v, tau)
+        fast.forward_dynamics(q[1:], v, tau)
 
 
 def test_only_what_is_handed_on_runs_body_after_body():

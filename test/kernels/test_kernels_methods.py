@@ -32,7 +32,7 @@ def test_methods_on_compiled_terms(name, method, rng):
     for _ in range(3):
         q, v, _ = case.state(rng)
         expected = kd.forward_dynamics(case.robot, q, v, tau, case.constraints, method)
-        motion = fast.motion(q, v, tau, method=method)
+        motion = fast.forward_dynamics(q, v, tau, method=method)
         scale = 1.0 + np.abs(expected.acceleration).max()
         gap = np.abs(motion.acceleration - expected.acceleration).max()
         assert gap <= AGREEMENT * scale
@@ -50,7 +50,7 @@ def test_rows_that_coincide_at_one_state(method):
     case, fast = compiled('dead_centre')
     q, v = DEAD_CENTRE
     tau = np.array([0.3, -0.1, 0.2, 0.5])
-    motion = fast.motion(q, v, tau, method=method)
+    motion = fast.forward_dynamics(q, v, tau, method=method)
     expected = kd.forward_dynamics(case.robot, q, v, tau, case.constraints)
     scale = np.abs(expected.acceleration).max()
     assert motion.rank == expected.rank == 1
@@ -67,7 +67,7 @@ def test_generalized_speeds(method, rng):
     )
     tau = rng.normal(size=size)
     expected = kd.forward_dynamics(case.robot, q, v, tau, case.constraints)
-    motion = fast.motion(q, v, tau, method=method, speeds=speeds)
+    motion = fast.forward_dynamics(q, v, tau, method=method, speeds=speeds)
     scale = np.abs(expected.acceleration).max()
     assert_allclose(motion.acceleration, expected.acceleration, rtol=0, atol=AGREEMENT * scale)
 
@@ -78,7 +78,7 @@ def test_large_robots_take_what_is_not_compiled_from_the_reference(method, rng):
     fast = _large()
     q, v, tau = rng.uniform(-1, 1, (3, 26))
     expected = kd.forward_dynamics(robot, q, v, tau, method=method)
-    motion = fast.motion(q, v, tau, method=method)
+    motion = fast.forward_dynamics(q, v, tau, method=method)
     scale = np.abs(expected.acceleration).max()
     # the condition of M is 1e5 here
     assert_allclose(motion.acceleration, expected.acceleration, rtol=0, atol=1e-9 * scale)
@@ -101,7 +101,7 @@ def test_redundant_rows_depending_on_time(rng):
     fast = kd.compile(robot, [constraint], methods=True, cache=False)
     q, v, _ = random_state(robot, rng)
     tau = rng.normal(size=robot.nv)
-    motions = [fast.motion(q, v, tau, 0.6, method=method) for method in METHODS]
+    motions = [fast.forward_dynamics(q, v, tau, 0.6, method=method) for method in METHODS]
     scale = np.abs(motions[0].acceleration).max()
     for motion in motions[1:]:
         gap = np.abs(motion.acceleration - motions[0].acceleration).max()
@@ -114,11 +114,11 @@ def test_methods_must_be_compiled():
     fast = kd.compile(case.robot, case.constraints, cache=False)
     zero = np.zeros(case.robot.nv)
     with pytest.raises(InvalidInputError, match='methods=True'):
-        fast.motion(case.robot.neutral(), zero, zero, method='kane')
+        fast.forward_dynamics(case.robot.neutral(), zero, zero, method='kane')
 
 
 def test_unknown_methods_are_refused():
     case, fast = compiled('sled')
     zero = np.zeros(case.robot.nv)
     with pytest.raises(InvalidInputError, match='must be one of'):
-        fast.motion(case.robot.neutral(), zero, zero, method='hamilton')
+        fast.forward_dynamics(case.robot.neutral(), zero, zero, method='hamilton')

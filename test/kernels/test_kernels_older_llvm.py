@@ -33,7 +33,7 @@ def test_every_function_of_a_robot(older, pair, rng):
         q, v, tau = rng.normal(size=(3, *count, 2))
         for name, inputs in (
             ('inverse_dynamics', (q, v, tau)),
-            ('forward_dynamics', (q, v, tau)),
+            ('acceleration', (q, v, tau)),
             ('mass_matrix', (q,)),
             ('frame_poses', (q,)),
         ):

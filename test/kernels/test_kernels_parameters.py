@@ -91,10 +91,10 @@ def test_forward_dynamics_under_constraints(loaded, rng):
         q, v, tau = case.state(rng)
         expected = kd.forward_dynamics(case.robot, q, v, tau, case.constraints)
         size = 10.0  # conditions of M here: a digit of the accelerations
-        assert error(fast.forward_dynamics(q, v, tau), expected.acceleration) < size * AGREEMENT
-        motion = fast.motion(q, v, tau)
+        assert error(fast.acceleration(q, v, tau), expected.acceleration) < size * AGREEMENT
+        motion = fast.forward_dynamics(q, v, tau)
         assert error(motion.constraint_force, expected.constraint_force) < size * AGREEMENT
-        many = fast.forward_dynamics(np.tile(q, (5, 1)), v, tau)
+        many = fast.acceleration(np.tile(q, (5, 1)), v, tau)
         assert error(many[-1], expected.acceleration) < size * AGREEMENT
 
 
@@ -104,7 +104,7 @@ def test_every_method_of_forward_dynamics(rng):
     q, v, tau = built.state(rng)
     for method in METHODS:
         expected = kd.forward_dynamics(built.robot, q, v, tau, built.constraints, method=method)
-        found = fast.motion(q, v, tau, method=method)
+        found = fast.forward_dynamics(q, v, tau, method=method)
         assert error(found.acceleration, expected.acceleration) < 10.0 * AGREEMENT, method
 
 
@@ -160,7 +160,7 @@ def test_states_of_the_reference_follow(rng):
     built = _set(case, fast, frames, rng)
     before = fast.fallbacks
     expected = kd.forward_dynamics(built.robot, q, v, tau, built.constraints).acceleration
-    assert error(fast.forward_dynamics(q, v, tau), expected) < AGREEMENT
+    assert error(fast.acceleration(q, v, tau), expected) < AGREEMENT
     assert fast.fallbacks == before + 1
     steps = fast.simulate(q, v, 2e-3, effort=tau)
     by_reference = kd.simulate(built.robot, q, v, 2e-3, effort=tau, constraints=built.constraints)
@@ -239,7 +239,7 @@ def test_nothing_is_compiled_and_no_memory_is_kept(monkeypatch):
         for k in range(count):
             vector[0] = k
             fast.set_gravity(vector)
-            fast.inverse_dynamics(q, v, a, out)
+            fast.inverse_dynamics(q, v, a, out=out)
         for k in range(count // 100):
             fast.set_payload(frame, float(k))
         return _resident()

@@ -45,11 +45,11 @@ def test_a_row_that_begins_to_bind_later_binds():
     q, v, tau = np.array([0.3, -0.4]), np.zeros(2), np.array([3.0, -2.0])
     free = kd.forward_dynamics(robot, q, v, tau).acceleration
     for t, braked in ((0.0, False), (2.0, False), (6.0, True), (60.0, True)):
-        got = fast.forward_dynamics(q, v, tau, np.array([t]))
+        got = fast.acceleration(q, v, tau, t)
         expected = kd.forward_dynamics(robot, q, v, tau, rows, time=t)
         assert_allclose(got, expected.acceleration, rtol=AGREEMENT, atol=AGREEMENT)
         assert expected.rank == int(braked)
-        assert fast.motion(q, v, tau, t).rank == int(braked)
+        assert fast.forward_dynamics(q, v, tau, t).rank == int(braked)
         if braked:
             assert abs(got[1]) < 1e-12
         else:
@@ -63,9 +63,9 @@ def test_rows_that_contradict_from_some_time_on_raise_then():
     late = c.pfaffian(robot, lambda q, t: np.eye(3)[0], lambda q, t: ramp(t - 5.0) ** 2)
     rows = (late, c.lock(robot, 'base'))
     fast = kd.compile(robot, rows, cache=False)
-    assert_allclose(fast.forward_dynamics(zero, zero, np.ones(3), np.array([4.0])), 0.0)
+    assert_allclose(fast.acceleration(zero, zero, np.ones(3), 4.0), 0.0)
     for solve in (
-        lambda: fast.forward_dynamics(zero, zero, np.ones(3), np.array([6.0])),
+        lambda: fast.acceleration(zero, zero, np.ones(3), 6.0),
         lambda: kd.forward_dynamics(robot, zero, zero, np.ones(3), rows, time=6.0),
     ):
         with pytest.raises(InconsistentConstraintsError):
@@ -86,7 +86,7 @@ def test_what_repeats_others_in_the_samples_is_watched():
         q, v, tau = np.array([q0, 0.3]), np.zeros(2), np.array([1.0, -2.0])
         expected = kd.forward_dynamics(robot, q, v, tau, (first, bent))
         assert expected.rank == rank
-        got = fast.forward_dynamics(q, v, tau)
+        got = fast.acceleration(q, v, tau)
         assert_allclose(got, expected.acceleration, rtol=AGREEMENT, atol=AGREEMENT)
 
 
@@ -98,9 +98,9 @@ def test_acceleration_and_motion_are_the_same():
     for turn in (0.0, 1e-9, 1e-6, 1e-4, 3e-2):
         q = mechanism.place(rng.uniform(-1, 1, robot.nq), turn, rng)
         tau, at_rest = rng.uniform(-5, 5, robot.nv), np.zeros(robot.nv)
-        got = fast.forward_dynamics(q, at_rest, tau)
-        batch = fast.forward_dynamics(np.tile(q, (9, 1)), at_rest, tau)
-        motion = fast.motion(q, at_rest, tau)
+        got = fast.acceleration(q, at_rest, tau)
+        batch = fast.acceleration(np.tile(q, (9, 1)), at_rest, tau)
+        motion = fast.forward_dynamics(q, at_rest, tau)
         assert_allclose(got, motion.acceleration, rtol=0, atol=AGREEMENT * np.abs(got).max())
         assert_allclose(batch, np.tile(got, (9, 1)), rtol=0, atol=AGREEMENT * np.abs(got).max())
         assert motion.rank == (9 if turn == 3e-2 else 8)

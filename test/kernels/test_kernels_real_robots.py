@@ -83,9 +83,9 @@ def test_every_function_and_a_step(make, rng):
         expected = reference_poses(case.robot, fast.frames, q)
         assert error(fast.frame_poses(q), expected) < AGREEMENT
         expected = kd.forward_dynamics(case.robot, q, v, a, case.constraints)
-        assert error(fast.forward_dynamics(q, v, a), expected.acceleration) < AGREEMENT
-        assert error(fast.motion(q, v, a).multipliers, expected.multipliers) < AGREEMENT
-    rows = fast.forward_dynamics(np.tile(q, (11, 1)), v, a)
+        assert error(fast.acceleration(q, v, a), expected.acceleration) < AGREEMENT
+        assert error(fast.forward_dynamics(q, v, a).multipliers, expected.multipliers) < AGREEMENT
+    rows = fast.acceleration(np.tile(q, (11, 1)), v, a)
     assert error(rows, np.tile(expected.acceleration, (11, 1))) < AGREEMENT
     ends = []
     for engine in (None, fast.engine()):

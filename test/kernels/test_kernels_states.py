@@ -11,7 +11,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels import generic
 from kane_dynamics.model.state import UNIT_TOLERANCE, quaternion_places
 
-ALL = {**FUNCTIONS, 'frame_poses': 'q', 'forward_dynamics': 'qva'}
+ALL = {**FUNCTIONS, 'frame_poses': 'q', 'acceleration': 'qva'}
 ROWS = 9  # two vectors and a rest
 
 
@@ -99,17 +99,17 @@ def test_no_rows_have_the_shape_of_no_rows(both):
     nv = case.robot.nv
     q, v = np.empty((0, case.robot.nq)), np.empty((0, nv))
     assert fast.mass_matrix(q).shape == fast.coriolis_matrix(q, v).shape == (0, nv, nv)
-    assert fast.forward_dynamics(q, v, v).shape == (0, nv)
+    assert fast.acceleration(q, v, v).shape == (0, nv)
 
 
 def test_keywords_mean_the_same_for_robots_of_every_size(both, rng):
     case, fast = both
     q, v, tau = case.state(rng)
-    expected = fast.forward_dynamics(q, v, tau)
-    assert_array_equal(fast.forward_dynamics(tau=tau, q=q, v=v), expected)
-    with pytest.raises(InvalidInputError, match=r"no arguments \['torque'\]; there are \['q'"):
-        fast.forward_dynamics(q, v, torque=tau)
-    with pytest.raises(InvalidInputError, match=r"arguments \['q'\] came twice"):
-        fast.forward_dynamics(q, v, q=q)
-    with pytest.raises(InvalidInputError, match='need q, v, tau.* got 2 arguments'):
-        fast.forward_dynamics(q, v)
+    expected = fast.acceleration(q, v, tau)
+    assert_array_equal(fast.acceleration(tau=tau, q=q, v=v), expected)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'torque'"):
+        fast.acceleration(q, v, torque=tau)
+    with pytest.raises(TypeError, match="multiple values for argument 'q'"):
+        fast.acceleration(q, v, q=q)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'tau'"):
+        fast.acceleration(q, v)

@@ -159,6 +159,7 @@ def _dynamics() -> list[Call]:
                 'actuated': ('names', w.robot.velocity_names[3:]),
                 'weights': ('vector', np.ones(w.robot.nv)),
                 'known': ('names', w.robot.velocity_names[3:]),
+                'terms': ('names', ('gravity',)),
                 **wrench,
                 **time,
             },
@@ -262,7 +263,7 @@ def _compiled() -> list[Call]:
         'kinetic_energy': 'q v',
         'potential_energy': 'q',
         'frame_poses': 'q',
-        'forward_dynamics': 'q v tau',
+        'acceleration': 'q v tau',
     }
     entries = [
         Call(
@@ -278,14 +279,43 @@ def _compiled() -> list[Call]:
     return [
         *entries,
         Call(
-            'fast.motion',
-            w.fast.motion,
+            'fast.forward_dynamics',
+            w.fast.forward_dynamics,
             {
                 **_state(w, 'q v tau'),
                 'time': ('number', 0.0),
                 'method': ('choice', 'kane'),
                 'speeds': ('speeds', w.speeds),
             },
+        ),
+        *(
+            Call(
+                f'fast.{name}',
+                getattr(w.fast, name),
+                {
+                    **{x: ('rows', value) for x, (_, value) in _state(w, letters).items()},
+                    **names,
+                    'time': ('number', 0.0),
+                },
+            )
+            for name, letters, names in (
+                ('consistent_velocity', 'q v', {'known': ('names', w.robot.velocity_names[3:])}),
+                (
+                    'consistent_acceleration',
+                    'q v a',
+                    {'known': ('names', w.robot.velocity_names[3:])},
+                ),
+                (
+                    'constrained_inverse_dynamics',
+                    'q v a',
+                    {
+                        'actuated': ('names', w.robot.velocity_names[3:]),
+                        'weights': ('vector', np.ones(w.robot.nv)),
+                        'known': ('names', w.robot.velocity_names[3:]),
+                        'terms': ('names', ('gravity',)),
+                    },
+                ),
+            )
         ),
         Call(
             'fast.inverse_dynamics_derivatives',

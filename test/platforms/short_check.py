@@ -35,7 +35,7 @@ def main():
             'inverse_dynamics': ((q, v, a), kd.inverse_dynamics(robot, q[k], v[k], a[k])),
             'mass_matrix': ((q,), kd.mass_matrix(robot, q[k])),
             'coriolis_matrix': ((q, v), kd.coriolis_matrix(robot, q[k], v[k])),
-            'forward_dynamics': (
+            'acceleration': (
                 (q, v, a),
                 kd.forward_dynamics(robot, q[k], v[k], a[k], constraints).acceleration,
             ),

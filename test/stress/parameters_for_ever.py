@@ -46,8 +46,8 @@ def main():
                 fast.set_payload(frame, mass, (0.0, 0.1, 0.2))
                 simulation.reset(q, v)
                 simulation.step(a, 1)
-            fast.inverse_dynamics(q, v, a, out)
-            fast.forward_dynamics(q, v, a, out)
+            fast.inverse_dynamics(q, v, a, out=out)
+            fast.acceleration(q, v, a, out=out)
         return _resident()
 
     before, start = work(CALLS // 20), time.monotonic()

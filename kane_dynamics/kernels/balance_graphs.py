@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs of what constraint rows ask of a motion, and of the efforts that produce it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import casadi as ca
+
+from kane_dynamics.algebra.scalars import is_zero, sqrt
+from kane_dynamics.algorithms.constrained_solve import solve_constrained
+from kane_dynamics.algorithms.newton_euler import TERMS, switched_effort
+from kane_dynamics.algorithms.row_balance import RowBalance
+from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
+from kane_dynamics.kernels.kernel_spec import KernelSpec
+from kane_dynamics.kernels.trace import Tracer, column, row_residuals, symbols
+
+Names = tuple[str, ...]
+
+
+def consistent_velocity(tracer: Tracer, known: Names | None) -> KernelSpec:
+    """Trace speeds with A v = b0."""
+    b0 = list(tracer.state_rows.velocity)
+    if known is None:
+        system = tracer.system(tracer.state_rows)
+        gap = [-x for x in row_residuals(system.rows, tracer.v, b0)]
+        solved = solve_constrained(
+            factor_tree(tracer.mass), tracer.at_rest, system, gap, watch=False
+        )
+        v = [a + b for a, b in zip(tracer.v, solved.x, strict=True)]
+        health = solved.health_of_speeds(v, b0)
+    else:
+        found = _balance(tracer).completed(tracer.v, b0, _indices(tracer, known))
+        v, health = found.x, found.health
+    inputs, shape = [tracer.q, tracer.v, [tracer.t]], (tracer.robot.nv,)
+    return tracer.spec('consistent_velocity', inputs, [column(v)], [shape], ca.SX(health))
+
+
+def consistent_acceleration(tracer: Tracer, known: Names | None) -> KernelSpec:
+    """Trace accelerations with A a = b."""
+    b = list(tracer.state_rows.acceleration)
+    if known is None:
+        force = symmetric_product(tracer.mass, tracer.a)
+        system = tracer.system(tracer.state_rows)
+        solved = solve_constrained(factor_tree(tracer.mass), force, system, b)
+        a, health = solved.x, solved.health
+    else:
+        found = _balance(tracer).completed(tracer.a, b, _indices(tracer, known))
+        a, health = found.x, found.health
+    inputs, shape = [tracer.q, tracer.v, tracer.a, [tracer.t]], (tracer.robot.nv,)
+    return tracer.spec('consistent_acceleration', inputs, [column(a)], [shape], ca.SX(health))
+
+
+def constrained_effort(tracer: Tracer, actuated: Names, known: Names | None) -> KernelSpec:
+    """Trace constrained inverse dynamics: the numbers of a `ConstrainedEffort`."""
+    robot, v, a, rows = tracer.robot, tracer.v, tracer.a, tracer.state_rows
+    weights, switches = symbols('w', robot.nv), symbols('s', len(TERMS))
+    driven = _indices(tracer, actuated)
+    balance, health = _balance(tracer), ca.SX(1.0)
+    b = list(rows.acceleration)
+    if known is None:
+        health = balance.allowed(a, b)
+    else:
+        places = _indices(tracer, known)
+        speeds = balance.completed(v, list(rows.velocity), places)
+        v = speeds.x
+        b = list(tracer.rows(tracer.q, v, tracer.t).acceleration)
+        rates = balance.completed(a, b, places)
+        a, health = rates.x, smaller(speeds.health, rates.health)
+    if not all(is_zero(c) for c in rows.velocity):
+        health = smaller(health, balance.agreed(v, list(rows.velocity)))
+    force = list(switched_effort(tracer.light, tracer.light_q, v, a, switches))
+    found = balance.balanced(force, driven, weights)
+    slip = row_residuals(balance.rows, v, rows.velocity)
+    rank = len(driven) + min(robot.nv - len(driven), len(tracer.plan.order))
+    numbers = rank, _norm(found.remaining), _norm(slip)
+    whole = column([*found.effort, *found.multipliers, *v, *a, *numbers])
+    inputs = [tracer.q, tracer.v, tracer.a, weights, switches, [tracer.t]]
+    health = ca.SX(smaller(health, found.health))
+    return tracer.spec('constrained_effort', inputs, [whole], [(whole.numel(),)], health)
+
+
+def _balance(tracer: Tracer) -> RowBalance:
+    return RowBalance(tracer.system(tracer.state_rows), tracer.robot.nv)
+
+
+def _indices(tracer: Tracer, names: Names) -> list[int]:
+    return [tracer.robot.velocity_index(name) for name in names]
+
+
+def _norm(values: Sequence[Any]) -> Any:
+    return sqrt(ca.SX(sum((x * x for x in values), 0.0)))
