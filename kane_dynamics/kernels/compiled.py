@@ -374,6 +374,10 @@ class CompiledRobot(Dynamics):
         found = balance(q, v, a, shares, switches, self._at(time))
         return ConstrainedEffort(found, self._nv, self.labels)
 
+    def prepare_efforts(self, actuated: Sequence[str], known: Sequence[str] | None = None) -> None:
+        """Compile `constrained_inverse_dynamics` of some actuators before it is called."""
+        self._chosen_kernel(constrained_effort, actuated=actuated, known=known)
+
     def _chosen_kernel(
         self, graph: Callable[..., KernelSpec], **names: Sequence[str] | None
     ) -> Kernel | None:

@@ -10,14 +10,16 @@ balance the terms of :math:`h = M a + C v + g + D v + F \mathrm{sign}(v)` that a
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.ros.dynamics import Dynamics
+import kane_dynamics as kd
+from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.ros.dynamics import Dynamics, known_speeds
 from kane_dynamics.ros.reference import Motors, Reference
-from kane_dynamics.ros.row_split import RowSplit, SpeedSplit
 
 Floats = NDArray[np.float64]
 
@@ -41,15 +43,10 @@ class Terms:
     compensated: tuple[str, ...] = ()
 
     @property
-    def complete(self) -> bool:
-        """Return whether every term counts for every motor."""
-        every = self.inertia and self.coriolis and self.gravity and self.friction
-        return every and not self.compensated
-
-    @property
-    def empty(self) -> bool:
-        """Return whether nothing is fed forward."""
-        return not (self.inertia or self.coriolis or self.gravity or self.friction)
+    def names(self) -> tuple[str, ...]:
+        """Return the terms that are fed forward, as `kane_dynamics` names them."""
+        on = self.inertia, self.coriolis, self.gravity, self.friction
+        return TERMS if all(on) else tuple(itertools.compress(TERMS, on))
 
 
 class EffortLaw:
@@ -67,7 +64,8 @@ class EffortLaw:
         self._dynamics, model = dynamics, dynamics.model
         self._model, self._robot = model, model.robot
         self.motors = Motors(model)
-        self._splits: dict[tuple[str, ...], SpeedSplit] = {}
+        self._known: dict[tuple[str, ...], tuple[str, ...] | None] = {}
+        self._all = known_speeds(model, model.motors)
 
     def feedforward(self, q: Floats, v: Floats, reference: Reference, terms: Terms) -> Floats:
         """
@@ -96,19 +94,21 @@ class EffortLaw:
             If motors and constraints cannot produce the wanted motion.
 
         """
-        if terms.empty:
+        names = terms.names
+        if not names:
             return np.zeros(len(self.motors.v))
-        rows, wanted_q, wanted_v, wanted_a = self._wanted_motion(q, v, reference)
-        return rows.balance(self._force(wanted_q, wanted_v, wanted_a, terms))
+        wanted_q, found = self._wanted(q, v, reference, names)
+        return self._left_to_drives(found.effort[self.motors.v], wanted_q, terms)
 
     def hold(self, q: Floats, terms: Terms) -> Floats:
         """Return the efforts that hold the robot at rest at q against gravity."""
         if not terms.gravity:
             return np.zeros(len(self.motors.v))
         at_rest = np.zeros(self._robot.nv)
-        gravity_only = Terms(False, False, True, False, terms.compensated)
-        rows = self._rows(q, at_rest, self._model.motors)
-        return rows.balance(self._force(q, at_rest, at_rest, gravity_only))
+        found = self._dynamics.engine.constrained_inverse_dynamics(
+            q, at_rest, at_rest, self._model.motors, None, self._all, terms=('gravity',)
+        )
+        return self._left_to_drives(found.effort[self.motors.v], q, terms)
 
     def feedback(self, q: Floats, v: Floats, reference: Reference, p: Floats, d: Floats) -> Floats:
         """
@@ -137,47 +137,34 @@ class EffortLaw:
 
         Parameters and errors as for `feedforward`.
         """
-        _, wanted_q, wanted_v, wanted_a = self._wanted_motion(q, v, reference)
-        return wanted_q, wanted_v, wanted_a
+        wanted_q, found = self._wanted(q, v, reference, TERMS)
+        return wanted_q, found.velocity, found.acceleration
 
-    def _wanted_motion(
-        self, q: Floats, v: Floats, reference: Reference
-    ) -> tuple[RowSplit, Floats, Floats, Floats]:
-        """Return the rows at the wanted state, and the wanted q, v, a."""
+    def _wanted(
+        self, q: Floats, v: Floats, reference: Reference, terms: tuple[str, ...]
+    ) -> tuple[Floats, kd.ConstrainedEffort]:
+        """Return the wanted q, and what moves the whole robot so."""
         q, v, a = q.copy(), v.copy(), np.zeros(self._robot.nv)
         q[reference.q_index] = reference.position
         v[reference.v_index] = reference.velocity
         a[reference.v_index] = reference.acceleration
-        rows = self._rows(q, v, tuple(self._model.motors[i] for i in reference.motor))
-        v = rows.completed(v, rows.speed)
-        return rows, q, v, rows.completed(a, rows.bias(v))
+        motors = self._model.motors
+        named = tuple([motors[i] for i in reference.motor])
+        if named not in self._known:
+            self._known = {named: known_speeds(self._model, named)}
+        return q, self._dynamics.engine.constrained_inverse_dynamics(
+            q, v, a, motors, None, self._known[named], terms=terms
+        )
 
-    def _rows(self, q: Floats, v: Floats, named: tuple[str, ...]) -> RowSplit:
-        """Return the constraint rows at q, where the speeds of the named motors are given."""
-        if named not in self._splits:
-            self._splits = {named: SpeedSplit(self._dynamics, named)}
-        return RowSplit(self._dynamics, self._splits[named], q, v)
-
-    def _force(self, q: Floats, v: Floats, a: Floats, terms: Terms) -> Floats:
-        """Return the sum of the terms that count, shape (nv,)."""
-        robot, dynamics = self._robot, self._dynamics
-        if terms.complete:
-            return dynamics.inverse_dynamics(q, v, a)
-        gravity = np.array(dynamics.gravity_force(q))
-        friction = dynamics.friction_force(v)
-        bias = dynamics.bias_force(q, v)
-        total = np.zeros(robot.nv)
-        if terms.inertia:
-            total += dynamics.inverse_dynamics(q, v, a) - bias - friction
-        if terms.coriolis:
-            total += bias - gravity
-        if terms.friction:
-            total += friction
-        if terms.gravity:
-            for name in terms.compensated:
-                gravity[robot.velocity_index(name)] = 0.0
-            total += gravity
-        return total
+    def _left_to_drives(self, effort: Floats, q: Floats, terms: Terms) -> Floats:
+        """Return efforts without the gravity that drives compensate themselves."""
+        if not (terms.compensated and terms.gravity):
+            return effort
+        gravity = self._dynamics.engine.gravity_force(q)
+        effort = effort.copy()
+        for name in terms.compensated:
+            effort[self._model.motors.index(name)] -= gravity[self._robot.velocity_index(name)]
+        return effort
 
 
 def clamped(effort: Floats, limit: Floats) -> Floats:

@@ -113,7 +113,7 @@ class ForwardDynamicsNode(DynamicsNode):
         if source is None:
             return
         self._tau[self._effort_v] = source.values['effort']
-        motion = self._dynamics.motion(q, v, self._tau)
+        motion = self._dynamics.engine.forward_dynamics(q, v, self._tau)
         acceleration = np.asarray(motion.acceleration)
         if not (np.isfinite(acceleration).all() and np.isfinite(motion.multipliers).all()):
             raise InvalidInputError(f'the predicted acceleration is not finite: {acceleration}')

@@ -7,10 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kane_dynamics as kd
-from kane_dynamics.model.load import Load
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.parameters.nodes import SimulatorParameters
-from kane_dynamics.simulation.reference import ReferenceEngine
 from kane_dynamics.simulation.stops import StoppedEngine
 
 Floats = NDArray[np.float64]
@@ -79,9 +77,7 @@ class Plant:
 
     def _new_simulation(self) -> kd.Simulation:
         p, model = self._parameters, self.model
-        engine = self._dynamics.engine(p.integrator) or ReferenceEngine(
-            Load(model.robot), model.constraints, p.integrator, projection=True
-        )
+        engine = self._dynamics.engine.engine(p.integrator)
         self._stops = StoppedEngine(engine, model.robot) if p.joint_stops else None
         engine = self._stops or engine
         return kd.Simulation(

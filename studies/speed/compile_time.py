@@ -24,7 +24,7 @@ import kane_dynamics as kd
 from studies import robots
 from studies.speed.rows import SECONDS, Row
 
-_ROOT = Path(__file__).resolve().parents[1]
+_ROOT = Path(__file__).resolve().parents[2]
 _MEGABYTE = 2**20
 
 

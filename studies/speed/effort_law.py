@@ -24,7 +24,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
 
 CALLS = 2000
-PRESETS = Path(__file__).resolve().parents[1] / 'config'
+PRESETS = Path(__file__).resolve().parents[2] / 'config'
 PERCENTILES = (50, 99)
 
 

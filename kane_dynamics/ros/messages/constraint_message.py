@@ -38,7 +38,7 @@ class ConstraintMessage:
         set_stamp(message.header.stamp, stamp)
         if not message.name:
             return message
-        rows = self._dynamics.constraint_rows(q, v)
+        rows = self._dynamics.engine.constraint_rows(q, v)
         set_doubles(message.effort, np.asarray(multipliers, dtype=float))
         set_doubles(message.velocity, np.asarray(rows.matrix @ v - rows.velocity, dtype=float))
         set_doubles(message.position, np.array([p or 0.0 for p in rows.positions], dtype=float))
