@@ -45,7 +45,7 @@ MOST_HALVINGS = 20  # a millionth of a step
 RUNAWAY = 1e5  # speed [rad/s or m/s] of no machine, from which on errors are put down to it
 
 
-class ReferenceDynamics:
+class StageEquations:
     """
     Accelerations and impulses of a robot under constraints.
 
@@ -267,7 +267,7 @@ class ReferenceEngine:
     ) -> None:
         self._load = load
         self._constraints = tuple(constraints)
-        self._dynamics = ReferenceDynamics(load, constraints, terms)
+        self._dynamics = StageEquations(load, constraints, terms)
         self._integrator = integrator
         self._projection = projection and bool(constraints)
         self._halvings = halvings

@@ -61,7 +61,7 @@ NAMES = {
         'algorithms/speed_balance.py mass_rate: W.T @ terms.mass_rate(q, v) @ W + turning + turning.T -> W.T @ terms.mass_rate(q, v) @ W + turning - turning.T',  # noqa: E501
         'algorithms/speed_balance.py mass_rate: W.T @ terms.mass_rate(q, v) @ W + turning -> W.T @ terms.mass_rate(q, v) @ W - turning',  # noqa: E501
         'constraints/wheels.py _axle_offset: x_B_0 * _neutral_pose(robot, circle.frame) -> _neutral_pose(robot, circle.frame) * x_B_0',  # noqa: E501
-        'simulation/reference.py ReferenceDynamics.check_jump: t + 0.5 * h -> t - 0.5 * h',
+        'simulation/reference.py StageEquations.check_jump: t + 0.5 * h -> t - 0.5 * h',
         'simulation/reference.py ReferenceEngine._step: halvings - 1 -> halvings + 1',
         'simulation/reference.py ReferenceEngine._step: t + 0.5 * h -> t - 0.5 * h',
         'simulation/reference.py ReferenceEngine._step: halvings - 1 -> halvings + 1 (2)',
