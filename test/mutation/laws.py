@@ -66,7 +66,7 @@ FILES = {
     'algorithms/articulated_body.py': 'articulated',
     'algorithms/canonical.py': 'methods',
     'algorithms/composite_inertia.py': 'elimination',
-    'algorithms/consistent.py': 'inverse',
+    'algorithms/consistent.py': 'inverse balance',
     'algorithms/constrained_inverse.py': 'inverse',
     'algorithms/constrained_solve.py': 'elimination',
     'algorithms/coriolis_effort.py': 'coriolis',
