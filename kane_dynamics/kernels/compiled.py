@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,20 +30,15 @@ from kane_dynamics.kernels.balance_graphs import (
     consistent_velocity,
     constrained_effort,
 )
-from kane_dynamics.kernels.build import STEPS, Build, build_one, step_name
-from kane_dynamics.kernels.cache import CachedKernel
+from kane_dynamics.kernels.build import STEPS, Build, step_name
 from kane_dynamics.kernels.derivatives import (
     Derivatives,
     of_forward_dynamics,
     of_inverse_dynamics,
 )
 from kane_dynamics.kernels.engine import CompiledEngine
-from kane_dynamics.kernels.frame_graphs import FRAME_GRAPHS
-from kane_dynamics.kernels.generic import LargeDynamics, too_large
-from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.kernel_spec import LARGEST_INPUT, KernelSpec
+from kane_dynamics.kernels.kernel_set import INPUTS, METHODS, PLAIN, KernelSet
 from kane_dynamics.kernels.method_terms import CompiledTerms
-from kane_dynamics.kernels.native import Linker
 from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.kernels.recording import EffortLaw
 from kane_dynamics.kernels.selection import RowPlan
@@ -52,7 +46,6 @@ from kane_dynamics.model.arguments import as_times
 from kane_dynamics.model.checks import (
     as_choice,
     as_mapping,
-    as_names,
     as_number,
     as_vector,
     index_of,
@@ -63,57 +56,6 @@ from kane_dynamics.simulation.reference import check_halvings
 from kane_dynamics.simulation.simulation import Engine, Trajectory
 
 Floats = NDArray[np.float64]
-
-_INPUTS = {
-    'inverse_dynamics': ('q', 'v', 'a'),
-    'bias_force': ('q', 'v'),
-    'gravity_force': ('q',),
-    'mass_matrix': ('q',),
-    'coriolis_matrix': ('q', 'v'),
-    'kinetic_energy': ('q', 'v'),
-    'potential_energy': ('q',),
-    'frame_poses': ('q',),
-    'frame_jacobians': ('q',),
-    'frame_drifts': ('q', 'v'),
-    'center_of_mass': ('q',),
-    'momentum': ('q', 'v'),
-    'momentum_matrix': ('q',),
-    'external_force': ('q', 'wrenches'),
-    'forward_dynamics': ('q', 'v', 'tau', 'time'),
-    'motion': ('q', 'v', 'tau', 'time'),
-    'inertial_effort': ('q', 'a'),
-    'coriolis_effort': ('q', 'v', 'x'),
-    'balance_derivatives': ('q', 'v', 'a', 'lambda', 'time'),
-    'constraint_rows': ('q', 'v', 'time'),
-    'gibbs_gradient': ('q', 'v', 'a'),
-    'lagrange_terms': ('q', 'v'),
-    'consistent_velocity': ('q', 'v', 'time'),
-    'consistent_acceleration': ('q', 'v', 'a', 'time'),
-    'constrained_effort': ('q', 'v', 'a', 'weights', 'terms', 'time'),
-}
-_METHODS = {'forward_dynamics': 'acceleration'}  # of kernels that are methods by another name
-# Kernels whose method takes arrays alone, or more that its Python form knows.
-_PLAIN = {
-    'inverse_dynamics',
-    'bias_force',
-    'gravity_force',
-    'mass_matrix',
-    'coriolis_matrix',
-    'kinetic_energy',
-    'potential_energy',
-    'frame_poses',
-    'forward_dynamics',
-}
-_ON_DEMAND = {graph.__name__: graph for graph in FRAME_GRAPHS}
-_NEVER_SOLVED = (
-    'balance_derivatives',
-    'constraint_rows',
-    'external_force',
-    'gibbs_gradient',
-    'inertial_effort',
-    'coriolis_effort',
-    'lagrange_terms',
-)
 
 
 class CompiledRobot(Dynamics):
@@ -147,37 +89,33 @@ class CompiledRobot(Dynamics):
         self._load: Parameters = parameters
         self._plan, self._build, self.effort = plan, build, effort
         self.source, self.remark = build.source, build.remark
-        self._linker = Linker()
-        self._reference = ReferenceDynamics(parameters, constraints, frames)
-        self._kernels = {
-            name: self._kernel(name, build.kernels[name])
-            for name in _INPUTS
-            if name in build.kernels
-        }
-        if 'motion' not in build.kernels:
-            kernels = (self._kernels[name].call for name in ('inertial_effort', 'bias_force'))
-            self._reference = LargeDynamics(parameters, constraints, frames, *kernels)
+        reference = ReferenceDynamics(parameters, constraints, frames)
+        self._kernels = KernelSet(build, parameters, reference, self._method)
+        self._reference = self._kernels.reference
         self._terms = CompiledTerms(self, self._kernels)
-        self._chosen: dict[tuple[Any, ...], Kernel] = {}
         self._engines: dict[tuple[str, bool, int], CompiledEngine] = {}
         self._rows: ConstraintRows | None = None
         self._all = np.ones(len(TERMS))
         self._balances: dict[Any, Callable[..., Floats]] = {}
         self._ones, self._start, self._nv = np.ones(self.robot.nv), np.zeros(1), self.robot.nv
-        for name in build.kernels.keys() & _PLAIN:
-            self._publish(name)
+        for name in build.kernels.keys() & PLAIN:
+            # calls on plain arrays of one state go straight to machine code
+            vars(self)[METHODS.get(name, name)] = self._kernels[name].call
+
+    def _method(self, name: str) -> Callable[..., Any] | None:
+        """Return the method of a kernel that machine code stands in for."""
+        return getattr(self, METHODS.get(name, name)) if name in PLAIN else None
 
     @property
     def fallbacks(self) -> int:
         """Return how many states the reference solved, because rows were dependent there."""
-        kernels = {*self._kernels.values(), *self._chosen.values()}
         steps = sum(engine.fallbacks for engine in self._engines.values())
-        return steps + sum(kernel.fallbacks for kernel in kernels)
+        return steps + self._kernels.fallbacks
 
     @property
     def instructions(self) -> dict[str, int]:
         """Return the number of operations of each kernel's graph."""
-        return {name: kernel.instructions for name, kernel in self._kernels.items()}
+        return self._kernels.instructions
 
     # terms
 
@@ -189,10 +127,13 @@ class CompiledRobot(Dynamics):
         external_wrenches: ExternalWrenches = None,
         out: Floats | None = None,
     ) -> Floats:
+        pushes = self._kernels.find('external_force') if external_wrenches is not None else None
+        if external_wrenches is not None and pushes is None:
+            return self._reference.inverse_dynamics(q, v, a, external_wrenches, out)
         wrenches = self._wrenches(external_wrenches)
         efforts = self._kernels['inverse_dynamics'].checked(q, v, a, out=out)
-        if wrenches is not None:
-            efforts -= self._demand('external_force').checked(q, wrenches)
+        if pushes is not None:
+            efforts -= pushes.checked(q, wrenches)
         return efforts
 
     def bias_force(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
@@ -254,7 +195,7 @@ class CompiledRobot(Dynamics):
         if 'forward_dynamics' not in self._kernels:
             return self._reference.acceleration(q, v, tau, time, out)
         kernel, times = self._kernels['forward_dynamics'], as_times(time)
-        clock = (times,) if kernel.takes == len(_INPUTS[kernel.name]) else ()
+        clock = (times,) if kernel.takes == len(INPUTS[kernel.name]) else ()
         return kernel.checked(q, v, tau, *clock, out=out)
 
     def forward_dynamics(
@@ -285,7 +226,7 @@ class CompiledRobot(Dynamics):
         if 'motion' not in self._kernels:
             return self._free_motion(q, v, tau) or self._reference.forward_dynamics(q, v, tau, t)
         kernel = self._kernels['motion']
-        timed = kernel.takes == len(_INPUTS[kernel.name])
+        timed = kernel.takes == len(INPUTS[kernel.name])
         outputs = kernel.all_outputs(q, v, tau, *([t],) * timed)
         if outputs is None:
             return self._reference.forward_dynamics(q, v, tau, t)
@@ -326,7 +267,7 @@ class CompiledRobot(Dynamics):
         known: Sequence[str] | None = None,
         time: ArrayLike = AT_START,
     ) -> Floats:
-        kernel = self._chosen_kernel(consistent_velocity, known=known)
+        kernel = self._kernels.of_speeds(consistent_velocity, known=known)
         if kernel is None:
             return self._reference.consistent_velocity(q, v, known, time)
         return kernel.call(q, v, self._at(time))
@@ -339,7 +280,7 @@ class CompiledRobot(Dynamics):
         known: Sequence[str] | None = None,
         time: ArrayLike = AT_START,
     ) -> Floats:
-        kernel = self._chosen_kernel(consistent_acceleration, known=known)
+        kernel = self._kernels.of_speeds(consistent_acceleration, known=known)
         if kernel is None:
             return self._reference.consistent_acceleration(q, v, a, known, time)
         return kernel.call(q, v, a, self._at(time))
@@ -359,7 +300,7 @@ class CompiledRobot(Dynamics):
         try:
             balance = self._balances[actuated, known]
         except (KeyError, TypeError):  # new, or no tuples
-            kernel = self._chosen_kernel(constrained_effort, actuated=actuated, known=known)
+            kernel = self._kernels.of_speeds(constrained_effort, actuated=actuated, known=known)
             if kernel is None:
                 reference = self._reference.constrained_inverse_dynamics
                 return reference(q, v, a, actuated, weights, known, time, terms=terms)
@@ -376,51 +317,18 @@ class CompiledRobot(Dynamics):
 
     def prepare_efforts(self, actuated: Sequence[str], known: Sequence[str] | None = None) -> None:
         """Compile `constrained_inverse_dynamics` of some actuators before it is called."""
-        self._chosen_kernel(constrained_effort, actuated=actuated, known=known)
-
-    def _chosen_kernel(
-        self, graph: Callable[..., KernelSpec], **names: Sequence[str] | None
-    ) -> Kernel | None:
-        """Return the kernel for some speeds, made where they are named for the first time."""
-        if too_large(self.robot):
-            return None
-        key: list[tuple[str, ...] | None] = []
-        for what, several in names.items():
-            key.append(None if several is None else tuple(dict.fromkeys(as_names(what, several))))
-            for name in key[-1] or ():
-                self.robot.velocity_index(name)
-        found = (graph, *key)
-        if found not in self._chosen:
-            cached = build_one(self._build.recipe, graph, tuple(key))
-            self._chosen[found] = self._kernel(graph.__name__, cached, tuple(key))
-        return self._chosen[found]
+        self._kernels.of_speeds(constrained_effort, actuated=actuated, known=known)
 
     def _at(self, time: ArrayLike) -> Floats:
         return self._start if time is AT_START else as_times(time)
 
     def _run(self, name: str, out: Floats | None, **state: ArrayLike) -> Floats:
         """Return what a kernel gives, or the reference where there is none."""
-        if name in _ON_DEMAND and not too_large(self.robot):
-            self._demand(name)
-        if name not in self._kernels:
+        kernel = self._kernels.find(name)
+        if kernel is None:
             reference: Floats = getattr(self._reference, name)(**state, out=out)
             return reference
-        return self._kernels[name].checked(*state.values(), out=out)
-
-    def _demand(self, name: str) -> Kernel:
-        """Return a kernel that is made when it is called for the first time."""
-        if name not in self._kernels:
-            self._kernels[name] = self._kernel(
-                name, build_one(self._build.recipe, _ON_DEMAND[name])
-            )
-            self._publish(name)
-        return self._kernels[name]
-
-    def _publish(self, name: str) -> None:
-        """Let calls of a method on plain arrays of one state go straight to machine code."""
-        method = _METHODS.get(name, name)
-        if hasattr(type(self), method):
-            vars(self)[method] = self._kernels[name].call
+        return kernel.checked(*state.values(), out=out)
 
     def _wrenches(self, external_wrenches: ExternalWrenches) -> Floats | None:
         """Return wrenches on all frames, (tau, f) of each, shape (6 n,)."""
@@ -466,9 +374,7 @@ class CompiledRobot(Dynamics):
         """
         t, order = np.array([as_number('time [s]', time)]), list(self._plan.order)
         kernel = self._kernels['motion']
-        outputs = kernel.all_outputs(
-            q, v, tau, *(t,) * (kernel.takes == len(_INPUTS[kernel.name]))
-        )
+        outputs = kernel.all_outputs(q, v, tau, *(t,) * (kernel.takes == len(INPUTS[kernel.name])))
         A = self.constraint_rows(q, v, time).matrix[order]
         mass = self.mass_matrix(q)
         own = ConstraintRows.of(A, np.zeros(len(A)), np.zeros(len(A)))
@@ -501,7 +407,7 @@ class CompiledRobot(Dynamics):
             code = self._build.kernels[STEPS].code
             name = step_name(integrator, projection)
             self._engines[key] = CompiledEngine(
-                self, self.effort, name, code, *key, self._linker, self._load
+                self, self.effort, name, code, *key, self._kernels.linker, self._load
             )
         return self._engines[key]
 
@@ -530,59 +436,3 @@ class CompiledRobot(Dynamics):
             projection=projection,
             halvings=halvings,
         )
-
-    # machine code
-
-    def _kernel(
-        self, name: str, cached: CachedKernel, key: tuple[tuple[str, ...] | None, ...] = ()
-    ) -> Kernel:
-        """Return a kernel; attribute calls of a method go to the method where they are unusual."""
-        unusual = getattr(self, _METHODS.get(name, name), None) if name in _PLAIN else None
-        return Kernel(
-            name,
-            cached,
-            _INPUTS[name],
-            self._fallback(name, key),
-            self._linker,
-            self._load.values,
-            unusual,
-        )
-
-    def _fallback(self, name: str, key: tuple[Any, ...]) -> Callable[..., Any]:
-        """Return what a kernel asks where it is not sure."""
-        reference = self._reference
-        if name in _NEVER_SOLVED:
-            return self._no_reference
-        if name in ('forward_dynamics', 'motion'):
-            return lambda q, v, tau, t=(0.0,): reference.acceleration(q, v, tau, float(t[0]))
-        if name == 'consistent_velocity':
-            return lambda q, v, t: reference.consistent_velocity(q, v, key[0], float(t[0]))
-        if name == 'consistent_acceleration':
-            return lambda q, v, a, t: reference.consistent_acceleration(
-                q, v, a, key[0], float(t[0])
-            )
-        if name == 'constrained_effort':
-            return partial(self._reference_effort, *key)
-        return cast(Callable[..., Any], getattr(reference, name))
-
-    def _reference_effort(
-        self,
-        actuated: tuple[str, ...],
-        known: tuple[str, ...] | None,
-        q: Floats,
-        v: Floats,
-        a: Floats,
-        weights: Floats,
-        switches: Floats,
-        t: Floats,
-    ) -> Floats:
-        """Return the numbers of constrained inverse dynamics."""
-        terms = [name for name, on in zip(TERMS, switches, strict=True) if on]
-        return self._reference.constrained_inverse_dynamics(
-            q, v, a, actuated, weights, known, float(t[0]), terms=terms
-        ).numbers
-
-    def _no_reference(self, q: Floats, *_: Floats) -> Floats:
-        """Say why machine code that solves nothing has no answer."""
-        checked_coordinates(self.robot, q)
-        raise InvalidInputError(f'states must be below {LARGEST_INPUT:g} here, got q = {q}')

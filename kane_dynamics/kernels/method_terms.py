@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from kane_dynamics.algorithms.terms import ReferenceTerms
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.dynamics import Dynamics
-from kane_dynamics.kernels.kernel import Kernel
+from kane_dynamics.kernels.kernel_set import KernelSet
 
 Floats = NDArray[np.float64]
 
@@ -29,13 +28,13 @@ class CompiledTerms:
     ----------
     dynamics : Dynamics
         The compiled robot.
-    kernels : mapping of str to Kernel
+    kernels : KernelSet
         Those that ``methods=True`` adds.
 
     """
 
     dynamics: Dynamics
-    kernels: Mapping[str, Kernel]
+    kernels: KernelSet
 
     @property
     def _reference(self) -> ReferenceTerms:

@@ -31,11 +31,10 @@ def rows_kept(fast):
     return len(fast._plan.order)
 
 
-def agree(robot, constraints, fast, q, v, tau, time=()):
-    """Compare compiled forward dynamics and motion with the package's at one state."""
-    t = float(time[0]) if len(time) else 0.0
+def agree(robot, constraints, fast, q, v, tau, t=0.0):
+    """Compare compiled accelerations and motion with the package's at one state."""
     expected = kd.forward_dynamics(robot, q, v, tau, constraints, time=t)
-    got = fast.acceleration(q, v, tau, *([time] if len(time) else []))
+    got = fast.acceleration(q, v, tau, t)
     assert error(got, expected.acceleration) < AGREEMENT
     motion = fast.forward_dynamics(q, v, tau, t)
     assert error(motion.acceleration, expected.acceleration) < AGREEMENT

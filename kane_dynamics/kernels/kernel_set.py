@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of a compiled robot: loaded, made when they are first asked for, and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.kernels.build import Build, build_one
+from kane_dynamics.kernels.cache import CachedKernel
+from kane_dynamics.kernels.frame_graphs import FRAME_GRAPHS
+from kane_dynamics.kernels.generic import LargeDynamics, too_large
+from kane_dynamics.kernels.kernel import Kernel
+from kane_dynamics.kernels.kernel_spec import LARGEST_INPUT, KernelSpec
+from kane_dynamics.kernels.native import Linker
+from kane_dynamics.kernels.parameters import Parameters
+from kane_dynamics.model.checks import as_names
+from kane_dynamics.model.state import checked_coordinates
+
+Floats = NDArray[np.float64]
+
+INPUTS = {
+    'inverse_dynamics': ('q', 'v', 'a'),
+    'bias_force': ('q', 'v'),
+    'gravity_force': ('q',),
+    'mass_matrix': ('q',),
+    'coriolis_matrix': ('q', 'v'),
+    'kinetic_energy': ('q', 'v'),
+    'potential_energy': ('q',),
+    'frame_poses': ('q',),
+    'frame_jacobians': ('q',),
+    'frame_drifts': ('q', 'v'),
+    'center_of_mass': ('q',),
+    'momentum': ('q', 'v'),
+    'momentum_matrix': ('q',),
+    'external_force': ('q', 'wrenches'),
+    'forward_dynamics': ('q', 'v', 'tau', 'time'),
+    'motion': ('q', 'v', 'tau', 'time'),
+    'inertial_effort': ('q', 'a'),
+    'coriolis_effort': ('q', 'v', 'x'),
+    'balance_derivatives': ('q', 'v', 'a', 'lambda', 'time'),
+    'constraint_rows': ('q', 'v', 'time'),
+    'gibbs_gradient': ('q', 'v', 'a'),
+    'lagrange_terms': ('q', 'v'),
+    'consistent_velocity': ('q', 'v', 'time'),
+    'consistent_acceleration': ('q', 'v', 'a', 'time'),
+    'constrained_effort': ('q', 'v', 'a', 'weights', 'terms', 'time'),
+}
+METHODS = {'forward_dynamics': 'acceleration'}  # of kernels that are methods by another name
+# Kernels whose method takes arrays alone, or more that its Python form knows.
+PLAIN = {
+    'inverse_dynamics',
+    'bias_force',
+    'gravity_force',
+    'mass_matrix',
+    'coriolis_matrix',
+    'kinetic_energy',
+    'potential_energy',
+    'frame_poses',
+    'forward_dynamics',
+}
+_ON_DEMAND = {graph.__name__: graph for graph in FRAME_GRAPHS}
+_NEVER_SOLVED = (
+    'balance_derivatives',
+    'constraint_rows',
+    'external_force',
+    'gibbs_gradient',
+    'inertial_effort',
+    'coriolis_effort',
+    'lagrange_terms',
+)
+
+
+class KernelSet:
+    """
+    Kernels by name.
+
+    Parameters
+    ----------
+    build : Build
+        Machine code.
+    load : Parameters
+        Gravity and payloads, which all code reads.
+    reference : Dynamics
+        Answers where a kernel is not sure.
+    unusual : callable
+        unusual(name) -> what takes the calls of a kernel that are not on plain arrays, or None.
+
+    """
+
+    def __init__(
+        self,
+        build: Build,
+        load: Parameters,
+        reference: Dynamics,
+        unusual: Callable[[str], Callable[..., Any] | None],
+    ) -> None:
+        self._build, self._load, self._unusual = build, load, unusual
+        self.reference, self.linker = reference, Linker()
+        self._chosen: dict[tuple[Any, ...], Kernel] = {}
+        self._kernels: dict[str, Kernel] = {}
+        for name in INPUTS:
+            if name in build.kernels:
+                self._kernels[name] = self._loaded(name, build.kernels[name])
+        if 'motion' not in build.kernels:
+            calls = (self[name].call for name in ('inertial_effort', 'bias_force'))
+            self.reference = LargeDynamics(load, reference.constraints, reference.frames, *calls)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._kernels
+
+    def __getitem__(self, name: str) -> Kernel:
+        return self._kernels[name]
+
+    @property
+    def fallbacks(self) -> int:
+        """Return how many states went to the reference."""
+        return sum(k.fallbacks for k in {*self._kernels.values(), *self._chosen.values()})
+
+    @property
+    def instructions(self) -> dict[str, int]:
+        """Return the number of operations of each kernel's graph."""
+        return {name: kernel.instructions for name, kernel in self._kernels.items()}
+
+    def find(self, name: str) -> Kernel | None:
+        """Return a kernel, None where there is none; some are made when they are asked for."""
+        graph = _ON_DEMAND.get(name)
+        if name not in self and graph is not None and not too_large(self.reference.robot):
+            self._kernels[name] = self._loaded(name, build_one(self._build.recipe, graph))
+        return self._kernels.get(name)
+
+    def of_speeds(
+        self, graph: Callable[..., KernelSpec], **names: Sequence[str] | None
+    ) -> Kernel | None:
+        """
+        Return the kernel for some speeds, made where they are named for the first time.
+
+        None where a robot is too large for it.
+        """
+        robot = self.reference.robot
+        if too_large(robot):
+            return None
+        key: list[tuple[str, ...] | None] = []
+        for what, several in names.items():
+            key.append(None if several is None else tuple(dict.fromkeys(as_names(what, several))))
+            for name in key[-1] or ():
+                robot.velocity_index(name)
+        found = (graph, *key)
+        if found not in self._chosen:
+            cached = build_one(self._build.recipe, graph, tuple(key))
+            self._chosen[found] = self._loaded(graph.__name__, cached, tuple(key))
+        return self._chosen[found]
+
+    def _loaded(
+        self, name: str, cached: CachedKernel, key: tuple[tuple[str, ...] | None, ...] = ()
+    ) -> Kernel:
+        return Kernel(
+            name,
+            cached,
+            INPUTS[name],
+            self._fallback(name, key),
+            self.linker,
+            self._load.values,
+            self._unusual(name),
+        )
+
+    def _fallback(self, name: str, key: tuple[Any, ...]) -> Callable[..., Any]:
+        """Return what a kernel asks where it is not sure."""
+        reference = self.reference
+        if name in _NEVER_SOLVED:
+            return self._no_reference
+        if name in ('forward_dynamics', 'motion'):
+            return lambda q, v, tau, t=(0.0,): reference.acceleration(q, v, tau, float(t[0]))
+        if name == 'consistent_velocity':
+            return lambda q, v, t: reference.consistent_velocity(q, v, key[0], float(t[0]))
+        if name == 'consistent_acceleration':
+            return lambda q, v, a, t: reference.consistent_acceleration(
+                q, v, a, key[0], float(t[0])
+            )
+        if name == 'constrained_effort':
+            return partial(self._reference_effort, *key)
+        return cast(Callable[..., Any], getattr(reference, name))
+
+    def _reference_effort(
+        self,
+        actuated: tuple[str, ...],
+        known: tuple[str, ...] | None,
+        q: Floats,
+        v: Floats,
+        a: Floats,
+        weights: Floats,
+        switches: Floats,
+        t: Floats,
+    ) -> Floats:
+        """Return the numbers of constrained inverse dynamics."""
+        terms = [name for name, on in zip(TERMS, switches, strict=True) if on]
+        return self.reference.constrained_inverse_dynamics(
+            q, v, a, actuated, weights, known, float(t[0]), terms=terms
+        ).numbers
+
+    def _no_reference(self, q: Floats, *_: Floats) -> Floats:
+        """Say why machine code that solves nothing has no answer."""
+        checked_coordinates(self.reference.robot, q)
+        raise InvalidInputError(f'states must be below {LARGEST_INPUT:g} here, got q = {q}')
