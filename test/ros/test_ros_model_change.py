@@ -182,7 +182,7 @@ def test_a_model_that_is_swapped_out_is_gone_at_once(kind, tmp_path, monkeypatch
                 assert time.monotonic() < end
             assert [reference() for reference in gone] == [None] * number
             assert node.host.dynamics.compiled
-            gone.append(weakref.ref(node.host.dynamics._fast))
+            gone.append(weakref.ref(node.host.dynamics.engine))
     finally:
         gc.enable()
         node.stop()

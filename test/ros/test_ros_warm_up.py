@@ -36,10 +36,10 @@ def test_background_process_fills_the_cache_and_results_agree(cold):
     assert not dynamics.load()
     state = [np.array([x]) for x in (0.7, -0.3, 1.1)]
     before = [
-        dynamics.inverse_dynamics(*state),
-        dynamics.bias_force(*state[:2]),
-        dynamics.gravity_force(state[0]),
-        dynamics.motion(*state).acceleration,
+        dynamics.engine.inverse_dynamics(*state),
+        dynamics.engine.bias_force(*state[:2]),
+        dynamics.engine.gravity_force(state[0]),
+        dynamics.engine.forward_dynamics(*state).acceleration,
     ]
     job = WarmUp(p, ROD)
     job.wait()
@@ -47,13 +47,13 @@ def test_background_process_fills_the_cache_and_results_agree(cold):
     assert dynamics.load()
     assert dynamics.compiled
     after = [
-        dynamics.inverse_dynamics(*state),
-        dynamics.bias_force(*state[:2]),
-        dynamics.gravity_force(state[0]),
-        dynamics.motion(*state).acceleration,
+        dynamics.engine.inverse_dynamics(*state),
+        dynamics.engine.bias_force(*state[:2]),
+        dynamics.engine.gravity_force(state[0]),
+        dynamics.engine.forward_dynamics(*state).acceleration,
     ]
     assert_allclose(after, before, rtol=0, atol=1e-10)
-    assert dynamics.engine('semi_implicit') is not None
+    assert dynamics.engine.engine('semi_implicit') is not None
 
 
 def test_compilation_aside_gives_the_compiled_algorithms(cold):
