@@ -59,6 +59,7 @@ validate: $(WITH_TESTS)
 stress: $(WITH_TESTS)
 	$(BIN)/python -X faulthandler test/stress/interrupted_batches.py
 	$(BIN)/python test/stress/parameters_for_ever.py
+	$(BIN)/python test/stress/engines_agree.py
 
 mutants: $(WITH_TESTS)
 	$(BIN)/python test/mutation/test_mutation.py
