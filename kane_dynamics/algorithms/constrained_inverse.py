@@ -95,12 +95,16 @@ class ConstrainedEffort:
     @property
     def residual(self) -> Any:
         """Return the norm of the force that remains unbalanced; float."""
-        return self.numbers[..., -2]
+        return self._number(-2)
 
     @property
     def velocity_residual(self) -> Any:
         """Return the norm of A v - b0: how far the speeds violate the rows; float."""
-        return self.numbers[..., -1]
+        return self._number(-1)
+
+    def _number(self, place: int) -> Any:
+        numbers = self.numbers[..., place]
+        return float(numbers) if numbers.ndim == 0 else numbers
 
     def __repr__(self) -> str:
         names = ('effort', 'multipliers', 'velocity', 'acceleration', 'rank', 'residual')

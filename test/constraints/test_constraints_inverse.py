@@ -143,6 +143,45 @@ def test_more_actuators_than_freedoms():
     assert_allclose(scaled.effort, every.effort, rtol=0, atol=1e-12)
 
 
+def test_terms_are_those_of_the_equation_of_motion(problem):
+    robot, _, _, q, v, a = problem
+    expected = {
+        'inertia': kd.mass_matrix(robot, q) @ a,
+        'coriolis': kd.coriolis_matrix(robot, q, v) @ v,
+        'gravity': kd.gravity_force(robot, q),
+        'friction': kd.friction_force(robot, v),
+    }
+    for name, force in expected.items():
+        found = kd.constrained_inverse_dynamics(
+            robot, q, v, a, (), robot.velocity_names, terms=(name,)
+        )
+        assert relative(found.effort, force) < 1e-12, name
+    with pytest.raises(InvalidInputError, match=r"terms must be one of \['inertia'"):
+        kd.constrained_inverse_dynamics(robot, q, v, a, (), robot.velocity_names, terms=('mass',))
+
+
+def test_parts_of_the_result(problem):
+    robot, constraints, actuated, q, v, a = problem
+    found = kd.constrained_inverse_dynamics(robot, q, v, a, constraints, actuated)
+    count = len(found.labels)
+    parts = found.effort, found.multipliers, found.velocity, found.acceleration
+    assert [len(part) for part in parts] == [robot.nv, count, robot.nv, robot.nv]
+    assert_array_equal(np.concatenate(parts), found.numbers[:-3])
+    assert_array_equal(found.numbers[-3:], [found.rank, found.residual, found.velocity_residual])
+    assert found.rank == robot.nv
+    assert isinstance(found.residual, float)
+    driven = [robot.velocity_index(name) for name in actuated]
+    assert found.residual < 1e-9 < np.abs(found.effort[driven]).min()
+    shaken = v + 1e-3  # off the rows
+    a = kd.consistent_acceleration(robot, q, shaken, a, constraints, actuated)
+    found = kd.constrained_inverse_dynamics(robot, q, shaken, a, constraints, actuated)
+    rows = kd.constraints.constraint_rows(robot, constraints, q.tolist(), shaken.tolist(), 0.0)
+    violation = np.linalg.norm(rows.matrix @ shaken - rows.velocity)
+    assert found.velocity_residual == pytest.approx(violation)
+    assert violation > 1e-5
+    assert 'effort=array' in repr(found)
+
+
 @pytest.mark.parametrize('weight', [1.0, 10.0])
 def test_shared_efforts_are_the_least(weight):
     # of all efforts that move the linkage so: what moves it not, e = A' y, only adds to them

@@ -323,5 +323,5 @@ def test_a_link_without_mass_moves_when_it_carries_a_payload(rng):
     loaded = robot.with_payload('hook', 3.0, (0.1, 0.0, 0.5))
     before = fast.fallbacks
     expected = kd.forward_dynamics(loaded, q, v, tau, [lock]).acceleration
-    assert error(fast.forward_dynamics(q, v, tau), expected) < AGREEMENT
+    assert error(fast.acceleration(q, v, tau), expected) < AGREEMENT
     assert fast.fallbacks == before

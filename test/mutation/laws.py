@@ -86,7 +86,7 @@ FILES = {
     'algorithms/lagrange_multipliers.py': 'methods',
     'algorithms/methods.py': 'forward speeds methods',
     'algorithms/momentum.py': 'momentum',
-    'algorithms/newton_euler.py': 'example motion wrenches forward',
+    'algorithms/newton_euler.py': 'example motion wrenches forward inverse',
     'algorithms/orbit.py': 'orbit',
     'algorithms/projection.py': 'start events',
     'algorithms/row_balance.py': 'balance',
