@@ -3,10 +3,11 @@
 
 REASONS = {
     'SYMMETRIC': 'a symmetric matrix times a vector is the vector times the matrix',
-    'EITHER': 'either is right: a sign of an eigenvector, a frame across an axis, drawn positions',
+    'EITHER': 'either is right: sign of an eigenvector, a frame across an axis, a name of a value',
+    'ROUNDOFF': 'the last part of a constant, below the roundoff of the sines that a law compares',
     'BOUND': 'bound of a check that sound steps and motions do not reach',
     'HEALTH': 'bound of a health check: the reference solves more or fewer states, equally well',
-    'SLOW': 'seen by test/kernels/test_kernels_rank.py, which compiles and is too slow here',
+    'SLOW': 'seen by tests of kernels, which compile and are too slow here',
     'REPORTED': 'a time that stands only in messages and in the log of ranks',
     'OPEN': 'no quick law has such a case yet: help is welcome',
 }
@@ -23,6 +24,10 @@ NAMES = {
         'algorithms/canonical.py matrix_roots: -1 -> 1',
         'constraints/contact_circle.py _sampled_motions: -1.0 -> 1.0',
         'constraints/loops.py _across: np.cross(n, first) -> np.cross(first, n)',
+        'kernels/straight_line.py Block.emit: self._count += 1 -> self._count -= 1',
+    ],
+    'ROUNDOFF': [
+        'kernels/sines.py module: -1.4973849048591833e-33 -> 1.4973849048591833e-33',
     ],
     'BOUND': [
         'algorithms/constrained_inverse.py _check_allowed: 1.0 + np.abs(rows.acceleration).max(initial=0.0) -> 1.0 - np.abs(rows.acceleration).max(initial=0.0)',  # noqa: E501
@@ -48,6 +53,7 @@ NAMES = {
     'SLOW': [
         'algorithms/row_elimination.py _by_the_rule: taken + dropped[-1] -> taken - dropped[-1]',
         'algorithms/row_elimination.py _by_the_rule: -1 -> 1',
+        'kernels/straight_line.py append_operation: -1.0 -> 1.0',
     ],
     'REPORTED': [
         'simulation/reference.py ReferenceEngine.advance: t + k * h -> t - k * h',
