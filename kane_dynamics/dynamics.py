@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms import dynamics as functions
 from kane_dynamics.algorithms.consistent import consistent_acceleration, consistent_velocity
@@ -47,8 +47,8 @@ from kane_dynamics.model.state import (
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.reference import ReferenceEngine, check_halvings
 from kane_dynamics.simulation.simulation import EffortLaw, Engine, Trajectory, simulate
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 _Result = TypeVar('_Result')
 AT_START = 0.0  # [s]
 

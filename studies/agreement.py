@@ -17,7 +17,6 @@ from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.progress import track
 
 import kane_dynamics as kd
@@ -26,7 +25,6 @@ from kane_dynamics.model.sample_robots import KINDS, random_tree
 from studies import report
 from studies.report import Table
 
-Floats = NDArray[np.float64]
 TREES, STATES = 50, 10_000
 TARGET = 1e-9  # largest difference of an acceleration, relative to the largest acceleration
 BASES = ('fixed', 'planar', 'floating')

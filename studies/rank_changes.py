@@ -15,16 +15,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.methods import METHODS
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, selected_rows
 from kane_dynamics.exceptions import InconsistentConstraintsError
+from kane_dynamics.typing import Floats
 from studies import report
 from studies.report import Table
 
-Floats = NDArray[np.float64]
 STATES = 10_000
 TURNS = (-12.0, -2.0)  # decimal exponents of the angles [rad]
 # Rows as weak as 1e-3 are taken, and masses are up to 5e6 apart: roundoff comes out as 1e-9.

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from kane_dynamics.resources import share_directory
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 WHEELS = ('wheel_left_joint', 'wheel_right_joint')
 _ARMS = {'ur5': 'ur_description/urdf/ur5_robot.urdf', 'panda': 'panda_description/urdf/panda.urdf'}
 _TIAGO = 'tiago_description/robots/tiago_no_hand.urdf'

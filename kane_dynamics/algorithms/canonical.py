@@ -21,13 +21,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.independent_speeds import Partition, partition_speeds
 from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR
 from kane_dynamics.exceptions import SingularMassMatrixError
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)

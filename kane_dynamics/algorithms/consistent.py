@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.row_balance import REACHED
 from kane_dynamics.algorithms.taken_rows import taken_rows
@@ -22,8 +22,7 @@ from kane_dynamics.exceptions import InconsistentConstraintsError, UnreachableAc
 from kane_dynamics.model.checks import as_names
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_speeds
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 _RANK_TOLERANCE = 1e-10  # relative singular value, on columns scaled to unit length
 

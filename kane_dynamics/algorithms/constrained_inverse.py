@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.consistent import completed, least_norm, speed_indices
 from kane_dynamics.algorithms.dynamics import ExternalWrenches
@@ -34,8 +34,7 @@ from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationE
 from kane_dynamics.model.checks import as_choice, as_names, as_vector
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 _NULL = 1e-10  # singular value, on rows of unit length, of a direction that is free
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, wrench_from_vector
 from kane_dynamics.algebra.quaternions import vec3
@@ -25,8 +25,8 @@ from kane_dynamics.model.checks import as_mapping, as_number, as_vector
 from kane_dynamics.model.integration import integrate_coordinates
 from kane_dynamics.model.robot import WORLD, Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 ExternalWrenches = Mapping[str, ArrayLike] | None
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.dynamics import ExternalWrenches, wrenches_on_bodies
 from kane_dynamics.algorithms.friction import joint_friction
@@ -34,8 +34,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_choice, as_number, as_vector
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 def forward_dynamics(

@@ -23,8 +23,8 @@ from kane_dynamics.model.checks import as_function, as_names, as_number, as_vect
 from kane_dynamics.model.integration import at_unit_quaternions, rate_along_motion
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 SpeedFunction = Callable[[NDArray[Any], Any], Any] | ArrayLike
 
 REACH_TOLERANCE = 1e-6  # of v - (W u + X), relative to 1 + |v|: above integration drift

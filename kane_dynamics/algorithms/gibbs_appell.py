@@ -32,8 +32,7 @@ from kane_dynamics.exceptions import SingularMassMatrixError
 from kane_dynamics.model.checks import as_vector
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 def gibbs(robot: Robot, q: Any, v: Any, a: Any) -> Scalar:

@@ -10,15 +10,13 @@ its power is :math:`\tau^T v`; what it is across the axes does no work and chang
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.dual_quaternion import vec6, wrench_from_vector
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.jacobians import BodyJacobian
 from kane_dynamics.model.motion import JointMotion, joint_motion
 from kane_dynamics.model.robot import WORLD, Robot
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 def impressed_wrenches(

@@ -14,10 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from kane_dynamics.typing import Floats, Indices
 
 
 @dataclass(frozen=True, eq=False, slots=True)

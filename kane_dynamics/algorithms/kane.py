@@ -20,12 +20,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.independent_speeds import Partition, partition_speeds
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)

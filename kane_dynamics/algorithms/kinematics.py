@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, vec6
 from kane_dynamics.algebra.pose import Pose
@@ -15,8 +15,7 @@ from kane_dynamics.model.frame_motion import FrameMotion, frame_motion
 from kane_dynamics.model.motion import AT_REST, body_twist, joint_motion
 from kane_dynamics.model.robot import WORLD, Robot
 from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 def body_poses(robot: Robot, q: Any) -> list[Pose]:

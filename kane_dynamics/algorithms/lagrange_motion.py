@@ -18,14 +18,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.independent_speeds import reduce_rows
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -14,13 +14,11 @@ from __future__ import annotations
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.independent_speeds import reduce_rows
 from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR, unit_scaling
 from kane_dynamics.exceptions import SingularMassMatrixError
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 def multiplier_motion(

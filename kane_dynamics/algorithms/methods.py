@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.canonical import CanonicalSolution, canonical_motion
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
@@ -25,8 +24,7 @@ from kane_dynamics.algorithms.udwadia_kalaba import (
     selected_rows,
 )
 from kane_dynamics.constraints.base import ConstraintRows
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -16,13 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.independent_speeds import Partition, partition_speeds
 from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR, unit_scaling
 from kane_dynamics.exceptions import SingularMassMatrixError
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)

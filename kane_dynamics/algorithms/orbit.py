@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.dual_quaternion import vec6, wrench_from_vector
 from kane_dynamics.algebra.pose import Pose
@@ -25,8 +25,8 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_mapping, as_number, as_vector
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_robot
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 EARTH = 3.986004418e14  # gravitational parameter mu of the Earth [m^3/s^2], WGS 84
 
 

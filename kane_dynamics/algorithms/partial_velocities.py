@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.generalized_speeds import (
     GeneralizedSpeeds,
@@ -22,8 +22,7 @@ from kane_dynamics.algorithms.generalized_speeds import (
 from kane_dynamics.algorithms.jacobians import body_jacobians
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
 from kane_dynamics.algorithms.row_selection import TAKEN, RowSelection, select_rows
@@ -21,8 +20,7 @@ from kane_dynamics.constraints.base import Constraint, constraint_rows
 from kane_dynamics.exceptions import ProjectionError
 from kane_dynamics.model.integration import integrate_coordinates
 from kane_dynamics.model.robot import Robot
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 POSITION_TOLERANCE = 1e-12  # [m or rad]
 _NEWTON_LIMIT = 20

@@ -27,13 +27,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.exceptions import InconsistentConstraintsError
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from kane_dynamics.typing import Floats, Indices
 
 # Above what four-digit angles of a URDF leave (1.5707: 2.5e-4), below a toe angle of 0.1 degrees
 # (4e-3). Weaker rows are one with others.

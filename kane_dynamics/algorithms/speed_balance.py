@@ -16,13 +16,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds, SpeedMap
 from kane_dynamics.algorithms.terms import MethodTerms
 from kane_dynamics.constraints.base import ConstraintRows
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix, gauss_mass_matrix
 from kane_dynamics.algorithms.gibbs_appell import acceleration_gradient
@@ -20,8 +19,7 @@ from kane_dynamics.algorithms.lagrange import (
 from kane_dynamics.algorithms.newton_euler import newton_euler
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
 from kane_dynamics.model.robot import Robot
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 class Terms(Protocol):

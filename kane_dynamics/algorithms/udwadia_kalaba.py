@@ -18,13 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.row_selection import RowSelection, select_rows
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.exceptions import SingularMassMatrixError
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 # Reciprocal condition below which a mass matrix, or a system of rows of unit length, counts as
 # singular: above roundoff of a hundred speeds, below the spread of inertias of a robot with

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure, rotate
@@ -20,12 +20,11 @@ from kane_dynamics.model.integration import integrate_coordinates
 from kane_dynamics.model.joint_kinds import Free, Revolute, Spherical, unit_axis
 from kane_dynamics.model.robot import Frame, Robot
 from kane_dynamics.model.state import checked_robot
+from kane_dynamics.typing import Floats
 
 LEAN_LIMIT = 1e-6  # sine between wheel axis and vertical below which no contact point exists
 _LIFT_ROUNDOFF = 1e-9  # [m/s] per unit speed
 _CENTRED = 1e-4  # [radii] of a wheel's centre from the joint's frame that are worth no remark
-
-Floats = NDArray[np.float64]
 
 
 class Circle(NamedTuple):

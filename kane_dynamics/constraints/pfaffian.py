@@ -25,8 +25,8 @@ from kane_dynamics.model.checks import as_function, as_numbers, as_text
 from kane_dynamics.model.integration import integrate_coordinates, rate_along_motion
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_robot
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 PfaffianFunction = Callable[[NDArray[Any], Any], Any]
 
 # Central difference of order 8 along each speed and in time. For rows of angular frequency w the

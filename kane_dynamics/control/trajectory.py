@@ -11,12 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.interpolate import BPoly
 
 from kane_dynamics.exceptions import InvalidInputError
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.kernels.compiled import CompiledRobot
 from kane_dynamics.simulation.simulation import Trajectory
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 def energy_error(compiled: CompiledRobot, motion: Trajectory, effort: Floats) -> float:

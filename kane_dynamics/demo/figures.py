@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.demo.energy_audit import energy_error
 from kane_dynamics.demo.motion import DemoMotion
 from kane_dynamics.demo.plots import RunCurves
 from kane_dynamics.demo.recording import Recording
 from kane_dynamics.kernels.compiled import CompiledRobot
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 STEP = 0.001  # of the simulator [s]
 
 

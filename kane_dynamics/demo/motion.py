@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from kane_dynamics.algorithms.consistent import consistent_acceleration
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.model.robot import Robot
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 RAMP = 1.5  # [s] from rest to full speed, and back to rest
 SPEED = 0.4  # forward speed of the base [m/s]

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
-from numpy.typing import NDArray
 
 matplotlib.use('Agg')
 from matplotlib import pyplot as plt
 
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,10 +18,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from queue import Empty, SimpleQueue
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 _STATES_PER_THREAD = 512  # below it a second thread costs more than it saves
 _MOST_STATES_AT_ONCE = 4096  # an exception waits until the states at work are done

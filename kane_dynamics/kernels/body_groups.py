@@ -29,8 +29,8 @@ from kane_dynamics.kernels.parameters import GRAVITY, INERTIA
 from kane_dynamics.model.joint_tables import JointIndex
 from kane_dynamics.model.motion import JointMotion, joint_motion
 from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 Symbols = list[ca.SX]
 UPPER = tuple((i, j) for i in range(3) for j in range(i, 3))
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.constrained_inverse import (
@@ -54,8 +54,7 @@ from kane_dynamics.model.state import checked_coordinates
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.reference import check_halvings
 from kane_dynamics.simulation.simulation import Engine, Trajectory
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 class CompiledRobot(Dynamics):

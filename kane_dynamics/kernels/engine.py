@@ -7,7 +7,7 @@ import ctypes
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.algorithms.projection import projected
@@ -26,8 +26,7 @@ from kane_dynamics.simulation.reference import (
     check_not_diverged,
 )
 from kane_dynamics.simulation.simulation import Trajectory, effort_rows
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 _MOST_STEPS_AT_ONCE = 10_000  # Ctrl-C waits for these
 

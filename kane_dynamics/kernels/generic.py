@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.forward_dynamics import solve_motion
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
@@ -29,8 +29,7 @@ from kane_dynamics.model.state import checked_coordinates
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.reference import ReferenceEngine, check_halvings
 from kane_dynamics.simulation.simulation import Engine
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 # Bounds on a graph of about 25,000 operations; see doc/kernels.md. Forward dynamics of a chain has
 # some 80 for each coupled pair of speeds (nonzeros in half of M; a chain of 24 has 300), C of (47)

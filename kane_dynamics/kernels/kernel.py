@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.batches import run_batch
@@ -18,8 +17,8 @@ from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel_spec import HEALTH_LIMIT
 from kane_dynamics.kernels.native import Linker, NativeModule, make_entry
 from kane_dynamics.model.arguments import Arguments, as_output, fill_rows
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 Reference = Callable[..., Any]
 NO_PARAMETERS = np.empty(0)
 

@@ -7,9 +7,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
@@ -23,8 +20,7 @@ from kane_dynamics.kernels.native import Linker
 from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.model.checks import as_names
 from kane_dynamics.model.state import checked_coordinates
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 INPUTS = {
     'inverse_dynamics': ('q', 'v', 'a'),

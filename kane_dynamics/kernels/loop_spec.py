@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.kernels.loop_levels import Levels, levels_of
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kane_dynamics.algorithms.terms import ReferenceTerms
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.kernels.kernel_set import KernelSet
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,15 +13,15 @@ from collections.abc import Sequence
 
 import casadi as ca
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.model.canonical_frames import chosen_frames, inertia_in
 from kane_dynamics.model.load import POINT, Load
 from kane_dynamics.model.robot import Robot, with_loads
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 GRAVITY = 3
 INERTIA = 10  # mass, centre of mass, xx, xy, xz, yy, yz, zz
 _UPPER = np.triu_indices(3)

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.model.checks import as_numbers, came
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 _Result = TypeVar('_Result')
 
 

@@ -27,7 +27,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
@@ -35,8 +34,7 @@ from kane_dynamics.algebra.quaternions import pure
 from kane_dynamics.model.body import Body, Joint, Mimic
 from kane_dynamics.model.joint_kinds import Revolute
 from kane_dynamics.model.robot import WORLD, Robot
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 # Entries below this part of the size of their kind are set to zero. Roundoff of the products that
 # make them is a few 1e-16; a true entry of 1e-14, if there is one, moves results by as much, which

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
@@ -24,8 +24,8 @@ from kane_dynamics.model.content import add_content
 from kane_dynamics.model.joint_kinds import Free, Planar
 from kane_dynamics.model.joint_tables import JointIndex, index_tables, joint_arrays
 from kane_dynamics.model.tree_checks import check_unique, checked_bodies, parents_of
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 POINT = np.zeros((3, 3))  # inertia of a point mass
 POINT.setflags(write=False)
 BASE_JOINT = 'base'  # the name of a joint that makes a robot mobile

@@ -7,9 +7,7 @@ import time
 from abc import abstractmethod
 from typing import Any
 
-import numpy as np
 from nav_msgs.msg import Odometry
-from numpy.typing import NDArray
 from rclpy.clock import Clock, ClockType, JumpThreshold
 from rclpy.duration import Duration
 from rclpy.exceptions import ParameterException
@@ -29,8 +27,8 @@ from kane_dynamics.ros.parameters.declare import declare, install_validation, re
 from kane_dynamics.ros.parameters.robot import DynamicsParameters
 from kane_dynamics.ros.parameters.spec import Spec
 from kane_dynamics.ros.qos import ALL_PARTS, LATEST
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 WATCH_PERIOD = 0.05
 """Wall time [s] between looks at the age of the inputs."""
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE

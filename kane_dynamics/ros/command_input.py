@@ -6,14 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
 from kane_dynamics.ros.messages.conversions import NameMap, field_values, nanoseconds
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.robot_source import RobotModel
-
-Floats = NDArray[np.float64]
 
 
 class CommandInput:

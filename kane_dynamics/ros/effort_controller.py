@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.dynamics import Dynamics
@@ -13,8 +12,7 @@ from kane_dynamics.ros.follower import Follower
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.parameters.nodes import InverseDynamicsParameters
 from kane_dynamics.ros.reference import Reference
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 class EffortController:

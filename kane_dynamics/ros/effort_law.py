@@ -14,14 +14,12 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.ros.dynamics import Dynamics, known_speeds
 from kane_dynamics.ros.reference import Motors, Reference
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 @dataclass(frozen=True)

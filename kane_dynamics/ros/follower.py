@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 from kane_dynamics.control.trajectory import braking
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.reference import Motors, Plan, Reference, ReferenceInput
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from kane_dynamics.typing import Floats, Indices
 
 
 class Follower:

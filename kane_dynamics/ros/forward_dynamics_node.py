@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import AccelStamped
-from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -24,8 +23,7 @@ from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, input_statu
 from kane_dynamics.ros.parameters.nodes import ForwardDynamicsParameters
 from kane_dynamics.ros.qos import LATEST, STATE
 from kane_dynamics.ros.runtime import run
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 class ForwardDynamicsNode(DynamicsNode):

@@ -13,8 +13,8 @@ from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
 from kane_dynamics.ros.messages.conversions import NameMap, field_values, nanoseconds
 from kane_dynamics.ros.messages.planar_frame import PlanarFrame, read_odometry
 from kane_dynamics.ros.robot_source import RobotModel
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 GuardFactory = Callable[[str], InputGuard]
 MAX_PARTS = 16
 """Largest number of different senders of joint_states that are merged."""

@@ -7,8 +7,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
@@ -21,8 +19,8 @@ from kane_dynamics.ros.parameters.declare import declare_for_joints, read_for_jo
 from kane_dynamics.ros.parameters.nodes import GAIN_D, GAIN_P, InverseDynamicsParameters
 from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.ros.runtime import run
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 GAINS = (GAIN_P, GAIN_D)
 
 

@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.parameters.nodes import SimulatorParameters
 from kane_dynamics.simulation.stops import StoppedEngine
+from kane_dynamics.typing import Floats, Indices
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 NANO = 1_000_000_000
 
 

@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.control.trajectory import Setpoint, Trajectory
 from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
 from kane_dynamics.ros.messages.conversions import LARGEST, NameMap, check_numbers, nanoseconds
 from kane_dynamics.ros.robot_source import BASE_NAMES, RobotModel
+from kane_dynamics.typing import Floats, Indices
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 Present = Callable[[Indices], tuple[Floats, Floats, Floats] | None]
 FIELDS = ('positions', 'velocities', 'accelerations')
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
@@ -21,8 +20,8 @@ from kane_dynamics.resources import PACKAGE, share_directory
 from kane_dynamics.ros._optional import try_import
 from kane_dynamics.ros.messages.planar_frame import PlanarFrame
 from kane_dynamics.ros.parameters.robot import RobotParameters
+from kane_dynamics.typing import Indices
 
-Indices = NDArray[np.intp]
 BASE_NAMES = ('base_x', 'base_y', 'base_yaw')
 
 

@@ -14,14 +14,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
 from kane_dynamics.constraints.base import Constraint, constraint_rows
 from kane_dynamics.exceptions import DivergedError
 from kane_dynamics.model.robot import Robot
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 # Largest h times rate at which steps shrink: |1 - z + z^2/2 - z^3/6 + z^4/24| = 1 at z = 2.7853.
 STABLE = {'rk4': 2.785}

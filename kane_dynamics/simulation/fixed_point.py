@@ -12,12 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.exceptions import DivergedError, StepError
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 # Squared changes of x, relative to 1 + |x|^2 [rad/s, m/s]. Solved: what follows a change of 1e-12
 # is smaller still. Enough: roundoff of systems so ill conditioned that they never get there.

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.forward_dynamics import solve_motion
 from kane_dynamics.algorithms.friction import implicit_drag
@@ -37,8 +36,7 @@ from kane_dynamics.simulation.fixed_point import solve_fixed_point
 from kane_dynamics.simulation.integrators import INTEGRATORS, STICTION_SPEED
 from kane_dynamics.simulation.jump import excess_jump, forecast
 from kane_dynamics.simulation.rank_events import RankLog
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 LARGEST = 1e12  # of coordinates and speeds: sine and cosine of an angle still have four digits
 MOST_HALVINGS = 20  # a millionth of a step

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.methods import Motion
 from kane_dynamics.algorithms.projection import projected
@@ -39,8 +39,8 @@ from kane_dynamics.simulation.reference import (
     check_halvings,
     check_not_diverged,
 )
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 EffortLaw = Callable[[float, Floats, Floats], ArrayLike]
 
 

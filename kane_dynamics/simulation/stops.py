@@ -28,8 +28,7 @@ from kane_dynamics.model.integration import integrate_coordinates
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.simulation.rank_events import RankLog
 from kane_dynamics.simulation.simulation import Engine
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 AT_LIMIT = 1e-12  # [rad or m] roundoff of a coordinate that was put on its limit
 SMALLEST_RESPONSE = 1e-12  # of the largest: constraints hold what responds less

@@ -16,13 +16,12 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from kane_dynamics.algebra.quaternions import vec4
+from kane_dynamics.typing import Floats
 from studies.speed.timing import Contender
 
-Floats = NDArray[np.float64]
 _SLIDE, _HINGE = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
 _BALL = mujoco.mjtJoint.mjJNT_BALL
 _STIFFNESS = {'solref': [0.002, 1.0], 'solimp': [0.99, 0.999, 0.001, 0.5, 2.0]}  # [s], dampratio

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.kinematics import body_poses
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 _REVOLUTE = (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ)
 _PRISMATIC = (pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ)
 

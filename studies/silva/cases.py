@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import kane_dynamics as kd
+from kane_dynamics.typing import Floats
 from studies import robots
 from studies.peers.mujoco_twin import MujocoTwin
 from studies.silva.contact import no_slip_model
 
-Floats = NDArray[np.float64]
 SEED = 2022
 SINES = 3  # in the effort of each coordinate
 FREQUENCIES = (0.2, 1.5)  # [Hz]

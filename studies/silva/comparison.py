@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kane_dynamics as kd
+from kane_dynamics.typing import Floats
 from studies.silva.cases import Case
 from studies.silva.recording import SAMPLE, Recording
 from studies.silva.waveforms import (
@@ -24,7 +25,6 @@ from studies.silva.waveforms import (
     statistics,
 )
 
-Floats = NDArray[np.float64]
 METHODS = ('newton_euler', 'gauss', 'kane', 'canonical')
 COMPILED = 'compiled'  # kd.compile(...).forward_dynamics
 REPORTED, PAPER = 'reported', 'paper'

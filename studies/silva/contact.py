@@ -24,12 +24,11 @@ the skid reaches into it and does no work; it only must be enough to hold the sk
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 import kane_dynamics as kd
+from kane_dynamics.typing import Floats
 from studies.peers.mujoco_twin import MujocoTwin
 
-Floats = NDArray[np.float64]
 TIME_CONSTANT = 5e-4  # T of the contact [s]
 IMPEDANCE = 0.999  # d: the part of the wanted force that the regularisation leaves
 GRIP = 100.0  # friction coefficient along the axle

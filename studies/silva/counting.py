@@ -12,10 +12,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.gauss import gauss_gravity_force
+from kane_dynamics.typing import Floats
 from studies.silva.operation_counts import (
     OperationCounts,
     PolynomialFit,
@@ -26,7 +26,6 @@ from studies.silva.operation_counts import (
     share_subexpressions,
 )
 
-Floats = NDArray[np.float64]
 Say = Callable[[str], None]
 DQNE, DQGP = 'dqNE', 'dqGP'
 DEGREE = {DQNE: 1, DQGP: 3}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kane_dynamics.typing import Floats
 from studies.silva import contact
 from studies.silva.cases import Case
 from studies.silva.comparison import (
@@ -24,7 +25,6 @@ from studies.silva.comparison import (
 )
 from studies.silva.recording import Recording, record
 
-Floats = NDArray[np.float64]
 Tick = Callable[[str, float], None]  # what is done, and how much of it, 0 to 1
 CUTOFFS = (20.0, 10.0, 5.0, 3.0, 2.0)  # of the one-way filter [Hz]
 TIME_CONSTANTS = (4e-3, 2e-3, 1e-3)  # softer contacts than that of the evaluation [s]

@@ -12,10 +12,10 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from kane_dynamics.typing import Floats
 from studies.peers.mujoco_twin import MujocoTwin
 from studies.silva.cases import Case, Efforts, random_motion
 
-Floats = NDArray[np.float64]
 SAMPLE = 0.01  # [s] between samples
 
 

@@ -18,11 +18,10 @@ from typing import Any
 
 import numpy as np
 import scipy.signal
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kane_dynamics.exceptions import InvalidInputError
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 def multiple_correlation(*waveforms: ArrayLike) -> Floats:

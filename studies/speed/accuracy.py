@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 import kane_dynamics as kd
+from kane_dynamics.typing import Floats
 from studies import robots
 from studies.speed.rows import ERROR, Row
 from studies.speed.single_calls import difference
 
-Floats = NDArray[np.float64]
 FUNCTIONS = {
     'inverse_dynamics': 3,
     'acceleration': 3,

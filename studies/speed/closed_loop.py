@@ -15,16 +15,15 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from kane_dynamics.constraints.base import constraint_rows
+from kane_dynamics.typing import Floats
 from studies import robots
 from studies.peers.mujoco_twin import MujocoTwin
 from studies.speed.rows import Row
 from studies.speed.timing import Contender, Effort, race
 
-Floats = NDArray[np.float64]
 STEPS, STEP = 1000, 0.001  # steps in a call, [s]
 GAINS = (5.0, 0.05)  # of the control law [N m/rad], [N m s/rad]
 _RATE = 'steps/s'

@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from kane_dynamics.constraints.base import constraint_rows
+from kane_dynamics.typing import Floats
 from studies import robots
 from studies.peers.mujoco_twin import MujocoTwin
 from studies.peers.pinocchio_twin import PinocchioTwin, urdf_model
 from studies.speed.rows import TIME, Row
 from studies.speed.timing import Contender, Effort, race
 
-Floats = NDArray[np.float64]
 OURS, OUT, THEIRS = 'ours', 'ours, out=', 'theirs'
 
 

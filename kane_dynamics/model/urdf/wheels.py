@@ -6,15 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import make_quaternion, rotate, vec3
 from kane_dynamics.model.body import Vector, WheelShape
 from kane_dynamics.model.joint_kinds import Free, JointKind, Revolute, Spherical
 from kane_dynamics.model.urdf.records import UrdfLink
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 _PARALLEL = 1e-3  # sine between the axis of a wheel and that of its collision cylinder
 _CENTRED = 1e-4  # distance from the wheel's axis, in radii: above what printed digits leave

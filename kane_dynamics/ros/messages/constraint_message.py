@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.messages.conversions import set_doubles, set_stamp
-
-Floats = NDArray[np.float64]
+from kane_dynamics.typing import Floats
 
 
 class ConstraintMessage:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.ros.input_guard import RejectedInput
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 QUATERNION_TOLERANCE = 1e-3
 """Allowed deviation of an orientation's norm from 1; drivers send float32 and truncated text."""
 LARGEST = 1e9

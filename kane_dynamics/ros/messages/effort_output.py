@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
@@ -15,8 +14,8 @@ from std_msgs.msg import Float64MultiArray
 from kane_dynamics.ros.messages.conversions import set_doubles, set_stamp
 from kane_dynamics.ros.qos import COMMAND, STATE
 from kane_dynamics.ros.robot_source import RobotModel
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 LAST_WORD_TIMEOUT = Duration(seconds=0.5)
 """Longest wait for the subscribers to confirm the last message before the process ends."""
 

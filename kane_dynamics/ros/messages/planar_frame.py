@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.ros.input_guard import RejectedInput
 from kane_dynamics.ros.messages.conversions import check_numbers, set_yaw, yaw_from_msg
+from kane_dynamics.typing import Floats
 
-Floats = NDArray[np.float64]
 AXES = ('x', 'y', 'yaw')
 
 

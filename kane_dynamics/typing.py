@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types of arrays, as annotations name them."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
