@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from kane_dynamics.algorithms.consistent import completed, least_norm, speed_indices
 from kane_dynamics.algorithms.dynamics import ExternalWrenches
 from kane_dynamics.algorithms.forward_dynamics import external_force
-from kane_dynamics.algorithms.newton_euler import TERMS, switched_effort
+from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
 from kane_dynamics.algorithms.row_balance import REACHED
 from kane_dynamics.algorithms.taken_rows import taken_rows
 from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
@@ -182,7 +182,8 @@ def constrained_inverse_dynamics(
     _check_allowed(robot, taken, accelerations)
     selection.check_accelerations(accelerations)
     place = checked_coordinates(robot, q)
-    needed = switched_effort(robot, place, speeds.tolist(), accelerations.tolist(), switches)
+    motion = place, speeds.tolist(), accelerations.tolist()
+    needed = required_effort(robot, *motion, switches=switches)
     needed = needed - external_force(robot, place, external_wrenches)
     effort, multipliers, rank, residual = balanced_force(
         robot, taken.matrix, columns, needed, shares

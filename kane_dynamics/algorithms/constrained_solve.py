@@ -15,8 +15,6 @@ from dataclasses import dataclass, replace
 from kane_dynamics.algebra.scalars import Scalar, absolute, is_zero, sqrt, where
 from kane_dynamics.algorithms.row_elimination import (
     Solvable,
-    SparseRow,
-    SparseRows,
     dot,
     eliminate,
     ratio,
@@ -27,6 +25,7 @@ from kane_dynamics.algorithms.row_selection import (
     TAKEN,
 )
 from kane_dynamics.algorithms.sparse_ldl import TreeFactor, smaller
+from kane_dynamics.algorithms.sparse_rows import SparseRow, SparseRows, pull, times
 
 # What a row that was left out may miss: of its own terms, of those of the free motion, and of
 # the terms of the other rows of its constraint (some rows are nothing but their roundoff).
@@ -116,13 +115,13 @@ def solve_constrained(
     weighted = [[y / d for y, d in zip(column, factor.pivots, strict=True)] for column in half]
     gram = [[dot(weighted[i], half[j]) for j in range(i + 1)] for i in range(len(rows))]
     found = eliminate(system, gram)
-    gap = [right_side[i] - _times(system.rows[i], free) for i in system.eliminated]
+    gap = [right_side[i] - times(system.rows[i], free) for i in system.eliminated]
     solved = found.factors.solve(gap)
-    pull = [
+    pushed = [
         sum((y[k] * m for y, m in zip(weighted, solved, strict=True)), 0.0)
         for k in range(len(free))
     ]
-    x = [a + s for a, s in zip(free, factor.solve_lower(pull), strict=True)]
+    x = [a + s for a, s in zip(free, factor.solve_lower(pushed), strict=True)]
     multipliers: list[Scalar] = [0.0] * len(system.rows)
     dropped: list[Scalar] = [1.0] * len(system.rows)
     for i, multiplier, gone in zip(system.eliminated, solved, found.dropped, strict=True):
@@ -152,10 +151,8 @@ def _watched(
     missed = _missed(system, right_side, x, free)
     if system.certain and not system.repeated:
         return health
-    total = list(force)
-    for row, multiplier in zip(system.rows, multipliers, strict=True):
-        for k, entry in row.items():
-            total[k] = total[k] + entry * multiplier
+    pulled = pull(system.rows, multipliers, len(x))
+    total = [f + p for f, p in zip(force, pulled, strict=True)]
     size = sqrt(absolute(dot(total, x)))  # |x| in the metric of M
     relative = 0.5 * ACCELERATION_CONTRADICTION
     return _agreed(health, system, found, missed, right_side, 5.0 * TAKEN * size, relative)
@@ -178,7 +175,7 @@ def _missed(
         allowed = _MISSED * sizes[i] + _MISSED_BESIDE * beside
         if free is not None:
             allowed = allowed + _MISSED_FREE * _sizes(row, free)
-        missed.append(where(absolute(_times(row, x) - right_side[i]) > allowed, 1.0, 0.0))
+        missed.append(where(absolute(times(row, x) - right_side[i]) > allowed, 1.0, 0.0))
     return missed
 
 
@@ -211,10 +208,6 @@ def _agreed(
         alone = where(absolute(sides[i]) > _NOTHING, found.vanished[i] * asks[i], 0.0)
         health = where(much + alone > 0.0, 0.0, health)
     return health
-
-
-def _times(row: SparseRow, x: Sequence[Scalar]) -> Scalar:
-    return sum((entry * x[k] for k, entry in row.items()), 0.0)
 
 
 def _sizes(row: SparseRow, x: Sequence[Scalar]) -> Scalar:

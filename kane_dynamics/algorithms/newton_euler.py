@@ -127,30 +127,27 @@ def inward(joint: JointMotion, wrench: DualQuaternion) -> tuple[list[Scalar], Du
 
 
 def required_effort(
-    robot: Robot, q: Any, v: Any, a: Any, external: Wrenches | None = None
+    robot: Robot,
+    q: Any,
+    v: Any,
+    a: Any,
+    external: Wrenches | None = None,
+    switches: Sequence[Any] = (1.0,) * len(TERMS),
 ) -> NDArray[Any]:
-    """Return N(q, v, a) + armature a + D v + F sign(v): what the actuators must give."""
-    tau = newton_euler(robot, q, v, a, external=external)
-    armature = [rotor * rate for rotor, rate in zip(robot.armature.tolist(), a, strict=True)]
-    result: NDArray[Any] = tau + as_array(armature) + joint_friction(robot, v)
-    return result
-
-
-def switched_effort(robot: Robot, q: Any, v: Any, a: Any, switches: Sequence[Any]) -> NDArray[Any]:
     """
-    Return the terms of `required_effort` that are switched on.
+    Return N(q, v, a) + armature a + D v + F sign(v): what the actuators must give.
 
     Parameters
     ----------
-    robot, q, v, a
-        As for `required_effort`.
-    switches : sequence of scalar, length 4
-        1 or 0 for each of `TERMS`.
+    robot, q, v, a, external
+        As for `newton_euler`.
+    switches : sequence of scalar
+        1 or 0 for each of `TERMS`: whether it counts.
 
     """
     inertia, coriolis, gravity, friction = switches
     speeds, rates = [coriolis * x for x in v], [inertia * x for x in a]
-    tau = newton_euler(robot, q, speeds, rates, gravity=gravity)
+    tau = newton_euler(robot, q, speeds, rates, gravity=gravity, external=external)
     armature = [rotor * rate for rotor, rate in zip(robot.armature.tolist(), rates, strict=True)]
     drag = [friction * x for x in joint_friction(robot, v)]
     result: NDArray[Any] = tau + as_array(armature) + as_array(drag)

@@ -26,13 +26,19 @@ from kane_dynamics.algorithms.row_elimination import (
     ROW_WEIGHT,
     Elimination,
     Solvable,
-    SparseRow,
-    SparseRows,
     dot,
     eliminate,
     ratio,
 )
 from kane_dynamics.algorithms.sparse_ldl import smaller
+from kane_dynamics.algorithms.sparse_rows import (
+    SparseRow,
+    SparseRows,
+    gram_matrix,
+    product,
+    pull,
+    times,
+)
 
 # What may remain of an equation, relative to the largest number in it; of one that repeats others.
 REACHED, _REPEATED = 1e-8, 1e-6
@@ -109,7 +115,7 @@ class RowBalance:
     @cached_property
     def _found(self) -> Solvable:
         rows = [self._system.rows[i] for i in self._system.eliminated]
-        return eliminate(self._system, _gram(rows))
+        return eliminate(self._system, gram_matrix(rows))
 
     @cached_property
     def health(self) -> Scalar:
@@ -127,7 +133,7 @@ class RowBalance:
         """Return x with its unknown entries from A x = c; c of all rows."""
         unknown = [k for k in range(self._size) if k not in known]
         columns = [{i: row[k] for i, row in enumerate(self._solved) if k in row} for k in unknown]
-        factors = _Factors(_gram(columns))
+        factors = _Factors(gram_matrix(columns))
         whole = [x[k] if k in known else 0.0 for k in range(self._size)]
         for _ in _PASSES:
             gap = [right_side[i] - times(self._system.rows[i], whole) for i in self._system.order]
@@ -139,19 +145,24 @@ class RowBalance:
 
     def _kept(self, x: Sequence[Scalar], right_side: Sequence[Scalar]) -> Scalar:
         """Return 1 where x keeps all rows, else 0."""
-        limit = REACHED * (1.0 + _largest([*x, *right_side]))
-        kept = self.agreed(x, right_side)
-        for i in self._system.order:
-            missed = absolute(times(self._system.rows[i], x) - right_side[i])
-            kept = where(missed <= limit, kept, 0.0)
-        return kept
+        solved = self._missed_by_less(REACHED, self._system.order, x, right_side)
+        return smaller(solved, self.agreed(x, right_side))
 
     def agreed(self, x: Sequence[Scalar], right_side: Sequence[Scalar]) -> Scalar:
         """Return 1 where x keeps the rows that repeat others, else 0."""
+        return self._missed_by_less(_REPEATED, self._system.repeated, x, right_side)
+
+    def _missed_by_less(
+        self,
+        tolerance: float,
+        chosen: Sequence[int],
+        x: Sequence[Scalar],
+        right_side: Sequence[Scalar],
+    ) -> Scalar:
+        """Return 1 where A x = c to a part of the largest number in it, for some rows, else 0."""
         kept = 1.0
-        if self._system.repeated:
-            limit = _REPEATED * (1.0 + _largest([*x, *right_side]))
-        for i in self._system.repeated:
+        limit = tolerance * (1.0 + _largest([*x, *right_side])) if chosen else 0.0
+        for i in chosen:
             missed = absolute(times(self._system.rows[i], x) - right_side[i])
             kept = where(missed <= limit, kept, 0.0)
         return kept
@@ -172,7 +183,10 @@ class RowBalance:
         for _ in _PASSES:
             step = solver.multipliers(rest)
             multipliers = [x + part for x, part in zip(multipliers, step, strict=True)]
-            rest = [h - p for h, p in zip(force, self._pull(multipliers), strict=True)]
+            rest = [
+                h - p
+                for h, p in zip(force, pull(self._solved, multipliers, self._size), strict=True)
+            ]
         effort = [rest[k] if k in actuated else 0.0 for k in range(self._size)]
         remaining = [0.0 if k in actuated else rest[k] for k in range(self._size)]
         limit = REACHED * (1.0 + _largest(force))
@@ -180,14 +194,6 @@ class RowBalance:
         for x in remaining:
             health = where(absolute(x) <= limit, health, 0.0)
         return Balanced(effort, self._shared(multipliers), remaining, health)
-
-    def _pull(self, multipliers: Sequence[Scalar]) -> list[Scalar]:
-        """Return A' lambda of the rows that are solved for."""
-        pull: list[Scalar] = [0.0] * self._size
-        for row, multiplier in zip(self._solved, multipliers, strict=True):
-            for k, entry in row.items():
-                pull[k] = pull[k] + entry * multiplier
-        return pull
 
     def _shared(self, multipliers: list[Scalar]) -> list[Scalar]:
         """Return multipliers of all rows, as `RowSelection.shared` does."""
@@ -197,7 +203,7 @@ class RowBalance:
             rest = [system.rows[i] for i in system.repeated]
             made_of = [  # C of A_rest = C A
                 found.factors.solve(
-                    [*[_product(row, other) for other in self._solved], *[0.0] * len(rest)]
+                    [*[product(row, other) for other in self._solved], *[0.0] * len(rest)]
                 )[:count]
                 for row in rest
             ]
@@ -247,7 +253,7 @@ class _Determined:
         weights: Sequence[Scalar],
     ) -> None:
         self._parts = [{k: x for k, x in row.items() if k in free} for row in rows]
-        self._factors = _Factors(_gram(self._parts))
+        self._factors = _Factors(gram_matrix(self._parts))
         self.health = self._factors.health
 
     def multipliers(self, force: Sequence[Scalar]) -> list[Scalar]:
@@ -273,7 +279,7 @@ class _Shared:
         self._weighted = [
             {k: x if k in free else weights[k] * x for k, x in row.items()} for row in rows
         ]
-        gram = [[_product(a, b) for b in rows[: i + 1]] for i, a in enumerate(self._weighted)]
+        gram = [[product(a, b) for b in rows[: i + 1]] for i, a in enumerate(self._weighted)]
         self._rows = _Factors(gram)
         self._columns = [[row.get(k, 0.0) for row in rows] for k in free]
         self._spread = [self._rows.solve(column) for column in self._columns]
@@ -295,20 +301,6 @@ class _Shared:
             x + sum((s[i] * p for s, p in zip(self._spread, pushes, strict=True)), 0.0)
             for i, x in enumerate(start)
         ]
-
-
-def _gram(rows: Sequence[SparseRow]) -> list[list[Scalar]]:
-    """Return the lower triangle of A A'."""
-    return [[_product(a, b) for b in rows[: i + 1]] for i, a in enumerate(rows)]
-
-
-def _product(a: SparseRow, b: SparseRow) -> Scalar:
-    return sum((x * b[k] for k, x in a.items() if k in b), 0.0)
-
-
-def times(row: SparseRow, x: Sequence[Scalar]) -> Scalar:
-    """Return a row times a vector."""
-    return sum((entry * x[k] for k, entry in row.items()), 0.0)
 
 
 def _largest(values: Sequence[Scalar]) -> Scalar:

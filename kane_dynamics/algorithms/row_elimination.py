@@ -14,12 +14,13 @@ another order might drop (the reference takes strong rows first).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kane_dynamics.algebra.scalars import Scalar, is_number, is_zero, where
 from kane_dynamics.algorithms.row_selection import GRADES, ROUNDOFF_ROW, TAKEN, VANISHED
 from kane_dynamics.algorithms.sparse_ldl import smaller
+from kane_dynamics.algorithms.sparse_rows import SparseRows, gram_matrix
 
 # The Gram matrix of rows squares the angle between them: vdot is off by up to 3e-15/s^2, as
 # measured. Rows of s = 1e-2 must still be good to 1e-10: at that strength the health is 1e-6.
@@ -29,47 +30,6 @@ _DROPPED = 0.9 * TAKEN**2
 _FIRST = (1.1 * GRADES[0]) ** 2  # taken by the reference in its first round, whatever the order
 # Rows of unit size that span this volume (squared) are this far from each other in any order.
 _SOLID = 1.2 * TAKEN**2
-
-SparseRow = Mapping[int, Scalar]
-
-
-@dataclass(frozen=True, eq=False)
-class SparseRows:
-    """
-    Constraint rows at a state, and how a compiled solve treats them.
-
-    Parameters
-    ----------
-    rows : sequence of mapping of int to scalar
-        Nonzeros of A.
-    kinds, owners : sequence of int
-        As in `ConstraintRows`.
-    order : sequence of int
-        Rows that are solved for, holonomic ones first.
-    repeated : sequence of int
-        Rows that repeat these in general and get no force; whether they do is watched.
-    certain : bool
-        Whether none of `order` is expected to drop; where one does, the health is 0.
-
-    """
-
-    rows: Sequence[SparseRow]
-    kinds: Sequence[int]
-    owners: Sequence[int]
-    order: Sequence[int]
-    repeated: Sequence[int] = ()
-    certain: bool = True
-
-    @property
-    def eliminated(self) -> list[int]:
-        """Return the rows of an elimination: those that are solved for, then the repeated ones."""
-        return [*self.order, *self.repeated]
-
-    @classmethod
-    def of(cls, rows: Sequence[SparseRow]) -> SparseRows:
-        """Return independent rows, each measured against itself."""
-        own = range(len(rows))
-        return cls(rows, own, own, own)
 
 
 class Elimination:
@@ -166,7 +126,7 @@ class Solvable:
 def eliminate(system: SparseRows, gram: Sequence[Sequence[Scalar]]) -> Solvable:
     """Return the factors of the lower triangle of a Gram matrix A M^-1 A', by the rank rule."""
     kinds = [system.kinds[i] for i in system.eliminated]
-    plain = _plain_gram(system)
+    plain = gram_matrix([system.rows[i] for i in system.eliminated])
     factors, in_si = Elimination(gram, kinds), Elimination(plain, kinds)
     vanished = _vanished(system, [row[-1] for row in plain])
     count = len(system.order)
@@ -218,15 +178,6 @@ def _by_the_rule(
     unclear = sum(dropped, 0.0) + where(volume < _SOLID, 1.0, 0.0)
     unclear = where(weakest < _FIRST, unclear, 0.0)
     return dropped, where(unclear > 0.0, 0.0, smaller(health, ROW_WEIGHT * weakest))
-
-
-def _plain_gram(system: SparseRows) -> list[list[Scalar]]:
-    """Return the lower triangle of A A' of the rows of an elimination."""
-    rows = [system.rows[i] for i in system.eliminated]
-    return [
-        [sum((x * b[k] for k, x in a.items() if k in b), 0.0) for b in rows[: i + 1]]
-        for i, a in enumerate(rows)
-    ]
 
 
 def _vanished(system: SparseRows, sizes: Sequence[Scalar]) -> list[Scalar]:

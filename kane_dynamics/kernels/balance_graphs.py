@@ -10,27 +10,22 @@ import casadi as ca
 
 from kane_dynamics.algebra.scalars import is_zero, sqrt
 from kane_dynamics.algorithms.constrained_solve import solve_constrained
-from kane_dynamics.algorithms.newton_euler import TERMS, switched_effort
+from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
 from kane_dynamics.algorithms.row_balance import RowBalance
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
+from kane_dynamics.algorithms.sparse_rows import residuals
 from kane_dynamics.kernels.kernel_spec import KernelSpec
-from kane_dynamics.kernels.trace import Tracer, column, row_residuals, symbols
+from kane_dynamics.kernels.trace import Tracer, column, symbols
 
 Names = tuple[str, ...]
 
 
 def consistent_velocity(tracer: Tracer, known: Names | None) -> KernelSpec:
     """Trace speeds with A v = b0."""
-    b0 = list(tracer.state_rows.velocity)
     if known is None:
-        system = tracer.system(tracer.state_rows)
-        gap = [-x for x in row_residuals(system.rows, tracer.v, b0)]
-        solved = solve_constrained(
-            factor_tree(tracer.mass), tracer.at_rest, system, gap, watch=False
-        )
-        v = [a + b for a, b in zip(tracer.v, solved.x, strict=True)]
-        health = solved.health_of_speeds(v, b0)
+        v, _, health = tracer.nearest_speeds()
     else:
+        b0 = list(tracer.state_rows.velocity)
         found = _balance(tracer).completed(tracer.v, b0, _indices(tracer, known))
         v, health = found.x, found.health
     inputs, shape = [tracer.q, tracer.v, [tracer.t]], (tracer.robot.nv,)
@@ -70,9 +65,9 @@ def constrained_effort(tracer: Tracer, actuated: Names, known: Names | None) -> 
         a, health = rates.x, smaller(speeds.health, rates.health)
     if not all(is_zero(c) for c in rows.velocity):
         health = smaller(health, balance.agreed(v, list(rows.velocity)))
-    force = list(switched_effort(tracer.light, tracer.light_q, v, a, switches))
+    force = list(required_effort(tracer.light, tracer.light_q, v, a, switches=switches))
     found = balance.balanced(force, driven, weights)
-    slip = row_residuals(balance.rows, v, rows.velocity)
+    slip = residuals(balance.rows, v, rows.velocity)
     rank = len(driven) + min(robot.nv - len(driven), len(tracer.plan.order))
     numbers = rank, _norm(found.remaining), _norm(slip)
     whole = column([*found.effort, *found.multipliers, *v, *a, *numbers])

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
 from kane_dynamics.algorithms.projection import project
-from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, SparseRows, eliminate
+from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, eliminate
 from kane_dynamics.algorithms.row_selection import select_rows
+from kane_dynamics.algorithms.sparse_rows import SparseRows
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
 from kane_dynamics.exceptions import (

@@ -13,7 +13,7 @@ canonical frames are full, cost nothing in rotations of vectors, but do in such 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.quaternions import vec3, vec4
-from kane_dynamics.algebra.scalars import where
+from kane_dynamics.algebra.scalars import Scalar, where
 from kane_dynamics.algorithms.composite_inertia import LowerTriangle, composite_mass_matrix
 from kane_dynamics.algorithms.constrained_solve import Solved, solve_constrained
 from kane_dynamics.algorithms.energy import tree_kinetic_energy, tree_potential_energy
@@ -31,9 +31,9 @@ from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.algorithms.newton_euler import newton_euler, required_effort
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
-from kane_dynamics.algorithms.row_elimination import SparseRows
 from kane_dynamics.algorithms.row_selection import TAKEN
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
+from kane_dynamics.algorithms.sparse_rows import SparseRows, pull, residuals, sparse_rows
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
 from kane_dynamics.kernels.kernel_spec import KernelSpec
 from kane_dynamics.kernels.parameters import with_symbols
@@ -293,17 +293,21 @@ class Tracer:
 
     def project(self) -> KernelSpec:
         """Trace the speeds onto the rows, and the rank; ill where the coordinates are off them."""
-        system, b0 = self.system(self.state_rows), list(self.state_rows.velocity)
-        gap = [-x for x in row_residuals(system.rows, self.v, b0)]
-        solved = solve_constrained(factor_tree(self.mass), self.at_rest, system, gap, watch=False)
-        v = [a + b for a, b in zip(self.v, solved.x, strict=True)]
-        health = solved.health_of_speeds(v, b0)
+        v, solved, health = self.nearest_speeds()
         for k, phi in self.holonomic.items():  # as `algorithms.projection` ends
             limit = where(ca.SX(solved.dropped[k]) > 0.0, TAKEN, POSITION_TOLERANCE)
             health = where(ca.fabs(ca.SX(phi)) > limit, 0.0, health)
         inputs = [self.q, self.v, [self.t]]
         outputs, shapes = [column(v), column([solved.rank])], [(self.robot.nv,), (1,)]
         return self.spec('project', inputs, outputs, shapes, ca.SX(health))
+
+    def nearest_speeds(self) -> tuple[Symbols, Solved, Scalar]:
+        """Return the speeds on the rows that are nearest to v in the metric of M, and health."""
+        system, b0 = self.system(self.state_rows), list(self.state_rows.velocity)
+        gap = [-x for x in residuals(system.rows, self.v, b0)]
+        solved = solve_constrained(factor_tree(self.mass), self.at_rest, system, gap, watch=False)
+        v = [a + b for a, b in zip(self.v, solved.x, strict=True)]
+        return v, solved, solved.health_of_speeds(v, b0)
 
     def balance_derivatives(self) -> KernelSpec:
         """
@@ -314,12 +318,10 @@ class Tracer:
         robot, rows = self.robot, self.state_rows.take(self.plan.order)
         count = len(rows)
         multipliers = symbols('lambda', count)
-        effort = list(required_effort(self.light, self.light_q, self.v, self.a))
         A = sparse_rows(rows.matrix)
-        for row, multiplier in zip(A, multipliers, strict=True):
-            for k, entry in row.items():
-                effort[k] = effort[k] - entry * multiplier
-        balance = column(effort + row_residuals(A, self.a, rows.acceleration))
+        effort = required_effort(self.light, self.light_q, self.v, self.a)
+        force = [tau - p for tau, p in zip(effort, pull(A, multipliers, robot.nv), strict=True)]
+        balance = column(force + residuals(A, self.a, rows.acceleration))
         q, v = column(self.q), column(self.v)
         unit = np.eye(robot.nv).tolist()
         tangent = ca.horzcat(*[column(coordinate_rates(robot, self.q, e)) for e in unit])
@@ -350,13 +352,10 @@ class Tracer:
         solved = self._solution
         rows = self.state_rows
         A = sparse_rows(rows.matrix)
-        pull: list[Any] = [0.0] * nv
-        for row, multiplier in zip(A, solved.multipliers, strict=True):
-            for k, entry in row.items():
-                pull[k] = pull[k] + entry * multiplier
-        residual = row_residuals(A, solved.x, rows.acceleration)
-        slip = row_residuals(A, self.v, rows.velocity)
-        columns = [column(x) for x in (solved.x, solved.multipliers, pull, residual, slip)]
+        force = pull(A, solved.multipliers, nv)
+        residual = residuals(A, solved.x, rows.acceleration)
+        slip = residuals(A, self.v, rows.velocity)
+        columns = [column(x) for x in (solved.x, solved.multipliers, force, residual, slip)]
         shapes = [(nv,), (len(A),), (nv,), (len(A),), (len(A),)]
         return self.spec(name, inputs, columns[:outputs], shapes[:outputs], ca.SX(solved.health))
 
@@ -398,21 +397,6 @@ class Tracer:
 
     def _on_speeds(self, name: str, inputs: Sequence[Symbols], tau: Any) -> KernelSpec:
         return self.spec(name, inputs, [column(tau)], [(self.robot.nv,)])
-
-
-def sparse_rows(rows: NDArray[Any]) -> list[Mapping[int, Any]]:
-    """Return the nonzeros of each row of an array of numbers or traced scalars."""
-    return [
-        {k: entry for k, entry in enumerate(row) if not ca.SX(entry).is_zero()} for row in rows
-    ]
-
-
-def row_residuals(rows: Sequence[Mapping[int, Any]], x: Any, right_side: Any) -> list[Any]:
-    """Return A x - b of sparse rows."""
-    return [
-        sum((entry * x[k] for k, entry in row.items()), 0.0) - b
-        for row, b in zip(rows, right_side, strict=True)
-    ]
 
 
 RECURSIONS: tuple[Callable[[Tracer], KernelSpec], ...] = (

@@ -11,8 +11,9 @@ from support.trees import thirty_trees, tree_and_state
 import kane_dynamics as kd
 from kane_dynamics.algorithms.composite_inertia import CompositeInertia, composite_mass_matrix
 from kane_dynamics.algorithms.constrained_solve import solve_constrained
-from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, SparseRows, eliminate
+from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, eliminate
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
+from kane_dynamics.algorithms.sparse_rows import SparseRows
 from kane_dynamics.model.sample_robots import random_inertia, random_pose
 
 ROUNDOFF = 1e-12  # see test_algorithms_equation_of_motion

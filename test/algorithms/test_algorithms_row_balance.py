@@ -9,8 +9,8 @@ import kane_dynamics as kd
 from kane_dynamics.algorithms.consistent import completed
 from kane_dynamics.algorithms.constrained_inverse import balanced_force
 from kane_dynamics.algorithms.row_balance import RowBalance
-from kane_dynamics.algorithms.row_elimination import SparseRows
 from kane_dynamics.algorithms.row_selection import select_rows
+from kane_dynamics.algorithms.sparse_rows import SparseRows
 from kane_dynamics.constraints.base import ConstraintRows
 
 NV = 6

@@ -92,6 +92,7 @@ FILES = {
     'algorithms/row_balance.py': 'balance',
     'algorithms/row_elimination.py': 'elimination',
     'algorithms/sparse_ldl.py': 'elimination',
+    'algorithms/sparse_rows.py': 'balance elimination',
     'algorithms/speed_balance.py': 'speeds',
     'algorithms/udwadia_kalaba.py': 'gauss details',
     'constraints/base.py': 'joints servo',
