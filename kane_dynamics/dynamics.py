@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -130,45 +131,45 @@ class Dynamics(ABC):
     ) -> Floats:
         """Return the efforts that produce `a`, friction and armature included, shape (nv,)."""
 
-    @abstractmethod
     def bias_force(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
         """Return C v + g, shape (nv,) [N m or N]."""
+        return self._term('bias_force', (self.robot.nv,), out, q=q, v=v)
 
-    @abstractmethod
     def gravity_force(self, q: ArrayLike, out: Floats | None = None) -> Floats:
         """Return g of M a + C v + g = tau, shape (nv,) [N m or N]."""
+        return self._term('gravity_force', (self.robot.nv,), out, q=q)
 
-    @abstractmethod
     def friction_force(self, v: ArrayLike, out: Floats | None = None) -> Floats:
         """Return D v + F sign(v), shape (nv,) [N m or N]."""
+        return self._term('friction_force', (self.robot.nv,), out, v=v)
 
-    @abstractmethod
     def mass_matrix(self, q: ArrayLike, out: Floats | None = None) -> Floats:
         """Return M(q), shape (nv, nv), armature included."""
+        return self._term('mass_matrix', (self.robot.nv,) * 2, out, q=q)
 
-    @abstractmethod
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
         """Return C(q, v), shape (nv, nv), with dM/dt - 2 C skew."""
+        return self._term('coriolis_matrix', (self.robot.nv,) * 2, out, q=q, v=v)
 
-    @abstractmethod
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
         """Return v' M v / 2, shape () [J]."""
+        return self._term('kinetic_energy', (), out, q=q, v=v)
 
-    @abstractmethod
     def potential_energy(self, q: ArrayLike, out: Floats | None = None) -> Floats:
         """Return -sum m_i <gravity, p_i>, shape () [J]."""
+        return self._term('potential_energy', (), out, q=q)
 
-    @abstractmethod
     def frame_poses(self, q: ArrayLike, out: Floats | None = None) -> Floats:
         """Return position and (w, x, y, z) of each of `frames` in the world, shape (n, 7)."""
+        return self._term('frame_poses', (len(self.frames), 7), out, q=q)
 
-    @abstractmethod
     def frame_jacobians(self, q: ArrayLike, out: Floats | None = None) -> Floats:
         """Return J with twist = J v of each of `frames`, in its axes, shape (n, 6, nv)."""
+        return self._term('frame_jacobians', (len(self.frames), 6, self.robot.nv), out, q=q)
 
-    @abstractmethod
     def frame_drifts(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
         """Return dJ/dt v of each of `frames`: its twist rate at a = 0, shape (n, 6)."""
+        return self._term('frame_drifts', (len(self.frames), 6), out, q=q, v=v)
 
     def frame_pose(self, name: str, q: ArrayLike) -> Floats:
         """Return position and (w, x, y, z) of one of `frames` in the world, shape (7,)."""
@@ -186,17 +187,17 @@ class Dynamics(ABC):
         drift: Floats = self.frame_drifts(q, v)[..., index_of('frame', name, self.frames), :]
         return drift
 
-    @abstractmethod
     def center_of_mass(self, q: ArrayLike, out: Floats | None = None) -> Floats:
         """Return the centre of mass in the world, shape (3,) [m]."""
+        return self._term('center_of_mass', (3,), out, q=q)
 
-    @abstractmethod
     def momentum(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
         """Return momentum (angular about the centre of mass, linear), world axes, shape (6,)."""
+        return self._term('momentum', (6,), out, q=q, v=v)
 
-    @abstractmethod
     def momentum_matrix(self, q: ArrayLike, out: Floats | None = None) -> Floats:
         """Return the matrix that makes momentum of v, shape (6, nv)."""
+        return self._term('momentum_matrix', (6, self.robot.nv), out, q=q)
 
     @abstractmethod
     def acceleration(
@@ -310,6 +311,12 @@ class Dynamics(ABC):
             engine=self.engine(integrator, projection, halvings),
         )
 
+    @abstractmethod
+    def _term(
+        self, name: str, shape: tuple[int, ...], out: Floats | None, **state: ArrayLike
+    ) -> Floats:
+        """Return the term of this name, an array of this shape for one state."""
+
     def _state(self, q: ArrayLike, v: ArrayLike) -> tuple[list[float], list[float]]:
         return checked_coordinates(self.robot, q), checked_speeds(self.robot, v)
 
@@ -383,59 +390,6 @@ class ReferenceDynamics(Dynamics):
             return functions.inverse_dynamics(self.robot, q, v, a, external_wrenches)
 
         return self._array('inverse_dynamics', efforts, (self.robot.nv,), out, q=q, v=v, a=a)
-
-    def bias_force(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._term('bias_force', (self.robot.nv,), out, q=q, v=v)
-
-    def gravity_force(self, q: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._term('gravity_force', (self.robot.nv,), out, q=q)
-
-    def friction_force(self, v: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._term('friction_force', (self.robot.nv,), out, v=v)
-
-    def mass_matrix(self, q: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._term('mass_matrix', (self.robot.nv,) * 2, out, q=q)
-
-    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._term('coriolis_matrix', (self.robot.nv,) * 2, out, q=q, v=v)
-
-    def kinetic_energy(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._term('kinetic_energy', (), out, q=q, v=v)
-
-    def potential_energy(self, q: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._term('potential_energy', (), out, q=q)
-
-    def frame_poses(self, q: ArrayLike, out: Floats | None = None) -> Floats:
-        def poses(q: Floats) -> Floats:
-            found = [forward_kinematics(self.robot, q).pose(name) for name in self.frames]
-            rows = [[*x.position(), *x.rotation.components] for x in found]
-            return np.array(rows).reshape(-1, 7)
-
-        return self._array('frame_poses', poses, (len(self.frames), 7), out, q=q)
-
-    def frame_jacobians(self, q: ArrayLike, out: Floats | None = None) -> Floats:
-        def jacobians(q: Floats) -> Floats:
-            kinematics = forward_kinematics(self.robot, q)
-            return np.array([kinematics.jacobian(name) for name in self.frames])
-
-        shape = (len(self.frames), 6, self.robot.nv)
-        return self._array('frame_jacobians', jacobians, shape, out, q=q)
-
-    def frame_drifts(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
-        def drifts(q: Floats, v: Floats) -> Floats:
-            kinematics = forward_kinematics(self.robot, q, v)
-            return np.array([kinematics.twist_rate(name) for name in self.frames])
-
-        return self._array('frame_drifts', drifts, (len(self.frames), 6), out, q=q, v=v)
-
-    def center_of_mass(self, q: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._term('center_of_mass', (3,), out, q=q)
-
-    def momentum(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._term('momentum', (6,), out, q=q, v=v)
-
-    def momentum_matrix(self, q: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._term('momentum_matrix', (6, self.robot.nv), out, q=q)
 
     def acceleration(
         self,
@@ -536,9 +490,34 @@ class ReferenceDynamics(Dynamics):
     def _term(
         self, name: str, shape: tuple[int, ...], out: Floats | None, **state: ArrayLike
     ) -> Floats:
-        """Return what the function of this name in `algorithms.dynamics` gives."""
-        function = getattr(functions, name)
-        return self._array(name, lambda *x: function(self.robot, *x), shape, out, **state)
+        function: Callable[..., Any] = (
+            partial(_OF_FRAMES[name], self.robot, self.frames)
+            if name in _OF_FRAMES
+            else partial(getattr(functions, name), self.robot)
+        )
+        return self._array(name, function, shape, out, **state)
+
+
+def _frame_poses(robot: Robot, frames: Sequence[str], q: Floats) -> Floats:
+    found = [forward_kinematics(robot, q).pose(name) for name in frames]
+    return np.array([[*x.position(), *x.rotation.components] for x in found]).reshape(-1, 7)
+
+
+def _frame_jacobians(robot: Robot, frames: Sequence[str], q: Floats) -> Floats:
+    kinematics = forward_kinematics(robot, q)
+    return np.array([kinematics.jacobian(name) for name in frames])
+
+
+def _frame_drifts(robot: Robot, frames: Sequence[str], q: Floats, v: Floats) -> Floats:
+    kinematics = forward_kinematics(robot, q, v)
+    return np.array([kinematics.twist_rate(name) for name in frames])
+
+
+_OF_FRAMES: dict[str, Callable[..., Floats]] = {
+    'frame_poses': _frame_poses,
+    'frame_jacobians': _frame_jacobians,
+    'frame_drifts': _frame_drifts,
+}
 
 
 def dynamics(

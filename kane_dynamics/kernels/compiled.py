@@ -135,51 +135,18 @@ class CompiledRobot(Dynamics):
             efforts -= pushes.checked(q, wrenches)
         return efforts
 
-    def bias_force(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._run('bias_force', out, q=q, v=v)
-
-    def gravity_force(self, q: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._run('gravity_force', out, q=q)
-
     def friction_force(self, v: ArrayLike, out: Floats | None = None) -> Floats:
         return self._reference.friction_force(v, out)
 
-    def mass_matrix(self, q: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._run('mass_matrix', out, q=q)
-
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
         if 'coriolis_effort' not in self._kernels:
-            return self._run('coriolis_matrix', out, q=q, v=v)
+            return super().coriolis_matrix(q, v, out)
 
         def by_columns(q: Floats, v: Floats) -> Floats:
             checked_coordinates(self.robot, q)
             return self._kernels['coriolis_effort'].checked(q, v, np.eye(self._nv)).T
 
         return self._array('coriolis_matrix', by_columns, (self._nv,) * 2, out, q=q, v=v)
-
-    def kinetic_energy(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._run('kinetic_energy', out, q=q, v=v)
-
-    def potential_energy(self, q: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._run('potential_energy', out, q=q)
-
-    def frame_poses(self, q: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._run('frame_poses', out, q=q)
-
-    def frame_jacobians(self, q: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._run('frame_jacobians', out, q=q)
-
-    def frame_drifts(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._run('frame_drifts', out, q=q, v=v)
-
-    def center_of_mass(self, q: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._run('center_of_mass', out, q=q)
-
-    def momentum(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._run('momentum', out, q=q, v=v)
-
-    def momentum_matrix(self, q: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._run('momentum_matrix', out, q=q)
 
     # motion under the constraints
 
@@ -321,7 +288,9 @@ class CompiledRobot(Dynamics):
     def _at(self, time: ArrayLike) -> Floats:
         return self._start if time is AT_START else as_times(time)
 
-    def _run(self, name: str, out: Floats | None, **state: ArrayLike) -> Floats:
+    def _term(
+        self, name: str, shape: tuple[int, ...], out: Floats | None, **state: ArrayLike
+    ) -> Floats:
         """Return what a kernel gives, or the reference where there is none."""
         kernel = self._kernels.find(name)
         if kernel is None:
