@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -80,24 +81,29 @@ class Spec:
 
 
 def param(
-    name: str,
     default: Value,
     description: str,
     *,
+    name: str = '',
     unit: str = '',
     bounds: tuple[float, float] | None = None,
     choices: Sequence[str] = (),
     size: int = 0,
     read_only: bool = False,
 ) -> Any:
-    """Return a dataclass field that carries the `Spec` of one parameter."""
+    """Return a dataclass field with the `Spec` of a parameter; `name` where not the field's."""
     spec = Spec(name, default, description, unit, bounds, tuple(choices), size, read_only)
     return field(default=default, metadata={'spec': spec})
 
 
+fixed = partial(param, read_only=True)  # while the node runs
+
+
 def specs(table: type) -> tuple[Spec, ...]:
     """Return the parameters of a table (a dataclass made of `param` fields), in order."""
-    return tuple(f.metadata['spec'] for f in fields(table))
+    return tuple(
+        replace(f.metadata['spec'], name=f.metadata['spec'].name or f.name) for f in fields(table)
+    )
 
 
 def plain(value: Any) -> Any:
