@@ -4,19 +4,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from support import parsa
 from support.calculus import relative
 from support.machines import differential_drive
 from support.trees import tree_and_state
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.lagrange import (
-    LagrangeJacobian,
-    applied_force,
-    lagrange_gravity_force,
-    lagrange_jacobians,
-    lagrange_mass_matrix,
-    lagrange_velocity_force,
-)
+from kane_dynamics.algorithms.lagrange import LagrangeJacobian, lagrange_jacobians
 from kane_dynamics.algorithms.lagrange_motion import lagrange_motion
 from kane_dynamics.algorithms.orbit import wrenches_at_com
 from kane_dynamics.algorithms.udwadia_kalaba import selected_rows
@@ -57,9 +51,9 @@ def problem(seed):
 def solve(robot, q, v, tau, constraints=(), t=0.0, wrenches=None):
     """Return M, f, the rows and the solution (50) for efforts, weight, friction and wrenches."""
     rows = kd.constraints.constraint_rows(robot, constraints, q.tolist(), v.tolist(), t)
-    M, h = lagrange_mass_matrix(robot, q), lagrange_velocity_force(robot, q, v)
-    f = tau - lagrange_gravity_force(robot, q) - kd.friction_force(robot, v)
-    f = f + applied_force(robot, q, wrenches or {})
+    M, h = parsa.mass_matrix(robot, q), parsa.velocity_force(robot, q, v)
+    f = tau - parsa.gravity_force(robot, q) - kd.friction_force(robot, v)
+    f = f + parsa.applied_force(robot, q, wrenches or {})
     jacobians = [body.jacobian for body in lagrange_jacobians(robot, q, v)]
     taken = selected_rows(M, rows).independent
     solution = lagrange_motion(jacobians, M, h, f, taken.matrix, taken.acceleration)
@@ -86,7 +80,7 @@ def test_the_constrained_form_is_the_motion_of_least_constraint(seed):
     assert_allclose(solution.acceleration, gauss.acceleration, rtol=0, atol=SOLVED * scale)
     pull = rows.matrix.T @ solution.multipliers
     assert_allclose(pull, gauss.constraint_force, rtol=0, atol=SOLVED * force)
-    h = lagrange_velocity_force(robot, q, v)
+    h = parsa.velocity_force(robot, q, v)
     assert_allclose(M @ solution.acceleration + h - f, pull, rtol=0, atol=SOLVED * force)
     assert len(rows) == gauss.rank == 2
 

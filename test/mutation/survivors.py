@@ -18,7 +18,6 @@ NAMES = {
         'algorithms/gibbs_appell.py acceleration_gradient: product(psi(inertia), rate) -> product(rate, psi(inertia))',  # noqa: E501
         'algorithms/lagrange.py velocity_force_of_bodies: product(body.mass, product(body.jacobian, speeds)) -> product(product(body.jacobian, speeds), body.mass)',  # noqa: E501
         'algorithms/lagrange.py velocity_force_of_bodies: product(body.mass, product(body.rate, speeds)) -> product(product(body.rate, speeds), body.mass)',  # noqa: E501
-        'algorithms/lagrange.py kinetic_energy_gradient: product(body.mass, product(body.jacobian, speeds)) -> product(product(body.jacobian, speeds), body.mass)',  # noqa: E501
     ],
     'EITHER': [
         'algorithms/canonical.py matrix_roots: -1 -> 1',

@@ -8,11 +8,11 @@ M sdot + (C + K) s = 0, and V = s' M s/2 falls with V' = -s' K s for any robot a
 
 import numpy as np
 import pytest
+from support import parsa
 from support.calculus import along, derivative, relative
 from support.trees import BASES, tree_and_state
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.lagrange import lagrange_coriolis_matrix
 
 DIFFERENCES = 1e-9  # of order 8, of a function of 1e2 J
 
@@ -31,7 +31,7 @@ def storage_rate(robot, q, v, reference, reference_rate, C, gain):
 
 
 @pytest.mark.claim(14)
-@pytest.mark.parametrize('matrix', [kd.coriolis_matrix, lagrange_coriolis_matrix])
+@pytest.mark.parametrize('matrix', [kd.coriolis_matrix, parsa.coriolis_matrix])
 @pytest.mark.parametrize('seed', range(3))
 def test_error_energy_falls_by_the_gain_alone(seed, matrix):
     robot, q, v, rate = tree_and_state(seed, BASES[seed], friction=False)
