@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, power
+from kane_dynamics.algebra.dual_quaternion import DualQuaternion, power
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.matrices import matrix_of, product, skew
 from kane_dynamics.algebra.pose import Pose
@@ -28,16 +28,13 @@ from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.algorithms.composite_inertia import CompositeInertia
 from kane_dynamics.algorithms.newton_euler import inertial_wrench
 from kane_dynamics.algorithms.sparse_ldl import TreeFactor, checked_pivot, factor_tree, smaller
-from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.motion import (
     AT_REST,
     JointMotion,
     along_axes,
     body_twist,
     body_twist_rate,
-    joint_motion,
 )
-from kane_dynamics.model.robot import WORLD, Robot
 
 Matrix = NDArray[Any]
 
@@ -181,75 +178,6 @@ def hinge_health(
         diagonal = power(axis, carried.momentum(axis)) + rotor
         health = smaller(health, checked_pivot(pivot, diagonal)[1])
     return health
-
-
-def articulated_acceleration(robot: Robot, q: Any, v: Any, effort: Any) -> NDArray[Any]:
-    """
-    Return the accelerations of a tree without constraints.
-
-    Parameters
-    ----------
-    robot : Robot
-        The tree; no joint follows another.
-    q, v, effort : sequence of scalar, lengths nq, nv, nv
-        State, and efforts less friction.
-
-    Returns
-    -------
-    ndarray, shape (nv,)
-        vdot.
-
-    Raises
-    ------
-    InvalidInputError
-        If a joint follows another one.
-
-    """
-    if any(body.mimic is not None for body in robot.bodies):
-        raise InvalidInputError('articulated bodies: no joint may follow another one')
-    count = len(robot.bodies)
-    joints = [joint_motion(robot, i, q, v) for i in range(count)]
-    twists: list[DualQuaternion] = []
-    biases: list[DualQuaternion] = []
-    wrenches: list[DualQuaternion] = []
-    for i, parent in enumerate(robot.parents):
-        twist, bias, wrench = bias_step(
-            joints[i], robot.bodies[i].inertia, AT_REST if parent == WORLD else twists[parent]
-        )
-        twists.append(twist)
-        biases.append(bias)
-        wrenches.append(wrench)
-
-    inertias = [
-        ArticulatedInertia.of_rigid(CompositeInertia.of_body(body.inertia))
-        for body in robot.bodies
-    ]
-    hinges: list[Hinge] = []
-    for i in reversed(range(count)):
-        columns, parent = joints[i].columns, robot.parents[i]
-        hinge, inertia, wrench = inward_step(
-            joints[i],
-            robot.armature[columns].tolist(),
-            effort[columns],
-            inertias[i],
-            biases[i],
-            wrenches[i],
-        )
-        hinges.insert(0, hinge)
-        if parent != WORLD:
-            inertias[parent] = inertias[parent] + inertia
-            wrenches[parent] = wrenches[parent] + wrench
-
-    world_rate = DualQuaternion(ZERO, -robot.gravity_quaternion)
-    rates: list[DualQuaternion] = []
-    acceleration: list[Scalar] = [0.0] * robot.nv
-    for i, parent in enumerate(robot.parents):
-        a, rate = outward_step(
-            joints[i], hinges[i], biases[i], world_rate if parent == WORLD else rates[parent]
-        )
-        acceleration[joints[i].columns] = a
-        rates.append(rate)
-    return as_array(acceleration)
 
 
 def _symmetric(a: Matrix, b: Matrix) -> Matrix:

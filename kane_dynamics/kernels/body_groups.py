@@ -31,7 +31,6 @@ from kane_dynamics.model.motion import JointMotion, joint_motion
 from kane_dynamics.model.robot import WORLD, Robot
 from kane_dynamics.typing import Floats
 
-Symbols = list[ca.SX]
 UPPER = tuple((i, j) for i in range(3) for j in range(i, 3))
 
 

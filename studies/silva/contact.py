@@ -32,7 +32,6 @@ from studies.peers.mujoco_twin import MujocoTwin
 TIME_CONSTANT = 5e-4  # T of the contact [s]
 IMPEDANCE = 0.999  # d: the part of the wanted force that the regularisation leaves
 GRIP = 100.0  # friction coefficient along the axle
-_SKID = 'skid'
 
 
 def no_slip_model(

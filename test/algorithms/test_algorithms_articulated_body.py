@@ -10,15 +10,44 @@ import kane_dynamics as kd
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, twist_from_vector, vec6
 from kane_dynamics.algorithms.articulated_body import (
     ArticulatedInertia,
-    articulated_acceleration,
+    bias_step,
     hinge_health,
     inward_step,
+    outward_step,
 )
 from kane_dynamics.algorithms.composite_inertia import CompositeInertia, composite_mass_matrix
 from kane_dynamics.algorithms.sparse_ldl import factor_tree
-from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.motion import joint_motion
+from kane_dynamics.model.motion import AT_REST, joint_motion
+from kane_dynamics.model.robot import WORLD
 from kane_dynamics.model.sample_robots import random_inertia, random_pose
+
+
+def articulated_acceleration(robot, q, v, effort):
+    """Return the accelerations of a tree by three ways over its bodies."""
+    joints = [joint_motion(robot, i, q, v) for i in range(len(robot.bodies))]
+    twists, biases, wrenches = {WORLD: AT_REST}, [], []
+    for i, parent in enumerate(robot.parents):
+        step = bias_step(joints[i], robot.bodies[i].inertia, twists[parent])
+        twists[i] = step[0]
+        biases.append(step[1])
+        wrenches.append(step[2])
+    carried = [CompositeInertia.of_body(body.inertia) for body in robot.bodies]
+    inertias, hinges = [ArticulatedInertia.of_rigid(body) for body in carried], {}
+    for i in reversed(range(len(joints))):
+        columns, parent = joints[i].columns, robot.parents[i]
+        given = robot.armature[columns].tolist(), effort[columns]
+        hinges[i], inertia, wrench = inward_step(
+            joints[i], *given, inertias[i], biases[i], wrenches[i]
+        )
+        if parent != WORLD:
+            inertias[parent] = inertias[parent] + inertia
+            wrenches[parent] = wrenches[parent] + wrench
+    rates = {WORLD: DualQuaternion(ZERO, -robot.gravity_quaternion)}
+    acceleration = np.zeros(robot.nv)
+    for i, parent in enumerate(robot.parents):
+        step = outward_step(joints[i], hinges[i], biases[i], rates[parent])
+        acceleration[joints[i].columns], rates[i] = step
+    return acceleration
 
 
 @pytest.mark.parametrize('seed', range(6))
@@ -61,9 +90,3 @@ def test_health_is_that_of_the_factor_of_the_mass_matrix():
     expected = factor_tree(composite_mass_matrix(robot, q.tolist())).health
     assert 0.0 < expected < 0.9
     assert min(found) == pytest.approx(expected, rel=1e-12)
-
-
-def test_followers_are_refused():
-    robot, q, v, effort = tree_and_state(0, 'fixed')
-    with pytest.raises(InvalidInputError, match='no joint may follow another'):
-        articulated_acceleration(robot, q, v, effort)
