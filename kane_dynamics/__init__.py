@@ -45,7 +45,7 @@ from kane_dynamics.algorithms.gibbs_appell import (
     gibbs_gradient,
 )
 from kane_dynamics.algorithms.kinematics import Kinematics, forward_kinematics
-from kane_dynamics.algorithms.methods import Motion
+from kane_dynamics.algorithms.methods.motion import Motion
 from kane_dynamics.algorithms.orbit import orbital_wrenches, wrenches_at_com
 from kane_dynamics.algorithms.partial_velocities import PartialVelocity, partial_velocities
 from kane_dynamics.algorithms.row_selection import RowSelection

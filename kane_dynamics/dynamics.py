@@ -26,7 +26,7 @@ from kane_dynamics.algorithms.dynamics import ExternalWrenches
 from kane_dynamics.algorithms.forward_dynamics import forward_dynamics
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.algorithms.kinematics import forward_kinematics
-from kane_dynamics.algorithms.methods import Motion, blank_motion
+from kane_dynamics.algorithms.methods.motion import Motion, blank_motion
 from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.constraints.base import (
     Constraint,

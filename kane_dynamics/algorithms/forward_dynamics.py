@@ -19,13 +19,9 @@ from kane_dynamics.algorithms.generalized_speeds import (
     GeneralizedSpeeds,
     checked_generalized_speeds,
 )
-from kane_dynamics.algorithms.methods import (
-    METHODS,
-    SPEED_METHODS,
-    Motion,
-    Problem,
-    motion_of,
-)
+from kane_dynamics.algorithms.methods import METHODS, SPEED_METHODS
+from kane_dynamics.algorithms.methods.motion import Motion, motion_of
+from kane_dynamics.algorithms.methods.problem import Problem
 from kane_dynamics.algorithms.newton_euler import newton_euler
 from kane_dynamics.algorithms.terms import MethodTerms, ReferenceTerms
 from kane_dynamics.algorithms.udwadia_kalaba import constrained_motion

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.typing import Floats, Indices
 
 
@@ -81,35 +82,33 @@ def reduce_rows(A: Floats) -> ReducedRows:
     return ReducedRows(Vt[:rank], Vt[rank:], to_reduced)
 
 
-def partition_speeds(A: Floats, b0: Floats, b: Floats) -> Partition:
+def partition_speeds(rows: ConstraintRows) -> Partition:
     """
     Return the explicit form of constraint rows.
 
     Parameters
     ----------
-    A : ndarray, shape (m, nv)
-        Independent rows.
-    b0, b : ndarray, shape (m,)
-        Right sides of A v = b0 and A vdot = b.
+    rows : ConstraintRows
+        Independent rows A v = b0, A vdot = b.
 
     """
-    given = reduce_rows(A)
+    given = reduce_rows(rows.matrix)
     reduced, to_reduced = given.rows, given.to_reduced
     rank, nv = reduced.shape
     order = scipy.linalg.qr(reduced, mode='r', pivoting=True)[1]
     dependent, independent = np.sort(order[:rank]), np.sort(order[rank:])
     inverse = np.linalg.inv(reduced[:, dependent])
     dependence = -inverse @ reduced[:, independent]
-    basis, rows = np.zeros((nv, nv - rank)), np.zeros((rank, nv))
+    basis, explicit = np.zeros((nv, nv - rank)), np.zeros((rank, nv))
     basis[independent], basis[dependent] = np.eye(nv - rank), dependence
-    rows[:, independent], rows[:, dependent] = -dependence, np.eye(rank)
+    explicit[:, independent], explicit[:, dependent] = -dependence, np.eye(rank)
     return Partition(
         independent,
         dependent,
         dependence,
-        inverse @ (to_reduced @ b0),
-        inverse @ (to_reduced @ b),
+        inverse @ (to_reduced @ rows.velocity),
+        inverse @ (to_reduced @ rows.acceleration),
         basis,
-        rows,
+        explicit,
         to_reduced.T @ inverse.T,
     )

@@ -17,15 +17,16 @@ import scipy
 
 from kane_dynamics.algorithms.independent_speeds import reduce_rows
 from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR, unit_scaling
+from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.exceptions import SingularMassMatrixError
 from kane_dynamics.typing import Floats
 
 
 def multiplier_motion(
-    mass_matrix: Floats, force: Floats, A: Floats, b: Floats
+    mass_matrix: Floats, force: Floats, rows: ConstraintRows
 ) -> tuple[Floats, Floats]:
     """
-    Return accelerations and multipliers of the rows of A.
+    Return accelerations and multipliers of the rows.
 
     Parameters
     ----------
@@ -33,10 +34,8 @@ def multiplier_motion(
         M, positive semidefinite.
     force : ndarray, shape (nv,)
         Q = tau - C v - g and all other given forces.
-    A : ndarray, shape (m, nv)
-        Independent constraint rows.
-    b : ndarray, shape (m,)
-        Right side of A vdot = b.
+    rows : ConstraintRows
+        Independent rows A vdot = b.
 
     Raises
     ------
@@ -44,12 +43,12 @@ def multiplier_motion(
         If some speed that no row binds moves no mass.
 
     """
-    reduced = reduce_rows(A)
+    reduced = reduce_rows(rows.matrix)
     G, nv = reduced.rows, len(force)
     rank = len(G)
     size = float(np.linalg.norm(mass_matrix)) or 1.0  # brings mu to the size of vdot
     system = np.block([[mass_matrix, -size * G.T], [G, np.zeros((rank, rank))]])
-    right_side = np.concatenate([force, reduced.to_reduced @ b])
+    right_side = np.concatenate([force, reduced.to_reduced @ rows.acceleration])
     scaling = unit_scaling(np.linalg.norm(system, axis=1))
     solution, _, found, _ = scipy.linalg.lstsq(
         scaling[:, None] * system, scaling * right_side, cond=SINGULAR

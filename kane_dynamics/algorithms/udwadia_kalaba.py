@@ -143,45 +143,6 @@ def constrained_motion(
     return ConstrainedMotion(acceleration, multipliers, selection)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class GaussSolution:
-    """
-    What Gauss's principle and the Udwadia-Kalaba equations speak of.
-
-    Parameters
-    ----------
-    free_acceleration : ndarray, shape (nv,)
-        M^-1 Q, the acceleration without constraints.
-    scaled_rows : ndarray, shape (k, nv)
-        D = A L^-T (62).
-    omega : ndarray, shape (nv, nv)
-        The projector Omega = 1 - L D^+ A M^-1 of (63).
-    least_constraint : float
-        (vdot - free)' M (vdot - free)/2: Gauss's function (31) above its free minimum.
-
-    """
-
-    free_acceleration: Floats
-    scaled_rows: Floats
-    omega: Floats
-    least_constraint: float
-
-
-def gauss_solution(mass_matrix: Floats, force: Floats, motion: ConstrainedMotion) -> GaussSolution:
-    """Return what the principle says of a motion that `constrained_motion` found."""
-    factor = cholesky_factor(mass_matrix)
-    selection = motion.selection
-    D = scipy.linalg.solve_triangular(factor, selection.rows.matrix.T, lower=True).T
-    taken = D[selection.taken]
-    scaled = taken / np.linalg.norm(taken, axis=1, keepdims=True)
-    range_of_rows = scipy.linalg.qr(scaled.T, mode='economic')[0]
-    half = scipy.linalg.solve_triangular(factor, np.eye(len(force)), lower=True)  # L^-1
-    omega = np.eye(len(force)) - factor @ range_of_rows @ (range_of_rows.T @ half)
-    free = scipy.linalg.cho_solve((factor, True), force)
-    gap = motion.acceleration - free
-    return GaussSolution(free, D, omega, 0.5 * float(gap @ mass_matrix @ gap))
-
-
 def unit_scaling(sizes: Floats) -> Floats:
     """Return the factors that bring rows of these norms to unit length; zero rows stay zero."""
     largest = float(sizes.max(initial=0.0)) or 1.0

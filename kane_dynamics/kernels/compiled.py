@@ -19,7 +19,7 @@ from kane_dynamics.algorithms.constrained_inverse import (
 from kane_dynamics.algorithms.dynamics import ExternalWrenches
 from kane_dynamics.algorithms.forward_dynamics import solve_by, solve_motion
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
-from kane_dynamics.algorithms.methods import Motion
+from kane_dynamics.algorithms.methods.motion import Motion
 from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.algorithms.udwadia_kalaba import selected_rows
 from kane_dynamics.constraints.base import Constraint, ConstraintRows

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.methods import Motion
+from kane_dynamics.algorithms.methods.motion import Motion
 from kane_dynamics.algorithms.projection import projected
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.kernels.native import Linker, NativeModule

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.forward_dynamics import solve_motion
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
-from kane_dynamics.algorithms.methods import Motion
+from kane_dynamics.algorithms.methods.motion import Motion
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.dynamics import AT_START, ReferenceDynamics
 from kane_dynamics.model.checks import as_choice

@@ -12,7 +12,7 @@ import scipy
 
 from kane_dynamics.algorithms.forward_dynamics import solve_motion
 from kane_dynamics.algorithms.friction import implicit_drag
-from kane_dynamics.algorithms.methods import Motion
+from kane_dynamics.algorithms.methods.motion import Motion
 from kane_dynamics.algorithms.projection import impact_energy, projected
 from kane_dynamics.algorithms.row_selection import select_rows
 from kane_dynamics.algorithms.terms import ReferenceTerms, Terms

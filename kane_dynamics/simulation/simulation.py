@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.methods import Motion
+from kane_dynamics.algorithms.methods.motion import Motion
 from kane_dynamics.algorithms.projection import projected
 from kane_dynamics.constraints.base import Constraint, checked_constraints
 from kane_dynamics.exceptions import (

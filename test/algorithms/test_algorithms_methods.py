@@ -4,15 +4,18 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from support.rows import repeated_rows
 from support.trees import random_state
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.canonical import canonical_motion
 from kane_dynamics.algorithms.independent_speeds import partition_speeds
-from kane_dynamics.algorithms.kane import kane_motion
 from kane_dynamics.algorithms.lagrange_multipliers import multiplier_motion
 from kane_dynamics.algorithms.methods import METHODS
-from kane_dynamics.algorithms.nonminimal import nonminimal_motion
+from kane_dynamics.algorithms.methods.canonical import canonical_motion
+from kane_dynamics.algorithms.methods.kane import kane_motion
+from kane_dynamics.algorithms.methods.lagrange import lagrange_motion
+from kane_dynamics.algorithms.methods.nonminimal import nonminimal_motion
+from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.exceptions import (
     InconsistentConstraintsError,
     InvalidInputError,
@@ -21,6 +24,7 @@ from kane_dynamics.exceptions import (
 from kane_dynamics.model.sample_robots import random_tree
 
 CASES = range(12)
+given = ConstraintRows.of
 
 
 def problem(seed):
@@ -29,18 +33,7 @@ def problem(seed):
     base = ('fixed', 'planar', 'floating')[seed % 3]
     robot = random_tree(rng, base)
     q, v = random_state(robot, rng)[:2]
-    rows = rng.normal(size=(2, robot.nv))
-    rates = rng.normal(size=2)
-
-    def A(q, t):  # noqa: N802
-        independent = rows * np.cos(t + rates)[:, None]
-        return np.vstack([independent, independent[0] - 2.0 * independent[1]])
-
-    def b(q, t):
-        independent = np.array([np.sin(t), 0.3 * t])
-        return np.append(independent, independent[0] - 2.0 * independent[1])
-
-    constraint = kd.constraints.pfaffian(robot, A, b)
+    constraint = repeated_rows(robot, rng)
     return robot, q, v, rng.normal(size=robot.nv), [constraint]
 
 
@@ -85,7 +78,7 @@ def matrices(seed, nv=6, k=3):
 def test_kane_recombines_active_and_inertia_forces(seed):
     mass, _, force, u, A, b0, b = matrices(seed)
     active, remainder = force + 0.3 * u, 0.3 * u
-    solution = kane_motion(mass, active, remainder, u, A, b0, b)
+    solution = kane_motion(mass, active, remainder, u, given(A, b0, b))
     part, inertia = solution.partition, solution.inertia_force
     # (44)-(46): F~ = F_I + D' F_D, F~* = F*_I + D' F*_D and F~ + F~* = 0
     recombined = active[part.independent] + part.dependence.T @ active[part.dependent]
@@ -95,7 +88,7 @@ def test_kane_recombines_active_and_inertia_forces(seed):
     balance = solution.reduced_active_force + solution.reduced_inertia_force
     assert_allclose(balance, 0.0, atol=1e-10)
     assert_allclose(inertia, -(mass @ solution.u_rate + remainder), rtol=0, atol=1e-12)
-    by_multipliers, multipliers = multiplier_motion(mass, force, A, b)
+    by_multipliers, multipliers = multiplier_motion(mass, force, given(A, b, b))
     assert_allclose(solution.u_rate, by_multipliers, rtol=0, atol=1e-10)
     assert_allclose(solution.multipliers, multipliers, rtol=0, atol=1e-9)
 
@@ -106,7 +99,7 @@ def test_multipliers_solve_the_system_of_lagrange(seed):
     mass, _, force, _, A, b0, b = matrices(seed)
     lagrange = np.block([[mass, -A.T], [A, np.zeros((3, 3))]])
     expected = np.linalg.solve(lagrange, np.append(force, b))
-    acceleration, multipliers = multiplier_motion(mass, force, A, b)
+    acceleration, multipliers = multiplier_motion(mass, force, given(A, b, b))
     assert_allclose(acceleration, expected[:6], rtol=0, atol=1e-10)
     assert_allclose(multipliers, expected[6:], rtol=0, atol=1e-9)
 
@@ -115,12 +108,12 @@ def test_multipliers_solve_the_system_of_lagrange(seed):
 @pytest.mark.parametrize('seed', CASES)
 def test_nonminimal_system_is_the_stack_of_roithmayr(seed):
     mass, _, force, u, A, b0, b = matrices(seed)
-    solution = nonminimal_motion(mass, force, u, A, b0, b)
+    solution = nonminimal_motion(mass, force, u, given(A, b0, b))
     part = solution.partition
     stack = np.vstack([part.rows, part.basis.T @ mass])
     assert_allclose(solution.system, stack, rtol=0, atol=1e-12)
     assert_allclose(stack @ solution.u_rate, solution.right_side, rtol=0, atol=1e-10)
-    expected = multiplier_motion(mass, force, A, b)
+    expected = multiplier_motion(mass, force, given(A, b, b))
     assert_allclose(solution.u_rate, expected[0], rtol=0, atol=1e-10)
     assert_allclose(solution.multipliers, expected[1], rtol=0, atol=1e-9)
 
@@ -129,7 +122,7 @@ def test_nonminimal_system_is_the_stack_of_roithmayr(seed):
 @pytest.mark.parametrize('seed', CASES)
 def test_explicit_form_is_that_of_the_rows(seed):
     *_, v, A, b0, b = matrices(seed)
-    part = partition_speeds(A, b0, b)
+    part = partition_speeds(given(A, b0, b))
     assert_allclose(A @ part.basis, 0.0, atol=1e-11)  # Parsa (13)
     assert_allclose(part.rows @ part.basis, 0.0, atol=1e-12)  # A_1 A_2' = 0, (35)
     acceleration = part.basis @ v[part.independent]
@@ -145,7 +138,7 @@ def test_explicit_form_is_that_of_the_rows(seed):
 def test_dependent_speeds_are_never_singular():
     """Rows (1,1,1,1)/2 and (1,1,-1,-1)/2: picking columns 0 and 1 would be singular."""
     A = 0.5 * np.array([[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, -1.0, -1.0]])
-    part = partition_speeds(A, np.zeros(2), np.zeros(2))
+    part = partition_speeds(given(A, np.zeros(2), np.zeros(2)))
     assert abs(np.linalg.det(A[:, part.dependent])) > 0.4
 
 
@@ -153,7 +146,7 @@ def test_dependent_speeds_are_never_singular():
 @pytest.mark.parametrize('seed', CASES)
 def test_canonical_parts_are_orthogonal_and_the_deviation_is_least(seed):
     mass, rate, force, v, A, b0, b = matrices(seed)
-    solution = canonical_motion(mass, rate, force, v, A, b0, b)
+    solution = canonical_motion(mass, rate, force, v, given(A, b0, b))
     assert abs(solution.constraint_part @ solution.momentum_part) < 1e-9
     w_rate = solution.constraint_part + solution.momentum_part
     assert_allclose(solution.w_rate, w_rate, rtol=0, atol=1e-12)
@@ -171,7 +164,7 @@ def test_canonical_parts_are_orthogonal_and_the_deviation_is_least(seed):
 def test_both_greville_solutions_meet_in_the_canonical_one(seed):
     """(25) with y1 = V2 and (31) with y2 = w': each free term is the other's fixed one."""
     mass, rate, force, v, A, b0, b = matrices(seed)
-    s = canonical_motion(mass, rate, force, v, A, b0, b)
+    s = canonical_motion(mass, rate, force, v, given(A, b0, b))
     A1, A2, one = s.scaled_constraint, s.scaled_tangent, np.eye(6)
     assert_allclose(A1 @ A2.T, 0.0, atol=1e-11)  # (35)
     P1, P2 = one - np.linalg.pinv(A1) @ A1, one - np.linalg.pinv(A2) @ A2  # (26), (33)
@@ -196,7 +189,7 @@ def test_the_root_rate_of_repeated_eigenvalues():
     """Q = 4 1 has one eigenvalue: d/dt Q^1/2 = dQ/dt / 4."""
     rate = np.array([[1.0, 0.3], [0.3, -2.0]])
     zero = np.zeros(2)
-    s = canonical_motion(4.0 * np.eye(2), rate, zero, zero, np.zeros((0, 2)), zero[:0], zero[:0])
+    s = canonical_motion(4.0 * np.eye(2), rate, zero, zero, given(np.zeros((0, 2)), [], []))
     assert_allclose(s.root_rate, rate / 4.0, rtol=1e-14)
 
 
@@ -205,7 +198,7 @@ def test_the_root_rate_of_repeated_eigenvalues():
 def test_canonical_speed_is_the_root_of_the_mass_matrix_times_v(seed):
     """wdot of (40) is the derivative of Q^1/2 v along a motion with dM/dt and vdot."""
     mass, rate, force, v, A, b0, b = matrices(seed)
-    solution = canonical_motion(mass, rate, force, v, A, b0, b)
+    solution = canonical_motion(mass, rate, force, v, given(A, b0, b))
 
     def w(t):
         values, vectors = np.linalg.eigh(mass + t * rate)
@@ -219,30 +212,30 @@ def test_canonical_speed_is_the_root_of_the_mass_matrix_times_v(seed):
 
 def massless():
     """Return two speeds that a row couples, the second without mass, and what else is needed."""
-    zero = np.zeros(1)
-    return np.diag([2.0, 0.0]), np.array([3.0, 1.0]), np.array([[1.0, -1.0]]), zero, zero
+    return np.diag([2.0, 0.0]), np.array([3.0, 1.0]), given([[1.0, -1.0]], 0.0, 0.0)
 
 
 SINGULAR_SOLVERS = {
-    'kane': lambda M, f, A, b0, b: kane_motion(M, f, 0.0 * f, 0.0 * f, A, b0, b).u_rate,
-    'nonminimal': lambda M, f, A, b0, b: nonminimal_motion(M, f, 0.0 * f, A, b0, b).u_rate,
-    'multipliers': lambda M, f, A, b0, b: multiplier_motion(M, f, A, b)[0],
+    'kane': lambda M, f, rows: kane_motion(M, f, 0.0 * f, 0.0 * f, rows).u_rate,
+    'nonminimal': lambda M, f, rows: nonminimal_motion(M, f, 0.0 * f, rows).u_rate,
+    'multipliers': lambda M, f, rows: multiplier_motion(M, f, rows)[0],
+    'lagrange': lambda M, f, rows: lagrange_motion([], M, 0.0 * f, f, rows).acceleration,
 }
 
 
 @pytest.mark.parametrize('solve', SINGULAR_SOLVERS.values(), ids=SINGULAR_SOLVERS)
 def test_no_mass_is_needed_along_dependent_speeds(solve):
     """A massless speed that a constraint binds: (3 + 1)/2 for both; unbound it has none."""
-    mass, force, A, b0, b = massless()
-    assert_allclose(solve(mass, force, A, b0, b), [2.0, 2.0], rtol=1e-12)
+    mass, force, rows = massless()
+    assert_allclose(solve(mass, force, rows), [2.0, 2.0], rtol=1e-12)
     with pytest.raises(SingularMassMatrixError):
-        solve(mass, force, np.array([[1.0, 0.0]]), b0, b)
+        solve(mass, force, given([[1.0, 0.0]], 0.0, 0.0))
 
 
 def test_canonical_speeds_need_mass_everywhere():
-    mass, force, A, b0, b = massless()
+    mass, force, rows = massless()
     with pytest.raises(SingularMassMatrixError):
-        canonical_motion(mass, 0.0 * mass, force, np.zeros(2), A, b0, b)
+        canonical_motion(mass, 0.0 * mass, force, np.zeros(2), rows)
 
 
 def massless_arm():

@@ -20,7 +20,7 @@ NAMES = {
         'algorithms/lagrange.py velocity_force_of_bodies: product(body.mass, product(body.rate, speeds)) -> product(product(body.rate, speeds), body.mass)',  # noqa: E501
     ],
     'EITHER': [
-        'algorithms/canonical.py matrix_roots: -1 -> 1',
+        'algorithms/methods/canonical.py matrix_roots: -1 -> 1',
         'constraints/contact_circle.py _sampled_motions: -1.0 -> 1.0',
         'constraints/loops.py _across: np.cross(n, first) -> np.cross(first, n)',
         'kernels/straight_line.py Block.emit: self._count += 1 -> self._count -= 1',
@@ -62,9 +62,9 @@ NAMES = {
     'OPEN': [
         'algorithms/constrained_inverse.py constrained_inverse_dynamics: rows.matrix @ speeds - rows.velocity -> rows.matrix @ speeds + rows.velocity',  # noqa: E501
         'algorithms/constrained_inverse.py balanced_force: force - unit.T @ multipliers -> force + unit.T @ multipliers',  # noqa: E501
-        'algorithms/methods.py motion_of: rows.matrix @ v - rows.velocity -> rows.matrix @ v + rows.velocity',  # noqa: E501
-        'algorithms/speed_balance.py mass_rate: W.T @ terms.mass_rate(q, v) @ W + turning + turning.T -> W.T @ terms.mass_rate(q, v) @ W + turning - turning.T',  # noqa: E501
-        'algorithms/speed_balance.py mass_rate: W.T @ terms.mass_rate(q, v) @ W + turning -> W.T @ terms.mass_rate(q, v) @ W - turning',  # noqa: E501
+        'algorithms/methods/motion.py motion_of: rows.matrix @ v - rows.velocity -> rows.matrix @ v + rows.velocity',  # noqa: E501
+        'algorithms/methods/speed_balance.py mass_rate: W.T @ terms.mass_rate(q, v) @ W + turning + turning.T -> W.T @ terms.mass_rate(q, v) @ W + turning - turning.T',  # noqa: E501
+        'algorithms/methods/speed_balance.py mass_rate: W.T @ terms.mass_rate(q, v) @ W + turning -> W.T @ terms.mass_rate(q, v) @ W - turning',  # noqa: E501
         'constraints/wheels.py _axle_offset: x_B_0 * _neutral_pose(robot, circle.frame) -> _neutral_pose(robot, circle.frame) * x_B_0',  # noqa: E501
         'simulation/reference.py StageEquations.check_jump: t + 0.5 * h -> t - 0.5 * h',
         'simulation/reference.py ReferenceEngine._step: halvings - 1 -> halvings + 1',

@@ -30,6 +30,7 @@ from support.trees import tree_and_state
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.independent_speeds import partition_speeds
+from kane_dynamics.constraints import ConstraintRows
 
 ROUNDOFF = 1e-12  # about ten bodies, entries up to 100: 1e3 roundings of 1e-16
 
@@ -53,7 +54,7 @@ def speeds_in_general_position(robot, seed):
 def test_e14_sign_of_the_dependent_speeds(seed):
     rng = np.random.default_rng(seed)
     G, c = rng.normal(size=(2, 5)), rng.normal(size=2)  # (3): G u + c = 0
-    part = partition_speeds(G, -c, -c)
+    part = partition_speeds(ConstraintRows.of(G, -c, -c))
     independent = rng.normal(size=3)
 
     def misfit(D, E):
@@ -164,7 +165,7 @@ def test_e20_a_singular_partition_has_a_large_condition_number():
     conditions = [np.linalg.cond(sticking_rows(singular + d)[:, 1:]) for d in distances]
     assert all(b > 50.0 * a for a, b in pairwise(conditions))
     assert conditions[0] > 10.0 and conditions[-1] > 1e7
-    part = partition_speeds(sticking_rows(singular), np.zeros(2), np.zeros(2))
+    part = partition_speeds(ConstraintRows.of(sticking_rows(singular), np.zeros(2), np.zeros(2)))
     assert np.linalg.cond(sticking_rows(singular)[:, part.dependent]) < 20.0
     assert 0 in part.dependent  # u1 = 0 there, one of the others stays independent
 

@@ -13,6 +13,7 @@ from support.hamilton import hamilton_plus
 
 from kane_dynamics.algebra import make_quaternion, skew
 from kane_dynamics.algorithms.independent_speeds import partition_speeds
+from kane_dynamics.constraints import ConstraintRows
 
 DIFFERENCES = 1e-11  # differences of order 8, see support.calculus
 
@@ -90,6 +91,6 @@ def test_e32_the_printed_product_does_not_exist_for_euler_parameters(euler_param
 
 def test_e10_the_columns_of_b_are_the_directions_of_motion(rng):
     rows = rng.normal(size=(2, 5))
-    basis = partition_speeds(rows, np.zeros(2), np.zeros(2)).basis
+    basis = partition_speeds(ConstraintRows.of(rows, np.zeros(2), np.zeros(2))).basis
     assert_allclose(rows @ basis, 0.0, atol=1e-13)  # (13): each column is an allowed motion
     assert basis.shape == (5, 3)  # a row has as many entries as there are u: no motion of q

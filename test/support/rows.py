@@ -3,8 +3,9 @@
 
 import numpy as np
 
+import kane_dynamics as kd
 from kane_dynamics.algorithms.independent_speeds import partition_speeds
-from kane_dynamics.algorithms.methods import motion_of
+from kane_dynamics.algorithms.methods.motion import motion_of
 from kane_dynamics.algorithms.row_selection import select_rows
 from kane_dynamics.algorithms.udwadia_kalaba import constrained_motion
 from kane_dynamics.constraints import ConstraintRows
@@ -19,5 +20,19 @@ def solved(mass, force, A, b0, b, v=None):
 
 def partition_of(rows):
     """Return the explicit form of rows of which some may repeat others."""
-    taken = select_rows(rows).independent
-    return partition_speeds(taken.matrix, taken.velocity, taken.acceleration)
+    return partition_speeds(select_rows(rows).independent)
+
+
+def repeated_rows(robot, rng):
+    """Return two rows in general position that depend on time, and a combination of both."""
+    rows, rates = rng.normal(size=(2, robot.nv)), rng.normal(size=2)
+
+    def A(q, t):  # noqa: N802
+        independent = rows * np.cos(t + rates)[:, None]
+        return np.vstack([independent, independent[0] - 2.0 * independent[1]])
+
+    def b(q, t):
+        independent = np.array([np.sin(t), 0.3 * t])
+        return np.append(independent, independent[0] - 2.0 * independent[1])
+
+    return kd.constraints.pfaffian(robot, A, b)

@@ -17,45 +17,43 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from kane_dynamics.algorithms.independent_speeds import Partition, partition_speeds
+from kane_dynamics.algorithms.independent_speeds import partition_speeds
+from kane_dynamics.algorithms.methods.motion import Motion
+from kane_dynamics.algorithms.methods.problem import Problem
+from kane_dynamics.algorithms.methods.speed_balance import (
+    SpeedSolution,
+    in_velocities,
+    speed_balance,
+)
 from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR, unit_scaling
+from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.exceptions import SingularMassMatrixError
 from kane_dynamics.typing import Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class NonminimalSolution:
+class NonminimalSolution(SpeedSolution):
     """
     Solution of the nonminimal equations with what they are made of.
 
     Parameters
     ----------
-    u, u_rate : ndarray, shape (nu,)
-        Generalized speeds and their rates.
-    multipliers : ndarray, shape (m,)
-        Of the given rows.
-    partition : Partition
-        Independent and dependent speeds; its rows are A_1, its basis is A_2'.
     mass : ndarray, shape (nu, nu)
         Q.
     system : ndarray, shape (nu, nu)
-        [A_1; A_2 Q].
+        [A_1; A_2 Q], where A_1 are the rows of the partition and A_2 its basis, transposed.
     right_side : ndarray, shape (nu,)
         [dB/dt - dA_1/dt u; A_2 (F - L)].
 
     """
 
-    u: Floats
-    u_rate: Floats
-    multipliers: Floats
-    partition: Partition
     mass: Floats
     system: Floats
     right_side: Floats
 
 
 def nonminimal_motion(
-    mass: Floats, force: Floats, u: Floats, A: Floats, b0: Floats, b: Floats
+    mass: Floats, force: Floats, u: Floats, rows: ConstraintRows
 ) -> NonminimalSolution:
     """
     Return the motion by the nonminimal equations.
@@ -68,10 +66,8 @@ def nonminimal_motion(
         F - L.
     u : ndarray, shape (nu,)
         Generalized speeds.
-    A : ndarray, shape (m, nu)
-        Independent constraint rows.
-    b0, b : ndarray, shape (m,)
-        Right sides of A u = b0 and A udot = b.
+    rows : ConstraintRows
+        Independent rows A u = b0, A udot = b.
 
     Raises
     ------
@@ -79,7 +75,7 @@ def nonminimal_motion(
         If the rank of [Q; A_1] is less than nu.
 
     """
-    partition = partition_speeds(A, b0, b)
+    partition = partition_speeds(rows)
     A2 = partition.basis.T
     system = np.vstack([partition.rows, A2 @ mass])
     right_side = np.concatenate([partition.acceleration_offset, A2 @ force])
@@ -95,3 +91,10 @@ def nonminimal_motion(
     return NonminimalSolution(
         u, u_rate, partition.to_multipliers @ lacking, partition, mass, system, right_side
     )
+
+
+def by_nonminimal(problem: Problem) -> Motion:
+    """Solve the nonminimal equations (Roithmayr et al. (9), Bajodah and Chen (17))."""
+    selection, balance = speed_balance(problem)
+    found = nonminimal_motion(balance.mass, balance.force, balance.map.u, balance.rows)
+    return in_velocities(problem, selection, balance, found)

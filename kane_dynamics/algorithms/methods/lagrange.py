@@ -21,12 +21,15 @@ from dataclasses import dataclass
 import scipy
 
 from kane_dynamics.algorithms.independent_speeds import reduce_rows
-from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
+from kane_dynamics.algorithms.methods.motion import Details, Motion
+from kane_dynamics.algorithms.methods.problem import Problem
+from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, selected_rows
+from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.typing import Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class LagrangeSolution:
+class LagrangeSolution(Details):
     """
     Solution of (50) with what it is made of.
 
@@ -69,8 +72,7 @@ def lagrange_motion(
     mass: Floats,
     velocity_force: Floats,
     force: Floats,
-    A: Floats,
-    b: Floats,
+    rows: ConstraintRows,
 ) -> LagrangeSolution:
     """
     Return the motion by (50).
@@ -85,10 +87,8 @@ def lagrange_motion(
         h (39).
     force : ndarray, shape (nv,)
         f: efforts, weight, friction and all other given forces, without h.
-    A : ndarray, shape (m, nv)
-        Independent constraint rows.
-    b : ndarray, shape (m,)
-        Right side of A vdot = b.
+    rows : ConstraintRows
+        Independent rows A vdot = b.
 
     Raises
     ------
@@ -96,10 +96,10 @@ def lagrange_motion(
         If some allowed speed moves no mass.
 
     """
-    reduced_rows = reduce_rows(A)
+    reduced_rows = reduce_rows(rows.matrix)
     normal, to_normal = reduced_rows.rows, reduced_rows.to_reduced
     B = reduced_rows.tangent.T
-    offset = normal.T @ (to_normal @ b)
+    offset = normal.T @ (to_normal @ rows.acceleration)
     reduced = B.T @ mass @ B
     right_side = B.T @ (force - velocity_force - mass @ offset)
     speed_rate = scipy.linalg.cho_solve((cholesky_factor(reduced), True), right_side)  # (50)
@@ -116,3 +116,13 @@ def lagrange_motion(
         B.T @ force,
         B.T @ velocity_force,
     )
+
+
+def by_lagrange(problem: Problem) -> Motion:
+    """Solve Parsa's closed form of Lagrange's and Kane's equations ((38)-(50))."""
+    terms, q = problem.terms, problem.q
+    jacobians, mass, velocity_force = terms.lagrange_terms(q, problem.v)
+    selection = selected_rows(mass, problem.rows)
+    force = problem.applied - terms.gravity_force(q)
+    found = lagrange_motion(jacobians, mass, velocity_force, force, selection.independent)
+    return problem.motion(selection, found.acceleration, found.multipliers, found)

@@ -21,24 +21,26 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from kane_dynamics.algorithms.independent_speeds import Partition, partition_speeds
+from kane_dynamics.algorithms.independent_speeds import partition_speeds
+from kane_dynamics.algorithms.methods.motion import Motion
+from kane_dynamics.algorithms.methods.problem import Problem
+from kane_dynamics.algorithms.methods.speed_balance import (
+    SpeedSolution,
+    in_velocities,
+    speed_balance,
+)
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
+from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.typing import Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class KaneSolution:
+class KaneSolution(SpeedSolution):
     """
     Solution of Kane's equations with what they are made of.
 
     Parameters
     ----------
-    u, u_rate : ndarray, shape (nu,)
-        Generalized speeds and their rates.
-    multipliers : ndarray, shape (m,)
-        Of the given rows.
-    partition : Partition
-        Independent and dependent speeds.
     reduced_mass : ndarray, shape (p, p)
         B' Q B.
     active_force, inertia_force : ndarray, shape (nu,)
@@ -48,10 +50,6 @@ class KaneSolution:
 
     """
 
-    u: Floats
-    u_rate: Floats
-    multipliers: Floats
-    partition: Partition
     reduced_mass: Floats
     active_force: Floats
     inertia_force: Floats
@@ -64,9 +62,7 @@ def kane_motion(
     active_force: Floats,
     remainder: Floats,
     u: Floats,
-    A: Floats,
-    b0: Floats,
-    b: Floats,
+    rows: ConstraintRows,
 ) -> KaneSolution:
     """
     Return the motion by Kane's equations in the independent speeds.
@@ -79,10 +75,8 @@ def kane_motion(
         F, and L of F*.
     u : ndarray, shape (nu,)
         Generalized speeds.
-    A : ndarray, shape (m, nu)
-        Independent constraint rows.
-    b0, b : ndarray, shape (m,)
-        Right sides of A u = b0 and A udot = b.
+    rows : ConstraintRows
+        Independent rows A u = b0, A udot = b.
 
     Raises
     ------
@@ -90,7 +84,7 @@ def kane_motion(
         If some independent speed moves no mass.
 
     """
-    partition = partition_speeds(A, b0, b)
+    partition = partition_speeds(rows)
     B, dependent = partition.basis, partition.dependent
     offset = np.zeros(len(u))
     offset[dependent] = partition.acceleration_offset
@@ -111,3 +105,12 @@ def kane_motion(
         B.T @ active_force,
         B.T @ inertia_force,
     )
+
+
+def by_kane(problem: Problem) -> Motion:
+    """Solve Kane's equations in the independent speeds (Gillespie (44)-(46))."""
+    selection, balance = speed_balance(problem)
+    found = kane_motion(
+        balance.mass, balance.active_force, balance.remainder, balance.map.u, balance.rows
+    )
+    return in_velocities(problem, selection, balance, found)

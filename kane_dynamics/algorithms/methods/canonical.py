@@ -22,25 +22,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kane_dynamics.algorithms.independent_speeds import Partition, partition_speeds
+from kane_dynamics.algorithms.independent_speeds import partition_speeds
+from kane_dynamics.algorithms.methods.motion import Motion
+from kane_dynamics.algorithms.methods.problem import Problem
+from kane_dynamics.algorithms.methods.speed_balance import (
+    SpeedSolution,
+    in_velocities,
+    mass_rate,
+    speed_balance,
+)
 from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR
+from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.exceptions import SingularMassMatrixError
 from kane_dynamics.typing import Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class CanonicalSolution:
+class CanonicalSolution(SpeedSolution):
     """
     Solution of the canonical form with what it is made of.
 
     Parameters
     ----------
-    u, u_rate : ndarray, shape (nu,)
-        Generalized speeds and their rates (44).
-    multipliers : ndarray, shape (m,)
-        Of the given rows.
-    partition : Partition
-        Independent and dependent speeds.
     w, w_rate : ndarray, shape (nu,)
         Canonical speeds Q^1/2 u (18) and their rates (40).
     root, root_rate : ndarray, shape (nu, nu)
@@ -59,10 +62,6 @@ class CanonicalSolution:
 
     """
 
-    u: Floats
-    u_rate: Floats
-    multipliers: Floats
-    partition: Partition
     w: Floats
     w_rate: Floats
     root: Floats
@@ -81,9 +80,7 @@ def canonical_motion(
     mass_rate: Floats,
     force: Floats,
     u: Floats,
-    A: Floats,
-    b0: Floats,
-    b: Floats,
+    rows: ConstraintRows,
 ) -> CanonicalSolution:
     """
     Return the motion by the canonical generalized inversion form.
@@ -96,10 +93,8 @@ def canonical_motion(
         F - L of (4).
     u : ndarray, shape (nu,)
         Generalized speeds.
-    A : ndarray, shape (m, nu)
-        Independent constraint rows.
-    b0, b : ndarray, shape (m,)
-        Right sides of A u = b0 and A udot = b.
+    rows : ConstraintRows
+        Independent rows A u = b0, A udot = b.
 
     Raises
     ------
@@ -107,7 +102,7 @@ def canonical_motion(
         If Q is not positive definite.
 
     """
-    partition = partition_speeds(A, b0, b)
+    partition = partition_speeds(rows)
     root, inverse_root, root_rate = matrix_roots(mass, mass_rate)
     A1 = partition.rows @ inverse_root  # (19)
     A2 = partition.basis.T @ root  # (22)
@@ -157,3 +152,11 @@ def matrix_roots(Q: Floats, Q_rate: Floats) -> tuple[Floats, Floats, Floats]:
     turned = vectors.T @ Q_rate @ vectors
     rate = vectors @ (turned / (roots[:, None] + roots)) @ vectors.T
     return (vectors * roots) @ vectors.T, (vectors / roots) @ vectors.T, rate
+
+
+def by_canonical(problem: Problem) -> Motion:
+    """Solve the canonical generalized inversion form (Bajodah and Chen (44))."""
+    selection, balance = speed_balance(problem)
+    rate = mass_rate(problem.terms, problem.q, problem.v, balance)
+    found = canonical_motion(balance.mass, rate, balance.force, balance.map.u, balance.rows)
+    return in_velocities(problem, selection, balance, found)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The motion of a constrained robot, the result of every method of forward dynamics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kane_dynamics.algorithms.row_selection import RowSelection
+from kane_dynamics.typing import Floats
+
+
+class Details:
+    """Intermediate quantities of a method of forward dynamics."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Motion:
+    """
+    Accelerations of a constrained robot and what the constraints do.
+
+    Of many states, every array has one row, and rank, residuals, taken and details one entry, for
+    each.
+
+    Parameters
+    ----------
+    acceleration : ndarray, shape (nv,)
+        vdot [rad/s^2 or m/s^2].
+    multipliers : ndarray, shape (k,)
+        lambda, one for each row; forces [N] for the wheel rows.
+    constraint_force : ndarray, shape (nv,)
+        A' lambda on v [N m or N], with the forces of constraints that are built into generalized
+        speeds.
+    rank : int
+        Number of rows that were taken, see `row_selection`.
+    residual : float
+        Norm of A vdot - b over all rows: where rows nearly repeat others, what is not enforced.
+    velocity_residual : float
+        Norm of A v - b0: how far the given speeds violate the rows.
+    labels : tuple of str
+        Names of the rows.
+    taken : tuple of str
+        Names of the rows that were taken.
+    details : object, optional
+        Intermediate quantities of the method, such as `GaussSolution`; None where nobody asked
+        for them (simulation, compiled motion).
+
+    """
+
+    acceleration: Floats
+    multipliers: Floats
+    constraint_force: Floats
+    rank: int
+    residual: float
+    velocity_residual: float
+    labels: tuple[str, ...]
+    taken: tuple[str, ...]
+    details: Details | None = None
+
+
+def blank_motion(nv: int, labels: tuple[str, ...]) -> Motion:
+    """Return the motion of a state that is not finite."""
+    nothing, no_force = np.full(nv, np.nan), np.full(len(labels), np.nan)
+    return Motion(nothing, no_force, nothing, 0, np.nan, np.nan, labels, ())
+
+
+def motion_of(
+    selection: RowSelection,
+    v: Floats,
+    acceleration: Floats,
+    multipliers: Floats,
+    details: Details | None = None,
+) -> Motion:
+    """
+    Return a motion from its accelerations and the multipliers of the rows that were taken.
+
+    Raises
+    ------
+    InconsistentConstraintsError
+        If rows that were not taken ask for other speeds or accelerations.
+
+    """
+    rows = selection.rows
+    selection.check_speeds(v)
+    selection.check_accelerations(acceleration)
+    return Motion(
+        acceleration,
+        selection.shared(multipliers),
+        rows.matrix[selection.taken].T @ multipliers,
+        len(selection.taken),
+        float(np.linalg.norm(rows.matrix @ acceleration - rows.acceleration)),
+        float(np.linalg.norm(rows.matrix @ v - rows.velocity)),
+        rows.labels,
+        selection.labels,
+        details,
+    )
