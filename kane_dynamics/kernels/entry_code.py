@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
-from kane_dynamics.kernels.kernel_spec import HEALTH_LIMIT, TAKE_MORE, KernelSpec
-from kane_dynamics.kernels.loop_spec import LoopSpec
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kane_dynamics.kernels.kernel_spec import HEALTH_LIMIT, TAKE_MORE
 from kane_dynamics.kernels.straight_line import Block
 
 # Slots of the table that `entry` reads addresses from; see native.Entry.
 TABLE = (
     'array_type',
+    'float_type',
     'double_descr',
     'new_array',
     'increment_reference',
@@ -21,14 +25,40 @@ TABLE = (
 )
 # PyArrayObject of the public C headers: offsets after the object header.
 _DATA, _NDIM, _DIMENSIONS, _DESCR, _FLAGS = 0, 8, 16, 40, 48
+_FLOAT_VALUE = 0  # PyFloatObject
 _CARRAY_READ, _CARRAY_WRITE = 0x101, 0x501  # C-contiguous, aligned (, writeable)
 _DOUBLE_TYPE_NUMBER = 12
 
 
-def entry_text(spec: KernelSpec | LoopSpec, header: int) -> str:
+@dataclass(frozen=True)
+class Signature:
+    """
+    What an entry is called with.
+
+    Parameters
+    ----------
+    name : str
+        Name of the function of one state.
+    input_sizes : sequence of int
+        Length of each input array.
+    output_shapes : sequence of tuple of int
+        Shape of each output array. The entry returns the first.
+    numbers : int
+        Python floats after the arrays, which the function gets as one more array.
+
+    """
+
+    name: str
+    input_sizes: Sequence[int]
+    output_shapes: Sequence[tuple[int, ...]]
+    numbers: int = 0
+
+
+def entry_text(signature: Signature, header: int) -> str:
     """Return ``PyObject *entry(self, args, nargs, kwnames)``; self is the table array."""
-    count = len(spec.input_sizes)
-    positional_out = '' if spec.name in TAKE_MORE else f'i64 {count + 1}, label %with.out '
+    arrays, numbers = len(signature.input_sizes), signature.numbers
+    count, (result_shape, *other_shapes) = arrays + numbers, signature.output_shapes
+    positional_out = '' if signature.name in TAKE_MORE else f'i64 {count + 1}, label %with.out '
     lines = [
         'entry:',
         f'%table.p = getelementptr i8, ptr %self, i64 {header + _DATA}',
@@ -62,15 +92,16 @@ def entry_text(spec: KernelSpec | LoopSpec, header: int) -> str:
         'inputs:',
         '%given = phi i1 [ true, %with.out ], [ false, %without.out ]',
     ]
-    for i, size in enumerate(spec.input_sizes):
+    for i, size in enumerate(signature.input_sizes):
         lines += _checked(f'a{i}', i, (size,), _CARRAY_READ, header)
+    lines += _numbers(arrays, numbers, header)
     lines += ['br i1 %given, label %reuse, label %create', 'reuse:']
-    lines += _checked('r', count, spec.output_shapes[0], _CARRAY_WRITE, header)
+    lines += _checked('r', count, result_shape, _CARRAY_WRITE, header)
     lines += [
         'call void %increment_reference(ptr %r)',
         'br label %run',
         'create:',
-        *_created(spec.output_shapes[0]),
+        *_created(result_shape),
         '%failed = icmp eq ptr %c, null',
         'br i1 %failed, label %error, label %created',
         'created:',
@@ -81,12 +112,13 @@ def entry_text(spec: KernelSpec | LoopSpec, header: int) -> str:
         '%result = phi ptr [ %r, %r.good ], [ %c, %created ]',
         '%data = phi ptr [ %r.data, %r.good ], [ %c.data, %created ]',
     ]
-    for o, size in enumerate(spec.output_sizes[1:], start=1):
-        lines.append(f'%scratch{o} = alloca [{max(size, 1)} x double]')
-    pointers = [f'ptr %a{i}.data' for i in range(count)] + ['ptr %parameters', 'ptr %data']
-    pointers += [f'ptr %scratch{o}' for o in range(1, len(spec.output_sizes))]
+    for o, shape in enumerate(other_shapes):
+        lines.append(f'%scratch{o} = alloca [{max(math.prod(shape), 1)} x double]')
+    pointers = [f'ptr %a{i}.data' for i in range(arrays)] + ['ptr %numbers'] * bool(numbers)
+    pointers += ['ptr %parameters', 'ptr %data']
+    pointers += [f'ptr %scratch{o}' for o in range(len(other_shapes))]
     lines += [
-        f'%health = call double @{spec.name}({", ".join(pointers)})',
+        f'%health = call double @{signature.name}({", ".join(pointers)})',
         f'%ill = fcmp olt double %health, {Block(1).constant(HEALTH_LIMIT)}',
         'br i1 %ill, label %drop, label %return',
         'drop:',
@@ -102,7 +134,7 @@ def entry_text(spec: KernelSpec | LoopSpec, header: int) -> str:
     ]
     text = '\n  '.join(lines)
     return (
-        f'define ptr @{spec.name}_entry(ptr %self, ptr %args, i64 %nargs, ptr %names) '
+        f'define ptr @{signature.name}_entry(ptr %self, ptr %args, i64 %nargs, ptr %names) '
         f'{{\n  {text}\n}}\n'
     )
 
@@ -148,6 +180,27 @@ def _checked(
         require(f'size{axis}', f'icmp eq i64 %{name}.n{axis}, {length}')
     field('data')
     lines += [f'br label %{name}.good', f'{name}.good:']
+    return lines
+
+
+def _numbers(first: int, count: int, header: int) -> list[str]:
+    """Return code that fills ``%numbers``, or jumps to ``slow`` unless arguments are floats."""
+    lines = [f'%numbers = alloca [{count} x double]'] if count else []
+    for k in range(count):
+        name = f'%x{k}'
+        lines += [
+            f'{name}.arg = getelementptr ptr, ptr %args, i64 {first + k}',
+            f'{name} = load ptr, ptr {name}.arg',
+            f'{name}.type.p = getelementptr i8, ptr {name}, i64 {header - 8}',
+            f'{name}.type = load ptr, ptr {name}.type.p',
+            f'{name}.is.float = icmp eq ptr {name}.type, %float_type',
+            f'br i1 {name}.is.float, label %x{k}.good, label %slow',
+            f'x{k}.good:',
+            f'{name}.value.p = getelementptr i8, ptr {name}, i64 {header + _FLOAT_VALUE}',
+            f'{name}.value = load double, ptr {name}.value.p',
+            f'{name}.to = getelementptr double, ptr %numbers, i64 {k}',
+            f'store double {name}.value, ptr {name}.to',
+        ]
     return lines
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from kane_dynamics.kernels.entry_code import entry_text
+from kane_dynamics.kernels.entry_code import Signature, entry_text
 from kane_dynamics.kernels.kernel_spec import HEALTH_LIMIT, LARGEST_INPUT, KernelSpec
 from kane_dynamics.kernels.loop_code import bodies_at_once, loop_text
 from kane_dynamics.kernels.loop_spec import LoopSpec
@@ -55,7 +55,7 @@ def module_text(spec: KernelSpec | LoopSpec, lanes: int, header: int) -> str:
             *sorted(set().union(*(declarations for _, declarations in parts))),
             *[text for text, _ in parts],
             _batch(spec, lanes),
-            entry_text(spec, header),
+            entry_text(Signature(spec.name, spec.input_sizes, spec.output_shapes), header),
         ]
     )
 

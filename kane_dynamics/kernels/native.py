@@ -231,6 +231,7 @@ def make_entry(
     keyword = sys.intern('out')
     addresses = {
         'array_type': id(np.ndarray),
+        'float_type': id(float),
         'double_descr': id(np.dtype(np.float64)),
         'new_array': numpy_api()[_ARRAY_NEW_INDEX],
         **{slot: _api_address(name) for slot, name in _CALLED.items()},

@@ -7,12 +7,17 @@ the state in row 0 of its tables and writes the state after step k, and the rank
 row k + 1. It reads efforts from row k when `effort_row` is 1, else from row 0. It returns the
 number of steps taken: less than `count` where a solve was ill conditioned, or not solved; the
 caller takes that step by the reference.
+
+``NAME_one_entry(q, v, tau, t, h)`` is for one step a function of Python as kernels have: it
+returns a new array (q, v, rank), or asks its Python function where the step is not sound or ends
+beyond all bounds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from kane_dynamics.kernels.entry_code import Signature, entry_text
 from kane_dynamics.kernels.kernel_spec import HEALTH_LIMIT, KernelSpec
 from kane_dynamics.kernels.loop_code import bodies_at_once, loop_text
 from kane_dynamics.kernels.loop_spec import LoopSpec
@@ -21,6 +26,7 @@ from kane_dynamics.kernels.recording import Call, Loop, Program
 from kane_dynamics.kernels.sines import sincos_definition
 from kane_dynamics.kernels.straight_line import Block, append_graph
 from kane_dynamics.simulation.fixed_point import ENOUGH, SOLVED
+from kane_dynamics.simulation.reference import LARGEST
 
 Callees = Mapping[str, KernelSpec | LoopSpec]
 TURNS = 40.0  # of a loop: a step that gains less than a digit in two turns is the reference's
@@ -53,10 +59,17 @@ def stepping_text(programs: Mapping[str, Program], callees: Callees, width: int)
         declarations |= more
     for name, program in programs.items():
         text, more = _step(name, program, callees)
-        sizes = [column.numel() for column in program.inputs]
-        bodies += [text, _loop(name, sizes[0], sizes[1])]
+        nq, nv, *_ = (column.numel() for column in program.inputs)
+        one = Signature(one_step(name), (nq, nv, nv), ((nq + nv + 1,),), numbers=2)
+        entry = entry_text(one, object.__basicsize__)
+        bodies += [text, _loop(name, nq, nv), _one(name, nq, nv), entry]
         declarations |= more
     return '\n'.join([*sorted(declarations), *bodies])
+
+
+def one_step(name: str) -> str:
+    """Return the name of the function of one step."""
+    return f'{name}_one'
 
 
 def _step(name: str, program: Program, callees: Callees) -> tuple[str, set[str]]:
@@ -224,3 +237,38 @@ done:
     tables = ('tau', 'th', 'q_rows', 'v_rows', 'ranks', 'parameters')
     pointers = ', '.join(f'ptr %{table}' for table in tables)
     return f'define i64 @{name}({pointers}, i64 %count, i64 %effort_row) {{{body}}}\n'
+
+
+def _one(name: str, nq: int, nv: int) -> str:
+    """Return the function of one step into an array; its health is 0 beyond all bounds."""
+    largest, nothing = Block(1).constant(LARGEST), Block(1).constant(0.0)
+    arrays = ('q', 'v', 'tau', 'th', 'end', 'v.end', 'rank.end', 'parameters')
+    passed = ', '.join(f'ptr %{p}' for p in arrays)
+    body = f"""
+entry:
+  %v.end = getelementptr double, ptr %end, i64 {nq}
+  %rank.end = getelementptr double, ptr %end, i64 {nq + nv}
+  %health = call double @{name}_once({passed})
+  br label %check
+check:
+  %k = phi i64 [ 0, %entry ], [ %k.next, %within ]
+  %left = icmp slt i64 %k, {nq + nv}
+  br i1 %left, label %look, label %sound
+look:
+  %x.p = getelementptr double, ptr %end, i64 %k
+  %x = load double, ptr %x.p
+  %negative = fneg double %x
+  %below = fcmp olt double %x, {largest}
+  %above = fcmp olt double %negative, {largest}
+  %inside = and i1 %below, %above
+  %k.next = add i64 %k, 1
+  br i1 %inside, label %within, label %lost
+within:
+  br label %check
+sound:
+  ret double %health
+lost:
+  ret double {nothing}
+"""
+    pointers = ', '.join(f'ptr %{p}' for p in ('q', 'v', 'tau', 'th', 'parameters', 'end'))
+    return f'define double @{one_step(name)}({pointers}) {{{body}}}\n'

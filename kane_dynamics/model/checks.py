@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -28,7 +29,8 @@ def as_vector(name: str, x: Any, size: int) -> NDArray[np.float64]:
     vector = np.array(as_numbers(name, x))
     if vector.shape != (size,):
         raise InvalidInputError(f'{name}: need shape ({size},), got shape {vector.shape}')
-    if not np.isfinite(vector).all():
+    # a sum is quicker on short vectors; that of large numbers overflows
+    if not (math.isfinite(sum(vector.tolist())) or np.isfinite(vector).all()):
         raise InvalidInputError(f'{name}: need finite numbers, got {vector}')
     return vector
 
@@ -43,6 +45,8 @@ def as_count(name: str, x: Any) -> int:
         If it is not one.
 
     """
+    if type(x) is int and x >= 0:
+        return x
     number = as_number(name, x)
     if number < 0.0 or number != int(number):
         raise InvalidInputError(f'{name}: need a whole number >= 0, got {came(x)}')

@@ -291,6 +291,7 @@ class ReferenceEngine:
             if log is not None and (end.crossed or end.rank != log.rank):
                 log.add(now + h, end.rank, self.impact_energy((q, v, now), (end.q, now + h)))
             q, v = end.q, end.v
+        check_not_diverged(q, v, t + n * h)
         return q, v
 
     def impact_energy(

@@ -34,11 +34,7 @@ from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.rank_events import RankEvent, RankLog
-from kane_dynamics.simulation.reference import (
-    ReferenceEngine,
-    check_halvings,
-    check_not_diverged,
-)
+from kane_dynamics.simulation.reference import ReferenceEngine, check_halvings
 from kane_dynamics.typing import Floats
 
 EffortLaw = Callable[[float, Floats, Floats], ArrayLike]
@@ -61,7 +57,15 @@ class Engine(Protocol):
         n: int,
         log: RankLog | None = None,
     ) -> tuple[Floats, Floats]:
-        """Return the state after n steps of h [s] at constant efforts; ranks go into the log."""
+        """
+        Return the state after n steps of h [s] at constant efforts; ranks go into the log.
+
+        Raises
+        ------
+        DivergedError
+            If the motion leaves all bounds.
+
+        """
 
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         """Return accelerations and multipliers at a state."""
@@ -194,13 +198,12 @@ class Simulation:
             If an implicit step has no solution or creates energy.
 
         """
-        efforts, n = as_vector('tau', tau, self.robot.nv), as_count('n', n)
+        efforts, n = as_vector('tau', tau, len(self.v)), as_count('n', n)
+        time, step = self.time, self.step_size
         if not self._damping_checked:
-            self._engine.check_damping(self.q, self.time, self.step_size)
+            self._engine.check_damping(self.q, time, step)
             self._damping_checked = True
-        state = self.q, self.v, efforts, self.time, self.step_size, n
-        q, v = self._engine.advance(*state, self._log)
-        check_not_diverged(q, v, self.time + n * self.step_size)
+        q, v = self._engine.advance(self.q, self.v, efforts, time, step, n, self._log)
         self._steps += n
         self._set_state(q, v, efforts)
 

@@ -2,6 +2,7 @@
 """Compiled time steps against the same integrators on the reference algorithms."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -225,6 +226,52 @@ def test_same_bits_twice_and_in_one_call_or_many(pair, rng):
             assert_array_equal(np.r_[state], np.r_[at_once])
             nothing_done = engine.advance(q, v, tau, 0.0, 0.01, 0)
             assert_array_equal(np.r_[nothing_done], np.r_[q, v])
+
+
+def test_one_step_of_plain_and_other_arguments(pair, rng):
+    # plain arrays and floats go straight to machine code, all else through Python
+    case, fast = pair('drive')
+    q, v, tau = case.state(rng)
+    spread = np.zeros((len(tau), 2))
+    spread[:, 0] = tau
+    for integrator in INTEGRATORS:
+        engine = fast.engine(integrator)
+        plain = engine.advance(q, v, tau, 0.0, 0.01, 1)
+        assert not np.shares_memory(*plain)
+        for others in ((q, v, tau, 0, 0.01), (q, v, spread[:, 0], 0.0, np.float64(0.01))):
+            assert_array_equal(np.r_[engine.advance(*others, 1)], np.r_[plain])
+        assert np.abs(plain[1] - v).max() > 1e-4
+
+
+def test_one_step_keeps_no_memory(pair, rng):
+    case, fast = pair('sled')
+    engine, inputs = fast.engine('rk4'), (*case.state(rng), 0.5, 0.01, 1)
+
+    def references():
+        return [sys.getrefcount(x) for x in inputs]
+
+    ends = [engine.advance(*inputs) for _ in range(100)]
+    before = references()
+    blocks = sys.getallocatedblocks()
+    for _ in range(300):
+        ends[0] = engine.advance(*inputs)
+    assert references() == before
+    assert sys.getallocatedblocks() - blocks < 150  # a block lost in every other call
+
+
+@pytest.mark.parametrize('n', [1, 3])
+@pytest.mark.parametrize('integrator', INTEGRATORS)
+def test_steps_end_within_all_bounds(integrator, n, pair):
+    # regression: what an engine returned could be beyond them, and NaN
+    case, fast = pair('slides')
+    q, v, tau = case.robot.neutral(), np.zeros(case.robot.nv), np.zeros(case.robot.nv)
+    v[0] = 0.9e12
+    engines = fast.engine(integrator), kd.dynamics(case.robot).engine(integrator)
+    for engine in engines:
+        near = engine.advance(q, v, tau, 0.0, 0.1, n)
+        assert np.abs(near[0]).max() > 0.05e12
+        with pytest.raises(DivergedError, match=r'diverged by t = '):
+            engine.advance(q, v, tau, 0.0, 2.0, n)
 
 
 def test_arguments_of_steps_are_not_written(pair, rng):
