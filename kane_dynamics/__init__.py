@@ -48,8 +48,8 @@ from kane_dynamics.algorithms.kinematics import Kinematics, forward_kinematics
 from kane_dynamics.algorithms.methods.motion import Motion
 from kane_dynamics.algorithms.orbit import orbital_wrenches, wrenches_at_com
 from kane_dynamics.algorithms.partial_velocities import PartialVelocity, partial_velocities
-from kane_dynamics.algorithms.row_selection import RowSelection
 from kane_dynamics.algorithms.taken_rows import taken_rows
+from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.dynamics import Dynamics, dynamics
 from kane_dynamics.model.body import Body, Frame, Joint, Mimic, WheelShape
 from kane_dynamics.model.joint_kinds import (

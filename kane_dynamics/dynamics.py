@@ -28,12 +28,8 @@ from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.algorithms.kinematics import forward_kinematics
 from kane_dynamics.algorithms.methods.motion import Motion, blank_motion
 from kane_dynamics.algorithms.newton_euler import TERMS
-from kane_dynamics.constraints.base import (
-    Constraint,
-    ConstraintRows,
-    checked_constraints,
-    constraint_rows,
-)
+from kane_dynamics.constraints.base import Constraint, ConstraintRows
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.arguments import Arguments, as_output, as_times, fill_rows, of_rows
 from kane_dynamics.model.checks import as_choice, as_count, as_number, as_positive, index_of
@@ -65,7 +61,7 @@ class Dynamics(ABC):
 
     Attributes
     ----------
-    constraints : tuple of Constraint
+    constraints : ConstraintSet
         All rows, redundant ones included.
     frames : tuple of str
         Links of `frame_poses`.
@@ -77,10 +73,10 @@ class Dynamics(ABC):
     def __init__(
         self, load: Load, constraints: Sequence[Constraint], frames: Sequence[str] | None
     ) -> None:
-        self.constraints = checked_constraints(load.robot, constraints)
+        self.constraints = ConstraintSet.of(load.robot, constraints)
         self.frames = checked_frames(load.robot, frames)
         self._load = load
-        self.labels = tuple(label for c in self.constraints for label in c.labels)
+        self.labels = self.constraints.labels
 
     @property
     def robot(self) -> Robot:
@@ -424,7 +420,7 @@ class ReferenceDynamics(Dynamics):
 
     def constraint_rows(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
         t = as_number('time [s]', time)
-        return constraint_rows(self.robot, self.constraints, *self._state(q, v), t)
+        return self.constraints.rows(*self._state(q, v), t)
 
     def consistent_velocity(
         self,

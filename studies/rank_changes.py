@@ -192,7 +192,7 @@ class Gaps:
 
 def allowed_speeds(robot: kd.Robot, constraints: Sequence[Any], q: Floats, v: Floats) -> Floats:
     """Return the speeds nearest to v that satisfy the rows."""
-    rows = kd.constraints.constraint_rows(robot, constraints, q.tolist(), v.tolist(), 0.0)
+    rows = kd.constraints.ConstraintSet(robot, constraints).rows(q.tolist(), v.tolist(), 0.0)
     selection = selected_rows(kd.mass_matrix(robot, q), rows)
     taken = selection.independent
     return nearest(selection.root, taken.matrix, v, taken.velocity)[0]

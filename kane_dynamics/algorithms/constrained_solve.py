@@ -19,13 +19,13 @@ from kane_dynamics.algorithms.row_elimination import (
     eliminate,
     ratio,
 )
-from kane_dynamics.algorithms.row_selection import (
+from kane_dynamics.algorithms.sparse_ldl import TreeFactor, smaller
+from kane_dynamics.algorithms.sparse_rows import SparseRow, SparseRows, pull, times
+from kane_dynamics.constraints.row_selection import (
     ACCELERATION_CONTRADICTION,
     SPEED_CONTRADICTION,
     TAKEN,
 )
-from kane_dynamics.algorithms.sparse_ldl import TreeFactor, smaller
-from kane_dynamics.algorithms.sparse_rows import SparseRow, SparseRows, pull, times
 
 # What a row that was left out may miss: of its own terms, of those of the free motion, and of
 # the terms of the other rows of its constraint (some rows are nothing but their roundoff).

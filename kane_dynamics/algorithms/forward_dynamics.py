@@ -25,7 +25,8 @@ from kane_dynamics.algorithms.methods.problem import Problem
 from kane_dynamics.algorithms.newton_euler import newton_euler
 from kane_dynamics.algorithms.terms import MethodTerms, ReferenceTerms
 from kane_dynamics.algorithms.udwadia_kalaba import constrained_motion
-from kane_dynamics.constraints.base import Constraint, ConstraintRows, checked_constraints
+from kane_dynamics.constraints.base import Constraint, ConstraintRows
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_choice, as_number, as_vector
 from kane_dynamics.model.robot import Robot
@@ -97,9 +98,8 @@ def forward_dynamics(
     coordinates, velocity = checked_coordinates(robot, q), checked_speeds(robot, v)
     efforts = as_vector('tau', tau, robot.nv)
     t = as_number('time [s]', time)
-    constraints = checked_constraints(robot, constraints)
+    terms = ReferenceTerms(robot, ConstraintSet.of(robot, constraints))
     efforts = efforts + external_force(robot, coordinates, external_wrenches)
-    terms = ReferenceTerms(robot, constraints)
     state = np.array(coordinates), np.array(velocity)
     return solve_by(method, robot, terms, *state, efforts, t, speeds)
 

@@ -8,15 +8,14 @@ constraint. This removes drift after an integration step; no gain is hidden in t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
-from kane_dynamics.algorithms.row_selection import TAKEN, RowSelection, select_rows
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
-from kane_dynamics.constraints.base import Constraint, constraint_rows
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.constraints.row_selection import TAKEN, RowSelection, select_rows
 from kane_dynamics.exceptions import ProjectionError
 from kane_dynamics.model.integration import integrate_coordinates
 from kane_dynamics.model.robot import Robot
@@ -51,7 +50,7 @@ class Projected:
 
 
 def project(
-    robot: Robot, constraints: Sequence[Constraint], q: Floats, v: Floats, t: float
+    robot: Robot, constraints: ConstraintSet, q: Floats, v: Floats, t: float
 ) -> tuple[Floats, Floats]:
     """
     Return the nearest state with Phi(q, t) = 0 and A v = b0.
@@ -73,7 +72,7 @@ def project(
 
 
 def projected(
-    robot: Robot, constraints: Sequence[Constraint], q: Floats, v: Floats, t: float
+    robot: Robot, constraints: ConstraintSet, q: Floats, v: Floats, t: float
 ) -> Projected:
     """Return what `project` does, with the rows that were taken; errors as there."""
     q = _projected_coordinates(robot, constraints, q, v, t)
@@ -86,7 +85,7 @@ def projected(
 
 def impact_energy(
     robot: Robot,
-    constraints: Sequence[Constraint],
+    constraints: ConstraintSet,
     start: tuple[Floats, Floats, float],
     end: tuple[Floats, float],
 ) -> float:
@@ -118,20 +117,20 @@ def impact_energy(
 
 
 def _selection(
-    robot: Robot, constraints: Sequence[Constraint], q: Floats, v: Floats, t: float
+    robot: Robot, constraints: ConstraintSet, q: Floats, v: Floats, t: float
 ) -> RowSelection:
     """Return the rows that are taken at a state, in the metric of M."""
     coordinates = q.tolist()
-    rows = constraint_rows(robot, constraints, coordinates, v.tolist(), t)
-    return select_rows(rows, cholesky_factor(gauss_mass_matrix(robot, coordinates)))
+    factor = cholesky_factor(gauss_mass_matrix(robot, coordinates))
+    return constraints.selection(factor, coordinates, v, t)
 
 
 def _projected_coordinates(
-    robot: Robot, constraints: Sequence[Constraint], q: Floats, v: Floats, t: float
+    robot: Robot, constraints: ConstraintSet, q: Floats, v: Floats, t: float
 ) -> Floats:
     violation, worst = np.zeros(0), ''
     for _ in range(_NEWTON_LIMIT):
-        rows = constraint_rows(robot, constraints, q.tolist(), v.tolist(), t).holonomic
+        rows = constraints.rows(q, v, t).holonomic
         violation = np.abs(np.array(rows.positions, dtype=float))
         if violation.max(initial=0.0) <= POSITION_TOLERANCE:
             return q

@@ -37,6 +37,7 @@ from kane_dynamics.algorithms.sparse_rows import (
     gram_matrix,
     product,
     pull,
+    residuals,
     times,
 )
 
@@ -160,11 +161,13 @@ class RowBalance:
         right_side: Sequence[Scalar],
     ) -> Scalar:
         """Return 1 where A x = c to a part of the largest number in it, for some rows, else 0."""
+        if not chosen:
+            return 1.0
         kept = 1.0
-        limit = tolerance * (1.0 + _largest([*x, *right_side])) if chosen else 0.0
-        for i in chosen:
-            missed = absolute(times(self._system.rows[i], x) - right_side[i])
-            kept = where(missed <= limit, kept, 0.0)
+        limit = tolerance * (1.0 + _largest([*x, *right_side]))
+        rows, sides = [self._system.rows[i] for i in chosen], [right_side[i] for i in chosen]
+        for missed in residuals(rows, x, sides):
+            kept = where(absolute(missed) <= limit, kept, 0.0)
         return kept
 
     def allowed(self, a: Sequence[Scalar], right_side: Sequence[Scalar]) -> Scalar:

@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kane_dynamics.algebra.scalars import Scalar, is_number, is_zero, where
-from kane_dynamics.algorithms.row_selection import GRADES, ROUNDOFF_ROW, TAKEN, VANISHED
 from kane_dynamics.algorithms.sparse_ldl import smaller
 from kane_dynamics.algorithms.sparse_rows import SparseRows, gram_matrix
+from kane_dynamics.constraints.row_selection import GRADES, ROUNDOFF_ROW, TAKEN, VANISHED
 
 # The Gram matrix of rows squares the angle between them: vdot is off by up to 3e-15/s^2, as
 # measured. Rows of s = 1e-2 must still be good to 1e-10: at that strength the health is 1e-6.

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
-from kane_dynamics.algorithms.row_selection import RowSelection
 from kane_dynamics.algorithms.udwadia_kalaba import selected_rows
-from kane_dynamics.constraints.base import Constraint, checked_constraints, constraint_rows
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.model.checks import as_number
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
@@ -51,10 +52,10 @@ def taken_rows(
         If the rows ask for different speeds.
 
     """
-    several, t = checked_constraints(robot, constraints), as_number('time [s]', time)
+    several, t = ConstraintSet.of(robot, constraints), as_number('time [s]', time)
     place = checked_coordinates(robot, q)
     speeds = checked_speeds(robot, np.zeros(robot.nv) if v is None else v)
-    rows = constraint_rows(robot, several, place, speeds, t)
+    rows = several.rows(place, speeds, t)
     selection = selected_rows(gauss_mass_matrix(robot, place), rows)
     selection.check_speeds(np.array(speeds))
     return selection

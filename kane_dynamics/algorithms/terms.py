@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,7 +16,8 @@ from kane_dynamics.algorithms.lagrange import (
     velocity_force_of_bodies,
 )
 from kane_dynamics.algorithms.newton_euler import newton_euler
-from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
+from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.typing import Floats
 
@@ -59,7 +59,7 @@ class ReferenceTerms:
     """All terms by the reference algorithms."""
 
     robot: Robot
-    constraints: Sequence[Constraint] = ()
+    constraints: ConstraintSet
 
     def mass_matrix(self, q: Floats) -> Floats:
         """Return M (46), shape (nv, nv)."""
@@ -99,4 +99,4 @@ class ReferenceTerms:
 
     def rows(self, q: Floats, v: Floats, t: float) -> ConstraintRows:
         """Return the constraint rows."""
-        return constraint_rows(self.robot, self.constraints, q.tolist(), v.tolist(), t)
+        return self.constraints.rows(q, v, t)

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from kane_dynamics.algorithms.row_selection import RowSelection, select_rows
 from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.exceptions import SingularMassMatrixError
 from kane_dynamics.typing import Floats
 

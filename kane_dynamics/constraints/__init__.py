@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exact constraints A(q, t) v = b_0(q, t): wheels, locks, couplings, loops, users' own rows."""
 
-from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row, constraint_rows
+from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.holonomic import holonomic
 from kane_dynamics.constraints.joints import coupling, lock
 from kane_dynamics.constraints.loops import loop_closure
@@ -13,9 +14,9 @@ from kane_dynamics.constraints.wheels import differential_drive, no_side_slip
 __all__ = [
     'Constraint',
     'ConstraintRows',
+    'ConstraintSet',
     'Row',
     'acceleration_form',
-    'constraint_rows',
     'coupling',
     'differential_drive',
     'holonomic',

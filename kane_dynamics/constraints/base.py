@@ -9,7 +9,7 @@ know their violation :math:`\Phi(q,t)`, which an integrator may project away.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,11 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
 from kane_dynamics.algebra.quaternions import as_array
-from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
-from kane_dynamics.exceptions import ConstraintError, InvalidInputError
-from kane_dynamics.model.checks import came
+from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_robot
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -44,7 +41,7 @@ class Row:
         Whether the row binds accelerations only, with b_0 = A v.
     kind : str
         Rows of one constraint with the same kind are measured against the largest of them where
-        rank is decided (`algorithms.row_selection`): a row that vanishes beside them binds
+        rank is decided (`constraints.row_selection`): a row that vanishes beside them binds
         nothing. A row without a kind is measured against itself.
 
     """
@@ -59,9 +56,9 @@ class Row:
 
 class Constraint(Protocol):
     """
-    A set of constraint rows with names.
+    Constraint rows with names; they depend on geometry and time, not on masses or gravity.
 
-    One that has an attribute `robot` is refused with another robot, see `check_robot`.
+    One that has an attribute `robot` is refused with another robot, see `ConstraintSet`.
     """
 
     @property
@@ -161,106 +158,6 @@ class ConstraintRows:
                 )
             ]
         )
-
-
-def constraint_rows(
-    robot: Robot, constraints: Sequence[Constraint], q: Any, v: Any, t: Scalar
-) -> ConstraintRows:
-    """
-    Return A, b_0, b and Phi of all constraints at a state, in their order.
-
-    Raises
-    ------
-    ConstraintError
-        If a constraint was built for another robot.
-
-    """
-    check_robot(robot, constraints)
-    rows: list[Row] = []
-    kinds: list[int] = []
-    owners: list[int] = []
-    numbers: dict[tuple[int, str], int] = {}
-    for owner, constraint in enumerate(constraints):
-        for row in constraint.rows(robot, q, v, t):
-            key = (owner, row.kind or f' {len(rows)}')
-            kinds.append(numbers.setdefault(key, len(numbers)))
-            owners.append(owner)
-            rows.append(row)
-    traced = not all(isinstance(c, REAL_NUMBER) for row in rows for c in row.coefficients.values())
-    matrix = np.zeros((len(rows), robot.nv), dtype=object if traced else float)
-    for i, row in enumerate(rows):
-        for column, coefficient in row.coefficients.items():
-            matrix[i, column] = matrix[i, column] + coefficient
-    return ConstraintRows(
-        matrix,
-        as_array([row.velocity for row in rows]),
-        as_array([row.acceleration for row in rows]),
-        tuple(row.position for row in rows),
-        tuple(label for constraint in constraints for label in constraint.labels),
-        tuple(row.integrated for row in rows),
-        tuple(kinds),
-        tuple(owners),
-    )
-
-
-def checked_constraints(robot: Robot, constraints: Any) -> tuple[Constraint, ...]:
-    """
-    Return constraints of this robot.
-
-    Raises
-    ------
-    InvalidInputError
-        If they are not several constraints, or `robot` is none.
-    ConstraintError
-        If one was built for another robot.
-
-    """
-    if hasattr(constraints, 'rows'):
-        raise InvalidInputError(
-            f'constraints: need several, got one, {type(constraints).__name__}; put it in a list, '
-            'constraints=[...]'
-        )
-    if isinstance(constraints, (str, bytes)) or not isinstance(constraints, Iterable):
-        raise InvalidInputError(
-            f'constraints: need a sequence of constraints, got {came(constraints)}'
-        )
-    several = tuple(constraints)
-    for one in several:
-        if isinstance(one, type) or not (hasattr(one, 'rows') and hasattr(one, 'labels')):
-            raise InvalidInputError(
-                'constraints: need what functions of kane_dynamics.constraints return, got '
-                f'{came(one)}'
-            )
-    check_robot(checked_robot(robot), several)
-    return several
-
-
-def check_robot(robot: Robot, constraints: Sequence[Constraint]) -> None:
-    """
-    Refuse constraints that were built for a robot with other joints or another base.
-
-    Copies are taken, and the same robot with other masses, friction or gravity.
-
-    Raises
-    ------
-    ConstraintError
-        If a constraint knows its robot and that is another one.
-
-    """
-    for constraint in constraints:
-        own = getattr(constraint, 'robot', robot)
-        if own is robot or not isinstance(own, Robot):
-            continue
-        if own.kinematic_key != robot.kinematic_key:
-            raise ConstraintError(
-                f"constraint '{constraint.labels[0]}' was built for another robot: "
-                f'{_described(own)}; here it is used with {_described(robot)}'
-            )
-
-
-def _described(robot: Robot) -> str:
-    joints = [body.joint.name for body in robot.bodies]
-    return f"'{robot.name}' ({robot.base} base, {robot.nv} speeds, joints {joints})"
 
 
 def gathered(columns: Sequence[tuple[int, Scalar]]) -> dict[int, Scalar]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import NotFingerprintableError
 from kane_dynamics.kernels.body_graphs import LoopTracer
 from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels, store_kernels
@@ -51,7 +51,7 @@ class Recipe:
     ----------
     robot : Robot
         The robot.
-    constraints : tuple of Constraint
+    constraints : ConstraintSet
         Its rows.
     plan : RowPlan
         How they are treated.
@@ -63,7 +63,7 @@ class Recipe:
     """
 
     robot: Robot
-    constraints: tuple[Constraint, ...]
+    constraints: ConstraintSet
     plan: RowPlan
     frames: tuple[str, ...]
     payloads: tuple[str, ...]
@@ -78,7 +78,7 @@ class Recipe:
         if not self.use_cache:
             return None, 'not asked for'
         robot = self.robot.with_gravity(np.zeros(3))  # set when the code runs
-        parts = robot, self.constraints, self.plan, self.frames, self.payloads
+        parts = robot, self.constraints.constraints, self.plan, self.frames, self.payloads
         try:
             return fingerprint(*parts, *choices), ''
         except NotFingerprintableError as error:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kane_dynamics.constraints.base import Constraint, checked_constraints
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.build import Progress, Recipe, build_kernels
 from kane_dynamics.kernels.compiled import CompiledRobot
@@ -68,7 +69,7 @@ def compile_robot(
         If a user's constraint function cannot be traced.
 
     """
-    constraints = checked_constraints(robot, constraints)
+    constraints = ConstraintSet.of(robot, constraints)
     names = checked_frames(robot, frames)
     parameters = Parameters(robot, checked_payload_frames(robot, payloads))
     if effort is not None:
@@ -77,7 +78,7 @@ def compile_robot(
     if too_large(robot) and (derivatives or (effort is not None and not stepped)):
         what = 'derivatives' if derivatives else 'compiled steps with an effort law'
         raise InvalidInputError(f'this robot with {robot.nv} speeds is too large for {what}')
-    plan = row_plan(robot, constraints)
+    plan = row_plan(constraints)
     recipe = Recipe(robot, constraints, plan, names, tuple(payloads), cache)
     build = build_kernels(recipe, derivatives, methods, effort, progress)
     return CompiledRobot(parameters, constraints, plan, names, build, effort)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import casadi as ca
 
-from kane_dynamics.constraints.base import Constraint, checked_constraints
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.kernels.trace import GRAPHS, Tracer
 from kane_dynamics.model.checks import as_path
@@ -57,7 +58,7 @@ def casadi_function(
         If there is no such function or frame.
 
     """
-    constraints = checked_constraints(robot, constraints)
+    constraints = ConstraintSet.of(robot, constraints)
     graphs = {graph.__name__: graph for graph in (*GRAPHS, Tracer.constraint_rows)}
     if not isinstance(name, str) or name not in graphs:
         raise NameNotFoundError('function', name, graphs)

@@ -2,7 +2,7 @@
 """
 How a compiled solve treats its constraint rows.
 
-Which rows are taken is decided at each state, by the rule of `algorithms.row_selection`. What is
+Which rows are taken is decided at each state, by the rule of `constraints.row_selection`. What is
 decided here, at states that satisfy the constraints, only saves work: rows that repeat others
 wherever they are sampled are left out of the solve and watched at every state, and where no row is
 ever weak nothing is spent on the question which rows to drop. Where such a guess is wrong the
@@ -21,17 +21,17 @@ from numpy.typing import NDArray
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
 from kane_dynamics.algorithms.projection import project
 from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, eliminate
-from kane_dynamics.algorithms.row_selection import select_rows
 from kane_dynamics.algorithms.sparse_rows import SparseRows
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
-from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
+from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.constraints.row_selection import select_rows
 from kane_dynamics.exceptions import (
     InconsistentConstraintsError,
     ProjectionError,
     SingularMassMatrixError,
 )
 from kane_dynamics.model.integration import integrate_coordinates
-from kane_dynamics.model.robot import Robot
 
 _SAMPLES = 3
 _WIDTHS = (0.5, 0.5, 1.5, 1.5, 3.0, 3.0, 3.0)  # [rad, m] of tries around the neutral state
@@ -82,24 +82,24 @@ class RowPlan:
         )
 
 
-def row_plan(robot: Robot, constraints: Sequence[Constraint]) -> RowPlan:
+def row_plan(constraints: ConstraintSet) -> RowPlan:
     """Return how a compiled solve treats the rows of some constraints."""
     if not constraints:
         return RowPlan()
     rng = np.random.default_rng(0)
-    samples = [_sampled(robot, constraints, rng) for _ in range(_SAMPLES)]
+    samples = [_sampled(constraints, rng) for _ in range(_SAMPLES)]
     order = samples[0][0].elimination_order()
     try:
         repeats = np.all([_repeats(rows, mass) for rows, mass in samples], axis=0)
         if repeats.any():
-            repeats &= _without_time_and_switches(robot, constraints)
+            repeats &= _without_time_and_switches(constraints)
         kept = tuple(k for k in order if not repeats[k])
         watched = tuple(k for k in order if repeats[k])
         plan = RowPlan(kept, watched)
         if all(_weakest(plan, rows, mass) > _NEVER_WEAK for rows, mass in samples):
             return plan
         best = _strongest_plan(samples)
-        if best and _without_time_and_switches(robot, constraints)[list(best.repeated)].all():
+        if best and _without_time_and_switches(constraints)[list(best.repeated)].all():
             return best
     except SingularMassMatrixError:
         return RowPlan(tuple(order))  # the reference solves, or says what has no mass
@@ -130,8 +130,9 @@ def _spans(plan: RowPlan, rows: ConstraintRows) -> bool:
     return bool(np.abs(beyond).max(initial=0.0) <= _REPEATS * np.abs(rows.matrix).max())
 
 
-def _sampled(robot: Robot, constraints: Sequence[Constraint], rng: np.random.Generator) -> _Sample:
+def _sampled(constraints: ConstraintSet, rng: np.random.Generator) -> _Sample:
     """Return rows and M at a state in general position, on the constraints where that works."""
+    robot = constraints.robot
     v, t = rng.uniform(-1.0, 1.0, robot.nv), rng.uniform(0.0, 1.0)
     for width in _WIDTHS:
         turn = rng.uniform(-width, width, robot.nv)
@@ -143,7 +144,7 @@ def _sampled(robot: Robot, constraints: Sequence[Constraint], rng: np.random.Gen
             continue  # a loop that does not close from here
         except (InconsistentConstraintsError, SingularMassMatrixError):
             break  # rows are judged off the constraints: none repeats others to roundoff there
-    rows = constraint_rows(robot, constraints, q.tolist(), v.tolist(), t)
+    rows = constraints.rows(q, v, t)
     return rows, gauss_mass_matrix(robot, q.tolist())
 
 
@@ -164,15 +165,14 @@ def _weakest(plan: RowPlan, rows: ConstraintRows, mass: NDArray[np.float64]) -> 
     return float(eliminate(plan.system(rows, entries), lower).health / ROW_WEIGHT)
 
 
-def _without_time_and_switches(
-    robot: Robot, constraints: Sequence[Constraint]
-) -> NDArray[np.bool_]:
+def _without_time_and_switches(constraints: ConstraintSet) -> NDArray[np.bool_]:
     """Return which rows hold neither time nor a switch: what they are at a sample, they stay."""
     import casadi as ca
 
+    robot = constraints.robot
     state = ca.SX.sym('q', robot.nq), ca.SX.sym('v', robot.nv), ca.SX.sym('t')
     q, v, t = state
-    rows = constraint_rows(robot, constraints, ca.vertsplit(q), ca.vertsplit(v), t)
+    rows = constraints.rows(ca.vertsplit(q), ca.vertsplit(v), t)
     switches = {
         getattr(ca, f'OP_{name}')
         for name in 'LT LE EQ NE NOT AND OR IF_ELSE_ZERO FABS SIGN FLOOR CEIL FMIN FMAX'.split()

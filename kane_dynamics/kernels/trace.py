@@ -31,10 +31,11 @@ from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.algorithms.newton_euler import newton_euler, required_effort
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
-from kane_dynamics.algorithms.row_selection import TAKEN
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
 from kane_dynamics.algorithms.sparse_rows import SparseRows, pull, residuals, sparse_rows
-from kane_dynamics.constraints.base import Constraint, ConstraintRows, constraint_rows
+from kane_dynamics.constraints.base import Constraint, ConstraintRows
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.constraints.row_selection import TAKEN
 from kane_dynamics.kernels.kernel_spec import KernelSpec
 from kane_dynamics.kernels.parameters import with_symbols
 from kane_dynamics.kernels.selection import RowPlan, row_plan
@@ -129,8 +130,8 @@ class Tracer:
         payloads: Sequence[str] | None = None,
     ) -> None:
         self.robot = robot
-        self.constraints = tuple(constraints)
-        self.plan = row_plan(robot, constraints) if plan is None else plan
+        self.constraints = ConstraintSet.of(robot, constraints)
+        self.plan = row_plan(self.constraints) if plan is None else plan
         self.frames = tuple(frames)
         self.q = symbols('q', robot.nq)
         self.v = symbols('v', robot.nv)
@@ -393,7 +394,7 @@ class Tracer:
 
     def rows(self, q: Any, v: Any, t: Any) -> ConstraintRows:
         """Return the rows at a state."""
-        return constraint_rows(self.robot, self.constraints, q, v, t)
+        return self.constraints.rows(q, v, t)
 
     def _on_speeds(self, name: str, inputs: Sequence[Symbols], tau: Any) -> KernelSpec:
         return self.spec(name, inputs, [column(tau)], [(self.robot.nv,)])

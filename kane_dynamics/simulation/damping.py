@@ -10,13 +10,11 @@ h is too long, whatever its order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import scipy
 
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
-from kane_dynamics.constraints.base import Constraint, constraint_rows
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import DivergedError
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.typing import Floats
@@ -26,11 +24,10 @@ STABLE = {'rk4': 2.785}
 
 
 def fastest_decay(
-    robot: Robot, constraints: Sequence[Constraint], q: Floats, t: float
+    robot: Robot, constraints: ConstraintSet, q: Floats, t: float
 ) -> tuple[float, str]:
     """Return the largest rate of decay by damping [1/s], and the speed that decays most in it."""
-    at_rest = [0.0] * robot.nv
-    rows = constraint_rows(robot, constraints, q.tolist(), at_rest, t)
+    rows = constraints.rows(q, [0.0] * robot.nv, t)
     mass = gauss_mass_matrix(robot, q.tolist())
     free = scipy.linalg.null_space(rows.matrix) if len(rows.labels) else np.eye(robot.nv)
     if not free.shape[1]:
@@ -44,7 +41,7 @@ def fastest_decay(
 
 def check_damping(
     robot: Robot,
-    constraints: Sequence[Constraint],
+    constraints: ConstraintSet,
     integrator: str,
     q: Floats,
     t: float,

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algorithms import projection
-from kane_dynamics.constraints.base import Constraint, checked_constraints
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.model.checks import as_number
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
@@ -46,6 +47,6 @@ def project(
         If the rows contradict each other.
 
     """
-    several = checked_constraints(robot, constraints)
+    several = ConstraintSet.of(robot, constraints)
     state = np.array(checked_coordinates(robot, q)), np.array(checked_speeds(robot, v))
     return projection.project(robot, several, *state, as_number('time [s]', t))

@@ -14,10 +14,10 @@ from kane_dynamics.algorithms.forward_dynamics import solve_motion
 from kane_dynamics.algorithms.friction import implicit_drag
 from kane_dynamics.algorithms.methods.motion import Motion
 from kane_dynamics.algorithms.projection import impact_energy, projected
-from kane_dynamics.algorithms.row_selection import select_rows
 from kane_dynamics.algorithms.terms import ReferenceTerms, Terms
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
-from kane_dynamics.constraints.base import Constraint, constraint_rows
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import (
     DivergedError,
     InconsistentConstraintsError,
@@ -51,18 +51,16 @@ class StageEquations:
     ----------
     load : Load
         The robot with its present gravity and payloads.
-    constraints : sequence of Constraint
+    constraints : ConstraintSet
         Rows that hold.
     terms : Terms, optional
         M and C v + g from elsewhere.
 
     """
 
-    def __init__(
-        self, load: Load, constraints: Sequence[Constraint], terms: Terms | None = None
-    ) -> None:
+    def __init__(self, load: Load, constraints: ConstraintSet, terms: Terms | None = None) -> None:
         self._load = load
-        self._constraints = tuple(constraints)
+        self._constraints = constraints
         self._given = terms
 
     @property
@@ -71,14 +69,14 @@ class StageEquations:
 
     @property
     def _terms(self) -> Terms:
-        return self._given or ReferenceTerms(self._robot)
+        return self._given or ReferenceTerms(self._robot, self._constraints)
 
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         """Return accelerations and multipliers; DivergedError where there are none."""
         check_not_diverged(q, v, t)
         with running_away(v, t):
             mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, v)
-            rows = constraint_rows(self._robot, self._constraints, q.tolist(), v.tolist(), t)
+            rows = self._constraints.rows(q, v, t)
             return solve_motion(self._robot, rows, mass, bias, v, tau)
 
     def acceleration(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
@@ -90,11 +88,10 @@ class StageEquations:
         check_not_diverged(q, at, t)
         with running_away(at, t):
             mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, at)
-            speeds = at.tolist()
-            rows = constraint_rows(self._robot, self._constraints, q.tolist(), speeds, t)
-            selection = select_rows(rows, cholesky_factor(mass))
+            selection = self._constraints.selection(cholesky_factor(mass), q, at, t)
             selection.check_speeds(at)
-            taken, drag = selection.taken, implicit_drag(self._robot, speeds, STICTION_SPEED)
+            rows, taken = selection.rows, selection.taken
+            drag = implicit_drag(self._robot, at.tolist(), STICTION_SPEED)
             damped = cholesky_factor(mass + h * np.diag(drag))
             free = scipy.linalg.cho_solve((damped, True), mass @ v + h * (tau - bias))
             return nearest(damped, rows.matrix[taken], free, rows.velocity_after(v, h)[taken])[0]
@@ -124,7 +121,7 @@ class StageEquations:
     ) -> None:
         """Check the middle speeds of a mechanism with loops: StepError where they jump."""
         q, v = start
-        rows = constraint_rows(self._robot, self._constraints, q.tolist(), v.tolist(), t)
+        rows = self._constraints.rows(q, v, t)
         if all(position is None for position in rows.positions):
             return
         mass = self._terms.mass_matrix(q)
@@ -140,9 +137,9 @@ class StageEquations:
 
     def _free_rows(self, q: Floats, v: Floats, t: float) -> int:
         """Return the number of rows taken that are not holonomic: brakes may close in a step."""
-        rows = constraint_rows(self._robot, self._constraints, q.tolist(), v.tolist(), t)
-        taken = select_rows(rows, cholesky_factor(self._terms.mass_matrix(q))).taken
-        return sum(rows.positions[k] is None for k in taken)
+        factor = cholesky_factor(self._terms.mass_matrix(q))
+        chosen = self._constraints.selection(factor, q, v, t)
+        return sum(chosen.rows.positions[k] is None for k in chosen.taken)
 
     def coordinate_rate(self, q: Floats, v: Floats) -> Floats:
         """Return dq/dt, shape (nq,)."""
@@ -264,8 +261,8 @@ class ReferenceEngine:
         halvings: int = 0,
     ) -> None:
         self._load = load
-        self._constraints = tuple(constraints)
-        self._dynamics = StageEquations(load, constraints, terms)
+        self._constraints = ConstraintSet.of(load.robot, constraints)
+        self._dynamics = StageEquations(load, self._constraints, terms)
         self._integrator = integrator
         self._projection = projection and bool(constraints)
         self._halvings = halvings
@@ -331,10 +328,7 @@ class ReferenceEngine:
         taken: Sequence[int],
     ) -> bool:
         """Return whether the holonomic ones of some rows pass a singular configuration."""
-        before, after = (
-            constraint_rows(self.robot, self._constraints, q.tolist(), v.tolist(), t)
-            for q, t in (start, end)
-        )
+        before, after = (self._constraints.rows(q, v, t) for q, t in (start, end))
         chosen = [k for k in taken if after.positions[k] is not None]
         pairs = [
             [dict(enumerate(row)) for row in rows.matrix[chosen].tolist()]

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.methods.motion import Motion
 from kane_dynamics.algorithms.projection import projected
-from kane_dynamics.constraints.base import Constraint, checked_constraints
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import (
     ConstraintError,
     InconsistentConstraintsError,
@@ -31,7 +32,7 @@ from kane_dynamics.model.checks import (
 )
 from kane_dynamics.model.load import Load
 from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
+from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.rank_events import RankEvent, RankLog
 from kane_dynamics.simulation.reference import ReferenceEngine, check_halvings
@@ -127,10 +128,9 @@ class Simulation:
     ) -> None:
         as_choice('integrator', integrator, sorted(INTEGRATORS))
         check_halvings(halvings)
-        checked_robot(robot)
-        self.constraints = checked_constraints(robot, constraints)
+        self.constraints = ConstraintSet.of(robot, constraints)
         self.step_size = as_positive('step [s]', step)
-        self.labels = tuple(label for c in self.constraints for label in c.labels)
+        self.labels = self.constraints.labels
         self._projection = projection
         self._engine = engine or ReferenceEngine(
             Load(robot), self.constraints, integrator, projection, halvings=halvings

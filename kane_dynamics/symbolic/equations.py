@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kane_dynamics.constraints.base import Constraint, checked_constraints
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError, NameNotFoundError
 from kane_dynamics.model.joint_kinds import Free, Spherical
 from kane_dynamics.model.robot import Robot
@@ -199,14 +200,14 @@ def equations_of_motion(
         If a constraint cannot be traced or does not fit the robot.
 
     """
-    constraints = checked_constraints(robot, constraints)
+    constraints = ConstraintSet.of(robot, constraints)
     if robot.nv > MOST_SPEEDS:
         raise InvalidInputError(
             f"robot '{robot.name}' is too large to write down: {robot.nv} speeds, at most "
             f'{MOST_SPEEDS}; lock joints, or use kd.casadi_function for numbers'
         )
     sympy, graph = _sympy_and('graph')
-    names = _symbols(sympy, robot, len([row for c in constraints for row in c.labels]))
+    names = _symbols(sympy, robot, len(constraints.labels))
     function = traced_quantities(robot, constraints)
     if simplify:
         algebra = graph.ShortAlgebra(_quaternions(robot, names['q']))
@@ -219,9 +220,8 @@ def equations_of_motion(
                 f'{MOST_OPERATIONS}; lock joints, or use kd.casadi_function for numbers'
             )
     matrices = graph.converted(function, [names['q'], names['v'], (names['t'],)], algebra)
-    labels = tuple(label for constraint in constraints for label in constraint.labels)
     quantities = dict(zip(QUANTITIES, matrices, strict=True))
-    return EquationsOfMotion(name=robot.name, labels=labels, **names, **quantities)
+    return EquationsOfMotion(name=robot.name, labels=constraints.labels, **names, **quantities)
 
 
 def _symbols(sympy: ModuleType, robot: Robot, rows: int) -> dict[str, Any]:

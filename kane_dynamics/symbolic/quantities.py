@@ -13,7 +13,7 @@ import casadi as ca
 
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.newton_euler import newton_euler
-from kane_dynamics.constraints.base import Constraint, constraint_rows
+from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.kernels.trace import Tracer, column, matrix
 from kane_dynamics.model.integration import coordinate_rates
 from kane_dynamics.model.robot import Robot
@@ -43,7 +43,7 @@ def traced_quantities(robot: Robot, constraints: Sequence[Constraint]) -> ca.Fun
     """
     tracer = Tracer(robot, constraints, (), canonical=False)
     q, v, t = tracer.q, tracer.v, tracer.t
-    rows = constraint_rows(robot, constraints, q, v, t)
+    rows = tracer.rows(q, v, t)
     quantities = [
         tracer.mass_matrix().function(column(q))[0],
         tracer.coriolis_matrix().function(column(q), column(v))[0],

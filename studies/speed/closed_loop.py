@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.constraints.base import constraint_rows
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.typing import Floats
 from studies import robots
 from studies.peers.mujoco_twin import MujocoTwin
@@ -141,5 +141,5 @@ def _from_python(name: str, case: robots.Case, ground: dict[str, Any], effort: E
 
 def _slip(case: robots.Case, q: Floats, v: Floats) -> float:
     """Return the largest |A v|."""
-    rows = constraint_rows(case.robot, case.constraints, q.tolist(), v.tolist(), 0.0)
+    rows = ConstraintSet(case.robot, case.constraints).rows(q.tolist(), v.tolist(), 0.0)
     return float(np.abs(rows.matrix.astype(float) @ v).max())

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 import kane_dynamics as kd
-from kane_dynamics.constraints.base import constraint_rows
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.typing import Floats
 from studies import robots
 from studies.peers.mujoco_twin import MujocoTwin
@@ -68,7 +68,7 @@ def forward(peer: PinocchioTwin, case: robots.Case) -> tuple[Contender, Floats]:
         a = pin.aba(peer.model, peer.data, x, v, tau)
         names['f'] = pin.aba
         return Contender('pinocchio.aba', 'f(m, d, q, v, u)', names), peer.our_order(a)
-    rows = constraint_rows(case.robot, case.constraints, case.q.tolist(), case.v.tolist(), 0.0)
+    rows = ConstraintSet(case.robot, case.constraints).rows(case.q.tolist(), case.v.tolist(), 0.0)
     # J a + gamma = 0, hence gamma = -b; column-major arrays reach Eigen without a copy
     J = np.asfortranarray(peer.speeds(rows.matrix.astype(float)))
     gamma = -np.array(rows.acceleration, dtype=float)

@@ -38,7 +38,7 @@ def problem(seed):
 
 def solve(robot, q, v, tau, constraints=(), t=0.0, wrenches=None):
     """Return M, f, the rows and the solution (50) for efforts, weight, friction and wrenches."""
-    rows = kd.constraints.constraint_rows(robot, constraints, q.tolist(), v.tolist(), t)
+    rows = kd.constraints.ConstraintSet(robot, constraints).rows(q.tolist(), v.tolist(), t)
     M, h = parsa.mass_matrix(robot, q), parsa.velocity_force(robot, q, v)
     f = tau - parsa.gravity_force(robot, q) - kd.friction_force(robot, v)
     f = f + parsa.applied_force(robot, q, wrenches or {})

@@ -305,7 +305,7 @@ def test_details_of_gauss():
     force = tau - kd.bias_force(robot, q, v) - kd.friction_force(robot, v)
     assert_allclose(M @ found.free_acceleration, force, rtol=0, atol=1e-9)
     assert_allclose(found.omega @ found.omega, found.omega, atol=1e-9)  # a projector
-    rows = kd.constraints.constraint_rows(robot, constraints, q.tolist(), v.tolist(), 0.4)
+    rows = kd.constraints.ConstraintSet(robot, constraints).rows(q.tolist(), v.tolist(), 0.4)
     assert_allclose(rows.matrix @ np.linalg.solve(M, found.omega), 0.0, atol=1e-9)
     # (63): M vdot = Omega Q + L D+ b
     L = np.linalg.cholesky(M)

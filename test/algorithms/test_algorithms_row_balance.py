@@ -9,9 +9,9 @@ import kane_dynamics as kd
 from kane_dynamics.algorithms.consistent import completed
 from kane_dynamics.algorithms.constrained_inverse import balanced_force
 from kane_dynamics.algorithms.row_balance import RowBalance
-from kane_dynamics.algorithms.row_selection import select_rows
 from kane_dynamics.algorithms.sparse_rows import SparseRows
 from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.constraints.row_selection import select_rows
 
 NV = 6
 SOLVED = 1e-12

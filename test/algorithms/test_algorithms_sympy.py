@@ -25,7 +25,7 @@ from support.machines import (
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.forward_dynamics import METHODS
-from kane_dynamics.constraints.base import constraint_rows
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 
 sm = pytest.importorskip('sympy', reason='the extra "oracle" is not installed')
 me = pytest.importorskip('sympy.physics.mechanics')
@@ -267,6 +267,6 @@ def test_the_rows_turn(name):
     """A vdot = -Adot v is not zero at these states: a lost Adot v would have been seen."""
     robot, constraints, _ = derived(name)
     q, v, _ = state(robot, constraints, 0)
-    rows = constraint_rows(robot, constraints, q.tolist(), v.tolist(), 0.0)
+    rows = ConstraintSet(robot, constraints).rows(q.tolist(), v.tolist(), 0.0)
     assert np.abs(rows.acceleration).max() > 1e-2
     assert_allclose(rows.matrix @ v, 0.0, atol=1e-13)

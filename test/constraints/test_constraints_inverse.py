@@ -37,7 +37,7 @@ def test_forward_dynamics_gives_the_accelerations_back(problem):
     motion = kd.forward_dynamics(robot, q, v, result.effort, constraints)
     assert relative(motion.acceleration, a) < BACK
     assert result.labels == motion.labels
-    force = kd.constraints.constraint_rows(robot, constraints, q.tolist(), v.tolist(), 0.0)
+    force = kd.constraints.ConstraintSet(robot, constraints).rows(q.tolist(), v.tolist(), 0.0)
     assert relative(force.matrix.T @ result.multipliers, motion.constraint_force) < BACK
     assert relative(result.multipliers, motion.multipliers) < BACK
     assert result.residual < 1e-9
@@ -60,7 +60,7 @@ def test_completed_acceleration_keeps_what_is_given(problem):
     a = kd.consistent_acceleration(robot, q, v, wished, constraints, actuated)
     columns = [robot.velocity_index(n) for n in actuated]
     assert_array_equal(a[columns], wished[columns])
-    rows = kd.constraints.constraint_rows(robot, constraints, q.tolist(), v.tolist(), 0.0)
+    rows = kd.constraints.ConstraintSet(robot, constraints).rows(q.tolist(), v.tolist(), 0.0)
     assert relative(rows.matrix @ a, rows.acceleration) < 1e-12
     again = kd.consistent_acceleration(robot, q, v, a, constraints, robot.velocity_names)
     assert_array_equal(again, a)
@@ -175,7 +175,7 @@ def test_parts_of_the_result(problem):
     shaken = v + 1e-3  # off the rows
     a = kd.consistent_acceleration(robot, q, shaken, a, constraints, actuated)
     found = kd.constrained_inverse_dynamics(robot, q, shaken, a, constraints, actuated)
-    rows = kd.constraints.constraint_rows(robot, constraints, q.tolist(), shaken.tolist(), 0.0)
+    rows = kd.constraints.ConstraintSet(robot, constraints).rows(q.tolist(), shaken.tolist(), 0.0)
     violation = np.linalg.norm(rows.matrix @ shaken - rows.velocity)
     assert found.velocity_residual == pytest.approx(violation)
     assert violation > 1e-5
@@ -191,7 +191,7 @@ def test_shared_efforts_are_the_least(weight):
     a = kd.forward_dynamics(robot, q, v, np.array([1.0, 0.0, 0.0, 0.0]), (loop,)).acceleration
     weights = np.array([weight, 1.0, 2.0, 1.0])
     result = kd.constrained_inverse_dynamics(robot, q, v, a, (loop,), names, weights)
-    rows = kd.constraints.constraint_rows(robot, (loop,), q.tolist(), v.tolist(), 0.0)
+    rows = kd.constraints.ConstraintSet(robot, (loop,)).rows(q.tolist(), v.tolist(), 0.0)
     # least sum w tau^2 among tau + A' y: A W tau = 0
     assert_allclose(rows.matrix @ (weights * result.effort), 0.0, rtol=0, atol=1e-12)
     assert np.abs(result.effort).max() > 1e-2
@@ -235,7 +235,7 @@ def test_nearest_speeds_are_what_an_impulse_leaves(problem):
         (kd.consistent_velocity(robot, q, 1.3 * v + a, constraints), 1.3 * v + a, 'velocity'),
         (kd.consistent_acceleration(robot, q, v, 1.3 * a, constraints), 1.3 * a, 'acceleration'),
     ):
-        rows = kd.constraints.constraint_rows(robot, constraints, q.tolist(), v.tolist(), 0.0)
+        rows = kd.constraints.ConstraintSet(robot, constraints).rows(q.tolist(), v.tolist(), 0.0)
         assert relative(rows.matrix @ after, getattr(rows, side)) < 1e-11
         allowed = null_space(rows.matrix)
         impulse = kd.mass_matrix(robot, q) @ (after - x)

@@ -10,8 +10,8 @@ from support.rows import solved
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.methods import METHODS
-from kane_dynamics.algorithms.row_selection import TAKEN, select_rows
 from kane_dynamics.constraints import ConstraintRows
+from kane_dynamics.constraints.row_selection import TAKEN, select_rows
 from kane_dynamics.exceptions import InconsistentConstraintsError
 from studies.rank_changes import allowed_speeds, mechanisms
 

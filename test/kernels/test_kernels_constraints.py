@@ -102,7 +102,7 @@ def test_loop_in_a_tilted_plane():
     ends = {name: flat.frames[name] for name in ('coupler_end', 'rocker_end')}
     robot = kd.Robot('tilted', bodies, (1.0, -9.0, 2.0), ends)
     loop = (kd.constraints.loop_closure(robot, *ends),)
-    assert len(row_plan(robot, loop).order) == 3
+    assert len(row_plan(kd.constraints.ConstraintSet(robot, loop)).order) == 3
     fast, q = kd.compile(robot, loop, cache=False), four_bar_coordinates(1.1)
     v = kd.simulation.project(robot, loop, q, np.array([1.0, 0, 0, 0]), 0.0)[1]
     assert agree(robot, loop, fast, q, v, np.array([0.1, 0.2, 0.3, 0.4])).rank == 3

@@ -40,7 +40,7 @@ def test_a_row_that_begins_to_bind_later_binds():
     """Regression: rows that were zero in the samples, t in [0, 1], were left out for good."""
     robot = planar_2r()
     rows = (brake(robot, robot.joint_names[1], 5.0),)
-    assert row_plan(robot, rows).order == (0,)
+    assert row_plan(kd.constraints.ConstraintSet(robot, rows)).order == (0,)
     fast = kd.compile(robot, rows, cache=False)
     q, v, tau = np.array([0.3, -0.4]), np.zeros(2), np.array([3.0, -2.0])
     free = kd.forward_dynamics(robot, q, v, tau).acceleration
@@ -77,9 +77,10 @@ def test_what_repeats_others_in_the_samples_is_watched():
     robot, c = planar_2r(), kd.constraints
     first = c.pfaffian(robot, lambda q, t: [1.0, 1.0], label='first')
     bent = c.pfaffian(robot, lambda q, t: [1.0, 1.0 + ramp(q[0] - 2.0)], label='bent')
-    assert row_plan(robot, (first, bent)).order == (0, 1)  # a switch: never left out
+    plan = row_plan(kd.constraints.ConstraintSet(robot, (first, bent)))
+    assert plan.order == (0, 1)  # a switch: never left out
     smooth = c.pfaffian(robot, lambda q, t: [2.0, 2.0], label='smooth')
-    plan = row_plan(robot, (first, smooth))
+    plan = row_plan(kd.constraints.ConstraintSet(robot, (first, smooth)))
     assert (plan.order, plan.repeated) == ((0,), (1,))
     fast = kd.compile(robot, (first, bent), cache=False)
     for q0, rank in ((0.5, 1), (2.5, 2)):

@@ -12,9 +12,9 @@ from test_kernels_composite_inertia import dense, two_arms
 from kane_dynamics.algorithms.composite_inertia import composite_mass_matrix
 from kane_dynamics.algorithms.constrained_solve import solve_constrained
 from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, eliminate
-from kane_dynamics.algorithms.row_selection import TAKEN
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
 from kane_dynamics.algorithms.sparse_rows import SparseRows, sparse_rows
+from kane_dynamics.constraints.row_selection import TAKEN
 from kane_dynamics.kernels.trace import Tracer
 
 # Solves of matrices with condition numbers of 1e3 and below.

@@ -13,7 +13,7 @@ from support.trees import tree_and_state
 
 import kane_dynamics as kd
 from kane_dynamics.algebra.traced_numbers import TracedNumber, expression, is_traced
-from kane_dynamics.constraints.base import constraint_rows
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.pfaffian import DifferencedRows
 from kane_dynamics.exceptions import ConstraintError
 
@@ -67,14 +67,14 @@ def _assigned(x):
 def traced(robot, constraint):
     """Return the function (q, v, t) -> (A, b_0, b) of the traced rows."""
     q, v, t = ca.SX.sym('q', robot.nq), ca.SX.sym('v', robot.nv), ca.SX.sym('t')
-    rows = constraint_rows(robot, (constraint,), ca.vertsplit(q), ca.vertsplit(v), t)
+    rows = ConstraintSet(robot, (constraint,)).rows(ca.vertsplit(q), ca.vertsplit(v), t)
     parts = [ca.vertcat(*x) for x in (rows.matrix.ravel(), rows.velocity, rows.acceleration)]
     return ca.Function('rows', [q, v, t], parts)
 
 
 def numeric(robot, constraint, q, v, t):
     """Return (A, b_0, b) of the numeric rows as columns."""
-    rows = constraint_rows(robot, (constraint,), q.tolist(), v.tolist(), t)
+    rows = ConstraintSet(robot, (constraint,)).rows(q.tolist(), v.tolist(), t)
     return [x.ravel() for x in (rows.matrix, rows.velocity, rows.acceleration)]
 
 

@@ -12,7 +12,7 @@ from support.trees import BASES, tree_and_state
 
 import kane_dynamics as kd
 from kane_dynamics.algebra.scalars import sign, where
-from kane_dynamics.constraints.base import constraint_rows
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import UnsupportedOperationError
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
@@ -86,7 +86,7 @@ def test_motion_of_coordinates(base):
 def test_rows_of_every_constraint(name):
     case = CONSTRAINTS[name]
     q, v, t = symbols('q', case.robot.nq), symbols('v', case.robot.nv), ca.SX.sym('t')
-    rows = constraint_rows(case.robot, (case.constraint,), q, v, t)
+    rows = ConstraintSet(case.robot, (case.constraint,)).rows(q, v, t)
     known = rows_at(case)
     assert [phi is None for phi in rows.positions] == [phi is None for phi in known.positions]
     positions = [phi for phi in rows.positions if phi is not None]

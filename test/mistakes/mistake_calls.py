@@ -418,6 +418,11 @@ def _constraints() -> list[Call]:
             },
         ),
         Call(
+            'constraints.ConstraintSet',
+            C.ConstraintSet,
+            {**robot, 'constraints': ('constraints', [w.wheels])},
+        ),
+        Call(
             'constraints.rolling_ball',
             lambda robot, joint, radius: C.rolling_ball(robot, joint, radius),
             {'robot': ('robot', w.ball), 'joint': ('name', 'ball'), 'radius': ('step', 0.1)},

@@ -99,6 +99,7 @@ FILES = {
     'algorithms/methods/speed_balance.py': 'speeds',
     'algorithms/udwadia_kalaba.py': 'gauss details',
     'constraints/base.py': 'joints servo',
+    'constraints/constraint_set.py': 'joints servo',
     'constraints/contact_circle.py': 'geometry',
     'constraints/holonomic.py': 'holonomic',
     'constraints/joints.py': 'joints',

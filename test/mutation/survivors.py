@@ -2,7 +2,7 @@
 """Mutants that none of the quick laws sees, each with its reason; see mutants.py for names."""
 
 REASONS = {
-    'SYMMETRIC': 'a symmetric matrix times a vector is the vector times the matrix',
+    'SYMMETRIC': 'a symmetric matrix times a vector, or a row times a row, in the other order',
     'EITHER': 'either is right: sign of an eigenvector, a frame across an axis, a name of a value',
     'ROUNDOFF': 'the last part of a constant, below the roundoff of the sines that a law compares',
     'BOUND': 'bound of a check that sound steps and motions do not reach',
@@ -13,6 +13,7 @@ REASONS = {
 }
 NAMES = {
     'SYMMETRIC': [
+        'algorithms/sparse_rows.py gram_matrix: product(a, b) -> product(b, a)',
         'algorithms/gauss.py s_bar: product(inertia.tensor, omega) -> product(omega, inertia.tensor)',  # noqa: E501
         'algorithms/gibbs_appell.py gibbs: product(psi(inertia), rate) -> product(rate, psi(inertia))',  # noqa: E501
         'algorithms/gibbs_appell.py acceleration_gradient: product(psi(inertia), rate) -> product(rate, psi(inertia))',  # noqa: E501

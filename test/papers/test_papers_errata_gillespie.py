@@ -200,7 +200,7 @@ def test_e25_only_the_sum_over_particles_vanishes():
     robot, rod = dumbbell()
     q, v = np.array([0.1, 0.2, 0.7, 0.5]), np.array([0.3, -0.2, 0.1, 0.2])
     motion = kd.forward_dynamics(robot, q, v, (1.0, -2.0, 0.5, 1.5), (rod,))
-    rows = kd.constraints.constraint_rows(robot, (rod,), q.tolist(), v.tolist(), 0.0)
+    rows = kd.constraints.ConstraintSet(robot, (rod,)).rows(q.tolist(), v.tolist(), 0.0)
     basis = partition_of(rows).basis
     on_a, on_b = motion.constraint_force[:2], motion.constraint_force[2:]
     assert_allclose(on_a, -on_b, rtol=0, atol=1e-13)  # the rod pulls both

@@ -129,8 +129,8 @@ def test_wanted_motion_keeps_reference_and_constraints(rolling, rng):
     assert_allclose(wanted_v[reference.v_index], reference.velocity)
     assert_allclose(wanted_a[reference.v_index], reference.acceleration)
     assert_array_equal(wanted_q[:3], q[:3])  # the base is where odometry says
-    rows = kd.constraints.constraint_rows(
-        rolling.robot, rolling.constraints, wanted_q.tolist(), wanted_v.tolist(), 0.0
+    rows = kd.constraints.ConstraintSet(rolling.robot, rolling.constraints).rows(
+        wanted_q.tolist(), wanted_v.tolist(), 0.0
     )
     assert_allclose(rows.matrix @ wanted_v, 0.0, atol=1e-14)
     assert_allclose(rows.matrix @ wanted_a, rows.acceleration, atol=1e-13)

@@ -34,7 +34,7 @@ def test_rank_of_redundant_rows(name):
 def test_compiled_solves_are_of_independent_rows(name):
     # whatever the order in which rows that repeat each other were given
     robot, rows, _, _ = MECHANISMS[name]()
-    plan = row_plan(robot, rows)
+    plan = row_plan(kd.constraints.ConstraintSet(robot, rows))
     assert len(plan.order) == RANKS[name][1]
     assert len(plan.order) + len(plan.repeated) == RANKS[name][0]
     assert plan.certain

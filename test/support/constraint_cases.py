@@ -60,8 +60,8 @@ def rows_at(case, q=None, v=None, t=None):
     q = case.q if q is None else q
     v = case.v if v is None else v
     t = case.t if t is None else t
-    return kd.constraints.constraint_rows(
-        case.robot, (case.constraint,), np.asarray(q).tolist(), np.asarray(v).tolist(), t
+    return kd.constraints.ConstraintSet(case.robot, (case.constraint,)).rows(
+        np.asarray(q), np.asarray(v), t
     )
 
 

@@ -41,7 +41,7 @@ def difference_of_engines(seed):
     q, v, a = random_state(robot, rng)
     v = reference.consistent_velocity(q, v)
     a = reference.consistent_acceleration(q, v, a)
-    recipe = Recipe(robot, rows, row_plan(robot, rows), (), (), False)
+    recipe = Recipe(robot, reference.constraints, row_plan(reference.constraints), (), (), False)
     worst, asked, weights = 0.0, 0, np.linspace(1.0, 2.0, robot.nv)
     for actuated in (robot.velocity_names[2:], robot.velocity_names):
         code = build_one(recipe, constrained_effort, (actuated, None))

@@ -6,9 +6,9 @@ import numpy as np
 import kane_dynamics as kd
 from kane_dynamics.algorithms.independent_speeds import partition_speeds
 from kane_dynamics.algorithms.methods.motion import motion_of
-from kane_dynamics.algorithms.row_selection import select_rows
 from kane_dynamics.algorithms.udwadia_kalaba import constrained_motion
 from kane_dynamics.constraints import ConstraintRows
+from kane_dynamics.constraints.row_selection import select_rows
 
 
 def solved(mass, force, A, b0, b, v=None):

@@ -12,7 +12,7 @@ from support.machines import SLEIGH, Z, inertia, planar_2r, revolute
 from symbolic_cases import CART_POLE, CASES, equations_of
 
 import kane_dynamics as kd
-from kane_dynamics.constraints.base import constraint_rows
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import (
     ConstraintError,
     InvalidInputError,
@@ -46,7 +46,7 @@ def states(robot, rng, count=3):
 def reference(robot, constraints, q, v, t):
     """Return what the functions of the package give for each quantity."""
     gravity = kd.gravity_force(robot, q)
-    rows = constraint_rows(robot, constraints, q.tolist(), v.tolist(), t)
+    rows = ConstraintSet(robot, constraints).rows(q.tolist(), v.tolist(), t)
     return {
         'mass_matrix': kd.mass_matrix(robot, q),
         'coriolis_matrix': kd.coriolis_matrix(robot, q, v),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kane_dynamics.algorithms.row_selection import RowSelection
+from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.typing import Floats
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.algorithms.methods.motion import Details, Motion, motion_of
-from kane_dynamics.algorithms.row_selection import RowSelection
 from kane_dynamics.algorithms.terms import MethodTerms
 from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.typing import Floats
 
 

@@ -21,10 +21,10 @@ from kane_dynamics.algorithms.generalized_speeds import SpeedMap
 from kane_dynamics.algorithms.independent_speeds import Partition
 from kane_dynamics.algorithms.methods.motion import Details, Motion
 from kane_dynamics.algorithms.methods.problem import Problem
-from kane_dynamics.algorithms.row_selection import RowSelection
 from kane_dynamics.algorithms.terms import MethodTerms
 from kane_dynamics.algorithms.udwadia_kalaba import selected_rows
 from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.typing import Floats
 
 

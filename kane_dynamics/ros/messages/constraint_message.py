@@ -26,9 +26,9 @@ class ConstraintMessage:
 
     def __init__(self, dynamics: Dynamics) -> None:
         self._dynamics = dynamics
-        labels = [label for c in dynamics.model.constraints for label in c.labels]
+        labels = dynamics.engine.labels
         zeros = [0.0] * len(labels)
-        self._message = JointState(name=labels, position=zeros, velocity=zeros, effort=zeros)
+        self._message = JointState(name=list(labels), position=zeros, velocity=zeros, effort=zeros)
 
     def filled(self, stamp: int, q: Floats, v: Floats, multipliers: Floats) -> JointState:
         """Return the message, reused from call to call, for a state and its multipliers."""

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The constraints of a robot as one object: names, rows at a state, and which rows are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+import numpy as np
+
+from kane_dynamics.algebra.quaternions import as_array
+from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
+from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row
+from kane_dynamics.constraints.row_selection import RowSelection, select_rows
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError
+from kane_dynamics.model.checks import came
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_robot
+from kane_dynamics.typing import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class ConstraintSet(Sequence[Constraint]):
+    """
+    Constraints of one robot, checked when they are put together.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot. Copies of it are the same robot, also with other masses, friction or gravity.
+    constraints : sequence of Constraint
+        Redundant ones included.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Names of the rows.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are not several constraints, or `robot` is none.
+    ConstraintError
+        If one was built for a robot with other joints or another base.
+
+    """
+
+    robot: Robot
+    constraints: Sequence[Constraint] = ()
+    labels: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        checked_robot(self.robot)
+        several = _several(self.constraints)
+        for one in several:
+            _check_robot(self.robot, one)
+        object.__setattr__(self, 'constraints', several)
+        object.__setattr__(self, 'labels', tuple(label for c in several for label in c.labels))
+
+    @classmethod
+    def of(cls, robot: Robot, constraints: Sequence[Constraint]) -> ConstraintSet:
+        """Return the set of these constraints: the given one, if it is of this robot."""
+        if isinstance(constraints, ConstraintSet) and constraints.robot is robot:
+            return constraints
+        return cls(robot, constraints)
+
+    def __len__(self) -> int:
+        """Return the number of constraints."""
+        return len(self.constraints)
+
+    @overload
+    def __getitem__(self, number: int) -> Constraint: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[Constraint]: ...
+    def __getitem__(self, number: int | slice) -> Constraint | Sequence[Constraint]:
+        """Return one constraint, or some."""
+        return self.constraints[number]
+
+    def __iter__(self) -> Iterator[Constraint]:
+        """Return the constraints one by one."""
+        return iter(self.constraints)
+
+    def rows(self, q: Any, v: Any, t: Scalar) -> ConstraintRows:
+        """
+        Return A, b_0, b and Phi of all constraints at a state, in their order.
+
+        Parameters
+        ----------
+        q, v : sequence of scalar, lengths nq, nv
+            State, numbers or traced.
+        t : scalar
+            Time [s].
+
+        """
+        place, speeds = _scalars(q), _scalars(v)
+        rows: list[Row] = []
+        kinds: list[int] = []
+        owners: list[int] = []
+        numbers: dict[tuple[int, str], int] = {}
+        for owner, constraint in enumerate(self.constraints):
+            for row in constraint.rows(self.robot, place, speeds, t):
+                key = (owner, row.kind or f' {len(rows)}')
+                kinds.append(numbers.setdefault(key, len(numbers)))
+                owners.append(owner)
+                rows.append(row)
+        entries = [c for row in rows for c in row.coefficients.values()]
+        traced = not all(isinstance(c, REAL_NUMBER) for c in entries)
+        matrix = np.zeros((len(rows), self.robot.nv), dtype=object if traced else float)
+        for i, row in enumerate(rows):
+            for column, coefficient in row.coefficients.items():
+                matrix[i, column] = matrix[i, column] + coefficient
+        return ConstraintRows(
+            matrix,
+            as_array([row.velocity for row in rows]),
+            as_array([row.acceleration for row in rows]),
+            tuple(row.position for row in rows),
+            self.labels,
+            tuple(row.integrated for row in rows),
+            tuple(kinds),
+            tuple(owners),
+        )
+
+    def selection(self, factor: Floats | None, q: Any, v: Any, t: float) -> RowSelection:
+        """Return which rows are taken at a state; L of M = L L', None where M is singular."""
+        return select_rows(self.rows(q, v, t), factor)
+
+
+def _scalars(x: Any) -> Any:
+    """Return Python's numbers of an array: quaternions are quicker with them."""
+    return x.tolist() if isinstance(x, np.ndarray) else x
+
+
+def _several(constraints: Any) -> tuple[Constraint, ...]:
+    """Return constraints that may be some, as a tuple."""
+    if hasattr(constraints, 'labels') and not isinstance(constraints, ConstraintSet):
+        raise InvalidInputError(
+            f'constraints: need several, got one, {type(constraints).__name__}; put it in a list, '
+            'constraints=[...]'
+        )
+    if isinstance(constraints, (str, bytes)) or not isinstance(constraints, Iterable):
+        raise InvalidInputError(
+            f'constraints: need a sequence of constraints, got {came(constraints)}'
+        )
+    several = tuple(constraints)
+    for one in several:
+        if isinstance(one, type) or not (hasattr(one, 'rows') and hasattr(one, 'labels')):
+            raise InvalidInputError(
+                'constraints: need what functions of kane_dynamics.constraints return, got '
+                f'{came(one)}'
+            )
+    return several
+
+
+def _check_robot(robot: Robot, constraint: Constraint) -> None:
+    """Refuse a constraint that knows its robot, where that is another one."""
+    own = getattr(constraint, 'robot', robot)
+    if own is robot or not isinstance(own, Robot) or own.kinematic_key == robot.kinematic_key:
+        return
+    raise ConstraintError(
+        f"constraint '{constraint.labels[0]}' was built for another robot: "
+        f'{_described(own)}; here it is used with {_described(robot)}'
+    )
+
+
+def _described(robot: Robot) -> str:
+    joints = [body.joint.name for body in robot.bodies]
+    return f"'{robot.name}' ({robot.base} base, {robot.nv} speeds, joints {joints})"
