@@ -397,6 +397,7 @@ class TestEffortLaw:
             lambda t, q, v: 1.0,
             lambda t, q, v: q[5],
             lambda t, q, v: q.unknown,
+            lambda t, q, v: 'no',
         ],
     )
     def test_laws_that_need_numbers(self, law, pair):

@@ -82,7 +82,7 @@ FILES = {
     'algorithms/methods/kane.py': 'methods',
     'algorithms/kinematics.py': 'example kinematics',
     'algorithms/lagrange.py': 'lagrange',
-    'algorithms/methods/lagrange.py': 'constrained_lagrange',
+    'algorithms/methods/lagrange.py': 'constrained_lagrange methods',
     'algorithms/lagrange_multipliers.py': 'methods',
     'algorithms/methods/gauss.py': 'details methods',
     'algorithms/methods/gibbs_appell.py': 'methods',
