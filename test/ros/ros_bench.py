@@ -119,12 +119,18 @@ class Bench:
         self.until(lambda: name in self.statuses, each=each)
         return self.statuses[name]
 
+    def status_where(self, name, condition, each=None):
+        """Wait for a report whose level, message and values fulfil a condition; return it."""
+        self.statuses.pop(name, None)
+        self.until(lambda: name in self.statuses and condition(*self.statuses[name]), each=each)
+        return self.statuses[name]
+
     def call(self, service_type, name, **fields):
         """Call a service and return its response."""
         client = self.node.create_client(service_type, name)
         self.until(client.service_is_ready)
         future = client.call_async(service_type.Request(**fields))
-        self.until(future.done, 10.0)
+        self.until(future.done)
         self.node.destroy_client(client)
         return future.result()
 
@@ -135,7 +141,7 @@ class Bench:
     def terminate(self, process, number=signal.SIGTERM):
         """Send a signal and return the exit code."""
         process.send_signal(number)
-        return process.wait(10.0)
+        return process.wait(START_TIMEOUT)
 
     def close(self):
         """End all processes and the bench's own node."""

@@ -25,7 +25,7 @@ class Loop:
     """Simulator and controller in lockstep, and what joint_states say."""
 
     def __init__(self, bench):
-        self.bench = bench
+        self.bench, self.wanted = bench, START[ARM]
         common = {'compiled': 'never'}
         self.states = bench.listen(JointState, '/joint_states', 1000)
         self.reference = bench.publisher(JointTrajectory, 'kane_inverse_dynamics/reference', 1)
@@ -49,6 +49,21 @@ class Loop:
         """Let simulated time pass."""
         end = self.now + seconds
         self.bench.until(lambda: self.now >= end, BUSY_MACHINE, each)
+
+    def rest(self):
+        """Let simulated time pass until the arm rests where it was sent."""
+
+        def rests():
+            last = self.states[-1]
+            i = last.name.index(ARM)
+            return abs(last.position[i] - self.wanted) < 1e-3 and abs(last.velocity[i]) < 1e-3
+
+        self.bench.until(rests, BUSY_MACHINE)
+
+    def times(self, since=0.0):
+        """Return the stamps since a time [s]."""
+        stamps = np.array([nanoseconds(m.header.stamp) * 1e-9 for m in self.states])
+        return stamps[stamps >= since]
 
     def of(self, name, field='position', since=0.0):
         """Return the values of a joint since a time."""
@@ -86,32 +101,38 @@ def test_a_mobile_base_without_reference_holds_its_place(loop):
 
 
 def test_wheels_brake_when_the_reference_stops(loop):
-    # longer than a setpoint lives, so that the wheels run when it is over
     speed, seen = 2.0, loop.now
 
     def drive():
         x = float(loop.of(WHEELS[0])[-1]) + 0.02 * speed
         loop.send(WHEELS, (0.0, [x, x], [speed, speed]))
 
-    loop.spin(0.5, each=drive)
-    assert loop.of(WHEELS[0], 'velocity', seen).max() > 0.5 * speed
-    loop.spin(1.2)  # the time limit of the reference, and braking
-    since = loop.now
-    loop.spin(0.3)
+    def fast():
+        """Return whether the wheel has turned fast, for longer than a setpoint lives."""
+        velocity = loop.of(WHEELS[0], 'velocity', seen)
+        return velocity.max() > 0.5 * speed and loop.now > seen + 0.5
+
+    def stopped():
+        return all(abs(loop.of(n, 'velocity', loop.now - 0.3)).max() < 0.05 for n in WHEELS)
+
+    loop.bench.until(fast, BUSY_MACHINE, drive)
+    loop.bench.until(stopped, BUSY_MACHINE)
+    times = loop.times(seen)
+    last = times[loop.of(WHEELS[0], 'velocity', seen) > 0.5 * speed][-1]
+    assert times[-1] - last < 1.2  # braking, and the time for which the wheels were watched
     for name in WHEELS:
-        assert np.ptp(loop.of(name, since=since)) < 0.01
-        assert abs(loop.of(name, 'velocity', since)).max() < 0.05
+        assert np.ptp(loop.of(name, since=times[-1] - 0.3)) < 0.01
 
 
 def test_a_trajectory_of_51_points_moves_at_its_speed(loop):
-    since, start = loop.now, float(loop.of(ARM)[-1])
+    since, start = loop.now, loop.wanted
     rate, period = 0.3, 0.02
     points = [(i * period, [start + rate * i * period], [rate]) for i in range(51)]
     loop.send([ARM], *points)
-    loop.spin(1.8)  # the points take 1 s; then the arm settles
+    loop.wanted = start + 50 * rate * period
+    loop.rest()
     # it used to take the last point at once: 6.8 rad/s at the limit of the motor
     assert abs(loop.of(ARM, 'velocity', since)).max() < 2.0 * rate
-    assert abs(loop.of(ARM, since=since)[-1] - (start + 50 * rate * period)) < 0.01
 
 
 @pytest.mark.parametrize(
@@ -126,10 +147,10 @@ def test_a_trajectory_of_51_points_moves_at_its_speed(loop):
     ],
 )
 def test_bad_trajectories_move_nothing_and_are_counted(loop, names, points, kind):
-    since, start = loop.now, float(loop.of(ARM)[-1])
+    loop.rest()
+    since = loop.now
     loop.send(names, *points)
-    loop.bench.until(
-        lambda: loop.bench.status('kane_inverse_dynamics: reference')[2].get(f'rejected: {kind}'),
-        10.0,
+    loop.bench.status_where(
+        'kane_inverse_dynamics: reference', lambda _, __, values: f'rejected: {kind}' in values
     )
-    assert abs(loop.of(ARM, since=since) - start).max() < 5e-3
+    assert abs(loop.of(ARM, since=since) - loop.wanted).max() < 5e-3

@@ -14,6 +14,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 import kane_dynamics as kd
+from kane_dynamics.ros.messages.conversions import nanoseconds
 
 pytestmark = pytest.mark.ros
 NODE = 'kane_forward_dynamics'
@@ -80,13 +81,27 @@ def send(bench, model, state, scale=1.0, **changes):
     for field, value in changes.items():
         setattr(message, field, value)
     bench.joints.publish(message)
+    return message.header.stamp
+
+
+def answer(bench, model, state, scale=1.0):
+    """Send a state until it is answered; return accelerations, those of the base, and forces."""
+    sent, topics = [], (bench.accelerations, bench.base, bench.forces)
+
+    def answers():
+        for stamp in sent:
+            found = [m for topic in topics for m in topic if m.header.stamp == stamp]
+            if len(found) == len(topics):
+                return found
+        return None
+
+    return bench.until(answers, each=lambda: sent.append(send(bench, model, state, scale)))
 
 
 def test_accelerations_and_multipliers_are_those_of_the_core(robot, model, state):
-    robot.until(lambda: len(robot.forces) > 3, each=lambda: send(robot, model, state))
-    robot.spin(0.1)
+    message, accel, forces = answer(robot, model, state)
     expected = kd.forward_dynamics(model.robot, *state, model.constraints)
-    message, point = robot.accelerations[-1], robot.accelerations[-1].points[0]
+    point = message.points[0]
     assert tuple(message.joint_names) == model.joints
     at = model.v_index(model.joints)
     # odometry carries the base twist in the body frame: one rotation there and back
@@ -95,7 +110,6 @@ def test_accelerations_and_multipliers_are_those_of_the_core(robot, model, state
     assert_allclose(point.velocities, state[1][at])
     assert len(message.points) == 1
     c, s = np.cos(YAW), np.sin(YAW)
-    accel = robot.base[-1]
     a_x, a_y, a_yaw = expected.acceleration[:3]
     assert accel.header.frame_id == 'base_footprint'
     assert_allclose(
@@ -103,28 +117,25 @@ def test_accelerations_and_multipliers_are_those_of_the_core(robot, model, state
         [c * a_x + s * a_y, -s * a_x + c * a_y, a_yaw],
         atol=1e-9,
     )
-    forces = robot.forces[-1]
     assert tuple(forces.name) == expected.labels
     assert_allclose(forces.effort, expected.multipliers, atol=1e-9)
     assert_allclose(forces.velocity, 0.0, atol=1e-12)
 
 
 def test_centripetal_acceleration_of_a_turning_base(robot, model, state):
-    robot.until(lambda: robot.base, each=lambda: send(robot, model, state))
+    _, base, _ = answer(robot, model, state)
     # no side slip at the axle, which is above the frame's origin: a_y = v omega
-    assert_allclose(robot.base[-1].accel.linear.y, SPEED * TURN, atol=1e-9)
+    assert_allclose(base.accel.linear.y, SPEED * TURN, atol=1e-9)
 
 
 def test_slipping_wheels_are_reported(robot, model, state):
-    def feed():
-        send(robot, model, state, scale=0.5)
-
-    robot.until(lambda: robot.forces, each=feed)
-    level, text, _ = robot.next_status(f'{NODE}: output', feed)
-    level, text, _ = robot.next_status(f'{NODE}: output', feed)
-    assert level == b'\x01'
-    assert 'violate the constraints' in text
-    assert max(abs(x) for x in robot.forces[-1].velocity) > 0.01
+    _, _, forces = answer(robot, model, state, scale=0.5)
+    assert max(abs(x) for x in forces.velocity) > 0.01
+    robot.status_where(
+        f'{NODE}: output',
+        lambda level, text, _: level == b'\x01' and 'violate the constraints' in text,
+        lambda: send(robot, model, state, scale=0.5),
+    )
 
 
 @pytest.mark.parametrize(
@@ -136,18 +147,22 @@ def test_slipping_wheels_are_reported(robot, model, state):
     ],
 )
 def test_state_without_usable_efforts_gives_no_prediction(robot, model, state, kind, changes):
-    robot.until(lambda: robot.forces, each=lambda: send(robot, model, state))
-    robot.spin(0.4)
-    del robot.accelerations[:]
+    answer(robot, model, state)
+    bad = []
+
+    def feed():
+        bad.append(nanoseconds(send(robot, model, state, **changes)))
+
     for _ in range(20):
-        send(robot, model, state, **changes)
+        feed()
         robot.spin(0.02)
-    assert not robot.accelerations
-    level, _, values = robot.next_status(
-        f'{NODE}: joint_states', lambda: send(robot, model, state, **changes)
+    # when the good state has run out
+    robot.status_where(
+        f'{NODE}: joint_states',
+        lambda level, _, values: level == b'\x02' and f'rejected: {kind}' in values,
+        feed,
     )
-    assert level == b'\x02'
-    assert f'rejected: {kind}' in values
+    assert not [m for m in robot.accelerations if nanoseconds(m.header.stamp) >= bad[0]]
 
 
 def test_wheel_efforts_accelerate_forward(robot, model, state):
@@ -156,18 +171,9 @@ def test_wheel_efforts_accelerate_forward(robot, model, state):
     q[2] = YAW
     for wheel in ('wheel_left_joint', 'wheel_right_joint'):
         tau[model.robot.velocity_index(wheel)] = 2.0
-    robot.until(lambda: robot.base, each=lambda: send(robot, model, state))
-    for _ in range(5):
-        send(robot, model, (q, v, tau), scale=0.0)
-        robot.spin(0.03)
-    body = robot.base[-1].accel
-    wheel = dict(
-        zip(
-            robot.accelerations[-1].joint_names,
-            robot.accelerations[-1].points[0].accelerations,
-            strict=True,
-        )
-    )
+    message, base, _ = answer(robot, model, (q, v, tau), scale=0.0)
+    body = base.accel
+    wheel = dict(zip(message.joint_names, message.points[0].accelerations, strict=True))
     assert body.linear.x > 0.1
     assert_allclose(body.linear.y, 0.0, atol=1e-9)
     assert_allclose(body.linear.x, RADIUS * wheel['wheel_left_joint'], rtol=1e-9)

@@ -13,7 +13,7 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]'
 import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
-from ros_bench import LATCHED, domain_id
+from ros_bench import LATCHED, START_TIMEOUT, domain_id
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
@@ -84,13 +84,17 @@ def test_wait_gives_no_effort_before_the_code_is_there_and_says_so(feeder):
     )
     feeder.feed_until(lambda: feeder.efforts)
     assert feeder.efforts[0][1] == ['shoulder', 'elbow']
-    status = feeder.bench.next_status(f'{NODE}: model', feeder.send)
-    assert status[2]['dynamics'] == 'compiled'
+    feeder.bench.status_where(
+        f'{NODE}: model',
+        lambda level, text, values: values.get('dynamics') == 'compiled',
+        feeder.send,
+    )
 
 
 def test_the_node_works_while_a_new_model_is_compiled_and_zeros_the_old_names(feeder):
     feeder.feed_until(lambda: len(feeder.efforts) > 5)
     del feeder.efforts[:]
+    begin = time.monotonic()
     feeder.description.publish(String(data=ONE))
     text = f'{NODE}: model'
     feeder.feed_until(lambda: 'model from before is in use' in feeder.bench.status(text)[1])
@@ -101,7 +105,7 @@ def test_the_node_works_while_a_new_model_is_compiled_and_zeros_the_old_names(fe
     arrivals = np.array([arrival for arrival, _, _ in feeder.efforts])
     assert len(arrivals) > 20
     # a blocked executor was silent for all of the compilation, about 5 s
-    assert np.diff(arrivals).max() < 1.0
+    assert np.diff(arrivals).max() < 0.5 * (arrivals[-1] - begin)
     change = [names for _, names, _ in feeder.efforts].index(['shoulder'])
     _, names, last = feeder.efforts[change - 1]
     assert names == ['shoulder', 'elbow']
@@ -176,7 +180,7 @@ def test_a_model_that_is_swapped_out_is_gone_at_once(kind, tmp_path, monkeypatch
         for number in range(3):
             text = f'{ONE}<!-- {number} -->'
             node.host._on_text(String(data=text))
-            end = time.monotonic() + 20.0
+            end = time.monotonic() + START_TIMEOUT
             while node.host.model is None or node.host.model.text != text:
                 executor.spin_once(0.1)
                 assert time.monotonic() < end

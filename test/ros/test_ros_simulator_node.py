@@ -24,15 +24,26 @@ from kane_dynamics.ros.plant import Plant
 
 pytestmark = pytest.mark.ros
 NODE = 'kane_simulator'
-PARAMETERS = {'joint_state_rate': 100.0, 'odom_rate': 50.0, 'step_size': 0.002}
+PARAMETERS = {
+    'joint_state_rate': 100.0,
+    'odom_rate': 50.0,
+    'step_size': 0.002,
+    'command_timeout': 0.25,
+}
+STEP, ODOM_PERIOD = 2_000_000, 20_000_000  # [ns]
 POSE = [0.5, -0.25, 0.7]
+
+
+def at(message):
+    """Return the stamp of a message [ns]."""
+    return nanoseconds(message.header.stamp)
 
 
 class Robot:
     """The simulator, paused, with all its topics."""
 
     def __init__(self, bench):
-        self.bench = bench
+        self.bench, self.count = bench, 0
         self.joints = bench.listen(JointState, '/joint_states')
         self.odom = bench.listen(Odometry, '/odom')
         self.clock = bench.listen(Clock, '/clock')
@@ -58,34 +69,46 @@ class Robot:
         bench.matched(self.commands)
 
     def reset(self):
+        """Pause at time zero, and forget what was published before."""
         self.bench.call(SetBool, f'/{NODE}/pause', data=True)
         self.bench.call(Empty, f'/{NODE}/reset')
-        self.bench.spin(0.05)
-        for recorded in (self.joints, self.odom, self.clock, self.forces):
-            del recorded[:]
+        self.arrived(0)
+        for recorded in (self.joints, self.odom, self.clock):
+            del recorded[:-1]
+        del self.forces[:]
+
+    def arrived(self, time):
+        """Wait until the state of a time [ns] is there, and all that was published before it."""
+        self.bench.until(lambda: self.clock and nanoseconds(self.clock[-1].clock) == time)
+        self.bench.until(lambda: self.joints and at(self.joints[-1]) == time)
+        whole = time - time % ODOM_PERIOD
+        self.bench.until(lambda: self.odom and at(self.odom[-1]) == whole)
 
     def step(self, count):
         value = ParameterValue(type=ParameterType.PARAMETER_INTEGER, integer_value=count)
         request = [Parameter(name='step_count', value=value)]
         name = f'/{NODE}/set_parameters'
         assert self.bench.call(SetParameters, name, parameters=request).results[0].successful
-        seen = len(self.joints)
         response = self.bench.call(Trigger, f'/{NODE}/step')
         assert response.success, response.message
-        self.bench.until(lambda: len(self.joints) > seen, 5.0)
-        self.bench.spin(0.05)
+        self.arrived(round(float(response.message.split()[1]) * 1e9))
         return self.joints[-1]
 
     def command(self, names, effort, **changes):
         """Send a command and wait until the simulator has it (or has refused it)."""
-
-        def handled():
-            values = self.bench.next_status(f'{NODE}: command')[2]
-            return int(values['accepted']) + int(values['rejected'])
-
-        before = handled()
         self.effort.publish(JointState(name=list(names), effort=list(effort), **changes))
-        self.bench.until(lambda: handled() > before, 5.0)
+        return self.taken()
+
+    def taken(self):
+        """Wait until the simulator reports one more command, and return the report's values."""
+
+        def counted(level, text, values):
+            count = int(values['accepted']) + int(values['rejected'])
+            return count > self.count
+
+        _, _, values = self.bench.status_where(f'{NODE}: command', counted)
+        self.count = int(values['accepted']) + int(values['rejected'])
+        return values
 
 
 @pytest.fixture(scope='module')
@@ -128,7 +151,7 @@ def test_steps_are_those_of_the_core_and_repeat_to_the_last_bit(robot):
         robot.command(effort, effort.values())
         for count in (5, 3, 12):
             message = robot.step(count)
-        assert nanoseconds(message.header.stamp) == 40_000_000
+        assert at(message) == 40_000_000
         runs.append((list(message.position), list(message.velocity), list(message.effort)))
     assert runs[0] == runs[1]
     plant = reference_plant()
@@ -136,19 +159,18 @@ def test_steps_are_those_of_the_core_and_repeat_to_the_last_bit(robot):
     plant.command(index, np.array(list(effort.values())))
     for part in (5, 3, 2, 5, 5):
         plant.advance(part)
-    at = plant.model.q_index(plant.model.joints)
-    assert_allclose(runs[0][0], plant.simulation.q[at], rtol=0, atol=1e-14)
+    places = plant.model.q_index(plant.model.joints)
+    assert_allclose(runs[0][0], plant.simulation.q[places], rtol=0, atol=1e-14)
     applied = dict(zip(plant.model.joints, runs[0][2], strict=True))
     assert applied['arm_1_joint'] == -3.0
 
 
 def test_topics_come_at_their_rates_with_exact_stamps(robot):
     robot.step(100)
-    robot.bench.until(lambda: len(robot.joints) >= 20, 5.0)
-    stamps = [nanoseconds(m.header.stamp) for m in robot.joints]
+    stamps = [at(m) for m in robot.joints]
     assert stamps[-20:] == [10_000_000 * k for k in range(1, 21)]
     assert [nanoseconds(m.clock) for m in robot.clock][-20:] == stamps[-20:]
-    assert [nanoseconds(m.header.stamp) for m in robot.odom][-10:] == stamps[-20:][1::2]
+    assert [at(m) for m in robot.odom][-10:] == stamps[-20:][1::2]
 
 
 def test_odometry_twist_is_in_the_child_frame(robot):
@@ -175,8 +197,8 @@ def test_odometry_twist_is_in_the_child_frame(robot):
 
 def test_constraint_forces_have_names(robot):
     robot.command(['wheel_left_joint', 'wheel_right_joint'], [2.0, 2.0])
-    robot.step(10)
-    robot.bench.until(lambda: robot.forces, 5.0)
+    stamp = robot.step(10).header.stamp
+    robot.bench.until(lambda: robot.forces and robot.forces[-1].header.stamp == stamp)
     message = robot.forces[-1]
     assert list(message.name) == list(reference_plant().simulation.labels)
     assert max(abs(x) for x in message.effort) > 1.0
@@ -184,11 +206,8 @@ def test_constraint_forces_have_names(robot):
 
 
 def test_plain_commands_follow_command_joints(robot):
-    before = int(robot.bench.next_status(f'{NODE}: command')[2]['accepted'])
     robot.commands.publish(Float64MultiArray(data=[4.0, 1.0]))
-    robot.bench.until(
-        lambda: int(robot.bench.next_status(f'{NODE}: command')[2]['accepted']) > before, 5.0
-    )
+    robot.taken()
     message = robot.step(5)
     applied = dict(zip(message.name, message.effort, strict=True))
     assert (applied['arm_1_joint'], applied['wheel_left_joint']) == (4.0, 1.0)
@@ -204,17 +223,17 @@ def test_plain_commands_follow_command_joints(robot):
     ],
 )
 def test_bad_commands_are_not_applied_and_are_reported(robot, names, effort, kind):
-    robot.command(names, effort)
+    assert f'rejected: {kind}' in robot.command(names, effort)
     assert not any(robot.step(5).effort)
-    assert f'rejected: {kind}' in robot.bench.next_status(f'{NODE}: command')[2]
 
 
 def test_efforts_time_out_in_simulated_time(robot):
     robot.command(['arm_1_joint'], [1.0])
-    assert any(robot.step(245).effort)
-    assert not any(robot.step(20).effort)  # command_timeout is 0.5 s, a step 2 ms
-    values = robot.bench.next_status(f'{NODE}: simulation')[2]
-    assert int(values['released commands']) >= 1
+    assert any(robot.step(120).effort)
+    assert not any(robot.step(20).effort)  # command_timeout is 0.25 s, a step 2 ms
+    robot.bench.status_where(
+        f'{NODE}: simulation', lambda level, text, values: int(values['released commands']) >= 1
+    )
 
 
 def test_step_needs_pause(robot):
@@ -226,13 +245,12 @@ def test_step_needs_pause(robot):
 
 def test_running_and_pausing(robot):
     robot.bench.call(SetBool, f'/{NODE}/pause', data=False)
-    robot.bench.until(lambda: len(robot.joints) > 10, 10.0)
+    robot.bench.until(lambda: len(robot.joints) > 10)
     robot.bench.call(SetBool, f'/{NODE}/pause', data=True)
-    robot.bench.spin(0.1)
-    count = len(robot.joints)
+    before = at(robot.step(1))
     robot.bench.spin(0.3)
-    assert len(robot.joints) == count
-    stamps = [nanoseconds(m.header.stamp) for m in robot.joints]
+    assert at(robot.step(1)) == before + STEP
+    stamps = [at(m) for m in robot.joints]
     assert stamps == sorted(stamps)
     robot.bench.call(Empty, f'/{NODE}/reset')
-    robot.bench.until(lambda: nanoseconds(robot.joints[-1].header.stamp) == 0, 5.0)
+    robot.bench.until(lambda: at(robot.joints[-1]) == 0)

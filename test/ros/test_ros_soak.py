@@ -23,6 +23,30 @@ RODS = """<robot name="rods"><link name="base_link"/>
     <limit lower="-2" upper="2" effort="50" velocity="10"/></joint>
 </robot>"""
 COMMON = {'compiled': 'never'}
+REJECTED = {
+    'nan': 'a position is NaN',
+    'missing': 'a joint is missing',
+    'short': 'positions too short',
+    'duplicate': 'a joint comes twice',
+    'stale': 'states 0.3 s late',
+    'order': 'states reordered',
+}
+SECONDS = 0.25  # of a fault, and after it
+
+
+def every_rejection_seen(soak):
+    """
+    Return whether the controller reports states of each kind that it has rejected.
+
+    Repeats the faults that are lacking: where the machine is busy, a state is overwritten by the
+    next one before the controller has seen it, or is too late and counts as that.
+    """
+    values = soak.bench.next_status(f'{CONTROLLER}: joint_states')[2]
+    lacking = {name for kind, name in REJECTED.items() if f'rejected: {kind}' not in values}
+    for fault in FAULTS:
+        if fault.name in lacking:
+            soak.inject(fault, SECONDS)
+    return not lacking
 
 
 def test_no_effort_without_a_fresh_state_and_none_that_is_not_finite(bench):
@@ -40,14 +64,12 @@ def test_no_effort_without_a_fresh_state_and_none_that_is_not_finite(bench):
     soak.wait_for_the_first_efforts()
     for fault in FAULTS:
         if fault.action == 'describe again':  # a new model counts anew
-            values = bench.next_status(f'{CONTROLLER}: joint_states')[2]
-        soak.inject(fault, 0.25)
+            bench.until(lambda: every_rejection_seen(soak), 120.0)
+        soak.inject(fault, SECONDS)
     table = soak.table()
     assert soak.failures() == [], table
-    assert all(row.times == 1 and row.efforts for row in soak.rows.values()), table
+    assert all(row.times and row.efforts for row in soak.rows.values()), table
     assert all(math.isfinite(row.recovery) for row in soak.rows.values()), table
-    for kind in ('nan', 'missing', 'short', 'duplicate', 'stale', 'order'):
-        assert int(values[f'rejected: {kind}']) > 0
     assert 'cannot be used' in soak.processes[CONTROLLER].log.read_text()
     for name in (CONTROLLER, SIMULATOR):
         assert bench.terminate(soak.processes[name]) == 0

@@ -2,7 +2,6 @@
 """Compilation in the background: a node works at once and becomes faster later."""
 
 import signal
-import time
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from numpy.testing import assert_allclose
 from ros_models import ROOT, parameters
 
 from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.messages.conversions import nanoseconds
 from kane_dynamics.ros.parameters.robot import RobotParameters
 from kane_dynamics.ros.robot_source import build_model
 from kane_dynamics.ros.warm_up import Compilation, CompilationError, WarmUp
@@ -88,6 +88,10 @@ def test_a_compiler_that_fails_gives_its_reason(cold, monkeypatch, name, text, w
         WarmUp(parameters(RobotParameters), ROD).wait()
 
 
+def seconds(message):
+    return nanoseconds(message.header.stamp) * 1e-9
+
+
 @pytest.mark.ros
 def test_node_switches_while_it_works(bench, cold):
     pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
@@ -98,12 +102,14 @@ def test_node_switches_while_it_works(bench, cold):
         'simulator_node', params={'robot_description': f"'{ROD}'", 'initial_positions.hinge': 0.5}
     )
     bench.until(lambda: len(joints) > 5)
-    bench.until(lambda: 'dynamics: compiled' in process.log.read_text(), 60.0)
+    bench.until(lambda: 'dynamics: compiled' in process.log.read_text())
     count = len(joints)
     bench.until(lambda: len(joints) > count + 5)
-    positions = [m.position[0] for m in joints]
-    assert max(np.abs(np.diff(positions))) < 0.1  # no jump
-    assert bench.next_status('kane_simulator: model')[2]['dynamics'] == 'compiled'
+    speed = np.diff([m.position[0] for m in joints]) / np.diff([seconds(m) for m in joints])
+    assert np.abs(speed).max() < 3.0  # a fall from 0.5 rad gives 1.9 rad/s, a jump far more
+    bench.status_where(
+        'kane_simulator: model', lambda level, text, values: values.get('dynamics') == 'compiled'
+    )
     assert bench.terminate(process) == 0
 
 
@@ -153,6 +159,5 @@ def test_a_signal_ends_a_node_that_compiles(bench, cold):
     preset = ROOT / 'config' / 'nonholonomic.yaml'
     process = bench.start('simulator_node', files=[preset], params={'compiled': 'wait'})
     bench.until(lambda: 'compiling' in process.log.read_text())
-    begin = time.monotonic()
     assert bench.terminate(process, signal.SIGINT) == 0
-    assert time.monotonic() - begin < 4.0  # it used to finish first, which takes longer
+    assert not list(cold.rglob('*.kernels'))  # it used to finish first
