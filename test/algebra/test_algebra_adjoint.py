@@ -3,10 +3,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
+from support.drawn import pose_of, poses, seeded, vectors
 from support.hamilton import dual_dot
 
 from kane_dynamics.algebra import Pose, dual_cross, power, twist_from_vector, vec6, vec8
@@ -16,25 +16,8 @@ TOLERANCE = 1e-13
 # Two factors of that kind (the power, a bracket): numbers below 1e4.
 PRODUCT_TOLERANCE = 1e-11
 
-component = st.floats(-5.0, 5.0)
-vectors3 = st.lists(component, min_size=3, max_size=3)
-vectors6 = st.lists(component, min_size=6, max_size=6)
-
-
-@st.composite
-def poses(draw):
-    """Draw seven numbers: a unit quaternion (w, x, y, z) and a position."""
-    wxyz = np.array(draw(st.lists(st.floats(-1.0, 1.0), min_size=4, max_size=4)))
-    assume(np.linalg.norm(wxyz) > 1e-2)
-    return np.r_[wxyz / np.linalg.norm(wxyz), draw(vectors3)]
-
-
-# Each of the four kinds of number sees the same eight drawn examples.
-seeded = settings(derandomize=True, deadline=None, max_examples=8)
-
-
-def pose_of(seven):
-    return Pose.from_rotation_and_position(seven[:4], seven[4:])
+vectors3 = vectors(3, 5.0)
+vectors6 = vectors(6, 5.0)
 
 
 @pytest.mark.claim(2)

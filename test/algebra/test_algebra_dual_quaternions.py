@@ -6,10 +6,11 @@ import dataclasses
 import casadi
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
+from support.drawn import seeded, vectors
 from support.hamilton import dual_dot
 
 from kane_dynamics.algebra import (
@@ -32,10 +33,8 @@ from kane_dynamics.algebra import (
 # dozen half ulps of those.
 SECOND_ORDER = 1e-11
 THIRD_ORDER = 1e-9
-vectors6 = st.lists(st.floats(-10.0, 10.0), min_size=6, max_size=6)
-vectors8 = st.lists(st.floats(-10.0, 10.0), min_size=8, max_size=8)
-# Each of the four kinds of number sees the same eight drawn examples.
-seeded = settings(derandomize=True, deadline=None, max_examples=8)
+vectors6 = vectors(6, 10.0)
+vectors8 = vectors(8, 10.0)
 
 
 @pytest.mark.claim(1)

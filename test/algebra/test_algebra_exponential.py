@@ -4,11 +4,12 @@
 import casadi
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
+from support.drawn import seeded, vectors
 from support.hamilton import dual_hamilton_plus
 
 from kane_dynamics.algebra import Pose, exp, from_vec8, log, twist_from_vector, vec4, vec6, vec8
@@ -27,9 +28,7 @@ HALF_ANGLES = [
     np.pi / 2 - 1e-9,
     np.pi / 2,
 ]
-vectors6 = st.lists(st.floats(-2.0, 2.0), min_size=6, max_size=6)
-# Each of the four kinds of number sees the same eight drawn examples.
-seeded = settings(derandomize=True, deadline=None, max_examples=8)
+vectors6 = vectors(6, 2.0)
 
 
 @seeded

@@ -6,10 +6,10 @@ import dataclasses
 import numpy as np
 import pytest
 import scipy.spatial.transform
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
+from support.drawn import DIFFERENT, pose_of, poses, seeded, vectors
 
 from kane_dynamics.algebra import (
     DualQuaternion,
@@ -24,28 +24,10 @@ from kane_dynamics.algebra import (
 
 # Positions and twists are below 5: lever arms give numbers below 1e2, a few dozen roundings.
 TOLERANCE = 1e-13
-DIFFERENT = np.array([0.1, -0.2, 0.3, -0.4]) / np.sqrt(0.3)  # four different numbers, unit
 POSITION = np.array([1.0, -2.0, 3.0])
 SCREW = np.array([0.3, 0.5, -0.7, 1.1, -1.3, 1.7])
 
-component = st.floats(-5.0, 5.0)
-vectors3 = st.lists(component, min_size=3, max_size=3)
-
-
-@st.composite
-def poses(draw):
-    """Draw seven numbers: a unit quaternion (w, x, y, z) and a position."""
-    wxyz = np.array(draw(st.lists(st.floats(-1.0, 1.0), min_size=4, max_size=4)))
-    assume(np.linalg.norm(wxyz) > 1e-2)
-    return np.r_[wxyz / np.linalg.norm(wxyz), draw(vectors3)]
-
-
-# Each of the four kinds of number sees the same eight drawn examples.
-seeded = settings(derandomize=True, deadline=None, max_examples=8)
-
-
-def pose_of(seven):
-    return Pose.from_rotation_and_position(seven[:4], seven[4:])
+vectors3 = vectors(3, 5.0)
 
 
 def parts(x):

@@ -4,9 +4,10 @@
 import casadi
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from support.drawn import DIFFERENT, seeded, vectors
 
 from kane_dynamics.algebra import cross, dot, make_quaternion, pure, rotate, vec3, vec4
 from kane_dynamics.algebra.quaternions import (
@@ -19,13 +20,9 @@ from kane_dynamics.algebra.quaternions import (
 
 # Components are below 10, so products are below 4e2 and rounding below 20 * 4e2 * 1.1e-16.
 TOLERANCE = 1e-12
-DIFFERENT = np.array([0.1, -0.2, 0.3, -0.4]) / np.sqrt(0.3)  # four different numbers, unit
 
-components = st.floats(-10.0, 10.0)
-vectors3 = st.lists(components, min_size=3, max_size=3)
-vectors4 = st.lists(components, min_size=4, max_size=4)
-# Each of the four kinds of number sees the same eight drawn examples.
-seeded = settings(derandomize=True, deadline=None, max_examples=8)
+vectors3 = vectors(3, 10.0)
+vectors4 = vectors(4, 10.0)
 
 BASIS = np.eye(4)
 # Rows times columns of (1, i, j, k): (index of the result, sign).
@@ -184,7 +181,7 @@ def test_as_array_keeps_floats_as_floats_and_traced_ones_as_objects():
 
 
 @seeded
-@given(a=vectors4, s=components)
+@given(a=vectors4, s=st.floats(-10.0, 10.0))
 def test_scale_multiplies_every_component(evaluate, a, s):
     result = evaluate(lambda a, s: vec4(scale(make_quaternion(*a), s[0])), a, [s])
     assert_allclose(result, s * np.array(a), rtol=0.0, atol=TOLERANCE)

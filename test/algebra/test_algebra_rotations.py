@@ -3,10 +3,10 @@
 
 import casadi
 import numpy as np
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
+from support.drawn import DIFFERENT, seeded, vectors
 
 from kane_dynamics.algebra import make_quaternion, pure, rotate, vec3, vec4
 from kane_dynamics.algebra.quaternions import (
@@ -17,13 +17,9 @@ from kane_dynamics.algebra.quaternions import (
 
 # Components of order 1: a dozen operations of half an ulp each.
 UNIT_TOLERANCE = 4e-15
-DIFFERENT = np.array([0.1, -0.2, 0.3, -0.4]) / np.sqrt(0.3)  # four different numbers, unit
 
-components = st.floats(-10.0, 10.0)
-vectors3 = st.lists(components, min_size=3, max_size=3)
-vectors4 = st.lists(components, min_size=4, max_size=4)
-# Each of the four kinds of number sees the same eight drawn examples.
-seeded = settings(derandomize=True, deadline=None, max_examples=8)
+vectors3 = vectors(3, 10.0)
+vectors4 = vectors(4, 10.0)
 
 
 def unit(wxyz):

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 from support.calculus import relative
 from support.constraint_cases import CASES, rows_at
-from support.trees import thirty_trees, tree_and_state
+from support.trees import dense, thirty_trees, tree_and_state
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.composite_inertia import CompositeInertia, composite_mass_matrix
@@ -18,15 +18,6 @@ from kane_dynamics.model.sample_robots import random_inertia, random_pose
 
 ROUNDOFF = 1e-12  # see test_algorithms_equation_of_motion
 SOLVED = 1e-9  # roundoff times the condition of M, at most 1e4
-
-
-def dense(lower):
-    """Return the symmetric matrix of the nonzeros of its lower triangle."""
-    matrix = np.zeros((len(lower), len(lower)))
-    for k, row in enumerate(lower):
-        for j, entry in row.items():
-            matrix[k, j] = matrix[j, k] = entry
-    return matrix
 
 
 @pytest.fixture(params=thirty_trees(), ids=lambda case: f'{case[1]}-{case[0]}')

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole robots: the shipped ones, other people's, and a random tree of every joint kind."""
 
-import importlib.util
 import warnings
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from kernel_cases import (
     reference,
     reference_poses,
 )
-from support.wheeled_robots import load
+from support.wheeled_robots import installed, load
 
 import kane_dynamics as kd
 from kane_dynamics.model.sample_robots import random_tree
@@ -33,16 +32,11 @@ def shipped(name):
     return Case(robot, (kd.constraints.differential_drive(robot, *WHEELS),))
 
 
-def installed(name):
-    """Return a robot of example-robot-data."""
-    where = importlib.util.find_spec('cmeel')
-    if where is None or where.origin is None:
-        pytest.skip('example-robot-data is not installed')
-    share = Path(where.origin).parents[1] / 'cmeel.prefix/share/example-robot-data/robots'
-    (path,) = share.glob(f'*/urdf/{name}.urdf')
+def arm(name):
+    """Return a robot of example-robot-data that stands on the ground."""
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', kd.exceptions.ModelWarning)
-        return Case(kd.load_urdf(path))
+        return Case(kd.load_urdf(installed(name)))
 
 
 def tiago():
@@ -64,8 +58,8 @@ def slow(make):
 ROBOTS = {
     'holonomic': lambda: shipped('holonomic'),
     'nonholonomic': lambda: shipped('nonholonomic'),
-    'panda': lambda: installed('panda'),
-    'ur5': lambda: installed('ur5_robot'),
+    'panda': lambda: arm('panda'),
+    'ur5': lambda: arm('ur5_robot'),
     'tiago': slow(tiago),
     'tree': slow(tree),
 }

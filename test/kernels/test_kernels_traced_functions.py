@@ -98,22 +98,6 @@ def test_traced_rows_against_numeric_ones(name, rng):
             assert error(np.array(got).ravel(), known) < 1e-11
 
 
-def test_derivative_of_rows_by_hand():
-    # A = (t sin y, x^2, e^{0.5 yaw t}), b = x cos 3t
-    robot = planar_body(1.0, 1.0, 0.2)
-    row = kd.constraints.pfaffian(
-        robot,
-        lambda q, t: [t * np.sin(q[1]), q[0] ** 2, np.exp(0.5 * q[2] * t)],
-        lambda q, t: q[0] * np.cos(3 * t),
-    )
-    (x, y, yaw), (vx, vy, w), t = (0.7, -0.4, 1.2), (1.1, 0.6, -0.9), 0.8
-    turn = 0.5 * (w * t + yaw) * np.exp(0.5 * yaw * t)
-    rate = np.array([np.sin(y) + t * np.cos(y) * vy, 2 * x * vx, turn])
-    b_rate = vx * np.cos(3 * t) - 3 * x * np.sin(3 * t)
-    *_, b = traced(robot, row)([x, y, yaw], [vx, vy, w], t)
-    assert float(b) == pytest.approx(b_rate - rate @ (vx, vy, w), abs=2e-15)
-
-
 def test_rows_on_every_joint_kind():
     # dq/dt is not v for quaternions
     case = CASES['pfaffian']

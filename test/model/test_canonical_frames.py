@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The robot in canonical body frames: the same dynamics, and frames that are what they claim."""
 
-import importlib.util
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from support.machines import X, Y, Z, at, inertia, planar_2r, prismatic, revolute, turned
 from support.trees import random_state, thirty_trees, tree_and_state
+from support.wheeled_robots import installed
 
 import kane_dynamics as kd
 from kane_dynamics.model.canonical_frames import canonical_frames
@@ -299,16 +299,6 @@ def test_bodies_without_mass_and_nothing_at_all():
     assert np.isfinite(offsets).all()
     assert_array_equal(kd.mass_matrix(new, [0.3, 0.4]), 0.0)
     assert canonical_frames(kd.Robot('nothing', []))[1].shape == (0,)
-
-
-def installed(name):
-    """Return a robot of example-robot-data."""
-    where = importlib.util.find_spec('cmeel')
-    if where is None or where.origin is None:
-        pytest.skip('example-robot-data is not installed')
-    share = Path(where.origin).parents[1] / 'cmeel.prefix/share/example-robot-data/robots'
-    (path,) = share.glob(f'*/*/{name}.urdf')
-    return path
 
 
 @pytest.mark.parametrize(

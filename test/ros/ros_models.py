@@ -13,6 +13,13 @@ from kane_dynamics.ros.parameters.spec import plain, specs
 from kane_dynamics.ros.robot_source import build_model, read_description
 
 ROOT = Path(__file__).resolve().parents[2]
+PENDULUM_URDF = """<robot name="pendulum">
+  <link name="base_link"/>
+  <link name="rod"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="hinge" type="continuous"><parent link="base_link"/><child link="rod"/>
+    <axis xyz="0 1 0"/></joint>
+</robot>"""
 
 
 def flat(tree, prefix=''):

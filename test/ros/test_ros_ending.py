@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
 
 from ros_bench import START_TIMEOUT
+from ros_models import PENDULUM_URDF as ROD
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty
@@ -21,13 +22,6 @@ from std_srvs.srv import Empty
 from kane_dynamics.ros.launcher import Launcher
 
 pytestmark = pytest.mark.ros
-ROD = """<robot name="pendulum">
-  <link name="base_link"/>
-  <link name="rod"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
-    <inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <joint name="hinge" type="continuous"><parent link="base_link"/><child link="rod"/>
-    <axis xyz="0 1 0"/></joint>
-</robot>"""
 WEIGHT = 9.81 * 0.5  # [N m] that holds the rod level
 MODEL = {'robot_description': f"'{ROD}'", 'compiled': 'never'}
 LEVEL = {**MODEL, 'initial_positions.hinge': 1.5707963}

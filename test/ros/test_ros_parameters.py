@@ -3,18 +3,12 @@
 
 import pytest
 import yaml
+from ros_models import PENDULUM_URDF
 
 from kane_dynamics.ros.parameters.nodes import ALL_SPECS
 from kane_dynamics.ros.parameters.spec import nearest, nearest_parameter
 
-ROD = """<robot name="pendulum">
-  <link name="base_link"/>
-  <link name="rod"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
-    <inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <joint name="hinge" type="continuous"><parent link="base_link"/><child link="rod"/>
-    <axis xyz="0 1 0"/></joint>
-</robot>"""
-COMMON = {'compiled': 'never', 'robot_description': f"'{ROD}'"}
+COMMON = {'compiled': 'never', 'robot_description': f"'{PENDULUM_URDF}'"}
 ERROR = b'\x02'
 
 
@@ -42,7 +36,11 @@ def test_names_that_are_not_alike_have_no_nearest():
 def nodes(bench, tmp_path_factory):
     """Start all nodes of this file at once: their log, by the name of the case."""
     path = tmp_path_factory.mktemp('parameters') / 'typing_error.yaml'
-    gains = {'gains': {'hing': {'p': 5.0}}, 'robot_description': ROD, 'compiled': 'never'}
+    gains = {
+        'gains': {'hing': {'p': 5.0}},
+        'robot_description': PENDULUM_URDF,
+        'compiled': 'never',
+    }
     path.write_text(yaml.safe_dump({'/**': {'ros__parameters': gains}}))
     cases = {
         'unknown': ('inverse_dynamics_node', {'params': {**COMMON, 'base_typ': 'planar'}}),

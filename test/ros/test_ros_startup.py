@@ -10,6 +10,7 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]'
 
 from nav_msgs.msg import Odometry
 from ros_bench import LATCHED
+from ros_models import PENDULUM_URDF as ARM
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
@@ -19,13 +20,6 @@ NODES = {
     'forward_dynamics_node': 'kane_forward_dynamics',
     'simulator_node': 'kane_simulator',
 }
-ARM = """<robot name="pendulum">
-  <link name="base_link"/>
-  <link name="rod"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
-    <inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <joint name="hinge" type="continuous"><parent link="base_link"/><child link="rod"/>
-    <axis xyz="0 1 0"/></joint>
-</robot>"""
 BAD = [
     ('hello', 'no XML'),
     ('<robot name="r"><link', 'XML'),

@@ -33,3 +33,12 @@ def tree_and_state(seed, base, **options):
     rng = np.random.default_rng(1000 + seed)
     robot = random_tree(rng, base, **options)
     return robot, *random_state(robot, rng)
+
+
+def dense(lower):
+    """Return the symmetric matrix of the nonzeros of its lower triangle."""
+    matrix = np.zeros((len(lower), len(lower)))
+    for k, row in enumerate(lower):
+        for j, entry in row.items():
+            matrix[k, j] = matrix[j, k] = entry
+    return matrix

@@ -14,15 +14,14 @@ from support.machines import DRIVE, differential_drive
 ROBOTS = ('drive_with_arm', 'nonholonomic', 'tiago')
 
 
-def _tiago_path():
-    spec = importlib.util.find_spec('cmeel')
-    if spec is None or spec.origin is None:
+def installed(name):
+    """Return the URDF file of a robot of example-robot-data."""
+    where = importlib.util.find_spec('cmeel')
+    if where is None or where.origin is None:
         pytest.skip('example-robot-data is not installed')
-    site = Path(spec.origin).parents[1]
-    folder = site / 'cmeel.prefix/share/example-robot-data/robots/tiago_description/robots'
-    if not folder.is_dir():
-        pytest.skip('example-robot-data is not installed')
-    return folder / 'tiago_no_hand.urdf'
+    share = Path(where.origin).parents[1] / 'cmeel.prefix/share/example-robot-data/robots'
+    (path,) = share.glob(f'*/*/{name}.urdf')
+    return path
 
 
 def load(name):
@@ -32,7 +31,8 @@ def load(name):
         robot = differential_drive(arm=True, damping=0.4, friction=0.2, armature=0.01)
         return robot, ('left', 'right'), (drive(robot, 'left', 'right', DRIVE['r']),)
     root = Path(__file__).resolve().parents[2]
-    path = root / 'robots' / 'nonholonomic.urdf' if name == 'nonholonomic' else _tiago_path()
+    shipped = root / 'robots' / 'nonholonomic.urdf'
+    path = shipped if name == 'nonholonomic' else installed('tiago_no_hand')
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', kd.exceptions.ModelWarning)  # TIAGo's antennas
         robot = kd.load_urdf(path, base='planar')
