@@ -206,7 +206,6 @@ class Dynamics(ABC):
     ) -> Floats:
         """Return the accelerations that efforts cause under the constraints, shape (nv,)."""
 
-    @abstractmethod
     def forward_dynamics(
         self,
         q: ArrayLike,
@@ -218,6 +217,24 @@ class Dynamics(ABC):
         speeds: GeneralizedSpeeds | None = None,
     ) -> Motion:
         """Return accelerations, multipliers, constraint forces, rank and residuals."""
+
+        def at(q: Floats, v: Floats, tau: Floats, t: Floats) -> Motion:
+            return self._motion(q, v, tau, float(t[0]), method, speeds)
+
+        blank, times = blank_motion(self.robot.nv, self.labels), as_times(time)
+        return self._result('forward_dynamics', at, blank, q=q, v=v, tau=tau, time=times)
+
+    @abstractmethod
+    def _motion(
+        self,
+        q: Floats,
+        v: Floats,
+        tau: Floats,
+        t: float,
+        method: str,
+        speeds: GeneralizedSpeeds | None,
+    ) -> Motion:
+        """Return the motion at one state."""
 
     @abstractmethod
     def constraint_rows(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
@@ -354,22 +371,6 @@ class Dynamics(ABC):
         sizes = tuple(known.get(key, self.robot.nv) for key in state)
         return Arguments(name, tuple(state), sizes, {})
 
-    def _motions(
-        self,
-        motion: Callable[[Floats, Floats, Floats, float], Motion],
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        time: ArrayLike,
-    ) -> Motion:
-        """Return the motion of one state, or of many as one."""
-
-        def at(q: Floats, v: Floats, tau: Floats, t: Floats) -> Motion:
-            return motion(q, v, tau, float(t[0]))
-
-        blank, times = blank_motion(self.robot.nv, self.labels), as_times(time)
-        return self._result('forward_dynamics', at, blank, q=q, v=v, tau=tau, time=times)
-
 
 class ReferenceDynamics(Dynamics):
     """The reference engine: the algorithms of the papers in numpy, state by state."""
@@ -401,22 +402,17 @@ class ReferenceDynamics(Dynamics):
         state = {'q': q, 'v': v, 'tau': tau, 'time': as_times(time)}
         return self._array('acceleration', vdot, (self.robot.nv,), out, **state)
 
-    def forward_dynamics(
+    def _motion(
         self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        time: ArrayLike = AT_START,
-        method: str = 'gauss',
-        *,
-        speeds: GeneralizedSpeeds | None = None,
+        q: Floats,
+        v: Floats,
+        tau: Floats,
+        t: float,
+        method: str,
+        speeds: GeneralizedSpeeds | None,
     ) -> Motion:
-        def motion(q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
-            return forward_dynamics(
-                self.robot, q, v, tau, self.constraints, method, speeds=speeds, time=t
-            )
-
-        return self._motions(motion, q, v, tau, time)
+        rows = self.constraints
+        return forward_dynamics(self.robot, q, v, tau, rows, method, speeds=speeds, time=t)
 
     def constraint_rows(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
         t = as_number('time [s]', time)

@@ -164,28 +164,23 @@ class CompiledRobot(Dynamics):
         clock = (times,) if kernel.takes == len(INPUTS[kernel.name]) else ()
         return kernel.checked(q, v, tau, *clock, out=out)
 
-    def forward_dynamics(
+    def _motion(
         self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        time: ArrayLike = AT_START,
-        method: str = 'gauss',
-        *,
-        speeds: GeneralizedSpeeds | None = None,
+        q: Floats,
+        v: Floats,
+        tau: Floats,
+        t: float,
+        method: str,
+        speeds: GeneralizedSpeeds | None,
     ) -> Motion:
         if method == 'gauss' and speeds is None:
-            return self._motions(self._by_gauss, q, v, tau, time)
+            return self._by_gauss(q, v, tau, t)
         if not self._build.methods:
             raise InvalidInputError(
                 f"compile with methods=True for method {method!r}; without it there is 'gauss'"
             )
-
-        def by_method(q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
-            checked_coordinates(self.robot, q)
-            return solve_by(method, self.robot, self._terms, q, v, tau, t, speeds)
-
-        return self._motions(by_method, q, v, tau, time)
+        checked_coordinates(self.robot, q)
+        return solve_by(method, self.robot, self._terms, q, v, tau, t, speeds)
 
     def _by_gauss(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         """Return the motion at one state."""

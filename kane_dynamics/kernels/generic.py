@@ -21,7 +21,7 @@ from kane_dynamics.algorithms.forward_dynamics import solve_motion
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.algorithms.methods.motion import Motion
 from kane_dynamics.constraints.base import Constraint
-from kane_dynamics.dynamics import AT_START, ReferenceDynamics
+from kane_dynamics.dynamics import ReferenceDynamics
 from kane_dynamics.model.checks import as_choice
 from kane_dynamics.model.load import Load
 from kane_dynamics.model.robot import WORLD, Robot
@@ -148,22 +148,17 @@ class LargeDynamics(ReferenceDynamics):
 
         return self._array('mass_matrix', mass, (self.robot.nv,) * 2, out, q=q)
 
-    def forward_dynamics(
+    def _motion(
         self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        time: ArrayLike = AT_START,
-        method: str = 'gauss',
-        *,
-        speeds: GeneralizedSpeeds | None = None,
+        q: Floats,
+        v: Floats,
+        tau: Floats,
+        t: float,
+        method: str,
+        speeds: GeneralizedSpeeds | None,
     ) -> Motion:
-        """Return accelerations and multipliers under the constraints."""
         if method != 'gauss' or speeds is not None:
-            return super().forward_dynamics(q, v, tau, time, method, speeds=speeds)
-        return self._motions(self._by_gauss, q, v, tau, time)
-
-    def _by_gauss(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
+            return super()._motion(q, v, tau, t, method, speeds)
         rows = self.constraint_rows(q, v, t)
         mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, v)
         return solve_motion(self.robot, rows, mass, bias, v, np.array(tau))
