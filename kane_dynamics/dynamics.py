@@ -28,6 +28,7 @@ from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.algorithms.kinematics import forward_kinematics
 from kane_dynamics.algorithms.methods.motion import Motion, blank_motion
 from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.algorithms.terms import Terms
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError
@@ -107,6 +108,16 @@ class Dynamics(ABC):
             Centre of mass from the frame's origin, in its axes [m].
         inertia : array_like, shape (3, 3)
             About the centre of mass, in the frame's axes [kg m^2].
+
+        Raises
+        ------
+        NameNotFoundError
+            If there is no such frame.
+        InvalidInputError
+            If the frame was not named when compiling, is part of the world, or anything but real
+            numbers is given.
+        InvalidInertiaError
+            If no body has this mass and inertia.
 
         """
         self._load.set_payload(frame, mass, com, inertia)
@@ -342,7 +353,7 @@ class Dynamics(ABC):
         **state: ArrayLike,
     ) -> Floats:
         """Return an array for one state, or one row for each of many."""
-        arrays, out, count = self._arguments(name, state).gathered((), state, out)
+        arrays, count = self._arguments(name, state).gathered(state.values(), out)
         if count is None:
             result = as_output(shape, out)
             finite = all(np.isfinite(x).all() for x in arrays)
@@ -357,7 +368,7 @@ class Dynamics(ABC):
         self, name: str, function: Callable[..., _Result], blank: _Result, **state: ArrayLike
     ) -> _Result:
         """Return a result for one state, or one whose entries have a row for each of many."""
-        arrays, _, count = self._arguments(name, state).gathered((), state, None)
+        arrays, count = self._arguments(name, state).gathered(state.values(), None)
         if count is None:
             for what, x in zip(state, arrays, strict=True):
                 if not np.isfinite(x).all():
@@ -369,7 +380,7 @@ class Dynamics(ABC):
     def _arguments(self, name: str, state: Mapping[str, ArrayLike]) -> Arguments:
         known = {'q': self.robot.nq, 'time': 1}
         sizes = tuple(known.get(key, self.robot.nv) for key in state)
-        return Arguments(name, tuple(state), sizes, {})
+        return Arguments(name, tuple(state), sizes)
 
 
 class ReferenceDynamics(Dynamics):
@@ -475,9 +486,12 @@ class ReferenceDynamics(Dynamics):
     ) -> Engine:
         as_choice('integrator', integrator, sorted(INTEGRATORS))
         check_halvings(halvings)
-        return ReferenceEngine(
-            self._load, self.constraints, integrator, projection, halvings=halvings
-        )
+        steps = integrator, projection, self._step_terms(), halvings
+        return ReferenceEngine(self._load, self.constraints, *steps)
+
+    def _step_terms(self) -> Terms | None:
+        """Return where time steps get M and C v + g from, if not from the reference."""
+        return None
 
     def _term(
         self, name: str, shape: tuple[int, ...], out: Floats | None, **state: ArrayLike

@@ -37,7 +37,7 @@ from kane_dynamics.kernels.derivatives import (
     of_inverse_dynamics,
 )
 from kane_dynamics.kernels.engine import CompiledEngine
-from kane_dynamics.kernels.kernel_set import INPUTS, METHODS, PLAIN, KernelSet
+from kane_dynamics.kernels.kernel_set import METHODS, PLAIN, KernelSet
 from kane_dynamics.kernels.method_terms import CompiledTerms
 from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.kernels.recording import EffortLaw
@@ -126,13 +126,15 @@ class CompiledRobot(Dynamics):
         external_wrenches: ExternalWrenches = None,
         out: Floats | None = None,
     ) -> Floats:
-        pushes = self._kernels.find('external_force') if external_wrenches is not None else None
-        if external_wrenches is not None and pushes is None:
+        kernel = self._kernels['inverse_dynamics']
+        if external_wrenches is None:
+            return kernel.checked(q, v, a, out=out)
+        pushes = self._kernels.find('external_force')
+        if pushes is None:
             return self._reference.inverse_dynamics(q, v, a, external_wrenches, out)
-        wrenches = self._wrenches(external_wrenches)
-        efforts = self._kernels['inverse_dynamics'].checked(q, v, a, out=out)
-        if pushes is not None:
-            efforts -= pushes.checked(q, wrenches)
+        push = pushes.checked(q, self._wrenches(external_wrenches))
+        efforts = kernel.checked(q, v, a, out=out)
+        efforts -= push
         return efforts
 
     def friction_force(self, v: ArrayLike, out: Floats | None = None) -> Floats:
@@ -161,7 +163,7 @@ class CompiledRobot(Dynamics):
         if 'forward_dynamics' not in self._kernels:
             return self._reference.acceleration(q, v, tau, time, out)
         kernel, times = self._kernels['forward_dynamics'], as_times(time)
-        clock = (times,) if kernel.takes == len(INPUTS[kernel.name]) else ()
+        clock = (times,) if kernel.timed else ()
         return kernel.checked(q, v, tau, *clock, out=out)
 
     def _motion(
@@ -186,15 +188,14 @@ class CompiledRobot(Dynamics):
         """Return the motion at one state."""
         if 'motion' not in self._kernels:
             return self._free_motion(q, v, tau) or self._reference.forward_dynamics(q, v, tau, t)
-        kernel = self._kernels['motion']
-        timed = kernel.takes == len(INPUTS[kernel.name])
-        outputs = kernel.all_outputs(q, v, tau, *([t],) * timed)
-        if outputs is None:
-            return self._reference.forward_dynamics(q, v, tau, t)
         if self._plan.repeated or not self._plan.certain:  # multipliers must be shared out
             rows = self.constraint_rows(q, v, t)
             mass, bias = self.mass_matrix(q), self.bias_force(q, v)
             return solve_motion(self.robot, rows, mass, bias, v, tau)
+        kernel = self._kernels['motion']
+        outputs = kernel.all_outputs(q, v, tau, *([t],) * kernel.timed)
+        if outputs is None:
+            return self._reference.forward_dynamics(q, v, tau, t)
         acceleration, multipliers, force, residual, slip = outputs
         norms = float(np.linalg.norm(residual)), float(np.linalg.norm(slip))
         rank, labels = len(self.labels), self.labels
@@ -281,6 +282,7 @@ class CompiledRobot(Dynamics):
         self._kernels.of_speeds(constrained_effort, actuated=actuated, known=known)
 
     def _at(self, time: ArrayLike) -> Floats:
+        """Return the time as an array; one that was left out costs nothing."""
         return self._start if time is AT_START else as_times(time)
 
     def _term(
@@ -293,10 +295,8 @@ class CompiledRobot(Dynamics):
             return reference
         return kernel.checked(*state.values(), out=out)
 
-    def _wrenches(self, external_wrenches: ExternalWrenches) -> Floats | None:
+    def _wrenches(self, external_wrenches: ExternalWrenches) -> Floats:
         """Return wrenches on all frames, (tau, f) of each, shape (6 n,)."""
-        if external_wrenches is None:
-            return None
         wrenches = np.zeros((len(self.frames), 6))
         for link, wrench in as_mapping('external_wrenches', external_wrenches).items():
             k = index_of('frame', link, self.frames)
@@ -337,7 +337,7 @@ class CompiledRobot(Dynamics):
         """
         t, order = np.array([as_number('time [s]', time)]), list(self._plan.order)
         kernel = self._kernels['motion']
-        outputs = kernel.all_outputs(q, v, tau, *(t,) * (kernel.takes == len(INPUTS[kernel.name])))
+        outputs = kernel.all_outputs(q, v, tau, *(t,) * kernel.timed)
         A = self.constraint_rows(q, v, time).matrix[order]
         mass = self.mass_matrix(q)
         own = ConstraintRows.of(A, np.zeros(len(A)), np.zeros(len(A)))

@@ -11,7 +11,6 @@ as one batch. Under constraints, or with joints that follow others, the solves a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,15 +19,12 @@ from numpy.typing import ArrayLike
 from kane_dynamics.algorithms.forward_dynamics import solve_motion
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.algorithms.methods.motion import Motion
+from kane_dynamics.algorithms.terms import Terms
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.dynamics import ReferenceDynamics
-from kane_dynamics.model.checks import as_choice
 from kane_dynamics.model.load import Load
 from kane_dynamics.model.robot import WORLD, Robot
 from kane_dynamics.model.state import checked_coordinates
-from kane_dynamics.simulation.integrators import INTEGRATORS
-from kane_dynamics.simulation.reference import ReferenceEngine, check_halvings
-from kane_dynamics.simulation.simulation import Engine
 from kane_dynamics.typing import Floats
 
 # Bounds on a graph of about 25,000 operations; see doc/kernels.md. Forward dynamics of a chain has
@@ -91,30 +87,6 @@ def _depths(robot: Robot) -> list[int]:
     return depths
 
 
-@dataclass(frozen=True, eq=False)
-class GenericTerms:
-    """M and C v + g from compiled recursions; see `simulation.reference.Terms`."""
-
-    load: Load
-    inertial_effort: Callable[..., Any]
-    bias: Callable[..., Any]
-
-    @property
-    def robot(self) -> Robot:
-        """Return the robot with the present payloads."""
-        return self.load.robot
-
-    def mass_matrix(self, q: Floats) -> Floats:
-        """Return M, shape (nv, nv)."""
-        columns: Floats = self.inertial_effort(q, np.eye(self.robot.nv))
-        return 0.5 * (columns + columns.T)
-
-    def bias_force(self, q: Floats, v: Floats) -> Floats:
-        """Return C v + g, shape (nv,)."""
-        force: Floats = self.bias(q, v)
-        return force
-
-
 class LargeDynamics(ReferenceDynamics):
     """
     The reference on compiled recursions.
@@ -137,14 +109,19 @@ class LargeDynamics(ReferenceDynamics):
         bias: Callable[..., Any],
     ) -> None:
         super().__init__(load, constraints, frames)
-        self._terms = GenericTerms(load, inertial_effort, bias)
+        self._inertial_effort, self._bias = inertial_effort, bias
+
+    def _step_terms(self) -> Terms:
+        return self
+
+    def bias_force(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
+        return self._array('bias_force', self._bias, (self.robot.nv,), out, q=q, v=v)
 
     def mass_matrix(self, q: ArrayLike, out: Floats | None = None) -> Floats:
-        """Return M, shape (nv, nv)."""
-
         def mass(q: Floats) -> Floats:
             checked_coordinates(self.robot, q)
-            return self._terms.mass_matrix(q)
+            columns: Floats = self._inertial_effort(q, np.eye(self.robot.nv))
+            return 0.5 * (columns + columns.T)
 
         return self._array('mass_matrix', mass, (self.robot.nv,) * 2, out, q=q)
 
@@ -159,16 +136,5 @@ class LargeDynamics(ReferenceDynamics):
     ) -> Motion:
         if method != 'gauss' or speeds is not None:
             return super()._motion(q, v, tau, t, method, speeds)
-        rows = self.constraint_rows(q, v, t)
-        mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, v)
-        return solve_motion(self.robot, rows, mass, bias, v, np.array(tau))
-
-    def engine(
-        self, integrator: str = 'semi_implicit', projection: bool = True, halvings: int = 0
-    ) -> Engine:
-        """Return the time steps."""
-        as_choice('integrator', integrator, sorted(INTEGRATORS))
-        check_halvings(halvings)
-        return ReferenceEngine(
-            self._load, self.constraints, integrator, projection, self._terms, halvings
-        )
+        rows, mass = self.constraint_rows(q, v, t), self.mass_matrix(q)
+        return solve_motion(self.robot, rows, mass, self.bias_force(q, v), v, tau)

@@ -54,8 +54,8 @@ class Kernel:
     fallbacks : int
         How many states went to the reference so far. States that are not finite do not: their
         outputs are NaN, every entry.
-    takes : int
-        Number of inputs.
+    timed : bool
+        Whether the time is among the inputs.
     instructions : int
         Number of operations of the graph.
 
@@ -74,14 +74,14 @@ class Kernel:
         self.name = name
         self.instructions = cached.instructions
         self.fallbacks = 0
-        self.takes = len(cached.input_sizes)
         self._shapes = cached.output_shapes
         self._ends = [0, *itertools.accumulate(math.prod(shape) for shape in self._shapes)]
-        names = tuple(input_names)[: self.takes]
-        self._arguments = Arguments(name, names, cached.input_sizes, {})
+        names = tuple(input_names)[: len(cached.input_sizes)]
+        self.timed = 'time' in names
+        self._arguments = Arguments(name, names, cached.input_sizes)
         self._reference = reference
         module = NativeModule(cached.code, [name, f'{name}_batch', f'{name}_entry'], linker)
-        pointers = [ctypes.c_void_p] * (self.takes + 1 + len(self._shapes))
+        pointers = [ctypes.c_void_p] * (len(names) + 1 + len(self._shapes))
         self._one = module.function(name, ctypes.c_double, *pointers)
         self._many = module.function(
             f'{name}_batch', None, *pointers, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
@@ -113,9 +113,9 @@ class Kernel:
             )
         return found
 
-    def checked(self, *inputs: Any, out: Floats | None = None, **named: Any) -> Floats:
+    def checked(self, *inputs: Any, out: Floats | None = None) -> Floats:
         """Return the first output for one state or many, of whatever can be arrays of them."""
-        arrays, out, rows = self._arguments.gathered(inputs, named, out)
+        arrays, rows = self._arguments.gathered(inputs, out)
         if rows is not None:
             return self._batch(arrays, rows, out)
         result = as_output(self._shapes[0], out)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -31,43 +31,26 @@ class Arguments:
         Of the inputs.
     sizes : tuple of int
         Length of each input.
-    optional : mapping of str to ndarray
-        Values of inputs that may be left out.
 
     """
 
     function: str
     names: tuple[str, ...]
     sizes: tuple[int, ...]
-    optional: Mapping[str, Floats]
 
-    def gathered(
-        self, inputs: Sequence[Any], named: Mapping[str, Any], out: Any
-    ) -> tuple[list[Floats], Any, int | None]:
+    def gathered(self, inputs: Iterable[Any], out: Any) -> tuple[list[Floats], int | None]:
         """
-        Return the arrays, the output array and the number of rows, None for one state.
+        Return the inputs as arrays, and the number of rows, None for one state.
+
+        Inputs that share memory with `out` are copied.
 
         Raises
         ------
         InvalidInputError
-            If an argument is missing, unknown, no array of numbers or of the wrong shape.
+            If one is no array of numbers or has the wrong shape.
 
         """
-        if len(inputs) == len(self.names) + 1 and out is None:
-            *inputs, out = inputs
-        given = dict(zip(self.names, inputs, strict=False))
-        twice = sorted(given.keys() & named.keys())
-        unknown = sorted(named.keys() - set(self.names))
-        if unknown or twice:
-            what = f'no arguments {unknown}' if unknown else f'arguments {twice} came twice'
-            raise InvalidInputError(f'{self.function}: {what}; there are {[*self.names, "out"]}')
-        given = {**self.optional, **given, **named}
-        if len(inputs) > len(self.names) or len(given) < len(self.names):
-            raise InvalidInputError(
-                f'{self.function}: need {", ".join(self.names)}, got {len(inputs) + len(named)} '
-                'arguments'
-            )
-        arrays = [self.array(k, given[name]) for k, name in enumerate(self.names)]
+        arrays = [self.array(k, x) for k, x in enumerate(inputs)]
         rows = {len(x) for x in arrays if x.ndim == 2}
         if len(rows) > 1:
             raise InvalidInputError(
@@ -75,7 +58,7 @@ class Arguments:
             )
         if isinstance(out, np.ndarray):  # a state must not be overwritten before it is read
             arrays = [x.copy() if np.may_share_memory(x, out) else x for x in arrays]
-        return arrays, out, rows.pop() if rows else None
+        return arrays, rows.pop() if rows else None
 
     def array(self, k: int, x: Any, dimensions: tuple[int, ...] = (1, 2)) -> Floats:
         """Return input k as a C-contiguous array of one state, or of many where allowed."""

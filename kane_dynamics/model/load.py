@@ -79,27 +79,7 @@ class Load:
         com: ArrayLike = (0.0, 0.0, 0.0),
         inertia: ArrayLike = POINT,
     ) -> None:
-        """
-        Set what a frame carries instead of what it carried; mass 0 takes it off.
-
-        Parameters
-        ----------
-        frame : str
-            A frame that may carry a payload.
-        mass, com, inertia
-            As for `Robot.with_payload`.
-
-        Raises
-        ------
-        NameNotFoundError
-            If there is no such frame.
-        InvalidInputError
-            If the frame may not carry a payload, is part of the world, or anything but real
-            numbers is given.
-        InvalidInertiaError
-            If no body has this mass and inertia.
-
-        """
+        """Set what a frame carries; parameters and errors as for `Dynamics.set_payload`."""
         self._bare.moving_body(frame)
         if self._frames is not None and frame not in self._frames:
             raise InvalidInputError(

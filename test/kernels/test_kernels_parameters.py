@@ -117,7 +117,7 @@ def test_derivatives(rng):
     graph = Tracer(built.robot, built.constraints, ()).balance_derivatives().function
     state = q, v, motion.acceleration
     mass, A = kd.mass_matrix(built.robot, q), fast.constraint_rows(q, v).matrix
-    order = list(row_plan(built.constraints).order)
+    order = list(row_plan(kd.constraints.ConstraintSet(built.robot, built.constraints)).order)
     pairs = [
         (
             fast.inverse_dynamics_derivatives(*state),
