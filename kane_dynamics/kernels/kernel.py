@@ -52,8 +52,8 @@ class Kernel:
         ``call(*inputs, out=None)``: arrays of one state (1-D), or of many (2-D, one row each).
         `out` may be one of the inputs.
     fallbacks : int
-        How many states went to the reference so far. States that are not finite do not: their
-        outputs are NaN, every entry.
+        How many states went to the reference so far, answered or not. States that are not finite
+        do not: their outputs are NaN, every entry.
     timed : bool
         Whether the time is among the inputs.
     instructions : int
@@ -123,8 +123,7 @@ class Kernel:
         health = self._one(*[x.ctypes.data for x in (*arrays, self._parameters, result, *rest)])
         if health < HEALTH_LIMIT:
             finite = all(np.isfinite(x).all() for x in arrays)
-            result[...] = self._reference(*arrays) if finite else np.nan
-            self.fallbacks += finite
+            result[...] = self._by_reference(*arrays) if finite else np.nan
         return result
 
     def _batch(self, arrays: list[Floats], count: int, out: Floats | None) -> Floats:
@@ -136,6 +135,9 @@ class Kernel:
         rest = [np.empty((count, *shape)) for shape in self._shapes[1:]]
         health = np.empty(count)
         run_batch(self._many, [*full, self._parameters, result, *rest], health)
-        ill = np.flatnonzero(health < HEALTH_LIMIT)
-        self.fallbacks += fill_rows(self._reference, full, result, ill)
+        fill_rows(self._by_reference, full, result, np.flatnonzero(health < HEALTH_LIMIT).tolist())
         return result
+
+    def _by_reference(self, *state: Floats) -> Any:
+        self.fallbacks += 1
+        return self._reference(*state)

@@ -117,14 +117,9 @@ def as_output(shape: tuple[int, ...], out: Any) -> Floats:
 
 def fill_rows(
     function: Callable[..., Any], arrays: Sequence[Floats], result: Floats, rows: Iterable[int]
-) -> int:
+) -> None:
     """
     Write f(row k of all arrays) into row k of the result; NaN where an input is not finite.
-
-    Returns
-    -------
-    int
-        How many rows the function was called for.
 
     Raises
     ------
@@ -132,18 +127,16 @@ def fill_rows(
         What the function raises, with the number of the row.
 
     """
-    chosen = np.asarray(list(rows), dtype=int)
-    finite = np.ones(len(chosen), dtype=bool)
-    for x in arrays:
-        finite &= np.isfinite(x[chosen]).all(axis=1)
-    result[chosen[~finite]] = np.nan
-    for k in chosen[finite].tolist():
+    for k in rows:
+        states = [x[k] for x in arrays]
+        if not all(np.isfinite(x).all() for x in states):
+            result[k] = np.nan
+            continue
         try:
-            result[k] = function(*(x[k] for x in arrays))
+            result[k] = function(*states)
         except KaneDynamicsError as error:
             error.args = (f'state {k} of the batch: {error}',)
             raise
-    return int(finite.sum())
 
 
 def of_rows(function: Callable[..., _Result], arrays: Sequence[Floats], blank: _Result) -> _Result:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -40,7 +41,7 @@ class Terms:
     friction: bool = True
     compensated: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Return the terms that are fed forward, as `kane_dynamics` names them."""
         on = self.inertia, self.coriolis, self.gravity, self.friction

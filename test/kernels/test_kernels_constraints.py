@@ -119,11 +119,12 @@ def test_rows_that_vanish_at_a_dead_centre(crank, pair):
     expected = kd.forward_dynamics(case.robot, q, at_rest, tau, case.constraints)
     assert expected.rank == 2
     assert_array_equal(fast.acceleration(q, at_rest, tau), expected.acceleration)
-    assert_array_equal(fast.forward_dynamics(q, at_rest, tau).multipliers, expected.multipliers)
-    assert fast.fallbacks == before + 2
+    found = fast.forward_dynamics(q, at_rest, tau)
+    assert error(found.multipliers, expected.multipliers) < AGREEMENT
+    assert fast.fallbacks == before + 1  # a Motion of rows that may repeat is the rule's anyway
     rows = fast.acceleration(np.tile(q, (9, 1)), at_rest, tau)
     assert_array_equal(rows, np.tile(expected.acceleration, (9, 1)))
-    assert fast.fallbacks == before + 11
+    assert fast.fallbacks == before + 10
 
 
 def test_rows_that_coincide_at_a_special_state(pair, rng):
@@ -179,6 +180,7 @@ def test_contradictory_rows_raise_at_the_state():
     fast = kd.compile(robot, (push, c.lock(robot, 'base')), cache=False)
     with pytest.raises(InconsistentConstraintsError):
         fast.acceleration(zero, zero, zero, 0.5)
+    assert fast.fallbacks == 1  # the reference was asked, although it has no answer
 
 
 def test_repeated_and_scaled_rows(pair, rng):
