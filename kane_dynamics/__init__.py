@@ -13,12 +13,31 @@ from typing import TYPE_CHECKING, Any
 from kane_dynamics import constraints, exceptions, simulation
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algorithms.consistent import consistent_acceleration, consistent_velocity
-from kane_dynamics.algorithms.constrained_inverse import (
-    ConstrainedEffort,
-    constrained_inverse_dynamics,
+from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
+from kane_dynamics.algorithms.generalized_speeds import (
+    GeneralizedSpeeds,
+    defined_speeds,
+    generalized_speeds,
 )
-from kane_dynamics.algorithms.dynamics import (
+from kane_dynamics.algorithms.kinematics import Kinematics, forward_kinematics
+from kane_dynamics.algorithms.methods.motion import Motion
+from kane_dynamics.algorithms.orbit import orbital_wrenches, wrenches_at_com
+from kane_dynamics.algorithms.partial_velocities import PartialVelocity, partial_velocities
+from kane_dynamics.constraints.row_selection import RowSelection
+from kane_dynamics.dynamics import Dynamics, dynamics
+from kane_dynamics.functions.consistent import (
+    consistent_acceleration,
+    consistent_velocity,
+    taken_rows,
+)
+from kane_dynamics.functions.constrained import constrained_inverse_dynamics, forward_dynamics
+from kane_dynamics.functions.principles import (
+    gauss_function,
+    gauss_gradient,
+    gibbs_function,
+    gibbs_gradient,
+)
+from kane_dynamics.functions.terms import (
     bias_force,
     center_of_mass,
     coriolis_matrix,
@@ -32,25 +51,6 @@ from kane_dynamics.algorithms.dynamics import (
     momentum_matrix,
     potential_energy,
 )
-from kane_dynamics.algorithms.forward_dynamics import forward_dynamics
-from kane_dynamics.algorithms.generalized_speeds import (
-    GeneralizedSpeeds,
-    defined_speeds,
-    generalized_speeds,
-)
-from kane_dynamics.algorithms.gibbs_appell import (
-    gauss_function,
-    gauss_gradient,
-    gibbs_function,
-    gibbs_gradient,
-)
-from kane_dynamics.algorithms.kinematics import Kinematics, forward_kinematics
-from kane_dynamics.algorithms.methods.motion import Motion
-from kane_dynamics.algorithms.orbit import orbital_wrenches, wrenches_at_com
-from kane_dynamics.algorithms.partial_velocities import PartialVelocity, partial_velocities
-from kane_dynamics.algorithms.taken_rows import taken_rows
-from kane_dynamics.constraints.row_selection import RowSelection
-from kane_dynamics.dynamics import Dynamics, dynamics
 from kane_dynamics.model.body import Body, Frame, Joint, Mimic, WheelShape
 from kane_dynamics.model.joint_kinds import (
     Cylindrical,

@@ -16,14 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms import dynamics as functions
-from kane_dynamics.algorithms.consistent import consistent_acceleration, consistent_velocity
-from kane_dynamics.algorithms.constrained_inverse import (
-    ConstrainedEffort,
-    constrained_inverse_dynamics,
-)
-from kane_dynamics.algorithms.dynamics import ExternalWrenches
-from kane_dynamics.algorithms.forward_dynamics import forward_dynamics
+from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
+from kane_dynamics.algorithms.external_wrenches import ExternalWrenches
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.algorithms.kinematics import forward_kinematics
 from kane_dynamics.algorithms.methods.motion import Motion, blank_motion
@@ -32,6 +26,9 @@ from kane_dynamics.algorithms.terms import Terms
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.functions import terms as functions
+from kane_dynamics.functions.consistent import consistent_acceleration, consistent_velocity
+from kane_dynamics.functions.constrained import constrained_inverse_dynamics, forward_dynamics
 from kane_dynamics.model.arguments import Arguments, as_output, as_times, fill_rows, of_rows
 from kane_dynamics.model.checks import as_choice, as_count, as_number, as_positive, index_of
 from kane_dynamics.model.load import Load

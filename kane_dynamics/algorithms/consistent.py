@@ -12,110 +12,15 @@ from collections.abc import Sequence
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.row_balance import REACHED
-from kane_dynamics.algorithms.taken_rows import taken_rows
-from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
-from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
 from kane_dynamics.exceptions import InconsistentConstraintsError, UnreachableAccelerationError
 from kane_dynamics.model.checks import as_names
 from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_speeds
 from kane_dynamics.typing import Floats
 
 _RANK_TOLERANCE = 1e-10  # relative singular value, on columns scaled to unit length
-
-
-def consistent_velocity(
-    robot: Robot,
-    q: ArrayLike,
-    v: ArrayLike,
-    constraints: Sequence[Constraint],
-    known: Sequence[str] | None = None,
-    *,
-    time: float = 0.0,
-) -> Floats:
-    """
-    Return speeds with A v = b0: the known ones as given, or the nearest ones to all.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    q : array_like, shape (nq,)
-        Coordinates.
-    v : array_like, shape (nv,)
-        Speeds; where `known` is given, other entries are ignored.
-    constraints : sequence of Constraint
-        From `kane_dynamics.constraints`.
-    known : sequence of str, optional
-        Names of the speeds that are kept. Where it is left out, the result is what an impulse of
-        the constraints makes of v (nearest in the metric M).
-    time : float
-        t of constraints that depend on time [s].
-
-    Raises
-    ------
-    InvalidInputError
-        If a shape is wrong or a number is not finite.
-    NameNotFoundError
-        If `known` names a speed that does not exist.
-    UnreachableAccelerationError
-        If the constraints leave an entry undetermined.
-    InconsistentConstraintsError
-        If the known entries contradict the constraints, or these each other.
-
-    """
-    speeds = np.array(checked_speeds(robot, v))
-    selection = taken_rows(robot, q, constraints, speeds, time=time)
-    rows = selection.independent
-    if known is None:
-        return nearest(selection.root, rows.matrix, speeds, rows.velocity)[0]
-    return completed(robot, rows.matrix, rows.velocity, speeds, speed_indices(robot, known))
-
-
-def consistent_acceleration(
-    robot: Robot,
-    q: ArrayLike,
-    v: ArrayLike,
-    a: ArrayLike,
-    constraints: Sequence[Constraint],
-    known: Sequence[str] | None = None,
-    *,
-    time: float = 0.0,
-) -> Floats:
-    """
-    Return accelerations with A a = b: the known ones as given, or the nearest ones to all.
-
-    Parameters
-    ----------
-    robot, q, constraints, time
-        As for `consistent_velocity`.
-    v : array_like, shape (nv,)
-        Speeds; b depends on them.
-    a : array_like, shape (nv,)
-        Accelerations; where `known` is given, other entries are ignored.
-    known : sequence of str, optional
-        Names of the speeds whose accelerations are kept. Where it is left out, the result is
-        nearest in the metric M.
-
-    Raises
-    ------
-    InvalidInputError, NameNotFoundError
-        As for `consistent_velocity`.
-    UnreachableAccelerationError, InconsistentConstraintsError
-        As for `consistent_velocity`.
-
-    """
-    accelerations = np.array(checked_speeds(robot, a, 'a'))
-    selection = taken_rows(robot, q, constraints, v, time=time)
-    rows = selection.independent
-    if known is None:
-        selection.check_accelerations(accelerations)
-        return nearest(selection.root, rows.matrix, accelerations, rows.acceleration)[0]
-    indices = speed_indices(robot, known)
-    return completed(robot, rows.matrix, rows.acceleration, accelerations, indices)
 
 
 def completed(robot: Robot, A: Floats, b: Floats, x: Floats, known: Sequence[int]) -> Floats:

@@ -22,18 +22,15 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.consistent import completed, least_norm, speed_indices
-from kane_dynamics.algorithms.dynamics import ExternalWrenches
-from kane_dynamics.algorithms.forward_dynamics import external_force
+from kane_dynamics.algorithms.consistent import least_norm
 from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
 from kane_dynamics.algorithms.row_balance import REACHED
-from kane_dynamics.algorithms.taken_rows import taken_rows
 from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
-from kane_dynamics.constraints.base import Constraint, ConstraintRows
+from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.model.checks import as_choice, as_names, as_vector
 from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
 _NULL = 1e-10  # singular value, on rows of unit length, of a direction that is free
@@ -111,86 +108,54 @@ class ConstrainedEffort:
         return f'ConstrainedEffort({", ".join(parts)}, labels={self.labels!r})'
 
 
-def constrained_inverse_dynamics(
+def constrained_effort(
     robot: Robot,
-    q: ArrayLike,
-    v: ArrayLike,
-    a: ArrayLike,
-    constraints: Sequence[Constraint],
-    actuated: Sequence[str],
-    weights: ArrayLike | None = None,
-    known: Sequence[str] | None = None,
-    *,
-    external_wrenches: ExternalWrenches = None,
-    terms: Sequence[str] = TERMS,
-    time: float = 0.0,
+    selection: RowSelection,
+    q: Sequence[float],
+    v: Floats,
+    a: Floats,
+    columns: Sequence[int],
+    weights: Floats,
+    switches: Sequence[float],
+    external: Floats,
 ) -> ConstrainedEffort:
     """
-    Return the efforts of the actuated joints, and the multipliers, that produce `a`.
+    Return the efforts of some speeds that produce a motion under the rows that were taken.
 
     Parameters
     ----------
     robot : Robot
         The robot.
-    q : array_like, shape (nq,)
-        Coordinates.
-    v, a : array_like, shape (nv,)
-        Speeds and accelerations; `a` must satisfy the constraints.
-    constraints : sequence of Constraint
-        From `kane_dynamics.constraints`.
-    actuated : sequence of str
-        Names of the speeds that have actuators (for 1-DoF joints, the joints' names).
-    weights : array_like, shape (nv,), optional
-        w > 0 of the efforts, where they can be shared in many ways; 1 where left out. Entries of
-        speeds that are not actuated do not count.
-    known : sequence of str, optional
-        Names of the speeds of which `v` and `a` speak; the other entries are completed from the
-        constraints first (see `consistent_velocity`). All where left out.
-    external_wrenches : mapping of str to array_like, shape (6,), optional
-        Wrench (tau, f) [N m, N] that acts on a link, about the link's origin in the link's axes.
-    terms : sequence of str
-        What the efforts are to make up for, of 'inertia', 'coriolis', 'gravity' and 'friction'.
-    time : float
-        t of constraints that depend on time [s].
+    selection : RowSelection
+        The rows at q, v.
+    q, v, a
+        The motion.
+    columns : sequence of int
+        Indices in v of the actuated speeds.
+    weights : ndarray, shape (nv,)
+        w > 0 of efforts that can be shared in many ways.
+    switches : sequence of float
+        1 or 0 for each of `TERMS`.
+    external : ndarray, shape (nv,)
+        J' w of external wrenches.
 
     Raises
     ------
-    InvalidInputError
-        If a shape is wrong, a number is not finite, a term does not exist, or a weight is not
-        positive.
-    NameNotFoundError
-        If `actuated` or `known` names a speed that does not exist.
     UnreachableAccelerationError
-        If `a` violates the constraints, or needs a force that neither actuators nor constraints
-        can give; or if `known` leaves something undetermined.
+        If `a` violates the constraints, or needs a force that nothing can give.
     InconsistentConstraintsError
-        If the rows contradict each other, or what is known contradicts them.
+        If rows that were not taken ask for other accelerations.
 
     """
-    speeds = np.array(checked_speeds(robot, v))
-    accelerations = np.array(checked_speeds(robot, a, 'a'))
-    columns = speed_indices(robot, actuated, 'actuated')
-    shares, switches = checked_weights(robot, weights, columns), term_switches(terms)
-    selection = taken_rows(robot, q, constraints, speeds, time=time)
-    if known is not None:
-        given, rows = speed_indices(robot, known), selection.independent
-        speeds = completed(robot, rows.matrix, rows.velocity, speeds, given)
-        selection = taken_rows(robot, q, constraints, speeds, time=time)
-        rows = selection.independent
-        accelerations = completed(robot, rows.matrix, rows.acceleration, accelerations, given)
-    taken = selection.independent
-    _check_allowed(robot, taken, accelerations)
-    selection.check_accelerations(accelerations)
-    place = checked_coordinates(robot, q)
-    motion = place, speeds.tolist(), accelerations.tolist()
-    needed = required_effort(robot, *motion, switches=switches)
-    needed = needed - external_force(robot, place, external_wrenches)
+    taken, rows = selection.independent, selection.rows
+    _check_allowed(robot, taken, a)
+    selection.check_accelerations(a)
+    needed = required_effort(robot, q, v.tolist(), a.tolist(), switches=switches) - external
     effort, multipliers, rank, residual = balanced_force(
-        robot, taken.matrix, columns, needed, shares
+        robot, taken.matrix, columns, needed, weights
     )
-    rows = selection.rows
-    slip = np.linalg.norm(rows.matrix @ speeds - rows.velocity)
-    parts = effort, selection.shared(multipliers), speeds, accelerations
+    slip = np.linalg.norm(rows.matrix @ v - rows.velocity)
+    parts = effort, selection.shared(multipliers), v, a
     numbers = np.concatenate([*parts, [float(rank), residual, slip]])
     return ConstrainedEffort(numbers, robot.nv, rows.labels)
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.matrices import product
@@ -29,9 +29,7 @@ from kane_dynamics.algorithms.gauss import psi, s_bar
 from kane_dynamics.algorithms.impressed_wrenches import impressed_wrenches
 from kane_dynamics.algorithms.jacobians import BodyJacobian, body_jacobians
 from kane_dynamics.exceptions import SingularMassMatrixError
-from kane_dynamics.model.checks import as_vector
 from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
 
@@ -57,71 +55,23 @@ def acceleration_gradient(robot: Robot, q: Any, v: Any, a: Any) -> NDArray[Any]:
     return total
 
 
-def gibbs_function(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> float:
-    """
-    Return the Gibbs-Appell function S(q, v, a) (54) [W/s].
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    q : array_like, shape (nq,)
-        Coordinates.
-    v, a : array_like, shape (nv,)
-        Speeds and accelerations.
-
-    Raises
-    ------
-    InvalidInputError
-        If a shape is wrong or a number is not finite.
-
-    """
-    return float(gibbs(robot, *_checked(robot, q, v, a)))
-
-
-def gibbs_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Floats:
-    """
-    Return the gradient of S with respect to `a`, M a + C v (55), shape (nv,) [N m or N].
-
-    Parameters and errors as for `gibbs_function`.
-    """
-    return acceleration_gradient(robot, *_checked(robot, q, v, a))
-
-
-def gauss_function(
-    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike
+def gauss_measure(
+    robot: Robot, q: list[float], v: list[float], a: list[float], tau: Floats
 ) -> float:
     """
-    Return Gauss's function sum_i (a_i - abar_i)' Psi_i (a_i - abar_i)/2 (31), (37).
-
-    Efforts act as opposite wrenches on the two bodies of a joint, gravity and joint friction among
-    the impressed forces. Of all accelerations that the constraints allow, the true one has the
-    least value.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    q : array_like, shape (nq,)
-        Coordinates.
-    v, a, tau : array_like, shape (nv,)
-        Speeds, accelerations and efforts.
+    Return sum_i (a_i - abar_i)' Psi_i (a_i - abar_i)/2 (31), (37), at a state, for efforts.
 
     Raises
     ------
-    InvalidInputError
-        If a shape is wrong or a number is not finite.
     SingularMassMatrixError
         If a body has no inertia in some direction: (37) then has no acceleration for it.
 
     """
-    state = _checked(robot, q, v, a)
-    jacobians = body_jacobians(robot, *state[:2])
-    efforts = as_vector('tau', tau, robot.nv)
-    wrenches = impressed_wrenches(robot, *state[:2], efforts, jacobians)
-    total = 0.5 * float(robot.armature @ np.square(state[2]))
+    jacobians = body_jacobians(robot, q, v)
+    wrenches = impressed_wrenches(robot, q, v, tau, jacobians)
+    total = 0.5 * float(robot.armature @ np.square(a))
     for body, jacobian, wrench in zip(robot.bodies, jacobians, wrenches, strict=True):
-        twist, rate = _twist_and_rate(jacobian, state[1], state[2])
+        twist, rate = _twist_and_rate(jacobian, v, a)
         inertia = psi(body.inertia)
         if np.linalg.matrix_rank(inertia) < 6:
             raise SingularMassMatrixError(
@@ -134,26 +84,13 @@ def gauss_function(
     return total
 
 
-def gauss_gradient(
-    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike
+def gauss_measure_gradient(
+    robot: Robot, q: list[float], v: list[float], a: list[float], tau: Floats
 ) -> Floats:
-    """
-    Return the gradient of Gauss's function with respect to `a` (39), (61), shape (nv,).
-
-    It is sum_i J_i' Psi_i (a_i - abar_i) = M a + C v + g + friction - tau, and needs no inverse of
-    Psi_i. Parameters as for `gauss_function`.
-
-    Raises
-    ------
-    InvalidInputError
-        If a shape is wrong or a number is not finite.
-
-    """
-    state = _checked(robot, q, v, a)
-    jacobians = body_jacobians(robot, *state[:2])
-    efforts = as_vector('tau', tau, robot.nv)
-    gradient: Floats = acceleration_gradient(robot, *state)
-    wrenches = impressed_wrenches(robot, *state[:2], efforts, jacobians)
+    """Return sum_i J_i' Psi_i (a_i - abar_i) (39), (61), without an inverse of Psi_i, (nv,)."""
+    jacobians = body_jacobians(robot, q, v)
+    gradient: Floats = acceleration_gradient(robot, q, v, a)
+    wrenches = impressed_wrenches(robot, q, v, tau, jacobians)
     for jacobian, wrench in zip(jacobians, wrenches, strict=True):
         gradient = gradient - jacobian.jacobian.T @ wrench
     return gradient
@@ -173,13 +110,3 @@ def _twist_and_rate(jacobian: BodyJacobian, v: Any, a: Any) -> tuple[NDArray[Any
     speeds, accelerations = as_array(v), as_array(a)
     rate = product(jacobian.jacobian, accelerations) + product(jacobian.rate, speeds)
     return product(jacobian.jacobian, speeds), rate
-
-
-def _checked(
-    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike
-) -> tuple[list[float], list[float], list[float]]:
-    return (
-        checked_coordinates(robot, q),
-        checked_speeds(robot, v),
-        checked_speeds(robot, a, 'a'),
-    )

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from kane_dynamics.algorithms.consistent import consistent_acceleration
 from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.functions.consistent import consistent_acceleration
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.typing import Floats
 

@@ -16,7 +16,7 @@ from kane_dynamics.algorithms.constrained_inverse import (
     checked_weights,
     term_switches,
 )
-from kane_dynamics.algorithms.dynamics import ExternalWrenches
+from kane_dynamics.algorithms.external_wrenches import ExternalWrenches
 from kane_dynamics.algorithms.forward_dynamics import solve_by, solve_motion
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.algorithms.methods.motion import Motion

@@ -24,7 +24,7 @@ from support.machines import (
 )
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.forward_dynamics import METHODS
+from kane_dynamics.algorithms.methods import METHODS
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 
 sm = pytest.importorskip('sympy', reason='the extra "oracle" is not installed')

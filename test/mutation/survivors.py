@@ -40,11 +40,9 @@ NAMES = {
         'simulation/energy_balance.py excess_of: kinetic[0] + kinetic[1] + _size(moved) -> kinetic[0] + kinetic[1] - _size(moved)',  # noqa: E501
     ],
     'HEALTH': [
-        'algorithms/constrained_solve.py _watched: total[k] + entry * multiplier -> total[k] - entry * multiplier',  # noqa: E501
         'algorithms/constrained_solve.py _missed: _sizes(row, x) + absolute(c) -> _sizes(row, x) - absolute(c)',  # noqa: E501
         'algorithms/constrained_solve.py _missed: _MISSED * sizes[i] + _MISSED_BESIDE * beside -> _MISSED * sizes[i] - _MISSED_BESIDE * beside',  # noqa: E501
         'algorithms/constrained_solve.py _missed: allowed + _MISSED_FREE * _sizes(row, free) -> allowed - _MISSED_FREE * _sizes(row, free)',  # noqa: E501
-        'algorithms/constrained_solve.py _missed: _times(row, x) - right_side[i] -> _times(row, x) + right_side[i]',  # noqa: E501
         'algorithms/constrained_solve.py _agreed: motion + relative * norm -> motion - relative * norm',  # noqa: E501
         'algorithms/constrained_solve.py _agreed: much + alone -> much - alone',
         'algorithms/row_elimination.py _by_the_rule: 1.0 - gone -> 1.0 + gone',
@@ -61,7 +59,7 @@ NAMES = {
         'simulation/reference.py ReferenceEngine._step: t + h -> t - h (3)',
     ],
     'OPEN': [
-        'algorithms/constrained_inverse.py constrained_inverse_dynamics: rows.matrix @ speeds - rows.velocity -> rows.matrix @ speeds + rows.velocity',  # noqa: E501
+        'algorithms/constrained_inverse.py constrained_effort: rows.matrix @ v - rows.velocity -> rows.matrix @ v + rows.velocity',  # noqa: E501
         'algorithms/constrained_inverse.py balanced_force: force - unit.T @ multipliers -> force + unit.T @ multipliers',  # noqa: E501
         'algorithms/methods/motion.py motion_of: rows.matrix @ v - rows.velocity -> rows.matrix @ v + rows.velocity',  # noqa: E501
         'algorithms/methods/speed_balance.py mass_rate: W.T @ terms.mass_rate(q, v) @ W + turning + turning.T -> W.T @ terms.mass_rate(q, v) @ W + turning - turning.T',  # noqa: E501

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-The unconstrained dynamics of a robot, checked at the door.
+Terms of the equation of motion of a robot: arguments are checked, then the algorithm is called.
 
 .. math:: M(q) a + C(q, v) v + g(q) + D v + F \mathrm{sign}(v) = \tau + J^T w
 
@@ -9,25 +9,21 @@ Gravity stands on the left side; friction acts against :math:`\tau`; armature is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algebra.dual_quaternion import DualQuaternion, wrench_from_vector
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.algorithms.energy import tree_kinetic_energy, tree_potential_energy
+from kane_dynamics.algorithms.external_wrenches import ExternalWrenches, wrenches_on_bodies
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix, gauss_mass_matrix
 from kane_dynamics.algorithms.momentum import momentum_vector, tree_center_of_mass
 from kane_dynamics.algorithms.newton_euler import newton_euler, required_effort
-from kane_dynamics.model.checks import as_mapping, as_number, as_vector
+from kane_dynamics.model.checks import as_number
 from kane_dynamics.model.integration import integrate_coordinates
-from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
-
-ExternalWrenches = Mapping[str, ArrayLike] | None
 
 
 def inverse_dynamics(
@@ -201,21 +197,3 @@ def integrate(robot: Robot, q: ArrayLike, v: ArrayLike, dt: float) -> Floats:
     return integrate_coordinates(
         robot, checked_coordinates(robot, q), checked_speeds(robot, v), as_number('dt [s]', dt)
     )
-
-
-def wrenches_on_bodies(
-    robot: Robot, external_wrenches: ExternalWrenches
-) -> dict[int, DualQuaternion] | None:
-    """Return the given wrenches summed for each body, in its body frame."""
-    if external_wrenches is None:
-        return None
-    on_bodies: dict[int, DualQuaternion] = {}
-    for link, vector in as_mapping('external_wrenches', external_wrenches).items():
-        frame = robot.frame(link)
-        wrench = wrench_from_vector(as_vector(f"wrench on '{link}'", vector, 6).tolist())
-        if frame.body == WORLD:
-            continue  # the world does not move
-        moved = frame.pose.adjoint(wrench)
-        known = on_bodies.get(frame.body)
-        on_bodies[frame.body] = moved if known is None else known + moved
-    return on_bodies or None
