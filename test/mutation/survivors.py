@@ -40,6 +40,9 @@ NAMES = {
         'simulation/energy_balance.py excess_of: kinetic[0] + kinetic[1] + _size(moved) -> kinetic[0] + kinetic[1] - _size(moved)',  # noqa: E501
     ],
     'HEALTH': [
+        'algorithms/articulated_body.py hinge_health: power(axis, carried.momentum(axis)) + rotor -> power(axis, carried.momentum(axis)) - rotor',  # noqa: E501
+        'algorithms/constrained_solve.py _watched: f + p -> f - p',
+        'algorithms/constrained_solve.py _missed: times(row, x) - right_side[i] -> times(row, x) + right_side[i]',  # noqa: E501
         'algorithms/constrained_solve.py _missed: _sizes(row, x) + absolute(c) -> _sizes(row, x) - absolute(c)',  # noqa: E501
         'algorithms/constrained_solve.py _missed: _MISSED * sizes[i] + _MISSED_BESIDE * beside -> _MISSED * sizes[i] - _MISSED_BESIDE * beside',  # noqa: E501
         'algorithms/constrained_solve.py _missed: allowed + _MISSED_FREE * _sizes(row, free) -> allowed - _MISSED_FREE * _sizes(row, free)',  # noqa: E501
