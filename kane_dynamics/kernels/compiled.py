@@ -196,10 +196,10 @@ class CompiledRobot(Dynamics):
         outputs = kernel.all_outputs(q, v, tau, *([t],) * kernel.timed)
         if outputs is None:
             return self._reference.forward_dynamics(q, v, tau, t)
-        acceleration, multipliers, force, residual, slip = outputs
-        norms = float(np.linalg.norm(residual)), float(np.linalg.norm(slip))
-        rank, labels = len(self.labels), self.labels
-        return Motion(acceleration, multipliers, force, rank, *norms, labels, labels)
+        acceleration, multipliers, force, residual, slip, violation = outputs
+        missed, rank, labels = float(np.linalg.norm(residual)), len(self.labels), self.labels
+        solution = acceleration, multipliers, force, rank, missed
+        return Motion(*solution, slip, violation, labels, labels)
 
     def _free_motion(self, q: Floats, v: Floats, tau: Floats) -> Motion | None:
         """Return a motion without constraints, None where machine code has none."""
@@ -208,7 +208,8 @@ class CompiledRobot(Dynamics):
         outputs = self._kernels['forward_dynamics'].all_outputs(q, v, tau)
         if outputs is None:
             return None
-        return Motion(outputs[0], np.zeros(0), np.zeros(self._nv), 0, 0.0, 0.0, (), ())
+        none = np.zeros(0)
+        return Motion(outputs[0], none, np.zeros(self._nv), 0, 0.0, none, none, (), ())
 
     def constraint_rows(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
         if 'constraint_rows' not in self._kernels:

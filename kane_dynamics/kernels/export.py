@@ -23,7 +23,14 @@ _INPUT_NAMES = {
     'constraint_rows': ['q', 'v', 'time'],
 }
 _OUTPUT_NAMES = {
-    'motion': ['acceleration', 'multipliers', 'constraint_force', 'residual', 'velocity_residual'],
+    'motion': [
+        'acceleration',
+        'multipliers',
+        'constraint_force',
+        'residual',
+        'velocity_violation',
+        'position_violation',
+    ],
     'constraint_rows': ['A', 'b0', 'b', 'Phi'],
 }
 
@@ -45,7 +52,8 @@ def casadi_function(
         'inverse_dynamics' (q, v, a), 'bias_force' (q, v), 'gravity_force' (q), 'mass_matrix' (q),
         'coriolis_matrix' (q, v), 'kinetic_energy' (q, v), 'potential_energy' (q),
         'frame_poses' (q), 'forward_dynamics' (q, v, tau[, time]), or 'motion' with the same inputs
-        and outputs acceleration, multipliers, constraint_force, residual, velocity_residual; or
+        and outputs acceleration, multipliers, constraint_force, residual, velocity_violation,
+        position_violation; or
         'constraint_rows' (q, v, time) with outputs A, b0, b and Phi.
     constraints : sequence of Constraint
         Rows of the forward dynamics; rows that repeat others have the multiplier 0.

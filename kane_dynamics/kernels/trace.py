@@ -209,8 +209,8 @@ class Tracer:
         return self._forward('forward_dynamics', self.inputs_of_forward_dynamics(), 1)
 
     def motion(self) -> KernelSpec:
-        """Trace accelerations, multipliers, A' lambda, and residuals of A vdot = b, A v = b0."""
-        return self._forward('motion', self.inputs_of_forward_dynamics(), 5)
+        """Trace accelerations, multipliers, A' lambda, and what violates A vdot = b, b0, Phi."""
+        return self._forward('motion', self.inputs_of_forward_dynamics(), 6)
 
     def acceleration(self) -> KernelSpec:
         """Trace accelerations with time always among the inputs, for steps."""
@@ -264,9 +264,14 @@ class Tracer:
         positions = self.state_rows.positions
         return {k: phi for k, phi in enumerate(positions) if phi is not None}
 
+    @property
+    def violation(self) -> list[Any]:
+        """Return Phi of all rows, 0 for those that are not holonomic."""
+        return [self.holonomic.get(k, 0.0) for k in range(len(self.state_rows))]
+
     def place(self) -> KernelSpec:
         """Trace one Newton step of the coordinates onto the holonomic rows."""
-        violation = [-self.holonomic.get(k, 0.0) for k in range(len(self.state_rows))]
+        violation = [-x for x in self.violation]
         system = self.system(self.state_rows, holonomic=True)
         solved = solve_constrained(
             factor_tree(self.mass), self.at_rest, system, violation, watch=False
@@ -335,8 +340,7 @@ class Tracer:
         """Trace A, b0, b and Phi of all rows; Phi is 0 for rows that are not holonomic."""
         rows = self.state_rows
         A = matrix(rows.matrix, self.robot.nv)
-        violation = [self.holonomic.get(k, 0.0) for k in range(len(rows))]
-        outputs = [A, column(rows.velocity), column(rows.acceleration), column(violation)]
+        outputs = [A, column(rows.velocity), column(rows.acceleration), column(self.violation)]
         inputs = [self.q, self.v, [self.t]]
         shapes = [A.shape, *[(len(rows),)] * 3]
         return self.spec('constraint_rows', inputs, outputs, shapes)
@@ -344,7 +348,8 @@ class Tracer:
     def inputs_of_forward_dynamics(self) -> list[Symbols]:
         """Return q, v, tau, and t where a constraint depends on it."""
         rows = self.state_rows
-        parts = [ca.SX(x) for x in [*rows.matrix.ravel(), *rows.velocity, *rows.acceleration]]
+        numbers = *rows.matrix.ravel(), *rows.velocity, *rows.acceleration, *self.violation
+        parts = [ca.SX(x) for x in numbers]
         timed = bool(parts) and ca.depends_on(ca.vertcat(*parts), self.t)
         return [self.q, self.v, self.tau] + ([[self.t]] if timed else [])
 
@@ -356,8 +361,9 @@ class Tracer:
         force = pull(A, solved.multipliers, nv)
         residual = residuals(A, solved.x, rows.acceleration)
         slip = residuals(A, self.v, rows.velocity)
-        columns = [column(x) for x in (solved.x, solved.multipliers, force, residual, slip)]
-        shapes = [(nv,), (len(A),), (nv,), (len(A),), (len(A),)]
+        results = solved.x, solved.multipliers, force, residual, slip, self.violation
+        columns = [column(x) for x in results]
+        shapes = [(len(x),) for x in results]
         return self.spec(name, inputs, columns[:outputs], shapes[:outputs], ca.SX(solved.health))
 
     @cached_property

@@ -64,7 +64,7 @@ class ForwardDynamicsNode(DynamicsNode):
         for field in ('positions', 'velocities', 'accelerations', 'effort'):
             setattr(point, field, [0.0] * len(model.joints))
         self._base_message.header.frame_id = self.parameters.base_frame
-        self._constraint_message = ConstraintMessage(dynamics)
+        self._constraint_message = ConstraintMessage(dynamics.engine.labels)
 
     def parameters_changed(self) -> None:
         """Take over a changed time limit."""
@@ -118,10 +118,9 @@ class ForwardDynamicsNode(DynamicsNode):
         self._publish_joints(stamp, q, v, acceleration)
         if self._model.mobile:
             self._publish_base(stamp, q, v, acceleration)
-        message = self._constraint_message.filled(stamp, q, v, motion.multipliers)
-        residual = float(np.abs(np.asarray(message.velocity)).max(initial=0.0))
+        residual = float(np.abs(motion.velocity_violation).max(initial=0.0))
         self._worst_residual = max(self._worst_residual, residual)
-        self._forces.publish(message)
+        self._forces.publish(self._constraint_message.filled(stamp, motion))
 
     def _publish_joints(self, stamp: int, q: Floats, v: Floats, acceleration: Floats) -> None:
         message, point = self._joint_message, self._joint_message.points[0]

@@ -215,14 +215,16 @@ class Simulation:
     @property
     def acceleration(self) -> Floats:
         """Return vdot at this state under the last efforts, shape (nv,)."""
-        return self._motion().acceleration
+        return self.motion.acceleration
 
     @property
     def multipliers(self) -> Floats:
         """Return lambda at this state under the last efforts, one for each label."""
-        return self._motion().multipliers
+        return self.motion.multipliers
 
-    def _motion(self) -> Motion:
+    @property
+    def motion(self) -> Motion:
+        """Return all of the motion at this state under the last efforts."""
         return self._engine.motion(self.q, self.v, self._efforts, self.time)
 
     def _set_state(self, q: Floats, v: Floats, efforts: Floats) -> None:

@@ -40,6 +40,8 @@ def agree(robot, constraints, fast, q, v, tau, t=0.0):
     assert error(motion.acceleration, expected.acceleration) < AGREEMENT
     assert error(motion.multipliers, expected.multipliers) < 10 * AGREEMENT
     assert error(motion.constraint_force, expected.constraint_force) < AGREEMENT
+    for name in ('velocity_violation', 'position_violation'):
+        assert error(getattr(motion, name), getattr(expected, name)) < AGREEMENT
     assert motion.rank == expected.rank
     assert motion.labels == expected.labels
     return expected
@@ -181,6 +183,20 @@ def test_contradictory_rows_raise_at_the_state():
     with pytest.raises(InconsistentConstraintsError):
         fast.acceleration(zero, zero, zero, 0.5)
     assert fast.fallbacks == 1  # the reference was asked, although it has no answer
+
+
+def test_violations_of_positions_and_speeds(rng):
+    # Phi = y - 0.3 t - 0.1 is violated by what it is, and time is in nothing else
+    robot = planar_body(1.0, 1.0, 0.0)
+    ramp = kd.constraints.holonomic(robot, lambda q, t: q[1] - 0.3 * t - 0.1)
+    blade = kd.constraints.no_side_slip(robot)
+    fast = kd.compile(robot, (ramp, blade), cache=False)
+    q, v, tau = rng.uniform(-1.0, 1.0, (3, 3))
+    motion = agree(robot, (ramp, blade), fast, q, v, tau, 0.7)
+    assert_allclose(motion.position_violation, [q[1] - 0.31, 0.0], atol=1e-15)
+    slip = [v[1] - 0.3, v[1] * np.cos(q[2]) - v[0] * np.sin(q[2])]
+    assert_allclose(motion.velocity_violation, slip, atol=1e-15)
+    assert motion.velocity_residual == pytest.approx(np.linalg.norm(slip))
 
 
 def test_repeated_and_scaled_rows(pair, rng):

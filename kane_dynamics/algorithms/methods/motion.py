@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -38,8 +39,10 @@ class Motion:
         Number of rows that were taken, see `row_selection`.
     residual : float
         Norm of A vdot - b over all rows: where rows nearly repeat others, what is not enforced.
-    velocity_residual : float
-        Norm of A v - b0: how far the given speeds violate the rows.
+    velocity_violation : ndarray, shape (k,)
+        A v - b0: how far the given speeds violate each row.
+    position_violation : ndarray, shape (k,)
+        Phi of holonomic rows [m or rad], 0 for the others.
     labels : tuple of str
         Names of the rows.
     taken : tuple of str
@@ -55,16 +58,23 @@ class Motion:
     constraint_force: Floats
     rank: int
     residual: float
-    velocity_residual: float
+    velocity_violation: Floats
+    position_violation: Floats
     labels: tuple[str, ...]
     taken: tuple[str, ...]
     details: Details | None = None
 
+    @property
+    def velocity_residual(self) -> Any:
+        """Return the norm of A v - b0; float."""
+        norms = np.linalg.norm(self.velocity_violation, axis=-1)
+        return float(norms) if norms.ndim == 0 else norms
+
 
 def blank_motion(nv: int, labels: tuple[str, ...]) -> Motion:
     """Return the motion of a state that is not finite."""
-    nothing, no_force = np.full(nv, np.nan), np.full(len(labels), np.nan)
-    return Motion(nothing, no_force, nothing, 0, np.nan, np.nan, labels, ())
+    nothing, of_rows = np.full(nv, np.nan), np.full(len(labels), np.nan)
+    return Motion(nothing, of_rows, nothing, 0, np.nan, of_rows, of_rows, labels, ())
 
 
 def motion_of(
@@ -92,7 +102,8 @@ def motion_of(
         rows.matrix[selection.taken].T @ multipliers,
         len(selection.taken),
         float(np.linalg.norm(rows.matrix @ acceleration - rows.acceleration)),
-        float(np.linalg.norm(rows.matrix @ v - rows.velocity)),
+        np.asarray(rows.matrix @ v - rows.velocity, dtype=float),
+        np.array([phi or 0.0 for phi in rows.positions], dtype=float),
         rows.labels,
         selection.labels,
         details,

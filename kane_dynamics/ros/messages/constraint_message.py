@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 from sensor_msgs.msg import JointState
 
-from kane_dynamics.ros.dynamics import Dynamics
+import kane_dynamics as kd
 from kane_dynamics.ros.messages.conversions import set_doubles, set_stamp
-from kane_dynamics.typing import Floats
 
 
 class ConstraintMessage:
@@ -19,25 +17,21 @@ class ConstraintMessage:
 
     Parameters
     ----------
-    dynamics : Dynamics
-        Algorithms and model.
+    labels : tuple of str
+        Names of the rows.
 
     """
 
-    def __init__(self, dynamics: Dynamics) -> None:
-        self._dynamics = dynamics
-        labels = dynamics.engine.labels
+    def __init__(self, labels: tuple[str, ...]) -> None:
         zeros = [0.0] * len(labels)
         self._message = JointState(name=list(labels), position=zeros, velocity=zeros, effort=zeros)
 
-    def filled(self, stamp: int, q: Floats, v: Floats, multipliers: Floats) -> JointState:
-        """Return the message, reused from call to call, for a state and its multipliers."""
+    def filled(self, stamp: int, motion: kd.Motion) -> JointState:
+        """Return the message of a motion, reused from call to call."""
         message = self._message
         set_stamp(message.header.stamp, stamp)
-        if not message.name:
-            return message
-        rows = self._dynamics.engine.constraint_rows(q, v)
-        set_doubles(message.effort, np.asarray(multipliers, dtype=float))
-        set_doubles(message.velocity, np.asarray(rows.matrix @ v - rows.velocity, dtype=float))
-        set_doubles(message.position, np.array([p or 0.0 for p in rows.positions], dtype=float))
+        if message.name:
+            set_doubles(message.effort, motion.multipliers)
+            set_doubles(message.velocity, motion.velocity_violation)
+            set_doubles(message.position, motion.position_violation)
         return message

@@ -77,7 +77,7 @@ class SimulatorOutput:
         odom.twist.covariance = np.diag(p.twist_covariance_diagonal).ravel()
         self._transform.header.frame_id = odom.header.frame_id
         self._transform.child_frame_id = odom.child_frame_id
-        self._constraint_message = ConstraintMessage(dynamics)
+        self._constraint_message = ConstraintMessage(dynamics.engine.labels)
         if own_description:
             self._description = self._node.create_publisher(String, 'robot_description', LATCHED)
             self._description.publish(String(data=model.text))
@@ -102,11 +102,7 @@ class SimulatorOutput:
         set_doubles(message.effort, plant.applied[self._joint_v])
         self._joints.publish(message)
         if simulation.labels and self._forces.get_subscription_count():
-            self._forces.publish(
-                self._constraint_message.filled(
-                    stamp, simulation.q, simulation.v, simulation.multipliers
-                )
-            )
+            self._forces.publish(self._constraint_message.filled(stamp, simulation.motion))
 
     def _publish_odometry(self, plant: Plant, stamp: int) -> None:
         message, simulation = self._odom_message, plant.simulation
