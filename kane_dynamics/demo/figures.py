@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from kane_dynamics.demo.delays import causes
 from kane_dynamics.demo.energy_audit import energy_error
 from kane_dynamics.demo.motion import DemoMotion
 from kane_dynamics.demo.plots import RunCurves
@@ -69,6 +71,8 @@ class Run:
         From a state to its efforts [s].
     missed, states : int
         Periods that began without the efforts of their state, and all of them.
+    causes : Counter
+        How many efforts came after the next state for which cause; see `delays`.
     curves : RunCurves
         For plots.
 
@@ -82,6 +86,7 @@ class Run:
     latency: Floats
     missed: int
     states: int
+    causes: Counter[str]
     curves: RunCurves
 
 
@@ -108,6 +113,7 @@ def evaluate(setup: Setup, recording: Recording, missed: int) -> Run:
         latency,
         missed,
         len(times),
+        causes(recording.samples, recording.late()),
         RunCurves(times, error, efforts, odometry[:, 1:3], latency),
     )
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kane_dynamics.demo.delays import Sample
 from kane_dynamics.typing import Floats
 
 
@@ -37,6 +38,8 @@ class Recording:
         Rows stamp [s], x, y, yaw, vx, vy, yaw rate; velocities in the base frame.
     answers : dict
         The efforts for a stamp.
+    samples : list of Sample
+        What the thread did until each state.
 
     """
 
@@ -48,8 +51,20 @@ class Recording:
     effort: list[list[float]] = field(default_factory=list)
     odometry: list[list[float]] = field(default_factory=list)
     answers: dict[int, Answer] = field(default_factory=dict)
+    samples: list[Sample] = field(default_factory=list)
 
     def latencies(self) -> Floats:
         """Return the time from the arrival of a state to that of its efforts [s]."""
         pairs = zip(self.stamps, self.arrivals, strict=True)
         return np.array([self.answers[s].arrival - t for s, t in pairs if s in self.answers])
+
+    def late(self) -> list[int]:
+        """Return the numbers of the states whose efforts came after the next state, or never."""
+        never = Answer(np.inf, [])
+        return [
+            k
+            for k, (stamp, following) in enumerate(
+                zip(self.stamps, self.arrivals[1:], strict=False)
+            )
+            if self.answers.get(stamp, never).arrival > following
+        ]

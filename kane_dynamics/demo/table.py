@@ -40,6 +40,7 @@ def run_table(setup: Setup, runs: Mapping[str, Run]) -> Table:
         ('loop rate [Hz]', lambda r: f'{r.rate:.1f}'),
         ('latency p50 / p99 [ms]', _latency),
         ('missed deadlines', lambda r: f'{r.missed} of {r.states}'),
+        ('causes of late efforts', _causes),
     ]
     for label, text in rows:
         table.add_row(escape(label), text(feedback), text(both))
@@ -49,3 +50,7 @@ def run_table(setup: Setup, runs: Mapping[str, Run]) -> Table:
 def _latency(run: Run) -> str:
     p50, p99 = np.percentile(run.latency, [50, 99]) * 1e3
     return f'{p50:.2f} / {p99:.2f}'
+
+
+def _causes(run: Run) -> str:
+    return '\n'.join(f'{count} {cause}' for cause, count in run.causes.most_common()) or '-'

@@ -101,6 +101,7 @@ def run_loop(setup: Setup, feedforward: bool, domain: int, progress: Progress) -
         recording = driver.run(executor, progress, check)
         return evaluate(setup, recording, nodes[0].missed)
     finally:
+        driver.close()
         for node in nodes:
             node.stop()
         executor.shutdown()

@@ -17,6 +17,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Empty, SetBool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from kane_dynamics.demo.delays import DelayWatch
 from kane_dynamics.demo.motion import DemoMotion
 from kane_dynamics.demo.recording import Answer, Recording
 from kane_dynamics.exceptions import DemoError
@@ -55,7 +56,7 @@ class DemoDriver:
         self._message = JointTrajectory(joint_names=list(motion.names))
         self._point = JointTrajectoryPoint()
         self._message.points = [self._point]
-        self._recording = Recording()
+        self._recording, self._watch = Recording(), DelayWatch()
         node, every = self.node, RECORD
         self._reference = node.create_publisher(
             JointTrajectory, 'kane_inverse_dynamics/reference', QoSProfile(depth=1)
@@ -113,6 +114,10 @@ class DemoDriver:
                 raise DemoError(f'simulated time stands still at {last_time} s')
         return self._recording
 
+    def close(self) -> None:
+        """Stop recording."""
+        self._watch.close()
+
     def _now(self) -> float:
         stamps = self._recording.stamps
         return stamps[-1] * 1e-9 if stamps else 0.0
@@ -127,6 +132,7 @@ class DemoDriver:
     def _on_state(self, message: Any) -> None:
         stamp, recording = nanoseconds(message.header.stamp), self._recording
         self._send(stamp * 1e-9 + self._period)
+        recording.samples.append(self._watch.sample())
         recording.arrivals.append(time.monotonic())
         recording.names = tuple(message.name)
         recording.stamps.append(stamp)

@@ -12,7 +12,7 @@ import pinocchio as pin
 from studies import robots
 from studies.peers.pinocchio_twin import PinocchioTwin
 from studies.speed.kernels import one_function
-from studies.speed.single_calls import difference, forward, rnea
+from studies.speed.single_calls import Opponent, difference, forward, rnea
 from studies.speed.timing import Contender, Effort, race
 
 JOINTS = (5, 10, 20, 50, 100, 200)
@@ -47,7 +47,7 @@ def _entry(
     case: robots.Case, peer: PinocchioTwin, name: str, inputs: Sequence[str], effort: Effort
 ) -> dict[str, Any]:
     made = one_function(case.robot, name, inputs, MOST_OPERATIONS)
-    theirs, expected = _peer(case, peer, name)
+    theirs, expected, _ = _peer(case, peer, name)
     contenders, agreement = [theirs], None
     if made.call is not None:
         third = case.tau if name == 'acceleration' else case.a
@@ -68,9 +68,7 @@ def _entry(
     }
 
 
-def _peer(
-    case: robots.Case, peer: PinocchioTwin, name: str
-) -> tuple[Contender, np.ndarray[Any, Any]]:
+def _peer(case: robots.Case, peer: PinocchioTwin, name: str) -> Opponent:
     if name == 'inverse_dynamics':
         return rnea(peer, case)
     if name == 'acceleration':
@@ -79,4 +77,4 @@ def _peer(
     upper = np.triu(pin.crba(peer.model, peer.data, q))
     names = {'f': pin.crba, 'm': peer.model, 'd': peer.data, 'q': q}
     full = upper + np.triu(upper, 1).T
-    return Contender('pinocchio.crba', 'f(m, d, q)', names), full
+    return Opponent(Contender('pinocchio.crba', 'f(m, d, q)', names), full)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Why a period of the closed loop was missed: what this process did, or waited for, meanwhile.
+
+A sample is taken at each state. Between two samples the thread computed (processor time), was
+ready but had no core (the run delay of Linux: another program or another thread had it), stood in
+a garbage collection, or slept until a message or a timer came.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+NO_CORE, COLLECTION, COMPUTING, WAITING = (
+    'no core free',
+    'garbage collection',
+    'computing',
+    'waiting for a message or timer',
+)
+
+
+class Sample(NamedTuple):
+    """
+    Times since some start [s].
+
+    Parameters
+    ----------
+    elapsed, computed, delayed, collected : float
+        Wall time, processor time of the thread, time that it was ready without a core, time in
+        garbage collections.
+
+    """
+
+    elapsed: float
+    computed: float
+    delayed: float
+    collected: float
+
+
+class DelayWatch:
+    """Samples of one thread; to be closed."""
+
+    def __init__(self) -> None:
+        self._collected, self._begin = 0.0, 0.0
+        gc.callbacks.append(self._on_collection)
+        path = f'/proc/self/task/{threading.get_native_id()}/schedstat'
+        self._statistics = os.open(path, os.O_RDONLY) if os.path.exists(path) else -1
+
+    def sample(self) -> Sample:
+        """Return a sample of now; no run delay but on Linux."""
+        delayed = 0.0
+        if self._statistics >= 0:
+            delayed = 1e-9 * int(os.pread(self._statistics, 100, 0).split()[1])
+        return Sample(time.monotonic(), time.thread_time(), delayed, self._collected)
+
+    def close(self) -> None:
+        """Stop watching."""
+        gc.callbacks.remove(self._on_collection)
+        if self._statistics >= 0:
+            os.close(self._statistics)
+            self._statistics = -1
+
+    def _on_collection(self, phase: str, information: dict[str, Any]) -> None:
+        if phase == 'start':
+            self._begin = time.monotonic()
+        else:
+            self._collected += time.monotonic() - self._begin
+
+
+def causes(samples: Sequence[Sample], missed: Sequence[int]) -> Counter[str]:
+    """
+    Return how many periods were missed for which cause.
+
+    The cause is what took most beyond its usual share, from the state before to the state after
+    the one whose efforts came too late.
+
+    Parameters
+    ----------
+    samples : sequence of Sample
+        One at each state.
+    missed : sequence of int
+        Numbers of the states whose efforts came too late.
+
+    """
+    found: Counter[str] = Counter()
+    if len(samples) < 3:
+        return found
+    table = np.array(samples)
+    spans = table[2:] - table[:-2]  # of two periods, around each state but the first and the last
+    usual = np.median(spans, axis=0)
+    for k in missed:
+        elapsed, computed, delayed, collected = spans[min(max(k - 1, 0), len(spans) - 1)] - usual
+        parts = {
+            COLLECTION: collected,
+            COMPUTING: computed - collected,
+            NO_CORE: delayed,
+            WAITING: elapsed - computed - delayed,
+        }
+        found[max(parts, key=lambda name: parts[name])] += 1
+    return found

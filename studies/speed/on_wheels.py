@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TIAGo on its wheels: efforts of its motors, one state and many, and steps from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import kane_dynamics as kd
+from studies import machine, robots
+from studies.speed.rows import RATE, TIME, Row
+from studies.speed.timing import Contender, Effort, race
+
+STATES = 100_000
+STEP = 1e-5  # [s]; the wrist of TIAGo has damping that is too stiff for longer explicit ones
+_NAME = 'TIAGo on its wheels (nv 15, 3 rows)'
+
+
+def on_wheels_rows(effort: Effort) -> Iterator[Row]:
+    """Yield constrained inverse dynamics beside inverse dynamics, a batch of it, and a step."""
+    case = robots.tiago()
+    fast = kd.compile(case.robot, case.constraints)
+    motors = case.robot.velocity_names[3:]
+    a = fast.consistent_acceleration(case.q, case.v, case.a)
+    names = {'d': fast, 'q': case.q, 'v': case.v, 'a': a, 'motors': motors}
+    simulation = fast_simulation(fast)
+    simulation.reset(case.q, case.v)
+    one = 'd.constrained_inverse_dynamics(q, v, a, motors)'
+    free = 'd.inverse_dynamics(q, v, a)'
+    times = race(
+        [
+            Contender('constrained', one, names),
+            Contender('free', free, names),
+            Contender('step', 's.step(tau)', {'s': simulation, 'tau': np.zeros(len(a))}),
+            Contender('steps', 's.step(tau, 100)', {'s': simulation, 'tau': np.zeros(len(a))}),
+        ],
+        effort,
+    )
+    us = {name: 1e6 * timing.median for name, timing in times.items()}
+    work = f'constrained inverse dynamics, {_NAME}, {len(motors)} motors'
+    yield Row(work, TIME, us['constrained'], bound=3.0)
+    note = 'target: at most 4 times as long'
+    ours, peer = us['constrained'], 'inverse_dynamics of the same'
+    yield Row(work, TIME, ours, peer, us['free'], least_ratio=0.25, note=note)
+    yield _batch(fast, names, effort)
+    step = f'Simulation.step from Python, RK4, {_NAME}'
+    peer, inside = 'a step inside step(tau, 100)', us['steps'] / 100
+    yield Row(step, TIME, us['step'], bound=5.0)
+    yield Row(step, TIME, us['step'], peer, inside, note='the other is machine code alone')
+
+
+def fast_simulation(fast: kd.CompiledRobot) -> kd.Simulation:
+    """Return a simulation of a compiled robot."""
+    robot, rows, engine = fast.robot, fast.constraints, fast.engine('rk4')
+    return kd.Simulation(robot, rows, STEP, 'rk4', engine=engine)
+
+
+def _batch(fast: kd.CompiledRobot, names: dict[str, object], effort: Effort) -> Row:
+    """Return the rate of constrained inverse dynamics of many states."""
+    rng = np.random.default_rng(5)
+    q = np.tile(np.asarray(names['q']), (STATES, 1))
+    q[:, 3:] += rng.uniform(-0.3, 0.3, (STATES, q.shape[1] - 3))
+    v = fast.consistent_velocity(q, rng.uniform(-1.0, 1.0, (STATES, fast.robot.nv)))
+    a = fast.consistent_acceleration(q, v, rng.uniform(-1.0, 1.0, v.shape))
+    before = fast.fallbacks
+    statement = 'd.constrained_inverse_dynamics(q, v, a, motors)'
+    batch = Contender('batch', statement, {**names, 'q': q, 'v': v, 'a': a})
+    rate = STATES / race([batch], effort)['batch'].median
+    work = f'batch of {STATES:,} constrained inverse dynamics, {_NAME}, {machine.cores()} cores'
+    note = f'{fast.fallbacks - before} states went to the reference'
+    return Row(work, RATE, rate, bound=2e6, note=note)

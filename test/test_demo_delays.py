@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why efforts came late in the demo."""
+
+import gc
+import time
+
+import pytest
+
+from kane_dynamics.demo.delays import (
+    COLLECTION,
+    COMPUTING,
+    NO_CORE,
+    WAITING,
+    DelayWatch,
+    Sample,
+    causes,
+)
+from kane_dynamics.demo.recording import Answer, Recording
+
+PERIOD = Sample(4e-3, 1e-3, 1e-5, 0.0)  # a usual one
+LATE = {
+    COLLECTION: Sample(12e-3, 8.5e-3, 1e-5, 7e-3),
+    COMPUTING: Sample(12e-3, 9e-3, 1e-5, 1e-4),
+    NO_CORE: Sample(12e-3, 1e-3, 7e-3, 0.0),
+    WAITING: Sample(12e-3, 1e-3, 1e-5, 0.0),
+}
+
+
+@pytest.mark.parametrize('late', [0, 1, 10, 19])
+@pytest.mark.parametrize('cause', LATE)
+def test_cause_is_what_took_most_beyond_its_usual_share(cause, late):
+    samples, now = [Sample(0.0, 0.0, 0.0, 0.0)], [0.0] * 4
+    for k in range(20):
+        now = [a + b for a, b in zip(now, LATE[cause] if k == late else PERIOD, strict=True)]
+        samples.append(Sample(*now))
+    assert causes(samples, [late]) == {cause: 1}
+    assert causes(samples, []) == {}
+
+
+def test_too_few_samples_have_no_causes():
+    assert causes([Sample(0.0, 0.0, 0.0, 0.0)] * 2, [0]) == {}
+
+
+def test_late_are_answers_after_the_next_state_and_missing_ones():
+    recording = Recording(stamps=[4, 8, 12, 16], arrivals=[1.0, 2.0, 3.0, 4.0])
+    recording.answers = {4: Answer(1.9, []), 8: Answer(3.1, []), 16: Answer(9.0, [])}
+    assert recording.late() == [1, 2]  # the last has no next one
+
+
+def test_watch_tells_computing_collecting_and_sleeping_apart():
+    watch = DelayWatch()
+    try:
+        start = watch.sample()
+        end = time.thread_time() + 0.02
+        while time.thread_time() < end:
+            pass
+        computed = watch.sample()
+        time.sleep(0.02)
+        slept = watch.sample()
+        heap = [[k] for k in range(100_000)]
+        gc.collect()
+        collected = watch.sample()
+    finally:
+        watch.close()
+    assert len(heap) == 100_000
+    assert computed.computed - start.computed >= 0.02
+    assert slept.elapsed - computed.elapsed >= 0.02
+    assert slept.computed - computed.computed < 0.01
+    assert collected.collected > slept.collected
+    gc.collect()
+    assert watch.sample().collected == collected.collected  # closed
