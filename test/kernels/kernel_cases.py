@@ -26,6 +26,7 @@ from support.trees import random_state
 import kane_dynamics as kd
 from kane_dynamics.model.sample_robots import random_tree
 
+AGREEMENT = 1e-10  # asked for by the contract
 # name -> arguments; the functions of CompiledRobot that are also functions of the package
 FUNCTIONS = {
     'inverse_dynamics': 'qva',
@@ -162,3 +163,33 @@ def error(actual, desired):
     assert np.shape(actual) == desired.shape
     size = np.abs(desired).max(initial=0.0)
     return np.abs(actual - desired).max(initial=0.0) / max(size, 1e-3)
+
+
+def agree(robot, constraints, fast, q, v, tau, t=0.0, bound=AGREEMENT, **how):
+    """Compare compiled accelerations and motion with the package's at one state."""
+    expected = kd.forward_dynamics(robot, q, v, tau, constraints, **how, time=t)
+    assert error(fast.acceleration(q, v, tau, t), expected.acceleration) < bound
+    motion = fast.forward_dynamics(q, v, tau, t, **how)
+    assert error(motion.acceleration, expected.acceleration) < bound
+    assert error(motion.multipliers, expected.multipliers) < 10 * bound
+    assert error(motion.constraint_force, expected.constraint_force) < bound
+    assert motion.residual <= 1e-11 * (1.0 + np.abs(motion.acceleration).max()) + expected.residual
+    for name in ('velocity_violation', 'position_violation'):
+        assert error(getattr(motion, name), getattr(expected, name)) < AGREEMENT
+    assert motion.rank == expected.rank
+    assert motion.labels == expected.labels
+    return expected
+
+
+def agree_in_steps(robot, constraints, fast, start, tau, n, step=0.01, integrator='rk4'):
+    """Compare compiled time steps with the package's from q, v[, t]; return the compiled end."""
+    arguments = robot, constraints, step, integrator
+    compiled = kd.Simulation(*arguments, engine=fast.engine(integrator))
+    by_reference = kd.Simulation(*arguments)
+    for simulation in (compiled, by_reference):
+        simulation.reset(*start)
+        simulation.step(tau, n)
+    assert error(compiled.q, by_reference.q) < AGREEMENT
+    assert error(compiled.v, by_reference.v) < AGREEMENT
+    assert compiled.time == by_reference.time
+    return compiled

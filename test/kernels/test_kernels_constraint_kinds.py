@@ -5,7 +5,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from kernel_cases import error
+from kernel_cases import agree, agree_in_steps, error
 from support.constraint_cases import CASES, Case, free_body, rows_at
 from support.machines import planar_2r
 
@@ -53,25 +53,14 @@ def kind(request):
 def test_motion(kind):
     case, rows, fast = kind
     tau = np.random.default_rng(1).uniform(-2, 2, case.robot.nv)
-    expected = kd.forward_dynamics(case.robot, case.q, case.v, tau, rows, time=case.t)
-    motion = fast.forward_dynamics(case.q, case.v, tau, case.t)
-    assert error(motion.acceleration, expected.acceleration) < ROUNDOFF
-    assert error(motion.multipliers, expected.multipliers) < ROUNDOFF
-    assert motion.rank == expected.rank
+    agree(case.robot, rows, fast, case.q, case.v, tau, case.t, ROUNDOFF)
     assert fast.fallbacks == 0
 
 
 def test_steps_with_projection(kind):
     case, rows, fast = kind
-    tau = np.zeros(case.robot.nv)
-    ends = []
-    for engine in (None, fast.engine('rk4')):
-        simulation = kd.Simulation(case.robot, rows, 0.01, 'rk4', engine=engine)
-        simulation.reset(case.q, case.v, case.t)
-        simulation.step(tau, 10)
-        ends.append(np.r_[simulation.q, simulation.v])
-    # two Newton steps here, as many as it takes there: both to 1e-12
-    assert error(ends[1], ends[0]) < 1e-11
+    start = case.q, case.v, case.t
+    agree_in_steps(case.robot, rows, fast, start, np.zeros(case.robot.nv), 10)
 
 
 def test_a_flat_coin_is_said_by_both_engines():

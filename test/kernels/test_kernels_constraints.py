@@ -5,7 +5,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from kernel_cases import DEAD_CENTRE, error
+from kernel_cases import AGREEMENT, DEAD_CENTRE, agree, agree_in_steps, error
 from numpy.testing import assert_allclose, assert_array_equal
 from support.constraint_cases import Scaled
 from support.machines import (
@@ -23,28 +23,10 @@ from kane_dynamics.constraints.base import Row
 from kane_dynamics.exceptions import InconsistentConstraintsError
 from kane_dynamics.kernels.selection import row_plan
 
-AGREEMENT = 1e-10
-
 
 def rows_kept(fast):
     """Return how many constraint rows the compiled solve has."""
     return len(fast._plan.order)
-
-
-def agree(robot, constraints, fast, q, v, tau, t=0.0):
-    """Compare compiled accelerations and motion with the package's at one state."""
-    expected = kd.forward_dynamics(robot, q, v, tau, constraints, time=t)
-    got = fast.acceleration(q, v, tau, t)
-    assert error(got, expected.acceleration) < AGREEMENT
-    motion = fast.forward_dynamics(q, v, tau, t)
-    assert error(motion.acceleration, expected.acceleration) < AGREEMENT
-    assert error(motion.multipliers, expected.multipliers) < 10 * AGREEMENT
-    assert error(motion.constraint_force, expected.constraint_force) < AGREEMENT
-    for name in ('velocity_violation', 'position_violation'):
-        assert error(getattr(motion, name), getattr(expected, name)) < AGREEMENT
-    assert motion.rank == expected.rank
-    assert motion.labels == expected.labels
-    return expected
 
 
 @pytest.fixture(scope='module')
@@ -77,13 +59,8 @@ class TestTwoWheelsOnOneAxle:
 
     def test_steps(self, machine):
         robot, rolling, fast = machine
-        ends = []
-        for engine in (None, fast.engine('rk4')):
-            simulation = kd.Simulation(robot, rolling, 0.01, 'rk4', engine=engine)
-            simulation.reset([0, 0, 0.3, 0, 0], [0.5, 0.2, 0.4, 3.0, 5.0])
-            simulation.step([0, 0, 0, 0.3, 0.1], 20)
-            ends.append(np.r_[simulation.q, simulation.v])
-        assert error(ends[1], ends[0]) < AGREEMENT
+        start = [0, 0, 0.3, 0, 0], [0.5, 0.2, 0.4, 3.0, 5.0]
+        agree_in_steps(robot, rolling, fast, start, [0, 0, 0, 0.3, 0.1], 20)
 
 
 def test_planar_loop_keeps_half_of_its_rows(pair, rng):
@@ -218,12 +195,7 @@ def test_rows_that_are_always_zero(pair, rng):
     assert rows_kept(fast) == 0
     q, v, tau = random_state(robot, rng)
     agree(robot, (empty,), fast, q, v, tau)
-    reference = kd.Simulation(robot, (empty,), 0.01, 'rk4')
-    compiled = kd.Simulation(robot, (empty,), 0.01, 'rk4', engine=fast.engine('rk4'))
-    for simulation in (reference, compiled):
-        simulation.reset(q, v)
-        simulation.step(tau, 3)
-    assert error(compiled.v, reference.v) < AGREEMENT
+    agree_in_steps(robot, (empty,), fast, (q, v), tau, 3)
 
 
 def test_every_speed_is_held(pair, rng):
@@ -283,14 +255,10 @@ class TestTimeDependentRows:
     @pytest.mark.parametrize('integrator', ['semi_implicit', 'rk4', 'midpoint'])
     def test_steps_follow_the_law(self, integrator, driven):
         robot, law, fast = driven
-        simulation = kd.Simulation(robot, law, 0.01, integrator, engine=fast.engine(integrator))
-        reference = kd.Simulation(robot, law, 0.01, integrator)
-        for one in (simulation, reference):
-            one.reset([0.3, -0.4], [0.5, 0.2], time=0.5)
-            one.step([0.1, -0.2], 20)
-        assert error(simulation.q, reference.q) < AGREEMENT
-        assert error(simulation.v, reference.v) < AGREEMENT
-        assert simulation.time == reference.time
+        start = [0.3, -0.4], [0.5, 0.2], 0.5
+        simulation = agree_in_steps(
+            robot, law, fast, start, [0.1, -0.2], 20, integrator=integrator
+        )
         q, v, t = simulation.q, simulation.v, simulation.time
         slip = t * (v[0] + np.cos(q[1]) * v[1]) - np.sin(3.0 * t) - q[0] * t
         assert abs(slip) < 1e-13

@@ -7,8 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from kernel_cases import (
+    AGREEMENT,
     FUNCTIONS,
     Case,
+    agree,
+    agree_in_steps,
     compiled_value,
     error,
     reference,
@@ -19,7 +22,6 @@ from support.wheeled_robots import installed, load
 import kane_dynamics as kd
 from kane_dynamics.model.sample_robots import random_tree
 
-AGREEMENT = 1e-10
 WHEELS = ('wheel_left_joint', 'wheel_right_joint')
 
 
@@ -76,16 +78,9 @@ def test_every_function_and_a_step(make, rng):
             assert error(compiled_value(fast, function, *state), expected) < AGREEMENT
         expected = reference_poses(case.robot, fast.frames, q)
         assert error(fast.frame_poses(q), expected) < AGREEMENT
-        expected = kd.forward_dynamics(case.robot, q, v, a, case.constraints)
-        assert error(fast.acceleration(q, v, a), expected.acceleration) < AGREEMENT
-        assert error(fast.forward_dynamics(q, v, a).multipliers, expected.multipliers) < AGREEMENT
+        expected = agree(case.robot, case.constraints, fast, q, v, a)
     rows = fast.acceleration(np.tile(q, (11, 1)), v, a)
     assert error(rows, np.tile(expected.acceleration, (11, 1))) < AGREEMENT
-    ends = []
-    for engine in (None, fast.engine()):
-        simulation = kd.Simulation(case.robot, case.constraints, engine=engine)
-        simulation.reset(q, v)
-        simulation.step(0.1 * a, 3)
-        ends.append(np.r_[simulation.q, simulation.v])
-    assert error(ends[1], ends[0]) < AGREEMENT
+    how = 0.001, 'semi_implicit'
+    agree_in_steps(case.robot, case.constraints, fast, (q, v), 0.1 * a, 3, *how)
     assert fast.fallbacks == 0

@@ -94,14 +94,6 @@ def test_quaternions_a_little_off_are_taken_by_both_engines(name, pair, large, r
         )
 
 
-def test_no_rows_have_the_shape_of_no_rows(both):
-    case, fast = both
-    nv = case.robot.nv
-    q, v = np.empty((0, case.robot.nq)), np.empty((0, nv))
-    assert fast.mass_matrix(q).shape == fast.coriolis_matrix(q, v).shape == (0, nv, nv)
-    assert fast.acceleration(q, v, v).shape == (0, nv)
-
-
 def test_keywords_mean_the_same_for_robots_of_every_size(both, rng):
     case, fast = both
     q, v, tau = case.state(rng)
