@@ -154,10 +154,7 @@ def cross(a: Quaternion, b: Quaternion) -> Quaternion:
     if type(a) is type(b) is NumericQuaternion:
         return 0.5 * (a * b - b * a)
     return ScalarQuaternion(
-        0.0,
-        a.y * b.z - a.z * b.y,
-        a.z * b.x - a.x * b.z,
-        a.x * b.y - a.y * b.x,
+        0.0, a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x
     )
 
 

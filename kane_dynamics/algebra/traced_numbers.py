@@ -18,14 +18,7 @@ _FUNCTIONS = frozenset(
     'sin cos tan arcsin arccos arctan sinh cosh tanh exp log sqrt fabs floor ceil'.split()
 )
 
-UNTRACEABLE = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
+UNTRACEABLE = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 """What a user's function raises on traced numbers where it needs their values."""
 
 

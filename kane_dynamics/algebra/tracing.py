@@ -14,10 +14,7 @@ from kane_dynamics.algebra.traced_numbers import UNTRACEABLE, TracedNumber, expr
 
 
 def traced_values(
-    what: str,
-    function: Callable[..., Any],
-    arguments: Sequence[Any],
-    error: type[Exception],
+    what: str, function: Callable[..., Any], arguments: Sequence[Any], error: type[Exception]
 ) -> NDArray[np.object_]:
     """
     Return what a user's function makes of symbols, as an array of numbers and expressions.

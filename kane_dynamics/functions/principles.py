@@ -101,8 +101,4 @@ def gauss_gradient(
 def _checked(
     robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike
 ) -> tuple[list[float], list[float], list[float]]:
-    return (
-        checked_coordinates(robot, q),
-        checked_speeds(robot, v),
-        checked_speeds(robot, a, 'a'),
-    )
+    return (checked_coordinates(robot, q), checked_speeds(robot, v), checked_speeds(robot, a, 'a'))

@@ -172,11 +172,7 @@ class Robot:
         return with_loads(self, vector, {})
 
     def with_payload(
-        self,
-        frame: str,
-        mass: float,
-        com: ArrayLike = (0.0, 0.0, 0.0),
-        inertia: ArrayLike = POINT,
+        self, frame: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike = POINT
     ) -> Robot:
         """
         Return this robot with a load, e.g. what a gripper holds, welded to a named frame.

@@ -90,9 +90,7 @@ class Counts:
 
 
 def count(
-    algorithm: str,
-    sizes: Sequence[int],
-    say: Callable[[str, int], None] = lambda what, size: None,
+    algorithm: str, sizes: Sequence[int], say: Callable[[str, int], None] = lambda what, size: None
 ) -> Counts:
     """Return the operations of one algorithm for chains of each size; say(what comes, n done)."""
     found, before = [], 0

@@ -150,12 +150,7 @@ def _description(each: Evaluation) -> str:
 
 def _cells(found: Agreement) -> tuple[str, ...]:
     row = found.row
-    return (
-        str(row),
-        lack(row.minimum),
-        f'{found.rmse.max():.1e}',
-        f'{found.error.max():.1e}',
-    )
+    return (str(row), lack(row.minimum), f'{found.rmse.max():.1e}', f'{found.error.max():.1e}')
 
 
 def _explain(each: Evaluation, found: Agreement) -> str:

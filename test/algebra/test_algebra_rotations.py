@@ -9,11 +9,7 @@ from scipy.spatial.transform import Rotation
 from support.drawn import DIFFERENT, seeded, vectors
 
 from kane_dynamics.algebra import make_quaternion, pure, rotate, vec3, vec4
-from kane_dynamics.algebra.quaternions import (
-    NumericQuaternion,
-    ScalarQuaternion,
-    rotation_rows,
-)
+from kane_dynamics.algebra.quaternions import NumericQuaternion, ScalarQuaternion, rotation_rows
 
 # Components of order 1: a dozen operations of half an ulp each.
 UNIT_TOLERANCE = 4e-15

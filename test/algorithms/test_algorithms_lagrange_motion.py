@@ -55,13 +55,7 @@ def test_the_constrained_form_is_the_motion_of_least_constraint(seed):
     given = {'tool': WRENCH}
     M, f, rows, solution = solve(robot, q, v, tau, (constraint,), 0.4, given)
     gauss = kd.forward_dynamics(
-        robot,
-        q,
-        v,
-        tau,
-        (constraint,),
-        external_wrenches=wrenches_at_com(robot, given),
-        time=0.4,
+        robot, q, v, tau, (constraint,), external_wrenches=wrenches_at_com(robot, given), time=0.4
     )
     scale, force = np.abs(gauss.acceleration).max(), np.abs(gauss.constraint_force).max()
     assert np.abs(rows.acceleration).max() > 0.1  # the rows are rheonomic and curved

@@ -50,10 +50,7 @@ def cut_state(whole, q, v):
     kin = kd.forward_kinematics(whole, q, v)
     pose = kin.pose('second')
     r = pose.rotation
-    return (
-        np.r_[q[0], pose.position(), r.w, r.x, r.y, r.z],
-        np.r_[v[0], kin.twist('second')],
-    )
+    return (np.r_[q[0], pose.position(), r.w, r.x, r.y, r.z], np.r_[v[0], kin.twist('second')])
 
 
 @pytest.mark.parametrize('joint', JOINTS)

@@ -6,15 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 from support.calculus import along, derivative, relative
 from support.constraint_cases import CASES, Case, rheonomic_guide, rows_at
-from support.machines import (
-    X,
-    Z,
-    four_bar,
-    four_bar_coordinates,
-    inertia,
-    planar_2r,
-    prismatic,
-)
+from support.machines import X, Z, four_bar, four_bar_coordinates, inertia, planar_2r, prismatic
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import ConstraintError

@@ -34,11 +34,7 @@ def test_derivative_against_the_analytic_one():
     )
     (x, y, yaw), (vx, vy, w), t = (0.7, -0.4, 1.2), (1.1, 0.6, -0.9), 0.8
     rate = np.array(
-        [
-            np.sin(y) + t * np.cos(y) * vy,
-            2 * x * vx,
-            0.5 * (w * t + yaw) * np.exp(0.5 * yaw * t),
-        ]
+        [np.sin(y) + t * np.cos(y) * vy, 2 * x * vx, 0.5 * (w * t + yaw) * np.exp(0.5 * yaw * t)]
     )
     b_rate = vx * np.cos(3 * t) - 3 * x * np.sin(3 * t)
     rows = rows_at(Case(robot, row, np.array([x, y, yaw]), np.array([vx, vy, w]), t))

@@ -205,8 +205,7 @@ def test_efforts_of_wheels_with_six_digit_angles():
 
 
 @pytest.mark.parametrize(
-    ('toe', 'remark'),
-    [(0.0, None), (1e-3, 'is not enforced'), (1e-2, 'may lock'), (0.2, None)],
+    ('toe', 'remark'), [(0.0, None), (1e-3, 'is not enforced'), (1e-2, 'may lock'), (0.2, None)]
 )
 def test_rows_that_nearly_repeat_are_remarked_upon(toe, remark):
     robot, rows = two_wheels(right=f'-1.5707963267948966 0 {toe}')

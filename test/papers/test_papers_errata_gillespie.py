@@ -78,9 +78,7 @@ def test_e15_index_of_the_tangent_vectors(seed):
     W, u = speeds.at(q, v, 0.3).W, speeds.speeds(q, v, 0.3)
     assert relative(u, Y(q, 0.3) @ v + Z(q, 0.3)) < ROUNDOFF  # (1)
     for tangents, partials in zip(
-        kd.partial_velocities(robot, q),
-        kd.partial_velocities(robot, q, speeds, 0.3),
-        strict=True,
+        kd.partial_velocities(robot, q), kd.partial_velocities(robot, q, speeds, 0.3), strict=True
     ):
         tau, v_r = tangents.v, partials.v  # dp/dq_j of (20), and (23)
         assert relative(v_r, sum(np.outer(tau[:, j], W[j]) for j in range(robot.nv))) < ROUNDOFF

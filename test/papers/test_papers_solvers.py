@@ -24,15 +24,7 @@ import kane_dynamics as kd
 SOLVED = 1e-8  # pseudo-inverses of roots of M, whose condition goes up to 1e4
 QUADRATIC_PROGRAM = 1e-6  # what its active-set solver is asked for
 CUT = 1e-10  # relative singular value under which rows repeat others
-METHODS = (
-    'gauss',
-    'newton_euler',
-    'gibbs_appell',
-    'lagrange',
-    'kane',
-    'nonminimal',
-    'canonical',
-)
+METHODS = ('gauss', 'newton_euler', 'gibbs_appell', 'lagrange', 'kane', 'nonminimal', 'canonical')
 
 
 def random_case(seed):

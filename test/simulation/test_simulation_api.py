@@ -4,13 +4,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from support.machines import (
-    at,
-    four_bar,
-    four_bar_coordinates,
-    planar_body,
-    sled_with_arm,
-)
+from support.machines import at, four_bar, four_bar_coordinates, planar_body, sled_with_arm
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import (

@@ -229,15 +229,7 @@ def wrist():
     return kd.Robot('wrist', [body], (-9.81, 0, 0), {'Co': kd.Frame(0, at(0, 0, 0.15))})
 
 
-SNAKEBOARD = {
-    'l': 0.35,
-    'm': 2.4,
-    'J': 0.11,
-    'm_r': 1.1,
-    'J_r': 0.06,
-    'm_w': 0.4,
-    'J_w': 0.013,
-}
+SNAKEBOARD = {'l': 0.35, 'm': 2.4, 'J': 0.11, 'm_r': 1.1, 'J_r': 0.06, 'm_w': 0.4, 'J_w': 0.013}
 
 
 def snakeboard():

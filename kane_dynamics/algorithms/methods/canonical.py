@@ -76,11 +76,7 @@ class CanonicalSolution(SpeedSolution):
 
 
 def canonical_motion(
-    mass: Floats,
-    mass_rate: Floats,
-    force: Floats,
-    u: Floats,
-    rows: ConstraintRows,
+    mass: Floats, mass_rate: Floats, force: Floats, u: Floats, rows: ConstraintRows
 ) -> CanonicalSolution:
     """
     Return the motion by the canonical generalized inversion form.

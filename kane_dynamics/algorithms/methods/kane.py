@@ -58,11 +58,7 @@ class KaneSolution(SpeedSolution):
 
 
 def kane_motion(
-    mass: Floats,
-    active_force: Floats,
-    remainder: Floats,
-    u: Floats,
-    rows: ConstraintRows,
+    mass: Floats, active_force: Floats, remainder: Floats, u: Floats, rows: ConstraintRows
 ) -> KaneSolution:
     """
     Return the motion by Kane's equations in the independent speeds.

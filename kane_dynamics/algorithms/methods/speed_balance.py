@@ -122,10 +122,7 @@ def mass_rate(terms: MethodTerms, q: Floats, v: Floats, balance: SpeedBalance) -
 
 
 def in_velocities(
-    problem: Problem,
-    selection: RowSelection,
-    balance: SpeedBalance,
-    found: SpeedSolution,
+    problem: Problem, selection: RowSelection, balance: SpeedBalance, found: SpeedSolution
 ) -> Motion:
     """Return a motion in u as one in v, with the forces of constraints built into u."""
     acceleration = balance.map.W @ found.u_rate + balance.map.bias

@@ -20,14 +20,7 @@ from kane_dynamics.exceptions import (
 )
 from kane_dynamics.model.body import Joint
 from kane_dynamics.model.checks import as_names, as_vector
-from kane_dynamics.model.joint_kinds import (
-    Free,
-    JointKind,
-    Planar,
-    Prismatic,
-    Revolute,
-    unit_axis,
-)
+from kane_dynamics.model.joint_kinds import Free, JointKind, Planar, Prismatic, Revolute, unit_axis
 from kane_dynamics.model.urdf.records import UrdfJoint, UrdfLimit
 
 JOINT_TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')

@@ -169,10 +169,7 @@ class _Tree:
 
 
 def _welded(
-    root: str,
-    joints: Iterable[UrdfJoint],
-    held: Mapping[str, Coordinates],
-    base: JointKind | None,
+    root: str, joints: Iterable[UrdfJoint], held: Mapping[str, Coordinates], base: JointKind | None
 ) -> _Tree:
     """Return the tree of bodies that is left when the held joints are lumped."""
     tree = _Tree([], {root: _Weld('' if base is None else root, Pose.identity())})

@@ -11,11 +11,7 @@ import numpy as np
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from kane_dynamics.exceptions import (
-    UrdfFileError,
-    UrdfStructureError,
-    UrdfSyntaxError,
-)
+from kane_dynamics.exceptions import UrdfFileError, UrdfStructureError, UrdfSyntaxError
 from kane_dynamics.model.checks import as_path
 from kane_dynamics.model.urdf.records import (
     UrdfInertial,
@@ -205,11 +201,7 @@ def _text(element: Element, attribute: str, where: str) -> str:
 
 
 def _number(
-    element: Element,
-    attribute: str,
-    where: str,
-    default: float | None = None,
-    finite: bool = True,
+    element: Element, attribute: str, where: str, default: float | None = None, finite: bool = True
 ) -> float:
     defaults = None if default is None else (default,)
     return _numbers(element, attribute, where, 1, defaults, finite)[0]
