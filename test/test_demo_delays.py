@@ -15,7 +15,7 @@ from kane_dynamics.demo.delays import (
     Sample,
     causes,
 )
-from kane_dynamics.demo.recording import Answer, Recording
+from kane_dynamics.demo.recording import Recording
 
 PERIOD = Sample(4e-3, 1e-3, 1e-5, 0.0)  # a usual one
 LATE = {
@@ -41,10 +41,9 @@ def test_too_few_samples_have_no_causes():
     assert causes([Sample(0.0, 0.0, 0.0, 0.0)] * 2, [0]) == {}
 
 
-def test_late_are_answers_after_the_next_state_and_missing_ones():
-    recording = Recording(stamps=[4, 8, 12, 16], arrivals=[1.0, 2.0, 3.0, 4.0])
-    recording.answers = {4: Answer(1.9, []), 8: Answer(3.1, []), 16: Answer(9.0, [])}
-    assert recording.late() == [1, 2]  # the last has no next one
+def test_places_of_stamps():
+    recording = Recording(stamps=[4, 8, 12, 16])
+    assert recording.places([8, 16, 20]) == [1, 3]
 
 
 def test_watch_tells_computing_collecting_and_sleeping_apart():

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,7 +73,7 @@ class Run:
     missed, states : int
         Periods that began without the efforts of their state, and all of them.
     causes : Counter
-        How many efforts came after the next state for which cause; see `delays`.
+        How many of these were missed for which cause; see `delays`.
     curves : RunCurves
         For plots.
 
@@ -90,8 +91,8 @@ class Run:
     curves: RunCurves
 
 
-def evaluate(setup: Setup, recording: Recording, missed: int) -> Run:
-    """Return the figures of one run from what was recorded."""
+def evaluate(setup: Setup, recording: Recording, missed: int, late: Sequence[int]) -> Run:
+    """Return the figures of one run from what was recorded, and the stamps of missed periods."""
     motion = setup.motion
     times = np.array(recording.stamps) * 1e-9
     odometry = np.array(recording.odometry)
@@ -113,7 +114,7 @@ def evaluate(setup: Setup, recording: Recording, missed: int) -> Run:
         latency,
         missed,
         len(times),
-        causes(recording.samples, recording.late()),
+        causes(recording.samples, recording.places(late)),
         RunCurves(times, error, efforts, odometry[:, 1:3], latency),
     )
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -58,13 +59,6 @@ class Recording:
         pairs = zip(self.stamps, self.arrivals, strict=True)
         return np.array([self.answers[s].arrival - t for s, t in pairs if s in self.answers])
 
-    def late(self) -> list[int]:
-        """Return the numbers of the states whose efforts came after the next state, or never."""
-        never = Answer(np.inf, [])
-        return [
-            k
-            for k, (stamp, following) in enumerate(
-                zip(self.stamps, self.arrivals[1:], strict=False)
-            )
-            if self.answers.get(stamp, never).arrival > following
-        ]
+    def places(self, stamps: Sequence[int]) -> list[int]:
+        """Return the numbers of the states with some stamps [ns]; others are left out."""
+        return [self.stamps.index(stamp) for stamp in stamps if stamp in self.stamps]

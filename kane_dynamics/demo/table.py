@@ -40,7 +40,7 @@ def run_table(setup: Setup, runs: Mapping[str, Run]) -> Table:
         ('loop rate [Hz]', lambda r: f'{r.rate:.1f}'),
         ('latency p50 / p99 [ms]', _latency),
         ('missed deadlines', lambda r: f'{r.missed} of {r.states}'),
-        ('causes of late efforts', _causes),
+        ('their causes', _causes),
     ]
     for label, text in rows:
         table.add_row(escape(label), text(feedback), text(both))

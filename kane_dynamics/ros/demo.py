@@ -99,7 +99,7 @@ def run_loop(setup: Setup, feedforward: bool, domain: int, progress: Progress) -
         for node in nodes:
             node.start()
         recording = driver.run(executor, progress, check)
-        return evaluate(setup, recording, nodes[0].missed)
+        return evaluate(setup, recording, nodes[0].missed, nodes[0].missed_stamps)
     finally:
         driver.close()
         for node in nodes:

@@ -100,11 +100,11 @@ class DemoDriver:
         self._wait(again.done, 'the answer to ~/reset', alive)
         self._wait(lambda: bool(self._recording.answers), 'the first efforts', alive)
         self._recording = Recording(answers=self._recording.answers)
-        gc.freeze()  # a full collection would delay references
         future = self._pause.call_async(SetBool.Request(data=False))
         self._wait(future.done, 'the answer to ~/pause', alive)
         last_time, last_change = -1.0, time.monotonic()
         while self._now() < self._motion.duration:
+            gc.freeze()  # what was recorded stays: a full collection of it would delay references
             self._spin(0.05)
             alive()
             progress(self._now())
@@ -115,8 +115,9 @@ class DemoDriver:
         return self._recording
 
     def close(self) -> None:
-        """Stop recording."""
+        """Stop recording; what was kept from the collector is given back to it."""
         self._watch.close()
+        gc.unfreeze()
 
     def _now(self) -> float:
         stamps = self._recording.stamps

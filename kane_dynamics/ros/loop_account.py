@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 
 REAL_TIME_SHORTFALL = 0.95
 """Part of the wanted real time factor below which the simulator says that it is too slow."""
 MISSED_PART = 0.1
 """Part of the periods without efforts above which the controller is too slow."""
+
+MOST_STAMPS = 1000
+"""Missed periods that are remembered one by one."""
 
 
 class LoopAccount:
@@ -17,12 +20,19 @@ class LoopAccount:
 
     A period is missed if it begins (at stamp + period) without the efforts of the state that was
     published before it, while a controller is there that answers others.
+
+    Attributes
+    ----------
+    missed_stamps : deque of int
+        Stamps of these states [ns], the newest ones.
+
     """
 
     def __init__(self) -> None:
         self._total: Counter[str] = Counter()
         self._before: Counter[str] = Counter()
         self._interrupted = True
+        self.missed_stamps: deque[int] = deque(maxlen=MOST_STAMPS)
 
     def add(self, **counts: int) -> None:
         """Count released, timeouts, ..."""
@@ -47,7 +57,10 @@ class LoopAccount:
 
         """
         there = answered and (stamp - answered) * 1e-9 <= patience
-        self._total.update(periods=1, missed=bool(there and answered < stamp))
+        missed = bool(there and answered < stamp)
+        self._total.update(periods=1, missed=missed)
+        if missed:
+            self.missed_stamps.append(stamp)
 
     @property
     def missed(self) -> int:

@@ -106,6 +106,11 @@ class SimulatorNode(Node):
         """Return how many periods began without the efforts of their state."""
         return self._account.missed
 
+    @property
+    def missed_stamps(self) -> Sequence[int]:
+        """Return the stamps of the newest of these states [ns]."""
+        return tuple(self._account.missed_stamps)
+
     # start and stop, called by runtime.run
 
     def start(self) -> None:

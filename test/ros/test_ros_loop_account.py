@@ -33,6 +33,7 @@ def test_a_period_is_missed_when_it_begins_without_the_efforts_of_its_state():
     account.period(12 * MS, 8 * MS, 0.5)
     account.period(1000 * MS, 8 * MS, 0.5)  # the controller is gone: no miss
     assert account.values()['missed periods'] == '2 of 5'
+    assert list(account.missed_stamps) == [8 * MS, 12 * MS]
     assert account.remark(1.0, 1.0).startswith('2 of 5 periods began without the efforts')
     assert account.remark(1.0, 1.0) == ''
 
