@@ -16,7 +16,6 @@ TOLERANCE = 1e-13
 # Two factors of that kind (the power, a bracket): numbers below 1e4.
 PRODUCT_TOLERANCE = 1e-11
 
-vectors3 = vectors(3, 5.0)
 vectors6 = vectors(6, 5.0)
 
 

@@ -9,7 +9,7 @@ import scipy.spatial.transform
 from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
-from support.drawn import DIFFERENT, pose_of, poses, seeded, vectors
+from support.drawn import DIFFERENT, pose_of, poses, seeded
 
 from kane_dynamics.algebra import (
     DualQuaternion,
@@ -26,8 +26,6 @@ from kane_dynamics.algebra import (
 TOLERANCE = 1e-13
 POSITION = np.array([1.0, -2.0, 3.0])
 SCREW = np.array([0.3, 0.5, -0.7, 1.1, -1.3, 1.7])
-
-vectors3 = vectors(3, 5.0)
 
 
 def parts(x):

@@ -15,8 +15,6 @@ from kane_dynamics.algorithms.composite_inertia import CompositeInertia, composi
 from kane_dynamics.kernels.trace import Tracer
 from kane_dynamics.model.sample_robots import random_inertia, random_pose
 
-ROUNDOFF = 1e-13  # sums of some tens of products
-
 
 def test_planar_arm_by_hand():
     # two rods a, m: textbook M(q_2) of a planar arm
