@@ -186,7 +186,7 @@ def test_the_least_llvmlite_is_the_one_that_is_told_and_tested(setup_arguments):
     (wanted,) = [x for x in setup_arguments['install_requires'] if x.startswith('llvmlite')]
     least = wanted.partition('>=')[2]
     assert f'llvmlite >= {least}' in (ROOT / 'doc' / 'installation.md').read_text()
-    assert f"'llvmlite >= {least}'" in (ROOT / 'kane_dynamics/kernels/native.py').read_text()
+    assert f"'llvmlite >= {least}'" in (ROOT / 'kane_dynamics/kernels/llvm/native.py').read_text()
     assert f"'{least}." in (ROOT / 'test/platforms/pythons.py').read_text()
 
 

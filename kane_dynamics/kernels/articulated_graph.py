@@ -20,7 +20,7 @@ from kane_dynamics.algorithms.articulated_body import (
 from kane_dynamics.algorithms.composite_inertia import CompositeInertia
 from kane_dynamics.kernels.body_groups import UPPER, BodyGroup, symmetric_rows
 from kane_dynamics.kernels.group_codes import fall_of
-from kane_dynamics.kernels.loop_spec import TreePass
+from kane_dynamics.kernels.llvm.loop_spec import TreePass
 from kane_dynamics.kernels.trace import symbols
 from kane_dynamics.model.motion import AT_REST
 

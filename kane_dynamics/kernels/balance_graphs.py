@@ -14,7 +14,7 @@ from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
 from kane_dynamics.algorithms.row_balance import RowBalance
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
 from kane_dynamics.algorithms.sparse_rows import residuals
-from kane_dynamics.kernels.kernel_spec import KernelSpec
+from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.trace import Tracer, column, symbols
 
 Names = tuple[str, ...]

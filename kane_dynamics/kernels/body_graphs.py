@@ -39,7 +39,7 @@ from kane_dynamics.kernels.group_codes import (
     group_code,
     own_symbols,
 )
-from kane_dynamics.kernels.loop_spec import GroupCode, LoopSpec, TreePass
+from kane_dynamics.kernels.llvm.loop_spec import GroupCode, LoopSpec, TreePass
 from kane_dynamics.kernels.parameters import GRAVITY, INERTIA, carriers, load_places
 from kane_dynamics.kernels.trace import symbols
 from kane_dynamics.model.body import Frame

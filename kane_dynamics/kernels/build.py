@@ -17,12 +17,12 @@ from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels
 from kane_dynamics.kernels.door import at_the_door
 from kane_dynamics.kernels.fingerprint import fingerprint
 from kane_dynamics.kernels.generic import as_loops, coriolis_too_large, solved_by_loops
-from kane_dynamics.kernels.kernel_spec import KernelSpec
-from kane_dynamics.kernels.llvm_calls import LlvmCall
-from kane_dynamics.kernels.loop_spec import LoopSpec
+from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
+from kane_dynamics.kernels.llvm.llvm_calls import LlvmCall
+from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
+from kane_dynamics.kernels.llvm.native import kernel_ir, start_compiling, vector_lanes
 from kane_dynamics.kernels.loop_steps import loop_steps
 from kane_dynamics.kernels.method_graphs import METHOD_GRAPHS
-from kane_dynamics.kernels.native import kernel_ir, start_compiling, vector_lanes
 from kane_dynamics.kernels.recording import EffortLaw, Recorder, record_step
 from kane_dynamics.kernels.selection import RowPlan
 from kane_dynamics.kernels.stepping import stepping_text

@@ -8,7 +8,7 @@ from dataclasses import replace
 import casadi as ca
 
 from kane_dynamics.algebra.scalars import where
-from kane_dynamics.kernels.kernel_spec import KernelSpec
+from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import is_unit, quaternion_places
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from kane_dynamics.algorithms.methods.motion import Motion
 from kane_dynamics.algorithms.projection import projected
 from kane_dynamics.dynamics import Dynamics
-from kane_dynamics.kernels.native import Linker, NativeModule, make_entry
+from kane_dynamics.kernels.llvm.native import Linker, NativeModule, make_entry
 from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.kernels.recording import EffortLaw
 from kane_dynamics.kernels.stepping import one_step

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.constraints.base import Constraint
-from kane_dynamics.kernels.native import OBJECT_HEADER, processor
+from kane_dynamics.kernels.llvm.native import OBJECT_HEADER, processor
 from kane_dynamics.model.content import add_content
 from kane_dynamics.model.robot import Robot
 

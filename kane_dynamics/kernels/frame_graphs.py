@@ -9,7 +9,7 @@ from kane_dynamics.algebra.dual_quaternion import DualQuaternion, vec6, wrench_f
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.algorithms.momentum import momentum_vector, tree_center_of_mass
 from kane_dynamics.algorithms.newton_euler import newton_euler
-from kane_dynamics.kernels.kernel_spec import KernelSpec
+from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.trace import Tracer, column, matrix, symbols
 from kane_dynamics.model.frame_motion import frame_motion
 from kane_dynamics.model.robot import WORLD

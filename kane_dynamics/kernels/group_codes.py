@@ -13,7 +13,7 @@ from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion
 from kane_dynamics.algebra.quaternions import pure
 from kane_dynamics.algebra.scalars import where
 from kane_dynamics.kernels.body_groups import BodyGroup, GroupBody
-from kane_dynamics.kernels.loop_spec import GroupCode, Places
+from kane_dynamics.kernels.llvm.loop_spec import GroupCode, Places
 from kane_dynamics.kernels.trace import column, symbols
 from kane_dynamics.model.joint_kinds import Free, Spherical
 from kane_dynamics.model.state import is_unit

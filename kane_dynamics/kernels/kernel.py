@@ -14,8 +14,8 @@ import numpy as np
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.batches import run_batch
 from kane_dynamics.kernels.cache import CachedKernel
-from kane_dynamics.kernels.kernel_spec import HEALTH_LIMIT
-from kane_dynamics.kernels.native import Linker, NativeModule, make_entry
+from kane_dynamics.kernels.llvm.kernel_spec import HEALTH_LIMIT
+from kane_dynamics.kernels.llvm.native import Linker, NativeModule, make_entry
 from kane_dynamics.model.arguments import Arguments, as_output, fill_rows
 from kane_dynamics.typing import Floats
 

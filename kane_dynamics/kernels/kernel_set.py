@@ -15,8 +15,8 @@ from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.frame_graphs import FRAME_GRAPHS
 from kane_dynamics.kernels.generic import LargeDynamics, too_large
 from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.kernel_spec import LARGEST_INPUT, KernelSpec
-from kane_dynamics.kernels.native import Linker
+from kane_dynamics.kernels.llvm.kernel_spec import LARGEST_INPUT, KernelSpec
+from kane_dynamics.kernels.llvm.native import Linker
 from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.model.checks import as_names
 from kane_dynamics.model.state import checked_coordinates

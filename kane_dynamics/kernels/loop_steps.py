@@ -12,8 +12,8 @@ import casadi as ca
 from kane_dynamics.algebra.scalars import where
 from kane_dynamics.kernels.body_graphs import LoopTracer
 from kane_dynamics.kernels.cache import CachedKernel
-from kane_dynamics.kernels.kernel_spec import KernelSpec
-from kane_dynamics.kernels.loop_spec import LoopSpec
+from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
+from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
 from kane_dynamics.kernels.recording import EffortLaw, Recorder, record_step
 from kane_dynamics.kernels.stepping import stepping_text
 from kane_dynamics.kernels.trace import spec, symbols

@@ -12,7 +12,7 @@ from kane_dynamics.algorithms.lagrange import (
     mass_of_bodies,
     velocity_force_of_bodies,
 )
-from kane_dynamics.kernels.kernel_spec import KernelSpec
+from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.trace import Tracer, column, matrix
 
 

@@ -17,14 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kane_dynamics.kernels.entry_code import Signature, entry_text
-from kane_dynamics.kernels.kernel_spec import HEALTH_LIMIT, KernelSpec
-from kane_dynamics.kernels.loop_code import bodies_at_once, loop_text
-from kane_dynamics.kernels.loop_spec import LoopSpec
-from kane_dynamics.kernels.module import kernel_text
+from kane_dynamics.kernels.llvm.entry_code import Signature, entry_text
+from kane_dynamics.kernels.llvm.kernel_spec import HEALTH_LIMIT, KernelSpec
+from kane_dynamics.kernels.llvm.loop_code import bodies_at_once, loop_text
+from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
+from kane_dynamics.kernels.llvm.module import kernel_text
+from kane_dynamics.kernels.llvm.sines import sincos_definition
+from kane_dynamics.kernels.llvm.straight_line import Block, append_graph
 from kane_dynamics.kernels.recording import Call, Loop, Program
-from kane_dynamics.kernels.sines import sincos_definition
-from kane_dynamics.kernels.straight_line import Block, append_graph
 from kane_dynamics.simulation.fixed_point import ENOUGH, SOLVED
 from kane_dynamics.simulation.reference import LARGEST
 

@@ -36,7 +36,7 @@ from kane_dynamics.algorithms.sparse_rows import SparseRows, pull, residuals, sp
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.row_selection import TAKEN
-from kane_dynamics.kernels.kernel_spec import KernelSpec
+from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.parameters import with_symbols
 from kane_dynamics.kernels.selection import RowPlan, row_plan
 from kane_dynamics.model.canonical_frames import canonical_frames

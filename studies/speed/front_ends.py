@@ -21,8 +21,8 @@ from rich.table import Table
 import kane_dynamics as kd
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.kernel_spec import KernelSpec
-from kane_dynamics.kernels.native import Linker, compile_object, kernel_ir
+from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
+from kane_dynamics.kernels.llvm.native import Linker, compile_object, kernel_ir
 from kane_dynamics.kernels.trace import Tracer
 from studies.speed.timing import Contender, Effort, race
 

@@ -11,7 +11,7 @@ from typing import Any
 import kane_dynamics as kd
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.native import Linker, compile_object, kernel_ir
+from kane_dynamics.kernels.llvm.native import Linker, compile_object, kernel_ir
 from kane_dynamics.kernels.trace import Tracer
 
 

@@ -16,8 +16,8 @@ from rich.table import Table
 
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.kernel_spec import KernelSpec
-from kane_dynamics.kernels.native import Linker, compile_object, kernel_ir
+from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
+from kane_dynamics.kernels.llvm.native import Linker, compile_object, kernel_ir
 
 RANGES = (np.pi / 4, 10.0, 1e3, 1e6, 1e9, 1e12)  # largest |angle| [rad]
 SAMPLES = 20_000

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.kernels import native
+from kane_dynamics.kernels.llvm import native
 
 CALLS = 100_000
 

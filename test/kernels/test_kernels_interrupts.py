@@ -16,9 +16,10 @@ import pytest
 from support.machines import planar_2r
 
 import kane_dynamics as kd
-from kane_dynamics.kernels import batches, native
+from kane_dynamics.kernels import batches
 from kane_dynamics.kernels import engine as engine_module
-from kane_dynamics.kernels.llvm_calls import in_llvm
+from kane_dynamics.kernels.llvm import native
+from kane_dynamics.kernels.llvm.llvm_calls import in_llvm
 from kane_dynamics.kernels.trace import Tracer
 
 STRESS = Path(__file__).parents[1] / 'stress' / 'interrupted_batches.py'

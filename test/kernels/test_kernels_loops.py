@@ -9,11 +9,12 @@ from support.trees import BASES, random_state, random_tree
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.kernels import generic, native
+from kane_dynamics.kernels import generic
 from kane_dynamics.kernels.body_graphs import LoopTracer
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.loop_levels import levels_of
+from kane_dynamics.kernels.llvm import native
+from kane_dynamics.kernels.llvm.loop_levels import levels_of
 
 INPUTS = {
     'inverse_dynamics': 'qva',

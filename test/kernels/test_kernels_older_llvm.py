@@ -10,11 +10,11 @@ from numpy.testing import assert_array_equal
 from support.machines import planar_2r
 
 import kane_dynamics as kd
-from kane_dynamics.kernels import native
 from kane_dynamics.kernels.body_graphs import LoopTracer
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.older_llvm import for_older_llvm
+from kane_dynamics.kernels.llvm import native
+from kane_dynamics.kernels.llvm.older_llvm import for_older_llvm
 from kane_dynamics.kernels.trace import column, spec, symbols
 
 # what LLVM 14 has no instructions for; arcs need |x| <= 1

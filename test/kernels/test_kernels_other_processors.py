@@ -7,9 +7,9 @@ import llvmlite.binding as llvm
 import pytest
 
 import kane_dynamics as kd
-from kane_dynamics.kernels import native
-from kane_dynamics.kernels.llvm_calls import in_llvm
-from kane_dynamics.kernels.module import module_text
+from kane_dynamics.kernels.llvm import native
+from kane_dynamics.kernels.llvm.llvm_calls import in_llvm
+from kane_dynamics.kernels.llvm.module import module_text
 from kane_dynamics.kernels.trace import Tracer
 
 CORTEX_A72 = native.Processor('aarch64-unknown-linux-gnu', 'cortex-a72', '')

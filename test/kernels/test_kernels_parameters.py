@@ -17,8 +17,8 @@ from kane_dynamics.exceptions import (
     NameNotFoundError,
     SingularMassMatrixError,
 )
-from kane_dynamics.kernels import llvm_calls
 from kane_dynamics.kernels.derivatives import of_forward_dynamics, of_inverse_dynamics
+from kane_dynamics.kernels.llvm import llvm_calls
 from kane_dynamics.kernels.selection import row_plan
 from kane_dynamics.kernels.trace import Tracer
 from kane_dynamics.model.sample_robots import random_inertia

@@ -9,8 +9,8 @@ from numpy.testing import assert_array_equal
 
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.kernel_spec import KernelSpec
-from kane_dynamics.kernels.native import Linker, compile_object, kernel_ir
+from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
+from kane_dynamics.kernels.llvm.native import Linker, compile_object, kernel_ir
 
 # The kernels' polynomials are good to 1 ulp on [-pi/4, pi/4]; rounding the reduced argument, and
 # near pi/4 the slope of the function in ulps, add less than half of one.

@@ -16,8 +16,8 @@ from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import UnsupportedOperationError
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.kernel_spec import KernelSpec
-from kane_dynamics.kernels.native import Linker, compile_object, kernel_ir
+from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
+from kane_dynamics.kernels.llvm.native import Linker, compile_object, kernel_ir
 from kane_dynamics.kernels.recording import Recorder, record_step
 from kane_dynamics.kernels.trace import (
     DERIVATIVE_GRAPHS,

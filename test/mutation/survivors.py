@@ -24,10 +24,10 @@ NAMES = {
         'algorithms/methods/canonical.py matrix_roots: -1 -> 1',
         'constraints/contact_circle.py _sampled_motions: -1.0 -> 1.0',
         'constraints/loops.py _across: np.cross(n, first) -> np.cross(first, n)',
-        'kernels/straight_line.py Block.emit: self._count += 1 -> self._count -= 1',
+        'kernels/llvm/straight_line.py Block.emit: self._count += 1 -> self._count -= 1',
     ],
     'ROUNDOFF': [
-        'kernels/sines.py module: -1.4973849048591833e-33 -> 1.4973849048591833e-33',
+        'kernels/llvm/sines.py module: -1.4973849048591833e-33 -> 1.4973849048591833e-33',
     ],
     'BOUND': [
         'algorithms/constrained_inverse.py _check_allowed: 1.0 + np.abs(rows.acceleration).max(initial=0.0) -> 1.0 - np.abs(rows.acceleration).max(initial=0.0)',  # noqa: E501
@@ -54,7 +54,7 @@ NAMES = {
     'SLOW': [
         'algorithms/row_elimination.py _by_the_rule: taken + dropped[-1] -> taken - dropped[-1]',
         'algorithms/row_elimination.py _by_the_rule: -1 -> 1',
-        'kernels/straight_line.py append_operation: -1.0 -> 1.0',
+        'kernels/llvm/straight_line.py append_operation: -1.0 -> 1.0',
     ],
     'REPORTED': [
         'simulation/reference.py ReferenceEngine.advance: t + k * h -> t - k * h',

@@ -26,7 +26,7 @@ import kane_dynamics as kd
 from kane_dynamics.kernels.build import shape_of
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.native import Linker, compile_object, kernel_ir
+from kane_dynamics.kernels.llvm.native import Linker, compile_object, kernel_ir
 from kane_dynamics.kernels.trace import Tracer
 
 STATES = 20_000  # some milliseconds of work; the last part is not a whole number of vectors

@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.exceptions import MissingPackageError
-from kane_dynamics.kernels.entry_code import TABLE
-from kane_dynamics.kernels.kernel_spec import KernelSpec
-from kane_dynamics.kernels.llvm_calls import LlvmCall, drop_later, in_llvm
-from kane_dynamics.kernels.loop_spec import LoopSpec
-from kane_dynamics.kernels.module import module_text
-from kane_dynamics.kernels.older_llvm import for_older_llvm
+from kane_dynamics.kernels.llvm.entry_code import TABLE
+from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
+from kane_dynamics.kernels.llvm.llvm_calls import LlvmCall, drop_later, in_llvm
+from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
+from kane_dynamics.kernels.llvm.module import module_text
+from kane_dynamics.kernels.llvm.older_llvm import for_older_llvm
 
 if not hasattr(llvm, 'create_lljit_compiler'):
     raise MissingPackageError(

@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kane_dynamics.kernels.kernel_spec import HEALTH_LIMIT, TAKE_MORE
-from kane_dynamics.kernels.straight_line import Block
+from kane_dynamics.kernels.llvm.kernel_spec import HEALTH_LIMIT, TAKE_MORE
+from kane_dynamics.kernels.llvm.straight_line import Block
 
 # Slots of the table that `entry` reads addresses from; see native.Entry.
 TABLE = (

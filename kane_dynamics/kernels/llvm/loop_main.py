@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kane_dynamics.kernels.kernel_spec import HEALTH_LIMIT, LARGEST_INPUT
-from kane_dynamics.kernels.loop_bodies import Bodies
-from kane_dynamics.kernels.loop_function import LoopFunction
-from kane_dynamics.kernels.loop_shape import LoopShape
-from kane_dynamics.kernels.straight_line import FLAGS, Block
+from kane_dynamics.kernels.llvm.kernel_spec import HEALTH_LIMIT, LARGEST_INPUT
+from kane_dynamics.kernels.llvm.loop_bodies import Bodies
+from kane_dynamics.kernels.llvm.loop_function import LoopFunction
+from kane_dynamics.kernels.llvm.loop_shape import LoopShape
+from kane_dynamics.kernels.llvm.straight_line import FLAGS, Block
 
 _MOST_ON_STACK = 2**18  # bytes of the work array; threads may have stacks of 512 kB
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kane_dynamics.kernels.loop_bodies import Bodies
-from kane_dynamics.kernels.loop_function import LoopFunction
-from kane_dynamics.kernels.loop_shape import LoopShape
+from kane_dynamics.kernels.llvm.loop_bodies import Bodies
+from kane_dynamics.kernels.llvm.loop_function import LoopFunction
+from kane_dynamics.kernels.llvm.loop_shape import LoopShape
 
 
 def pass_function(shape: LoopShape, level: int) -> LoopFunction:

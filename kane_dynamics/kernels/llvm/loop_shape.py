@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kane_dynamics.kernels.loop_function import LoopFunction
-from kane_dynamics.kernels.loop_spec import LoopSpec, Places
+from kane_dynamics.kernels.llvm.loop_function import LoopFunction
+from kane_dynamics.kernels.llvm.loop_spec import LoopSpec, Places
 
 
 class Layout:

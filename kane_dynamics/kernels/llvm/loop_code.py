@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.kernels.loop_function import LoopFunction
-from kane_dynamics.kernels.loop_main import main_text, squares_function
-from kane_dynamics.kernels.loop_maps import map_function, results_function
-from kane_dynamics.kernels.loop_passes import pass_function
-from kane_dynamics.kernels.loop_shape import LoopShape
-from kane_dynamics.kernels.loop_spec import LoopSpec
-from kane_dynamics.kernels.straight_line import Block
+from kane_dynamics.kernels.llvm.loop_function import LoopFunction
+from kane_dynamics.kernels.llvm.loop_main import main_text, squares_function
+from kane_dynamics.kernels.llvm.loop_maps import map_function, results_function
+from kane_dynamics.kernels.llvm.loop_passes import pass_function
+from kane_dynamics.kernels.llvm.loop_shape import LoopShape
+from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
+from kane_dynamics.kernels.llvm.straight_line import Block
 
 
 class _Writer:

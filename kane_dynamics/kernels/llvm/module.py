@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import casadi as ca
 
-from kane_dynamics.kernels.entry_code import Signature, entry_text
-from kane_dynamics.kernels.kernel_spec import HEALTH_LIMIT, LARGEST_INPUT, KernelSpec
-from kane_dynamics.kernels.loop_code import bodies_at_once, loop_text
-from kane_dynamics.kernels.loop_spec import LoopSpec
-from kane_dynamics.kernels.sines import sincos_definition
-from kane_dynamics.kernels.straight_line import FLAGS, Block, append_graph
+from kane_dynamics.kernels.llvm.entry_code import Signature, entry_text
+from kane_dynamics.kernels.llvm.kernel_spec import HEALTH_LIMIT, LARGEST_INPUT, KernelSpec
+from kane_dynamics.kernels.llvm.loop_code import bodies_at_once, loop_text
+from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
+from kane_dynamics.kernels.llvm.sines import sincos_definition
+from kane_dynamics.kernels.llvm.straight_line import FLAGS, Block, append_graph
 
 _FOUR = '<4 x double>'
 

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from kane_dynamics.kernels.loop_bodies import Bodies
-from kane_dynamics.kernels.loop_function import LoopFunction
-from kane_dynamics.kernels.loop_shape import LoopShape, neighbours
+from kane_dynamics.kernels.llvm.loop_bodies import Bodies
+from kane_dynamics.kernels.llvm.loop_function import LoopFunction
+from kane_dynamics.kernels.llvm.loop_shape import LoopShape, neighbours
 
 
 def map_function(shape: LoopShape, level: int, g: int) -> LoopFunction:

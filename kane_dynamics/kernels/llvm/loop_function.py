@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kane_dynamics.kernels.straight_line import Block
+from kane_dynamics.kernels.llvm.straight_line import Block
 
 
 @dataclass

@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.kernels.loop_levels import Levels, levels_of
+from kane_dynamics.kernels.llvm.loop_levels import Levels, levels_of
 from kane_dynamics.typing import Floats
 
 Places = NDArray[np.int64]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from kane_dynamics.kernels.straight_line import FLAGS, Block
+from kane_dynamics.kernels.llvm.straight_line import FLAGS, Block
 
 # Sine and cosine, Cody-Waite reduction by pi/2 in three parts with fused products, then the
 # minimax polynomials of fdlibm's kernels on [-pi/4, pi/4] (errors below 1 ulp there). The first

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from kane_dynamics.kernels.loop_function import LoopFunction
-from kane_dynamics.kernels.loop_shape import LoopShape, neighbours
-from kane_dynamics.kernels.loop_spec import GroupCode
-from kane_dynamics.kernels.straight_line import append_operation
+from kane_dynamics.kernels.llvm.loop_function import LoopFunction
+from kane_dynamics.kernels.llvm.loop_shape import LoopShape, neighbours
+from kane_dynamics.kernels.llvm.loop_spec import GroupCode
+from kane_dynamics.kernels.llvm.straight_line import append_operation
 
 
 class Bodies:
