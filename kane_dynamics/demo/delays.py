@@ -34,8 +34,8 @@ class Sample(NamedTuple):
     Parameters
     ----------
     elapsed, computed, delayed, collected : float
-        Wall time, processor time of the thread, time that it was ready without a core, time in
-        garbage collections.
+        Wall time, processor time of the thread, time that it was ready without a core, processor
+        time in garbage collections.
 
     """
 
@@ -70,9 +70,9 @@ class DelayWatch:
 
     def _on_collection(self, phase: str, information: dict[str, Any]) -> None:
         if phase == 'start':
-            self._begin = time.monotonic()
+            self._begin = time.thread_time()
         else:
-            self._collected += time.monotonic() - self._begin
+            self._collected += time.thread_time() - self._begin
 
 
 def causes(samples: Sequence[Sample], missed: Sequence[int]) -> Counter[str]:
