@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Order of convergence, energy, side slip and drift of each integrator."""
 
-import functools
 import itertools
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from support.machines import (
-    four_bar,
     four_bar_coordinates,
     inertia,
     planar_2r,
     prismatic,
-    sled_with_arm,
 )
+from support.mechanisms import bladed_sled, compiled, four_bar_loop
 from support.trees import tree_and_state
 
 import kane_dynamics as kd
@@ -25,15 +23,6 @@ COARSE = {'semi_implicit': 0.002, 'midpoint': 0.01, 'rk4': 0.02}
 FASTER = {'arm': 0.5, 'four_bar': 0.25}  # light links turn fast
 
 
-def sled():
-    """Return a nonholonomic robot with an arm, its constraint, and a state on it."""
-    robot = sled_with_arm()
-    constraints = (kd.constraints.no_side_slip(robot, -0.1),)
-    q = np.array([0.3, -0.2, 0.4, 0.5, -0.6])
-    v = np.array([0.5, 0.2, 0.9, 1.5, -1.0])
-    return robot, constraints, q, kd.simulation.project(robot, constraints, q, v, 0.0)[1]
-
-
 def floating():
     """Return a robot with every kind of quaternion in q and no constraint."""
     robot, q, v, _ = tree_and_state(2, 'floating', kinds=('spherical', 'free'), friction=False)
@@ -42,20 +31,11 @@ def floating():
 
 def driven():
     """Return a sled whose shoulder is forced along a law of time."""
-    robot, constraints, q, v = sled()
+    robot, constraints, q, v = bladed_sled()
     law = kd.constraints.pfaffian(
         robot, lambda q, t: np.eye(5)[3], lambda q, t: 1.5 * np.cos(4 * t)
     )
     return robot, (*constraints, law), q, v
-
-
-def four_bar_loop():
-    """Return the closed four-bar linkage."""
-    robot = four_bar()
-    loop = (kd.constraints.loop_closure(robot, 'coupler_end', 'rocker_end'),)
-    q = four_bar_coordinates(0.9)
-    v = kd.simulation.project(robot, loop, q, np.array([1.4, 0, 0, 0]), 0.0)[1]
-    return robot, loop, q, v
 
 
 def arm():
@@ -65,18 +45,11 @@ def arm():
 
 SYSTEMS = {
     'arm': arm,
-    'sled': sled,
+    'sled': bladed_sled,
     'floating': floating,
     'driven': driven,
     'four_bar': four_bar_loop,
 }
-
-
-@functools.cache
-def compiled(name):
-    """Return a system's compiled robot."""
-    robot, constraints, _, _ = SYSTEMS[name]()
-    return kd.compile(robot, constraints, cache=False)
 
 
 def end_state(system, integrator, step, count, projection=True, engine=None):
@@ -107,10 +80,10 @@ def test_order_of_convergence(name, integrator):
 @pytest.mark.parametrize('name', ['arm', 'sled', 'four_bar'])
 def test_order_of_convergence_of_compiled_steps(name, integrator, projection):
     # of what is projected away, only the part along the constraints counts
-    engine = compiled(name).engine(integrator, projection)
+    engine = compiled(SYSTEMS[name]).engine(integrator, projection)
     order = measured_order(name, integrator, projection, engine)
     assert order == pytest.approx(ORDERS[integrator], abs=0.1)
-    assert compiled(name).fallbacks == 0
+    assert compiled(SYSTEMS[name]).fallbacks == 0
 
 
 @pytest.mark.parametrize('name', ['sled', 'floating'])
@@ -124,7 +97,7 @@ def test_all_integrators_go_to_the_same_place(name):
 
 @pytest.mark.parametrize('integrator', ORDERS)
 def test_same_inputs_give_the_same_bits(integrator):
-    system = sled()
+    system = bladed_sled()
     first = end_state(system, integrator, 0.01, 5)
     assert_array_equal(end_state(system, integrator, 0.01, 5), first)
     robot, constraints, q, v = system
@@ -146,7 +119,7 @@ def energy(robot, q, v):
 )
 def test_energy_of_an_unforced_nonholonomic_robot(integrator, step, drift):
     # the blade does no work; 1e-8 of T is asked for, midpoint oscillates by its error h^2
-    robot, constraints, q, v = sled()
+    robot, constraints, q, v = bladed_sled()
     simulation = kd.Simulation(robot, constraints, step, integrator)
     simulation.reset(q, v)
     before = energy(robot, simulation.q, simulation.v)
@@ -158,7 +131,7 @@ def test_energy_of_an_unforced_nonholonomic_robot(integrator, step, drift):
 
 @pytest.mark.parametrize('integrator', ORDERS)
 def test_side_slip_stays_at_roundoff_with_projection(integrator):
-    robot, constraints, q, v = sled()
+    robot, constraints, q, v = bladed_sled()
     simulation = kd.Simulation(robot, constraints, 0.01, integrator)
     simulation.reset(q, v)
     for _ in range(10):
@@ -172,7 +145,10 @@ def test_side_slip_stays_at_roundoff_with_projection(integrator):
 def test_side_slip_without_projection_shrinks_with_the_order(integrator, order):
     slips = []
     for n in (1, 2):
-        yaw, v = (part := end_state(sled(), integrator, 0.02 / n, 5 * n, False))[2], part[5:]
+        yaw, v = (
+            (part := end_state(bladed_sled(), integrator, 0.02 / n, 5 * n, False))[2],
+            part[5:],
+        )
         slips.append(abs((-np.sin(yaw), np.cos(yaw), -0.1) @ v[:3]))
     assert slips[0] > 1e-12
     assert np.log2(slips[0] / slips[1]) > order - 0.2
@@ -180,7 +156,7 @@ def test_side_slip_without_projection_shrinks_with_the_order(integrator, order):
 
 @pytest.mark.slow
 def test_side_slip_and_energy_over_a_minute():
-    robot, constraints, q, v = sled()
+    robot, constraints, q, v = bladed_sled()
     simulation = kd.Simulation(robot, constraints, 0.01, 'rk4')
     simulation.reset(q, v)
     start = energy(robot, simulation.q, simulation.v)

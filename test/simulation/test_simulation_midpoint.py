@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The implicit midpoint rule: solved, reversible, and loud where it cannot be."""
 
-import functools
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from support.machines import four_bar, four_bar_coordinates, planar_2r, sled_with_arm
-from support.mechanisms import parallelogram
+from support.machines import planar_2r
+from support.mechanisms import bladed_sled, compiled, four_bar_loop, parallelogram
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import StepError
@@ -38,37 +36,14 @@ def arm():
     return robot, (), q, 50.0 * rng.uniform(-1, 1, robot.nv)
 
 
-def sled():
-    """Return a body on a blade with an arm."""
-    robot = sled_with_arm()
-    blade = (kd.constraints.no_side_slip(robot, -0.1),)
-    q, v = np.array([0.3, -0.2, 0.4, 0.5, -0.6]), np.array([0.5, 0.2, 0.9, 1.5, -1.0])
-    return robot, blade, q, kd.simulation.project(robot, blade, q, v, 0.0)[1]
-
-
-def linkage():
-    """Return the closed four-bar linkage."""
-    robot = four_bar()
-    loop = (kd.constraints.loop_closure(robot, 'coupler_end', 'rocker_end'),)
-    q = four_bar_coordinates(0.9)
-    return robot, loop, q, kd.simulation.project(robot, loop, q, np.array([1.4, 0, 0, 0]), 0.0)[1]
-
-
-SYSTEMS = {'arm': arm, 'sled': sled, 'linkage': linkage}
-
-
-@functools.cache
-def compiled(name):
-    """Return a system's compiled robot."""
-    robot, constraints, _, _ = SYSTEMS[name]()
-    return kd.compile(robot, constraints, cache=False)
+SYSTEMS = {'arm': arm, 'sled': bladed_sled, 'linkage': four_bar_loop}
 
 
 def engine_of(name, kind, projection):
     """Return the engine of a system's midpoint steps."""
     robot, constraints, _, _ = SYSTEMS[name]()
     if kind == 'compiled':
-        return compiled(name).engine('midpoint', projection)
+        return compiled(SYSTEMS[name]).engine('midpoint', projection)
     return kd.simulation.reference.ReferenceEngine(
         Load(robot), constraints, 'midpoint', projection
     )
@@ -93,7 +68,7 @@ def test_there_and_back(name, kind):
 @pytest.mark.parametrize('kind', ENGINES)
 def test_projection_is_reversible_to_the_error_of_a_step(kind):
     # documented: the ends of steps move by their error, of order h^3 each, h^2 in all
-    robot, _, q, v = linkage()
+    robot, _, q, v = four_bar_loop()
     engine, gaps = engine_of('linkage', kind, True), []
     for step, count in ((4e-3, 20), (2e-3, 40)):
         ahead = engine.advance(q, v, np.zeros(4), 0.0, step, count)
@@ -106,7 +81,7 @@ def test_projection_is_reversible_to_the_error_of_a_step(kind):
 @pytest.mark.parametrize('kind', ENGINES)
 def test_constraint_forces_do_no_work(kind):
     # T changes by the work of efforts and weight alone: v_m (M (v+ - v) + h (C v_m + g) - h tau)
-    robot, _, q, v = sled()
+    robot, _, q, v = bladed_sled()
     engine, tau, h = engine_of('sled', kind, False), np.linspace(0.3, -0.4, robot.nv), 0.02
     q_end, v_end = engine.advance(q, v, tau, 0.0, h, 1)
     middle = 0.5 * (v + v_end)

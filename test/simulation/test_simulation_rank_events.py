@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows that come on, drop or become singular within a step are named in the trajectory."""
 
-import functools
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from support.machines import X, inertia, revolute
-from support.mechanisms import parallelogram
+from support.mechanisms import compiled, parallelogram
 
 import kane_dynamics as kd
 
@@ -33,18 +31,11 @@ def braked():
 SYSTEMS = {'braked': braked, 'parallelogram': parallelogram}
 
 
-@functools.cache
-def compiled(name):
-    """Return a system's compiled robot."""
-    robot, rows, _, _ = SYSTEMS[name]()
-    return kd.compile(robot, rows, cache=False)
-
-
 def run(name, kind, integrator, duration, step):
     """Return a trajectory of one engine."""
     robot, rows, q, v = SYSTEMS[name]()
     if kind == 'compiled':
-        return compiled(name).simulate(q, v, duration, step=step, integrator=integrator)
+        return compiled(SYSTEMS[name]).simulate(q, v, duration, step=step, integrator=integrator)
     return kd.simulate(robot, q, v, duration, constraints=rows, step=step, integrator=integrator)
 
 
@@ -97,7 +88,7 @@ def test_steps_one_by_one_name_what_one_call_names():
     robot, rows, q, v = parallelogram()
     whole = run('parallelogram', 'compiled', 'rk4', 0.5, 1e-3)
     simulation = kd.Simulation(
-        robot, rows, 1e-3, 'rk4', engine=compiled('parallelogram').engine('rk4')
+        robot, rows, 1e-3, 'rk4', engine=compiled(SYSTEMS['parallelogram']).engine('rk4')
     )
     simulation.reset(q, v)
     for _ in range(100):

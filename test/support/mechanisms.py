@@ -1,13 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mechanisms whose rows repeat others at every state: one freedom more than rows promise."""
+"""Mechanisms with their rows and a state, most with one freedom more than rows promise."""
+
+import functools
 
 import numpy as np
 from scipy.optimize import brentq
 
 import kane_dynamics as kd
-from support.machines import Y, Z, at, inertia, revolute, turned
+from support.machines import (
+    Y,
+    Z,
+    at,
+    four_bar,
+    four_bar_coordinates,
+    inertia,
+    revolute,
+    sled_with_arm,
+    turned,
+)
 
 X_TURN = (1.0, 0.0, 0.0)
+
+
+@functools.cache
+def compiled(make):
+    """Return the compiled robot of what returns robot, constraints and a state; made once."""
+    robot, constraints, *_ = make()
+    return kd.compile(robot, constraints, cache=False)
+
+
+def bladed_sled():
+    """Return a body on a blade with an arm, its constraint, and a state on it."""
+    robot = sled_with_arm()
+    blade = (kd.constraints.no_side_slip(robot, -0.1),)
+    q, v = np.array([0.3, -0.2, 0.4, 0.5, -0.6]), np.array([0.5, 0.2, 0.9, 1.5, -1.0])
+    return robot, blade, q, kd.simulation.project(robot, blade, q, v, 0.0)[1]
+
+
+def four_bar_loop():
+    """Return the closed four-bar linkage, its constraint, and a state on it."""
+    robot = four_bar()
+    loop = (kd.constraints.loop_closure(robot, 'coupler_end', 'rocker_end'),)
+    q = four_bar_coordinates(0.9)
+    return robot, loop, q, kd.simulation.project(robot, loop, q, np.array([1.4, 0, 0, 0]), 0.0)[1]
 
 
 def parallelogram(start=0.9):
