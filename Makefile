@@ -80,7 +80,7 @@ aarch64: $(MADE)
 test: export OMP_NUM_THREADS := 1
 test: export OPENBLAS_NUM_THREADS := 1
 test: lint
-	$(BIN)/python -m pytest --durations=15
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=15
 
 lint: $(WITH_TESTS)
 	$(BIN)/ruff check .

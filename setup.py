@@ -100,6 +100,7 @@ setup(
         'test': [
             'codespell',
             'pytest',
+            'pytest-xdist',
             'hypothesis',
             'ruff',
             'mypy',

@@ -13,6 +13,17 @@ from support.checklist import (  # noqa: F401  (hooks)
 ROOT = Path(__file__).resolve().parents[1]
 
 
+@pytest.fixture(scope='session', autouse=True)
+def kernel_cache(request, tmp_path_factory):
+    """Keep the machine code of this run in a folder of its own, which its processes share."""
+    folder = tmp_path_factory.getbasetemp()
+    if hasattr(request.config, 'workerinput'):  # of pytest-xdist: below the folder of the run
+        folder = folder.parent
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv('XDG_CACHE_HOME', str(folder / 'cache'))
+        yield
+
+
 @pytest.fixture
 def rng():
     """Return a random generator with the same seed in every test."""

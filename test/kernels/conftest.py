@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled robots, each made once and shared by all tests."""
+"""Compiled robots, each made once and shared by all tests, and by all processes of a run."""
 
 import functools
 
@@ -12,7 +12,7 @@ import kane_dynamics as kd
 @functools.cache
 def _pair(name):
     case = kernel_cases.CASES[name]()
-    return case, kd.compile(case.robot, case.constraints, cache=False)
+    return case, kd.compile(case.robot, case.constraints)
 
 
 @pytest.fixture(scope='session')

@@ -75,24 +75,29 @@ def import_libraries():
         del sys.modules[name]
 
 
-def run_laws(laws, mutant):
+def run_law(law):
     """Return the exit status of pytest and its output, from this (child) process."""
     import pytest
 
-    if mutant is not None:
-        sys.meta_path.insert(0, MutantLoader(mutant))
-    output, status = io.StringIO(), PASSED
+    output = io.StringIO()
     with redirect_stdout(output), redirect_stderr(output):
-        for law in laws:
-            options = ('-x', '-q', '--no-header', '--tb=line', '-p', 'no:cacheprovider')
-            status = pytest.main([*LAWS[law], *options])
-            if status != PASSED:
-                break
+        options = ('-x', '-q', '--no-header', '--tb=line', '-p', 'no:cacheprovider')
+        status = pytest.main([*LAWS[law], *options])
     return int(status), output.getvalue()[-600:]
 
 
-def in_child(laws, mutant=None):
-    """Run laws in a forked child; return its status and output."""
+def outcome_of(mutant):
+    """Return exit status and output of the laws of a mutant, up to the first that sees it."""
+    sys.meta_path.insert(0, MutantLoader(mutant))
+    for law in FILES[mutant.file].split():
+        status, text = run_law(law)
+        if status != PASSED:
+            break
+    return status, text
+
+
+def in_child(function, *arguments):
+    """Return the exit status of a forked child and what its function returned, or None."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / 'report'
         child = os.fork()
@@ -101,13 +106,13 @@ def in_child(laws, mutant=None):
             try:
                 signal.alarm(LONGEST)
                 os.environ['XDG_CACHE_HOME'] = folder  # no machine code of another mutant
-                status, text = run_laws(laws, mutant)
-                report.write_text(text, encoding='utf-8')
+                report.write_text(json.dumps(function(*arguments)), encoding='utf-8')
+                status = 0
             finally:
                 os._exit(status)
         _, wait_status = os.waitpid(child, 0)
-        text = report.read_text(encoding='utf-8') if report.exists() else ''
-        return os.waitstatus_to_exitcode(wait_status), text
+        found = json.loads(report.read_text(encoding='utf-8')) if report.exists() else None
+        return os.waitstatus_to_exitcode(wait_status), found
 
 
 def main(count, first, stride):
@@ -119,10 +124,13 @@ def main(count, first, stride):
     def report(name, status, text):
         print(json.dumps({'name': name, 'status': status, 'text': text}), flush=True)
 
-    for law in list(LAWS)[first::stride]:
-        report(law, *in_child([law]))
+    laws = list(LAWS)[first::stride]
+    ended, outcomes = in_child(lambda: [run_law(law) for law in laws])
+    for law, outcome in zip(laws, outcomes or [(ended, '')] * len(laws), strict=True):
+        report(law, *outcome)
     for mutant in chosen(count)[first::stride]:
-        report(mutant.name, *in_child(FILES[mutant.file].split(), mutant))
+        ended, outcome = in_child(outcome_of, mutant)
+        report(mutant.name, *(outcome or (ended, '')))
 
 
 if __name__ == '__main__':

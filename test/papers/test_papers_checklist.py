@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of the papers' claims is complete, and what it prints is what was seen to pass."""
 
+import os
 import re
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
 from support.checklist import (
-    MARKED,
     ROOT,
     Claim,
     claims,
@@ -60,15 +62,18 @@ def test_a_claim_counts_when_a_test_of_it_passed_and_none_failed(passed, failed,
 
 
 def printed(verbosity=0, **names):
-    """Return what the hooks print after a run with these outcomes of one marked test."""
-    config = SimpleNamespace(stash=pytest.Stash(), get_verbosity=lambda: verbosity)
-    item = SimpleNamespace(
-        nodeid='test/a.py::test_x[one]', iter_markers=lambda name: [SimpleNamespace(args=(7, 8))]
-    )
-    pytest_collection_modifyitems(config, [item])
-    assert config.stash[MARKED] == {'test/a.py::test_x': {7, 8}}
-    stats = {k: [SimpleNamespace(nodeid=name) for name in v] for k, v in names.items()}
+    """Return what the hooks print after a run with these outcomes of tests of two claims."""
+    stats = {}
+    for outcome, given in names.items():
+        for name in given:
+            marks = [SimpleNamespace(args=(7, 8))] if name.startswith('test/a.py') else []
+            item = SimpleNamespace(
+                nodeid=name, user_properties=[], iter_markers=lambda _, found=marks: found
+            )
+            pytest_collection_modifyitems([item])
+            stats.setdefault(outcome, []).append(item)
     lines = []
+    config = SimpleNamespace(get_verbosity=lambda: verbosity)
     pytest_terminal_summary(SimpleNamespace(stats=stats, write_line=lines.append), config)
     return lines
 
@@ -80,6 +85,31 @@ def test_what_is_printed_at_the_end_of_a_run():
     assert 'not run: 1, 2, 3, 4, 5, 6, 9,' in line
     (line,) = printed(passed=[one], error=[two])
     assert line.startswith('papers checklist: 0 of 45 claims') and 'failed: 7, 8' in line
+
+
+@pytest.mark.parametrize('options', [(), ('-n', '2')])
+def test_the_line_is_the_same_from_several_processes(tmp_path, options):
+    (tmp_path / 'conftest.py').write_text(
+        'from support.checklist import *\n'
+        'def pytest_configure(config):\n'
+        "    config.addinivalue_line('markers', 'claim(number, ...): of the papers')\n"
+    )
+    (tmp_path / 'test_a.py').write_text(
+        'import pytest\n'
+        '@pytest.mark.claim(1, 2)\n@pytest.mark.parametrize("x", [0, 1])\ndef test_a(x): pass\n'
+        '@pytest.mark.claim(2, 3)\ndef test_b(): assert False\n'
+    )
+    if options:
+        pytest.importorskip('xdist')
+    done = subprocess.run(
+        [sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider', *options, str(tmp_path)],
+        env={**os.environ, 'PYTHONPATH': os.pathsep.join([str(ROOT / 'test'), *sys.path])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 'papers checklist: 1 of 45 claims tested (' in done.stdout
+    assert '; failed: 2, 3; not run: 4, 5, 6,' in done.stdout
 
 
 def test_nothing_is_printed_where_nothing_of_it_ran_or_pytest_is_quiet():

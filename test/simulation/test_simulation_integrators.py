@@ -154,18 +154,17 @@ def test_side_slip_without_projection_shrinks_with_the_order(integrator, order):
     assert np.log2(slips[0] / slips[1]) > order - 0.2
 
 
-@pytest.mark.slow
-def test_side_slip_and_energy_over_a_minute():
+def test_side_slip_and_energy_over_ten_seconds():
     robot, constraints, q, v = bladed_sled()
     simulation = kd.Simulation(robot, constraints, 0.01, 'rk4')
     simulation.reset(q, v)
     start = energy(robot, simulation.q, simulation.v)
-    for _ in range(60):
-        simulation.step(np.zeros(robot.nv), 100)
+    for _ in range(20):
+        simulation.step(np.zeros(robot.nv), 50)
         yaw = simulation.q[2]
         slip = (-np.sin(yaw), np.cos(yaw), -0.1) @ simulation.v[:3]
         assert abs(slip) < 1e-14 * (1.0 + np.abs(simulation.v).max())
-    # the error of rk4 adds up, (h w)^5 in each radian: 5e-7 of the kinetic energy in all
+    # the error of rk4, (h w)^5 in each radian, sways by 6e-7 of the kinetic energy
     change = energy(robot, simulation.q, simulation.v) - start
     assert abs(change) < 2e-6 * kd.kinetic_energy(robot, q, v)
 

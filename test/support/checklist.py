@@ -4,11 +4,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / 'test' / 'papers' / 'claims.txt'
-MARKED = pytest.StashKey()  # numbers of claims by test name, without parameters
+PROPERTY = 'claim'  # of a report: the number of a claim
 
 
 @dataclass(frozen=True)
@@ -51,22 +49,21 @@ def summary(table, marked, passed, failed):
     return f'papers checklist: {len(shown)} of {len(table)} claims tested ({"; ".join(remarks)})'
 
 
-def pytest_collection_modifyitems(config, items):
-    """Note which tests show which claims."""
-    marked = config.stash.setdefault(MARKED, {})
+def pytest_collection_modifyitems(items):
+    """Let the report of each test say which claims it shows, also from another process."""
     for item in items:
         for mark in item.iter_markers('claim'):
-            marked.setdefault(item.nodeid.partition('[')[0], set()).update(mark.args)
+            item.user_properties.extend((PROPERTY, number) for number in mark.args)
 
 
 def pytest_terminal_summary(terminalreporter, config):
     """Print the count, unless pytest is quiet or no test of a claim ran."""
-
-    def names(*outcomes):
-        reports = (r for outcome in outcomes for r in terminalreporter.stats.get(outcome, ()))
-        return {report.nodeid.partition('[')[0] for report in reports}
-
-    marked = config.stash.get(MARKED, {})
-    passed, failed = names('passed', 'xpassed'), names('failed', 'error')
-    if config.get_verbosity() >= 0 and (passed | failed) & set(marked):
+    passed, failed, marked = set(), set(), {}
+    for tests, outcomes in ((passed, ('passed', 'xpassed')), (failed, ('failed', 'error'))):
+        for report in (r for outcome in outcomes for r in terminalreporter.stats.get(outcome, ())):
+            test = report.nodeid.partition('[')[0]
+            tests.add(test)
+            numbers = {value for name, value in report.user_properties if name == PROPERTY}
+            marked.setdefault(test, set()).update(numbers)
+    if config.get_verbosity() >= 0 and any(marked.values()):
         terminalreporter.write_line(summary(claims(), marked, passed, failed))
