@@ -76,11 +76,13 @@ platforms:
 aarch64: $(MADE)
 	test/platforms/aarch64.sh $(VENV)-aarch64 $(BIN)/python
 
-# Small matrices: threads of the linear algebra only get into each other's way.
+# Small matrices: threads of the linear algebra only get into each other's way. The nodes, which
+# are processes of their own, get both cores when everything else is done.
 test: export OMP_NUM_THREADS := 1
 test: export OPENBLAS_NUM_THREADS := 1
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=15
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=15 --ignore=test/ros
+	$(BIN)/python -m pytest --durations=15 test/ros
 
 lint: $(WITH_TESTS)
 	$(BIN)/ruff check .

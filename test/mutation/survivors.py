@@ -13,6 +13,9 @@ REASONS = {
 }
 NAMES = {
     'SYMMETRIC': [
+        'algorithms/articulated_body.py ArticulatedInertia.wrench: product(self.mass, v) -> product(v, self.mass)',  # noqa: E501
+        'algorithms/articulated_body.py ArticulatedInertia.wrench: product(self.tensor, omega) -> product(omega, self.tensor)',  # noqa: E501
+        'algorithms/row_balance.py RowBalance._shared: product(row, other) -> product(other, row)',
         'algorithms/sparse_rows.py gram_matrix: product(a, b) -> product(b, a)',
         'algorithms/gauss.py s_bar: product(inertia.tensor, omega) -> product(omega, inertia.tensor)',  # noqa: E501
         'algorithms/gibbs_appell.py gibbs: product(psi(inertia), rate) -> product(rate, psi(inertia))',  # noqa: E501
@@ -57,11 +60,13 @@ NAMES = {
         'kernels/llvm/straight_line.py append_operation: -1.0 -> 1.0',
     ],
     'REPORTED': [
+        'simulation/reference.py ReferenceEngine.advance: t + n * h -> t - n * h',
         'simulation/reference.py ReferenceEngine.advance: t + k * h -> t - k * h',
         'simulation/reference.py ReferenceEngine._step: t + h -> t - h',
         'simulation/reference.py ReferenceEngine._step: t + h -> t - h (3)',
     ],
     'OPEN': [
+        'simulation/integrators.py rk4: t + h -> t - h',
         'algorithms/constrained_inverse.py constrained_effort: rows.matrix @ v - rows.velocity -> rows.matrix @ v + rows.velocity',  # noqa: E501
         'algorithms/constrained_inverse.py balanced_force: force - unit.T @ multipliers -> force + unit.T @ multipliers',  # noqa: E501
         'algorithms/methods/motion.py motion_of: rows.matrix @ v - rows.velocity -> rows.matrix @ v + rows.velocity',  # noqa: E501

@@ -114,4 +114,6 @@ def test_the_line_is_the_same_from_several_processes(tmp_path, options):
 
 def test_nothing_is_printed_where_nothing_of_it_ran_or_pytest_is_quiet():
     assert printed(passed=['test/other.py::test_x']) == []
+    broken = SimpleNamespace(stats={'error': [SimpleNamespace(nodeid='test/broken.py')]})
+    pytest_terminal_summary(broken, SimpleNamespace(get_verbosity=lambda: 0))
     assert printed(verbosity=-1, passed=['test/a.py::test_x[one]']) == []

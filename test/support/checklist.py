@@ -63,7 +63,8 @@ def pytest_terminal_summary(terminalreporter, config):
         for report in (r for outcome in outcomes for r in terminalreporter.stats.get(outcome, ())):
             test = report.nodeid.partition('[')[0]
             tests.add(test)
-            numbers = {value for name, value in report.user_properties if name == PROPERTY}
+            properties = getattr(report, 'user_properties', ())  # none if it was not collected
+            numbers = {value for name, value in properties if name == PROPERTY}
             marked.setdefault(test, set()).update(numbers)
     if config.get_verbosity() >= 0 and any(marked.values()):
         terminalreporter.write_line(summary(claims(), marked, passed, failed))
