@@ -93,6 +93,7 @@ setup(
             'mujoco',
             'sympy',
             'mpmath',
+            'quadprog',
             'example-robot-data',
             # Its data folder only; has wheels for Python 3.10 and 3.11, and its source needs gcc.
             f'pybullet; python_version < "3.12" and {ROS_PLATFORM}',

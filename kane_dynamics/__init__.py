@@ -14,6 +14,7 @@ from kane_dynamics import constraints, exceptions, simulation
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
+from kane_dynamics.algorithms.contact_motion import ContactMotion
 from kane_dynamics.algorithms.generalized_speeds import (
     GeneralizedSpeeds,
     defined_speeds,
@@ -30,7 +31,11 @@ from kane_dynamics.functions.consistent import (
     consistent_velocity,
     taken_rows,
 )
-from kane_dynamics.functions.constrained import constrained_inverse_dynamics, forward_dynamics
+from kane_dynamics.functions.constrained import (
+    constrained_inverse_dynamics,
+    forward_dynamics,
+    least_constraint,
+)
 from kane_dynamics.functions.principles import (
     gauss_function,
     gauss_gradient,
@@ -88,6 +93,7 @@ __all__ = [
     'Body',
     'CompiledRobot',
     'ConstrainedEffort',
+    'ContactMotion',
     'Cylindrical',
     'Dynamics',
     'EquationsOfMotion',
@@ -136,6 +142,7 @@ __all__ = [
     'integrate',
     'inverse_dynamics',
     'kinetic_energy',
+    'least_constraint',
     'load_urdf',
     'mass_matrix',
     'momentum',

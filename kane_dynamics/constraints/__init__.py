@@ -3,6 +3,7 @@
 
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row
 from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.constraints.contacts import joint_limit, point_contact
 from kane_dynamics.constraints.holonomic import holonomic
 from kane_dynamics.constraints.joints import coupling, lock
 from kane_dynamics.constraints.loops import loop_closure
@@ -20,11 +21,13 @@ __all__ = [
     'coupling',
     'differential_drive',
     'holonomic',
+    'joint_limit',
     'lock',
     'loop_closure',
     'no_side_slip',
     'nonlinear',
     'pfaffian',
+    'point_contact',
     'rolling_ball',
     'rolling_wheel',
 ]

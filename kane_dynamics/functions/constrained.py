@@ -20,8 +20,10 @@ from kane_dynamics.algorithms.constrained_inverse import (
     constrained_effort,
     term_switches,
 )
+from kane_dynamics.algorithms.contact_motion import ContactMotion, contact_motion
 from kane_dynamics.algorithms.external_wrenches import ExternalWrenches, external_force
 from kane_dynamics.algorithms.forward_dynamics import solve_by
+from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.algorithms.methods.motion import Motion
 from kane_dynamics.algorithms.newton_euler import TERMS
@@ -102,6 +104,51 @@ def forward_dynamics(
     efforts = efforts + external_force(robot, coordinates, external_wrenches)
     state = np.array(coordinates), np.array(velocity)
     return solve_by(method, robot, terms, *state, efforts, t, speeds)
+
+
+def least_constraint(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    constraints: Sequence[Constraint] = (),
+    contacts: Sequence[Constraint] = (),
+    *,
+    external_wrenches: ExternalWrenches = None,
+    time: float = 0.0,
+) -> ContactMotion:
+    r"""
+    Return accelerations under constraints, and contacts that push but do not pull.
+
+    Gauss's principle with inequalities: of all accelerations with :math:`A \dot v = b` and
+    :math:`C \dot v \ge d`, those of least constraint.
+
+    Parameters
+    ----------
+    robot, q, v, tau, constraints, external_wrenches, time
+        As for `forward_dynamics`.
+    contacts : sequence of Constraint
+        Closed contacts, which may open: `constraints.joint_limit`, `constraints.point_contact`, or
+        any others, read as C vdot >= d. Whether they are closed at this state is for the caller.
+
+    Raises
+    ------
+    InvalidInputError, NameNotFoundError, SingularMassMatrixError
+        As for `forward_dynamics`.
+    InconsistentConstraintsError
+        If constraints and contacts contradict each other; the message names the contacts.
+
+    """
+    place, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
+    t = as_number('time [s]', time)
+    rows = ConstraintSet.of(robot, constraints).rows(place, speeds, t)
+    bounds = ConstraintSet.of(robot, contacts).rows(place, speeds, t)
+    force = as_vector('tau', tau, robot.nv) - joint_friction(robot, speeds)
+    force = force + external_force(robot, place, external_wrenches)
+    terms = ReferenceTerms(robot, ConstraintSet(robot))
+    state = np.array(place), np.array(speeds)
+    mass, bias = terms.mass_matrix(state[0]), terms.bias_force(*state)
+    return contact_motion(mass, force - bias, rows, bounds)
 
 
 def constrained_inverse_dynamics(

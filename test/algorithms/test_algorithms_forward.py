@@ -172,3 +172,13 @@ def test_friction_and_armature_of_a_geared_follower():
         expected = sign * ((0.5 + 4 * 0.7) * 0.5 + 0.3 + 2 * 0.4)
         assert_allclose(kd.friction_force(robot, v), [expected], rtol=1e-15)
     assert_allclose(kd.mass_matrix(robot, [0.0]), [[1 + 0.2 + 4 * (1 + 0.1)]], rtol=1e-15)
+
+
+def test_violations_of_a_row_that_moves():
+    # Phi = q0 - 0.3 t - 0.1, so that v0 is to be 0.3
+    robot, q, v, tau = tree_and_state(2, 'planar')
+    ramp = kd.constraints.holonomic(robot, lambda q, t: q[0] - 0.3 * t - 0.1)
+    motion = kd.forward_dynamics(robot, q, v, tau, (ramp,), time=2.0)
+    assert_allclose(motion.velocity_violation, [v[0] - 0.3], rtol=0, atol=1e-15)
+    assert motion.velocity_residual == abs(motion.velocity_violation[0])
+    assert_allclose(motion.position_violation, [q[0] - 0.7], rtol=0, atol=1e-15)

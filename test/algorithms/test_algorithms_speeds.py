@@ -4,11 +4,14 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from support.calculus import along, derivative
+from support.calculus import along, derivative, relative
 from support.trees import random_state, tree_and_state
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.methods import METHODS, SPEED_METHODS
+from kane_dynamics.algorithms.methods.problem import Problem
+from kane_dynamics.algorithms.methods.speed_balance import mass_rate, speed_balance
+from kane_dynamics.algorithms.terms import ReferenceTerms
 from kane_dynamics.exceptions import InvalidInputError
 
 BASES = ('fixed', 'planar', 'floating')
@@ -52,6 +55,26 @@ def test_kinematical_equations_and_their_rates(seed, base):
     assert_allclose(found.bias, rate, rtol=0, atol=1e-10)
     W_rate = derivative(lambda s: speeds.matrices(path(s), t + s)[0])
     assert_allclose(found.W_rate, W_rate, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(('seed', 'base'), CASES)
+def test_the_rate_of_the_mass_matrix_in_generalized_speeds(seed, base):
+    robot, q, v, a = tree_and_state(seed, base)
+    speeds, _, _ = turning(robot, seed)
+    terms, t, path = (
+        ReferenceTerms(robot, kd.constraints.ConstraintSet(robot)),
+        0.7,
+        along(robot, q, v),
+    )
+    no_rows = terms.rows(q, v, t)
+    _, balance = speed_balance(Problem(terms, q, v, t, a, no_rows, speeds))
+
+    def mass(s):
+        W = speeds.matrices(path(s), t + s)[0]
+        return W.T @ kd.mass_matrix(robot, path(s)) @ W
+
+    # differences of order 8 of entries up to 100
+    assert relative(mass_rate(terms, q, v, balance), derivative(mass)) < 1e-9
 
 
 @pytest.mark.claim(30)

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import null_space
 from support.calculus import relative
 from support.constraint_cases import Scaled
-from support.machines import four_bar, four_bar_coordinates, shopping_cart
+from support.machines import four_bar, four_bar_coordinates, shopping_cart, sled_with_arm
 from support.wheeled_robots import ROBOTS, wheeled_robot
 
 import kane_dynamics as kd
@@ -180,6 +180,15 @@ def test_parts_of_the_result(problem):
     assert found.velocity_residual == pytest.approx(violation)
     assert violation > 1e-5
     assert 'effort=array' in repr(found)
+
+
+def test_speeds_beside_a_row_that_moves():
+    robot = sled_with_arm()
+    row = kd.constraints.pfaffian(robot, lambda q, t: np.eye(robot.nv)[3], lambda q, t: 0.3)
+    at_rest = np.zeros(robot.nv)
+    state = robot.neutral(), 0.5 * np.eye(robot.nv)[3], at_rest
+    found = kd.constrained_inverse_dynamics(robot, *state, (row,), robot.velocity_names)
+    assert found.velocity_residual == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize('weight', [1.0, 10.0])

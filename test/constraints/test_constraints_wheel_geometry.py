@@ -190,6 +190,15 @@ def test_wheels_may_turn_either_way_and_be_turned_by_printed_angles(axes):
     assert drive.side_slip.axle_offset == pytest.approx(0.15, abs=1e-15)
 
 
+def test_the_axle_does_not_depend_on_where_the_base_is_placed():
+    robot = cart()
+    base, *others = robot.bodies
+    moved = dataclasses.replace(base, placement=turned((0.0, 0.0, 1.0), 0.7) * at(0.4, -0.3, 0.1))
+    placed = dataclasses.replace(robot, bodies=(moved, *others))
+    drive = kd.constraints.differential_drive(placed, 'left_joint', 'right_joint', 0.1)
+    assert drive.side_slip.axle_offset == pytest.approx(0.15, abs=1e-15)
+
+
 def test_the_same_wheel_twice_is_said():
     with pytest.raises(ConstraintError, match="needs two wheels, got 'left_joint' twice"):
         kd.constraints.differential_drive(cart(), 'left_joint', 'left_joint')

@@ -33,6 +33,8 @@ class World:
         self.ball = kd.Robot(
             'ball', [kd.Body('ball', '', kd.Joint('ball', kd.Free()), inertia=inertia(1.0))]
         )
+        bar = kd.Body('bar', '', revolute('left', upper=1.0), inertia=inertia(1.0))
+        self.hinge = kd.Robot('hinge', [bar])
         self.of_arm = C.coupling(self.arm, *reversed(self.arm.joint_names), 0.5)
         self.fast = kd.compile(
             self.robot,
@@ -96,6 +98,7 @@ kd.inverse_dynamics robot q v a external_wrenches
 kd.forward_dynamics robot q v tau constraints method speeds external_wrenches time
 kd.constrained_inverse_dynamics robot q v a constraints actuated weights? known terms \
  external_wrenches time
+kd.least_constraint robot q v tau constraints contacts external_wrenches time
 kd.consistent_acceleration robot q v? a constraints known time
 kd.consistent_velocity robot q v constraints known time
 kd.integrate robot q v dt
@@ -138,6 +141,8 @@ constraints.holonomic robot phi label
 constraints.ConstraintSet robot constraints
 constraints.rolling_ball robot joint radius
 constraints.lock robot joint
+constraints.joint_limit robot joint side
+constraints.point_contact robot link point normal offset
 constraints.coupling robot joint master ratio offset
 constraints.loop_closure robot frame_a frame_b joint
 constraints.no_side_slip robot axle_offset
@@ -195,18 +200,19 @@ def _usual(w: World) -> dict[str, tuple[str, Any]]:
     values: dict[str, dict[str, Any]] = {
         'robot': {'robot': w.robot},
         'vector': dict(q=w.q, v=w.v, a=w.a, tau=w.tau, u=w.v, weights=np.ones(w.robot.nv)),
-        'constraints': {'constraints': [w.wheels]},
+        'constraints': {'constraints': [w.wheels], 'contacts': []},
         'number': dict(time=0.0, t=0.0, dt=0.1, mu=4e14, ratio=2.0, offset=0.1, axle_offset=0.1)
         | {'pitch': 0.1},
         'wrenches': dict.fromkeys(('external_wrenches', 'wrenches'), w.wrench),
-        'choice': dict(method='kane', integrator='rk4', base='fixed'),
+        'choice': dict(method='kane', integrator='rk4', base='fixed', side='upper'),
         'names': dict(actuated=wheels, known=wheels, terms=('gravity',), locked_joints=())
         | dict.fromkeys(('frames', 'payloads'), w.links[:1]),
         'labels': {'names': ()},
         'label': {'label': 'rows'},
         'speeds': {'speeds': w.speeds},
         'three': dict(centre=(0.0, 0.0, -1e7), vector=w.robot.gravity, gravity=(0.0, 0.0, -9.81))
-        | dict(com=(0.0, 0.0, 0.1), axis=(0.0, 0.0, 1.0)),
+        | dict(com=(0.0, 0.0, 0.1), axis=(0.0, 0.0, 1.0), point=(0.1, 0.0, 0.0))
+        | dict(normal=(0.0, 0.0, 1.0)),
         'tensor': dict.fromkeys(('inertia', 'tensor'), np.eye(3)),
         'mass': dict(mass=1.0, armature=0.1, damping=0.1, friction=0.1),
         'name': dict.fromkeys(('link', 'frame', 'frame_b'), w.links[-1])
@@ -236,6 +242,9 @@ def _special(w: World) -> dict[tuple[str, str], tuple[str, Any]]:
         ('kd.casadi_function', 'name'): ('choice', 'mass_matrix'),
         ('kd.export_c', 'name'): ('choice', 'mass_matrix'),
         ('robot.frame', 'name'): ('name', w.links[0]),
+        ('fast', 'time'): ('times', 0.0),
+        ('fast.forward_dynamics_derivatives', 'time'): ('number', 0.0),
+        ('constraints.joint_limit', 'robot'): ('robot', w.hinge),
         ('constraints.rolling_ball', 'robot'): ('robot', w.ball),
         ('constraints.rolling_ball', 'joint'): ('name', 'ball'),
         ('constraints.loop_closure', 'joint'): ('choice', 'ball'),
@@ -251,8 +260,7 @@ def _special(w: World) -> dict[tuple[str, str], tuple[str, Any]]:
     }
     for name, value in (('q', w.q), ('v', w.v), ('a', w.a), ('tau', w.tau)):
         special['fast', name] = ('rows', value)
-        for function in ('fast.forward_dynamics', 'fast.simulate'):
-            special[function, name] = ('vector', value)
+        special['fast.simulate', name] = ('vector', value)
         # Gauss's function needs inertia in every direction, which a wheeled base lacks
         for function in ('kd.gauss_function', 'kd.gauss_gradient'):
             special[function, 'robot'] = ('robot', kd.serial_chain(2))
@@ -350,6 +358,7 @@ def _wrong(kind: str, right: Any) -> dict[str, Any]:
         'gives nan': lambda *state: np.full((1, w.robot.nv), np.nan),
     }
     found: dict[str, dict[str, Any]] = {
+        'times': {what: x for what, x in number.items() if what != 'several'},
         'robot': {
             'none': None,
             'text': 'robot.urdf',

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The implicit midpoint rule: solved, reversible, and loud where it cannot be."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -10,7 +12,9 @@ from support.mechanisms import bladed_sled, compiled, four_bar_loop, parallelogr
 import kane_dynamics as kd
 from kane_dynamics.exceptions import StepError
 from kane_dynamics.model.load import Load
+from kane_dynamics.simulation.energy_balance import excess_gap
 from kane_dynamics.simulation.fixed_point import solve_fixed_point
+from kane_dynamics.simulation.integrators import INTEGRATORS
 
 ENGINES = ('reference', 'compiled')
 
@@ -127,6 +131,45 @@ def test_a_step_that_creates_energy_is_halved_where_asked(kind):
         taken = fast.fallbacks
         fast.simulate(q, v, 0.1, step=0.01, integrator='midpoint')
         assert fast.fallbacks == taken  # sound steps are those of the machine code
+
+
+def test_halves_of_a_step_follow_each_other(monkeypatch):
+    tried = []
+
+    def step(dynamics, q, v, tau, t, h):
+        tried.append((t, h))
+        if h > 0.3:
+            raise StepError('too long')
+        return q, v
+
+    robot, q, v = planar_2r(), np.zeros(2), np.ones(2)
+    make = kd.simulation.reference.ReferenceEngine
+    monkeypatch.setitem(INTEGRATORS, 'midpoint', step)
+    make(Load(robot), (), 'midpoint', False, halvings=2).advance(q, v, v, 2.0, 1.0, 1)
+    halves = [(2.0, 0.5), (2.0, 0.25), (2.25, 0.25), (2.5, 0.5), (2.5, 0.25), (2.75, 0.25)]
+    assert tried == [(2.0, 1.0), *halves]
+    with pytest.raises(StepError, match='too long'):
+        make(Load(robot), (), 'midpoint', False, halvings=1).advance(q, v, v, 2.0, 1.0, 1)
+
+
+def test_the_gap_of_the_energy_is_of_third_order():
+    # with efforts and armature; half the step leaves an eighth
+    robot, q, v, tau = arm()[0], arm()[2], 0.1 * arm()[3], 20.0 * np.cos(np.arange(7.0))
+    joints = [dataclasses.replace(body.joint, armature=0.5) for body in robot.bodies]
+    pairs = zip(robot.bodies, joints, strict=True)
+    bodies = [dataclasses.replace(body, joint=joint) for body, joint in pairs]
+    robot = kd.Robot('geared', bodies, robot.gravity)
+    engine = kd.simulation.reference.ReferenceEngine(Load(robot), (), 'midpoint', False)
+
+    def gap(h):
+        q_end, v_end = engine.advance(q, v, tau, 0.0, h, 1)
+        middle = 0.5 * (v + v_end)
+        states = [(q, v), (kd.integrate(robot, q, middle, 0.5 * h), middle), (q_end, v_end)]
+        return excess_gap(robot, *[(x.tolist(), y.tolist()) for x, y in states], h)
+
+    (long, sound), (short, _) = gap(2e-3), gap(1e-3)
+    assert long / short == pytest.approx(8.0, rel=0.1)
+    assert sound < 0.0
 
 
 def test_a_mechanism_stays_on_its_branch():

@@ -2,10 +2,12 @@
 """Joint stops: laws of an inelastic impact, whatever pushes, with every integrator."""
 
 import copy
+import dataclasses
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from support.machines import Y, inertia, revolute
 
 import kane_dynamics as kd
 from kane_dynamics.model.load import Load
@@ -70,6 +72,28 @@ def test_a_joint_that_is_pushed_without_end_rests_at_its_limit(integrator):
     assert stopped.hits > 20
     simulation.step([-1000.0, 0.0, 0.0], 5)
     assert simulation.q[0] < 0.499  # and it leaves freely
+
+
+def test_steps_of_the_inner_engine_follow_each_other(monkeypatch):
+    robot, times, corrections = arm(), [], []
+    still = Still(robot)
+    still.advance = lambda q, v, tau, t, h, n, log=None: (times.append((t, h, n)), (q, v))[1]
+    stopped = StoppedEngine(still, robot)
+    monkeypatch.setattr(stopped, '_stopped', lambda q, v, t: (corrections.append(t), (q, v))[1])
+    stopped.advance(np.full(3, 0.5), np.ones(3), np.zeros(3), 2.0, 0.25, 3)
+    assert times == [(2.0, 0.25, 1), (2.25, 0.25, 1), (2.5, 0.25, 1)]
+    assert corrections == [2.25, 2.5, 2.75]
+
+
+@pytest.mark.parametrize(('lower', 'upper'), [(-0.3, np.inf), (-np.inf, 0.3)])
+def test_a_stop_on_one_side(lower, upper):
+    joint = dataclasses.replace(revolute('turn', Y), lower=lower, upper=upper)
+    robot = kd.Robot('one side', [kd.Body('bar', '', joint, inertia=inertia(1.0, (0.1, 0, 0)))])
+    side = 1.0 if np.isfinite(upper) else -1.0
+    q, v = corrected(robot, np.array([0.4 * side]), np.array([2.0 * side]))
+    assert_allclose([q[0], v[0]], [0.3 * side, 0.0], rtol=0, atol=1e-12)
+    q, v = corrected(robot, np.array([-0.4 * side]), np.array([2.0 * side]))
+    assert_allclose([q[0], v[0]], [-0.4 * side, 2.0 * side])
 
 
 def test_one_joint_at_its_stop_is_the_inelastic_impact_of_the_textbook():

@@ -92,6 +92,11 @@ def wheeled(base='planar', **dynamics):
     return kd.Robot(f'{base}_wheel', bodies)
 
 
+def limited():
+    """Return a wheel on a caster that turns so far only."""
+    return wheeled('planar', lower=-0.4, upper=0.3)
+
+
 def rheonomic_rows(robot):
     """Return A(q, t) and b(q, t), nonlinear in both, of two rows."""
 
@@ -171,7 +176,7 @@ def joint_cases():
     """Return the cases whose rows speak of joints and frames, by name."""
     c = kd.constraints
     tree, q, v = _tree('floating')
-    bar = four_bar()
+    bar, fork = four_bar(), limited()
     A, b = rheonomic_rows(tree)
     return {
         'lock': Case(tree, c.lock(tree, 'helical_joint'), q, v),
@@ -203,6 +208,10 @@ def joint_cases():
             tree, c.loop_closure(tree, 'planar', 'anchor', 'revolute', (0, 0, -2)), q, v
         ),
         'hinge_door': _door(),
+        'joint_limit': Case(fork, c.joint_limit(fork, 'fork', 'upper'), *_state(fork)),
+        'point_contact': Case(
+            tree, c.point_contact(tree, 'tool', (0.1, -0.2, 0.3), (0.3, -1.0, 2.0), 0.2), q, v
+        ),
         'holonomic': Case(tree, c.holonomic(tree, rheonomic_guide, 'guide'), q, v, 0.6),
         'pfaffian': Case(tree, c.pfaffian(tree, A, b, 'user'), q, v, 0.6),
     }

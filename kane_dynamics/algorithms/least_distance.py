@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Gauss's principle with inequalities: the x nearest to a free one that rows allow and bound.
+
+.. math:: \min \tfrac12 (x - x_f)^T M (x - x_f), \quad A x = c, \quad C x \ge d
+
+In :math:`y = L^T (x - x_0)`, with M = L L' and x_0 the nearest x with A x = c, this is a least
+distance problem on what the rows A leave, :math:`\min |y|, G y \ge e`. Its dual is a nonnegative
+least squares problem (Lawson and Hanson, Solving Least Squares Problems, chapter 23), which an
+active set method solves exactly in finitely many steps; where it has a zero residual, its solution
+proves that the bounds contradict each other (Farkas). Accelerations and impulses of contacts that
+push but do not pull are such problems.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
+from kane_dynamics.typing import Floats, Indices
+
+# Residual of the dual problem below which no x satisfies the bounds: |y| would be 1e8 times the
+# distance of the bound that is furthest away.
+_CONTRADICTION = 1e-8
+# Length of a bound, of unit length before, that the rows A leave nothing of.
+_HELD = 1e-10
+# What a bound may be missed by, relative to the largest: two that meet from both sides are no
+# contradiction but for roundoff.
+_MET = 1e-9
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class LeastDistance:
+    """
+    The nearest x, or the bounds that contradict each other.
+
+    Parameters
+    ----------
+    x : ndarray, shape (nv,)
+        The solution; NaN where there is none.
+    multipliers : ndarray, shape (m,)
+        lambda of A x = c.
+    pushes : ndarray, shape (k,)
+        mu >= 0 of C x >= d, with M (x - x_f) = A' lambda + C' mu and mu' (C x - d) = 0.
+    active : ndarray of int
+        Bounds that push; independent, also where more hold with equality.
+    conflict : ndarray of int
+        Bounds that cannot hold together with the rows A; empty where there is a solution.
+
+    """
+
+    x: Floats
+    multipliers: Floats
+    pushes: Floats
+    active: Indices
+    conflict: Indices
+
+
+def nearest_above(
+    factor: Floats, A: Floats, free: Floats, c: Floats, C: Floats, d: Floats
+) -> LeastDistance:
+    """
+    Return the x nearest to `free` in the metric M = L L' with A x = c and C x >= d.
+
+    Parameters
+    ----------
+    factor : ndarray, shape (nv, nv)
+        L, lower triangular.
+    A : ndarray, shape (m, nv)
+        Independent rows.
+    free : ndarray, shape (nv,)
+        The point to be near.
+    c : ndarray, shape (m,)
+        Right side.
+    C, d : ndarray, shapes (k, nv), (k,)
+        Bounds; they may repeat each other.
+
+    """
+    start, multipliers = nearest(factor, A, free, c)
+    G, gap = _reduced(factor, A, C), d - C @ start
+    lengths = np.linalg.norm(G, axis=1)
+    held = lengths <= _HELD * np.linalg.norm(_in_metric(factor, C), axis=1)
+    scale = unit_scaling(np.where(held, 0.0, lengths))
+    G, e = np.where(held[:, None], 0.0, G) * scale[:, None], gap * scale
+    largest = np.abs(e).max(initial=0.0)
+    conflict = np.flatnonzero(held & (gap > _MET * (1.0 + np.abs(C) @ np.abs(start))))
+    if not conflict.size and (e[~held] > 0.0).any():
+        active, conflict = _pushing(G, np.where(held, -1.0, e / largest - _MET))
+    elif not conflict.size:
+        active = np.zeros(0, dtype=np.intp)
+    if conflict.size:
+        nothing = np.full(len(free), np.nan)
+        none = np.zeros(0, dtype=np.intp)
+        return LeastDistance(nothing, 0.0 * multipliers, np.zeros(len(d)), none, conflict)
+    rows, sides = np.vstack([A, C[active]]), np.concatenate([c, d[active]])
+    x, forces = nearest(factor, rows, free, sides)
+    pushes = np.zeros(len(d))
+    pushes[active] = np.maximum(forces[len(A) :], 0.0)
+    return LeastDistance(x, forces[: len(A)], pushes, active, conflict)
+
+
+def _pushing(G: Floats, e: Floats) -> tuple[Indices, Indices]:
+    """Return the bounds that push at min |y|, G y >= e, or those that contradict each other."""
+    rows = np.vstack([G.T, e])
+    weights, residual = scipy.optimize.nnls(rows, np.eye(len(rows))[-1])
+    chosen = np.flatnonzero(weights > 0.0)
+    if residual <= _CONTRADICTION:
+        return chosen[:0], np.flatnonzero(weights > _MET * weights.max())
+    # y is along G' u; of bounds that repeat each other there, independent ones give it
+    forces, _ = scipy.optimize.nnls(G[chosen].T, G.T @ weights)
+    return chosen[forces > 0.0], chosen[:0]
+
+
+def _reduced(factor: Floats, A: Floats, C: Floats) -> Floats:
+    """Return C L'^-1 in an orthonormal basis of what the rows A leave."""
+    left = np.linalg.qr(_in_metric(factor, A).T, mode='complete')[0][:, len(A) :]
+    return np.asarray(_in_metric(factor, C) @ left, dtype=float)
+
+
+def _in_metric(factor: Floats, rows: Floats) -> Floats:
+    return np.asarray(scipy.linalg.solve_triangular(factor, rows.T, lower=True).T, dtype=float)
