@@ -227,22 +227,20 @@ class Dynamics(ABC):
         """Return accelerations, multipliers, constraint forces, rank and residuals."""
 
         def at(q: Floats, v: Floats, tau: Floats, t: Floats) -> Motion:
-            return self._motion(q, v, tau, float(t[0]), method, speeds)
+            if method == 'gauss' and speeds is None:
+                return self._by_gauss(q, v, tau, float(t[0]))
+            return self._by_method(method, speeds, q, v, tau, float(t[0]))
 
         blank, times = blank_motion(self.robot.nv, self.labels), as_times(time)
         return self._result('forward_dynamics', at, blank, q=q, v=v, tau=tau, time=times)
 
     @abstractmethod
-    def _motion(
-        self,
-        q: Floats,
-        v: Floats,
-        tau: Floats,
-        t: float,
-        method: str,
-        speeds: GeneralizedSpeeds | None,
-    ) -> Motion:
+    def _by_gauss(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         """Return the motion at one state."""
+
+    @abstractmethod
+    def _by_method(self, method: str, speeds: GeneralizedSpeeds | None, *state: Any) -> Motion:
+        """Return the motion at q, v, tau, t by another method than that of `_by_gauss`."""
 
     @abstractmethod
     def constraint_rows(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
@@ -410,15 +408,11 @@ class ReferenceDynamics(Dynamics):
         state = {'q': q, 'v': v, 'tau': tau, 'time': as_times(time)}
         return self._array('acceleration', vdot, (self.robot.nv,), out, **state)
 
-    def _motion(
-        self,
-        q: Floats,
-        v: Floats,
-        tau: Floats,
-        t: float,
-        method: str,
-        speeds: GeneralizedSpeeds | None,
-    ) -> Motion:
+    def _by_gauss(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
+        return forward_dynamics(self.robot, q, v, tau, self.constraints, time=t)
+
+    def _by_method(self, method: str, speeds: GeneralizedSpeeds | None, *state: Any) -> Motion:
+        q, v, tau, t = state
         rows = self.constraints
         return forward_dynamics(self.robot, q, v, tau, rows, method, speeds=speeds, time=t)
 

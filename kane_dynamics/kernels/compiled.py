@@ -166,21 +166,12 @@ class CompiledRobot(Dynamics):
         clock = (times,) if kernel.timed else ()
         return kernel.checked(q, v, tau, *clock, out=out)
 
-    def _motion(
-        self,
-        q: Floats,
-        v: Floats,
-        tau: Floats,
-        t: float,
-        method: str,
-        speeds: GeneralizedSpeeds | None,
-    ) -> Motion:
-        if method == 'gauss' and speeds is None:
-            return self._by_gauss(q, v, tau, t)
+    def _by_method(self, method: str, speeds: GeneralizedSpeeds | None, *state: Any) -> Motion:
         if not self._build.methods:
             raise InvalidInputError(
                 f"compile with methods=True for method {method!r}; without it there is 'gauss'"
             )
+        q, v, tau, t = state
         checked_coordinates(self.robot, q)
         return solve_by(method, self.robot, self._terms, q, v, tau, t, speeds)
 

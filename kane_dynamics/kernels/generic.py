@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.forward_dynamics import solve_motion
-from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.algorithms.methods.motion import Motion
 from kane_dynamics.algorithms.terms import Terms
 from kane_dynamics.constraints.base import Constraint
@@ -125,16 +124,6 @@ class LargeDynamics(ReferenceDynamics):
 
         return self._array('mass_matrix', mass, (self.robot.nv,) * 2, out, q=q)
 
-    def _motion(
-        self,
-        q: Floats,
-        v: Floats,
-        tau: Floats,
-        t: float,
-        method: str,
-        speeds: GeneralizedSpeeds | None,
-    ) -> Motion:
-        if method != 'gauss' or speeds is not None:
-            return super()._motion(q, v, tau, t, method, speeds)
+    def _by_gauss(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         rows, mass = self.constraint_rows(q, v, t), self.mass_matrix(q)
         return solve_motion(self.robot, rows, mass, self.bias_force(q, v), v, tau)
