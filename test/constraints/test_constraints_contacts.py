@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from support.constraint_cases import free_body, limited
+from support.constraint_cases import CASES, free_body, limited, rows_at
 from support.machines import Y, at, inertia, revolute
 from support.trees import random_state, tree_and_state
 
@@ -111,6 +111,15 @@ def test_random_robots_under_rows_and_contacts(seed, base):
     assert np.abs(motion.pushes * gap).max() < SOLVED * scale**2
     force = A.matrix.T @ motion.multipliers + C.matrix.T @ motion.pushes
     assert_allclose(motion.constraint_force, force, rtol=0, atol=SOLVED * scale)
+
+
+def test_the_distance_of_a_point_from_a_plane():
+    case = CASES['point_contact']
+    pose = kd.forward_kinematics(case.robot, case.q).pose('tool')
+    point = pose.position() + pose.rotation_matrix() @ (0.1, -0.2, 0.3)
+    normal = np.array([0.3, -1.0, 2.0])
+    expected = normal @ point / np.linalg.norm(normal) - 0.2
+    assert rows_at(case).positions == (pytest.approx(expected, abs=1e-14),)
 
 
 def test_contacts_that_contradict_each_other_are_named():

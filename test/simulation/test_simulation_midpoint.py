@@ -133,23 +133,36 @@ def test_a_step_that_creates_energy_is_halved_where_asked(kind):
         assert fast.fallbacks == taken  # sound steps are those of the machine code
 
 
-def test_halves_of_a_step_follow_each_other(monkeypatch):
-    tried = []
+@pytest.mark.parametrize(
+    ('halvings', 'sound_until', 'tried'),
+    [
+        (2, 0.0, [(0.0, 0.5), (0.0, 0.25), (0.25, 0.25), (0.5, 0.5), (0.5, 0.25), (0.75, 0.25)]),
+        (1, 0.0, [(0.0, 0.5)]),
+        (1, 0.5, [(0.0, 0.5), (0.5, 0.5)]),
+        (0, 0.0, []),
+    ],
+)
+def test_halves_of_a_step_follow_each_other(monkeypatch, halvings, sound_until, tried):
+    # steps longer than 0.3 s fail, but for those that end early
+    calls = []
 
     def step(dynamics, q, v, tau, t, h):
-        tried.append((t, h))
-        if h > 0.3:
+        calls.append((t, h))
+        if h > 0.3 and t + h > sound_until:
             raise StepError('too long')
         return q, v
 
     robot, q, v = planar_2r(), np.zeros(2), np.ones(2)
-    make = kd.simulation.reference.ReferenceEngine
     monkeypatch.setitem(INTEGRATORS, 'midpoint', step)
-    make(Load(robot), (), 'midpoint', False, halvings=2).advance(q, v, v, 2.0, 1.0, 1)
-    halves = [(2.0, 0.5), (2.0, 0.25), (2.25, 0.25), (2.5, 0.5), (2.5, 0.25), (2.75, 0.25)]
-    assert tried == [(2.0, 1.0), *halves]
-    with pytest.raises(StepError, match='too long'):
-        make(Load(robot), (), 'midpoint', False, halvings=1).advance(q, v, v, 2.0, 1.0, 1)
+    steps = kd.simulation.reference.ReferenceEngine(
+        Load(robot), (), 'midpoint', False, halvings=halvings
+    )
+    if halvings == 2:
+        steps.advance(q, v, v, 0.0, 1.0, 1)
+    else:
+        with pytest.raises(StepError, match='too long'):
+            steps.advance(q, v, v, 0.0, 1.0, 1)
+    assert calls == [(0.0, 1.0), *tried]
 
 
 def test_the_gap_of_the_energy_is_of_third_order():
