@@ -44,11 +44,7 @@ KINDS = (
 def angle_rates(q: Sequence[Any], t: Any) -> list[list[Any]]:
     """Return W of qdot = W u with u = omega . c_i (50); singular at sin(q2) = 0."""
     s2, c2, s3, c3 = sin(q[1]), cos(q[1]), sin(q[2]), cos(q[2])
-    return [
-        [-c3 / s2, s3 / s2, 0.0],
-        [s3, c3, 0.0],
-        [c2 * c3 / s2, -c2 * s3 / s2, 1.0],
-    ]
+    return [[-c3 / s2, s3 / s2, 0.0], [s3, c3, 0.0], [c2 * c3 / s2, -c2 * s3 / s2, 1.0]]
 
 
 @dataclass(frozen=True)
@@ -163,11 +159,7 @@ def graphs(wrist: Wrist) -> dict[str, ca.Function]:
     ball = kd.casadi_function(wrist.ball, 'forward_dynamics')
     turned = ca.vertcat(*quaternion_of(angles))
     W = ca.vertcat(*[ca.horzcat(*row) for row in angle_rates(angles, 0.0)])
-    results = {
-        'A dynamics': hinges(q, u, efforts),
-        '(50)': W @ u,
-        '(49)': ball(turned, u, moment),
-    }
+    results = {'A dynamics': hinges(q, u, efforts), '(50)': W @ u, '(49)': ball(turned, u, moment)}
     return {
         name: ca.Function('graph', [q, u, T, F], [ca.cse(result)])
         for name, result in results.items()

@@ -86,11 +86,7 @@ class Dynamics(ABC):
         self._load.set_gravity(vector)
 
     def set_payload(
-        self,
-        frame: str,
-        mass: float,
-        com: ArrayLike = (0.0, 0.0, 0.0),
-        inertia: ArrayLike = POINT,
+        self, frame: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike = POINT
     ) -> None:
         """
         Set what a frame carries instead of what it carried; mass 0 takes it off.
@@ -518,10 +514,7 @@ _OF_FRAMES: dict[str, Callable[..., Floats]] = {
 
 
 def dynamics(
-    robot: Robot,
-    constraints: Sequence[Constraint] = (),
-    *,
-    frames: Sequence[str] | None = None,
+    robot: Robot, constraints: Sequence[Constraint] = (), *, frames: Sequence[str] | None = None
 ) -> Dynamics:
     """
     Return the dynamics of a robot under constraints by the reference algorithms.

@@ -10,10 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 # what each system lacks of what Linux has; a name that is None cannot be imported
-MODULES = {
-    'windows': ('fcntl', 'grp', 'pwd', 'resource', 'termios'),
-    'macos': (),
-}
+MODULES = {'windows': ('fcntl', 'grp', 'pwd', 'resource', 'termios'), 'macos': ()}
 FUNCTIONS = {
     'windows': ('fork', 'getuid', 'nice', 'register_at_fork', 'sched_getaffinity'),
     'macos': ('sched_getaffinity',),
@@ -47,10 +44,7 @@ print('fine')
 
 @pytest.mark.parametrize('system', ['windows', 'macos'])
 def test_core_without_what_other_systems_lack(system, tmp_path):
-    code = CODE.format(
-        modules=MODULES[system],
-        functions=FUNCTIONS[system],
-    )
+    code = CODE.format(modules=MODULES[system], functions=FUNCTIONS[system])
     environment = {**os.environ, 'PYTHONPATH': str(ROOT), 'XDG_CACHE_HOME': str(tmp_path)}
     done = subprocess.run(
         [sys.executable, '-c', code],

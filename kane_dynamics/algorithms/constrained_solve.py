@@ -13,12 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kane_dynamics.algebra.scalars import Scalar, absolute, is_zero, sqrt, where
-from kane_dynamics.algorithms.row_elimination import (
-    Solvable,
-    dot,
-    eliminate,
-    ratio,
-)
+from kane_dynamics.algorithms.row_elimination import Solvable, dot, eliminate, ratio
 from kane_dynamics.algorithms.sparse_ldl import TreeFactor, smaller
 from kane_dynamics.algorithms.sparse_rows import SparseRow, SparseRows, pull, times
 from kane_dynamics.constraints.row_selection import (

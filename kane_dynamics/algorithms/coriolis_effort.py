@@ -17,13 +17,7 @@ from kane_dynamics.algebra.dual_quaternion import DualQuaternion, dual_cross
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algorithms.newton_euler import inward, wrench_along
-from kane_dynamics.model.motion import (
-    AT_REST,
-    JointMotion,
-    along_axes,
-    body_twist,
-    joint_motion,
-)
+from kane_dynamics.model.motion import AT_REST, JointMotion, along_axes, body_twist, joint_motion
 from kane_dynamics.model.robot import WORLD, Robot
 
 Motions = tuple[DualQuaternion, DualQuaternion, DualQuaternion]

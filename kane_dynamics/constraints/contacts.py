@@ -17,14 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import (
-    Quaternion,
-    cross,
-    dot,
-    make_quaternion,
-    pure,
-    rotate,
-)
+from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, make_quaternion, pure, rotate
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.constraints.base import Row, projected_columns
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError

@@ -35,12 +35,7 @@ from kane_dynamics.algebra.quaternions import (
 from kane_dynamics.algebra.scalars import Scalar, sqrt
 from kane_dynamics.algebra.traced_numbers import is_traced
 from kane_dynamics.constraints.base import Row, projected_columns
-from kane_dynamics.constraints.contact_circle import (
-    LEAN_LIMIT,
-    Circle,
-    ball_circle,
-    wheel_circle,
-)
+from kane_dynamics.constraints.contact_circle import LEAN_LIMIT, Circle, ball_circle, wheel_circle
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.model.body import Vector
 from kane_dynamics.model.frame_motion import frame_motion

@@ -15,30 +15,17 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kane_dynamics.algebra.dual_quaternion import (
-    twist_from_vector,
-    vec6,
-)
+from kane_dynamics.algebra.dual_quaternion import twist_from_vector, vec6
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import dot, make_quaternion, pure, scale, vec3, vec4
 from kane_dynamics.algorithms.coriolis_effort import outward_along
-from kane_dynamics.algorithms.energy import (
-    body_kinetic_energy,
-    rotor_energy,
-)
+from kane_dynamics.algorithms.energy import body_kinetic_energy, rotor_energy
 from kane_dynamics.algorithms.friction import speed_drag, speed_friction
 from kane_dynamics.algorithms.momentum import moment_in_parent
 from kane_dynamics.algorithms.newton_euler import inward, outward
 from kane_dynamics.kernels.articulated_graph import THERE_BACK_THERE, articulated_body
-from kane_dynamics.kernels.body_groups import (
-    body_groups,
-)
-from kane_dynamics.kernels.group_codes import (
-    body_function,
-    fall_of,
-    group_code,
-    own_symbols,
-)
+from kane_dynamics.kernels.body_groups import body_groups
+from kane_dynamics.kernels.group_codes import body_function, fall_of, group_code, own_symbols
 from kane_dynamics.kernels.llvm.loop_spec import GroupCode, LoopSpec, TreePass
 from kane_dynamics.kernels.parameters import GRAVITY, INERTIA, carriers, load_places
 from kane_dynamics.kernels.trace import symbols

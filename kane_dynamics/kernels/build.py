@@ -26,12 +26,7 @@ from kane_dynamics.kernels.method_graphs import METHOD_GRAPHS
 from kane_dynamics.kernels.recording import EffortLaw, Recorder, record_step
 from kane_dynamics.kernels.selection import RowPlan
 from kane_dynamics.kernels.stepping import stepping_text
-from kane_dynamics.kernels.trace import (
-    DERIVATIVE_GRAPHS,
-    GRAPHS,
-    STEP_GRAPHS,
-    Tracer,
-)
+from kane_dynamics.kernels.trace import DERIVATIVE_GRAPHS, GRAPHS, STEP_GRAPHS, Tracer
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.simulation.integrators import INTEGRATORS
 

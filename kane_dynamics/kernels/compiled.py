@@ -31,11 +31,7 @@ from kane_dynamics.kernels.balance_graphs import (
     constrained_effort,
 )
 from kane_dynamics.kernels.build import STEPS, Build, step_name
-from kane_dynamics.kernels.derivatives import (
-    Derivatives,
-    of_forward_dynamics,
-    of_inverse_dynamics,
-)
+from kane_dynamics.kernels.derivatives import Derivatives, of_forward_dynamics, of_inverse_dynamics
 from kane_dynamics.kernels.engine import CompiledEngine
 from kane_dynamics.kernels.kernel_set import METHODS, PLAIN, KernelSet
 from kane_dynamics.kernels.method_terms import CompiledTerms
@@ -43,13 +39,7 @@ from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.kernels.recording import EffortLaw
 from kane_dynamics.kernels.selection import RowPlan
 from kane_dynamics.model.arguments import as_times
-from kane_dynamics.model.checks import (
-    as_choice,
-    as_mapping,
-    as_number,
-    as_vector,
-    index_of,
-)
+from kane_dynamics.model.checks import as_choice, as_mapping, as_number, as_vector, index_of
 from kane_dynamics.model.state import checked_coordinates
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.reference import check_halvings

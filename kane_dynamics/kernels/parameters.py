@@ -89,11 +89,7 @@ class Parameters(Load):
         self.values[:GRAVITY] = self.robot.gravity
 
     def set_payload(
-        self,
-        frame: str,
-        mass: float,
-        com: ArrayLike = (0.0, 0.0, 0.0),
-        inertia: ArrayLike = POINT,
+        self, frame: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike = POINT
     ) -> None:
         """Set what a frame carries; see `Load.set_payload`."""
         super().set_payload(frame, mass, com, inertia)

@@ -249,10 +249,7 @@ def traced_effort(
 
 
 def record_step(
-    recorder: Recorder,
-    integrate: Any,
-    projection: bool = False,
-    effort: EffortLaw | None = None,
+    recorder: Recorder, integrate: Any, projection: bool = False, effort: EffortLaw | None = None
 ) -> Program:
     """Return the program of one step: efforts of a law, an integrator, projections."""
     robot = recorder.robot

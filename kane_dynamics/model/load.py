@@ -11,13 +11,7 @@ from numpy.typing import ArrayLike
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_names
-from kane_dynamics.model.robot import (
-    POINT,
-    Robot,
-    loaded_inertias,
-    payload_inertia,
-    with_loads,
-)
+from kane_dynamics.model.robot import POINT, Robot, loaded_inertias, payload_inertia, with_loads
 from kane_dynamics.model.state import checked_robot
 
 
@@ -73,11 +67,7 @@ class Load:
         self.robot = self.robot.with_gravity(vector)
 
     def set_payload(
-        self,
-        frame: str,
-        mass: float,
-        com: ArrayLike = (0.0, 0.0, 0.0),
-        inertia: ArrayLike = POINT,
+        self, frame: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike = POINT
     ) -> None:
         """Set what a frame carries; parameters and errors as for `Dynamics.set_payload`."""
         self._bare.moving_body(frame)

@@ -19,10 +19,7 @@ SWITCH = ['true', 'false']
 PRESETS = ['nonholonomic', 'holonomic', 'tiago']
 _ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}  # a robot's matrices are too small to share out
 _COMMON: dict[str, dict[str, Any]] = {
-    'namespace': {
-        'default_value': '',
-        'description': 'Namespace of the nodes and their topics.',
-    },
+    'namespace': {'default_value': '', 'description': 'Namespace of the nodes and their topics.'},
     'frame_prefix': {
         'default_value': '',
         'description': 'Put before every frame name, r1/ for instance.',

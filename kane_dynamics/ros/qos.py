@@ -18,8 +18,6 @@ STATE = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 """Published states and results."""
 
 LATCHED = QoSProfile(
-    depth=1,
-    reliability=ReliabilityPolicy.RELIABLE,
-    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
 """robot_description: a late subscriber gets the last message."""

@@ -40,12 +40,7 @@ def fastest_decay(
 
 
 def check_damping(
-    robot: Robot,
-    constraints: ConstraintSet,
-    integrator: str,
-    q: Floats,
-    t: float,
-    h: float,
+    robot: Robot, constraints: ConstraintSet, integrator: str, q: Floats, t: float, h: float
 ) -> None:
     """
     Check that damping is not too stiff for steps of h [s] of an explicit integrator.

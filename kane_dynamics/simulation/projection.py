@@ -17,11 +17,7 @@ from kane_dynamics.model.state import checked_coordinates, checked_speeds
 
 
 def project(
-    robot: Robot,
-    constraints: Sequence[Constraint],
-    q: ArrayLike,
-    v: ArrayLike,
-    t: float = 0.0,
+    robot: Robot, constraints: Sequence[Constraint], q: ArrayLike, v: ArrayLike, t: float = 0.0
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """
     Return the nearest state with Phi(q, t) = 0 and A v = b0.

@@ -75,9 +75,7 @@ def test_one_undoes_the_other(rng):
 def test_time_dependent_constraint(rng):
     case = CASES['planar_2r']()
     law = kd.constraints.pfaffian(
-        case.robot,
-        lambda q, t: [1.0 + t, np.sin(q[0])],
-        lambda q, t: np.cos(2.0 * t) * q[1],
+        case.robot, lambda q, t: [1.0 + t, np.sin(q[0])], lambda q, t: np.cos(2.0 * t) * q[1]
     )
     fast = kd.compile(case.robot, (law,), derivatives=True, cache=False)
     q, v, tau = away_from_rest(case, rng)

@@ -248,10 +248,7 @@ def _special(w: World) -> dict[tuple[str, str], tuple[str, Any]]:
         ('constraints.rolling_ball', 'robot'): ('robot', w.ball),
         ('constraints.rolling_ball', 'joint'): ('name', 'ball'),
         ('constraints.loop_closure', 'joint'): ('choice', 'ball'),
-        ('constraints.nonlinear', 'phi'): (
-            'state function',
-            lambda q, v, t: [v[0] * v[0] - v[1]],
-        ),
+        ('constraints.nonlinear', 'phi'): ('state function', lambda q, v, t: [v[0] * v[0] - v[1]]),
         ('constraints.acceleration_form', 'A'): (
             'matrix function',
             lambda q, v, t: np.ones((1, w.robot.nv)),

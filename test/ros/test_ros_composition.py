@@ -68,8 +68,7 @@ def test_efforts_of_the_base_come_from_the_answers():
         answers={0: Answer(0.0, [7.0, 1.0]), 4: Answer(0.0, [8.0, 2.0])},  # none for 8
     )
     setup = SimpleNamespace(
-        motors=('base_x', 'arm'),
-        motion=SimpleNamespace(names=('base_x', 'arm')),
+        motors=('base_x', 'arm'), motion=SimpleNamespace(names=('base_x', 'arm'))
     )
     efforts = motor_efforts(setup, recording)
     assert_allclose(efforts, [[7.0, 0.1], [8.0, 0.2], [8.0, 0.3]], rtol=0, atol=0)

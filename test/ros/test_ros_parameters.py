@@ -63,10 +63,7 @@ def nodes(bench, tmp_path_factory):
 @pytest.mark.ros
 @pytest.mark.parametrize(
     ('case', 'words'),
-    [
-        ('unknown', "no parameter 'base_typ'; did you mean 'base_type'?"),
-        ('text', 'timeout.odom'),
-    ],
+    [('unknown', "no parameter 'base_typ'; did you mean 'base_type'?"), ('text', 'timeout.odom')],
 )
 def test_a_node_with_a_wrong_parameter_does_not_start(nodes, case, words):
     assert nodes[case].wait(60.0) == 1

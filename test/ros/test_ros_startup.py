@@ -149,8 +149,7 @@ def test_namespace_and_remapping(bench):
 
     bench.call(Trigger, '/left/kane_simulator/step')
     bench.until(
-        lambda: odom and joints,
-        each=lambda: bench.call(Trigger, '/left/kane_simulator/step'),
+        lambda: odom and joints, each=lambda: bench.call(Trigger, '/left/kane_simulator/step')
     )
     assert (odom[-1].header.frame_id, odom[-1].child_frame_id) == ('my_odom', 'my_base')
     assert bench.terminate(process) == 0

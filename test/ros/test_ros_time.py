@@ -43,9 +43,7 @@ def start_robot(bench, namespace, simulator, controller):
     prefix = {'frame_prefix': f'{namespace}/'}
     return (
         bench.start(
-            'simulator_node',
-            params={**SIMULATOR, **prefix, **simulator},
-            arguments=[*ns, *REMAP],
+            'simulator_node', params={**SIMULATOR, **prefix, **simulator}, arguments=[*ns, *REMAP]
         ),
         bench.start(
             'inverse_dynamics_node',

@@ -6,12 +6,7 @@ import itertools
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from support.machines import (
-    four_bar_coordinates,
-    inertia,
-    planar_2r,
-    prismatic,
-)
+from support.machines import four_bar_coordinates, inertia, planar_2r, prismatic
 from support.mechanisms import bladed_sled, compiled, four_bar_loop
 from support.trees import tree_and_state
 

@@ -92,7 +92,5 @@ def _keep_others_out() -> None:
 
 if hasattr(os, 'register_at_fork'):
     os.register_at_fork(
-        before=_inside.acquire,
-        after_in_parent=_inside.release,
-        after_in_child=_inside.release,
+        before=_inside.acquire, after_in_parent=_inside.release, after_in_child=_inside.release
     )

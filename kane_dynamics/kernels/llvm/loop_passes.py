@@ -44,12 +44,7 @@ def _cases(shape: LoopShape, function: LoopFunction, body: str) -> Iterator[tupl
 
 
 def _case(
-    shape: LoopShape,
-    function: LoopFunction,
-    g: int,
-    number: int,
-    place: str,
-    entering: list[str],
+    shape: LoopShape, function: LoopFunction, g: int, number: int, place: str, entering: list[str]
 ) -> list[str]:
     """Append a group's code of a pass, and return what leaves it."""
     group = shape.spec.groups[g]

@@ -214,10 +214,7 @@ def entries_supported() -> bool:
 
 
 def make_entry(
-    module: NativeModule,
-    name: str,
-    slow_path: Callable[..., Any],
-    parameters: NDArray[np.float64],
+    module: NativeModule, name: str, slow_path: Callable[..., Any], parameters: NDArray[np.float64]
 ) -> Callable[..., Any]:
     """
     Return a builtin function for the kernel.

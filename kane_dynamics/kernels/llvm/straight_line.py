@@ -22,12 +22,7 @@ from kane_dynamics.exceptions import UnsupportedOperationError
 # Products may be fused into sums and divisions by one value share a reciprocal.
 FLAGS = 'contract arcp nsz'
 
-_BINARY = {
-    ca.OP_ADD: 'fadd',
-    ca.OP_SUB: 'fsub',
-    ca.OP_MUL: 'fmul',
-    ca.OP_DIV: 'fdiv',
-}
+_BINARY = {ca.OP_ADD: 'fadd', ca.OP_SUB: 'fsub', ca.OP_MUL: 'fmul', ca.OP_DIV: 'fdiv'}
 _COMPARISONS = {ca.OP_LT: 'olt', ca.OP_LE: 'ole', ca.OP_EQ: 'oeq', ca.OP_NE: 'une'}
 _INTRINSICS = {
     ca.OP_SQRT: 'sqrt',
