@@ -17,7 +17,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
 ROOT = Path(__file__).resolve().parents[2]
-START_TIMEOUT = 90.0  # [s]: importing the package and discovery on a machine that is very busy
+START_TIMEOUT = 180.0  # [s]: importing the package and discovery on a machine that is very busy
 WORKER = int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw'))
 _numbers = itertools.count(os.getpid())
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)

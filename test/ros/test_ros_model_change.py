@@ -60,8 +60,8 @@ class Feeder:
         message = JointState(name=['shoulder', 'elbow'], position=[1.0, 0.2], velocity=[0.0] * 2)
         self.joints.publish(message)
 
-    def feed_until(self, condition, timeout=60.0):
-        return self.bench.until(condition, timeout, each=self.send, period=0.01)
+    def feed_until(self, condition):
+        return self.bench.until(condition, each=self.send, period=0.01)
 
 
 @pytest.fixture(scope='module')

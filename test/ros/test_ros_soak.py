@@ -64,7 +64,7 @@ def test_no_effort_without_a_fresh_state_and_none_that_is_not_finite(bench):
     soak.wait_for_the_first_efforts()
     for fault in FAULTS:
         if fault.action == 'describe again':  # a new model counts anew
-            bench.until(lambda: every_rejection_seen(soak), 120.0)
+            bench.until(lambda: every_rejection_seen(soak))
         soak.inject(fault, SECONDS)
     table = soak.table()
     assert soak.failures() == [], table

@@ -9,7 +9,7 @@ from ros_models import ROOT
 pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
 
 from nav_msgs.msg import Odometry
-from ros_bench import LATCHED
+from ros_bench import LATCHED, START_TIMEOUT
 from ros_models import PENDULUM_URDF as ARM
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -124,7 +124,7 @@ def test_autostart_can_be_left_to_a_lifecycle_manager(bench):
 )
 def test_wrong_arguments_end_the_process_with_one_clear_line(bench, arguments, words):
     process = bench.start('simulator_node', **arguments)
-    assert process.wait(90.0) == 1
+    assert process.wait(START_TIMEOUT) == 1
     log = process.log.read_text()
     assert 'cannot start' in log
     assert words in log
