@@ -20,6 +20,7 @@ from kane_dynamics.algorithms.generalized_speeds import (
     defined_speeds,
     generalized_speeds,
 )
+from kane_dynamics.algorithms.impact import Impact
 from kane_dynamics.algorithms.kinematics import Kinematics, forward_kinematics
 from kane_dynamics.algorithms.methods.motion import Motion
 from kane_dynamics.algorithms.orbit import orbital_wrenches, wrenches_at_com
@@ -34,6 +35,7 @@ from kane_dynamics.functions.consistent import (
 from kane_dynamics.functions.constrained import (
     constrained_inverse_dynamics,
     forward_dynamics,
+    impact,
     least_constraint,
 )
 from kane_dynamics.functions.principles import (
@@ -101,6 +103,7 @@ __all__ = [
     'Free',
     'GeneralizedSpeeds',
     'Helical',
+    'Impact',
     'Inertia',
     'Joint',
     'Kinematics',
@@ -139,6 +142,7 @@ __all__ = [
     'gibbs_function',
     'gibbs_gradient',
     'gravity_force',
+    'impact',
     'integrate',
     'inverse_dynamics',
     'kinetic_energy',

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from kane_dynamics.algorithms.least_distance import nearest_above
+from kane_dynamics.algorithms.least_distance import LeastDistance, nearest_above
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import ConstraintRows
-from kane_dynamics.constraints.row_selection import select_rows
+from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.exceptions import InconsistentConstraintsError
 from kane_dynamics.typing import Floats
 
@@ -87,25 +87,58 @@ def contact_motion(
     factor = cholesky_factor(mass_matrix)
     free = scipy.linalg.cho_solve((factor, True), force)
     selection = select_rows(rows, factor)
-    taken, C, d = selection.independent, bounds.matrix, bounds.acceleration
-    found = nearest_above(factor, taken.matrix, free, taken.acceleration, C, d)
-    if found.conflict.size:
-        names = [bounds.labels[k] for k in found.conflict]
-        missed = float((d - C @ free)[found.conflict].max())
-        raise InconsistentConstraintsError(
-            f'no acceleration keeps these contacts closed or opens them, with the constraints: '
-            f'{names}',
-            len(taken),
-            missed,
-        )
+    b, d = selection.independent.acceleration, bounds.acceleration
+    found = nearest_with_contacts('acceleration', free, selection, b, bounds, d)
     selection.check_accelerations(found.x)
     return ContactMotion(
         found.x,
         selection.shared(found.multipliers),
         found.pushes,
-        taken.matrix.T @ found.multipliers + C.T @ found.pushes,
-        np.asarray(C @ found.x - d, dtype=float),
+        selection.independent.matrix.T @ found.multipliers + bounds.matrix.T @ found.pushes,
+        np.asarray(bounds.matrix @ found.x - d, dtype=float),
         rows.labels,
         bounds.labels,
         tuple(bounds.labels[k] for k in found.active),
     )
+
+
+def nearest_with_contacts(
+    what: str,
+    free: Floats,
+    selection: RowSelection,
+    right_side: Floats,
+    bounds: ConstraintRows,
+    least: Floats,
+) -> LeastDistance:
+    """
+    Return the speeds or accelerations x nearest to free ones with A x = c and C x >= d.
+
+    Parameters
+    ----------
+    what : str
+        What x is, for the message.
+    free : ndarray, shape (nv,)
+        What it is to be near, in the metric of M.
+    selection : RowSelection
+        The rows A that are taken.
+    right_side : ndarray, shape (m,)
+        c of these.
+    bounds : ConstraintRows
+        The rows C.
+    least : ndarray, shape (k,)
+        d.
+
+    Raises
+    ------
+    InconsistentConstraintsError
+        If there is no such x; the message names the contacts that contradict each other.
+
+    """
+    A, C = selection.independent.matrix, bounds.matrix
+    found = nearest_above(selection.root, A, free, right_side, C, least)
+    if found.conflict.size:
+        names = [bounds.labels[k] for k in found.conflict]
+        missed = float((least - C @ free)[found.conflict].max())
+        message = f'under the constraints no {what} satisfies these contacts: {names}'
+        raise InconsistentConstraintsError(message, len(A), missed)
+    return found

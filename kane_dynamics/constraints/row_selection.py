@@ -194,9 +194,8 @@ def select_rows(rows: ConstraintRows, factor: Floats | None = None) -> RowSelect
     active = (sizes > VANISHED) & (sizes > ROUNDOFF_ROW * _largest(rows.owners, sizes))
     weights = _unit_factors(rows, sizes, active)
     metrics = [A * weights[:, None]]
-    scaling, root = weights, np.eye(nv)
+    scaling, root = weights, np.eye(nv) if factor is None else factor
     if factor is not None and count:
-        root = factor
         D: Floats = scipy.linalg.solve_triangular(factor, A.T, lower=True).T
         scaling = _unit_factors(rows, np.linalg.norm(D, axis=1), active)
         metrics.append(D * scaling[:, None])

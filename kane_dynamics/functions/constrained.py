@@ -24,12 +24,15 @@ from kane_dynamics.algorithms.contact_motion import ContactMotion, contact_motio
 from kane_dynamics.algorithms.external_wrenches import ExternalWrenches, external_force
 from kane_dynamics.algorithms.forward_dynamics import solve_by
 from kane_dynamics.algorithms.friction import joint_friction
+from kane_dynamics.algorithms.gauss import gauss_mass_matrix
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
+from kane_dynamics.algorithms.impact import Impact, resolve_impact
 from kane_dynamics.algorithms.methods.motion import Motion
-from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.algorithms.newton_euler import TERMS, newton_euler
 from kane_dynamics.algorithms.terms import ReferenceTerms
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.functions.consistent import taken_rows
 from kane_dynamics.model.checks import as_number, as_vector
 from kane_dynamics.model.robot import Robot
@@ -145,10 +148,60 @@ def least_constraint(
     bounds = ConstraintSet.of(robot, contacts).rows(place, speeds, t)
     force = as_vector('tau', tau, robot.nv) - joint_friction(robot, speeds)
     force = force + external_force(robot, place, external_wrenches)
-    terms = ReferenceTerms(robot, ConstraintSet(robot))
-    state = np.array(place), np.array(speeds)
-    mass, bias = terms.mass_matrix(state[0]), terms.bias_force(*state)
-    return contact_motion(mass, force - bias, rows, bounds)
+    bias = newton_euler(robot, place, speeds, [0.0] * robot.nv)
+    return contact_motion(gauss_mass_matrix(robot, place), force - bias, rows, bounds)
+
+
+def impact(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    constraints: Sequence[Constraint] = (),
+    contacts: Sequence[Constraint] = (),
+    restitution: float = 0.0,
+    *,
+    time: float = 0.0,
+) -> Impact:
+    """
+    Return the jump of the speeds where constraints are imposed or contacts close.
+
+    Impulses are the smallest that make the speeds satisfy A v = b0; those of contacts push, and
+    leave C v = -e C v of before, or more (Newton's restitution, all contacts at once).
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : array_like, shape (nq,)
+        Coordinates, which do not change.
+    v : array_like, shape (nv,)
+        Speeds before.
+    constraints : sequence of Constraint
+        All that hold from now on.
+    contacts : sequence of Constraint
+        Contacts that are closed, as for `least_constraint`.
+    restitution : float
+        e of the contacts, from 0 (none rebounds) to 1.
+    time : float
+        t of constraints that depend on time [s].
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong, a number is not finite, or e is not between 0 and 1.
+    SingularMassMatrixError
+        If some speed moves no mass.
+    InconsistentConstraintsError
+        If constraints and contacts contradict each other.
+
+    """
+    place, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
+    t, e = as_number('time [s]', time), as_number('restitution', restitution)
+    if not 0.0 <= e <= 1.0:
+        raise InvalidInputError(f'restitution: need a number from 0 to 1, got {e:g}')
+    rows = ConstraintSet.of(robot, constraints).rows(place, speeds, t)
+    bounds = ConstraintSet.of(robot, contacts).rows(place, speeds, t)
+    return resolve_impact(gauss_mass_matrix(robot, place), np.array(speeds), rows, bounds, e)
 
 
 def constrained_inverse_dynamics(

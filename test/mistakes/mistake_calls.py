@@ -99,6 +99,7 @@ kd.forward_dynamics robot q v tau constraints method speeds external_wrenches ti
 kd.constrained_inverse_dynamics robot q v a constraints actuated weights? known terms \
  external_wrenches time
 kd.least_constraint robot q v tau constraints contacts external_wrenches time
+kd.impact robot q v constraints contacts restitution time
 kd.consistent_acceleration robot q v? a constraints known time
 kd.consistent_velocity robot q v constraints known time
 kd.integrate robot q v dt
@@ -202,7 +203,7 @@ def _usual(w: World) -> dict[str, tuple[str, Any]]:
         'vector': dict(q=w.q, v=w.v, a=w.a, tau=w.tau, u=w.v, weights=np.ones(w.robot.nv)),
         'constraints': {'constraints': [w.wheels], 'contacts': []},
         'number': dict(time=0.0, t=0.0, dt=0.1, mu=4e14, ratio=2.0, offset=0.1, axle_offset=0.1)
-        | {'pitch': 0.1},
+        | {'pitch': 0.1, 'restitution': 0.5},
         'wrenches': dict.fromkeys(('external_wrenches', 'wrenches'), w.wrench),
         'choice': dict(method='kane', integrator='rk4', base='fixed', side='upper'),
         'names': dict(actuated=wheels, known=wheels, terms=('gravity',), locked_joints=())

@@ -34,6 +34,7 @@ NAMES = {
         'kernels/llvm/sines.py module: -1.4973849048591833e-33 -> 1.4973849048591833e-33',
     ],
     'BOUND': [
+        'algorithms/least_distance.py nearest_above: e / largest - _MET -> e / largest + _MET',
         'algorithms/least_distance.py nearest_above: 1.0 + np.abs(C) @ np.abs(start) -> 1.0 - np.abs(C) @ np.abs(start)',  # noqa: E501
         'algorithms/constrained_inverse.py _check_allowed: 1.0 + np.abs(rows.acceleration).max(initial=0.0) -> 1.0 - np.abs(rows.acceleration).max(initial=0.0)',  # noqa: E501
         'simulation/jump.py forecast: x + 0.5 * h * a -> x - 0.5 * h * a',

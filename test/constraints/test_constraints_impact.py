@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Impacts against answers by hand: stops, locks, grips, several contacts at once."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from support.machines import Y, Z, at, inertia, prismatic, revolute
+from support.trees import tree_and_state
+
+import kane_dynamics as kd
+from kane_dynamics.exceptions import InconsistentConstraintsError, InvalidInputError
+
+PRINTED = 1.1e-9  # of numbers with ten digits, and a few roundoffs
+SOLVED = 1e-10  # relative; condition of M up to 1e4
+C = kd.constraints
+
+
+def arm(**stop):
+    """Return two links of 3 and 2 kg, relative angles, in the plane z = 0."""
+    links = [inertia(3.0, (0.25, 0, 0), (0, 0, 0.07)), inertia(2.0, (0.2, 0, 0), (0, 0, 0.03))]
+    bodies = [
+        kd.Body('upper', '', revolute('q1'), inertia=links[0]),
+        kd.Body('lower', 'upper', revolute('q2', **stop), at(0.5, 0, 0), links[1]),
+    ]
+    return kd.Robot('arm', bodies, (0, 0, 0), {'tip': kd.Frame(1, at(0.4, 0, 0))})
+
+
+@pytest.mark.claim(38)
+@pytest.mark.parametrize(
+    ('e', 'push', 'u1', 'u2', 'loss'),
+    [
+        (0.0, 0.08203550296, 2.086982249, 0.0, 0.09844260355),
+        (0.5, 0.1230532544, 2.380473373, -1.2, 0.07383195266),
+        (1.0, 0.1640710059, 2.673964497, -2.4, 0.0),
+    ],
+)
+def test_an_arm_against_its_stop(e, push, u1, u2, loss):
+    robot = arm(lower=-3.0, upper=0.0)
+    stop = C.joint_limit(robot, 'q2', 'upper')
+    found = kd.impact(robot, [0.2, 0.0], [1.5, 2.4], (), (stop,), e)
+    assert_allclose(found.velocity, [u1, u2], rtol=0, atol=PRINTED)
+    assert_allclose([found.pushes[0], found.energy_loss], [push, loss], rtol=0, atol=PRINTED)
+    leaving = kd.impact(robot, [0.2, 0.0], [1.5, -2.4], (), (stop,), e)
+    assert_allclose(leaving.velocity, [1.5, -2.4], rtol=0, atol=1e-14)
+    assert leaving.active == ()
+
+
+@pytest.mark.parametrize(
+    ('joint', 'velocity', 'impulse', 'loss'),
+    [
+        ('q2', (0.5052867406, 0.0), 0.1583123397, 0.2453841265),
+        ('q1', (0.0, -0.2312534096), -0.6537344415, 0.3922406649),
+    ],
+)
+def test_a_joint_of_a_moving_arm_is_locked(joint, velocity, impulse, loss):
+    robot = arm()
+    found = kd.impact(robot, [0.3, 0.7], [1.2, -3.1], (C.lock(robot, joint),))
+    assert_allclose(found.velocity, velocity, rtol=0, atol=PRINTED)
+    numbers = [found.impulses[0], found.energy_loss]
+    assert_allclose(numbers, [impulse, loss], rtol=0, atol=PRINTED)
+    assert found.labels == (f'{joint}/lock',)
+
+
+def two_bodies():
+    """Return two free bodies whose frames meet in a grip, and their state before it."""
+    loads = [
+        inertia(12.0, (0, 0, 0), (0.5, 0.6, 0.8)),
+        inertia(4.0, (0, 0, 0), (0.02, 0.03, 0.04)),
+    ]
+    bodies = [
+        kd.Body(name, '', kd.Joint(name, kd.Free()), inertia=load)
+        for name, load in zip('AB', loads, strict=True)
+    ]
+    grips = {
+        'A grip': kd.Frame(0, at(0.45, 0.15, 0.25)),
+        'B grip': kd.Frame(1, at(-0.05, -0.05, -0.05)),
+    }
+    robot = kd.Robot('two', bodies, (0, 0, 0), grips)
+    q = np.r_[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.5, 0.2, 0.3, 1.0, 0.0, 0.0, 0.0]
+    of_a, of_b = (0.1, -0.2, 0.2, 0.3, 0.0, 0.1), (0.5, 0.0, -1.0, -0.4, 0.1, 0.0)
+    return robot, q, np.r_[of_a, of_b]
+
+
+def test_a_free_body_is_gripped():
+    robot, q, v = two_bodies()
+    found = kd.impact(robot, q, v, (C.loop_closure(robot, 'A grip', 'B grip'),))
+    turning = (-0.02889596374, -0.3294841355, 0.3612220304)
+    of_a = *turning, 0.1677724117, -0.02231995108, 0.03525928124
+    of_b = *turning, -0.003317235053, 0.1669598532, 0.1942221563
+    assert_allclose(found.velocity, [*of_a, *of_b], rtol=0, atol=PRINTED)
+    assert found.energy_loss == pytest.approx(0.5932328405, abs=PRINTED)
+    couple, impulse = found.impulses[:3], found.impulses[3:]  # on B at the grip
+    assert_allclose(impulse, (1.58673106, 0.2678394129, 0.7768886251), rtol=0, atol=2e-9)
+    assert_allclose(couple, (0.01487454133, 0.03060759767, -0.01149570113), rtol=0, atol=PRINTED)
+
+
+def balls(count=3):
+    """Return equal balls on a line, each touching the next one."""
+    bodies = [
+        kd.Body(f'ball_{k}', '', prismatic(f'x{k}'), inertia=inertia(1.0)) for k in range(count)
+    ]
+    robot = kd.Robot('cradle', bodies, (0, 0, 0))
+    gaps = tuple(
+        C.holonomic(robot, lambda q, t, k=k: q[k + 1] - q[k], f'gap {k}') for k in range(count - 1)
+    )
+    return robot, gaps
+
+
+@pytest.mark.parametrize(
+    ('e', 'velocity', 'pushes'),
+    [
+        (1.0, (-1 / 3, 2 / 3, 2 / 3), (4 / 3, 2 / 3)),
+        (0.5, (0.0, 0.5, 0.5), (1.0, 0.5)),
+        (0.0, (1 / 3, 1 / 3, 1 / 3), (2 / 3, 1 / 3)),
+    ],
+)
+def test_three_balls_that_touch(e, velocity, pushes):
+    robot, gaps = balls()
+    found = kd.impact(robot, np.zeros(3), [1.0, 0.0, 0.0], (), gaps, e)
+    assert_allclose(found.velocity, velocity, rtol=0, atol=1e-14)
+    assert_allclose(found.pushes, pushes, rtol=0, atol=1e-14)
+
+
+def test_a_ball_on_a_floor_that_rises():
+    # it comes with 1 m/s, the floor with 0.5 m/s: 1.5 m/s towards each other, 0.75 m/s after
+    robot, _ = balls(1)
+    floor = C.holonomic(robot, lambda q, t: q[0] - 0.5 * t)
+    found = kd.impact(robot, [0.5], [-1.0], (), (floor,), 0.5, time=1.0)
+    assert_allclose(found.velocity, [1.25], rtol=0, atol=1e-14)
+    assert_allclose(found.pushes, [2.25], rtol=0, atol=1e-14)
+
+
+def block(half_width, rate):
+    """Return a block 1 m high that lands on corner B while it turns about corner A."""
+    load = inertia(1.0, (0, 0, 0), (1.0, (half_width**2 + 0.25) / 3.0, 1.0))
+    bodies = [
+        kd.Body('x', '', prismatic('x')),
+        kd.Body('z', 'x', prismatic('z', Z)),
+        kd.Body('block', 'z', revolute('turn', Y), inertia=load),
+    ]
+    robot = kd.Robot('block', bodies)
+    corners = [(side * half_width, 0.0, -0.5) for side in (-1.0, 1.0)]
+    normals = tuple(C.point_contact(robot, 'block', corner) for corner in corners)
+    along = C.point_contact(robot, 'block', corners[1], (1.0, 0.0, 0.0))
+    v = np.array([0.5 * rate, -half_width * rate, rate])  # about A, at (-b, -h) from the centre
+    assert_allclose(
+        C.ConstraintSet(robot, normals).rows([0, 0.5, 0], v, 0.0).matrix[0] @ v, 0.0, atol=1e-15
+    )
+    return robot, np.array([0.0, 0.5, 0.0]), v, normals, along
+
+
+def test_a_narrow_block_rocks_on():
+    # Housner: both corners held would pull at A, so A leaves
+    robot, q, v, normals, along = block(0.2, 0.8)
+    found = kd.impact(robot, q, v, (along,), normals)
+    assert found.velocity[2] / v[2] == pytest.approx(0.7931034483, abs=PRINTED)
+    assert_allclose(found.pushes, [0.0, 0.2868965517], rtol=0, atol=PRINTED)
+    assert abs(found.impulses[0]) == pytest.approx(0.08275862069, abs=PRINTED)
+    leaving = normals[0].rows(robot, q, found.velocity, 0.0)[0].coefficients
+    speed = sum(x * found.velocity[k] for k, x in leaving.items())
+    assert speed == pytest.approx(0.2537931034, abs=PRINTED)
+
+
+def test_a_wide_block_stops():
+    robot, q, v, normals, along = block(0.8, 0.8)
+    found = kd.impact(robot, q, v, (along,), normals)
+    assert_allclose(found.velocity, 0.0, rtol=0, atol=1e-14)
+    assert_allclose(found.pushes, [0.04666666667, 0.5933333333], rtol=0, atol=PRINTED)
+    assert found.energy_loss == pytest.approx(0.3797333333, abs=PRINTED)
+
+
+@pytest.mark.claim(38)
+@pytest.mark.parametrize('seed', range(40))
+def test_random_impulses_against_the_equations_of_all_unknowns(seed):
+    """M (v+ - v) = A' Lambda, A v+ = b0 as one linear system, for five sets of rows each."""
+    robot, q, v, _ = tree_and_state(seed, ('fixed', 'planar', 'floating')[seed % 3])
+    rng, M = np.random.default_rng(seed), kd.mass_matrix(robot, q)
+    for count in range(1, min(6, robot.nv)):
+        A, b0 = rng.normal(size=(count, robot.nv)), rng.normal(size=count)
+        rows = C.pfaffian(robot, lambda q, t, A=A: A, lambda q, t, b0=b0: b0)
+        found = kd.impact(robot, q, v, (rows,))
+        whole = np.block([[M, -A.T], [A, np.zeros((count, count))]])
+        expected = np.linalg.solve(whole, np.r_[M @ v, b0])
+        scale = 1.0 + np.abs(expected).max()
+        got = np.r_[found.velocity, found.impulses]
+        assert_allclose(got, expected, rtol=0, atol=SOLVED * scale)
+        after = found.velocity
+        assert found.energy_loss == pytest.approx(0.5 * (v @ M @ v - after @ M @ after), rel=1e-9)
+
+
+@pytest.mark.parametrize('seed', range(20))
+def test_an_impact_never_gives_energy(seed):
+    robot, q, v, _ = tree_and_state(seed, 'floating')
+    rng, M = np.random.default_rng(seed), kd.mass_matrix(robot, q)
+    links = [body.name for body in robot.bodies]
+    contacts = tuple(
+        C.point_contact(robot, link, rng.uniform(-0.3, 0.3, 3), rng.normal(size=3))
+        for link in links
+    )
+    rows = C.pfaffian(robot, lambda q, t: rng.normal(size=robot.nv))
+    v = kd.consistent_velocity(robot, q, v, (rows,))
+    gap = C.ConstraintSet(robot, contacts).rows(q, v, 0.0).matrix
+    for e in (0.0, 0.4, 1.0):
+        found = kd.impact(robot, q, v, (rows,), contacts, e)
+        energy = 0.5 * v @ M @ v
+        assert found.energy_loss > -SOLVED * energy
+        assert (found.pushes >= 0.0).all()
+        least = gap @ (found.velocity + e * v)
+        assert least.min() > -SOLVED * (1.0 + np.abs(gap @ v).max())
+        assert np.abs(found.pushes * least).max() < SOLVED * (1.0 + found.pushes.max())
+    assert found.energy_loss == pytest.approx(0.0, abs=SOLVED * energy)  # e = 1
+
+
+def test_what_is_no_impact_is_refused():
+    robot, gaps = balls()
+    for wrong in (-0.1, 1.1):
+        with pytest.raises(InvalidInputError, match='restitution: need a number from 0 to 1'):
+            kd.impact(robot, np.zeros(3), np.zeros(3), (), gaps, wrong)
+    apart = C.pfaffian(robot, lambda q, t: [-1.0, 1.0, 0.0], lambda q, t: -1.0, 'closing')
+    with pytest.raises(InconsistentConstraintsError, match=r"no speed .* \['gap 0'\]"):
+        kd.impact(robot, np.zeros(3), np.zeros(3), (apart,), gaps)
