@@ -41,10 +41,11 @@ class TestEveryRobot:
 
     def test_forward_dynamics_and_motion(self, name, pair, rng):
         case, fast = pair(name)
+        before = fast.fallbacks
         for _ in range(STATES):
             q, v, tau = case.state(rng)
             agree(case.robot, case.constraints, fast, q, v, tau)
-        assert fast.fallbacks == 0
+        assert fast.fallbacks == before
 
     def test_special_states(self, name, pair):
         # at rest in the neutral configuration; friction has its jump at v = 0

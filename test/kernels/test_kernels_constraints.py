@@ -66,9 +66,10 @@ class TestTwoWheelsOnOneAxle:
 def test_planar_loop_keeps_half_of_its_rows(pair, rng):
     case, fast = pair('linkage')
     assert rows_kept(fast) == 3
+    before = fast.fallbacks
     for _ in range(10):
         agree(case.robot, case.constraints, fast, *case.state(rng))
-    assert fast.fallbacks == 0
+    assert fast.fallbacks == before
 
 
 def test_loop_in_a_tilted_plane():
