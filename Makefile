@@ -39,7 +39,7 @@ endif
 unexport AMENT_PREFIX_PATH COLCON_PREFIX_PATH PYTHONHOME PYTHONPATH RMW_IMPLEMENTATION
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-.PHONY: demo test bench validate laws mutants soak stress platforms aarch64 lint clean help
+.PHONY: demo test tests-of-nodes other-tests bench validate laws mutants soak stress platforms aarch64 lint clean help
 .DEFAULT_GOAL := demo
 
 help:
@@ -76,13 +76,18 @@ platforms:
 aarch64: $(MADE)
 	test/platforms/aarch64.sh $(VENV)-aarch64 $(BIN)/python
 
-# Small matrices: threads of the linear algebra only get into each other's way. The nodes, which
-# are processes of their own, get both cores when everything else is done.
+# Small matrices: threads of the linear algebra only get into each other's way. The nodes mostly
+# wait: their tests run one after the other, beside all others.
 test: export OMP_NUM_THREADS := 1
 test: export OPENBLAS_NUM_THREADS := 1
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=15 --ignore=test/ros
+	$(MAKE) --output-sync=target -j 2 tests-of-nodes other-tests
+
+tests-of-nodes: $(WITH_TESTS)
 	$(BIN)/python -m pytest --durations=15 test/ros
+
+other-tests: $(WITH_TESTS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=15 --ignore=test/ros
 
 lint: $(WITH_TESTS)
 	$(BIN)/ruff check .

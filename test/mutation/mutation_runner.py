@@ -118,6 +118,12 @@ def in_child(function, *arguments):
         return os.waitstatus_to_exitcode(wait_status), found
 
 
+def laws_of(some):
+    """Return the laws that some mutants are to break."""
+    asked = {law for mutant in some for law in FILES[mutant.file].split()}
+    return [law for law in LAWS if law in asked]
+
+
 def main(count, first, stride):
     """Run the laws, then the mutants, and report on each."""
     os.chdir(PACKAGE.parent)
@@ -127,7 +133,7 @@ def main(count, first, stride):
     def report(name, status, text):
         print(json.dumps({'name': name, 'status': status, 'text': text}), flush=True)
 
-    laws = list(LAWS)[first::stride]
+    laws = laws_of(chosen(count))[first::stride]
     ended, outcomes = in_child(lambda: [run_law(law) for law in laws])
     for law, outcome in zip(laws, outcomes or [(ended, '')] * len(laws), strict=True):
         report(law, *outcome)
