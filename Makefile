@@ -48,7 +48,9 @@ help:
 demo: $(WITH_ROS) $(if $(filter tiago,$(ROBOT)),$(WITH_ROBOTS))
 	$(BIN)/kane-dynamics demo --robot $(ROBOT)
 
+# Eigen: for the rows of Pinocchio in C++, which are built where there is a compiler.
 bench: $(WITH_TESTS)
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet cmeel-eigen
 	$(BIN)/python -m studies.speed
 
 validate: $(WITH_TESTS)
