@@ -80,21 +80,20 @@ def nearest_above(
 
     """
     start, multipliers = nearest(factor, A, free, c)
-    G, gap = _reduced(factor, A, C), d - C @ start
+    bounds, gap = _in_metric(factor, C), d - C @ start
+    G = bounds @ _left_free(_in_metric(factor, A))
     lengths = np.linalg.norm(G, axis=1)
-    held = lengths <= _HELD * np.linalg.norm(_in_metric(factor, C), axis=1)
+    held = lengths <= _HELD * np.linalg.norm(bounds, axis=1)
     scale = unit_scaling(np.where(held, 0.0, lengths))
     G, e = np.where(held[:, None], 0.0, G) * scale[:, None], gap * scale
     largest = np.abs(e).max(initial=0.0)
+    active = np.zeros(0, dtype=np.intp)
     conflict = np.flatnonzero(held & (gap > _MET * (1.0 + np.abs(C) @ np.abs(start))))
     if not conflict.size and (e[~held] > 0.0).any():
         active, conflict = _pushing(G, np.where(held, -1.0, e / largest - _MET))
-    elif not conflict.size:
-        active = np.zeros(0, dtype=np.intp)
     if conflict.size:
         nothing = np.full(len(free), np.nan)
-        none = np.zeros(0, dtype=np.intp)
-        return LeastDistance(nothing, 0.0 * multipliers, np.zeros(len(d)), none, conflict)
+        return LeastDistance(nothing, 0.0 * multipliers, np.zeros(len(d)), active, conflict)
     rows, sides = np.vstack([A, C[active]]), np.concatenate([c, d[active]])
     x, forces = nearest(factor, rows, free, sides)
     pushes = np.zeros(len(d))
@@ -114,10 +113,10 @@ def _pushing(G: Floats, e: Floats) -> tuple[Indices, Indices]:
     return chosen[forces > 0.0], chosen[:0]
 
 
-def _reduced(factor: Floats, A: Floats, C: Floats) -> Floats:
-    """Return C L'^-1 in an orthonormal basis of what the rows A leave."""
-    left = np.linalg.qr(_in_metric(factor, A).T, mode='complete')[0][:, len(A) :]
-    return np.asarray(_in_metric(factor, C) @ left, dtype=float)
+def _left_free(rows: Floats) -> Floats:
+    """Return an orthonormal basis of what independent rows leave, as columns."""
+    basis: Floats = np.linalg.qr(rows.T, mode='complete')[0]
+    return basis[:, len(rows) :]
 
 
 def _in_metric(factor: Floats, rows: Floats) -> Floats:

@@ -23,12 +23,11 @@ from kane_dynamics.algorithms.constrained_inverse import (
 from kane_dynamics.algorithms.contact_motion import ContactMotion, contact_motion
 from kane_dynamics.algorithms.external_wrenches import ExternalWrenches, external_force
 from kane_dynamics.algorithms.forward_dynamics import solve_by
-from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.algorithms.impact import Impact, resolve_impact
 from kane_dynamics.algorithms.methods.motion import Motion
-from kane_dynamics.algorithms.newton_euler import TERMS, newton_euler
+from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
 from kane_dynamics.algorithms.terms import ReferenceTerms
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
@@ -146,10 +145,9 @@ def least_constraint(
     t = as_number('time [s]', time)
     rows = ConstraintSet.of(robot, constraints).rows(place, speeds, t)
     bounds = ConstraintSet.of(robot, contacts).rows(place, speeds, t)
-    force = as_vector('tau', tau, robot.nv) - joint_friction(robot, speeds)
-    force = force + external_force(robot, place, external_wrenches)
-    bias = newton_euler(robot, place, speeds, [0.0] * robot.nv)
-    return contact_motion(gauss_mass_matrix(robot, place), force - bias, rows, bounds)
+    force = as_vector('tau', tau, robot.nv) + external_force(robot, place, external_wrenches)
+    force = force - required_effort(robot, place, speeds, [0.0] * robot.nv)
+    return contact_motion(gauss_mass_matrix(robot, place), force, rows, bounds)
 
 
 def impact(
