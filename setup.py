@@ -88,12 +88,15 @@ setup(
         'ros': [f'{wheel}; {ROS_PLATFORM}' for wheel in ROS_WHEELS],
         'robots': ['example-robot-data'],
         'symbolic': ['sympy'],
+        'cones': ['clarabel'],
+        'view': ['viser'],
         'oracle': [
             'pin',
             'mujoco',
             'sympy',
             'mpmath',
             'quadprog',
+            'clarabel',
             'example-robot-data',
             # Its data folder only; has wheels for Python 3.10 and 3.11, and its source needs gcc.
             f'pybullet; python_version < "3.12" and {ROS_PLATFORM}',
@@ -101,7 +104,9 @@ setup(
         'test': [
             'codespell',
             'pytest',
+            'pytest-rerunfailures',
             'pytest-xdist',
+            'viser',
             'hypothesis',
             'ruff',
             'mypy',

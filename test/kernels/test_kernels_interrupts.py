@@ -106,16 +106,17 @@ def test_an_exception_waits_for_the_threads_at_work_and_stops_the_rest(two_cores
 
 @needs_alarms
 def test_more_exceptions_while_waiting(two_cores, alarms):
-    main, helping = threading.current_thread(), threading.Event()
+    main, helping, leave = threading.current_thread(), threading.Event(), threading.Event()
     ended = []
 
     def part(first, health, begin, end):
         if threading.current_thread() is main:
             assert helping.wait(10)
+            threading.Timer(0.1, leave.set).start()
             alarms(0.001, 0.002)
             time.sleep(10)
         helping.set()
-        time.sleep(0.3)
+        assert leave.wait(10)
         ended.append(begin)
 
     try:
