@@ -123,6 +123,10 @@ class ProjectionError(KaneDynamicsError, ArithmeticError):
     """The coordinates could not be brought back onto the holonomic constraints."""
 
 
+class ContactError(KaneDynamicsError, ArithmeticError):
+    """Closed contacts with dry friction have no consistent forces, as in Painleve's paradox."""
+
+
 class StepError(KaneDynamicsError, ArithmeticError):
     """A time step has no solution, or one that creates energy; it is too long for the motion."""
 

@@ -4,6 +4,13 @@
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.contacts import joint_limit, point_contact
+from kane_dynamics.constraints.dry_friction import (
+    Contact,
+    contact,
+    point_slip,
+    rolling_contact,
+    traction,
+)
 from kane_dynamics.constraints.holonomic import holonomic
 from kane_dynamics.constraints.joints import coupling, lock
 from kane_dynamics.constraints.loops import loop_closure
@@ -16,8 +23,10 @@ __all__ = [
     'Constraint',
     'ConstraintRows',
     'ConstraintSet',
+    'Contact',
     'Row',
     'acceleration_form',
+    'contact',
     'coupling',
     'differential_drive',
     'holonomic',
@@ -28,6 +37,9 @@ __all__ = [
     'nonlinear',
     'pfaffian',
     'point_contact',
+    'point_slip',
     'rolling_ball',
+    'rolling_contact',
     'rolling_wheel',
+    'traction',
 ]

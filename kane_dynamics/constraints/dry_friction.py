@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Contacts with dry friction: what presses, what may slip, and how strongly it is held.
+
+.. math:: 0 \le N \perp \Phi(q, t) \ge 0, \qquad
+   |f| \le \mu_s N \text{ where } s = 0, \qquad f = -\mu N s/|s| \text{ where } s = A_t v - b_0
+   \ne 0
+
+The normal force N is the multiplier of a distance, or a given load where nothing lifts the contact
+(a wheel of a base that moves in the plane).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.algebra.quaternions import cross, dot, pure, rotate
+from kane_dynamics.algebra.scalars import Scalar
+from kane_dynamics.constraints.base import Constraint, Row, projected_columns
+from kane_dynamics.constraints.contacts import point_contact
+from kane_dynamics.constraints.rolling import RollingWheel
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError
+from kane_dynamics.model.body import Vector
+from kane_dynamics.model.checks import as_nonnegative, as_number
+from kane_dynamics.model.frame_motion import frame_motion
+from kane_dynamics.model.robot import Frame, Robot
+from kane_dynamics.typing import Floats
+
+MOST_DIRECTIONS = 2  # along which a contact slips
+
+
+@dataclass(frozen=True, eq=False)
+class Contact:
+    """
+    A contact that pushes and does not pull, with dry friction. Built by `contact`, `traction`.
+
+    Parameters
+    ----------
+    normal : Constraint or None
+        One row whose Phi is the distance; None where the load is given.
+    tangent : Constraint or None
+        Rows of the slip, one or two at right angles; None without friction.
+    friction, static_friction : float
+        mu of a contact that slips, and of one that sticks.
+    restitution : float
+        e, from 0 to 1.
+    load : float
+        Normal force [N] where there is no distance.
+
+    """
+
+    normal: Constraint | None
+    tangent: Constraint | None
+    friction: float
+    static_friction: float
+    restitution: float
+    load: float
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return the names of its rows, the distance first."""
+        parts = [part for part in (self.normal, self.tangent) if part is not None]
+        return tuple(label for part in parts for label in part.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class PointSlip:
+    """Speeds of a point of a link along directions of the world. Built by `point_slip`."""
+
+    robot: Robot = field(compare=False, repr=False)
+    labels: tuple[str, ...]
+    point: Frame
+    directions: tuple[Vector, ...]
+
+    def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
+        """Return a row <d, v_P> = 0 for each direction d; multipliers are forces [N]."""
+        motion = frame_motion(robot, self.point, q, v)
+        to_world = motion.pose.rotation
+        bias = rotate(
+            to_world,
+            motion.twist_rate.dual + cross(motion.twist.primary, motion.twist.dual),
+        )
+        rows = []
+        for direction in self.directions:
+            along = pure(direction)
+            coefficients = projected_columns(
+                motion.columns, lambda axis, d=along: dot(d, rotate(to_world, axis.dual))
+            )
+            rows.append(Row(coefficients, acceleration=-dot(along, bias), kind=self.labels[0]))
+        return rows
+
+
+def contact(
+    normal: Constraint,
+    tangent: Constraint | None = None,
+    *,
+    friction: float = 0.0,
+    static_friction: float | None = None,
+    restitution: float = 0.0,
+) -> Contact:
+    """
+    Return a contact whose normal force is the multiplier of a distance.
+
+    Parameters
+    ----------
+    normal : Constraint
+        One holonomic row, Phi >= 0: `point_contact`, `joint_limit`, `holonomic`.
+    tangent : Constraint, optional
+        One or two rows at right angles, whose A v - b0 is the slip: `point_slip`, `pfaffian`.
+    friction : float
+        mu of a contact that slips.
+    static_friction : float, optional
+        mu of one that sticks, at least `friction`; the same where left out.
+    restitution : float
+        e, from 0 to 1.
+
+    Raises
+    ------
+    InvalidInputError
+        If a number is out of range, or there is friction and no slip.
+    ConstraintError
+        If `normal` is not one row, or `tangent` not one or two.
+
+    """
+    if len(normal.labels) != 1:
+        raise ConstraintError(f'normal: need one row, got {list(normal.labels)}')
+    e = as_number('restitution', restitution)
+    if not 0.0 <= e <= 1.0:
+        raise InvalidInputError(f'restitution: need a number from 0 to 1, got {e:g}')
+    dynamic, static = _coefficients(tangent, friction, static_friction)
+    return Contact(normal, tangent, dynamic, static, e, 0.0)
+
+
+def traction(
+    slip: Constraint, load: float, friction: float, static_friction: float | None = None
+) -> Contact:
+    """
+    Return rows that hold up to dry friction mu N under a given load N.
+
+    Parameters
+    ----------
+    slip : Constraint
+        One or two rows at right angles, e.g. those of `rolling_wheel` on a planar base.
+    load : float
+        N >= 0 [N].
+    friction, static_friction
+        As for `contact`.
+
+    Raises
+    ------
+    InvalidInputError
+        If a number is out of range.
+    ConstraintError
+        If `slip` is not one or two rows.
+
+    """
+    dynamic, static = _coefficients(slip, friction, static_friction)
+    return Contact(None, slip, dynamic, static, 0.0, as_nonnegative('load [N]', load))
+
+
+def point_slip(
+    robot: Robot,
+    link: str,
+    point: ArrayLike = (0.0, 0.0, 0.0),
+    normal: ArrayLike = (0.0, 0.0, 1.0),
+) -> PointSlip:
+    """
+    Return the speeds of a point of a link along a plane of the world, in two directions.
+
+    Parameters and errors as for `point_contact`.
+    """
+    held = point_contact(robot, link, point, normal)
+    directions = tuple(tuple(d.tolist()) for d in plane_directions(np.array(held.normal)))
+    labels = tuple(f'{link}/slip {k}' for k in range(2))
+    return PointSlip(robot, labels, held.point, directions)
+
+
+def rolling_contact(
+    rolling: RollingWheel,
+    *,
+    friction: float,
+    static_friction: float | None = None,
+    restitution: float = 0.0,
+) -> Contact:
+    """
+    Return the contact of a wheel or ball that may lift, slip and roll again.
+
+    Parameters
+    ----------
+    rolling : RollingWheel
+        From `rolling_wheel` or `rolling_ball`, with its vertical row.
+    friction, static_friction, restitution
+        As for `contact`.
+
+    Raises
+    ------
+    ConstraintError
+        If nothing lifts it: give its load, see `traction`.
+    InvalidInputError
+        If a number is out of range.
+
+    """
+    if 'vertical' not in rolling.directions:
+        raise ConstraintError(f"'{rolling.labels[0]}': nothing lifts it; use traction with a load")
+    k = rolling.directions.index('vertical')
+    others = [j for j in range(len(rolling.labels)) if j != k]
+    return contact(
+        _some_of(rolling, [k]),
+        _some_of(rolling, others),
+        friction=friction,
+        static_friction=static_friction,
+        restitution=restitution,
+    )
+
+
+def plane_directions(normal: Floats) -> Floats:
+    """Return two unit vectors at right angles to a unit vector and each other, shape (2, 3)."""
+    axis = np.eye(3)[int(np.argmin(np.abs(normal) + 1e-9 * np.arange(3)))]
+    first = axis - normal * (normal @ axis)
+    first /= np.linalg.norm(first)
+    return np.array([first, np.cross(normal, first)])
+
+
+def _some_of(rolling: RollingWheel, chosen: Sequence[int]) -> RollingWheel:
+    labels = tuple(rolling.labels[k] for k in chosen)
+    directions = tuple(rolling.directions[k] for k in chosen)
+    return RollingWheel(
+        rolling.robot, labels, rolling.wheel, rolling.axis, rolling.radius, directions
+    )
+
+
+def _coefficients(
+    slip: Constraint | None, friction: float, static_friction: float | None
+) -> tuple[float, float]:
+    dynamic = as_nonnegative('friction', friction)
+    static = dynamic if static_friction is None else as_number('static_friction', static_friction)
+    if static < dynamic:
+        raise InvalidInputError(
+            f'static_friction: need at least friction = {dynamic:g}, got {static:g}'
+        )
+    if slip is None:
+        if static > 0.0:
+            raise InvalidInputError('friction: need the rows that slip, tangent=')
+    elif not 1 <= len(slip.labels) <= MOST_DIRECTIONS:
+        raise ConstraintError(f'slip: need one or two rows, got {list(slip.labels)}')
+    return dynamic, static
