@@ -22,9 +22,11 @@ from kane_dynamics.algorithms.generalized_speeds import (
 )
 from kane_dynamics.algorithms.impact import Impact
 from kane_dynamics.algorithms.kinematics import Kinematics, forward_kinematics
+from kane_dynamics.algorithms.limited_inverse import LimitedEffort
 from kane_dynamics.algorithms.methods.motion import Motion
 from kane_dynamics.algorithms.orbit import orbital_wrenches, wrenches_at_com
 from kane_dynamics.algorithms.partial_velocities import PartialVelocity, partial_velocities
+from kane_dynamics.constraints.friction_cones import FrictionCone
 from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.dynamics import Dynamics, dynamics
 from kane_dynamics.functions.consistent import (
@@ -38,6 +40,7 @@ from kane_dynamics.functions.constrained import (
     impact,
     least_constraint,
 )
+from kane_dynamics.functions.limited import limited_inverse_dynamics
 from kane_dynamics.functions.principles import (
     gauss_function,
     gauss_gradient,
@@ -101,12 +104,14 @@ __all__ = [
     'EquationsOfMotion',
     'Frame',
     'Free',
+    'FrictionCone',
     'GeneralizedSpeeds',
     'Helical',
     'Impact',
     'Inertia',
     'Joint',
     'Kinematics',
+    'LimitedEffort',
     'Mimic',
     'Motion',
     'PartialVelocity',
@@ -147,6 +152,7 @@ __all__ = [
     'inverse_dynamics',
     'kinetic_energy',
     'least_constraint',
+    'limited_inverse_dynamics',
     'load_urdf',
     'mass_matrix',
     'momentum',

@@ -119,6 +119,10 @@ class UnreachableAccelerationError(KaneDynamicsError, ValueError):
         super().__init__(f'{message}: {list(self.names)} (residual {residual:.3e})')
 
 
+class NotSolvedError(KaneDynamicsError, ArithmeticError):
+    """A solver ended without a solution, and without a proof that there is none."""
+
+
 class ProjectionError(KaneDynamicsError, ArithmeticError):
     """The coordinates could not be brought back onto the holonomic constraints."""
 

@@ -24,7 +24,7 @@ METHODS = (ROOT / 'doc' / 'methods.md').read_text()
 EXAMPLES = re.findall(r'```python\n(.*?)```', METHODS, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize('code', EXAMPLES, ids=['speeds', 'contacts'])
+@pytest.mark.parametrize('code', EXAMPLES, ids=range(len(EXAMPLES)))
 def test_python_examples_of_the_methods_run(code, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     exec(compile(code, 'methods.md', 'exec'), {})

@@ -26,7 +26,6 @@ from kane_dynamics.algorithms.consistent import least_norm
 from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
 from kane_dynamics.algorithms.row_balance import REACHED
 from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
-from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.model.checks import as_choice, as_names, as_vector
@@ -148,8 +147,7 @@ def constrained_effort(
 
     """
     taken, rows = selection.independent, selection.rows
-    _check_allowed(robot, taken, a)
-    selection.check_accelerations(a)
+    check_allowed(selection, a)
     needed = required_effort(robot, q, v.tolist(), a.tolist(), switches=switches) - external
     effort, multipliers, rank, residual = balanced_force(
         robot, taken.matrix, columns, needed, weights
@@ -176,9 +174,11 @@ def term_switches(terms: Sequence[str]) -> list[float]:
     return [float(name in names) for name in TERMS]
 
 
-def checked_weights(robot: Robot, weights: ArrayLike | None, columns: Sequence[int]) -> Floats:
+def checked_weights(
+    robot: Robot, weights: ArrayLike | None, columns: Sequence[int], what: str = 'weights'
+) -> Floats:
     """
-    Return weights of efforts, 1 where they are left out, or do not count.
+    Return weights of speeds, 1 where they are left out, or do not count.
 
     Raises
     ------
@@ -189,12 +189,12 @@ def checked_weights(robot: Robot, weights: ArrayLike | None, columns: Sequence[i
     whole = np.ones(robot.nv)
     if weights is None:
         return whole
-    given = as_vector('weights', weights, robot.nv)
+    given = as_vector(what, weights, robot.nv)
     whole[list(columns)] = given[list(columns)]
     if (whole <= 0.0).any():
         worst = int(np.argmin(whole))
         raise InvalidInputError(
-            f"weights: need numbers > 0, got {whole[worst]:g} for '{robot.velocity_names[worst]}'"
+            f"{what}: need numbers > 0, got {whole[worst]:g} for '{robot.velocity_names[worst]}'"
         )
     return whole
 
@@ -245,7 +245,19 @@ def balanced_force(
     return effort, scaling * multipliers, rank, float(np.linalg.norm(remaining))
 
 
-def _check_allowed(robot: Robot, rows: ConstraintRows, a: Floats) -> None:
+def check_allowed(selection: RowSelection, a: Floats) -> None:
+    """
+    Check that accelerations keep the rows, A a = b.
+
+    Raises
+    ------
+    UnreachableAccelerationError
+        If they do not; the message names the rows.
+    InconsistentConstraintsError
+        If rows that were not taken ask for other accelerations.
+
+    """
+    rows = selection.independent
     violation = rows.matrix @ a - rows.acceleration
     scale = 1.0 + np.abs(rows.acceleration).max(initial=0.0) + np.abs(a).max(initial=0.0)
     if np.abs(violation).max(initial=0.0) > REACHED * scale:
@@ -254,6 +266,7 @@ def _check_allowed(robot: Robot, rows: ConstraintRows, a: Floats) -> None:
             [rows.labels[k] for k in _large(violation)],
             np.abs(violation).max(),
         )
+    selection.check_accelerations(a)
 
 
 def _large(values: Floats) -> list[int]:

@@ -173,6 +173,8 @@ kd.Helical axis pitch
 kd.Joint armature damping friction
 kd.Mimic ratio offset
 kd.Robot bodies gravity
+kd.limited_inverse_dynamics robot q v a constraints actuated weights? limits? deviation? \
+ external_wrenches time
 """
 
 
@@ -200,7 +202,9 @@ def _usual(w: World) -> dict[str, tuple[str, Any]]:
     wheels = w.robot.velocity_names[3:]
     values: dict[str, dict[str, Any]] = {
         'robot': {'robot': w.robot},
-        'vector': dict(q=w.q, v=w.v, a=w.a, tau=w.tau, u=w.v, weights=np.ones(w.robot.nv)),
+        'vector': dict(q=w.q, v=w.v, a=w.a, tau=w.tau, u=w.v)
+        | dict.fromkeys(('weights', 'deviation'), np.ones(w.robot.nv))
+        | {'limits': np.full(w.robot.nv, 1e3)},
         'constraints': {'constraints': [w.wheels], 'contacts': []},
         'number': dict(time=0.0, t=0.0, dt=0.1, mu=4e14, ratio=2.0, offset=0.1, axle_offset=0.1)
         | {'pitch': 0.1, 'restitution': 0.5},
