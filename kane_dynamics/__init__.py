@@ -37,9 +37,8 @@ from kane_dynamics.functions.consistent import (
 from kane_dynamics.functions.constrained import (
     constrained_inverse_dynamics,
     forward_dynamics,
-    impact,
-    least_constraint,
 )
+from kane_dynamics.functions.contacts import impact, least_constraint
 from kane_dynamics.functions.limited import limited_inverse_dynamics
 from kane_dynamics.functions.principles import (
     gauss_function,

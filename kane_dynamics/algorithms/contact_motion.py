@@ -1,26 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-Accelerations under rows and closed contacts: Gauss's principle with inequalities.
+Accelerations under rows and closed contacts: Gauss's principle with inequalities, dry friction.
 
-.. math:: M \dot v = Q + A^T \lambda + C^T \mu, \quad A \dot v = b, \quad
-   0 \le \mu \perp C \dot v - d \ge 0
+.. math:: M \dot v = Q + A^T \lambda + C_n^T p_n + C_t^T p_t, \quad A \dot v = b, \quad
+   0 \le p_n \perp C_n \dot v - d_n \ge 0
 
-These are the conditions of the least constraint :math:`\tfrac12 (\dot v - a)^T M (\dot v - a)`,
-:math:`M a = Q`, under rows and bounds (Silva et al., section 6, as future work).
+Without friction these are the conditions of the least constraint
+:math:`\tfrac12 (\dot v - a)^T M (\dot v - a)`, :math:`M a = Q`, under rows and bounds (Silva et
+al., section 6, as future work); friction follows Coulomb's law (`frictional_contact`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
 
-from kane_dynamics.algorithms.least_distance import LeastDistance, nearest_above
+from kane_dynamics.algorithms.frictional_contact import (
+    ContactProblem,
+    ContactSolution,
+    solve_contacts,
+)
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import ConstraintRows
-from kane_dynamics.constraints.row_selection import RowSelection, select_rows
-from kane_dynamics.exceptions import InconsistentConstraintsError
+from kane_dynamics.constraints.closed_contacts import ClosedContacts
+from kane_dynamics.constraints.row_selection import select_rows
 from kane_dynamics.typing import Floats
 
 
@@ -36,36 +41,54 @@ class ContactMotion:
     multipliers : ndarray, shape (m,)
         lambda, one for each constraint row.
     pushes : ndarray, shape (k,)
-        mu >= 0, one for each contact row: the normal force [N] of a point. Where contacts share a
-        force in many ways, only C' mu is unique.
+        p_n >= 0, one for each contact: the normal force [N] of a point. Where contacts share a
+        force in many ways, only A' lambda + C' p is unique.
+    tractions : ndarray, shape (m_t,)
+        p_t, one for each direction of slip: the friction [N] of a point.
     constraint_force : ndarray, shape (nv,)
-        A' lambda + C' mu on v [N m or N].
+        A' lambda + C_n' p_n + C_t' p_t on v [N m or N].
     separation : ndarray, shape (k,)
-        C vdot - d >= 0: the acceleration at which contacts open; 0 where they push.
+        C_n vdot - d_n >= 0: the acceleration at which contacts open; 0 where they push.
     labels : tuple of str
         Names of the constraint rows.
     contacts : tuple of str
-        Names of the contact rows.
+        Names of the contacts.
     active : tuple of str
         Names of those that push.
+    states : tuple of str
+        'open', 'sticks' or 'slips' for each contact: what follows if this motion goes on. Those
+        without friction slip.
+    residual : float
+        Largest violation of Coulomb's law, relative to forces and speeds.
+    alternatives : tuple of ContactMotion
+        Other motions that obey the same laws, where friction leaves a choice (Painleve). This one
+        is that of least constraint.
 
     """
 
     acceleration: Floats
     multipliers: Floats
     pushes: Floats
+    tractions: Floats
     constraint_force: Floats
     separation: Floats
     labels: tuple[str, ...]
     contacts: tuple[str, ...]
     active: tuple[str, ...]
+    states: tuple[str, ...]
+    residual: float
+    alternatives: tuple[ContactMotion, ...] = ()
 
 
-def contact_motion(
-    mass_matrix: Floats, force: Floats, rows: ConstraintRows, bounds: ConstraintRows
+def frictional_motion(
+    mass_matrix: Floats,
+    force: Floats,
+    rows: ConstraintRows,
+    contacts: ClosedContacts,
+    slip: Floats,
 ) -> ContactMotion:
     """
-    Return the acceleration of least constraint under rows A vdot = b and bounds C vdot >= d.
+    Return the acceleration under rows A vdot = b and closed contacts with dry friction.
 
     Parameters
     ----------
@@ -73,72 +96,75 @@ def contact_motion(
         M, positive definite.
     force : ndarray, shape (nv,)
         Q = tau - C v - g and all other given forces.
-    rows, bounds : ConstraintRows
-        Constraints, and closed contacts.
+    rows : ConstraintRows
+        Constraints.
+    contacts : ClosedContacts
+        Contacts whose distance is zero and does not change.
+    slip : ndarray, shape (m_t,)
+        Speeds C_t v - b_0 of their slips; exactly 0 where a contact does not slide, so that it
+        sticks, or begins to slip against its friction.
 
     Raises
     ------
     SingularMassMatrixError
         If M is not positive definite.
     InconsistentConstraintsError
-        If rows or bounds contradict each other; the message names them.
+        If rows or contacts contradict each other; the message names them.
+    ContactError
+        If no acceleration obeys Coulomb's law.
+    MissingPackageError
+        If it takes cone problems, and clarabel is not installed.
 
     """
     factor = cholesky_factor(mass_matrix)
     free = scipy.linalg.cho_solve((factor, True), force)
     selection = select_rows(rows, factor)
-    b, d = selection.independent.acceleration, bounds.acceleration
-    found = nearest_with_contacts('acceleration', free, selection, b, bounds, d)
-    selection.check_accelerations(found.x)
+    problem = ContactProblem(
+        'acceleration',
+        free,
+        selection,
+        selection.independent.acceleration,
+        contacts,
+        contacts.normal.acceleration,
+        contacts.tangent.acceleration,
+        contacts.load,
+        slip,
+    )
+    found = [_motion(problem, one) for one in _held_by_static_friction(problem)]
+    selection.check_accelerations(found[0].acceleration)
+    return replace(found[0], alternatives=tuple(found[1:]))
+
+
+def _held_by_static_friction(problem: ContactProblem) -> list[ContactSolution]:
+    """Return motions in which static friction holds what it can; what slips has the other."""
+    contacts = problem.contacts
+    slides = problem.slides
+    while True:
+        friction = np.where(slides, contacts.friction, contacts.static_friction)
+        found = solve_contacts(replace(problem, contacts=replace(contacts, friction=friction)))
+        slips = np.array([state == 'slips' for state in found[0].states], dtype=bool)
+        slips &= friction > contacts.friction
+        if not slips.any():
+            return found
+        slides = slides | slips
+
+
+def _motion(problem: ContactProblem, found: ContactSolution) -> ContactMotion:
+    selection, contacts = problem.selection, problem.contacts
+    of_contacts = contacts.normal.matrix.T @ found.pushes
+    of_contacts += contacts.tangent.matrix.T @ found.tractions
     return ContactMotion(
         found.x,
         selection.shared(found.multipliers),
         found.pushes,
-        selection.independent.matrix.T @ found.multipliers + bounds.matrix.T @ found.pushes,
-        np.asarray(bounds.matrix @ found.x - d, dtype=float),
-        rows.labels,
-        bounds.labels,
-        tuple(bounds.labels[k] for k in found.active),
+        found.tractions,
+        problem.rows.T @ found.multipliers + of_contacts,
+        np.asarray(contacts.normal.matrix @ found.x - problem.least, dtype=float),
+        selection.rows.labels,
+        contacts.labels,
+        tuple(
+            label for label, push in zip(contacts.labels, found.pushes, strict=True) if push > 0.0
+        ),
+        found.states,
+        found.residual,
     )
-
-
-def nearest_with_contacts(
-    what: str,
-    free: Floats,
-    selection: RowSelection,
-    right_side: Floats,
-    bounds: ConstraintRows,
-    least: Floats,
-) -> LeastDistance:
-    """
-    Return the speeds or accelerations x nearest to free ones with A x = c and C x >= d.
-
-    Parameters
-    ----------
-    what : str
-        What x is, for the message.
-    free : ndarray, shape (nv,)
-        What it is to be near, in the metric of M.
-    selection : RowSelection
-        The rows A that are taken.
-    right_side : ndarray, shape (m,)
-        c of these.
-    bounds : ConstraintRows
-        The rows C.
-    least : ndarray, shape (k,)
-        d.
-
-    Raises
-    ------
-    InconsistentConstraintsError
-        If there is no such x; the message names the contacts that contradict each other.
-
-    """
-    A, C = selection.independent.matrix, bounds.matrix
-    found = nearest_above(selection.root, A, free, right_side, C, least)
-    if found.conflict.size:
-        names = [bounds.labels[k] for k in found.conflict]
-        missed = float((least - C @ free)[found.conflict].max())
-        message = f'under the constraints no {what} satisfies these contacts: {names}'
-        raise InconsistentConstraintsError(message, len(A), missed)
-    return found

@@ -2,26 +2,48 @@
 r"""
 Speeds after constraints were imposed, and after contacts have closed.
 
-.. math:: M (v^+ - v) = A^T \Lambda + C^T P, \quad A v^+ = b_0, \quad
-   0 \le P \perp C v^+ - c_0 + e\,(C v - c_0) \ge 0
+.. math:: M (v^+ - v) = A^T \Lambda + C_n^T P_n + C_t^T P_t, \quad A v^+ = b_0
 
 Impulses of constraints make the speeds consistent (Gillespie, figure 2); those of contacts push,
-with Newton's restitution e between a contact's speeds of approach and of separation, for all
-contacts at once (Moreau). Where rows and contacts are at rest (b_0 = c_0 = 0) the impact takes
-energy, or none where e = 1 and the speeds satisfied A before.
+and obey Coulomb's law. How much they rebound is for one of three laws:
+
+- 'newton': :math:`0 \le P_n \perp C_n v^+ - c_0 + e\,(C_n v - c_0) \ge 0`, all contacts at once
+  (Moreau). With friction this may create energy (Kane and Levinson 1985), and is refused then.
+- 'poisson': first no contact approaches; then each has e times the impulse of that on top.
+- 'energetic': the same, with what gives back e^2 of the work that the first part took (Stronge).
+
+The last two follow the slip of a single contact during the impact (`impact_path`); of several they
+know the ends of both parts only. Where rows and contacts are at rest (b_0 = c_0 = 0) an impact
+takes energy, or none.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 
-from kane_dynamics.algorithms.contact_motion import nearest_with_contacts
+from kane_dynamics.algorithms.frictional_contact import (
+    ContactProblem,
+    ContactSolution,
+    given_impulses,
+    local_problem,
+    separates,
+    solve_contacts,
+)
+from kane_dynamics.algorithms.impact_path import ENERGETIC, POISSON, impact_path
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.constraints.closed_contacts import ClosedContacts
 from kane_dynamics.constraints.row_selection import select_rows
+from kane_dynamics.exceptions import ContactError
 from kane_dynamics.typing import Floats
+
+NEWTON = 'newton'
+LAWS = (NEWTON, POISSON, ENERGETIC)
+# Energy that an impact may seem to create, of all that moves: roundoff.
+_CREATED = 1e-9
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -36,34 +58,40 @@ class Impact:
     impulses : ndarray, shape (m,)
         Lambda, one for each constraint row [N s or N m s].
     pushes : ndarray, shape (k,)
-        P >= 0, one for each contact row [N s]. Where contacts share an impulse in many ways, only
-        C' P is unique.
+        P_n >= 0, one for each contact [N s]. Where contacts share an impulse in many ways, only
+        their common effect is unique.
+    tractions : ndarray, shape (m_t,)
+        P_t, one for each direction of slip [N s].
     energy_loss : float
         Kinetic energy that the impact took [J].
     labels : tuple of str
         Names of the constraint rows.
     contacts : tuple of str
-        Names of the contact rows.
+        Names of the contacts.
     active : tuple of str
         Names of those that push.
+    states : tuple of str
+        'open', 'sticks' or 'slips' for each contact after the impact; those without friction slip.
 
     """
 
     velocity: Floats
     impulses: Floats
     pushes: Floats
+    tractions: Floats
     energy_loss: float
     labels: tuple[str, ...]
     contacts: tuple[str, ...]
     active: tuple[str, ...]
+    states: tuple[str, ...]
 
 
 def resolve_impact(
     mass_matrix: Floats,
     v: Floats,
     rows: ConstraintRows,
-    bounds: ConstraintRows,
-    restitution: float,
+    contacts: ClosedContacts,
+    law: str = NEWTON,
 ) -> Impact:
     """
     Return the impact that rows and closed contacts make of speeds.
@@ -74,10 +102,12 @@ def resolve_impact(
         M, positive definite.
     v : ndarray, shape (nv,)
         Speeds before.
-    rows, bounds : ConstraintRows
-        Constraints, and closed contacts.
-    restitution : float
-        e, from 0 to 1.
+    rows : ConstraintRows
+        Constraints.
+    contacts : ClosedContacts
+        Contacts whose distance is zero; given loads have no impulse.
+    law : str
+        One of `LAWS`.
 
     Raises
     ------
@@ -85,21 +115,123 @@ def resolve_impact(
         If M is not positive definite.
     InconsistentConstraintsError
         If rows or contacts contradict each other.
+    ContactError
+        If the law would create energy, or no speeds obey Coulomb's law.
+    MissingPackageError
+        If it takes cone problems, and clarabel is not installed.
 
     """
     selection = select_rows(rows, cholesky_factor(mass_matrix))
     selection.check_speeds(v)
-    approach = np.asarray(bounds.matrix @ v - bounds.velocity, dtype=float)
-    least = bounds.velocity - restitution * approach
+    none = np.zeros(len(contacts)), np.zeros(len(contacts.owner))
+    least, still = contacts.normal.velocity, contacts.tangent.velocity
     b0 = selection.independent.velocity
-    found = nearest_with_contacts('speed', v, selection, b0, bounds, least)
+    problem = ContactProblem('speed', v, selection, b0, contacts, least, still, *none)
+    found = _LAWS[law](problem)
+    selection.check_speeds(found.x)
+    _check_energy(problem, found, mass_matrix, law)
     change = found.x - v
     return Impact(
         found.x,
         selection.shared(found.multipliers),
         found.pushes,
+        found.tractions,
         -float(change @ mass_matrix @ (v + 0.5 * change)),
         rows.labels,
-        bounds.labels,
-        tuple(bounds.labels[k] for k in found.active),
+        contacts.labels,
+        tuple(
+            label for label, push in zip(contacts.labels, found.pushes, strict=True) if push > 0.0
+        ),
+        found.states,
     )
+
+
+def _newton(problem: ContactProblem) -> ContactSolution:
+    approach = problem.contacts.normal.matrix @ problem.free - problem.least
+    least = problem.least - problem.contacts.restitution * approach
+    found = solve_contacts(replace(problem, least=least))[0]
+    opens = separates(problem, found.x)
+    states = ['open' if up else state for up, state in zip(opens, found.states, strict=True)]
+    return replace(found, states=tuple(states))
+
+
+def _poisson(problem: ContactProblem) -> ContactSolution:
+    if len(problem.contacts) == 1:
+        return _along_path(problem, POISSON)
+    first = solve_contacts(problem)[0]
+    return _expanded(problem, first, 1.0)
+
+
+def _energetic(problem: ContactProblem) -> ContactSolution:
+    """Return the end of an impact that gives back e^2 of the work of its compression, at most."""
+    if len(problem.contacts) == 1:
+        return _along_path(problem, ENERGETIC)
+    first = solve_contacts(problem)[0]
+    e, k = problem.contacts.restitution, len(problem.contacts)
+    if not (e * first.pushes).any():
+        return first
+    start = problem.directions @ problem.free - np.concatenate([problem.least, problem.still])
+    turned = problem.directions @ first.x - np.concatenate([problem.least, problem.still])
+    work = 0.5 * _forces(first) * (start + turned)
+    target = min(-float(e**2 @ np.minimum(work[:k], 0.0)), -float(work.sum()))
+
+    def excess(share: float) -> float:
+        whole = _expanded(problem, first, share)
+        end = problem.directions @ whole.x - np.concatenate([problem.least, problem.still])
+        given = 0.5 * (_forces(whole) - _forces(first)) * (turned + end)
+        return max(float(given[:k].sum()), float(given.sum())) - target
+
+    most = 1.0
+    while excess(most) < 0.0 and most < 8.0:
+        most *= 2.0
+    if excess(most) < 0.0:
+        return _expanded(problem, first, 1.0)
+    share = scipy.optimize.brentq(excess, 0.0, most, xtol=1e-13, rtol=1e-13)
+    return _expanded(problem, first, share)
+
+
+_LAWS = {NEWTON: _newton, POISSON: _poisson, ENERGETIC: _energetic}
+
+
+def _forces(found: ContactSolution) -> Floats:
+    return np.concatenate([found.pushes, found.tractions])
+
+
+def _expanded(problem: ContactProblem, first: ContactSolution, share: float) -> ContactSolution:
+    """Return speeds and impulses after a share of e times the first impulses came on top."""
+    load = share * problem.contacts.restitution * first.pushes
+    if not load.any():
+        return first
+    second = solve_contacts(replace(problem, free=first.x, load=load))[0]
+    return replace(
+        second,
+        multipliers=first.multipliers + second.multipliers,
+        pushes=first.pushes + second.pushes,
+        tractions=first.tractions + second.tractions,
+    )
+
+
+def _along_path(problem: ContactProblem, law: str) -> ContactSolution:
+    local = local_problem(problem)
+    contact = local.problem
+    e = float(problem.contacts.restitution[0])
+    mu = float(contact.friction[0])
+    impulse = impact_path(contact.response, contact.free, mu, e, law)
+    return given_impulses(problem, local, impulse)
+
+
+def _check_energy(
+    problem: ContactProblem, found: ContactSolution, mass_matrix: Floats, law: str
+) -> None:
+    """Refuse what creates energy between bodies, as seen from rows and contacts that move."""
+    rows = np.vstack([problem.rows, problem.directions])
+    still = np.concatenate([problem.right_side, problem.least, problem.still])
+    impulses = np.concatenate([found.multipliers, _forces(found)])
+    created = float(impulses @ (rows @ (0.5 * (problem.free + found.x)) - still))
+    v = problem.free
+    if created > _CREATED * float(v @ mass_matrix @ v + np.abs(impulses) @ np.abs(still)):
+        others = [name for name in LAWS if name not in (law, NEWTON)]
+        raise ContactError(
+            f'law {law!r} would create {created:.3g} J at contacts with dry friction: '
+            f'{list(problem.contacts.labels)}; take one of {others}'
+        )

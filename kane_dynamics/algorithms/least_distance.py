@@ -26,7 +26,7 @@ from kane_dynamics.typing import Floats, Indices
 # distance of the bound that is furthest away.
 _CONTRADICTION = 1e-8
 # Length of a bound, of unit length before, that the rows A leave nothing of.
-_HELD = 1e-10
+HELD = 1e-10
 # What a bound may be missed by, relative to the largest: two that meet from both sides are no
 # contradiction but for roundoff.
 _MET = 1e-9
@@ -80,10 +80,10 @@ def nearest_above(
 
     """
     start, multipliers = nearest(factor, A, free, c)
-    bounds, gap = _in_metric(factor, C), d - C @ start
-    G = bounds @ _left_free(_in_metric(factor, A))
+    bounds, gap = in_metric(factor, C), d - C @ start
+    G = bounds @ left_free(in_metric(factor, A))
     lengths = np.linalg.norm(G, axis=1)
-    held = lengths <= _HELD * np.linalg.norm(bounds, axis=1)
+    held = lengths <= HELD * np.linalg.norm(bounds, axis=1)
     scale = unit_scaling(np.where(held, 0.0, lengths))
     G, e = np.where(held[:, None], 0.0, G) * scale[:, None], gap * scale
     largest = np.abs(e).max(initial=0.0)
@@ -113,11 +113,12 @@ def _pushing(G: Floats, e: Floats) -> tuple[Indices, Indices]:
     return chosen[forces > 0.0], chosen[:0]
 
 
-def _left_free(rows: Floats) -> Floats:
+def left_free(rows: Floats) -> Floats:
     """Return an orthonormal basis of what independent rows leave, as columns."""
     basis: Floats = np.linalg.qr(rows.T, mode='complete')[0]
     return basis[:, len(rows) :]
 
 
-def _in_metric(factor: Floats, rows: Floats) -> Floats:
+def in_metric(factor: Floats, rows: Floats) -> Floats:
+    """Return C L^-T of rows C, for M = L L'."""
     return np.asarray(scipy.linalg.solve_triangular(factor, rows.T, lower=True).T, dtype=float)

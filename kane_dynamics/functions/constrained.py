@@ -20,18 +20,14 @@ from kane_dynamics.algorithms.constrained_inverse import (
     constrained_effort,
     term_switches,
 )
-from kane_dynamics.algorithms.contact_motion import ContactMotion, contact_motion
 from kane_dynamics.algorithms.external_wrenches import ExternalWrenches, external_force
 from kane_dynamics.algorithms.forward_dynamics import solve_by
-from kane_dynamics.algorithms.gauss import gauss_mass_matrix
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
-from kane_dynamics.algorithms.impact import Impact, resolve_impact
 from kane_dynamics.algorithms.methods.motion import Motion
-from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
+from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.algorithms.terms import ReferenceTerms
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.functions.consistent import taken_rows
 from kane_dynamics.model.checks import as_number, as_vector
 from kane_dynamics.model.robot import Robot
@@ -106,100 +102,6 @@ def forward_dynamics(
     efforts = efforts + external_force(robot, coordinates, external_wrenches)
     state = np.array(coordinates), np.array(velocity)
     return solve_by(method, robot, terms, *state, efforts, t, speeds)
-
-
-def least_constraint(
-    robot: Robot,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike,
-    constraints: Sequence[Constraint] = (),
-    contacts: Sequence[Constraint] = (),
-    *,
-    external_wrenches: ExternalWrenches = None,
-    time: float = 0.0,
-) -> ContactMotion:
-    r"""
-    Return accelerations under constraints, and contacts that push but do not pull.
-
-    Gauss's principle with inequalities: of all accelerations with :math:`A \dot v = b` and
-    :math:`C \dot v \ge d`, those of least constraint.
-
-    Parameters
-    ----------
-    robot, q, v, tau, constraints, external_wrenches, time
-        As for `forward_dynamics`.
-    contacts : sequence of Constraint
-        Closed contacts, which may open: `constraints.joint_limit`, `constraints.point_contact`, or
-        any others, read as C vdot >= d. Whether they are closed at this state is for the caller.
-
-    Raises
-    ------
-    InvalidInputError, NameNotFoundError, SingularMassMatrixError
-        As for `forward_dynamics`.
-    InconsistentConstraintsError
-        If constraints and contacts contradict each other; the message names the contacts.
-
-    """
-    place, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
-    t = as_number('time [s]', time)
-    rows = ConstraintSet.of(robot, constraints).rows(place, speeds, t)
-    bounds = ConstraintSet.of(robot, contacts).rows(place, speeds, t)
-    force = as_vector('tau', tau, robot.nv) + external_force(robot, place, external_wrenches)
-    force = force - required_effort(robot, place, speeds, [0.0] * robot.nv)
-    return contact_motion(gauss_mass_matrix(robot, place), force, rows, bounds)
-
-
-def impact(
-    robot: Robot,
-    q: ArrayLike,
-    v: ArrayLike,
-    constraints: Sequence[Constraint] = (),
-    contacts: Sequence[Constraint] = (),
-    restitution: float = 0.0,
-    *,
-    time: float = 0.0,
-) -> Impact:
-    """
-    Return the jump of the speeds where constraints are imposed or contacts close.
-
-    Impulses are the smallest that make the speeds satisfy A v = b0; those of contacts push, and
-    leave C v = -e C v of before, or more (Newton's restitution, all contacts at once).
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    q : array_like, shape (nq,)
-        Coordinates, which do not change.
-    v : array_like, shape (nv,)
-        Speeds before.
-    constraints : sequence of Constraint
-        All that hold from now on.
-    contacts : sequence of Constraint
-        Contacts that are closed, as for `least_constraint`.
-    restitution : float
-        e of the contacts, from 0 (none rebounds) to 1.
-    time : float
-        t of constraints that depend on time [s].
-
-    Raises
-    ------
-    InvalidInputError
-        If a shape is wrong, a number is not finite, or e is not between 0 and 1.
-    SingularMassMatrixError
-        If some speed moves no mass.
-    InconsistentConstraintsError
-        If constraints and contacts contradict each other.
-
-    """
-    place, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
-    t, e = as_number('time [s]', time), as_number('restitution', restitution)
-    if not 0.0 <= e <= 1.0:
-        raise InvalidInputError(f'restitution: need a number from 0 to 1, got {e:g}')
-    rows = ConstraintSet.of(robot, constraints).rows(place, speeds, t)
-    bounds = ConstraintSet.of(robot, contacts).rows(place, speeds, t)
-    return resolve_impact(gauss_mass_matrix(robot, place), np.array(speeds), rows, bounds, e)
 
 
 def constrained_inverse_dynamics(

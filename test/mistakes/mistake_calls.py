@@ -99,7 +99,7 @@ kd.forward_dynamics robot q v tau constraints method speeds external_wrenches ti
 kd.constrained_inverse_dynamics robot q v a constraints actuated weights? known terms \
  external_wrenches time
 kd.least_constraint robot q v tau constraints contacts external_wrenches time
-kd.impact robot q v constraints contacts restitution time
+kd.impact robot q v constraints contacts restitution? law time
 kd.consistent_acceleration robot q v? a constraints known time
 kd.consistent_velocity robot q v constraints known time
 kd.integrate robot q v dt
@@ -246,6 +246,7 @@ def _special(w: World) -> dict[tuple[str, str], tuple[str, Any]]:
         ('fast.simulate', 'effort'): ('efforts', w.tau),
         ('kd.casadi_function', 'name'): ('choice', 'mass_matrix'),
         ('kd.export_c', 'name'): ('choice', 'mass_matrix'),
+        ('kd.impact', 'law'): ('choice', 'poisson'),
         ('robot.frame', 'name'): ('name', w.links[0]),
         ('fast', 'time'): ('times', 0.0),
         ('fast.forward_dynamics_derivatives', 'time'): ('number', 0.0),

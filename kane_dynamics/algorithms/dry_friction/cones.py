@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Coulomb's law as a sequence of second-order cone problems, for a first guess (clarabel).
+
+.. math:: \min \tfrac12 |z|^2 + p^T (w + s), \quad z = B^T p, \quad |p_t| \le \mu p_n, \quad
+   p_n \ge l, \qquad s = \mu |u_t| \text{ on normals}
+
+With s of the solution, its conditions are Coulomb's law (De Saxce and Feng 1998; Acary, Cadoux,
+Lemarechal and Malick 2011); with s = 0 they are its convex relaxation, in which contacts that
+slip lift.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import scipy
+
+from kane_dynamics.algorithms.dry_friction.problem import FrictionProblem
+from kane_dynamics.exceptions import MissingPackageError
+from kane_dynamics.typing import Floats
+
+MOST_PROBLEMS = 25
+
+
+def guesses(problem: FrictionProblem) -> Iterator[Floats]:
+    """
+    Return forces p of one cone problem after the other; they come nearer to Coulomb's law.
+
+    Raises
+    ------
+    MissingPackageError
+        If clarabel is not installed.
+
+    """
+    try:
+        clarabel = import_module('clarabel')
+    except ImportError as error:
+        raise MissingPackageError(
+            'dry friction of these contacts', 'clarabel', "pip install 'kane_dynamics[cones]'"
+        ) from error
+    k = problem.count
+    sliding = (problem.rows - problem.pushes)[:k]  # friction whose direction is given
+    shift, p = np.zeros(len(problem.free)), np.zeros(len(problem.free))
+    for _ in range(MOST_PROBLEMS):
+        known = -problem.rows @ (sliding.T @ p[:k])
+        solution = _solve_cones(clarabel, problem, problem.free + known + shift)
+        if solution is None:
+            return
+        p = solution
+        yield p
+        slip = problem.lengths(problem.speeds(p)[k:])
+        shift[:k] = problem.friction * slip
+
+
+def _solve_cones(clarabel: Any, problem: FrictionProblem, slope: Floats) -> Floats | None:
+    """Return the forces of least 1/2 |R' p|^2 + slope' p in the cones; None without a solution."""
+    k, n, r = problem.count, len(problem.free), problem.rows.shape[1]
+    blocks = [np.hstack([-np.eye(n)[:k], np.zeros((k, r))])]
+    cones: list[Any] = [clarabel.NonnegativeConeT(k)]
+    for i in range(k):
+        mine = k + np.flatnonzero(problem.owner == i)
+        cone = np.zeros((1 + len(mine), n + r))
+        cone[0, i] = -problem.friction[i]
+        cone[1 + np.arange(len(mine)), mine] = -1.0
+        blocks.append(cone)
+        cones.append(clarabel.SecondOrderConeT(1 + len(mine)))
+    blocks.append(np.hstack([problem.rows.T, -np.eye(r)]))
+    cones.append(clarabel.ZeroConeT(r))
+    matrix = np.vstack(blocks)
+    right = np.zeros(len(matrix))
+    right[:k] = -problem.load
+    weights = np.diag(np.concatenate([np.zeros(n), np.ones(r)]))
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    solver = clarabel.DefaultSolver(
+        scipy.sparse.csc_matrix(weights),
+        np.concatenate([slope, np.zeros(r)]),
+        scipy.sparse.csc_matrix(matrix),
+        right,
+        cones,
+        settings,
+    )
+    found = solver.solve()
+    status = str(found.status)
+    return np.array(found.x[:n]) if 'Solved' in status else None

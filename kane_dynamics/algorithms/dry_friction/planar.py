@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+All solutions of a few contacts that slip along one line each, by trying every state.
+
+A contact is open, sticks, or slips one way or the other; each choice is a linear system. In
+contrast to an iteration this finds every solution, and proves that there is none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+import numpy as np
+import scipy
+
+from kane_dynamics.algorithms.dry_friction.problem import FrictionProblem
+from kane_dynamics.typing import Floats
+
+MOST_STATES = 300  # some 10 ms
+# Relative to the size of forces and speeds: roundoff of well scaled systems, and what differs.
+_ROUNDOFF = 1e-10
+_OTHER = 1e-7
+_SINGULAR = 1e-11  # singular value, of rows of unit length
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """Whether a contact's normal speed is zero, and which way it slips; 0 where it sticks."""
+
+    closed: bool
+    side: int
+
+
+def planar_states(problem: FrictionProblem) -> list[tuple[_State, ...]]:
+    """Return all states to try; none where contacts are not planar, or too many."""
+    tangents = np.bincount(problem.owner, minlength=problem.count)
+    if tangents.max(initial=0) > 1:
+        return []
+    ways = [
+        [
+            _State(closed, side)
+            for closed in (False, True)
+            for side in ((0, 1, -1) if rough and (closed or load > 0.0) else (0,))
+        ]
+        for rough, load in zip(
+            (tangents > 0) & (problem.friction > 0.0), problem.load.tolist(), strict=True
+        )
+    ]
+    return list(product(*ways)) if prod(map(len, ways)) <= MOST_STATES else []
+
+
+def planar_solutions(problem: FrictionProblem, states: list[tuple[_State, ...]]) -> list[Floats]:
+    """Return forces p of every motion that Coulomb's law allows."""
+    found: list[tuple[Floats, Floats]] = []
+    for state in states:
+        p = _of_state(problem, state)
+        if p is None:
+            continue
+        z = problem.pushes.T @ p
+        if all(np.abs(z - other).max() > _OTHER * problem.size(p) for other, _ in found):
+            found.append((z, p))
+    return [p for _, p in found]
+
+
+def _of_state(problem: FrictionProblem, state: tuple[_State, ...]) -> Floats | None:
+    """Return forces of a state of all contacts, if Coulomb's law allows it."""
+    k, load = problem.count, problem.load
+    closed = np.array([one.closed for one in state])
+    side = np.array([one.side for one in state], dtype=float)
+    rough = (problem.friction > 0.0)[problem.owner]
+    sticks = rough & (side[problem.owner] == 0.0) & (closed | (load > 0.0))[problem.owner]
+    # forces are columns times unknowns: normal forces with the friction they bring, tangents
+    with_friction = np.eye(k + len(problem.owner))[:, :k]
+    with_friction[k + np.arange(len(problem.owner)), problem.owner] = -(
+        (side * problem.friction)[problem.owner]
+    )
+    given = with_friction @ np.where(closed, 0.0, load)
+    columns = np.hstack([with_friction[:, closed], np.eye(len(given))[:, k:][:, sticks]])
+    zero = np.concatenate([closed, sticks])
+    response = problem.response
+    matrix, right = (response @ columns)[zero], -(problem.free + response @ given)[zero]
+    unknown, _, rank, _ = np.linalg.lstsq(matrix, right, rcond=_SINGULAR)
+    p: Floats = given + columns @ unknown
+    u, allowed = problem.speeds(p), _ROUNDOFF * problem.size(p)
+    if np.abs(u[zero]).max(initial=0.0) > allowed or (u[:k][~closed] < -allowed).any():
+        return None
+    if (side[problem.owner] * u[k:] < -allowed).any():
+        return None
+    if not _is_allowed(problem, p, allowed):
+        if rank == len(unknown):
+            return None
+        shared = _shared(problem, p, state)
+        if shared is None:
+            return None
+        p = shared
+    p[:k] = np.where(closed, np.maximum(p[:k], load), load)
+    return p
+
+
+def _is_allowed(problem: FrictionProblem, p: Floats, allowed: float) -> bool:
+    pushes, pulls = p[: problem.count], p[problem.count :]
+    limit = (problem.friction * pushes)[problem.owner]
+    return bool(
+        (pushes > problem.load - allowed).all() and (np.abs(pulls) <= limit + allowed).all()
+    )
+
+
+def _shared(problem: FrictionProblem, p: Floats, state: tuple[_State, ...]) -> Floats | None:
+    """Return forces with the same effect as p that the law allows, where contacts share them."""
+    k, m, owner = problem.count, len(problem.owner), problem.owner
+    closed = np.array([one.closed for one in state])
+    side = np.array([one.side for one in state], dtype=float)[owner]
+    mu = np.zeros((m, k))
+    mu[np.arange(m), owner] = problem.friction[owner]
+    slips, tangents = side != 0.0, np.eye(m)
+    # as far within their limits as they can be: the last unknown is the margin
+    room = np.concatenate([np.zeros(k + m), [-1.0]])
+    within = [np.hstack([-mu, sign * tangents, np.ones((m, 1))])[~slips] for sign in (1.0, -1.0)]
+    above = np.hstack([-np.eye(k), np.zeros((k, m)), np.ones((k, 1))])[closed]
+    equal = np.hstack([side[:, None] * mu, tangents, np.zeros((m, 1))])[slips]
+    effect = np.hstack([problem.pushes.T, np.zeros((problem.pushes.shape[1], 1))])
+    held = [
+        (load, None if free else load) for load, free in zip(problem.load, closed, strict=True)
+    ]
+    found = scipy.optimize.linprog(
+        room,
+        np.vstack([*within, above]),
+        np.concatenate([np.zeros(2 * int((~slips).sum())), -problem.load[closed]]),
+        np.vstack([effect, equal]),
+        np.concatenate([problem.pushes.T @ p, np.zeros(len(equal))]),
+        [*held, *[(None, None)] * m, (0.0, problem.size(p))],
+    )
+    if found.x is None:
+        return None
+    shared: Floats = found.x[:-1]
+    # the solver's own roundoff, 1e-7
+    rest = np.vstack([effect, equal])[:, :-1]
+    wanted = np.concatenate([problem.pushes.T @ p, np.zeros(len(equal))])
+    shared = shared + np.linalg.lstsq(rest, wanted - rest @ shared, rcond=_SINGULAR)[0]
+    return shared if _is_allowed(problem, shared, _ROUNDOFF * problem.size(shared)) else None

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+The impact of one contact with dry friction, along its normal impulse (Routh 1860).
+
+.. math:: du = W\, dp, \qquad dp = (1, -\mu\, u_t/|u_t|)\, dp_n
+
+Slip may stop on the way; then the contact sticks, if it can, or slips in the one direction in
+which slip grows. Compression ends where u_n = 0. Poisson's law lets the normal impulse grow by e
+times that of compression, Stronge's until the normal force has given back e^2 of the work that
+compression took (Stronge, Impact mechanics, 2000); neither creates energy. Where friction turns
+the normal speed inwards, u_n = 0 is enough for an impact to begin (Painleve).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy
+
+from kane_dynamics.exceptions import ContactError
+from kane_dynamics.typing import Floats
+
+POISSON, ENERGETIC = 'poisson', 'energetic'
+# Slip, relative to all speeds, at which it has stopped: the rest of its way is as short.
+_STOPPED = 1e-14
+_ACCURATE = 1e-13  # of solve_ivp, relative
+_LONGEST = 1e12  # of the integration variable; slip has stopped or the impact ended long before
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Where the impact has come to."""
+
+    response: Floats
+    friction: float
+    restitution: float
+    law: str
+    p: Floats  # impulse
+    u: Floats  # speeds
+    work: float = 0.0  # of the normal impulse
+    turned: float = -1.0  # normal impulse at the end of compression
+    spent: float = 0.0  # work until then
+
+    @property
+    def size(self) -> float:
+        """Return the size of speeds."""
+        return float(np.abs(self.u).max())
+
+    def left(self) -> tuple[float, float]:
+        """Return the normal impulse (Poisson) or work (Stronge) until the end, the other inf."""
+        if self.law == POISSON:
+            return (1.0 + self.restitution) * self.turned - float(self.p[0]), np.inf
+        return np.inf, -(self.restitution**2) * self.spent - (self.work - self.spent)
+
+    def turn(self) -> None:
+        """Begin restitution."""
+        self.u[0] = 0.0
+        self.turned, self.spent = float(self.p[0]), self.work
+
+
+def impact_path(
+    response: Floats, u: Floats, friction: float, restitution: float, law: str
+) -> Floats:
+    """
+    Return the impulse p of an impact, normal part first.
+
+    Parameters
+    ----------
+    response : ndarray, shape (1 + m, 1 + m)
+        W of u to p, m = 0, 1 or 2.
+    u : ndarray, shape (1 + m,)
+        Speeds before.
+    friction, restitution : float
+        mu and e.
+    law : str
+        'poisson' or 'energetic'.
+
+    Raises
+    ------
+    ContactError
+        If it does not end.
+
+    """
+    walk = _Walk(response, friction, restitution, law, np.zeros(len(u)), u.copy())
+    if walk.response[0, 0] <= 0.0 or (walk.u[0] >= 0.0 and not _is_drawn_in(walk)):
+        return walk.p
+    stopped = _STOPPED * walk.size
+    if friction > 0.0 and np.linalg.norm(walk.u[1:]) > stopped:
+        ended = _curved(walk, stopped) if len(u) > 2 else _straight(walk, _sliding(walk))
+        if ended:
+            return walk.p
+        walk.u[1:] = 0.0
+    if not _straight(walk, _after_stop(walk)):
+        raise ContactError(f'this impact does not end: u = {u}, W = {response.tolist()}')
+    return walk.p
+
+
+def _is_drawn_in(walk: _Walk) -> bool:
+    """Return whether friction draws a contact in that does not come nearer."""
+    slips = walk.friction > 0.0 and np.linalg.norm(walk.u[1:]) > _STOPPED * walk.size
+    if walk.u[0] > _STOPPED * walk.size or not slips:
+        return False
+    return float(walk.response[0] @ _sliding(walk)) < 0.0
+
+
+def _sliding(walk: _Walk) -> Floats:
+    """Return the direction of the impulse of a contact that slips."""
+    slip = walk.u[1:]
+    return np.concatenate([[1.0], -walk.friction * slip / np.linalg.norm(slip)])
+
+
+def _after_stop(walk: _Walk) -> Floats:
+    """Return the direction of the impulse from where slip has stopped, or there was none."""
+    W, mu = walk.response, walk.friction
+    if mu == 0.0 or len(W) == 1:
+        return np.eye(len(W))[0]
+    sticking = -np.linalg.lstsq(W[1:, 1:], W[1:, 0], rcond=None)[0]
+    if np.linalg.norm(sticking) <= mu:
+        return np.concatenate([[1.0], sticking])
+    # slip grows along t: W_tn - mu W_tt t = h t with h > 0, |t| = 1
+    values, vectors = np.linalg.eigh(mu * W[1:, 1:])
+    pull = vectors.T @ W[1:, 0]
+
+    def excess(h: float) -> float:
+        return float(np.linalg.norm(pull / (values + h))) - 1.0
+
+    most = float(np.linalg.norm(pull))
+    h = scipy.optimize.brentq(excess, 0.0, most, xtol=1e-300, rtol=1e-15)
+    along = vectors @ (pull / (values + h))
+    return np.concatenate([[1.0], -mu * along])
+
+
+def _straight(walk: _Walk, along: Floats) -> bool:
+    """Go along a direction until slip stops; return whether the impact ended before."""
+    rate = walk.response @ along
+    slip, change = walk.u[1:], rate[1:]
+    stops = float(slip @ change) < 0.0
+    way = float(-(slip @ slip) / (slip @ change)) if stops else np.inf
+    while True:
+        to_end = _to_end(walk, float(rate[0]))
+        step = min(way, to_end)
+        if not np.isfinite(step):
+            return False
+        walk.work += step * (float(walk.u[0]) + 0.5 * step * float(rate[0]))
+        walk.p = walk.p + step * along
+        walk.u = walk.u + step * rate
+        if way < to_end:
+            return False
+        way -= step
+        if walk.turned >= 0.0:
+            return True
+        walk.turn()
+
+
+def _to_end(walk: _Walk, rate: float) -> float:
+    """Return the normal impulse until compression, or the impact, ends at a rate of u_n."""
+    u = float(walk.u[0])
+    if walk.turned < 0.0:
+        return -u / rate if rate > 0.0 else np.inf
+    impulse, work = walk.left()
+    if np.isfinite(impulse):
+        return max(impulse, 0.0)
+    root = u * u + 2.0 * rate * max(work, 0.0)
+    return 2.0 * max(work, 0.0) / (u + np.sqrt(root)) if root > 0.0 else 0.0
+
+
+def _curved(walk: _Walk, stopped: float) -> bool:
+    """
+    Go on while a contact slips in a plane; return whether the impact ended before slip stopped.
+
+    The variable is that of dp_n = r d(sigma), r = |u_t|: in it, the direction of slip turns at a
+    finite rate and r falls exponentially.
+    """
+    W, mu, base = walk.response, walk.friction, walk.p.copy()
+
+    def rates(_: float, y: Floats) -> list[float]:
+        angle, log_r, _p, _x, _y, u, _work = y
+        r, t = np.exp(log_r), np.array([np.cos(angle), np.sin(angle)])
+        drive = W[1:, 0] - mu * (W[1:, 1:] @ t)
+        turning = float(drive[1] * t[0] - drive[0] * t[1])
+        grows, pull = float(drive @ t), -mu * r * t
+        normal = float(W[0, 0] - mu * (W[0, 1:] @ t))
+        return [turning, grows, r, *pull.tolist(), r * normal, r * u]
+
+    def stop(_: float, y: Floats) -> float:
+        return float(y[1] - np.log(stopped))
+
+    def end(_: float, y: Floats) -> float:
+        if walk.turned < 0.0:
+            return float(y[5])
+        impulse, work = walk.left()
+        given = y[2] + base[0] - walk.p[0], y[6] - walk.work
+        return float(given[0] - impulse if np.isfinite(impulse) else given[1] - work)
+
+    events: list[Any] = [stop, end]
+    for event, direction in zip(events, (-1.0, 1.0), strict=True):
+        event.terminal, event.direction = True, direction
+    slip = walk.u[1:]
+    y = np.array(
+        [np.arctan2(slip[1], slip[0]), np.log(np.linalg.norm(slip)), 0, 0, 0, walk.u[0], 0.0]
+    )
+    while True:
+        found = scipy.integrate.solve_ivp(
+            rates,
+            (0.0, _LONGEST),
+            y,
+            'DOP853',
+            events=events,
+            rtol=_ACCURATE,
+            atol=_ACCURATE * walk.size,
+        )
+        y = found.y[:, -1]
+        walk.p, walk.work = base + y[2:5], float(y[6])
+        r = np.exp(y[1])
+        walk.u = np.array([y[5], r * np.cos(y[0]), r * np.sin(y[0])])
+        if len(found.t_events[1]) == 0:
+            return False
+        if walk.turned >= 0.0:
+            return True
+        walk.turn()
+        y[5] = 0.0
+        if walk.restitution == 0.0:
+            return True

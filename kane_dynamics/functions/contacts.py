@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Robots whose contacts push, rub and open: arguments are checked, then the algorithm is called.
+
+.. math:: M \dot v = Q + A^T \lambda + C_n^T p_n + C_t^T p_t, \quad A \dot v = b, \quad
+   0 \le p_n \perp C_n \dot v - d \ge 0, \quad |p_t| \le \mu p_n
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.algorithms.contact_motion import ContactMotion, frictional_motion
+from kane_dynamics.algorithms.external_wrenches import ExternalWrenches, external_force
+from kane_dynamics.algorithms.gauss import gauss_mass_matrix
+from kane_dynamics.algorithms.impact import LAWS, NEWTON, Impact, resolve_impact
+from kane_dynamics.algorithms.newton_euler import required_effort
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.closed_contacts import ClosedContacts
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.constraints.dry_friction import Contact
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import as_choice, as_number, as_vector
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.typing import Floats
+
+# Slip that is none: roundoff of the speeds it is made of.
+_NO_SLIP = 1e-12
+
+
+def least_constraint(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    constraints: Sequence[Constraint] = (),
+    contacts: Sequence[Constraint | Contact] = (),
+    *,
+    external_wrenches: ExternalWrenches = None,
+    time: float = 0.0,
+) -> ContactMotion:
+    r"""
+    Return accelerations under constraints, and contacts that push but do not pull.
+
+    Gauss's principle with inequalities: of all accelerations with :math:`A \dot v = b` and
+    :math:`C \dot v \ge d`, those of least constraint; with Coulomb's friction where contacts have
+    it.
+
+    Parameters
+    ----------
+    robot, q, v, tau, constraints, external_wrenches, time
+        As for `forward_dynamics`.
+    contacts : sequence of Constraint or Contact
+        Closed contacts, which may open: from `constraints.contact` or `constraints.traction`, with
+        friction; or `constraints.joint_limit`, `constraints.point_contact` and any others, read as
+        C vdot >= d, without. Whether they are closed at this state is for the caller.
+
+    Raises
+    ------
+    InvalidInputError, NameNotFoundError, SingularMassMatrixError
+        As for `forward_dynamics`.
+    InconsistentConstraintsError
+        If constraints and contacts contradict each other; the message names the contacts.
+    ContactError
+        If no accelerations obey Coulomb's law (Painleve's paradox).
+    MissingPackageError
+        If contacts need cone problems, and clarabel is not installed.
+
+    """
+    place, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
+    t = as_number('time [s]', time)
+    rows = ConstraintSet.of(robot, constraints).rows(place, speeds, t)
+    closed = ClosedContacts.at(robot, contacts, place, speeds, t)
+    force = as_vector('tau', tau, robot.nv) + external_force(robot, place, external_wrenches)
+    force = force - required_effort(robot, place, speeds, [0.0] * robot.nv)
+    slip = _slip(closed, np.array(speeds))
+    return frictional_motion(gauss_mass_matrix(robot, place), force, rows, closed, slip)
+
+
+def impact(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    constraints: Sequence[Constraint] = (),
+    contacts: Sequence[Constraint | Contact] = (),
+    restitution: float | None = None,
+    *,
+    law: str = NEWTON,
+    time: float = 0.0,
+) -> Impact:
+    """
+    Return the jump of the speeds where constraints are imposed or contacts close.
+
+    Impulses are the smallest that make the speeds satisfy A v = b0; those of contacts push, and
+    obey Coulomb's law where contacts have friction.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : array_like, shape (nq,)
+        Coordinates, which do not change.
+    v : array_like, shape (nv,)
+        Speeds before.
+    constraints : sequence of Constraint
+        All that hold from now on.
+    contacts : sequence of Constraint or Contact
+        Contacts that are closed, as for `least_constraint`.
+    restitution : float, optional
+        e of all contacts, from 0 (none rebounds) to 1. Where left out, that which each contact
+        has; 0 for plain constraints.
+    law : str
+        What e is the ratio of: 'newton' of the speeds after and before, for all contacts at once;
+        'poisson' of the impulses after and before the greatest compression; 'energetic' (Stronge)
+        e^2 of their work. With friction, Newton's may create energy, and is refused then.
+    time : float
+        t of constraints that depend on time [s].
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong, a number is not finite, e is not between 0 and 1, or there is no such
+        law.
+    SingularMassMatrixError
+        If some speed moves no mass.
+    InconsistentConstraintsError
+        If constraints and contacts contradict each other.
+    ContactError
+        If the law would create energy, or no speeds obey Coulomb's law.
+    MissingPackageError
+        If contacts need cone problems, and clarabel is not installed.
+
+    """
+    place, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
+    t, chosen = as_number('time [s]', time), as_choice('law', law, LAWS)
+    rows = ConstraintSet.of(robot, constraints).rows(place, speeds, t)
+    closed = ClosedContacts.at(robot, contacts, place, speeds, t)
+    if restitution is not None:
+        e = as_number('restitution', restitution)
+        if not 0.0 <= e <= 1.0:
+            raise InvalidInputError(f'restitution: need a number from 0 to 1, got {e:g}')
+        closed = replace(closed, restitution=np.full(len(closed), e))
+    M = gauss_mass_matrix(robot, place)
+    return resolve_impact(M, np.array(speeds), rows, closed, chosen)
+
+
+def _slip(contacts: ClosedContacts, v: Floats) -> Floats:
+    """Return the speeds of slip; 0 of contacts whose slip is roundoff."""
+    tangent, owner = contacts.tangent, contacts.owner
+    slip = np.asarray(tangent.matrix @ v - tangent.velocity, dtype=float)
+    parts = np.abs(tangent.matrix) @ np.abs(v) + np.abs(tangent.velocity)
+    moves = np.zeros(len(contacts), dtype=bool)
+    np.logical_or.at(moves, owner, np.abs(slip) > _NO_SLIP * parts)
+    return np.where(moves[owner], slip, 0.0)
