@@ -412,7 +412,6 @@ def _wrong(kind: str, right: Any) -> dict[str, Any]:
             'one too many': np.ones(w.robot.nv + 1),
             'nan': np.full(w.robot.nv, np.nan),
             'rows of no step': np.ones((7, w.robot.nv)),
-            'a function': lambda t, q, v: w.tau,
         },
         'wrenches': {
             'list': [0.0] * 6,
