@@ -24,6 +24,7 @@ from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, Missi
 from kane_dynamics.model.checks import as_choice
 from kane_dynamics.model.urdf.angles import angle_remarks
 from kane_dynamics.model.urdf.xml import read_urdf
+from kane_dynamics.resources import resolve
 
 console = Console()
 errors = Console(stderr=True)
@@ -52,6 +53,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     equations.add_argument('--digits', type=int, default=6, help='of coefficients, not for sympy')
     equations.add_argument('--no-simplify', action='store_true', help='fast, but much longer')
     equations.set_defaults(run=run_equations)
+    view = commands.add_parser('view', help='show a recorded motion, or a robot, in the browser')
+    view.add_argument('source', help='recording (.npz), or path or package:// address of a URDF')
+    view.add_argument('--base', default='fixed', choices=('fixed', 'planar', 'floating'))
+    view.add_argument('--host', default='localhost', help='address that the browser asks')
+    view.add_argument('--port', type=_port, default=8080, help='the next free one from here')
+    view.set_defaults(run=run_view)
     chosen = parser.parse_args(arguments)
     try:
         status: int = chosen.run(chosen)
@@ -96,6 +103,36 @@ def run_equations(chosen: argparse.Namespace) -> int:
     else:
         write = equations.latex if chosen.format == 'latex' else equations.text
         print(write(chosen.digits))
+    return 0
+
+
+def run_view(chosen: argparse.Namespace) -> int:
+    """Show a recording or a robot in the browser, until interrupted."""
+    from kane_dynamics.view.drawing import urdf_drawing
+    from kane_dynamics.view.recording import load_recording
+    from kane_dynamics.view.scene import start_server
+    from kane_dynamics.view.window import PoseWindow, RecordingWindow
+
+    window: RecordingWindow | PoseWindow
+    if Path(chosen.source).suffix == '.npz':
+        recording = load_recording(chosen.source)
+        server = start_server(chosen.host, chosen.port)
+        window = RecordingWindow(server, recording)
+    else:
+        path = resolve(chosen.source, 'URDF')
+        with warnings.catch_warnings():  # `check` tells them
+            warnings.simplefilter('ignore', kd.exceptions.ModelWarning)
+            robot = kd.load_urdf(path, base=chosen.base)
+        drawing = urdf_drawing(robot, path)
+        for remark in drawing.remarks:
+            console.print(f'[yellow]remark:[/yellow] {escape(remark)}', soft_wrap=True)
+        server = start_server(chosen.host, chosen.port)
+        window = PoseWindow(server, robot, drawing)
+    console.print(f'open http://{chosen.host}:{server.get_port()} (Ctrl-C ends)')
+    try:
+        window.run()
+    finally:
+        server.stop()
     return 0
 
 
@@ -145,6 +182,13 @@ def _seconds(text: str) -> float:
     if not (math.isfinite(seconds) and seconds > 0.0):
         raise argparse.ArgumentTypeError(f'need a number of seconds > 0, got {text!r}')
     return seconds
+
+
+def _port(text: str) -> int:
+    """Return a port of the command line."""
+    if not (text.isdecimal() and 1 <= int(text) <= 65535):
+        raise argparse.ArgumentTypeError(f'need a port from 1 to 65535, got {text!r}')
+    return int(text)
 
 
 def _demo_module() -> ModuleType:

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the shipped robots, parameter files and launch files lie on this machine."""
+"""Where the files of this package, and those that package:// names, lie on this machine."""
 
 from __future__ import annotations
 
 import os
 import sys
+import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
-from kane_dynamics.exceptions import ShareDirectoryNotFoundError
+from kane_dynamics.exceptions import InvalidInputError, ShareDirectoryNotFoundError
 
 PACKAGE = 'kane_dynamics'
 MARKER = 'package.xml'
@@ -63,3 +64,50 @@ def _ament_share() -> Iterator[Path]:
         yield get_package_share_path(PACKAGE, print_warning=False)
     except LookupError:
         return
+
+
+# what installs packages that the shipped files name
+HINTS = {'example-robot-data': "pip install 'kane_dynamics[robots]' installs this package"}
+
+
+def resolve(uri: str, what: str = 'urdf_file') -> Path:
+    """
+    Return the file that a path, a file:// or a package:// URI names.
+
+    Parameters
+    ----------
+    uri : str
+        The address.
+    what : str
+        What it is, for messages.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such file; the message lists where it was looked for.
+
+    """
+    if not uri.startswith('package://'):
+        path = Path(uri.removeprefix('file://')).expanduser()
+        if not path.is_file():
+            raise InvalidInputError(f"{what} '{uri}' is not a file")
+        return path
+    package, _, rest = uri.removeprefix('package://').partition('/')
+    tried = [share / rest for share in share_directories(package)]
+    for path in tried:
+        if path.is_file():
+            return path
+    remedy = HINTS.get(package, 'source the workspace that holds the package')
+    raise InvalidInputError(
+        f"{what} '{uri}' not found as any of {[str(p) for p in tried]}; {remedy}"
+    )
+
+
+def share_directories(package: str) -> Iterator[Path]:
+    """Yield where a package may keep its share directory: ament, source tree, pip, cmeel."""
+    if package == PACKAGE:
+        yield share_directory()
+    for prefix in filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)):
+        yield Path(prefix) / 'share' / package
+    yield Path(sys.prefix) / 'share' / package
+    yield Path(sysconfig.get_path('purelib')) / 'cmeel.prefix' / 'share' / package

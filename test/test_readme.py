@@ -31,6 +31,34 @@ def test_python_examples_of_the_methods_run(code, monkeypatch, capsys):
     assert capsys.readouterr().out.count('\n') >= 2
 
 
+VIEW = (ROOT / 'doc' / 'view.md').read_text()
+
+
+@pytest.mark.parametrize('code', re.findall(r'```python\n(.*?)```', VIEW, flags=re.DOTALL))
+def test_python_examples_of_the_view_run(code, monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'robots').symlink_to(ROOT / 'robots')
+    exec(compile(code, 'view.md', 'exec'), {})
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize('page', [README, VIEW])
+def test_commands_that_show_robots_work(page, monkeypatch):
+    """They run up to where they would wait for a browser."""
+    pytest.importorskip('viser', reason='the extra "view" is not installed')
+    from kane_dynamics import cli
+    from kane_dynamics.view.window import PoseWindow
+
+    commands = re.findall(r'kane-dynamics (view \S+\.urdf[^`\n]*)', page)
+    assert commands
+    monkeypatch.chdir(ROOT)
+    shown = []
+    monkeypatch.setattr(PoseWindow, 'run', lambda window: shown.append(len(window.sliders)))
+    for command in commands:
+        assert cli.main([*command.split(), '--port', '8511']) == 0
+    assert shown == [10] * len(commands)
+
+
 @pytest.mark.parametrize('command', re.findall(r'^make (\w+)', README, flags=re.MULTILINE))
 def test_make_targets_exist(command):
     assert re.search(rf'^{command}:', (ROOT / 'Makefile').read_text(), flags=re.MULTILINE)

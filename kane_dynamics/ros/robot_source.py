@@ -3,11 +3,7 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import sysconfig
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +12,7 @@ import numpy as np
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
-from kane_dynamics.resources import PACKAGE, share_directory
+from kane_dynamics.resources import resolve
 from kane_dynamics.ros._optional import try_import
 from kane_dynamics.ros.messages.planar_frame import PlanarFrame
 from kane_dynamics.ros.parameters.robot import RobotParameters
@@ -116,46 +112,6 @@ def _xacro(path: Path) -> str:
         return str(xacro.process_file(str(path)).toxml())
     except Exception as error:  # xacro has no error family; whatever it says is about the file
         raise InvalidInputError(f"urdf_file '{path}': xacro failed: {error}") from error
-
-
-# what installs packages that the shipped files name
-HINTS = {'example-robot-data': "pip install 'kane_dynamics[robots]' installs this package"}
-
-
-def resolve(uri: str) -> Path:
-    """
-    Return the file that a path, a file:// or a package:// URI names.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is no such file; the message lists where it was looked for.
-
-    """
-    if not uri.startswith('package://'):
-        path = Path(uri.removeprefix('file://')).expanduser()
-        if not path.is_file():
-            raise InvalidInputError(f"urdf_file '{uri}' is not a file")
-        return path
-    package, _, rest = uri.removeprefix('package://').partition('/')
-    tried = [share / rest for share in share_directories(package)]
-    for path in tried:
-        if path.is_file():
-            return path
-    remedy = HINTS.get(package, 'source the workspace that holds the package')
-    raise InvalidInputError(
-        f"urdf_file '{uri}' not found as any of {[str(p) for p in tried]}; {remedy}"
-    )
-
-
-def share_directories(package: str) -> Iterator[Path]:
-    """Yield where a package may keep its share directory: ament, source tree, pip, cmeel."""
-    if package == PACKAGE:
-        yield share_directory()
-    for prefix in filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)):
-        yield Path(prefix) / 'share' / package
-    yield Path(sys.prefix) / 'share' / package
-    yield Path(sysconfig.get_path('purelib')) / 'cmeel.prefix' / 'share' / package
 
 
 def build_model(

@@ -11,6 +11,7 @@ from ros_models import FakeClock, from_preset, joint_state, model_of, parameters
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import KaneDynamicsError, NameNotFoundError
+from kane_dynamics.resources import resolve
 from kane_dynamics.ros.command_input import CommandInput
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_law import EffortLaw, Terms, clamped, known_limits
@@ -19,7 +20,7 @@ from kane_dynamics.ros.pacer import Pacer
 from kane_dynamics.ros.parameters.nodes import SimulatorParameters
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.reference import Motors, ReferenceInput
-from kane_dynamics.ros.robot_source import read_description, resolve
+from kane_dynamics.ros.robot_source import read_description
 
 ALL = Terms()
 EACH = [Terms(*(i == j for j in range(4))) for i in range(4)]

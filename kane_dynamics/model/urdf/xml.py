@@ -7,12 +7,12 @@ import os
 from pathlib import Path
 from xml.etree.ElementTree import Element, ParseError
 
-import numpy as np
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from kane_dynamics.exceptions import UrdfFileError, UrdfStructureError, UrdfSyntaxError
 from kane_dynamics.model.checks import as_path
+from kane_dynamics.model.urdf.attributes import number_of, numbers_of, origin_of, text_of
 from kane_dynamics.model.urdf.records import (
     UrdfInertial,
     UrdfJoint,
@@ -20,12 +20,10 @@ from kane_dynamics.model.urdf.records import (
     UrdfLink,
     UrdfMimic,
     UrdfModel,
-    UrdfOrigin,
     UrdfRound,
 )
 
 _MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
-_SUBSTITUTIONS = ('$(', '${')  # of roslaunch and of xacro
 
 
 def read_urdf(source: str | os.PathLike[str]) -> UrdfModel:
@@ -54,6 +52,18 @@ def read_urdf(source: str | os.PathLike[str]) -> UrdfModel:
         If `source` is neither text nor a path.
 
     """
+    root = robot_element(source)
+    links = tuple(_link(element, i) for i, element in enumerate(root.findall('link')))
+    joints = tuple(_joint(element, i) for i, element in enumerate(root.findall('joint')))
+    return UrdfModel(root.get('name', 'robot'), links, joints)
+
+
+def robot_element(source: str | os.PathLike[str]) -> Element:
+    """
+    Return the <robot> of a robot description.
+
+    Parameters and errors as for `read_urdf`.
+    """
     text = as_path('path_or_xml_text', source)
     if '<' not in text and '://' in text:
         scheme = text.partition('://')[0]
@@ -69,9 +79,7 @@ def read_urdf(source: str | os.PathLike[str]) -> UrdfModel:
     root = _parsed(content, where)
     if root.tag != 'robot':
         raise UrdfSyntaxError(f'{where}: the root element is <{root.tag}>, need <robot>')
-    links = tuple(_link(element, i) for i, element in enumerate(root.findall('link')))
-    joints = tuple(_joint(element, i) for i, element in enumerate(root.findall('joint')))
-    return UrdfModel(root.get('name', 'robot'), links, joints)
+    return root
 
 
 def _file_content(path: str | os.PathLike[str]) -> bytes:
@@ -100,7 +108,7 @@ def _parsed(content: str | bytes, where: str) -> Element:
 
 
 def _link(element: Element, index: int) -> UrdfLink:
-    name = _text(element, 'name', f'link number {index + 1}')
+    name = text_of(element, 'name', f'link number {index + 1}')
     where = f"link '{name}'"
     inertial = element.find('inertial')
     collisions = element.findall('collision')
@@ -121,12 +129,12 @@ def _inertial(element: Element, where: str) -> UrdfInertial:
         missing = [m for m in products if inertia.get(m) is None]
         defaults = [0.0 if m in products else None for m in _MOMENTS]
         moments = [
-            _number(inertia, m, where, default, finite=False)
+            number_of(inertia, m, where, default, finite=False)
             for m, default in zip(_MOMENTS, defaults, strict=True)
         ]
     return UrdfInertial(
-        _origin(element, where),
-        _number(mass, 'value', where, finite=False),
+        origin_of(element, where),
+        number_of(mass, 'value', where, finite=False),
         tuple(moments),  # type: ignore[arg-type]
         tuple(missing),
     )
@@ -135,34 +143,34 @@ def _inertial(element: Element, where: str) -> UrdfInertial:
 def _rounds(collision: Element, where: str) -> list[UrdfRound]:
     where = f'{where}, <collision>'
     return [
-        UrdfRound(_origin(collision, where), _number(shape, 'radius', where), tag == 'sphere')
+        UrdfRound(origin_of(collision, where), number_of(shape, 'radius', where), tag == 'sphere')
         for tag in ('cylinder', 'sphere')
         for shape in collision.findall(f'geometry/{tag}')
     ]
 
 
 def _joint(element: Element, index: int) -> UrdfJoint:
-    name = _text(element, 'name', f'joint number {index + 1}')
+    name = text_of(element, 'name', f'joint number {index + 1}')
     where = f"joint '{name}'"
     ends = {tag: element.find(tag) for tag in ('parent', 'child')}
     for tag, end in ends.items():
         if end is None:
             raise UrdfStructureError(f'{where} has no <{tag}>')
-    parent, child = (_text(end, 'link', where) for end in ends.values() if end is not None)
+    parent, child = (text_of(end, 'link', where) for end in ends.values() if end is not None)
     axis, limit, dynamics, mimic = (
         element.find(tag) for tag in ('axis', 'limit', 'dynamics', 'mimic')
     )
     x_axis = (1.0, 0.0, 0.0)
     return UrdfJoint(
         name,
-        _text(element, 'type', where),
+        text_of(element, 'type', where),
         parent,
         child,
-        _origin(element, where),
-        x_axis if axis is None else _numbers(axis, 'xyz', where, 3, x_axis),  # type: ignore[arg-type]
+        origin_of(element, where),
+        x_axis if axis is None else numbers_of(axis, 'xyz', where, 3, x_axis),  # type: ignore[arg-type]
         None if limit is None else _limit(limit, where),
-        0.0 if dynamics is None else _number(dynamics, 'damping', where, 0.0),
-        0.0 if dynamics is None else _number(dynamics, 'friction', where, 0.0),
+        0.0 if dynamics is None else number_of(dynamics, 'damping', where, 0.0),
+        0.0 if dynamics is None else number_of(dynamics, 'friction', where, 0.0),
         None if mimic is None else _mimic(mimic, where),
     )
 
@@ -170,77 +178,13 @@ def _joint(element: Element, index: int) -> UrdfJoint:
 def _limit(element: Element, where: str) -> UrdfLimit:
     names = ('lower', 'upper', 'velocity', 'effort')
     return UrdfLimit(
-        *(None if element.get(name) is None else _number(element, name, where) for name in names)
+        *(None if element.get(name) is None else number_of(element, name, where) for name in names)
     )
 
 
 def _mimic(element: Element, where: str) -> UrdfMimic:
     return UrdfMimic(
-        _text(element, 'joint', f'{where}, <mimic>'),
-        _number(element, 'multiplier', where, 1.0),
-        _number(element, 'offset', where, 0.0),
+        text_of(element, 'joint', f'{where}, <mimic>'),
+        number_of(element, 'multiplier', where, 1.0),
+        number_of(element, 'offset', where, 0.0),
     )
-
-
-def _origin(element: Element, where: str) -> UrdfOrigin:
-    origin = element.find('origin')
-    if origin is None:
-        return UrdfOrigin()
-    zero = (0.0, 0.0, 0.0)
-    xyz, rpy = (_numbers(origin, name, where, 3, zero) for name in ('xyz', 'rpy'))
-    return UrdfOrigin(xyz, rpy)  # type: ignore[arg-type]
-
-
-def _text(element: Element, attribute: str, where: str) -> str:
-    """Return an attribute that must be there and must not be empty."""
-    text = element.get(attribute, '').strip()
-    if not text:
-        raise UrdfSyntaxError(f"{where}: <{element.tag}> has no attribute '{attribute}'")
-    _refuse_substitution(text, f'{where}: <{element.tag} {attribute}="{text}">')
-    return text
-
-
-def _number(
-    element: Element, attribute: str, where: str, default: float | None = None, finite: bool = True
-) -> float:
-    defaults = None if default is None else (default,)
-    return _numbers(element, attribute, where, 1, defaults, finite)[0]
-
-
-def _numbers(
-    element: Element,
-    attribute: str,
-    where: str,
-    count: int,
-    default: tuple[float, ...] | None,
-    finite: bool = True,
-) -> tuple[float, ...]:
-    """Return the numbers of an attribute, or the default where it is missing and has one."""
-    text = element.get(attribute)
-    if text is None:
-        if default is None:
-            raise UrdfSyntaxError(f"{where}: <{element.tag}> has no attribute '{attribute}'")
-        return default
-    what = f'{where}: <{element.tag} {attribute}="{text}">'
-    _refuse_substitution(text, what)
-    parts = text.split()
-    if len(parts) != count:
-        raise UrdfSyntaxError(f'{what}: need {count} numbers between spaces, got {len(parts)}')
-    numbers = tuple(_float(part, what) for part in parts)
-    if finite and not np.isfinite(numbers).all():
-        raise UrdfSyntaxError(f'{what}: need finite numbers')
-    return numbers
-
-
-def _float(part: str, what: str) -> float:
-    try:
-        if '_' in part or not part.isascii():  # Python would read these, no other URDF reader does
-            raise ValueError
-        return float(part)
-    except ValueError:
-        raise UrdfSyntaxError(f"{what}: '{part}' is not a number") from None
-
-
-def _refuse_substitution(text: str, what: str) -> None:
-    if any(mark in text for mark in _SUBSTITUTIONS):
-        raise UrdfSyntaxError(f'{what}: a substitution is left in; run xacro first')

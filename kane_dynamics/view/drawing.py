@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a robot looks like: the shapes of its URDF, or boxes with the inertia of its bodies."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kane_dynamics.algebra.inertia import Inertia
+from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
+from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.model.state import checked_robot
+from kane_dynamics.model.urdf.visuals import UrdfVisual, read_visuals
+from kane_dynamics.view.meshes import find_mesh, read_mesh
+from kane_dynamics.view.shapes import Shape, Triangles, box, cylinder, sphere, stick
+
+LEAST_SIDE = 0.02  # of a body without an extent [m]
+THICKNESS = 0.01  # of bars between joints [m]
+GREYS = ((0.62, 0.66, 0.72), (0.78, 0.76, 0.70))  # of neighbours in a chain
+PLAIN = (0.7, 0.72, 0.75)
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """
+    The shapes of a robot.
+
+    Parameters
+    ----------
+    shapes : tuple of Shape
+        Surfaces that move with the bodies.
+    remarks : tuple of str
+        What could not be drawn as the URDF says.
+
+    """
+
+    shapes: tuple[Shape, ...]
+    remarks: tuple[str, ...] = ()
+
+
+def urdf_drawing(robot: Robot, source: str | os.PathLike[str]) -> Drawing:
+    """
+    Return the shapes of <visual>, or <collision> where a link has none, of a URDF.
+
+    A body without a shape that can be drawn - a mesh that is not found, or no shape at all - is
+    drawn as by `simple_drawing`.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot of this URDF, with any base and locked joints.
+    source : str or path
+        What it was loaded from.
+
+    Raises
+    ------
+    UrdfError
+        If the URDF is wrong.
+    NameNotFoundError
+        If it is that of another robot.
+
+    """
+    checked_robot(robot)
+    text = isinstance(source, str) and '<' in source
+    folder = None if text else Path(source).resolve().parent
+    shapes: list[Shape] = []
+    remarks: list[str] = []
+    for visual in read_visuals(source):
+        frame = robot.frame(visual.link)
+        try:
+            vertices, faces = _triangles(visual, folder)
+        except (InvalidInputError, MissingPackageError) as error:
+            remarks.append(f"link '{visual.link}': {error}")
+            continue
+        red, green, blue = (visual.colour or PLAIN)[:3]
+        shape = Shape(WORLD, vertices, faces, (red, green, blue))
+        shapes.append(shape.moved(frame.pose * visual.origin.pose(), frame.body))
+    drawn = {shape.body for shape in shapes}
+    shapes += [shape for shape in simple_drawing(robot).shapes if shape.body not in drawn]
+    return Drawing(tuple(shapes), tuple(remarks))
+
+
+def _triangles(visual: UrdfVisual, folder: Path | None) -> Triangles:
+    if visual.kind == 'box':
+        return box(visual.size)
+    if visual.kind == 'cylinder':
+        return cylinder(*visual.size)
+    if visual.kind == 'sphere':
+        return sphere(*visual.size)
+    if visual.kind != 'mesh':
+        raise InvalidInputError('a shape that is no box, cylinder, sphere or mesh is not drawn')
+    vertices, faces = read_mesh(find_mesh(visual.file, folder))
+    return vertices * np.array(visual.size), faces
+
+
+def simple_drawing(robot: Robot) -> Drawing:
+    """
+    Return a box with the mass and the inertia of each body, and bars from joint to joint.
+
+    Parameters
+    ----------
+    robot : Robot
+        Any robot.
+
+    """
+    shapes = []
+    for i, body in enumerate(checked_robot(robot).bodies):
+        colour = GREYS[len(robot.ancestors(i)) % len(GREYS)]
+        if body.inertia.mass > 0.0:
+            shapes.append(Shape(i, *_inertia_box(body.inertia), colour))
+    for child, parent in zip(robot.bodies, robot.parents, strict=True):
+        away = child.placement.position()
+        if parent != WORLD and np.linalg.norm(away) > THICKNESS:
+            shapes.append(Shape(parent, *stick(np.zeros(3), away, 0.5 * THICKNESS), PLAIN))
+    return Drawing(tuple(shapes))
+
+
+def _inertia_box(inertia: Inertia) -> Triangles:
+    """Return the solid box of the same mass and principal moments; thin where it has no extent."""
+    moments, axes = np.linalg.eigh(inertia.tensor)
+    if np.linalg.det(axes) < 0.0:
+        axes[:, 0] *= -1.0
+    squares = 6.0 / inertia.mass * (moments.sum() - 2.0 * moments)
+    vertices, faces = box(np.maximum(np.sqrt(np.maximum(squares, 0.0)), LEAST_SIDE))
+    return vertices @ axes.T + inertia.com, faces

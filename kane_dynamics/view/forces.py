@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Where constraint forces act and along what: arrows for multipliers.
+
+A row with multiplier :math:`\lambda` gives the generalized force :math:`A^T \lambda`. The force f
+at the point where the constraint is, or the couple, that gives the same is that of
+
+.. math:: J_v^T f = A^T \lambda \quad\text{or}\quad J^T w = A^T \lambda,
+
+J the Jacobian there. No constraint is asked for its direction, so this holds for all kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.algebra.dual_quaternion import vec6
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.contacts import PointContact
+from kane_dynamics.constraints.dry_friction import Contact, PointSlip
+from kane_dynamics.constraints.loops import LoopClosure
+from kane_dynamics.constraints.rolling import RollingWheel
+from kane_dynamics.constraints.wheels import DifferentialDrive
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import as_numbers
+from kane_dynamics.model.frame_motion import frame_motion
+from kane_dynamics.model.robot import WORLD, Frame, Robot
+from kane_dynamics.model.state import checked_coordinates
+from kane_dynamics.typing import Floats
+
+STATES = ('open', 'holds', 'sticks', 'slips')
+"""What a constraint does: nothing, hold as an equation, hold by friction, slip."""
+ROUNDOFF = 1e-9  # of the generalized force
+
+
+class Force(NamedTuple):
+    """
+    What a constraint does to the robot at an instant.
+
+    Parameters
+    ----------
+    name : str
+        Of the constraint row.
+    point, vector : ndarray, shape (3,)
+        Where it acts [m] and the force [N] or couple [N m], in world axes.
+    state : str
+        One of STATES.
+    unit : str
+        'N' or 'N m'.
+
+    """
+
+    name: str
+    point: Floats
+    vector: Floats
+    state: str = 'holds'
+    unit: str = 'N'
+
+
+def constraint_forces(
+    robot: Robot,
+    constraints: Sequence[Constraint | Contact],
+    q: ArrayLike,
+    multipliers: ArrayLike,
+    states: Mapping[str, str] | None = None,
+    time: float = 0.0,
+) -> list[Force]:
+    """
+    Return an arrow for each constraint row.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    constraints : sequence of Constraint or Contact
+        What has the multipliers; of a contact the normal row first.
+    q : array_like, shape (nq,)
+        Coordinates.
+    multipliers : array_like, shape (k,)
+        One for each label, as of `kane_dynamics.Motion`.
+    states : mapping of str to str, optional
+        What a row does, by label; 'holds' where it is not named.
+    time : float
+        [s].
+
+    Raises
+    ------
+    InvalidInputError
+        If q or the number of multipliers is wrong.
+
+    """
+    place = checked_coordinates(robot, q)
+    parts = [part for constraint in constraints for part in _elements(constraint)]
+    labels = [label for part in parts for label in part.labels]
+    given = as_numbers('multipliers', multipliers)
+    if given.shape != (len(labels),):
+        raise InvalidInputError(
+            f'multipliers: need shape ({len(labels)},) for {labels}, got {given.shape}'
+        )
+    values, known, at_rest = iter(given.tolist()), states or {}, [0.0] * robot.nv
+    forces = []
+    for part in parts:
+        rows = part.rows(robot, place, at_rest, time)
+        for label, row in zip(part.labels, rows, strict=True):
+            pull = np.zeros(robot.nv)
+            pull[list(row.coefficients)] = list(row.coefficients.values())
+            site = _site(robot, part, place, pull)
+            wrench = _wrench(*site, next(values) * pull)
+            forces.append(Force(label, *wrench[:2], known.get(label, 'holds'), wrench[2]))
+    return forces
+
+
+def _elements(constraint: Any) -> Iterator[Any]:
+    """Yield the constraints that a constraint is made of, in the order of its rows."""
+    if isinstance(constraint, DifferentialDrive):
+        yield from (constraint.side_slip, constraint.left, constraint.right)
+    elif isinstance(constraint, Contact):
+        parts = (constraint.normal, constraint.tangent)
+        yield from (part for part in parts if part is not None)
+    else:
+        yield constraint
+
+
+def _site(robot: Robot, part: Any, q: Any, pull: Floats) -> tuple[Floats, Floats]:
+    """Return the point where a constraint acts [m] and the Jacobian (omega, v) there, (6, nv)."""
+    if isinstance(part, RollingWheel):
+        centre = frame_motion(robot, part.wheel, q, [0.0] * robot.nv).pose
+        axis = np.zeros(3) if part.axis is None else centre.rotation_matrix() @ part.axis
+        down = np.array([0.0, 0.0, -1.0]) + axis * axis[2]
+        point = centre.position() + part.radius * down / np.linalg.norm(down)
+        return point, _jacobian(robot, part.wheel, q, point)
+    if isinstance(part, PointContact | PointSlip):
+        point = _origin(robot, part.point, q)
+        return point, _jacobian(robot, part.point, q, point)
+    if isinstance(part, LoopClosure):
+        point = _origin(robot, part.frame_a, q)
+        ends = (_jacobian(robot, frame, q, point) for frame in (part.frame_b, part.frame_a))
+        return point, np.subtract(*ends)
+    return _joint_site(robot, q, pull)
+
+
+def _joint_site(robot: Robot, q: Any, pull: Floats) -> tuple[Floats, Floats]:
+    """Return the site of rows on speeds: the base, or the joint of the first of these speeds."""
+    column = int(np.flatnonzero(pull)[0]) if pull.any() else 0
+    owners = [i for i, body in enumerate(robot.bodies) if body.mimic is None]
+    body = next(i for i in owners if column in range(*robot.indices[i].v.indices(robot.nv)))
+    child, parent = Frame(body, Pose.identity()), Frame(robot.parents[body], Pose.identity())
+    point = _origin(robot, child, q)
+    return point, _jacobian(robot, child, q, point) - _jacobian(robot, parent, q, point)
+
+
+def _wrench(point: Floats, jacobian: Floats, pull: Floats) -> tuple[Floats, Floats, str]:
+    """Return where a force or couple acts that gives a generalized force, it, and its unit."""
+    tolerance = ROUNDOFF * float(np.abs(pull).max(initial=0.0))
+    force = _least(jacobian[3:].T, pull)
+    if np.abs(jacobian[3:].T @ force - pull).max(initial=0.0) <= tolerance:
+        return point, force, 'N'
+    wrench = _least(jacobian.T, pull)
+    couple, force = wrench[:3], wrench[3:]
+    size = float(force @ force)
+    if size <= tolerance * tolerance:
+        return point, couple, 'N m'
+    return point + np.cross(force, couple) / size, force, 'N'  # on its line of action
+
+
+def _least(matrix: Floats, right_side: Floats) -> Floats:
+    """Return the shortest of the vectors that come nearest."""
+    return np.asarray(np.linalg.lstsq(matrix, right_side, rcond=None)[0], dtype=np.float64)
+
+
+def _origin(robot: Robot, frame: Frame, q: Any) -> Floats:
+    position: Floats = frame_motion(robot, frame, q, [0.0] * robot.nv).pose.position()
+    return position
+
+
+def _jacobian(robot: Robot, frame: Frame, q: Any, point: Floats) -> Floats:
+    """Return (omega, v) of the material point of a frame's body per speed, in world axes."""
+    jacobian = np.zeros((6, robot.nv))
+    if frame.body == WORLD:
+        return jacobian
+    motion = frame_motion(robot, frame, q, [0.0] * robot.nv)
+    turned, arm = motion.pose.rotation_matrix(), point - motion.pose.position()
+    for column, axis in motion.columns:
+        omega, v = np.split(vec6(axis), 2)
+        spin = turned @ omega
+        jacobian[:, column] += np.concatenate([spin, turned @ v + np.cross(spin, arm)])
+    return jacobian

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records a motion, state by state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.algebra.quaternions import vec4
+from kane_dynamics.algorithms.kinematics import body_poses
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import as_choice, as_number, as_positive, as_text
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
+from kane_dynamics.simulation.simulation import Trajectory
+from kane_dynamics.typing import Floats
+from kane_dynamics.view.drawing import Drawing, simple_drawing
+from kane_dynamics.view.forces import STATES, Force
+from kane_dynamics.view.recording import Recording
+
+ForceLaw = Callable[[float, Floats, Floats], Sequence[Force]]
+
+
+class Recorder:
+    """
+    Takes the states of a motion one after the other.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    drawing : Drawing, optional
+        What it looks like; `simple_drawing` where left out.
+
+    """
+
+    def __init__(self, robot: Robot, drawing: Drawing | None = None) -> None:
+        self._robot = checked_robot(robot)
+        self._drawing = simple_drawing(robot) if drawing is None else drawing
+        self._states: list[tuple[float, Floats, Floats, Floats]] = []
+        self._forces: list[dict[str, Force]] = []
+        self._units: dict[str, str] = {}
+        self._events: list[tuple[float, str]] = []
+
+    def add(self, time: float, q: ArrayLike, v: ArrayLike, forces: Sequence[Force] = ()) -> None:
+        """
+        Take a state.
+
+        Parameters
+        ----------
+        time : float
+            [s], not before the one taken last.
+        q, v : array_like, shapes (nq,), (nv,)
+            State.
+        forces : sequence of Force
+            What constraints do; one that is not named is open.
+
+        Raises
+        ------
+        InvalidInputError
+            If time falls, a shape is wrong, a number is not finite, or a force has an unknown
+            state.
+
+        """
+        t = as_number('time [s]', time)
+        if self._states and t < self._states[-1][0]:
+            raise InvalidInputError(f'time [s]: need at least {self._states[-1][0]}, got {t}')
+        place = np.array(checked_coordinates(self._robot, q))
+        speeds = np.array(checked_speeds(self._robot, v))
+        for force in forces:
+            as_choice(f"state of '{force.name}'", force.state, STATES)
+            self._units.setdefault(force.name, force.unit)
+        self._states.append((t, place, speeds, pose_rows(self._robot, place)))
+        self._forces.append({force.name: force for force in forces})
+
+    def event(self, time: float, text: str) -> None:
+        """Note what happened at a time [s]; InvalidInputError if it is none."""
+        self._events.append((as_number('time [s]', time), as_text('text', text)))
+
+    def recording(self) -> Recording:
+        """Return what has been taken; InvalidInputError if that is nothing."""
+        if not self._states:
+            raise InvalidInputError('nothing has been recorded: call add first')
+        robot, names, n = self._robot, tuple(self._units), len(self._states)
+        time, q, v, poses = (np.array(x) for x in zip(*self._states, strict=True))
+        points, vectors = np.zeros((2, n, len(names), 3))
+        states = np.zeros((n, len(names)), dtype=np.int8)
+        for i, forces in enumerate(self._forces):
+            for k, name in enumerate(names):
+                if name in forces:
+                    points[i, k], vectors[i, k] = forces[name].point, forces[name].vector
+                    states[i, k] = STATES.index(forces[name].state)
+        return Recording(
+            robot.name,
+            time,
+            robot.coordinate_names,
+            q,
+            robot.velocity_names,
+            v,
+            tuple(body.name for body in robot.bodies),
+            poses,
+            self._drawing.shapes,
+            names,
+            tuple(self._units.values()),
+            points,
+            vectors,
+            states,
+            np.array([t for t, _ in self._events]),
+            tuple(text for _, text in self._events),
+        )
+
+
+def record(
+    robot: Robot,
+    motion: Trajectory,
+    forces: ForceLaw | None = None,
+    drawing: Drawing | None = None,
+    rate: float = 50.0,
+) -> Recording:
+    """
+    Return a recording of a simulated motion.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    motion : Trajectory
+        From `simulate`.
+    forces : callable, optional
+        forces(t, q, v) -> what constraints do, e.g. from `constraint_forces`.
+    drawing : Drawing, optional
+        What the robot looks like.
+    rate : float
+        Instants a second that are kept [Hz]; the first and the last always.
+
+    Raises
+    ------
+    InvalidInputError
+        If the rate is not positive or the motion is of another robot.
+
+    """
+    recorder, period = Recorder(robot, drawing), 1.0 / as_positive('rate [Hz]', rate)
+    wanted = np.append(np.arange(motion.time[0], motion.time[-1], period), motion.time[-1])
+    chosen = np.unique(np.searchsorted(motion.time, wanted - 1e-9))
+    for i in chosen:
+        t, q, v = float(motion.time[i]), motion.q[i], motion.v[i]
+        recorder.add(t, q, v, () if forces is None else forces(t, q, v))
+    return recorder.recording()
+
+
+def pose_rows(robot: Robot, q: Floats) -> Floats:
+    """Return position [m] and (w, x, y, z) of each body in the world, shape (b, 7)."""
+    poses = body_poses(robot, q.tolist())
+    rows = [np.concatenate([pose.position(), vec4(pose.rotation)]) for pose in poses]
+    return np.array(rows, dtype=float).reshape(-1, 7)

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A motion with everything that is needed to show it: one file of named arrays (npz)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import as_path
+from kane_dynamics.typing import Floats
+from kane_dynamics.view.forces import STATES
+from kane_dynamics.view.shapes import Shape
+
+FORMAT = 'kane_dynamics recording 1'
+_PLAIN = (
+    'name',
+    'time',
+    'coordinate_names',
+    'q',
+    'velocity_names',
+    'v',
+    'body_names',
+    'poses',
+    'force_names',
+    'force_units',
+    'force_points',
+    'force_vectors',
+    'force_states',
+    'event_times',
+    'event_texts',
+)
+_SHAPES = ('shape_bodies', 'shape_colours', 'shape_vertices', 'shape_faces')
+_ENDS = ('shape_vertex_ends', 'shape_face_ends')
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """
+    A recorded motion. Made by a `Recorder`, or read from a file by `load_recording`.
+
+    Parameters
+    ----------
+    name : str
+        Of the robot.
+    time : ndarray, shape (n,)
+        [s], never falling; the states before and after an event have the same time.
+    coordinate_names, velocity_names, body_names : tuple of str
+        Labels.
+    q, v : ndarray, shapes (n, nq), (n, nv)
+        States.
+    poses : ndarray, shape (n, b, 7)
+        Position [m] and (w, x, y, z) of each body in the world.
+    shapes : tuple of Shape
+        What the robot looks like.
+    force_names, force_units : tuple of str, length k
+        Constraint rows; 'N' or 'N m'.
+    force_points, force_vectors : ndarray, shape (n, k, 3)
+        Where forces act [m], and the force or couple on the robot, in world axes.
+    force_states : ndarray of int, shape (n, k)
+        Index in STATES.
+    event_times, event_texts : ndarray, shape (m,), tuple of str
+        When [s] something happened, and what.
+
+    Raises
+    ------
+    InvalidInputError
+        If lengths do not agree, a number is not finite, or time falls.
+
+    """
+
+    name: str
+    time: Floats
+    coordinate_names: tuple[str, ...]
+    q: Floats
+    velocity_names: tuple[str, ...]
+    v: Floats
+    body_names: tuple[str, ...]
+    poses: Floats
+    shapes: tuple[Shape, ...]
+    force_names: tuple[str, ...]
+    force_units: tuple[str, ...]
+    force_points: Floats
+    force_vectors: Floats
+    force_states: NDArray[np.int8]
+    event_times: Floats
+    event_texts: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        n, k, b = len(self.time), len(self.force_names), len(self.body_names)
+        needed = {
+            'time': (n,),
+            'q': (n, len(self.coordinate_names)),
+            'v': (n, len(self.velocity_names)),
+            'poses': (n, b, 7),
+            'force_points': (n, k, 3),
+            'force_vectors': (n, k, 3),
+            'force_states': (n, k),
+            'event_times': (len(self.event_texts),),
+        }
+        for field, shape in needed.items():
+            came = getattr(self, field)
+            if came.shape != shape or not np.isfinite(came).all():
+                raise InvalidInputError(
+                    f'recording: {field} must be finite, of shape {shape}; its shape is '
+                    f'{came.shape}'
+                )
+        if n == 0 or (np.diff(self.time) < 0.0).any():
+            raise InvalidInputError('recording: time must not fall, and have one instant or more')
+        bodies = [shape.body for shape in self.shapes]
+        states = self.force_states.ravel().tolist()
+        if not all(-1 <= i < b for i in bodies) or not all(0 <= i < len(STATES) for i in states):
+            raise InvalidInputError('recording: a shape has no body, or a force no known state')
+        if len(self.force_units) != k:
+            raise InvalidInputError(f'recording: need {k} force_units, got {self.force_units}')
+
+    def at(self, time: float) -> int:
+        """Return the index of the last instant that is not after a time [s]."""
+        return max(int(np.searchsorted(self.time, time, side='right')) - 1, 0)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """
+        Write the recording; read it with `load_recording`.
+
+        Parameters
+        ----------
+        path : str or path
+            File; its ending becomes .npz.
+
+        Raises
+        ------
+        InvalidInputError
+            If it cannot be written.
+
+        """
+        file = Path(as_path('path', path)).with_suffix('.npz')
+        arrays: dict[str, Any] = {name: np.array(getattr(self, name)) for name in _PLAIN}
+        try:
+            np.savez_compressed(file, format=FORMAT, **arrays, **_packed(self.shapes))
+        except OSError as error:
+            raise InvalidInputError(f"recording '{file}' cannot be written: {error}") from error
+        return file
+
+
+def load_recording(path: str | os.PathLike[str]) -> Recording:
+    """
+    Return a recording from its file.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such file, or it is no recording.
+
+    """
+    file = as_path('path', path)
+    try:
+        with np.load(file, allow_pickle=False) as archive:
+            content = {name: archive[name] for name in archive.files}
+    except (OSError, ValueError, AttributeError, EOFError, BadZipFile) as error:
+        raise InvalidInputError(f"recording '{file}' cannot be read: {error}") from error
+    needed = ('format', *_PLAIN, *_SHAPES, *_ENDS)
+    missing = [name for name in needed if name not in content]
+    if missing or str(content['format']) != FORMAT:
+        found = content.get('format', 'none')
+        raise InvalidInputError(
+            f"'{file}' is no recording: need format '{FORMAT}', found '{found}'; missing {missing}"
+        )
+    fields: dict[str, Any] = {name: content[name] for name in _PLAIN}
+    for name, value in fields.items():
+        if value.dtype.kind == 'U':
+            fields[name] = str(value) if value.shape == () else tuple(value.tolist())
+        elif name.endswith(('names', 'units', 'texts')):  # an empty list has no type of its own
+            fields[name] = tuple(map(str, value.tolist()))
+    return Recording(**fields, shapes=_unpacked(content))
+
+
+def _packed(shapes: tuple[Shape, ...]) -> dict[str, Any]:
+    """Return shapes as arrays: all vertices and all faces, and where each shape ends."""
+    vertices = [np.asarray(shape.vertices, dtype=np.float32) for shape in shapes]
+    faces = [np.asarray(shape.faces, dtype=np.int32) for shape in shapes]
+    return {
+        'shape_bodies': np.array([shape.body for shape in shapes], dtype=np.int64),
+        'shape_colours': np.array([shape.colour for shape in shapes]).reshape(-1, 3),
+        'shape_vertices': np.concatenate([np.zeros((0, 3), np.float32), *vertices]),
+        'shape_faces': np.concatenate([np.zeros((0, 3), np.int32), *faces]),
+        'shape_vertex_ends': np.cumsum([0, *map(len, vertices)]),
+        'shape_face_ends': np.cumsum([0, *map(len, faces)]),
+    }
+
+
+def _unpacked(content: Mapping[str, Any]) -> tuple[Shape, ...]:
+    vertices = [content['shape_vertices'][a:b] for a, b in pairwise(content['shape_vertex_ends'])]
+    faces = [content['shape_faces'][a:b] for a, b in pairwise(content['shape_face_ends'])]
+    colours = map(tuple, content['shape_colours'].tolist())
+    bodies = content['shape_bodies'].tolist()
+    parts = zip(bodies, vertices, faces, colours, strict=True)
+    return tuple(Shape(*part) for part in parts)
