@@ -21,6 +21,7 @@ LAWS = {
     ),
     'elimination': (f'{_A}elimination.py',),
     'distance': (f'{_A}least_distance.py',),
+    'coupler': (f'{_S}coupler.py', '-k', 'not (power or cycle or two_rates)'),
     'cones': (f'{_A}nearest_in_cones.py', '-k', 'not random or 0'),
     'contacts': (f'{_C}contacts.py',),
     'limited': (f'{_C}limited_inverse.py', '-k', 'not (least or nearest) or 0'),
@@ -151,4 +152,5 @@ FILES = {
     'simulation/jump.py': 'midpoint',
     'simulation/reference.py': 'integrators friction events midpoint',
     'simulation/stops.py': 'stops',
+    'simulation/virtual_coupler.py': 'coupler',
 }

@@ -17,7 +17,7 @@ from support.checklist import (
     summary,
 )
 
-OPEN = {37, 39}  # not implemented
+OPEN = {37}  # not implemented
 IN_PART = {21, 38}  # without wrench control; without Coulomb friction
 
 

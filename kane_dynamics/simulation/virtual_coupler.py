@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Virtual coupler between a device that somebody holds and its image in a simulation (Gillespie).
+
+A spring and a damper join the device, at the pose h, and a frame s of the robot:
+
+.. math:: f = K e + B \dot e, \qquad e = R_s^T (p_h - p_s),
+
+the same for the rotation vector of :math:`R_s^T R_h`. The force acts on the frame and its negative
+on the device, both at the device's point, so together they give no momentum, and no energy but
+what the spring stores: they are the gradient of :math:`\tfrac12 e^T K e` less the damping.
+
+A device that gets a new force only every T seconds is pushed by an old one in between: to be
+passive it needs, at a frequency w, the damping b > K T/2 - B cos(w T), and so at the worst one
+
+.. math:: b > K T/2 + |B|
+
+(Colgate and Schenkel, 1997, with the speed from differences of the position).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.algebra.exponential import log
+from kane_dynamics.algebra.matrices import skew
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.quaternions import vec3
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import as_positive, as_vector
+from kane_dynamics.typing import Floats
+
+AXES = ('about x', 'about y', 'about z', 'along x', 'along y', 'along z')
+_SERIES = 1e-2  # [rad] below which the series of the bend is exact to roundoff
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CouplerWrenches:
+    """
+    What the coupler does to its two ends.
+
+    Parameters
+    ----------
+    on_frame, on_device : ndarray, shape (6,)
+        (tau, f) about the end's origin, in its own axes [N m, N].
+    energy : float
+        What the spring stores [J].
+
+    """
+
+    on_frame: Floats
+    on_device: Floats
+    energy: float
+
+
+@dataclass(frozen=True, eq=False)
+class VirtualCoupler:
+    """
+    Spring and damper between a device and a frame.
+
+    Parameters
+    ----------
+    stiffness : array_like, shape (6,)
+        K >= 0, about and along the axes of the frame [N m/rad, N/m].
+    damping : array_like, shape (6,)
+        B [N m s/rad, N s/m]; below zero it needs damping of the device.
+    device_damping : array_like, shape (6,), optional
+        b >= 0 of the device, that of the hand left out [N m s/rad, N s/m].
+    period : float, optional
+        T, from one force on the device to the next [s].
+
+    Raises
+    ------
+    InvalidInputError
+        If a stiffness is negative, only one of the last two is given, or the device has too
+        little damping to be passive at this period; the message says what it needs.
+
+    """
+
+    stiffness: ArrayLike
+    damping: ArrayLike
+    device_damping: ArrayLike | None = None
+    period: float | None = None
+
+    def __post_init__(self) -> None:
+        K = as_vector('stiffness', self.stiffness, 6)
+        B = as_vector('damping', self.damping, 6)
+        if (K < 0.0).any():
+            raise InvalidInputError(f'stiffness: need numbers >= 0, got {K.tolist()}')
+        for name, value in (('stiffness', K), ('damping', B)):
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
+        if (self.device_damping is None) != (self.period is None):
+            raise InvalidInputError('give device_damping and period together, or neither')
+        if self.device_damping is not None and self.period is not None:
+            b, T = as_vector('device_damping', self.device_damping, 6), self.period
+            _check_passive(b, needed_damping(K, B, T), as_positive('period [s]', T))
+
+    def wrenches(
+        self,
+        frame_pose: ArrayLike,
+        frame_twist: ArrayLike,
+        device_pose: ArrayLike,
+        device_twist: ArrayLike,
+    ) -> CouplerWrenches:
+        """
+        Return the wrenches on both ends.
+
+        Parameters
+        ----------
+        frame_pose, device_pose : array_like, shape (7,)
+            Position and (w, x, y, z) in the world, as `Dynamics.frame_pose` returns them.
+        frame_twist, device_twist : array_like, shape (6,)
+            (omega, v) of the origin, in the end's own axes.
+
+        Raises
+        ------
+        InvalidInputError
+            If a shape is wrong, a number is not finite, or a quaternion is zero.
+
+        """
+        s, h = as_pose('frame_pose', frame_pose), as_pose('device_pose', device_pose)
+        omega_s, v_s = as_vector('frame_twist', frame_twist, 6).reshape(2, 3)
+        relative = s.conjugate() * h
+        R, arm = relative.rotation_matrix(), relative.position()
+        omega_h, v_h = as_vector('device_twist', device_twist, 6).reshape(2, 3) @ R.T
+        angle = 2.0 * vec3(log(relative.dual_quaternion()).primary)
+        K, B = np.array(self.stiffness).reshape(2, 3), np.array(self.damping).reshape(2, 3)
+        spring = rate_of_rotation_vector(angle).T @ (K[0] * angle)
+        couple = spring + B[0] * (omega_h - omega_s)
+        force = K[1] * arm + B[1] * (v_h - v_s - np.cross(omega_s, arm))
+        return CouplerWrenches(
+            np.r_[couple + np.cross(arm, force), force],
+            -np.r_[R.T @ couple, R.T @ force],
+            0.5 * float(K[0] @ angle**2 + K[1] @ arm**2),
+        )
+
+
+def needed_damping(
+    stiffness: ArrayLike, damping: ArrayLike, period: float, frequency: float | None = None
+) -> Any:
+    """
+    Return the damping that a device needs to be passive, K T/2 - B cos(w T).
+
+    Parameters
+    ----------
+    stiffness, damping : array_like
+        K and B of a spring and damper whose force is held for a period.
+    period : float
+        T [s].
+    frequency : float, optional
+        w [rad/s]; the worst of all, K T/2 + |B|, where left out.
+
+    """
+    K, B = np.asarray(stiffness, dtype=float), np.asarray(damping, dtype=float)
+    T = as_positive('period [s]', period)
+    if frequency is None:
+        return 0.5 * T * K + np.abs(B)
+    return 0.5 * T * K - B * np.cos(frequency * T)
+
+
+def rate_of_rotation_vector(angle: Floats) -> Floats:
+    """
+    Return the matrix that makes the rate of a rotation vector of the angular velocity.
+
+    Both in the axes before the rotation; shape (3, 3). It is the inverse of the left Jacobian
+    of the exponential, 1 - [a]/2 + c [a]^2 with c = (1 - (a/2) cot(a/2))/a^2.
+    """
+    size, S = float(np.linalg.norm(angle)), np.asarray(skew(angle), dtype=float)
+    if size < _SERIES:
+        bend = 1.0 / 12.0 + size**2 / 720.0
+    else:
+        bend = (1.0 - 0.5 * size / np.tan(0.5 * size)) / size**2
+    matrix: Floats = np.eye(3) - 0.5 * S + bend * S @ S
+    return matrix
+
+
+def as_pose(name: str, x: ArrayLike) -> Pose:
+    """
+    Return the pose of position and (w, x, y, z), whose length need not be one.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none.
+
+    """
+    numbers = as_vector(name, x, 7)
+    length = float(np.linalg.norm(numbers[3:]))
+    if not length > 0.0:
+        raise InvalidInputError(f'{name}: need a quaternion that is not zero, got {numbers[3:]}')
+    return Pose.from_rotation_and_position((numbers[3:] / length).tolist(), numbers[:3].tolist())
+
+
+def _check_passive(b: Floats, needed: Floats, period: float) -> None:
+    lacking = [k for k in range(6) if not b[k] > needed[k]]
+    if lacking:
+        said = ', '.join(f'{AXES[k]} {needed[k]:.6g} (it has {b[k]:.6g})' for k in lacking)
+        raise InvalidInputError(
+            f'virtual coupler: at {1.0 / period:.6g} Hz the device needs damping above '
+            f'K T/2 + |B|: {said}; make the coupler softer, or its period shorter'
+        )
