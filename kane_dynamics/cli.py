@@ -25,6 +25,7 @@ from kane_dynamics.model.checks import as_choice
 from kane_dynamics.model.urdf.angles import angle_remarks
 from kane_dynamics.model.urdf.xml import read_urdf
 from kane_dynamics.resources import resolve
+from kane_dynamics.view.recording import Recording
 
 console = Console()
 errors = Console(stderr=True)
@@ -58,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     view.add_argument('--base', default='fixed', choices=('fixed', 'planar', 'floating'))
     view.add_argument('--host', default='localhost', help='address that the browser asks')
     view.add_argument('--port', type=_port, default=8080, help='the next free one from here')
+    view.add_argument('--gif', type=Path, metavar='FILE', help='write a recording as animation')
     view.set_defaults(run=run_view)
     chosen = parser.parse_args(arguments)
     try:
@@ -116,8 +118,12 @@ def run_view(chosen: argparse.Namespace) -> int:
     window: RecordingWindow | PoseWindow
     if Path(chosen.source).suffix == '.npz':
         recording = load_recording(chosen.source)
+        if chosen.gif is not None:
+            return _write_gif(recording, chosen.gif)
         server = start_server(chosen.host, chosen.port)
         window = RecordingWindow(server, recording)
+    elif chosen.gif is not None:
+        raise InvalidInputError(f"--gif: need a recording (.npz), got '{chosen.source}'")
     else:
         path = resolve(chosen.source, 'URDF')
         with warnings.catch_warnings():  # `check` tells them
@@ -133,6 +139,13 @@ def run_view(chosen: argparse.Namespace) -> int:
         window.run()
     finally:
         server.stop()
+    return 0
+
+
+def _write_gif(recording: Recording, path: Path) -> int:
+    from kane_dynamics.view.animation import write_animation
+
+    console.print(f'wrote {write_animation(recording, path)}')
     return 0
 
 

@@ -53,6 +53,15 @@ def test_mistakes(source, message, capsys):
     assert message in said(capsys)[1]
 
 
+def test_a_recording_becomes_an_animation(drive, tmp_path, capsys):
+    path = drive.save(tmp_path / 'drive.npz')
+    assert cli.main(['view', str(path), '--gif', str(tmp_path / 'drive.gif')]) == 0
+    assert (tmp_path / 'drive.gif').read_bytes()[:3] == b'GIF'
+    assert 'wrote ' in said(capsys)[0]
+    assert cli.main(['view', 'robot.urdf', '--gif', 'robot.gif']) == 1
+    assert "--gif: need a recording (.npz), got 'robot.urdf'" in said(capsys)[1]
+
+
 def test_ports_that_are_none(capsys):
     with pytest.raises(SystemExit):
         cli.main(['view', 'robot.urdf', '--port', '70000'])

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Curves of a motion over time, one panel for each quantity, with its events."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import as_numbers, as_path
+from kane_dynamics.view.colours import CYCLE
+
+STROKES = ('-', '--', ':', '-.')  # curves differ in stroke as well as in colour
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """
+    Curves of one quantity.
+
+    Parameters
+    ----------
+    label : str
+        What it is, with its unit in brackets: ``'slip [m/s]'``.
+    curves : mapping of str to array_like, shape (n,)
+        By name, over the times of the plot.
+
+    Raises
+    ------
+    InvalidInputError
+        If the label has no unit.
+
+    """
+
+    label: str
+    curves: Mapping[str, ArrayLike]
+
+    def __post_init__(self) -> None:
+        if not ('[' in self.label and self.label.endswith(']')):
+            raise InvalidInputError(f"label: need a unit in brackets at its end: '{self.label}'")
+
+
+def write_curves(
+    path: str | os.PathLike[str],
+    title: str,
+    time: ArrayLike,
+    panels: Sequence[Panel],
+    events: Sequence[tuple[float, str]] = (),
+) -> Path:
+    """
+    Write panels one below the other; events are dotted lines with their names on top.
+
+    Parameters
+    ----------
+    path : str or path
+        File; its ending chooses the format.
+    title : str
+        Of the plot.
+    time : array_like, shape (n,)
+        [s].
+    panels : sequence of Panel
+        From above to below.
+    events : sequence of (float, str)
+        Times [s] and names.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no panel, a curve has another length than the times, or the file cannot be
+        written.
+
+    """
+    file, figure = Path(as_path('path', path)), curves_figure(title, time, panels, events)
+    try:
+        figure.savefig(file, dpi=120)
+    except (OSError, ValueError) as error:  # no such folder, no such format
+        raise InvalidInputError(f"'{file}' cannot be written: {error}") from error
+    return file
+
+
+def curves_figure(
+    title: str,
+    time: ArrayLike,
+    panels: Sequence[Panel],
+    events: Sequence[tuple[float, str]] = (),
+) -> Figure:
+    """Return the figure; parameters and errors as for `write_curves`."""
+    t = as_numbers('time [s]', time)
+    if not panels:
+        raise InvalidInputError('panels: need at least one')
+    figure = Figure((8.0, 1.2 + 1.9 * len(panels)), layout='constrained')
+    rows = figure.subplots(len(panels), sharex=True, squeeze=False)[:, 0]
+    for axes, panel in zip(rows, panels, strict=True):
+        for (name, values), colour, stroke in zip(
+            panel.curves.items(), cycle(CYCLE), cycle(STROKES), strict=False
+        ):
+            y = as_numbers(name, values)
+            if y.shape != t.shape:
+                raise InvalidInputError(f"'{name}': need shape {t.shape}, got {y.shape}")
+            axes.plot(t, y, stroke, color=colour, label=name, linewidth=1.5)
+        axes.set_ylabel(panel.label)
+        axes.grid(alpha=0.3)
+        axes.legend(loc='upper left', bbox_to_anchor=(1.01, 1.0), fontsize=8, frameon=False)
+        for when, _ in events:
+            axes.axvline(when, color='0.3', linestyle=':', linewidth=1.0)
+    rows[-1].set_xlabel('time [s]')
+    _name_events(rows[0], events, float(np.ptp(t)))
+    figure.suptitle(title)
+    return figure
+
+
+def _name_events(axes: Axes, events: Sequence[tuple[float, str]], span: float) -> None:
+    """Write the names of events above a panel, those that crowd on lines above each other."""
+    last, line = -np.inf, 0
+    for when, text in events:
+        line = (line + 1) % 3 if when - last < 0.2 * span else 0
+        last = when
+        axes.annotate(
+            text,
+            (when, 1.0),
+            (0.0, 3.0 + 9.0 * line),
+            xycoords=('data', 'axes fraction'),
+            textcoords='offset points',
+            fontsize=7,
+        )
