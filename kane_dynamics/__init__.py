@@ -29,6 +29,7 @@ from kane_dynamics.algorithms.partial_velocities import PartialVelocity, partial
 from kane_dynamics.constraints.friction_cones import FrictionCone
 from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.dynamics import Dynamics, dynamics
+from kane_dynamics.events import Event, EventSimulation
 from kane_dynamics.functions.consistent import (
     consistent_acceleration,
     consistent_velocity,
@@ -101,6 +102,8 @@ __all__ = [
     'Cylindrical',
     'Dynamics',
     'EquationsOfMotion',
+    'Event',
+    'EventSimulation',
     'Frame',
     'Free',
     'FrictionCone',

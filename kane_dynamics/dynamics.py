@@ -45,6 +45,7 @@ from kane_dynamics.simulation.simulation import EffortLaw, Engine, Trajectory, s
 from kane_dynamics.typing import Floats
 
 _Result = TypeVar('_Result')
+RowsFunction = Callable[..., ConstraintRows]
 AT_START = 0.0  # [s]
 
 
@@ -243,6 +244,10 @@ class Dynamics(ABC):
         """Return all rows A v = b0, A vdot = b, of one state."""
 
     @abstractmethod
+    def rows_of(self, constraints: Sequence[Constraint]) -> RowsFunction:
+        """Return a function (q, v, time) -> rows, of one state, of any constraints."""
+
+    @abstractmethod
     def consistent_velocity(
         self,
         q: ArrayLike,
@@ -415,6 +420,14 @@ class ReferenceDynamics(Dynamics):
     def constraint_rows(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
         t = as_number('time [s]', time)
         return self.constraints.rows(*self._state(q, v), t)
+
+    def rows_of(self, constraints: Sequence[Constraint]) -> RowsFunction:
+        others = ConstraintSet.of(self.robot, constraints)
+
+        def rows(q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
+            return others.rows(*self._state(q, v), as_number('time [s]', time))
+
+        return rows
 
     def consistent_velocity(
         self,

@@ -135,6 +135,10 @@ class StepError(KaneDynamicsError, ArithmeticError):
     """A time step has no solution, or one that creates energy; it is too long for the motion."""
 
 
+class EventError(StepError):
+    """There is no end of events in a time step."""
+
+
 class DivergedError(StepError):
     """A simulated motion left all bounds, or will: the step is too long for it."""
 

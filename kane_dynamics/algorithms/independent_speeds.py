@@ -6,6 +6,9 @@ The rows are those that `row_selection` takes. They are reduced to orthonormal o
 singular value decomposition (Gillespie (43)); QR with column pivoting of the reduced rows then
 picks the dependent speeds, so that the scale of the rows does not matter. With G the
 reduced rows, :math:`D = -G_D^{-1} G_I` (the corrected sign of Gillespie (3)-(5)).
+
+Along a motion a choice is kept as long as G_D is well conditioned, and a new one is far from where
+it would be given up again, so that the speeds never change from step to step and back.
 """
 
 from __future__ import annotations
@@ -17,6 +20,11 @@ import scipy
 
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.typing import Floats, Indices
+
+# Norm of G_D^-1, a bound of its condition, at which other speeds are chosen.
+WORST_CONDITION = 30.0
+# A choice that is not much better than the present one is no reason to change.
+MUCH_BETTER = 2.0
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -82,7 +90,41 @@ def reduce_rows(A: Floats) -> ReducedRows:
     return ReducedRows(Vt[:rank], Vt[rank:], to_reduced)
 
 
-def partition_speeds(rows: ConstraintRows) -> Partition:
+def dependent_speeds(A: Floats, before: Indices | None = None) -> Indices:
+    """
+    Return which speeds depend on the others, ascending: those of before while they are sound.
+
+    Parameters
+    ----------
+    A : ndarray, shape (m, nv)
+        Independent rows.
+    before : ndarray of int, optional
+        The choice that was made last.
+
+    """
+    return _dependent(reduce_rows(A).rows, before)
+
+
+def _dependent(reduced: Floats, before: Indices | None) -> Indices:
+    rank = len(reduced)
+    kept = before is not None and len(before) == rank
+    if kept and _condition(reduced[:, before]) < WORST_CONDITION:
+        return np.asarray(before)
+    best: Indices = np.sort(scipy.linalg.qr(reduced, mode='r', pivoting=True)[1][:rank])
+    if kept and _condition(reduced[:, before]) < MUCH_BETTER * _condition(reduced[:, best]):
+        return np.asarray(before)
+    return best
+
+
+def _condition(block: Floats) -> float:
+    """Return the norm of the inverse of some columns of orthonormal rows."""
+    if not block.size:
+        return 1.0
+    smallest = float(np.linalg.svd(block, compute_uv=False)[-1])
+    return 1.0 / smallest if smallest > 0.0 else np.inf
+
+
+def partition_speeds(rows: ConstraintRows, before: Indices | None = None) -> Partition:
     """
     Return the explicit form of constraint rows.
 
@@ -90,13 +132,15 @@ def partition_speeds(rows: ConstraintRows) -> Partition:
     ----------
     rows : ConstraintRows
         Independent rows A v = b0, A vdot = b.
+    before : ndarray of int, optional
+        Dependent speeds of a choice that is kept while it is sound.
 
     """
     given = reduce_rows(rows.matrix)
     reduced, to_reduced = given.rows, given.to_reduced
     rank, nv = reduced.shape
-    order = scipy.linalg.qr(reduced, mode='r', pivoting=True)[1]
-    dependent, independent = np.sort(order[:rank]), np.sort(order[rank:])
+    dependent = _dependent(reduced, before)
+    independent = np.setdiff1d(np.arange(nv), dependent)
     inverse = np.linalg.inv(reduced[:, dependent])
     dependence = -inverse @ reduced[:, independent]
     basis, explicit = np.zeros((nv, nv - rank)), np.zeros((rank, nv))

@@ -26,12 +26,13 @@ from kane_dynamics.constraints.contacts import point_contact
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.model.body import Vector
-from kane_dynamics.model.checks import as_nonnegative, as_number
+from kane_dynamics.model.checks import as_nonnegative, as_number, as_vector
 from kane_dynamics.model.frame_motion import frame_motion
 from kane_dynamics.model.robot import Frame, Robot
 from kane_dynamics.typing import Floats
 
 MOST_DIRECTIONS = 2  # along which a contact slips
+_NO_DIRECTION = 1e-9  # part of a vector that lies in the plane
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,16 +169,32 @@ def point_slip(
     link: str,
     point: ArrayLike = (0.0, 0.0, 0.0),
     normal: ArrayLike = (0.0, 0.0, 1.0),
+    direction: ArrayLike | None = None,
 ) -> PointSlip:
     """
-    Return the speeds of a point of a link along a plane of the world, in two directions.
+    Return the speeds of a point of a link along a plane of the world, in two directions or one.
 
-    Parameters and errors as for `point_contact`.
+    Parameters
+    ----------
+    robot, link, point, normal
+        As for `point_contact`.
+    direction : array_like, shape (3,), optional
+        The only one, in world axes, for motion in a plane; brought to unit length at right angles
+        to the normal.
+
+    Raises
+    ------
+    NameNotFoundError, ConstraintError
+        As for `point_contact`.
+    InvalidInputError
+        If a number is not finite, or a direction is zero.
+
     """
     held = point_contact(robot, link, point, normal)
-    directions = tuple(tuple(d.tolist()) for d in plane_directions(np.array(held.normal)))
-    labels = tuple(f'{link}/slip {k}' for k in range(2))
-    return PointSlip(robot, labels, held.point, directions)
+    n = np.array(held.normal)
+    along = plane_directions(n) if direction is None else _in_plane(n, direction)
+    labels = tuple(f'{link}/slip {k}' for k in range(len(along)))
+    return PointSlip(robot, labels, held.point, tuple((x, y, z) for x, y, z in along.tolist()))
 
 
 def rolling_contact(
@@ -224,6 +241,15 @@ def plane_directions(normal: Floats) -> Floats:
     first = axis - normal * (normal @ axis)
     first /= np.linalg.norm(first)
     return np.array([first, np.cross(normal, first)])
+
+
+def _in_plane(normal: Floats, direction: ArrayLike) -> Floats:
+    given = as_vector('direction', direction, 3)
+    across = given - normal * (normal @ given)
+    length = float(np.linalg.norm(across))
+    if not length > _NO_DIRECTION * float(np.linalg.norm(given)):
+        raise InvalidInputError(f'direction: need one along the plane, got {given}')
+    return np.array([across / length])
 
 
 def _some_of(rolling: RollingWheel, chosen: Sequence[int]) -> RollingWheel:

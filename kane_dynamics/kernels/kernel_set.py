@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
 from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.build import Build, build_one
@@ -18,6 +20,8 @@ from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.llvm.kernel_spec import LARGEST_INPUT, KernelSpec
 from kane_dynamics.kernels.llvm.native import Linker
 from kane_dynamics.kernels.parameters import Parameters
+from kane_dynamics.kernels.selection import RowPlan
+from kane_dynamics.kernels.trace import Tracer
 from kane_dynamics.model.checks import as_names
 from kane_dynamics.model.state import checked_coordinates
 from kane_dynamics.typing import Floats
@@ -131,6 +135,13 @@ class KernelSet:
         if name not in self and graph is not None and not too_large(self.reference.robot):
             self._kernels[name] = self._loaded(name, build_one(self._build.recipe, graph))
         return self._kernels.get(name)
+
+    def rows_of(self, constraints: ConstraintSet) -> Kernel | None:
+        """Return the kernel of other rows than those of the robot; None if it is too large."""
+        if too_large(self.reference.robot):
+            return None
+        recipe = replace(self._build.recipe, constraints=constraints, plan=RowPlan())
+        return self._loaded('constraint_rows', build_one(recipe, Tracer.constraint_rows))
 
     def of_speeds(
         self, graph: Callable[..., KernelSpec], **names: Sequence[str] | None

@@ -142,9 +142,9 @@ class Recorder:
         speeds, rank = self.call('project', (q, v, [_scalar(t)]), (self.robot.nv, 1))
         return speeds, rank
 
-    def coordinate_rate(self, q: Any, v: Any) -> NDArray[Any]:
-        """Trace dq/dt in place."""
-        return coordinate_rates(self.robot, q, v)
+    def slope(self, q: Any, v: Any, tau: Any, t: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Trace dq/dt in place, and record a call of the acceleration."""
+        return coordinate_rates(self.robot, q, v), self.acceleration(q, v, tau, t)
 
     def retract(self, q: Any, v: Any, h: Any) -> NDArray[Any]:
         """Trace q (+) v h in place."""

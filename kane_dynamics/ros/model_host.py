@@ -14,8 +14,8 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from std_msgs.msg import String
 
+from kane_dynamics.aside import Aside
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
-from kane_dynamics.ros.aside import Aside
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status
 from kane_dynamics.ros.parameters.declare import misspelt_joint, parameter_remarks

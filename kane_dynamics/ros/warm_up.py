@@ -20,9 +20,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 import kane_dynamics as kd
+from kane_dynamics.aside import Aside
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.kernels.cache import cache_folder
-from kane_dynamics.ros.aside import Aside
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.parameters.robot import RobotParameters
 from kane_dynamics.ros.parameters.spec import plain

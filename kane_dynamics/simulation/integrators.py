@@ -43,20 +43,21 @@ State = Any
 STICTION_SPEED = 1e-3  # v_s [rad/s or m/s]: below it Coulomb friction acts like viscous friction
 
 
-class Dynamics(Protocol):
-    """What an integrator needs to know of a robot; numbers or traced."""
+class Slopes(Protocol):
+    """What an explicit integrator needs to know of a robot; numbers or traced."""
 
-    def acceleration(self, q: State, v: State, tau: State, t: Any) -> State:
-        """Return vdot under the constraints."""
-
-    def impulse(self, q: State, v: State, at: State, tau: State, t: Any, h: Any) -> State:
-        """Return speeds h [s] after v at place q, under forces at speeds `at` and rows at t."""
-
-    def coordinate_rate(self, q: State, v: State) -> State:
-        """Return dq/dt."""
+    def slope(self, q: State, v: State, tau: State, t: Any) -> tuple[State, State]:
+        """Return dq/dt and vdot under the constraints."""
 
     def retract(self, q: State, v: State, h: Any) -> State:
         """Return q (+) v h."""
+
+
+class Dynamics(Slopes, Protocol):
+    """What an integrator needs to know of a robot; numbers or traced."""
+
+    def impulse(self, q: State, v: State, at: State, tau: State, t: Any, h: Any) -> State:
+        """Return speeds h [s] after v at place q, under forces at speeds `at` and rows at t."""
 
     def fixed_point(self, improve: Callable[[State], State], start: State) -> State:
         """Return speeds x = improve(x) to `fixed_point.SOLVED`."""
@@ -87,16 +88,13 @@ def semi_implicit(
     return dynamics.retract(q, v_end, h), v_end
 
 
-def rk4(dynamics: Dynamics, q: State, v: State, tau: State, t: Any, h: Any) -> tuple[State, State]:
+def rk4(dynamics: Slopes, q: State, v: State, tau: State, t: Any, h: Any) -> tuple[State, State]:
     """Return the state after h [s] by the classical Runge-Kutta method at constant efforts."""
-
-    def slope(q_s: State, v_s: State, t_s: Any) -> tuple[State, State]:
-        return dynamics.coordinate_rate(q_s, v_s), dynamics.acceleration(q_s, v_s, tau, t_s)
-
-    k1, a1 = slope(q, v, t)
-    k2, a2 = slope(q + 0.5 * h * k1, v + 0.5 * h * a1, t + 0.5 * h)
-    k3, a3 = slope(q + 0.5 * h * k2, v + 0.5 * h * a2, t + 0.5 * h)
-    k4, a4 = slope(q + h * k3, v + h * a3, t + h)
+    slope = dynamics.slope
+    k1, a1 = slope(q, v, tau, t)
+    k2, a2 = slope(q + 0.5 * h * k1, v + 0.5 * h * a1, tau, t + 0.5 * h)
+    k3, a3 = slope(q + 0.5 * h * k2, v + 0.5 * h * a2, tau, t + 0.5 * h)
+    k4, a4 = slope(q + h * k3, v + h * a3, tau, t + h)
     q_end = q + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
     v_end = v + h / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4)
     return dynamics.retract(q_end, 0.0 * v_end, 0.0), v_end  # unit quaternions are unit again

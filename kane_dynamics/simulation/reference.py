@@ -141,9 +141,9 @@ class StageEquations:
         chosen = self._constraints.selection(factor, q, v, t)
         return sum(chosen.rows.positions[k] is None for k in chosen.taken)
 
-    def coordinate_rate(self, q: Floats, v: Floats) -> Floats:
-        """Return dq/dt, shape (nq,)."""
-        return coordinate_rates(self._robot, q, v)
+    def slope(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:
+        """Return dq/dt and vdot, shapes (nq,), (nv,)."""
+        return coordinate_rates(self._robot, q, v), self.acceleration(q, v, tau, t)
 
     def retract(self, q: Floats, v: Floats, h: float) -> Floats:
         """Return q (+) v h, shape (nq,)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Background work of a node: one thread, one result, polled by callbacks; no rclpy here."""
+"""Background work: one thread, one result, polled by who asked for it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 T = TypeVar('T')
 SWITCH_INTERVAL = 5e-4
-"""Longest wait [s] of a callback for such a thread; Python's own 5 ms would miss deadlines."""
+"""Longest wait [s] of the others for such a thread; Python's own 5 ms would miss deadlines."""
 
 
 class Aside(Generic[T]):

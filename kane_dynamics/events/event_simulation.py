@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+A robot whose constraints come and go while it moves (Gillespie, figure 2).
+
+Between events the robot moves under one set of rows (`flow`). Every step ends with a look at what
+ends the mode (`watch`): distances, normal forces, friction, limits. Where one of them has crossed
+zero, the instant is found (`instant`); there the speeds jump if contacts strike, and the contacts
+decide anew (`transition`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.constraints.dry_friction import Contact
+from kane_dynamics.dynamics import dynamics as reference
+from kane_dynamics.events.event import ADDED, BREAKS, CHANGES, IMPACT, REMOVED, RESTS, Event
+from kane_dynamics.events.flow import INTEGRATOR, Flow, FlowMotion, Slip
+from kane_dynamics.events.instant import ROOT_TOLERANCE, Piece, State
+from kane_dynamics.events.parts import Mode, Part, as_part, check_new_name
+from kane_dynamics.events.sets import ConstraintSets, Maker
+from kane_dynamics.events.transition import TOUCHING, Setting, Transition, transition
+from kane_dynamics.events.watch import LIMIT, Guard, Watch
+from kane_dynamics.exceptions import ConstraintError, EventError, NameNotFoundError
+from kane_dynamics.model.checks import (
+    as_choice,
+    as_count,
+    as_mapping,
+    as_nonnegative,
+    as_number,
+    as_positive,
+    as_vector,
+)
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
+from kane_dynamics.simulation.damping import check_damping
+from kane_dynamics.typing import Floats
+
+MOST_EVENTS = 1000  # in a step; then nothing rebounds any more
+_MOST_PIECES = 2 * MOST_EVENTS  # of a step
+_ON_CONSTRAINT = 1e-6  # [m or rad] that a constraint may be violated by when it is imposed
+LAWS = ('newton', 'poisson', 'energetic')
+
+
+class EventSimulation:
+    """
+    A robot in time with constraints and contacts that come and go.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    parts : mapping of str to Constraint or Contact, optional
+        What holds from the start; contacts may be open.
+    q, v : array_like, shapes (nq,), (nv,), optional
+        State at the start: neutral and at rest where left out. Speeds jump onto the constraints,
+        and contacts that approach strike.
+    step : float
+        Length of a step [s]. Events are found within steps.
+    dynamics : callable
+        dynamics(robot, constraints) -> Dynamics, for each set of constraints that occurs:
+        `kane_dynamics.dynamics`, or `kane_dynamics.compile` for machine code.
+    beside : bool
+        Whether the dynamics of a new set are made in a thread, while the robot moves on the
+        generic path; runs then differ by the error of a step. Otherwise the step waits for them.
+    rest_speed : float
+        Speed of approach [m/s] below which contacts do not rebound: bouncing ends.
+    law : str
+        'newton', 'poisson' or 'energetic': what restitution means, see `kane_dynamics.impact`.
+
+    Raises
+    ------
+    InvalidInputError
+        If a number is out of range, or the law is unknown.
+    ConstraintError
+        If a part was built for another robot, or does not hold at the start.
+
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        parts: Mapping[str, Constraint | Contact] | None = None,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        *,
+        step: float = 0.001,
+        dynamics: Maker = reference,
+        beside: bool = False,
+        rest_speed: float = 1e-6,
+        law: str = 'poisson',
+    ) -> None:
+        checked_robot(robot)
+        self.step_size = as_positive('step [s]', step)
+        rest = as_nonnegative('rest_speed [m/s]', rest_speed)
+        given = as_mapping('parts', parts or {})
+        self._first = {name: as_part(robot, name, what) for name, what in given.items()}
+        self._sets = ConstraintSets(robot, dynamics, beside)
+        self._setting = Setting(robot, self._sets.terms, rest, as_choice('law', law, LAWS))
+        self._origin = State(robot.neutral(), np.zeros(robot.nv), 0.0)
+        self._now: State
+        self._stage: _Stage
+        self.reset(q, v)
+        self._origin = self._now
+
+    def reset(
+        self, q: ArrayLike | None = None, v: ArrayLike | None = None, time: float = 0.0
+    ) -> None:
+        """
+        Start again with the first parts, at q and v (where left out, as at the first start).
+
+        Raises
+        ------
+        InvalidInputError
+            If a shape is wrong or a number is not finite.
+        ConstraintError
+            If a constraint does not hold at q, or a contact is below zero.
+
+        """
+        robot = self.robot
+        self._start, self._steps = as_number('time [s]', time), 0
+        place = np.array(checked_coordinates(robot, self._origin.q if q is None else q))
+        speeds = np.array(checked_speeds(robot, self._origin.v if v is None else v))
+        for part in self._first.values():
+            _check_place(robot, part, State(place, speeds, self._start))
+        self._efforts, self._events = np.zeros(robot.nv), list[Event]()
+        start = State(place, speeds, self._start)
+        self._enter(transition(self._setting, self._first, start, self._efforts))
+
+    @property
+    def robot(self) -> Robot:
+        """Return the robot."""
+        return self._setting.robot
+
+    @property
+    def time(self) -> float:
+        """Return the time [s]: start + number of steps x step, without accumulated roundoff."""
+        return self._start + self._steps * self.step_size
+
+    @property
+    def q(self) -> Floats:
+        """Return the coordinates, read-only, shape (nq,)."""
+        return _read_only(self._now.q)
+
+    @property
+    def v(self) -> Floats:
+        """Return the speeds, read-only, shape (nv,)."""
+        return _read_only(self._now.v)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Return what happened since the reset."""
+        return tuple(self._events)
+
+    @property
+    def states(self) -> dict[str, str]:
+        """Return what each part does: 'holds', 'open', 'slips' or 'sticks'."""
+        return dict(self._stage.mode.states)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return the names of the rows that hold now."""
+        return self._stage.flow.labels
+
+    @property
+    def independent_speeds(self) -> tuple[str, ...]:
+        """Return the names of the speeds that are integrated."""
+        return self._stage.flow.independent
+
+    @property
+    def motion(self) -> FlowMotion:
+        """Return accelerations and forces at this state under the last efforts."""
+        return self._stage.flow.motion(self.q, self.v, self._efforts, self.time)
+
+    @property
+    def forces(self) -> dict[str, float]:
+        """Return the multiplier of each row that holds: forces of contacts and constraints."""
+        return dict(zip(self.labels, self.motion.multipliers.tolist(), strict=True))
+
+    def add(self, name: str, what: Constraint | Contact, limit: float | None = None) -> Event:
+        """
+        Impose a constraint or add a contact; return what that did.
+
+        The speeds jump by the impulse that makes them consistent.
+
+        Parameters
+        ----------
+        name : str
+            A new name.
+        what : Constraint or Contact
+            From `kane_dynamics.constraints`.
+        limit : float, optional
+            Norm of the multipliers of a constraint [N or N m] beyond which it lets go.
+
+        Raises
+        ------
+        ConstraintError
+            If the name is taken, the constraint was built for another robot, or is violated here.
+        InconsistentConstraintsError
+            If it contradicts what holds; nothing has changed then.
+
+        """
+        check_new_name(name, self._stage.mode.parts)
+        part = as_part(self.robot, name, what, limit)
+        _check_place(self.robot, part, self._now)
+        return self._change(ADDED, name, {**self._stage.mode.parts, name: part})
+
+    def remove(self, name: str) -> Event:
+        """
+        Delete a constraint or contact; nothing jumps. Return what changed.
+
+        Raises
+        ------
+        NameNotFoundError
+            If there is none of this name.
+
+        """
+        parts = self._stage.mode.parts
+        if name not in parts:
+            raise NameNotFoundError('part', name, parts)
+        return self._change(REMOVED, name, {k: part for k, part in parts.items() if k != name})
+
+    def step(self, tau: ArrayLike, n: int = 1) -> None:
+        """
+        Advance by n steps at constant efforts.
+
+        Parameters
+        ----------
+        tau : array_like, shape (nv,)
+            Efforts on v [N m or N].
+        n : int
+            Number of steps.
+
+        Raises
+        ------
+        InvalidInputError
+            If the shape is wrong, a number is not finite, or n is negative.
+        DivergedError
+            If the motion leaves all bounds: the step is too long.
+        EventError
+            If there is no end of events in a step.
+        ContactError, InconsistentConstraintsError
+            If an event has no consistent motion after it. The state is that before the step.
+
+        """
+        efforts, n = as_vector('tau', tau, self.robot.nv), as_count('n', n)
+        for _ in range(n):
+            self._take_over()
+            before = self._stage, self._now, self._efforts, len(self._events)
+            self._efforts = efforts
+            try:
+                self._move(self.step_size)
+            except Exception:
+                self._stage, self._now, self._efforts, count = before
+                del self._events[count:]
+                raise
+            self._steps += 1
+            self._now = State(self._now.q, self._now.v, self.time)
+
+    # the loop of figure 2
+
+    def _move(self, duration: float) -> None:
+        """Advance by some time, through all events in it."""
+        end, events = self._now.t + duration, 0
+        for _ in range(_MOST_PIECES):
+            piece = Piece(self._stage.flow, self._stage.watch, self._now, self._efforts)
+            reached = piece.reached(end - self._now.t)
+            self._now = reached.state
+            if reached.failing:
+                events += 1
+                self._event(reached.failing, rebound=events <= MOST_EVENTS)
+            if end - self._now.t <= ROOT_TOLERANCE:
+                return
+        names = [guard.part.name for guard in reached.failing]
+        raise EventError(
+            f'after {events} events in one step, at t = {self._now.t:.9g} s, contacts still '
+            f'change: {names}'
+        )
+
+    def _event(self, failing: list[Guard], rebound: bool) -> None:
+        """Go over to the next mode where guards ended the last one."""
+        broken = [guard.part.name for guard in failing if guard.kind == LIMIT]
+        parts = {name: x for name, x in self._stage.mode.parts.items() if name not in broken}
+        found = transition(self._setting, parts, self._now, self._efforts, failing, rebound)
+        kind = (
+            BREAKS if broken else RESTS if found.settled else IMPACT if found.struck else CHANGES
+        )
+        before = self._stage.mode.states
+        self._enter(found)
+        self._record(kind, tuple(guard.part.name for guard in failing), found, before)
+
+    def _change(self, kind: str, name: str, parts: Mapping[str, Part]) -> Event:
+        found = transition(self._setting, parts, self._now, self._efforts)
+        before = self._stage.mode.states
+        self._enter(found)
+        return self._record(kind, (name,), found, before)
+
+    def _record(
+        self, kind: str, names: tuple[str, ...], found: Transition, before: Mapping[str, str]
+    ) -> Event:
+        """Keep what a transition changed, against the states of before."""
+        after = found.mode.states
+        changed = {
+            name: after.get(name, '')
+            for name in {**before, **after}
+            if before.get(name) != after.get(name)
+        }
+        event = Event(self._now.t, kind, names, changed, found.impulse, found.energy_loss)
+        self._events.append(event)
+        return event
+
+    def _enter(self, found: Transition) -> None:
+        """Begin a mode."""
+        mode, state = found.mode, found.state
+        held = ConstraintSet(self.robot, mode.held)
+        check_damping(self.robot, held, INTEGRATOR, state.q, state.t, self.step_size)
+        self._stage, self._now = self._staged(mode, found.directions), state
+
+    def _staged(self, mode: Mode, directions: Mapping[str, Floats]) -> _Stage:
+        """Return a mode with the quickest that there is to move the robot in it."""
+        flow = self._sets.flow(mode.held, _slips(self.robot, mode, directions))
+        distances = self._sets.rows([distance for _, distance in mode.distances])
+        watch = Watch(self.robot, mode, flow, directions, distances)
+        return _Stage(mode, directions, flow, watch)
+
+    def _take_over(self) -> None:
+        """Go on with what was made of the present set meanwhile."""
+        if self._sets.pending and self._sets.done:
+            self._stage = self._staged(self._stage.mode, self._stage.directions)
+
+
+def _read_only(x: Floats) -> Floats:
+    x.setflags(write=False)
+    return x
+
+
+class _Stage(NamedTuple):
+    """A mode with what moves the robot in it, and what ends it."""
+
+    mode: Mode
+    directions: Mapping[str, Floats]
+    flow: Flow
+    watch: Watch
+
+
+def _slips(robot: Robot, mode: Mode, directions: Mapping[str, Floats]) -> list[Slip]:
+    """Return the contacts that slip with friction, for a flow."""
+    first = {}
+    count = 0
+    for name, part in mode.parts.items():
+        first[name] = count
+        count += sum(len(rows.labels) for rows in part.rows_in(mode.states[name]))
+    slips = []
+    for part in mode.slipping:
+        contact = part.contact
+        if contact is not None and contact.tangent is not None:
+            tangent = ConstraintSet(robot, [contact.tangent])
+            normal = first[part.name] if contact.normal is not None else None
+            direction = directions[part.name]
+            slips.append(Slip(tangent, contact.friction, normal, contact.load, direction))
+    return slips
+
+
+def _check_place(robot: Robot, part: Part, state: State) -> None:
+    """
+    Check that a part can begin at a place.
+
+    Raises
+    ------
+    ConstraintError
+        If a constraint is violated, or a contact below zero.
+
+    """
+    distance = part.contact.normal if part.contact else None
+    chosen = [rows for rows in (part.held, distance) if rows is not None]
+    rows = ConstraintSet(robot, chosen).rows(*state)
+    for label, position in zip(rows.labels, rows.positions, strict=True):
+        if position is None:
+            continue
+        if part.held is not None and abs(position) > _ON_CONSTRAINT:
+            raise ConstraintError(
+                f"'{part.name}': row '{label}' is violated by {position:.3g} at this place; move "
+                'the robot onto it first'
+            )
+        if distance is not None and position < -TOUCHING:
+            raise ConstraintError(
+                f"'{part.name}': the distance '{label}' is {position:.3g}, below zero"
+            )

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+When a mode ends: the first instant at which one of its guards falls below zero.
+
+A step of the integrator, as a function of its length, is a continuous extension without an error
+of its own: Brent's method finds the root on it. Gaps that close and open again within a step are
+found by the sign of their rates at its ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+
+from kane_dynamics.events.flow import Flow
+from kane_dynamics.events.watch import Guard, Look, Watch
+from kane_dynamics.typing import Floats
+
+ROOT_TOLERANCE = 1e-13  # [s]
+_HALVINGS = 40  # of a step, in search of a moment at which a guard is positive
+_SLOWER = 0.5  # slip in two directions comes to rest in steps that leave this part of it
+
+
+class State(NamedTuple):
+    """Coordinates, speeds and time [s]."""
+
+    q: Floats
+    v: Floats
+    t: float
+
+
+class Reached(NamedTuple):
+    """Where a motion got to: the state, how long it took [s], and what ended the mode."""
+
+    state: State
+    duration: float
+    failing: list[Guard]
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """
+    Motion from a state in one mode, at constant efforts.
+
+    Parameters
+    ----------
+    flow, watch : Flow, Watch
+        What moves the robot, and what ends the mode.
+    start : State
+        Where it begins.
+    efforts : ndarray, shape (nv,)
+        tau.
+
+    """
+
+    flow: Flow
+    watch: Watch
+    start: State
+    efforts: Floats
+
+    def after(self, h: float) -> State:
+        """Return the state after h [s]."""
+        if h == 0.0:
+            return self.start
+        q, v, t = self.start
+        return State(*self.flow.advance(q, v, self.efforts, t, h), t + h)
+
+    def look(self, h: float) -> Look:
+        """Return the guards after h [s]."""
+        q, v, t = self.after(h)
+        return self.watch.look(q, v, self.efforts, t)
+
+    def reached(self, h: float) -> Reached:
+        """Return the end of h [s], or the first event before it."""
+        h = self._longest(h)
+        end = self.after(h)
+        if not self.watch.guards:
+            return Reached(end, h, [])
+        last = self.watch.look(end.q, end.v, self.efforts, end.t)
+        failing = self.watch.failing(last.values)
+        found = [(self._root(k, h), k) for k in failing]
+        found += self._dips(last, h, failing)
+        if not found:
+            return Reached(end, h, [])
+        first = min(found)[0]
+        ended = [self.watch.guards[k] for s, k in found if s <= first + ROOT_TOLERANCE]
+        return Reached(self.after(first), first, ended)
+
+    def _longest(self, h: float) -> float:
+        """Return h, or less where slip in two directions is about to end."""
+        times = self.watch.times_to_stick(*self.start, self.efforts)
+        return min([h, *(_SLOWER * x for x in times)])
+
+    def _root(self, k: int, h: float) -> float:
+        """Return when guard k, which is negative after h, begins to be."""
+        value = self._values(k)
+        if value(0.0) > 0.0:
+            return _zero(value, 0.0, h)
+        for j in range(1, _HALVINGS):
+            part = h * 0.5**j
+            if value(part) > 0.0:
+                return _zero(value, part, 2.0 * part)
+        return 0.0
+
+    def _dips(self, last: Look, h: float, failing: list[int]) -> list[tuple[float, int]]:
+        """Return when gaps begin to be negative that are positive again after h."""
+        rising = np.flatnonzero(last.rates > 0.0)
+        candidates = [int(k) for k in rising if k not in failing]
+        if not candidates:
+            return []
+        first, found = self.watch.gaps(*self.start), []
+        for k in candidates:
+            if first.rates[k] < 0.0 and first.values[k] > 0.0:
+                lowest = _zero(self._rate(k), 0.0, h)
+                if self._gaps(lowest).values[k] < 0.0:
+                    found.append((_zero(self._values(k), 0.0, lowest), k))
+        return found
+
+    def _gaps(self, h: float) -> Look:
+        return self.watch.gaps(*self.after(h))
+
+    def _rate(self, k: int) -> Callable[[float], float]:
+        return lambda s: float(self._gaps(s).rates[k])
+
+    def _values(self, k: int) -> Callable[[float], float]:
+        return lambda s: float(self.look(s).values[k])
+
+
+def _zero(function: Callable[[float], float], a: float, b: float) -> float:
+    """Return where a function changes its sign."""
+    if function(b) == 0.0:
+        return b
+    root: float = brentq(function, a, b, xtol=ROOT_TOLERANCE, rtol=4.0 * np.finfo(float).eps)
+    return root

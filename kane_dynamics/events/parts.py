@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The named parts of a run-time set of constraints, and what each of them does in a mode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.constraints.dry_friction import Contact
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError
+from kane_dynamics.model.checks import as_positive
+from kane_dynamics.model.robot import Robot
+
+HOLDS = 'holds'  # a constraint in both directions
+OPEN = 'open'  # a contact at a distance
+SLIPS = 'slips'  # a contact that pushes, with the friction of its slip
+STICKS = 'sticks'  # a contact that pushes and holds its rows of slip
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """
+    A constraint or a contact with a name.
+
+    Parameters
+    ----------
+    name : str
+        Unique.
+    held : Constraint or None
+        Rows that hold in both directions.
+    contact : Contact or None
+        What pushes, slips and sticks instead.
+    limit : float
+        Norm of the multipliers of `held` beyond which it lets go.
+
+    """
+
+    name: str
+    held: Constraint | None
+    contact: Contact | None
+    limit: float = float('inf')
+
+    def rows_in(self, state: str) -> tuple[Constraint, ...]:
+        """Return the constraints that hold in a state."""
+        if self.contact is None:
+            return () if self.held is None else (self.held,)
+        normal, tangent = self.contact.normal, self.contact.tangent
+        chosen = (normal if state != OPEN else None, tangent if state == STICKS else None)
+        return tuple(rows for rows in chosen if rows is not None)
+
+
+def as_part(
+    robot: Robot, name: str, what: Constraint | Contact, limit: float | None = None
+) -> Part:
+    """
+    Return a named part.
+
+    Raises
+    ------
+    InvalidInputError
+        If the limit is not positive, or a contact has one: its friction is its limit.
+    ConstraintError
+        If it was built for another robot.
+
+    """
+    if not isinstance(name, str) or not name:
+        raise InvalidInputError(f'name: need a text, got {name!r}')
+    bound = float('inf') if limit is None else as_positive('limit', limit)
+    if not isinstance(what, Contact):
+        ConstraintSet(robot, [what])
+        return Part(name, what, None, bound)
+    if limit is not None:
+        raise InvalidInputError(f"'{name}': a contact has friction, no limit")
+    part = Part(name, None, what)
+    ConstraintSet(robot, part.rows_in(STICKS))
+    return part
+
+
+@dataclass(frozen=True, eq=False)
+class Mode:
+    """
+    What every part does between two events.
+
+    Parameters
+    ----------
+    parts : mapping of str to Part
+        By name, in order.
+    states : mapping of str to str
+        'holds', 'open', 'slips' or 'sticks' for each.
+
+    """
+
+    parts: Mapping[str, Part]
+    states: Mapping[str, str]
+
+    @property
+    def held(self) -> tuple[Constraint, ...]:
+        """Return the constraints that hold."""
+        return tuple(
+            rows for name, part in self.parts.items() for rows in part.rows_in(self.states[name])
+        )
+
+    @property
+    def distances(self) -> list[tuple[Part, Constraint]]:
+        """Return the parts with a distance, and it, open or not."""
+        contacts = [(part, part.contact) for part in self.parts.values() if part.contact]
+        return [(part, one.normal) for part, one in contacts if one.normal is not None]
+
+    def in_state(self, *states: str) -> list[Part]:
+        """Return the parts in one of some states."""
+        return [part for name, part in self.parts.items() if self.states[name] in states]
+
+    @property
+    def slipping(self) -> list[Part]:
+        """Return the parts with friction that slip."""
+        return [part for part in self.in_state(SLIPS) if _rubs(part)]
+
+
+def _rubs(part: Part) -> bool:
+    contact = part.contact
+    return contact is not None and contact.tangent is not None
+
+
+def check_new_name(name: str, parts: Mapping[str, Part]) -> None:
+    """
+    Refuse a name that is taken.
+
+    Raises
+    ------
+    ConstraintError
+        If there is a part of this name.
+
+    """
+    if name in parts:
+        raise ConstraintError(f"there is a part '{name}' already; there are {sorted(parts)}")

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Dynamics of every set of constraints that occurs, made once and kept.
+
+A set that is seen for the first time moves on the generic path at once. With `beside` its own
+dynamics are made in a thread meanwhile and take over at a later step; both agree to the error of a
+step, but not to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from kane_dynamics.algorithms.terms import ReferenceTerms, Terms
+from kane_dynamics.aside import Aside
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.dynamics import Dynamics, ReferenceDynamics, RowsFunction
+from kane_dynamics.events.flow import EngineFlow, Flow, MinimalFlow, Slip
+from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.model.load import Load
+from kane_dynamics.model.robot import Robot
+
+Maker = Callable[[Robot, Sequence[Constraint]], Dynamics]
+Constraints = Sequence[Constraint]
+T = TypeVar('T')
+
+
+class Kept(Generic[T]):
+    """
+    What is made of sets of constraints, each once.
+
+    Parameters
+    ----------
+    make : callable
+        make(constraints) -> T.
+    beside : bool
+        Whether in a thread.
+
+    Attributes
+    ----------
+    refused : list of str
+        What could not be made, and why.
+
+    """
+
+    def __init__(self, make: Callable[[Constraints], T], beside: bool) -> None:
+        self._make, self._beside = make, beside
+        # by identity: constraints are compared by nothing else, and are kept alive here
+        self._made: dict[tuple[int, ...], tuple[Constraints, T | None]] = {}
+        self._at_work: dict[tuple[int, ...], tuple[Constraints, Aside[T]]] = {}
+        self.refused: list[str] = []
+
+    def of(self, constraints: Constraints) -> T | None:
+        """Return what is made of a set; None while it is at work, or where it was refused."""
+        key = tuple(map(id, constraints))
+        if key in self._made:
+            return self._made[key][1]
+        if key not in self._at_work:
+            work = Aside(lambda: self._make(constraints))
+            self._at_work[key] = constraints, work
+        work = self._at_work[key][1]
+        if self._beside and not work.done():
+            return None
+        del self._at_work[key]
+        try:
+            self._made[key] = constraints, work.result()
+        except KaneDynamicsError as error:
+            self._made[key] = constraints, None
+            labels = [label for one in constraints for label in one.labels]
+            self.refused.append(f'{labels} stay on the generic path: {error}')
+        return self._made[key][1]
+
+    @property
+    def pending(self) -> int:
+        """Return how many sets are at work."""
+        return len(self._at_work)
+
+    @property
+    def done(self) -> bool:
+        """Return whether one of them is done."""
+        return any(work.done() for _, work in self._at_work.values())
+
+
+class ConstraintSets:
+    """
+    The sets of constraints of one robot.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    make : callable
+        make(robot, constraints) -> Dynamics: `kane_dynamics.dynamics` or `kane_dynamics.compile`.
+    beside : bool
+        Whether sets are made in a thread, and not when they are first needed.
+
+    """
+
+    def __init__(self, robot: Robot, make: Maker, beside: bool) -> None:
+        self.free = make(robot, ())
+        self._load, self._generic_only = Load(robot), isinstance(self.free, ReferenceDynamics)
+        none = ConstraintSet(robot)
+        self.terms: Terms = ReferenceTerms(robot, none) if self._generic_only else self.free
+        self._dynamics = Kept(lambda constraints: make(robot, constraints), beside)
+        self._rows = Kept(self.free.rows_of, beside)
+
+    @property
+    def robot(self) -> Robot:
+        """Return the robot."""
+        return self._load.robot
+
+    @property
+    def pending(self) -> int:
+        """Return how many sets are being made."""
+        return self._dynamics.pending + self._rows.pending
+
+    @property
+    def done(self) -> bool:
+        """Return whether one of them is done."""
+        return self._dynamics.done or self._rows.done
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Return what could not be made, and why."""
+        return (*self._dynamics.refused, *self._rows.refused)
+
+    def flow(self, held: Constraints, slips: Sequence[Slip] = ()) -> Flow:
+        """Return what moves the robot under some rows and slips."""
+        own = None
+        if not (self._generic_only or slips):
+            own = self._dynamics.of(held) if held else self.free
+        if own is not None:
+            return EngineFlow(own)
+        return MinimalFlow(self._load, self.terms, ConstraintSet(self.robot, held), slips)
+
+    def rows(self, constraints: Constraints) -> RowsFunction:
+        """Return a function (q, v, t) -> rows."""
+        if not constraints or self._generic_only:
+            return ConstraintSet(self.robot, constraints).rows
+        return self._rows.of(constraints) or ConstraintSet(self.robot, constraints).rows

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+From one mode to the next, at an instant.
+
+Contacts that approach each other strike: `resolve_impact`. Those that stay closed then push, stick
+or slip as their forces and Coulomb's law ask for (`frictional_motion`); constraints hold. Nothing
+jumps where nothing strikes and no constraint is imposed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kane_dynamics.algorithms.contact_motion import ContactMotion, frictional_motion
+from kane_dynamics.algorithms.friction import joint_friction
+from kane_dynamics.algorithms.impact import resolve_impact
+from kane_dynamics.algorithms.projection import projected
+from kane_dynamics.algorithms.terms import Terms
+from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.constraints.closed_contacts import ClosedContacts
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.events.instant import State
+from kane_dynamics.events.parts import HOLDS, OPEN, SLIPS, STICKS, Mode, Part
+from kane_dynamics.events.watch import GAP, GRIP, PUSH, Guard
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.typing import Floats
+
+TOUCHING = 1e-9  # [m] gap of contacts that are closed
+AT_REST = 1e-9  # [m/s] speed of approach or slip that is none
+_TIE = 1e-7  # of all forces or accelerations: what roundoff may turn either way
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """
+    What does not change from one transition to the next.
+
+    Parameters
+    ----------
+    robot : Robot
+        With the present gravity and payloads.
+    terms : Terms
+        M and C v + g.
+    rest_speed : float
+        Speed of approach [m/s] below which a contact does not rebound.
+    law : str
+        Law of impacts, see `kane_dynamics.impact`.
+
+    """
+
+    robot: Robot
+    terms: Terms
+    rest_speed: float
+    law: str
+
+
+@dataclass(frozen=True, eq=False)
+class Transition:
+    """
+    A new mode, and the jump of the speeds into it.
+
+    Parameters
+    ----------
+    mode : Mode
+        What the parts do.
+    directions : mapping of str to ndarray
+        Along which those that slip do.
+    state : State
+        With the speeds after the jump.
+    impulse : ndarray, shape (nv,)
+        M (v+ - v-) [N s or N m s].
+    energy_loss : float
+        Kinetic energy that it took [J].
+    struck, settled : tuple of str
+        Contacts that struck, and those among them that stay, though they would rebound if they had
+        been faster.
+
+    """
+
+    mode: Mode
+    directions: Mapping[str, Floats]
+    state: State
+    impulse: Floats
+    energy_loss: float
+    struck: tuple[str, ...]
+    settled: tuple[str, ...]
+
+
+def transition(
+    setting: Setting,
+    parts: Mapping[str, Part],
+    state: State,
+    efforts: Floats,
+    failing: Sequence[Guard] = (),
+    rebound: bool = True,
+) -> Transition:
+    """
+    Return the mode that follows at a state.
+
+    Parameters
+    ----------
+    setting : Setting
+        The robot and the laws.
+    parts : mapping of str to Part
+        Constraints and contacts.
+    state : State
+        Before.
+    efforts : ndarray, shape (nv,)
+        tau.
+    failing : sequence of Guard
+        What ended the last mode; it decides where roundoff would.
+    rebound : bool
+        Whether contacts may, as their restitution says.
+
+    Raises
+    ------
+    InconsistentConstraintsError
+        If constraints contradict each other.
+    ContactError
+        If no motion obeys the law of dry friction.
+
+    """
+    robot, q, t = setting.robot, state.q, state.t
+    mass = setting.terms.mass_matrix(q)
+    held = ConstraintSet(robot, [part.held for part in parts.values() if part.held is not None])
+    touching = [part for part in parts.values() if _touches(robot, part, state)]
+    v, struck, settled = _after_impact(setting, mass, held, touching, state, rebound)
+    closed = [part for part in touching if _separation(robot, part, q, v, t) <= AT_REST]
+    force = efforts - setting.terms.bias_force(q, v) - joint_friction(robot, v.tolist())
+    words, directions = _decided(robot, mass, force, held, closed, State(q, v, t), failing)
+    states = {
+        name: HOLDS if part.contact is None else words.get(name, OPEN)
+        for name, part in parts.items()
+    }
+    mode = Mode(parts, states)
+    end = projected(robot, ConstraintSet(robot, mode.held), q, v, t)
+    change = end.v - state.v
+    impulse = mass @ change
+    loss = -float(change @ mass @ (state.v + 0.5 * change))
+    new = State(end.q, end.v, t)
+    return Transition(mode, directions, new, impulse, loss, struck, settled)
+
+
+def _after_impact(
+    setting: Setting,
+    mass: Floats,
+    held: ConstraintSet,
+    touching: Sequence[Part],
+    state: State,
+    rebound: bool,
+) -> tuple[Floats, tuple[str, ...], tuple[str, ...]]:
+    """Return the speeds after contacts struck, those that did, and those that settled."""
+    (q, v, t), robot = state, setting.robot
+    pressed = [part for part in touching if part.contact and part.contact.normal is not None]
+    contacts = ClosedContacts.at(
+        robot, [part.contact for part in pressed if part.contact], q, v, t
+    )
+    rows = held.rows(q, v, t)
+    approach = contacts.normal.velocity - contacts.normal.matrix @ v
+    moved = rows.matrix @ v - rows.velocity
+    if approach.max(initial=0.0) <= AT_REST and np.abs(moved).max(initial=0.0) <= AT_REST:
+        return v, (), ()
+    rebounds = (approach > setting.rest_speed) & rebound
+    settling = (approach > AT_REST) & ~rebounds & (contacts.restitution > 0.0)
+    contacts = replace(contacts, restitution=np.where(rebounds, contacts.restitution, 0.0))
+    after = resolve_impact(mass, v, rows, contacts, setting.law).velocity
+    names = [part.name for part in pressed]
+    return (
+        after,
+        tuple(name for name, speed in zip(names, approach, strict=True) if speed > AT_REST),
+        tuple(name for name, stays in zip(names, settling, strict=True) if stays),
+    )
+
+
+def _decided(
+    robot: Robot,
+    mass: Floats,
+    force: Floats,
+    held: ConstraintSet,
+    closed: Sequence[Part],
+    state: State,
+    failing: Sequence[Guard],
+) -> tuple[dict[str, str], dict[str, Floats]]:
+    """Return what closed contacts do, and the directions of those that slip."""
+    q, v, t = state
+    if not closed:
+        return {}, {}
+    contacts = ClosedContacts.at(robot, [part.contact for part in closed if part.contact], q, v, t)
+    slip = contacts.tangent.matrix @ v - contacts.tangent.velocity
+    speed = np.sqrt(np.bincount(contacts.owner, np.square(slip), len(closed)))
+    slip = np.where(speed[contacts.owner] > AT_REST, slip, 0.0)
+    found = frictional_motion(mass, force, held.rows(q, v, t), contacts, slip)
+    begins = contacts.tangent.matrix @ found.acceleration - contacts.tangent.acceleration
+    ended = {(guard.part.name, guard.kind) for guard in failing}
+    words, directions = {}, {}
+    for k, part in enumerate(closed):
+        own = contacts.owner == k
+        word = _word(found, contacts, k, {kind for name, kind in ended if name == part.name})
+        words[part.name] = word
+        if word == SLIPS and own.any():
+            along = slip[own] if speed[k] > AT_REST else _impending(found, begins, own)
+            directions[part.name] = along / (np.linalg.norm(along) or 1.0)
+    return words, directions
+
+
+def _word(found: ContactMotion, contacts: ClosedContacts, k: int, ended: Collection[str]) -> str:
+    """Return what a contact does; what ended its last state decides where roundoff would."""
+    word, own = found.states[k], contacts.owner == k
+    push, forces = found.pushes[k], found.tractions[own]
+    pressing = float(np.abs(found.pushes).max())
+    if word == OPEN and GAP in ended and found.separation[k] <= _TIE * _size(found):
+        word = STICKS if own.any() else SLIPS
+    if word != OPEN and PUSH in ended and push <= _TIE * pressing:
+        return OPEN
+    held = contacts.static_friction[k] * push * (1.0 - _TIE)
+    if word == STICKS and GRIP in ended and float(np.linalg.norm(forces)) >= held:
+        return SLIPS
+    return word
+
+
+def _size(found: ContactMotion) -> float:
+    return float(np.abs(found.acceleration).max())
+
+
+def _impending(found: ContactMotion, begins: Floats, own: Floats) -> Floats:
+    """Return the direction in which a slip begins: against the friction where that is all."""
+    accelerating = begins[own]
+    if np.linalg.norm(accelerating) > _TIE * _size(found):
+        return accelerating
+    return -found.tractions[own]
+
+
+def _touches(robot: Robot, part: Part, state: State) -> bool:
+    if part.contact is None:
+        return False
+    if part.contact.normal is None:
+        return True
+    gap = _row(robot, part, *state).positions[0]
+    return gap is not None and bool(gap <= TOUCHING)
+
+
+def _separation(robot: Robot, part: Part, q: Floats, v: Floats, t: float) -> float:
+    """Return how fast a contact opens [m/s]."""
+    if part.contact is None or part.contact.normal is None:
+        return 0.0
+    row = _row(robot, part, q, v, t)
+    return float((row.matrix @ v - row.velocity)[0])
+
+
+def _row(robot: Robot, part: Part, q: Floats, v: Floats, t: float) -> ConstraintRows:
+    """Return the row of the distance of a part."""
+    distance = part.contact.normal if part.contact else None
+    return ConstraintSet(robot, [] if distance is None else [distance]).rows(q, v, t)
