@@ -72,6 +72,42 @@ class Plant:
         self.applied = np.zeros(nv)
         self._command = np.zeros(nv)
         self._commanded_at = np.zeros(nv, dtype=np.int64)
+        self._pushes: dict[str, tuple[Floats, int]] = {}
+
+    def set_state(self, q: Floats, v: Floats) -> None:
+        """
+        Go on from another state; speeds are moved onto the constraints.
+
+        Raises
+        ------
+        KaneDynamicsError
+            If the constraints cannot be met there.
+
+        """
+        self.simulation.reset(q, v, self.simulation.time)
+
+    def push(self, link: str, wrench: Floats, duration: float) -> None:
+        """
+        Let a wrench act on a link from now on, in place of the one before.
+
+        Parameters
+        ----------
+        link : str
+            Name of a frame of the robot.
+        wrench : ndarray, shape (6,)
+            (tau, f) about the link's origin in its axes [N m, N]; zero takes it away.
+        duration : float
+            Simulated time [s].
+
+        """
+        self._pushes.pop(link, None)
+        if wrench.any():
+            self._pushes[link] = wrench, self.time + round(duration * NANO)
+
+    @property
+    def pushed(self) -> tuple[str, ...]:
+        """Return the links that wrenches act on."""
+        return tuple(self._pushes)
 
     def _new_simulation(self) -> kd.Simulation:
         p, model = self._parameters, self.model
@@ -141,5 +177,20 @@ class Plant:
 
         """
         self.applied = self._command.copy()
-        self.simulation.step(self.applied, steps)
-        self.steps += steps
+        done = 0
+        while self._pushes and done < steps:  # the links move: each step has its own Jacobians
+            self.simulation.step(self.applied + self._pushing())
+            self.steps += 1
+            done += 1
+        self.simulation.step(self.applied, steps - done)
+        self.steps += steps - done
+
+    def _pushing(self) -> Floats:
+        """Return the efforts of the wrenches that act in the next step: J' w, shape (nv,)."""
+        now, robot = self.time, self.model.robot
+        self._pushes = {link: one for link, one in self._pushes.items() if one[1] > now}
+        kinematics = kd.forward_kinematics(robot, self.simulation.q)
+        effort = np.zeros(robot.nv)
+        for link, (wrench, _) in self._pushes.items():
+            effort += kinematics.jacobian(link).T @ wrench
+        return effort

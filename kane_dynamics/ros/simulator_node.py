@@ -29,6 +29,7 @@ from kane_dynamics.ros.messages.diagnostics import (
 )
 from kane_dynamics.ros.messages.simulator_output import SimulatorOutput
 from kane_dynamics.ros.model_host import ModelHost
+from kane_dynamics.ros.outside import Outside
 from kane_dynamics.ros.pacer import BACKLOG, Pacer
 from kane_dynamics.ros.parameters.declare import (
     declare,
@@ -89,6 +90,7 @@ class SimulatorNode(Node):
         install_validation(self, SimulatorParameters, (), self._reread)
         self.create_subscription(JointState, '~/effort_command', self._on_effort, COMMAND)
         self.create_subscription(Float64MultiArray, '~/commands', self._on_array, COMMAND)
+        self._outside = Outside(self, self.parameters.frame_prefix, self._begin_again)
         self.create_service(Empty, '~/reset', self._on_reset)
         self.create_service(SetBool, '~/pause', self._on_pause)
         self.create_service(Trigger, '~/step', self._on_step)
@@ -97,6 +99,8 @@ class SimulatorNode(Node):
             {
                 'model': self.host.status,
                 'command': self._command_status,
+                'external wrench': self._outside.wrench_status,
+                'set_state': self._outside.state_status,
                 'simulation': self._simulation_status,
             },
         )
@@ -143,6 +147,7 @@ class SimulatorNode(Node):
         first = self.plant is None
         self.plant = Plant(dynamics, self.parameters, initial)
         self._commands = CommandInput(model, self.parameters.command_joints)
+        self._outside.prepare(self.plant)
         self._publish()
         if first:
             self._start_timers(self.plant)
@@ -254,11 +259,15 @@ class SimulatorNode(Node):
     def _on_reset(self, request: Empty.Request, response: Empty.Response) -> Any:
         if self.plant is not None:
             self.plant.reset()
-            self._trouble = ''
-            self._account.interrupt()
-            self._pacer.skip()
-            self._publish()
+            self._begin_again()
         return response
+
+    def _begin_again(self) -> None:
+        """Publish a state that others have set, and go on from it."""
+        self._trouble = ''
+        self._account.interrupt()
+        self._pacer.skip()
+        self._publish()
 
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> Any:
         self._paused = request.data

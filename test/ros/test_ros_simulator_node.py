@@ -42,7 +42,7 @@ def at(message):
 class Robot:
     """The simulator, paused, with all its topics."""
 
-    def __init__(self, bench):
+    def __init__(self, bench, **parameters):
         self.bench, self.count = bench, 0
         self.joints = bench.listen(JointState, '/joint_states')
         self.odom = bench.listen(Odometry, '/odom')
@@ -61,6 +61,7 @@ class Robot:
                 'base_frame_id': 'base_link',
                 'command_joints': '[arm_1_joint, wheel_left_joint]',
                 'pose_covariance_diagonal': '[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]',
+                **parameters,
             },
         )
         self.effort = bench.publisher(JointState, f'{NODE}/effort_command')

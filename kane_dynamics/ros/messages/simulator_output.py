@@ -17,6 +17,7 @@ from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.messages.constraint_message import ConstraintMessage
 from kane_dynamics.ros.messages.conversions import set_doubles, set_stamp
 from kane_dynamics.ros.messages.planar_frame import fill_odometry
+from kane_dynamics.ros.noise import Noise
 from kane_dynamics.ros.parameters.nodes import SimulatorParameters
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.qos import LATCHED, STATE
@@ -45,6 +46,7 @@ class SimulatorOutput:
     def __init__(self, node: Node, parameters: SimulatorParameters) -> None:
         self.remark, self.crowd = '', ''
         self._node, self._parameters = node, parameters
+        self._noise = Noise(parameters)
         self._joint_message = JointState()
         self._odom_message, self._transform = Odometry(), TransformStamped()
         create = node.create_publisher
@@ -97,9 +99,14 @@ class SimulatorOutput:
             self._publish_odometry(plant, stamp)
         simulation, message = plant.simulation, self._joint_message
         set_stamp(message.header.stamp, stamp)
-        set_doubles(message.position, simulation.q[self._joint_q])
-        set_doubles(message.velocity, simulation.v[self._joint_v])
-        set_doubles(message.effort, plant.applied[self._joint_v])
+        joints = (
+            simulation.q[self._joint_q],
+            simulation.v[self._joint_v],
+            plant.applied[self._joint_v],
+        )
+        measured = self._noise.on_joints(plant.steps, np.array(joints))
+        for field, values in zip(('position', 'velocity', 'effort'), measured, strict=True):
+            set_doubles(getattr(message, field), values)
         self._joints.publish(message)
         if simulation.labels and self._forces.get_subscription_count():
             self._forces.publish(self._constraint_message.filled(stamp, simulation.motion))
@@ -107,7 +114,8 @@ class SimulatorOutput:
     def _publish_odometry(self, plant: Plant, stamp: int) -> None:
         message, simulation = self._odom_message, plant.simulation
         frame = plant.model.child_frame
-        pose, twist = frame.child_state(simulation.q[:3], simulation.v[:3])
+        state = np.array(frame.child_state(simulation.q[:3], simulation.v[:3]))
+        pose, twist = self._noise.on_odometry(plant.steps, state)
         set_stamp(message.header.stamp, stamp)
         fill_odometry(message, pose, twist)
         if self._odom is not None:

@@ -10,6 +10,7 @@ from kane_dynamics.ros.parameters.spec import Spec, fixed, param, specs
 
 SIX_ZEROS = (0.0,) * 6
 SCALE = (0.0, 1.0)
+DEVIATION = (0.0, 1e6)
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,53 @@ class SimulatorParameters(RobotParameters):
     publish_tf: bool = fixed(True, 'Publish odometry on /tf (needs tf2_msgs).')
     initial_pose: tuple[float, ...] = fixed(
         (0.0, 0.0, 0.0), 'Base pose x [m], y [m], yaw [rad] at start and reset.', size=3
+    )
+    wrench_timeout: float = param(
+        0.5,
+        'Simulated time for which a wrench of ~/external_wrench acts.',
+        unit='s',
+        bounds=(0.001, 3600.0),
+    )
+    noise_seed: int = fixed(
+        0,
+        'Seed of the noise; noise is a function of the seed and of the step.',
+        bounds=(0, 2**31 - 1),
+        name='noise.seed',
+    )
+    noise_position: float = fixed(
+        0.0,
+        'Standard deviation of positions in joint_states.',
+        unit='rad or m',
+        bounds=DEVIATION,
+        name='noise.position',
+    )
+    noise_velocity: float = fixed(
+        0.0,
+        'Standard deviation of velocities in joint_states.',
+        unit='rad/s or m/s',
+        bounds=DEVIATION,
+        name='noise.velocity',
+    )
+    noise_effort: float = fixed(
+        0.0,
+        'Standard deviation of efforts in joint_states.',
+        unit='N m or N',
+        bounds=DEVIATION,
+        name='noise.effort',
+    )
+    noise_pose: tuple[float, ...] = fixed(
+        (0.0, 0.0, 0.0),
+        'Standard deviation of x, y, yaw in odom and tf.',
+        unit='m, m, rad',
+        size=3,
+        name='noise.pose',
+    )
+    noise_twist: tuple[float, ...] = fixed(
+        (0.0, 0.0, 0.0),
+        'Standard deviation of the twist in odom: along x, along y, yaw rate.',
+        unit='m/s, m/s, rad/s',
+        size=3,
+        name='noise.twist',
     )
     pose_covariance_diagonal: tuple[float, ...] = fixed(
         SIX_ZEROS, 'Covariance in odom: x, y, z, rotations.', unit='m^2, rad^2', size=6
