@@ -88,7 +88,8 @@ def impact_path(
         return walk.p
     stopped = _STOPPED * walk.size
     if friction > 0.0 and np.linalg.norm(walk.u[1:]) > stopped:
-        ended = _curved(walk, stopped) if len(u) > 2 else _straight(walk, _sliding(walk))
+        along = _sliding(walk)
+        ended = _curved(walk, stopped) if _turns(walk, along) else _straight(walk, along)
         if ended:
             return walk.p
         walk.u[1:] = 0.0
@@ -111,6 +112,16 @@ def _sliding(walk: _Walk) -> Floats:
     return np.concatenate([[1.0], -walk.friction * slip / np.linalg.norm(slip)])
 
 
+def _turns(walk: _Walk, along: Floats) -> bool:
+    """Return whether slip turns where the impulse grows along a direction."""
+    if len(along) == 2:
+        return False
+    slip, change = walk.u[1:], walk.response[1:] @ along
+    turning = abs(float(slip[0] * change[1] - slip[1] * change[0]))
+    sizes = np.linalg.norm(slip) * np.linalg.norm(walk.response[1:]) * np.linalg.norm(along)
+    return turning > _STOPPED * float(sizes)
+
+
 def _after_stop(walk: _Walk) -> Floats:
     """Return the direction of the impulse from where slip has stopped, or there was none."""
     W, mu = walk.response, walk.friction
@@ -127,9 +138,12 @@ def _after_stop(walk: _Walk) -> Floats:
         return float(np.linalg.norm(pull / (values + h))) - 1.0
 
     most = float(np.linalg.norm(pull))
-    h = scipy.optimize.brentq(excess, 0.0, most, xtol=1e-300, rtol=1e-15)
+    least = max(most - float(values[-1]), _ACCURATE * most)
+    h = least  # where it nearly sticks
+    if excess(least) > 0.0:
+        h = scipy.optimize.brentq(excess, least, most, xtol=1e-15 * most)
     along = vectors @ (pull / (values + h))
-    return np.concatenate([[1.0], -mu * along])
+    return np.concatenate([[1.0], -mu * along / np.linalg.norm(along)])
 
 
 def _straight(walk: _Walk, along: Floats) -> bool:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from kane_dynamics.algorithms.nonnegative import nonnegative_least_squares
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
 from kane_dynamics.typing import Floats, Indices
 
@@ -104,12 +105,12 @@ def nearest_above(
 def _pushing(G: Floats, e: Floats) -> tuple[Indices, Indices]:
     """Return the bounds that push at min |y|, G y >= e, or those that contradict each other."""
     rows = np.vstack([G.T, e])
-    weights, residual = scipy.optimize.nnls(rows, np.eye(len(rows))[-1])
+    weights, residual = nonnegative_least_squares(rows, np.eye(len(rows))[-1])
     chosen = np.flatnonzero(weights > 0.0)
     if residual <= _CONTRADICTION:
         return chosen[:0], np.flatnonzero(weights > _MET * weights.max())
     # y is along G' u; of bounds that repeat each other there, independent ones give it
-    forces, _ = scipy.optimize.nnls(G[chosen].T, G.T @ weights)
+    forces, _ = nonnegative_least_squares(G[chosen].T, G.T @ weights)
     return chosen[forces > 0.0], chosen[:0]
 
 

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
+from kane_dynamics.algorithms.nonnegative import nonnegative_least_squares
 from kane_dynamics.model.integration import integrate_coordinates
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.simulation.rank_events import RankLog
@@ -128,5 +128,5 @@ def _pushes(inner: Floats, excess: Floats) -> Floats:
     kept = values > SMALLEST_RESPONSE * values[-1]
     root = np.sqrt(values[kept])
     # 1/2 x' S x - e' x = 1/2 |R x - R^-T e|^2 + const. with S = R' R
-    x: Floats = nnls(root[:, None] * vectors[:, kept].T, vectors[:, kept].T @ excess / root)[0]
-    return x
+    rows, target = root[:, None] * vectors[:, kept].T, vectors[:, kept].T @ excess / root
+    return nonnegative_least_squares(rows, target)[0]

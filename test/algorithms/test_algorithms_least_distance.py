@@ -6,6 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kane_dynamics.algorithms.least_distance import nearest_above
+from kane_dynamics.exceptions import ContactError
 
 EXACT = 1e-13  # roundoff of numbers of size 1 to 30
 SOLVED = 1e-8  # of quadprog, with condition numbers up to 1e4
@@ -135,3 +136,12 @@ def test_five_hundred_random_problems_against_quadprog():
         assert np.abs(gap[found.active]).max(initial=0.0) < SOLVED
         assert not np.delete(found.pushes, found.active).any()
     assert 350 < solved < 480
+
+
+def test_pushes_that_do_not_settle_are_told(monkeypatch):
+    def gives_up(*_, maxiter):
+        raise RuntimeError(f'Maximum number of iterations reached: {maxiter}')
+
+    monkeypatch.setattr('scipy.optimize.nnls', gives_up)
+    with pytest.raises(ContactError, match='which of 2 contacts push does not settle in 300'):
+        nearest(np.eye(2), [-1.0, -1.0], np.eye(2), [0.0, 0.0])

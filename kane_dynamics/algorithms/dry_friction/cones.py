@@ -13,6 +13,7 @@ slip lift.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -24,6 +25,7 @@ from kane_dynamics.exceptions import MissingPackageError
 from kane_dynamics.typing import Floats
 
 MOST_PROBLEMS = 25
+_ACCURATE = 1e-12  # so that it is clear which contacts push
 
 
 def guesses(problem: FrictionProblem) -> Iterator[Floats]:
@@ -44,16 +46,16 @@ def guesses(problem: FrictionProblem) -> Iterator[Floats]:
         ) from error
     k = problem.count
     sliding = (problem.rows - problem.pushes)[:k]  # friction whose direction is given
-    shift, p = np.zeros(len(problem.free)), np.zeros(len(problem.free))
+    # without friction first: with the shift of its slip, the next problem has a solution
+    asked, p = replace(problem, friction=np.zeros(k)), np.zeros(len(problem.free))
     for _ in range(MOST_PROBLEMS):
-        known = -problem.rows @ (sliding.T @ p[:k])
-        solution = _solve_cones(clarabel, problem, problem.free + known + shift)
+        slope = problem.free - problem.rows @ (sliding.T @ p[:k])
+        slope[:k] += asked.friction * problem.lengths(problem.speeds(p)[k:])
+        solution = _solve_cones(clarabel, asked, slope)
         if solution is None:
             return
-        p = solution
+        p, asked = solution, problem
         yield p
-        slip = problem.lengths(problem.speeds(p)[k:])
-        shift[:k] = problem.friction * slip
 
 
 def _solve_cones(clarabel: Any, problem: FrictionProblem, slope: Floats) -> Floats | None:
@@ -76,6 +78,7 @@ def _solve_cones(clarabel: Any, problem: FrictionProblem, slope: Floats) -> Floa
     weights = np.diag(np.concatenate([np.zeros(n), np.ones(r)]))
     settings = clarabel.DefaultSettings()
     settings.verbose = False
+    settings.tol_feas = settings.tol_gap_abs = settings.tol_gap_rel = _ACCURATE
     solver = clarabel.DefaultSolver(
         scipy.sparse.csc_matrix(weights),
         np.concatenate([slope, np.zeros(r)]),

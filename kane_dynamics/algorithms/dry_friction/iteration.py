@@ -32,7 +32,7 @@ def iterated(problem: FrictionProblem, p: Floats) -> Floats | None:
             best, least = p, violation
         elif least < SOLVED:
             break
-    return best if least < SOLVED else None
+    return problem.lawful(best) if least < SOLVED else None
 
 
 def _linearised(problem: FrictionProblem, response: Floats, p: Floats) -> tuple[Floats, Floats]:

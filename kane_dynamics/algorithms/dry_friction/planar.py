@@ -54,8 +54,9 @@ def planar_states(problem: FrictionProblem) -> list[tuple[_State, ...]]:
 def planar_solutions(problem: FrictionProblem, states: list[tuple[_State, ...]]) -> list[Floats]:
     """Return forces p of every motion that Coulomb's law allows."""
     found: list[tuple[Floats, Floats]] = []
+    response = problem.response
     for state in states:
-        p = _of_state(problem, state)
+        p = _of_state(problem, response, state)
         if p is None:
             continue
         z = problem.pushes.T @ p
@@ -64,47 +65,42 @@ def planar_solutions(problem: FrictionProblem, states: list[tuple[_State, ...]])
     return [p for _, p in found]
 
 
-def _of_state(problem: FrictionProblem, state: tuple[_State, ...]) -> Floats | None:
+def _of_state(
+    problem: FrictionProblem, response: Floats, state: tuple[_State, ...]
+) -> Floats | None:
     """Return forces of a state of all contacts, if Coulomb's law allows it."""
-    k, load = problem.count, problem.load
+    k, owner, load = problem.count, problem.owner, problem.load
     closed = np.array([one.closed for one in state])
-    side = np.array([one.side for one in state], dtype=float)
-    rough = (problem.friction > 0.0)[problem.owner]
-    sticks = rough & (side[problem.owner] == 0.0) & (closed | (load > 0.0))[problem.owner]
-    # forces are columns times unknowns: normal forces with the friction they bring, tangents
-    with_friction = np.eye(k + len(problem.owner))[:, :k]
-    with_friction[k + np.arange(len(problem.owner)), problem.owner] = -(
-        (side * problem.friction)[problem.owner]
+    side = np.array([one.side for one in state], dtype=float)[owner]
+    pressed = (closed | (load > 0.0)) & (problem.friction > 0.0)
+    zero = np.concatenate([closed, (side == 0.0) & pressed[owner]])
+    # normal forces, with the friction of those that slip, and tangents that stick are unknown
+    columns = np.eye(len(zero))
+    columns[k + np.arange(len(owner)), owner] = -side * problem.friction[owner]
+    given = columns[:, :k] @ np.where(closed, 0.0, load)
+    unknown, _, rank, _ = np.linalg.lstsq(
+        response[zero] @ columns[:, zero],
+        -(problem.free + response @ given)[zero],
+        rcond=_SINGULAR,
     )
-    given = with_friction @ np.where(closed, 0.0, load)
-    columns = np.hstack([with_friction[:, closed], np.eye(len(given))[:, k:][:, sticks]])
-    zero = np.concatenate([closed, sticks])
-    response = problem.response
-    matrix, right = (response @ columns)[zero], -(problem.free + response @ given)[zero]
-    unknown, _, rank, _ = np.linalg.lstsq(matrix, right, rcond=_SINGULAR)
-    p: Floats = given + columns @ unknown
-    u, allowed = problem.speeds(p), _ROUNDOFF * problem.size(p)
-    if np.abs(u[zero]).max(initial=0.0) > allowed or (u[:k][~closed] < -allowed).any():
-        return None
-    if (side[problem.owner] * u[k:] < -allowed).any():
+    p: Floats = given + columns[:, zero] @ unknown
+    u, allowed = response @ p + problem.free, _ROUNDOFF * problem.size(p)
+    parts = u[:k] < -allowed, np.abs(u[zero]) > allowed, side * u[k:] < -allowed
+    if any(part.any() for part in parts):
         return None
     if not _is_allowed(problem, p, allowed):
-        if rank == len(unknown):
-            return None
-        shared = _shared(problem, p, state)
+        shared = None if rank == len(unknown) else _shared(problem, p, state)
         if shared is None:
             return None
         p = shared
-    p[:k] = np.where(closed, np.maximum(p[:k], load), load)
-    return p
+    return problem.lawful(p)
 
 
 def _is_allowed(problem: FrictionProblem, p: Floats, allowed: float) -> bool:
     pushes, pulls = p[: problem.count], p[problem.count :]
-    limit = (problem.friction * pushes)[problem.owner]
-    return bool(
-        (pushes > problem.load - allowed).all() and (np.abs(pulls) <= limit + allowed).all()
-    )
+    if (pushes < problem.load - allowed).any():
+        return False
+    return bool((np.abs(pulls) <= (problem.friction * pushes)[problem.owner] + allowed).all())
 
 
 def _shared(problem: FrictionProblem, p: Floats, state: tuple[_State, ...]) -> Floats | None:

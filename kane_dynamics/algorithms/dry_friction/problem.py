@@ -69,11 +69,15 @@ class FrictionProblem:
         squares = np.bincount(self.owner, np.square(tangents), self.count)
         return np.sqrt(squares)
 
+    def lawful(self, p: Floats) -> Floats:
+        """Return what Coulomb's law makes of p - u: p itself, but for roundoff, where p obeys."""
+        wish, k = p - self.speeds(p), self.count
+        pushes = np.maximum(self.load, wish[:k])
+        limit, length = self.friction * pushes, self.lengths(wish[k:])
+        within = np.where(length > limit, limit / np.where(length > 0.0, length, 1.0), 1.0)
+        return np.concatenate([pushes, wish[k:] * within[self.owner]])
+
     def violation(self, p: Floats) -> float:
         """Return how far p is from what Coulomb's law makes of p - u, relative to their size."""
-        wish, k = p - self.speeds(p), self.count
-        limit = self.friction * p[:k]
-        length = self.lengths(wish[k:])
-        within = np.where(length > limit, limit / np.where(length > 0.0, length, 1.0), 1.0)
-        wanted = np.concatenate([np.maximum(self.load, wish[:k]), wish[k:] * within[self.owner]])
-        return float(np.abs(p - wanted).max(initial=0.0)) / (self.size(p) or 1.0)
+        missed = float(np.abs(p - self.lawful(p)).max(initial=0.0))
+        return missed / (self.size(p) or 1.0)

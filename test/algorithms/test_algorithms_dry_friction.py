@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Coulomb's law for many contacts: random problems, every state of a few, cone problems."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from kane_dynamics.algorithms.dry_friction.cones import guesses
+from kane_dynamics.algorithms.dry_friction.iteration import iterated
+from kane_dynamics.algorithms.dry_friction.planar import planar_solutions, planar_states
+from kane_dynamics.algorithms.dry_friction.problem import FrictionProblem
+from kane_dynamics.algorithms.dry_friction.solve import friction_forces
+from kane_dynamics.exceptions import MissingPackageError
+
+LAW = 1e-10  # what Coulomb's law may be missed by, at numbers of size 1 to 10
+SAME = 1e-7  # two ways to one solution; the worst of these systems have a condition of 1e3
+
+
+def rows_of_unit_length(rng, count, r):
+    rows = rng.normal(size=(count, r))
+    return rows / np.linalg.norm(rows, axis=1)[:, None]
+
+
+def solvable(seed, most_slips=2, loads=False):
+    """Return contacts with a motion in which all could open fast enough: then there are forces."""
+    rng = np.random.default_rng(seed)
+    k, r = int(rng.integers(1, 7)), int(rng.integers(2, 13))
+    owner = np.repeat(np.arange(k), rng.integers(0, most_slips + 1, k))
+    rows, mu = rows_of_unit_length(rng, k + len(owner), r), rng.uniform(0.0, 2.0, k)
+    slip = rng.normal(size=len(owner)) * rng.integers(0, 2)
+    opening = mu * np.sqrt(np.bincount(owner, slip**2, k)) + rng.uniform(0.0, 0.3, k)
+    free = np.r_[opening, slip] - rows @ rng.normal(size=r) * 2.0
+    load = rng.uniform(0.0, 1.0, k) * rng.integers(0, 2, k) if loads else np.zeros(k)
+    return FrictionProblem(rows, rows, free, owner, mu, load)
+
+
+def assert_coulomb(problem, p):
+    """Check the law contact by contact, as it is written in books."""
+    k, u = problem.count, problem.rows @ (problem.pushes.T @ p) + problem.free
+    scale = 1.0 + np.abs(p).max()
+    for i in range(k):
+        mine = k + np.flatnonzero(problem.owner == i)
+        push, up, pull, slip = p[i], u[i], p[mine], u[mine]
+        assert push >= problem.load[i]
+        assert up > -LAW * scale
+        assert (push - problem.load[i]) * up < LAW * scale**2
+        limit, speed = problem.friction[i] * push, np.linalg.norm(slip)
+        assert np.linalg.norm(pull) < limit + LAW * scale
+        # what slips is held back by all there is
+        assert np.linalg.norm(pull * speed + limit * slip) < LAW * scale**2
+
+
+@pytest.mark.claim(38)
+@pytest.mark.oracle
+@pytest.mark.parametrize('loads', [False, True])
+def test_forces_are_found_wherever_they_must_exist(loads):
+    """Acary, Cadoux, Lemarechal and Malick (2011): a speed inside the dual cone is enough."""
+    pytest.importorskip('clarabel', reason='pip install .[cones]')
+    for seed in range(200):
+        problem = solvable(seed, loads=loads)
+        found = friction_forces(problem)
+        assert found, seed
+        for p in found:
+            assert_coulomb(problem, p)
+
+
+@pytest.mark.claim(38)
+def test_trying_every_state_and_iterating_agree():
+    compared = 0
+    for seed in range(120):
+        problem = solvable(seed, most_slips=1, loads=seed % 2 == 1)
+        states = planar_states(problem)
+        by_hand = iterated(problem, np.zeros(len(problem.free)))
+        if not states or by_hand is None:
+            continue
+        motions = [problem.pushes.T @ p for p in planar_solutions(problem, states)]
+        nearest = min(np.abs(z - problem.pushes.T @ by_hand).max() for z in motions)
+        assert nearest < SAME, seed
+        compared += 1
+    assert compared > 70
+
+
+def one_contact(mu, slip, across):
+    """Return a contact that comes down with 1, whose normal force turns its slip by `across`."""
+    rows = np.array([[1.0, 0.0], [across, np.sqrt(1.0 - across**2)]])
+    none = np.zeros(1)
+    owner = np.zeros(1, dtype=np.intp)
+    return FrictionProblem(rows, rows, np.array([-1.0, slip]), owner, np.array([mu]), none)
+
+
+def test_one_contact_in_each_state():
+    # W = [1, 0.6; 0.6, 1]: it sticks by 0.6 <= mu of its normal force
+    for mu, slip, expected in (
+        (0.7, 0.0, [1.5625, -0.9375]),
+        (0.5, 0.0, [1.0 / 0.7, -0.5 / 0.7]),
+        (0.5, 3.0, [1.0 / 0.7, -0.5 / 0.7]),
+        (0.5, -3.0, [1.0 / 1.3, 0.5 / 1.3]),
+    ):
+        (p,) = friction_forces(one_contact(mu, slip, 0.6))
+        assert_allclose(p, expected, rtol=1e-14)
+    open_ = one_contact(0.5, 1.0, 0.6)
+    lifted = FrictionProblem(
+        open_.rows, open_.pushes, -open_.free, open_.owner, open_.friction, open_.load
+    )
+    (p,) = friction_forces(lifted)
+    assert not p.any()
+
+
+def test_a_load_rubs_also_where_a_contact_lifts():
+    lifts = one_contact(0.5, 1.0, 0.0)
+    loaded = FrictionProblem(
+        lifts.rows, lifts.pushes, np.array([2.0, 3.0]), lifts.owner, lifts.friction, np.ones(1)
+    )
+    (p,) = friction_forces(loaded)
+    assert_allclose(p, [1.0, -0.5], rtol=1e-14)
+    assert_allclose(iterated(loaded, np.zeros(2)), p, rtol=1e-14)
+
+
+def test_a_wedge_that_may_stick_or_not():
+    """Between two walls that nearly face each other, friction holds what comes, or lets it go."""
+    rows = np.array([[1.0, 0.1], [-1.0, 0.1], [0.1, -1.0], [0.1, 1.0]])
+    rows /= np.linalg.norm(rows[0])
+    free = rows @ np.array([0.0, -1.0])
+    owner, none = np.array([0, 1]), np.zeros(2)
+    wedged = FrictionProblem(rows, rows, free, owner, np.full(2, 0.5), none)
+    for p in friction_forces(wedged):
+        assert_coulomb(wedged, p)
+    assert len(friction_forces(wedged)) == 1
+    # pulled out, it may still be held by forces that only push each other
+    pulled = FrictionProblem(rows, rows, -free, owner, np.full(2, 0.5), none)
+    found = friction_forces(pulled)
+    assert len(found) == 2
+    assert not found[0].any()  # the smaller change comes first
+    assert_allclose(rows @ (rows.T @ found[1]) - free, 0.0, atol=1e-14)
+
+
+def test_cone_problems_come_near():
+    pytest.importorskip('clarabel', reason='pip install .[cones]')
+    problem = solvable(0)
+    last = list(guesses(problem))[-1]
+    assert problem.violation(last) < 1e-6
+    assert problem.violation(last + 1e-3) > 1e-5
+
+
+def hard():
+    """Return contacts that iteration from nothing does not settle."""
+    for seed in range(400):
+        problem = solvable(seed)
+        start = np.r_[problem.load, np.zeros(len(problem.owner))]
+        if not planar_states(problem) and iterated(problem, start) is None:
+            return problem
+    raise AssertionError('there is none')
+
+
+def test_hard_contacts_take_cone_problems(monkeypatch):
+    pytest.importorskip('clarabel', reason='pip install .[cones]')
+    problem = hard()
+    (p,) = friction_forces(problem)
+    assert_coulomb(problem, p)
+    monkeypatch.setitem(__import__('sys').modules, 'clarabel', None)
+    with pytest.raises(MissingPackageError, match=r"dry friction .* 'kane_dynamics\[cones\]'"):
+        friction_forces(problem)
+
+
+def test_what_slides_already_has_its_direction():
+    """The normal force of a sliding contact acts along its own line; others are as before."""
+    rng = np.random.default_rng(3)
+    rows = rows_of_unit_length(rng, 4, 6)
+    pushes = rows.copy()
+    pushes[0] -= 0.3 * rows_of_unit_length(rng, 1, 6)[0]  # friction of a slip that is not asked
+    owner, mu = np.array([1, 1]), np.array([0.3, 0.4])
+    free = np.r_[-1.0, -2.0, 0.5, -0.3]
+    problem = FrictionProblem(rows, pushes, free, owner, mu, np.zeros(2))
+    (p,) = friction_forces(problem)
+    assert_coulomb(problem, p)
+    pytest.importorskip('clarabel', reason='pip install .[cones]')
+    assert_allclose(list(guesses(problem))[-1], p, rtol=0, atol=1e-6)
