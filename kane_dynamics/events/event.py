@@ -33,6 +33,10 @@ class Event:
         M (v+ - v-) on the speeds [N s or N m s].
     energy_loss : float
         Kinetic energy that the impulse took [J].
+    q, v : ndarray, shapes (nq,), (nv,)
+        The state after it.
+    forces : mapping of str to float
+        Multipliers of the rows that hold after it, by label.
 
     """
 
@@ -42,6 +46,9 @@ class Event:
     states: Mapping[str, str]
     impulse: Floats
     energy_loss: float
+    q: Floats
+    v: Floats
+    forces: Mapping[str, float]
 
     def __str__(self) -> str:
         """Return what happened, in words."""

@@ -159,6 +159,13 @@ class EventSimulation:
         return tuple(self._events)
 
     @property
+    def parts(self) -> dict[str, Constraint | Contact]:
+        """Return the constraints and contacts that there are now, by name."""
+        parts = self._stage.mode.parts.values()
+        given = {part.name: part.held if part.contact is None else part.contact for part in parts}
+        return {name: what for name, what in given.items() if what is not None}
+
+    @property
     def states(self) -> dict[str, str]:
         """Return what each part does: 'holds', 'open', 'slips' or 'sticks'."""
         return dict(self._stage.mode.states)
@@ -311,7 +318,11 @@ class EventSimulation:
             for name in {**before, **after}
             if before.get(name) != after.get(name)
         }
-        event = Event(self._now.t, kind, names, changed, found.impulse, found.energy_loss)
+        q, v, t = self._now
+        motion = self._stage.flow.motion(q, v, self._efforts, t)
+        forces = dict(zip(self.labels, motion.multipliers.tolist(), strict=True))
+        jump = found.impulse, found.energy_loss
+        event = Event(t, kind, names, changed, *jump, _read_only(q), _read_only(v), forces)
         self._events.append(event)
         return event
 

@@ -157,12 +157,12 @@ def _force_guards(mode: Mode) -> list[Guard]:
         rows = tuple(range(first, first + sum(len(c.labels) for c in part.rows_in(state))))
         first += len(rows)
         if contact is None:
-            guards += [Guard(LIMIT, part, rows)] * np.isfinite(part.limit)
+            guards += [Guard(LIMIT, part, rows)] if np.isfinite(part.limit) else []
             continue
         pressed = contact.normal is not None
-        guards += [Guard(PUSH, part, rows[:1])] * (pressed and state in (SLIPS, STICKS))
+        guards += [Guard(PUSH, part, rows[:1])] if pressed and state in (SLIPS, STICKS) else []
         held = contact.tangent is not None and np.isfinite(contact.static_friction)
-        guards += [Guard(GRIP, part, rows)] * (held and state == STICKS)
+        guards += [Guard(GRIP, part, rows)] if held and state == STICKS else []
     return guards
 
 

@@ -60,7 +60,9 @@ def planar_solutions(problem: FrictionProblem, states: list[tuple[_State, ...]])
         if p is None:
             continue
         z = problem.pushes.T @ p
-        if all(np.abs(z - other).max() > _OTHER * problem.size(p) for other, _ in found):
+        if all(
+            np.abs(z - other).max(initial=0.0) > _OTHER * problem.size(p) for other, _ in found
+        ):
             found.append((z, p))
     return [p for _, p in found]
 

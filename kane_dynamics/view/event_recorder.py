@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records motions whose constraints come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.constraints.dry_friction import Contact
+from kane_dynamics.events import EventSimulation
+from kane_dynamics.model.checks import as_nonnegative, as_positive
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.simulation.simulation import EffortLaw, effort_law
+from kane_dynamics.typing import Floats
+from kane_dynamics.view.drawing import Drawing
+from kane_dynamics.view.forces import Force, constraint_forces
+from kane_dynamics.view.recorder import Recorder
+from kane_dynamics.view.recording import Recording
+
+STILL = 1e-9  # slip [m/s] without a direction
+
+
+class EventRecorder:
+    """
+    Runs a simulation with events and keeps what it shows.
+
+    Parameters
+    ----------
+    simulation : EventSimulation
+        At its present state, which is recorded first.
+    drawing : Drawing, optional
+        What the robot looks like; `simple_drawing` where left out.
+    rate : float
+        Instants a second that are kept [Hz]; those after events always.
+
+    """
+
+    def __init__(
+        self, simulation: EventSimulation, drawing: Drawing | None = None, rate: float = 50.0
+    ) -> None:
+        self._simulation = simulation
+        self._recorder = Recorder(simulation.robot, drawing)
+        self._every = max(round(1.0 / (as_positive('rate [Hz]', rate) * simulation.step_size)), 1)
+        self._steps, self._seen = 0, len(simulation.events)
+        self._add()
+
+    def run(self, duration: float, effort: EffortLaw | ArrayLike | None = None) -> None:
+        """
+        Go on for some time; constraints may be added and removed between calls.
+
+        Parameters
+        ----------
+        duration : float
+            [s]; rounded to whole steps.
+        effort : callable or array_like, shape (nv,), optional
+            effort(t, q, v) -> efforts, or constant ones; zero where left out.
+
+        Raises
+        ------
+        KaneDynamicsError
+            As for `EventSimulation.step`.
+
+        """
+        one, h = self._simulation, self._simulation.step_size
+        count = round(as_nonnegative('duration [s]', duration) / h)
+        law = effort_law(one.robot, effort, count, h)
+        self._note_events(one.states)
+        for _ in range(count):
+            before = one.states
+            one.step(law(one.time, one.q, one.v))
+            self._note_events(before)
+            self._steps += 1
+            if self._steps % self._every == 0:
+                self._add()
+
+    def recording(self) -> Recording:
+        """Return what has been recorded."""
+        return self._recorder.recording()
+
+    def _add(self) -> None:
+        one = self._simulation
+        forces = part_forces(one.robot, one.parts, one.states, one.forces, one.q, one.v, one.time)
+        self._recorder.add(one.time, one.q, one.v, forces)
+
+    def _note_events(self, states: Mapping[str, str]) -> None:
+        """Record the states after the events that are new, from the states of before."""
+        now, parts = dict(states), self._simulation.parts
+        for event in self._simulation.events[self._seen :]:
+            now.update(event.states)
+            known = {name: one for name, one in parts.items() if now.get(name)}
+            forces = part_forces(
+                self._simulation.robot, known, now, event.forces, event.q, event.v, event.time
+            )
+            self._recorder.add(event.time, event.q, event.v, forces)
+            what = ', '.join(
+                f'{name} {state or "is gone"}' for name, state in event.states.items()
+            )
+            self._recorder.event(event.time, what or f'{event.kind}: {", ".join(event.names)}')
+        self._seen = len(self._simulation.events)
+
+
+def part_forces(
+    robot: Robot,
+    parts: Mapping[str, Constraint | Contact],
+    states: Mapping[str, str],
+    forces: Mapping[str, float],
+    q: ArrayLike,
+    v: ArrayLike,
+    time: float = 0.0,
+) -> list[Force]:
+    """
+    Return arrows for the constraints and contacts that act; friction of those that slip too.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    parts : mapping of str to Constraint or Contact
+        By name, as of an `EventSimulation`.
+    states : mapping of str to str
+        What each does.
+    forces : mapping of str to float
+        Multipliers of the rows that hold, by label.
+    q, v : array_like, shapes (nq,), (nv,)
+        State.
+    time : float
+        [s].
+
+    """
+    arrows: list[Force] = []
+    for name, part in parts.items():
+        state, speeds = states[name], np.asarray(v, dtype=float)
+        chosen: list[tuple[Constraint, Floats]] = []
+        if not isinstance(part, Contact):
+            chosen.append((part, _named(part, forces)))
+        elif state != 'open':
+            if part.normal is not None:
+                chosen.append((part.normal, _named(part.normal, forces)))
+            if part.tangent is not None:
+                traction = _traction(robot, part, state, forces, q, speeds, time)
+                chosen.append((part.tangent, traction))
+        for rows, multipliers in chosen:
+            words = dict.fromkeys(rows.labels, state)
+            arrows += constraint_forces(robot, [rows], q, multipliers, words, time)
+    return arrows
+
+
+def _named(rows: Constraint, forces: Mapping[str, float]) -> Floats:
+    return np.array([forces.get(label, 0.0) for label in rows.labels])
+
+
+def _traction(
+    robot: Robot,
+    contact: Contact,
+    state: str,
+    forces: Mapping[str, float],
+    q: ArrayLike,
+    v: Floats,
+    time: float,
+) -> Floats:
+    """Return the forces along the slip of a closed contact: found if it sticks, else -mu N s."""
+    tangent = contact.tangent
+    if tangent is None:
+        return np.zeros(0)
+    if state == 'sticks':
+        return _named(tangent, forces)
+    normal = contact.load if contact.normal is None else float(_named(contact.normal, forces)[0])
+    rows = ConstraintSet(robot, [tangent]).rows(np.asarray(q).tolist(), v.tolist(), time)
+    slip = rows.matrix @ v - rows.velocity
+    speed = float(np.linalg.norm(slip))
+    direction = slip / speed if speed > STILL else np.zeros(len(slip))
+    return np.asarray(-contact.friction * normal * direction, dtype=float)
