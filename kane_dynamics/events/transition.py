@@ -30,6 +30,7 @@ from kane_dynamics.typing import Floats
 
 TOUCHING = 1e-9  # [m] gap of contacts that are closed
 AT_REST = 1e-9  # [m/s] speed of approach or slip that is none
+_RETURNS = 1e-6  # [m/s] at which a contact opens by less than roundoff before it closes again
 _TIE = 1e-7  # of all forces or accelerations: what roundoff may turn either way
 
 
@@ -128,7 +129,12 @@ def transition(
     held = ConstraintSet(robot, [part.held for part in parts.values() if part.held is not None])
     touching = [part for part in parts.values() if _touches(robot, part, state)]
     v, struck, settled = _after_impact(setting, mass, held, touching, state, rebound)
-    closed = [part for part in touching if _separation(robot, part, q, v, t) <= AT_REST]
+    returning = {guard.part.name for guard in failing if guard.kind == GAP}
+    closed = [
+        part
+        for part in touching
+        if _separation(robot, part, q, v, t) <= (_RETURNS if part.name in returning else AT_REST)
+    ]
     force = efforts - setting.terms.bias_force(q, v) - joint_friction(robot, v.tolist())
     words, directions = _decided(robot, mass, force, held, closed, State(q, v, t), failing)
     states = {
