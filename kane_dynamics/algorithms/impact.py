@@ -33,7 +33,7 @@ from kane_dynamics.algorithms.frictional_contact import (
     solve_contacts,
 )
 from kane_dynamics.algorithms.impact_path import ENERGETIC, POISSON, impact_path
-from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
+from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.closed_contacts import ClosedContacts
 from kane_dynamics.constraints.row_selection import select_rows
@@ -44,6 +44,7 @@ NEWTON = 'newton'
 LAWS = (NEWTON, POISSON, ENERGETIC)
 # Energy that an impact may seem to create, of all that moves: roundoff.
 _CREATED = 1e-9
+_MOST_EXPANDED = 64.0  # times e of the first impulses
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -168,24 +169,22 @@ def _energetic(problem: ContactProblem) -> ContactSolution:
         return _along_path(problem, ENERGETIC)
     first = solve_contacts(problem)[0]
     e, k = problem.contacts.restitution, len(problem.contacts)
-    if not (e * first.pushes).any():
-        return first
-    start = problem.directions @ problem.free - np.concatenate([problem.least, problem.still])
-    turned = problem.directions @ first.x - np.concatenate([problem.least, problem.still])
-    work = 0.5 * _forces(first) * (start + turned)
-    target = min(-float(e**2 @ np.minimum(work[:k], 0.0)), -float(work.sum()))
+    rows, b0 = problem.rows, problem.right_side
+    start, _ = nearest(problem.selection.root, rows, problem.free, b0)
+    work = 0.5 * _forces(first) * (_relative(problem, start) + _relative(problem, first.x))
+    target = max(min(-float(e**2 @ np.minimum(work[:k], 0.0)), -float(work.sum())), 0.0)
 
     def excess(share: float) -> float:
         whole = _expanded(problem, first, share)
-        end = problem.directions @ whole.x - np.concatenate([problem.least, problem.still])
-        given = 0.5 * (_forces(whole) - _forces(first)) * (turned + end)
+        speeds = _relative(problem, first.x) + _relative(problem, whole.x)
+        given = 0.5 * (_forces(whole) - _forces(first)) * speeds
         return max(float(given[:k].sum()), float(given.sum())) - target
 
     most = 1.0
-    while excess(most) < 0.0 and most < 8.0:
+    while excess(most) < 0.0 and most < _MOST_EXPANDED:
         most *= 2.0
-    if excess(most) < 0.0:
-        return _expanded(problem, first, 1.0)
+    if most >= _MOST_EXPANDED or target == 0.0:
+        return first  # contacts that no impulse moves
     share = scipy.optimize.brentq(excess, 0.0, most, xtol=1e-13, rtol=1e-13)
     return _expanded(problem, first, share)
 
@@ -195,6 +194,12 @@ _LAWS = {NEWTON: _newton, POISSON: _poisson, ENERGETIC: _energetic}
 
 def _forces(found: ContactSolution) -> Floats:
     return np.concatenate([found.pushes, found.tractions])
+
+
+def _relative(problem: ContactProblem, x: Floats) -> Floats:
+    """Return the speeds of contacts, normal ones first."""
+    still = np.concatenate([problem.least, problem.still])
+    return np.asarray(problem.directions @ x - still, dtype=float)
 
 
 def _expanded(problem: ContactProblem, first: ContactSolution, share: float) -> ContactSolution:
