@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_names, as_vector, came
@@ -104,3 +106,20 @@ def checked_speeds(robot: Robot, v: ArrayLike, name: str = 'v') -> list[float]:
     """
     speeds: list[float] = as_vector(name, v, checked_robot(robot).nv).tolist()
     return speeds
+
+
+def as_pose(name: str, x: ArrayLike) -> Pose:
+    """
+    Return the pose of position and (w, x, y, z), whose length need not be one.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none.
+
+    """
+    numbers = as_vector(name, x, 7)
+    length = float(np.linalg.norm(numbers[3:]))
+    if not length > 0.0:
+        raise InvalidInputError(f'{name}: need a quaternion that is not zero, got {numbers[3:]}')
+    return Pose.from_rotation_and_position((numbers[3:] / length).tolist(), numbers[:3].tolist())

@@ -28,10 +28,10 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.exponential import log
 from kane_dynamics.algebra.matrices import skew
-from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_positive, as_vector
+from kane_dynamics.model.state import as_pose
 from kane_dynamics.typing import Floats
 
 AXES = ('about x', 'about y', 'about z', 'along x', 'along y', 'along z')
@@ -177,23 +177,6 @@ def rate_of_rotation_vector(angle: Floats) -> Floats:
         bend = (1.0 - 0.5 * size / np.tan(0.5 * size)) / size**2
     matrix: Floats = np.eye(3) - 0.5 * S + bend * S @ S
     return matrix
-
-
-def as_pose(name: str, x: ArrayLike) -> Pose:
-    """
-    Return the pose of position and (w, x, y, z), whose length need not be one.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is none.
-
-    """
-    numbers = as_vector(name, x, 7)
-    length = float(np.linalg.norm(numbers[3:]))
-    if not length > 0.0:
-        raise InvalidInputError(f'{name}: need a quaternion that is not zero, got {numbers[3:]}')
-    return Pose.from_rotation_and_position((numbers[3:] / length).tolist(), numbers[:3].tolist())
 
 
 def _check_passive(b: Floats, needed: Floats, period: float) -> None:

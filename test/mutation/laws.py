@@ -71,6 +71,7 @@ LAWS = {
     'gibbs': (f'{_A}gibbs.py', '-k', '(1-planar or 2-floating or 0-fixed) and trees'),
     'start': (f'{_S}api.py',),
     'sines': ('test/kernels/test_kernels_sincos.py', '-k', 'constant and 1.0'),
+    'wrench': ('test/control/test_control_wrench.py', '-k', 'not comes_to'),
     'trajectories': ('test/control/test_control_trajectory.py',),
     'algebra': (
         'test/algebra/test_algebra_dual_quaternions.py',
@@ -147,8 +148,10 @@ FILES = {
     'constraints/pfaffian.py': 'pfaffian',
     'constraints/rolling.py': 'rows rolling',
     'constraints/wheels.py': 'rows rolling geometry',
+    'control/frame_task.py': 'wrench',
     'control/trajectory.py': 'trajectories',
     'functions/limited.py': 'limited',
+    'control/wrench_control.py': 'wrench',
     'functions/constrained.py': 'wrenches',
     'functions/contacts.py': 'wrenches contacts rubbing',
     'kernels/llvm/sines.py': 'sines',

@@ -18,7 +18,7 @@ from support.checklist import (
 )
 
 OPEN = {37}  # not implemented
-IN_PART = {21, 38}  # without wrench control; without Coulomb friction
+IN_PART = {38}  # without Coulomb friction
 
 
 def test_there_are_45_claims():
@@ -82,7 +82,7 @@ def printed(verbosity=0, **names):
 def test_what_is_printed_at_the_end_of_a_run():
     one, two = 'test/a.py::test_x[one]', 'test/a.py::test_x[two]'
     (line,) = printed(passed=[one, two], skipped=['elsewhere'])
-    assert line.startswith('papers checklist: 2 of 45 claims tested (21 open in part: ')
+    assert line.startswith('papers checklist: 2 of 45 claims tested (')
     assert 'not run: 1, 2, 3, 4, 5, 6, 9,' in line
     (line,) = printed(passed=[one], error=[two])
     assert line.startswith('papers checklist: 0 of 45 claims') and 'failed: 7, 8' in line

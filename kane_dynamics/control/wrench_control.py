@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Wrench, impedance or motion of a frame, axis by axis (Silva et al., section 6, as future work).
+
+The accelerations a move the frame as its motion axes ask,
+:math:`J a + \dot J v = \ddot x + K e + B \dot e`, keep the constraints, :math:`A a = b`, and are
+otherwise the nearest ones (in the metric M) to those that bring the joints to their posture.
+The efforts are those of inverse dynamics within limits and friction cones, as if the
+environment answered with the opposite of the wrench w that is wanted:
+
+.. math:: S^T \tau + A^T \lambda = M a + C v + g + J^T w
+
+A wall that stands still answers so. Where wheels would have to give more than their friction
+cones allow, there are no such efforts, and the error says so. Joint friction is not made up for:
+at rest nobody knows its sign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.algorithms.consistent import speed_indices
+from kane_dynamics.algorithms.force_limits import ForceLimits
+from kane_dynamics.algorithms.limited_inverse import LimitedEffort, LimitedInverse
+from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
+from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.constraints.friction_cones import FrictionCone
+from kane_dynamics.constraints.row_selection import RowSelection, select_rows
+from kane_dynamics.control.frame_task import FrameTask, frame_task
+from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
+from kane_dynamics.functions.limited import checked_limits
+from kane_dynamics.model.checks import (
+    as_choice,
+    as_mapping,
+    as_names,
+    as_nonnegative,
+    as_number,
+    as_vector,
+    index_of,
+)
+from kane_dynamics.model.state import as_pose, checked_coordinates, checked_speeds
+from kane_dynamics.typing import Floats
+
+MODES = ('wrench', 'impedance', 'motion', 'free')
+AXES = ('world', 'frame')
+NAMES = ('about x', 'about y', 'about z', 'along x', 'along y', 'along z')
+REST = (0.0,) * 6
+_REACHED = 1e-6  # of accelerations of motion axes, relative
+
+
+@dataclass(frozen=True, eq=False)
+class WrenchTarget:
+    """
+    What the frame is to do; each axis takes from it what its mode needs.
+
+    Parameters
+    ----------
+    pose : array_like, shape (7,), optional
+        Position and (w, x, y, z) in the world; needed by impedance and motion axes.
+    twist, acceleration : array_like, shape (6,)
+        (omega, v) and its rate, in the axes of the control.
+    wrench : array_like, shape (6,)
+        (tau, f) of the robot on its environment, at the frame's origin, in these axes [N m, N].
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong, a number is not finite, or the quaternion is zero.
+
+    """
+
+    pose: ArrayLike | None = None
+    twist: ArrayLike = REST
+    acceleration: ArrayLike = REST
+    wrench: ArrayLike = REST
+
+    def __post_init__(self) -> None:
+        if self.pose is not None:
+            as_pose('pose', self.pose)
+        for name in ('twist', 'acceleration', 'wrench'):
+            object.__setattr__(self, name, as_vector(name, getattr(self, name), 6))
+
+
+@dataclass(frozen=True, eq=False)
+class WrenchControl:
+    """
+    The law that turns state and target into efforts.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Robot and constraints (wheels on the ground), of either engine.
+    frame : str
+        The frame.
+    actuated : sequence of str
+        Names of the speeds that have motors.
+    modes : sequence of str, length 6
+        For rotation about x, y, z and translation along them: 'wrench' (the wanted wrench),
+        'impedance' (that, and spring and damper to the wanted pose and twist), 'motion' (the
+        wanted motion, whatever force that takes) or 'free'.
+    stiffness, damping : array_like, shape (6,)
+        K, B >= 0 of impedance axes [N m/rad, N/m; N m s/rad, N s/m]; on motion axes of the
+        acceleration per error [1/s^2; 1/s]; on wrench axes B alone brakes a frame that nothing
+        stops.
+    posture : mapping of str to float, optional
+        Wanted coordinates of joints [rad or m]; wheels among them hold the base.
+    posture_stiffness, posture_damping : float
+        Accelerations towards it [1/s^2; 1/s].
+    limits : array_like, shape (nv,), optional
+        Of efforts; those of the URDF where left out.
+    cones : sequence of FrictionCone
+        Traction of the wheels.
+    axes : str
+        'world' or 'frame': what x, y, z of modes and targets are.
+
+    Raises
+    ------
+    NameNotFoundError
+        If there is no such frame, speed, coordinate or row.
+    InvalidInputError
+        If anything else is not as said above.
+
+    """
+
+    dynamics: Dynamics
+    frame: str
+    actuated: Sequence[str]
+    modes: Sequence[str]
+    stiffness: ArrayLike
+    damping: ArrayLike
+    posture: Mapping[str, float] | None = None
+    posture_stiffness: float = 25.0
+    posture_damping: float = 10.0
+    limits: ArrayLike | None = None
+    cones: Sequence[FrictionCone] = ()
+    axes: str = 'world'
+    _columns: list[int] = field(init=False, repr=False)
+    _limits: ForceLimits = field(init=False, repr=False)
+    _places: tuple[list[int], list[int], Floats] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        robot = self.dynamics.robot
+        index_of('frame', robot.bodies[robot.moving_body(self.frame)].name, self.dynamics.frames)
+        modes = as_names('modes', self.modes)
+        if len(modes) != 6:
+            raise InvalidInputError(f'modes: need six, got {len(modes)}')
+        for mode in modes:
+            as_choice('modes', mode, MODES)
+        as_choice('axes', self.axes, AXES)
+        for name in ('stiffness', 'damping'):
+            gains = as_vector(name, getattr(self, name), 6)
+            if (gains < 0.0).any():
+                raise InvalidInputError(f'{name}: need numbers >= 0, got {gains.tolist()}')
+            object.__setattr__(self, name, gains)
+        for name in ('posture_stiffness', 'posture_damping'):
+            as_nonnegative(name, getattr(self, name))
+        columns = speed_indices(robot, self.actuated, 'actuated')
+        labels = self.dynamics.labels
+        limits = checked_limits(robot, columns, labels, self.limits, self.cones)
+        object.__setattr__(self, '_columns', columns)
+        object.__setattr__(self, '_limits', limits)
+        wanted = as_mapping('posture', self.posture or {})
+        places = [robot.coordinate_index(name) for name in wanted]
+        speeds = [robot.velocity_index(name) for name in wanted]
+        numbers = np.array([as_number(f'posture of {name}', x) for name, x in wanted.items()])
+        object.__setattr__(self, '_places', (places, speeds, numbers))
+
+    def effort(self, q: ArrayLike, v: ArrayLike, target: WrenchTarget) -> LimitedEffort:
+        """
+        Return the efforts for a target at a state, what they need of the wheels, and what binds.
+
+        Raises
+        ------
+        InvalidInputError
+            If a shape is wrong, a number is not finite, or an axis needs a pose and the target
+            has none.
+        UnreachableAccelerationError
+            If no efforts within limits and friction cones do it; `names` has those in conflict.
+        SingularMassMatrixError, InconsistentConstraintsError, MissingPackageError
+            As for `kane_dynamics.limited_inverse_dynamics`.
+
+        """
+        d, robot = self.dynamics, self.dynamics.robot
+        place, speeds = checked_coordinates(robot, q), np.array(checked_speeds(robot, v))
+        where = np.array(place)
+        task = frame_task(d, self.frame, where, speeds, self.axes == 'frame')
+        wrench, rate = self._wanted(task, target)
+        mass_matrix = d.mass_matrix(where)
+        rows = select_rows(d.constraint_rows(where, speeds), cholesky_factor(mass_matrix))
+        a = self._acceleration(rows, task, rate, self._to_posture(where, speeds))
+        bias = d.bias_force(where, speeds) + task.jacobian.T @ wrench
+        weights = np.ones(robot.nv)
+        problem = LimitedInverse(
+            robot, mass_matrix, bias, rows, self._columns, weights, self._limits
+        )
+        return problem.effort(a)
+
+    def _wanted(self, task: FrameTask, target: WrenchTarget) -> tuple[Floats, Floats]:
+        """Return the wrench on the environment, and the acceleration of the frame."""
+        modes = np.array(self.modes)
+        placed, moving = np.isin(modes, ('impedance', 'motion')), modes == 'motion'
+        error = np.zeros(6)
+        if target.pose is not None:
+            error = task.error(as_pose('pose', target.pose))
+        elif placed.any():
+            raise InvalidInputError('the target needs a pose for its impedance and motion axes')
+        pull = np.where(placed, np.asarray(self.stiffness) * error, 0.0)
+        pull += np.asarray(self.damping) * (np.asarray(target.twist) - task.velocity)
+        wrench = np.where(moving | (modes == 'free'), 0.0, np.asarray(target.wrench) + pull)
+        return wrench, np.where(moving, np.asarray(target.acceleration) + pull, 0.0)
+
+    def _to_posture(self, q: Floats, v: Floats) -> Floats:
+        """Return the accelerations that bring the joints to their posture, and others to rest."""
+        coordinates, speeds, wanted = self._places
+        a = -self.posture_damping * v
+        a[speeds] += self.posture_stiffness * (wanted - q[coordinates])
+        return a
+
+    def _acceleration(
+        self, rows: RowSelection, task: FrameTask, rate: Floats, posture: Floats
+    ) -> Floats:
+        """Return the acceleration nearest to that of the posture that rows and task allow."""
+        chosen = [k for k, mode in enumerate(self.modes) if mode != 'free']
+        kept = rows.independent
+        matrix = np.vstack([kept.matrix, task.jacobian[chosen]])
+        sides = np.r_[kept.acceleration, (rate - task.drift)[chosen]]
+        both = select_rows(ConstraintRows.of(matrix, 0.0 * sides, sides), rows.root).independent
+        a = nearest(rows.root, both.matrix, posture, both.acceleration)[0]
+        missed = np.abs(task.jacobian @ a + task.drift - rate) / (1.0 + np.abs(rate))
+        missed[np.array(self.modes) != 'motion'] = 0.0
+        if missed.max() > _REACHED:
+            raise UnreachableAccelerationError(
+                f"the robot cannot move '{self.frame}' here as its motion axes ask",
+                [NAMES[k] for k in np.flatnonzero(missed > _REACHED)],
+                float(missed.max()),
+            )
+        return a
