@@ -28,7 +28,7 @@ MOST_PROBLEMS = 25
 _ACCURATE = 1e-12  # so that it is clear which contacts push
 
 
-def guesses(problem: FrictionProblem) -> Iterator[Floats]:
+def cone_guesses(problem: FrictionProblem) -> Iterator[Floats]:
     """
     Return forces p of one cone problem after the other; they come nearer to Coulomb's law.
 

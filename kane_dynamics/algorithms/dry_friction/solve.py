@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from kane_dynamics.algorithms.dry_friction.cones import guesses
+from kane_dynamics.algorithms.dry_friction.cones import cone_guesses
 from kane_dynamics.algorithms.dry_friction.iteration import iterated
 from kane_dynamics.algorithms.dry_friction.planar import planar_solutions, planar_states
 from kane_dynamics.algorithms.dry_friction.problem import FrictionProblem
@@ -29,12 +31,15 @@ def friction_forces(problem: FrictionProblem) -> list[Floats]:
     if states:
         found = planar_solutions(problem, states)
         return sorted(found, key=lambda p: float(np.linalg.norm(problem.pushes.T @ p)))
-    start = np.concatenate([problem.load, np.zeros(len(problem.owner))])
-    by_hand = iterated(problem, start)
-    if by_hand is not None:
-        return [by_hand]
-    for guess in guesses(problem):
-        polished = iterated(problem, guess)
-        if polished is not None:
-            return [polished]
+    for guess in _guesses(problem):
+        found_one = iterated(problem, guess)
+        if found_one is not None:
+            return [found_one]
     return []
+
+
+def _guesses(problem: FrictionProblem) -> Iterator[Floats]:
+    """Return first guesses of forces: all contacts stick, none pushes, those of cone problems."""
+    yield np.linalg.lstsq(problem.response, -problem.free, rcond=None)[0]
+    yield np.concatenate([problem.load, np.zeros(len(problem.owner))])
+    yield from cone_guesses(problem)
