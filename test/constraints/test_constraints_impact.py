@@ -94,6 +94,80 @@ def test_a_free_body_is_gripped():
     assert_allclose(couple, (0.01487454133, 0.03060759767, -0.01149570113), rtol=0, atol=PRINTED)
 
 
+@pytest.mark.claim(38)
+def test_the_caster_of_a_cart_sticks():
+    """Gillespie, example 3: rear axle at the origin, side slip of neither axle nor caster."""
+    to_com, to_pivot, trail = 0.35, 0.8, 0.12
+    body, caster = inertia(16.0, (to_com, 0, 0), (1, 1, 1.9)), inertia(1.2, (-trail, 0, 0))
+    bodies = [
+        kd.Body('cart', '', kd.Joint('base', kd.Planar()), inertia=body),
+        kd.Body('caster', 'cart', revolute('turn'), at(to_pivot, 0, 0), caster),
+    ]
+    robot = kd.Robot('cart', bodies)
+
+    def side_slip(q, t):
+        back = [-np.sin(q[2]), np.cos(q[2]), 0.0, 0.0]
+        s, c = np.sin(q[2] + q[3]), np.cos(q[2] + q[3])
+        return [back, [-s, c, to_pivot * np.cos(q[3]) - trail, -trail]]
+
+    rolls = C.pfaffian(robot, side_slip)
+    q, u1, u2 = np.array([0.3, -0.2, 0.7, -0.9]), 0.9, -0.5
+    v = np.array([u1 * np.cos(q[2]), u1 * np.sin(q[2]), u2, 0.0])
+    v = kd.consistent_velocity(robot, q, v, (rolls,), known=robot.velocity_names[:3])
+    assert v[2] + v[3] == pytest.approx(3.802918595, abs=PRINTED)
+    assert kd.kinetic_energy(robot, q, v) == pytest.approx(7.41954668, abs=10 * PRINTED)
+    found = kd.impact(robot, q, v, (rolls, C.lock(robot, 'turn')))
+    speed = found.velocity[0] / np.cos(q[2])
+    after = speed, found.velocity[2], found.velocity[3]
+    assert_allclose(after, (0.5507951042, -1.143563156, 0.0), rtol=0, atol=PRINTED)
+    assert found.energy_loss == pytest.approx(1.7957157, abs=10 * PRINTED)
+    assert_allclose(found.impulses[1:], (-6.955417432, -0.8346500918), rtol=0, atol=2 * PRINTED)
+
+
+@pytest.mark.claim(38)
+def test_a_body_on_a_plane_is_gripped():
+    bodies = [
+        kd.Body(
+            name, '', kd.Joint(name, kd.Planar()), inertia=inertia(m, (0, 0, 0), (1, 1, tensor))
+        )
+        for name, m, tensor in (('A', 12.0, 0.8), ('B', 4.0, 0.05))
+    ]
+    grips = {'A grip': kd.Frame(0, at(0.45, 0.15, 0)), 'B grip': kd.Frame(1, at(-0.05, -0.05, 0))}
+    robot = kd.Robot('two', bodies, (0, 0, 0), grips)
+    q, v = np.r_[0.0, 0.0, 0.0, 0.5, 0.2, 0.0], np.r_[0.3, 0.0, 0.2, -0.4, 0.1, -1.0]
+    grip = C.loop_closure(robot, 'A grip', 'B grip')
+    found = kd.impact(robot, q, v, (grip,))
+    turning = 0.3953488372
+    of_a, of_b = (0.1447674419, -0.02441860465), (0.06569767442, 0.173255814)
+    assert_allclose(found.velocity, [*of_a, turning, *of_b, turning], rtol=0, atol=PRINTED)
+    assert found.energy_loss == pytest.approx(0.6565813953, abs=PRINTED)
+    assert_allclose(found.impulses[3:5], (1.862790698, 0.2930232558), rtol=0, atol=2 * PRINTED)
+    assert found.impulses[2] == pytest.approx(-0.008720930233, abs=PRINTED)
+
+
+@pytest.mark.claim(38)
+def test_an_arm_takes_a_particle():
+    bodies = [
+        *arm().bodies,
+        kd.Body('x', '', prismatic('x')),
+        kd.Body('y', 'x', prismatic('y', Y), inertia=inertia(0.8)),
+    ]
+    q1, q2 = 0.3, 0.7
+    tip = np.array(
+        [0.5 * np.cos(q1) + 0.4 * np.cos(q1 + q2), 0.5 * np.sin(q1) + 0.4 * np.sin(q1 + q2)]
+    )
+    frames = {'tip': kd.Frame(1, at(0.4, 0, 0)), 'particle': kd.Frame(3, at(0, 0, 0))}
+    robot = kd.Robot('arm and particle', bodies, (0, 0, 0), frames)
+    grip = C.loop_closure(robot, 'tip', 'particle', 'ball')
+    found = kd.impact(robot, [q1, q2, *tip], [0.6, -0.9, -0.5, 0.8], (grip,))
+    expected = 0.6098040977, 0.07855055087, -0.3217969021, 0.4400518945
+    assert_allclose(found.velocity, expected, rtol=0, atol=PRINTED)
+    assert found.energy_loss == pytest.approx(0.1197727216, abs=PRINTED)
+    cos, sin = np.cos(q1 + q2), np.sin(q1 + q2)  # impulses are in the axes of the tip
+    on_arm = np.array([[-cos, sin], [-sin, -cos]]) @ found.impulses[:2]
+    assert_allclose(on_arm, (-0.1425624783, 0.2879584844), rtol=0, atol=PRINTED)
+
+
 def balls(count=3):
     """Return equal balls on a line, each touching the next one."""
     bodies = [
@@ -119,6 +193,22 @@ def test_three_balls_that_touch(e, velocity, pushes):
     found = kd.impact(robot, np.zeros(3), [1.0, 0.0, 0.0], (), gaps, e)
     assert_allclose(found.velocity, velocity, rtol=0, atol=1e-14)
     assert_allclose(found.pushes, pushes, rtol=0, atol=1e-14)
+
+
+@pytest.mark.claim(38)
+@pytest.mark.parametrize(
+    ('e', 'velocity', 'count'),
+    [(1.0, (0.0, 0.0, 1.0), 2), (0.5, (0.203125, 0.234375, 0.5625), 3)],
+)
+def test_three_balls_that_strike_one_after_the_other(e, velocity, count):
+    robot, gaps = balls()
+    v, strikes = np.array([1.0, 0.0, 0.0]), 0
+    while (approach := v[:2] - v[1:]).max() > 1e-12:
+        pair = gaps[int(np.argmax(approach > 1e-12))]  # the left pair first
+        v = kd.impact(robot, np.zeros(3), v, (), (pair,), e).velocity
+        strikes += 1
+    assert_allclose(v, velocity, rtol=0, atol=1e-14)
+    assert strikes == count
 
 
 def test_a_ball_on_a_floor_that_rises():
