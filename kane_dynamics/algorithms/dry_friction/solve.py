@@ -40,6 +40,6 @@ def friction_forces(problem: FrictionProblem) -> list[Floats]:
 
 def _guesses(problem: FrictionProblem) -> Iterator[Floats]:
     """Return first guesses of forces: all contacts stick, none pushes, those of cone problems."""
-    yield np.linalg.lstsq(problem.response, -problem.free, rcond=None)[0]
+    yield np.asarray(np.linalg.lstsq(problem.response, -problem.free, rcond=None)[0], float)
     yield np.concatenate([problem.load, np.zeros(len(problem.owner))])
     yield from cone_guesses(problem)
