@@ -194,7 +194,7 @@ def test_a_hundred_switches(engine, longest):
 
 
 def there_and_back(q, t):
-    """Return a rate that turns the caster to where a choice is given up, then to and fro."""
+    """Return a rate that turns the caster to where a choice is given up, then back and forth."""
     return 3.0 / (1.0 + np.exp(25.0 * (t - 0.397))) + 1.5 * np.cos(30.0 * t)
 
 
