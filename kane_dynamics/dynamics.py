@@ -45,7 +45,8 @@ from kane_dynamics.simulation.simulation import EffortLaw, Engine, Trajectory, s
 from kane_dynamics.typing import Floats
 
 _Result = TypeVar('_Result')
-RowsFunction = Callable[..., ConstraintRows]
+Distances = Callable[[Floats, Floats, float], Floats]
+Forces = Callable[[Floats, Floats, Floats, float], Floats]
 AT_START = 0.0  # [s]
 
 
@@ -239,13 +240,37 @@ class Dynamics(ABC):
     def _by_method(self, method: str, speeds: GeneralizedSpeeds | None, *state: Any) -> Motion:
         """Return the motion at q, v, tau, t by another method than that of `_by_gauss`."""
 
+    def multipliers(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        time: ArrayLike = AT_START,
+        out: Floats | None = None,
+    ) -> Floats:
+        """Return lambda of all rows under efforts, (k,): forces of wheels and contacts [N]."""
+
+        def forces(q: Floats, v: Floats, tau: Floats, t: Floats) -> Floats:
+            return self.forward_dynamics(q, v, tau, t[0]).multipliers
+
+        state = {'q': q, 'v': v, 'tau': tau, 'time': as_times(time)}
+        return self._array('multipliers', forces, (len(self.labels),), out, **state)
+
+    def multiplier_function(self) -> Forces:
+        """Return a function (q, v, tau, time) -> `multipliers` of one state, made ready."""
+        return self.multipliers
+
+    @abstractmethod
+    def distances_of(self, constraints: Sequence[Constraint]) -> Distances:
+        """
+        Return a function (q, v, time) -> Phi and A v - b0 of other constraints, (2, k).
+
+        Of rows that are not holonomic, Phi is 0.
+        """
+
     @abstractmethod
     def constraint_rows(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
         """Return all rows A v = b0, A vdot = b, of one state."""
-
-    @abstractmethod
-    def rows_of(self, constraints: Sequence[Constraint]) -> RowsFunction:
-        """Return a function (q, v, time) -> rows, of one state, of any constraints."""
 
     @abstractmethod
     def consistent_velocity(
@@ -409,6 +434,16 @@ class ReferenceDynamics(Dynamics):
         state = {'q': q, 'v': v, 'tau': tau, 'time': as_times(time)}
         return self._array('acceleration', vdot, (self.robot.nv,), out, **state)
 
+    def distances_of(self, constraints: Sequence[Constraint]) -> Distances:
+        others = ConstraintSet.of(self.robot, constraints)
+
+        def distances(q: Floats, v: Floats, time: float) -> Floats:
+            rows = others.rows(*self._state(q, v), as_number('time [s]', time))
+            gaps = [phi or 0.0 for phi in rows.positions]
+            return np.array([gaps, rows.matrix @ np.asarray(v) - rows.velocity], dtype=float)
+
+        return distances
+
     def _by_gauss(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         return forward_dynamics(self.robot, q, v, tau, self.constraints, time=t)
 
@@ -420,14 +455,6 @@ class ReferenceDynamics(Dynamics):
     def constraint_rows(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
         t = as_number('time [s]', time)
         return self.constraints.rows(*self._state(q, v), t)
-
-    def rows_of(self, constraints: Sequence[Constraint]) -> RowsFunction:
-        others = ConstraintSet.of(self.robot, constraints)
-
-        def rows(q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
-            return others.rows(*self._state(q, v), as_number('time [s]', time))
-
-        return rows
 
     def consistent_velocity(
         self,

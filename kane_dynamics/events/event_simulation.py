@@ -336,7 +336,7 @@ class EventSimulation:
     def _staged(self, mode: Mode, directions: Mapping[str, Floats]) -> _Stage:
         """Return a mode with the quickest that there is to move the robot in it."""
         flow = self._sets.flow(mode.held, _slips(self.robot, mode, directions))
-        distances = self._sets.rows([distance for _, distance in mode.distances])
+        distances = self._sets.distances([distance for _, distance in mode.distances])
         watch = Watch(self.robot, mode, flow, directions, distances)
         return _Stage(mode, directions, flow, watch)
 

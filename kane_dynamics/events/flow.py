@@ -111,6 +111,9 @@ class Flow(Protocol):
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> FlowMotion:
         """Return accelerations and forces."""
 
+    def multipliers(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
+        """Return the forces alone."""
+
 
 class MinimalFlow:
     """
@@ -193,6 +196,10 @@ class MinimalFlow:
         selection.check_accelerations(found)
         return FlowMotion(found, selection.shared(forces))
 
+    def multipliers(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
+        """Return the forces alone."""
+        return self.motion(q, v, tau, t).multipliers
+
     def slope(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:
         """Return dq/dt and vdot at the speeds that the independent ones give."""
         check_not_diverged(q, v, t)
@@ -232,6 +239,7 @@ class EngineFlow:
 
     def __init__(self, dynamics: Dynamics) -> None:
         self._dynamics, self._engine = dynamics, dynamics.engine(INTEGRATOR)
+        self._forces = dynamics.multiplier_function()
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -253,3 +261,7 @@ class EngineFlow:
         """Return accelerations and forces."""
         found = self._engine.motion(q, v, tau, t)
         return FlowMotion(found.acceleration, found.multipliers)
+
+    def multipliers(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
+        """Return the forces alone."""
+        return self._forces(q, v, tau, t)

@@ -10,7 +10,6 @@ found by the sign of their rates at its ends.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from kane_dynamics.typing import Floats
 
 ROOT_TOLERANCE = 1e-13  # [s]
 _HALVINGS = 40  # of a step, in search of a moment at which a guard is positive
+_DEEPEST = 4.0  # times the way at the first speed: no gap falls further in a step and comes back
 _SLOWER = 0.5  # slip in two directions comes to rest in steps that leave this part of it
 
 
@@ -41,8 +41,7 @@ class Reached(NamedTuple):
     failing: list[Guard]
 
 
-@dataclass(frozen=True, eq=False)
-class Piece:
+class Piece(NamedTuple):
     """
     Motion from a state in one mode, at constant efforts.
 
@@ -76,22 +75,25 @@ class Piece:
 
     def reached(self, h: float) -> Reached:
         """Return the end of h [s], or the first event before it."""
-        h = self._longest(h)
+        watch = self.watch
+        if not watch.guards:
+            return Reached(self.after(h), h, [])
+        h, first = self._longest(h), watch.gaps(*self.start)
         end = self.after(h)
-        if not self.watch.guards:
-            return Reached(end, h, [])
-        last = self.watch.look(end.q, end.v, self.efforts, end.t)
-        failing = self.watch.failing(last.values)
+        last = watch.look(end.q, end.v, self.efforts, end.t)
+        failing = watch.failing(last.values)
         found = [(self._root(k, h), k) for k in failing]
-        found += self._dips(last, h, failing)
+        found += self._dips(first, last, h, failing)
         if not found:
             return Reached(end, h, [])
-        first = min(found)[0]
-        ended = [self.watch.guards[k] for s, k in found if s <= first + ROOT_TOLERANCE]
-        return Reached(self.after(first), first, ended)
+        soonest = min(found)[0]
+        ended = [watch.guards[k] for s, k in found if s <= soonest + ROOT_TOLERANCE]
+        return Reached(self.after(soonest), soonest, ended)
 
     def _longest(self, h: float) -> float:
         """Return h, or less where slip in two directions is about to end."""
+        if not self.watch.turning:
+            return h
         times = self.watch.times_to_stick(*self.start, self.efforts)
         return min([h, *(_SLOWER * x for x in times)])
 
@@ -106,15 +108,14 @@ class Piece:
                 return _zero(value, part, 2.0 * part)
         return 0.0
 
-    def _dips(self, last: Look, h: float, failing: list[int]) -> list[tuple[float, int]]:
+    def _dips(
+        self, first: Look, last: Look, h: float, failing: list[int]
+    ) -> list[tuple[float, int]]:
         """Return when gaps begin to be negative that are positive again after h."""
-        rising = np.flatnonzero(last.rates > 0.0)
-        candidates = [int(k) for k in rising if k not in failing]
-        if not candidates:
-            return []
-        first, found = self.watch.gaps(*self.start), []
-        for k in candidates:
-            if first.rates[k] < 0.0 and first.values[k] > 0.0:
+        found = []
+        for k, rate in enumerate(first.rates):
+            near = rate < 0.0 < first.values[k] < -_DEEPEST * rate * h
+            if near and last.rates[k] > 0.0 and k not in failing:
                 lowest = _zero(self._rate(k), 0.0, h)
                 if self._gaps(lowest).values[k] < 0.0:
                     found.append((_zero(self._values(k), 0.0, lowest), k))
@@ -124,10 +125,10 @@ class Piece:
         return self.watch.gaps(*self.after(h))
 
     def _rate(self, k: int) -> Callable[[float], float]:
-        return lambda s: float(self._gaps(s).rates[k])
+        return lambda s: self._gaps(s).rates[k]
 
     def _values(self, k: int) -> Callable[[float], float]:
-        return lambda s: float(self.look(s).values[k])
+        return lambda s: self.look(s).values[k]
 
 
 def _zero(function: Callable[[float], float], a: float, b: float) -> float:

@@ -16,7 +16,7 @@ from kane_dynamics.algorithms.terms import ReferenceTerms, Terms
 from kane_dynamics.aside import Aside
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.dynamics import Dynamics, ReferenceDynamics, RowsFunction
+from kane_dynamics.dynamics import Distances, Dynamics, ReferenceDynamics, dynamics
 from kane_dynamics.events.flow import EngineFlow, Flow, MinimalFlow, Slip
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.model.load import Load
@@ -103,8 +103,9 @@ class ConstraintSets:
         self._load, self._generic_only = Load(robot), isinstance(self.free, ReferenceDynamics)
         none = ConstraintSet(robot)
         self.terms: Terms = ReferenceTerms(robot, none) if self._generic_only else self.free
-        self._dynamics = Kept(lambda constraints: make(robot, constraints), beside)
-        self._rows = Kept(self.free.rows_of, beside)
+        self._reference = dynamics(robot)
+        self._flows = Kept(lambda constraints: EngineFlow(make(robot, constraints)), beside)
+        self._distances = Kept(self.free.distances_of, beside)
 
     @property
     def robot(self) -> Robot:
@@ -114,29 +115,26 @@ class ConstraintSets:
     @property
     def pending(self) -> int:
         """Return how many sets are being made."""
-        return self._dynamics.pending + self._rows.pending
+        return self._flows.pending + self._distances.pending
 
     @property
     def done(self) -> bool:
         """Return whether one of them is done."""
-        return self._dynamics.done or self._rows.done
+        return self._flows.done or self._distances.done
 
     @property
     def refused(self) -> tuple[str, ...]:
         """Return what could not be made, and why."""
-        return (*self._dynamics.refused, *self._rows.refused)
+        return (*self._flows.refused, *self._distances.refused)
 
     def flow(self, held: Constraints, slips: Sequence[Slip] = ()) -> Flow:
         """Return what moves the robot under some rows and slips."""
         own = None
         if not (self._generic_only or slips):
-            own = self._dynamics.of(held) if held else self.free
-        if own is not None:
-            return EngineFlow(own)
-        return MinimalFlow(self._load, self.terms, ConstraintSet(self.robot, held), slips)
+            own = self._flows.of(held) if held else EngineFlow(self.free)
+        return own or MinimalFlow(self._load, self.terms, ConstraintSet(self.robot, held), slips)
 
-    def rows(self, constraints: Constraints) -> RowsFunction:
-        """Return a function (q, v, t) -> rows."""
-        if not constraints or self._generic_only:
-            return ConstraintSet(self.robot, constraints).rows
-        return self._rows.of(constraints) or ConstraintSet(self.robot, constraints).rows
+    def distances(self, constraints: Constraints) -> Distances:
+        """Return a function (q, v, t) -> gaps and their rates, (2, k)."""
+        quick = None if self._generic_only else self._distances.of(constraints)
+        return quick or self._reference.distances_of(constraints)

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import hypot
 from typing import NamedTuple
 
 import numpy as np
 
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.dynamics import RowsFunction
+from kane_dynamics.dynamics import Distances
 from kane_dynamics.events.flow import Flow
 from kane_dynamics.events.parts import OPEN, SLIPS, STICKS, Mode, Part
 from kane_dynamics.model.robot import Robot
@@ -38,24 +39,33 @@ class Guard:
         'gap', 'push', 'grip', 'slip' or 'limit'.
     part : Part
         Whose it is.
-    rows : tuple of int
-        Its multipliers among those of the flow; the normal force first.
+    first, last : int
+        Where its multipliers begin and end among those of the flow; the normal force is first.
 
     """
 
     kind: str
     part: Part
-    rows: tuple[int, ...] = ()
+    first: int = 0
+    last: int = 0
+
+    def reserve(self, multipliers: list[float]) -> float:
+        """Return how far the forces are from where they end the mode."""
+        contact, first = self.part.contact, self.first
+        if contact is None:
+            return self.part.limit - hypot(*multipliers[first : self.last])
+        push = contact.load if contact.normal is None else multipliers[first]
+        if self.kind == PUSH:
+            return push
+        along = multipliers[first + (contact.normal is not None) : self.last]
+        return contact.static_friction * push - hypot(*along)
 
 
 class Look(NamedTuple):
     """Values of all guards, and the rates of the gaps among them, which come first."""
 
-    values: Floats
-    rates: Floats
-
-
-_NO_GAPS = Look(np.zeros(0), np.zeros(0))
+    values: list[float]
+    rates: list[float]
 
 
 class Watch:
@@ -73,7 +83,7 @@ class Watch:
     directions : mapping of str to ndarray
         Along which the parts that slip do.
     distances : callable
-        (q, v, t) -> rows of `Mode.distances`.
+        (q, v, t) -> gaps and rates of `Mode.distances`.
 
     """
 
@@ -83,56 +93,51 @@ class Watch:
         mode: Mode,
         flow: Flow,
         directions: Mapping[str, Floats],
-        distances: RowsFunction,
+        distances: Distances,
     ) -> None:
         self._flow, self._directions, self._distances = flow, directions, distances
-        self._gap_guards = [Guard(GAP, part) for part in mode.in_state(OPEN)]
+        gaps = [Guard(GAP, part) for part in mode.in_state(OPEN)]
         pressed = [part for part, _ in mode.distances]
-        self._open = [pressed.index(guard.part) for guard in self._gap_guards]
+        self._open = [pressed.index(guard.part) for guard in gaps]
         self._last: tuple[Floats, Floats, Look] | None = None
         self._slips = [
             (Guard(SLIP, part), ConstraintSet(robot, [part.contact.tangent]))
             for part in mode.slipping
             if part.contact is not None and part.contact.tangent is not None
         ]
+        self.turning = [rows for _, rows in self._slips if len(rows.labels) > 1]
         self._forces = _force_guards(mode)
-        slips = [guard for guard, _ in self._slips]
-        self.guards = (*self._gap_guards, *slips, *self._forces)
-        self._nothing = np.array([NOTHING[guard.kind] for guard in self.guards])
+        self.guards = (*gaps, *(guard for guard, _ in self._slips), *self._forces)
+        self._nothing = [-NOTHING[guard.kind] for guard in self.guards]
 
     def look(self, q: Floats, v: Floats, tau: Floats, t: float) -> Look:
         """Return the value of every guard at a state."""
         gaps = self.gaps(q, v, t)
         found = [self._slip(guard, tangent.rows(q, v, t), v) for guard, tangent in self._slips]
         if self._forces:
-            multipliers = self._flow.motion(q, v, tau, t).multipliers
-            found += [_reserve(guard, multipliers) for guard in self._forces]
-        return Look(np.concatenate([gaps.values, found]), gaps.rates)
+            multipliers = self._flow.multipliers(q, v, tau, t).tolist()
+            found += [guard.reserve(multipliers) for guard in self._forces]
+        return Look(gaps.values + found, gaps.rates)
 
-    def failing(self, values: Floats) -> list[int]:
+    def failing(self, values: list[float]) -> list[int]:
         """Return the numbers of the guards that are below zero, beyond roundoff."""
-        if (values >= 0.0).all():
-            return []
-        below: list[int] = np.flatnonzero(values < -self._nothing).tolist()
-        return below
+        pairs = zip(values, self._nothing, strict=True)
+        return [k for k, (value, nothing) in enumerate(pairs) if not value >= nothing]
 
     def gaps(self, q: Floats, v: Floats, t: float) -> Look:
         """Return the gaps of open contacts and their rates: the first guards."""
         if not self._open:
             return _NO_GAPS
         if self._last is None or self._last[0] is not q or self._last[1] is not v:
-            rows = self._distances(q, v, t)
-            gaps = np.array(rows.positions, dtype=float)[self._open]
-            rates = (rows.matrix @ v - rows.velocity)[self._open]
-            self._last = q, v, Look(gaps, rates)  # the end of a step is the start of the next
+            gaps, rates = self._distances(q, v, t).tolist()
+            look = Look([gaps[k] for k in self._open], [rates[k] for k in self._open])
+            self._last = q, v, look  # the end of a step is the start of the next
         return self._last[2]
 
     def times_to_stick(self, q: Floats, v: Floats, t: float, tau: Floats) -> list[float]:
         """Return when slips in two directions would end at their present rates [s]."""
         times = []
-        for guard, tangent in self._slips:
-            if len(self._directions[guard.part.name]) == 1:
-                continue
+        for tangent in self.turning:
             rows = tangent.rows(q, v, t)
             slip = rows.matrix @ v - rows.velocity
             speed = float(np.linalg.norm(slip))
@@ -149,31 +154,20 @@ class Watch:
         return float(np.linalg.norm(slip)) - 2.0 * NOTHING[SLIP]
 
 
+_NO_GAPS = Look([], [])
+
+
 def _force_guards(mode: Mode) -> list[Guard]:
     """Return the guards that are made of multipliers."""
     guards, first = [], 0
     for name, part in mode.parts.items():
         state, contact = mode.states[name], part.contact
-        rows = tuple(range(first, first + sum(len(c.labels) for c in part.rows_in(state))))
-        first += len(rows)
+        last = first + sum(len(rows.labels) for rows in part.rows_in(state))
         if contact is None:
-            guards += [Guard(LIMIT, part, rows)] if np.isfinite(part.limit) else []
-            continue
-        pressed = contact.normal is not None
-        guards += [Guard(PUSH, part, rows[:1])] if pressed and state in (SLIPS, STICKS) else []
-        held = contact.tangent is not None and np.isfinite(contact.static_friction)
-        guards += [Guard(GRIP, part, rows)] if held and state == STICKS else []
+            guards += [Guard(LIMIT, part, first, last)] if np.isfinite(part.limit) else []
+        elif state in (SLIPS, STICKS):
+            pressed, held = contact.normal is not None, contact.tangent is not None
+            guards += [Guard(PUSH, part, first, last)] if pressed else []
+            guards += [Guard(GRIP, part, first, last)] if held and state == STICKS else []
+        first = last
     return guards
-
-
-def _reserve(guard: Guard, multipliers: Floats) -> float:
-    """Return how far a force is from where it ends a mode."""
-    forces, part = multipliers[list(guard.rows)], guard.part
-    if guard.kind == PUSH:
-        return float(forces[0])
-    if guard.kind == LIMIT or part.contact is None:
-        return part.limit - float(np.linalg.norm(forces))
-    contact = part.contact
-    pressed = contact.normal is not None
-    push = float(forces[0]) if pressed else contact.load
-    return contact.static_friction * push - float(np.linalg.norm(forces[int(pressed) :]))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.algorithms.udwadia_kalaba import selected_rows
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.dynamics import AT_START, Dynamics, ReferenceDynamics, RowsFunction
+from kane_dynamics.dynamics import AT_START, Distances, Dynamics, Forces, ReferenceDynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.balance_graphs import (
     consistent_acceleration,
@@ -31,9 +32,9 @@ from kane_dynamics.kernels.balance_graphs import (
     constrained_effort,
 )
 from kane_dynamics.kernels.build import STEPS, Build, step_name
-from kane_dynamics.kernels.compiled_rows import CompiledRows
 from kane_dynamics.kernels.derivatives import Derivatives, of_forward_dynamics, of_inverse_dynamics
 from kane_dynamics.kernels.engine import CompiledEngine
+from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.kernel_set import METHODS, PLAIN, KernelSet
 from kane_dynamics.kernels.method_terms import CompiledTerms
 from kane_dynamics.kernels.parameters import Parameters
@@ -84,7 +85,7 @@ class CompiledRobot(Dynamics):
         self._reference = self._kernels.reference
         self._terms = CompiledTerms(self, self._kernels)
         self._engines: dict[tuple[str, bool, int], CompiledEngine] = {}
-        self._rows: CompiledRows | None = None
+        self._rows: ConstraintRows | None = None
         self._all = np.ones(len(TERMS))
         self._balances: dict[Any, Callable[..., Floats]] = {}
         self._ones, self._start, self._nv = np.ones(self.robot.nv), np.zeros(1), self.robot.nv
@@ -157,6 +158,44 @@ class CompiledRobot(Dynamics):
         clock = (times,) if kernel.timed else ()
         return kernel.checked(q, v, tau, *clock, out=out)
 
+    def multipliers(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        time: ArrayLike = AT_START,
+        out: Floats | None = None,
+    ) -> Floats:
+        kernel = self._force_kernel()
+        if kernel is None:
+            return super().multipliers(q, v, tau, time, out)
+        clock = (as_times(time),) if kernel.timed else ()
+        if out is None:
+            return kernel.call(q, v, tau, *clock)
+        return kernel.checked(q, v, tau, *clock, out=out)
+
+    def multiplier_function(self) -> Forces:
+        kernel = self._force_kernel()
+        if kernel is None:
+            return self.multipliers
+        call = kernel.call
+        if kernel.timed:
+            return lambda q, v, tau, time: call(q, v, tau, np.array([time]))
+        return lambda q, v, tau, time: call(q, v, tau)
+
+    def _force_kernel(self) -> Kernel | None:
+        """Return the kernel of multipliers, None where rows share forces or there is none."""
+        shared = self._plan.repeated or not self._plan.certain
+        return None if shared else self._kernels.find('multipliers')
+
+    def distances_of(self, constraints: Sequence[Constraint]) -> Distances:
+        others = ConstraintSet.of(self.robot, constraints)
+        kernel = self._kernels.distances(others) if others else None
+        if kernel is None:
+            return self._reference.distances_of(others)
+        call = kernel.call
+        return lambda q, v, time: call(q, v, np.array([time]))
+
     def _by_method(self, method: str, speeds: GeneralizedSpeeds | None, *state: Any) -> Motion:
         if not self._build.methods:
             raise InvalidInputError(
@@ -196,14 +235,14 @@ class CompiledRobot(Dynamics):
     def constraint_rows(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
         if 'constraint_rows' not in self._kernels:
             return self._reference.constraint_rows(q, v, time)
-        if self._rows is None:
-            self._rows = CompiledRows(self._kernels['constraint_rows'], self.constraints)
-        return self._rows(q, v, time)
-
-    def rows_of(self, constraints: Sequence[Constraint]) -> RowsFunction:
-        others = ConstraintSet.of(self.robot, constraints)
-        kernel = self._kernels.rows_of(others) if others else None
-        return self._reference.rows_of(others) if kernel is None else CompiledRows(kernel, others)
+        A, b0, b, phi = self._kernels['constraint_rows'].outputs(
+            q, v, [as_number('time [s]', time)]
+        )
+        if self._rows is None:  # what does not depend on the state: labels, kinds, owners
+            self._rows = self._reference.constraint_rows(q, v, time)
+        known = zip(self._rows.positions, phi.tolist(), strict=True)
+        positions = tuple(None if there is None else x for there, x in known)
+        return replace(self._rows, matrix=A, velocity=b0, acceleration=b, positions=positions)
 
     def consistent_velocity(
         self,

@@ -47,6 +47,8 @@ INPUTS = {
     'coriolis_effort': ('q', 'v', 'x'),
     'balance_derivatives': ('q', 'v', 'a', 'lambda', 'time'),
     'constraint_rows': ('q', 'v', 'time'),
+    'distances': ('q', 'v', 'time'),
+    'multipliers': ('q', 'v', 'tau', 'time'),
     'gibbs_gradient': ('q', 'v', 'a'),
     'lagrange_terms': ('q', 'v'),
     'consistent_velocity': ('q', 'v', 'time'),
@@ -66,10 +68,11 @@ PLAIN = {
     'frame_poses',
     'forward_dynamics',
 }
-_ON_DEMAND = {graph.__name__: graph for graph in FRAME_GRAPHS}
+_ON_DEMAND = {graph.__name__: graph for graph in (*FRAME_GRAPHS, Tracer.multipliers)}
 _NEVER_SOLVED = (
     'balance_derivatives',
     'constraint_rows',
+    'distances',
     'external_force',
     'gibbs_gradient',
     'inertial_effort',
@@ -136,12 +139,12 @@ class KernelSet:
             self._kernels[name] = self._loaded(name, build_one(self._build.recipe, graph))
         return self._kernels.get(name)
 
-    def rows_of(self, constraints: ConstraintSet) -> Kernel | None:
-        """Return the kernel of other rows than those of the robot; None if it is too large."""
+    def distances(self, constraints: ConstraintSet) -> Kernel | None:
+        """Return the kernel of distances to other constraints; None for robots too large."""
         if too_large(self.reference.robot):
             return None
         recipe = replace(self._build.recipe, constraints=constraints, plan=RowPlan())
-        return self._loaded('constraint_rows', build_one(recipe, Tracer.constraint_rows))
+        return self._loaded('distances', build_one(recipe, Tracer.distances))
 
     def of_speeds(
         self, graph: Callable[..., KernelSpec], **names: Sequence[str] | None
@@ -185,6 +188,8 @@ class KernelSet:
             return self._no_reference
         if name in ('forward_dynamics', 'motion'):
             return lambda q, v, tau, t=(0.0,): reference.acceleration(q, v, tau, float(t[0]))
+        if name == 'multipliers':
+            return lambda q, v, tau, t=(0.0,): reference.multipliers(q, v, tau, float(t[0]))
         if name == 'consistent_velocity':
             return lambda q, v, t: reference.consistent_velocity(q, v, key[0], float(t[0]))
         if name == 'consistent_acceleration':

@@ -345,6 +345,20 @@ class Tracer:
         shapes = [A.shape, *[(len(rows),)] * 3]
         return self.spec('constraint_rows', inputs, outputs, shapes)
 
+    def distances(self) -> KernelSpec:
+        """Trace Phi and A v - b0 of all rows."""
+        rows = self.state_rows
+        rates = residuals(sparse_rows(rows.matrix), self.v, rows.velocity)
+        both = column([*self.violation, *rates])
+        return self.spec('distances', [self.q, self.v, [self.t]], [both], [(2, len(rows))])
+
+    def multipliers(self) -> KernelSpec:
+        """Trace lambda of all rows."""
+        inputs, solved = self.inputs_of_forward_dynamics(), self._solution
+        found = column(solved.multipliers)
+        health = ca.SX(solved.health)
+        return self.spec('multipliers', inputs, [found], [(len(solved.multipliers),)], health)
+
     def inputs_of_forward_dynamics(self) -> list[Symbols]:
         """Return q, v, tau, and t where a constraint depends on it."""
         rows = self.state_rows
