@@ -261,6 +261,10 @@ class Dynamics(ABC):
         return self.multipliers
 
     @abstractmethod
+    def under(self, constraints: Sequence[Constraint]) -> Dynamics:
+        """Return the dynamics under other constraints, with this gravity and these payloads."""
+
+    @abstractmethod
     def distances_of(self, constraints: Sequence[Constraint]) -> Distances:
         """
         Return a function (q, v, time) -> Phi and A v - b0 of other constraints, (2, k).
@@ -434,15 +438,11 @@ class ReferenceDynamics(Dynamics):
         state = {'q': q, 'v': v, 'tau': tau, 'time': as_times(time)}
         return self._array('acceleration', vdot, (self.robot.nv,), out, **state)
 
+    def under(self, constraints: Sequence[Constraint]) -> Dynamics:
+        return ReferenceDynamics(self._load, constraints, self.frames)
+
     def distances_of(self, constraints: Sequence[Constraint]) -> Distances:
-        others = ConstraintSet.of(self.robot, constraints)
-
-        def distances(q: Floats, v: Floats, time: float) -> Floats:
-            rows = others.rows(*self._state(q, v), as_number('time [s]', time))
-            gaps = [phi or 0.0 for phi in rows.positions]
-            return np.array([gaps, rows.matrix @ np.asarray(v) - rows.velocity], dtype=float)
-
-        return distances
+        return row_distances(ConstraintSet.of(self.robot, constraints))
 
     def _by_gauss(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         return forward_dynamics(self.robot, q, v, tau, self.constraints, time=t)
@@ -529,6 +529,17 @@ class ReferenceDynamics(Dynamics):
             else partial(getattr(functions, name), self.robot)
         )
         return self._array(name, function, shape, out, **state)
+
+
+def row_distances(constraints: ConstraintSet) -> Distances:
+    """Return what `Dynamics.distances_of` does, by the constraints' own rows."""
+
+    def distances(q: Floats, v: Floats, time: float) -> Floats:
+        rows = constraints.rows(q, v, time)
+        gaps = [phi or 0.0 for phi in rows.positions]
+        return np.array([gaps, rows.matrix @ v - rows.velocity], dtype=float)
+
+    return distances
 
 
 def _frame_poses(robot: Robot, frames: Sequence[str], q: Floats) -> Floats:

@@ -19,15 +19,21 @@ from numpy.typing import ArrayLike
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.dry_friction import Contact
+from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.dynamics import dynamics as reference
 from kane_dynamics.events.event import ADDED, BREAKS, CHANGES, IMPACT, REMOVED, RESTS, Event
 from kane_dynamics.events.flow import INTEGRATOR, Flow, FlowMotion, Slip
 from kane_dynamics.events.instant import ROOT_TOLERANCE, Piece, State
 from kane_dynamics.events.parts import Mode, Part, as_part, check_new_name
-from kane_dynamics.events.sets import ConstraintSets, Maker
+from kane_dynamics.events.sets import ConstraintSets
 from kane_dynamics.events.transition import TOUCHING, Setting, Transition, transition
 from kane_dynamics.events.watch import LIMIT, Guard, Watch
-from kane_dynamics.exceptions import ConstraintError, EventError, NameNotFoundError
+from kane_dynamics.exceptions import (
+    ConstraintError,
+    EventError,
+    InvalidInputError,
+    NameNotFoundError,
+)
 from kane_dynamics.model.checks import (
     as_choice,
     as_count,
@@ -36,6 +42,7 @@ from kane_dynamics.model.checks import (
     as_number,
     as_positive,
     as_vector,
+    came,
 )
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
@@ -63,9 +70,10 @@ class EventSimulation:
         and contacts that approach strike.
     step : float
         Length of a step [s]. Events are found within steps.
-    dynamics : callable
-        dynamics(robot, constraints) -> Dynamics, for each set of constraints that occurs:
-        `kane_dynamics.dynamics`, or `kane_dynamics.compile` for machine code.
+    dynamics : Dynamics, optional
+        Of the robot without constraints: `kane_dynamics.compile` gives machine code, also for each
+        set of constraints that occurs. Its gravity and payloads may be set while time runs. The
+        reference engine where left out.
     beside : bool
         Whether the dynamics of a new set are made in a thread, while the robot moves on the
         generic path; runs then differ by the error of a step. Otherwise the step waits for them.
@@ -91,7 +99,7 @@ class EventSimulation:
         v: ArrayLike | None = None,
         *,
         step: float = 0.001,
-        dynamics: Maker = reference,
+        dynamics: Dynamics | None = None,
         beside: bool = False,
         rest_speed: float = 1e-6,
         law: str = 'poisson',
@@ -101,8 +109,9 @@ class EventSimulation:
         rest = as_nonnegative('rest_speed [m/s]', rest_speed)
         given = as_mapping('parts', parts or {})
         self._first = {name: as_part(robot, name, what) for name, what in given.items()}
-        self._sets = ConstraintSets(robot, dynamics, beside)
-        self._setting = Setting(robot, self._sets.terms, rest, as_choice('law', law, LAWS))
+        self._dynamics = _free_dynamics(robot, dynamics)
+        self._sets = ConstraintSets(self._dynamics, beside)
+        self._setting = Setting(self._dynamics, rest, as_choice('law', law, LAWS))
         self._origin = State(robot.neutral(), np.zeros(robot.nv), 0.0)
         self._now: State
         self._stage: _Stage
@@ -135,8 +144,8 @@ class EventSimulation:
 
     @property
     def robot(self) -> Robot:
-        """Return the robot."""
-        return self._setting.robot
+        """Return the robot with the present gravity and payloads."""
+        return self._dynamics.robot
 
     @property
     def time(self) -> float:
@@ -344,6 +353,30 @@ class EventSimulation:
         """Go on with what was made of the present set meanwhile."""
         if self._sets.pending and self._sets.done:
             self._stage = self._staged(self._stage.mode, self._stage.directions)
+
+
+def _free_dynamics(robot: Robot, given: Dynamics | None) -> Dynamics:
+    """
+    Return dynamics without constraints, of the robot.
+
+    Raises
+    ------
+    InvalidInputError
+        If they have constraints, or are those of another robot.
+
+    """
+    if given is None:
+        return reference(robot)
+    if not isinstance(given, Dynamics):
+        raise InvalidInputError(f'dynamics: need Dynamics, got {came(given)}')
+    if given.constraints:
+        raise InvalidInputError(
+            f'dynamics: need those without constraints, got {list(given.labels)}; name them as '
+            'parts of the simulation'
+        )
+    if given.robot.kinematic_key != robot.kinematic_key:
+        raise InvalidInputError(f"dynamics: need those of '{robot.name}', got another robot's")
+    return given
 
 
 def _read_only(x: Floats) -> Floats:

@@ -21,14 +21,12 @@ from kane_dynamics.algorithms.contact_mode import solve_mode
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.independent_speeds import dependent_speeds, partition_speeds
 from kane_dynamics.algorithms.projection import project
-from kane_dynamics.algorithms.terms import Terms
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
-from kane_dynamics.model.load import Load
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.simulation.integrators import rk4
 from kane_dynamics.simulation.reference import check_not_diverged, running_away
@@ -121,10 +119,8 @@ class MinimalFlow:
 
     Parameters
     ----------
-    load : Load
-        The robot with its present gravity and payloads.
-    terms : Terms
-        M and C v + g of it.
+    free : Dynamics
+        The robot without constraints, under the present gravity and payloads.
     held : ConstraintSet
         Rows that hold.
     slips : sequence of Slip
@@ -132,15 +128,13 @@ class MinimalFlow:
 
     """
 
-    def __init__(
-        self, load: Load, terms: Terms, held: ConstraintSet, slips: Sequence[Slip] = ()
-    ) -> None:
-        self._load, self._terms, self._held, self._slips = load, terms, held, tuple(slips)
+    def __init__(self, free: Dynamics, held: ConstraintSet, slips: Sequence[Slip] = ()) -> None:
+        self._free, self._held, self._slips = free, held, tuple(slips)
         self._dependent: Indices | None = None
 
     @property
     def _robot(self) -> Robot:
-        return self._load.robot
+        return self._free.robot
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -156,7 +150,7 @@ class MinimalFlow:
 
     def choose_speeds(self, q: Floats, v: Floats, t: float) -> None:
         """Choose the independent speeds, or keep them, for the steps from a state on."""
-        taken = self._selection(cholesky_factor(self._terms.mass_matrix(q)), q, v, t).independent
+        taken = self._selection(cholesky_factor(self._free.mass_matrix(q)), q, v, t).independent
         self._dependent = dependent_speeds(taken.matrix, self._dependent)
 
     def advance(
@@ -177,8 +171,8 @@ class MinimalFlow:
 
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> FlowMotion:
         """Return accelerations and forces."""
-        factor = cholesky_factor(self._terms.mass_matrix(q))
-        force = tau - self._terms.bias_force(q, v) - joint_friction(self._robot, v.tolist())
+        factor = cholesky_factor(self._free.mass_matrix(q))
+        force = tau - self._free.bias_force(q, v) - joint_friction(self._robot, v.tolist())
         if not self._held and not self._slips:
             return FlowMotion(scipy.linalg.cho_solve((factor, True), force), np.zeros(0))
         selection = self._selection(factor, q, v, t)
@@ -216,7 +210,7 @@ class MinimalFlow:
         """Return v with v_D = D v_I + E."""
         if not self._held:
             return v
-        selection = self._selection(cholesky_factor(self._terms.mass_matrix(q)), q, v, t)
+        selection = self._selection(cholesky_factor(self._free.mass_matrix(q)), q, v, t)
         parts = partition_speeds(selection.independent, self._dependent)
         speeds = parts.basis @ v[parts.independent]
         speeds[parts.dependent] += parts.velocity_offset

@@ -12,17 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from kane_dynamics.algorithms.terms import ReferenceTerms, Terms
+from kane_dynamics.algorithms.terms import Terms
 from kane_dynamics.aside import Aside
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.dynamics import Distances, Dynamics, ReferenceDynamics, dynamics
+from kane_dynamics.dynamics import Distances, Dynamics, ReferenceDynamics, row_distances
 from kane_dynamics.events.flow import EngineFlow, Flow, MinimalFlow, Slip
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.model.load import Load
 from kane_dynamics.model.robot import Robot
 
-Maker = Callable[[Robot, Sequence[Constraint]], Dynamics]
 Constraints = Sequence[Constraint]
 T = TypeVar('T')
 
@@ -89,28 +87,27 @@ class ConstraintSets:
 
     Parameters
     ----------
-    robot : Robot
-        The robot.
-    make : callable
-        make(robot, constraints) -> Dynamics: `kane_dynamics.dynamics` or `kane_dynamics.compile`.
+    dynamics : Dynamics
+        Of the robot without constraints.
     beside : bool
         Whether sets are made in a thread, and not when they are first needed.
 
     """
 
-    def __init__(self, robot: Robot, make: Maker, beside: bool) -> None:
-        self.free = make(robot, ())
-        self._load, self._generic_only = Load(robot), isinstance(self.free, ReferenceDynamics)
-        none = ConstraintSet(robot)
-        self.terms: Terms = ReferenceTerms(robot, none) if self._generic_only else self.free
-        self._reference = dynamics(robot)
-        self._flows = Kept(lambda constraints: EngineFlow(make(robot, constraints)), beside)
-        self._distances = Kept(self.free.distances_of, beside)
+    def __init__(self, dynamics: Dynamics, beside: bool) -> None:
+        self._free, self._generic_only = dynamics, isinstance(dynamics, ReferenceDynamics)
+        self._flows = Kept(lambda constraints: EngineFlow(dynamics.under(constraints)), beside)
+        self._distances = Kept(dynamics.distances_of, beside)
 
     @property
     def robot(self) -> Robot:
-        """Return the robot."""
-        return self._load.robot
+        """Return the robot with the present gravity and payloads."""
+        return self._free.robot
+
+    @property
+    def terms(self) -> Terms:
+        """Return M and C v + g."""
+        return self._free
 
     @property
     def pending(self) -> int:
@@ -131,10 +128,10 @@ class ConstraintSets:
         """Return what moves the robot under some rows and slips."""
         own = None
         if not (self._generic_only or slips):
-            own = self._flows.of(held) if held else EngineFlow(self.free)
-        return own or MinimalFlow(self._load, self.terms, ConstraintSet(self.robot, held), slips)
+            own = self._flows.of(held) if held else EngineFlow(self._free)
+        return own or MinimalFlow(self._free, ConstraintSet(self.robot, held), slips)
 
     def distances(self, constraints: Constraints) -> Distances:
         """Return a function (q, v, t) -> gaps and their rates, (2, k)."""
         quick = None if self._generic_only else self._distances.of(constraints)
-        return quick or self._reference.distances_of(constraints)
+        return quick or row_distances(ConstraintSet(self.robot, constraints))

@@ -18,10 +18,10 @@ from kane_dynamics.algorithms.contact_motion import ContactMotion, frictional_mo
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.impact import resolve_impact
 from kane_dynamics.algorithms.projection import projected
-from kane_dynamics.algorithms.terms import Terms
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.closed_contacts import ClosedContacts
 from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.events.instant import State
 from kane_dynamics.events.parts import HOLDS, OPEN, SLIPS, STICKS, Mode, Part
 from kane_dynamics.events.watch import GAP, GRIP, PUSH, Guard
@@ -41,10 +41,8 @@ class Setting:
 
     Parameters
     ----------
-    robot : Robot
-        With the present gravity and payloads.
-    terms : Terms
-        M and C v + g.
+    dynamics : Dynamics
+        The robot without constraints, under the present gravity and payloads.
     rest_speed : float
         Speed of approach [m/s] below which a contact does not rebound.
     law : str
@@ -52,8 +50,7 @@ class Setting:
 
     """
 
-    robot: Robot
-    terms: Terms
+    dynamics: Dynamics
     rest_speed: float
     law: str
 
@@ -124,8 +121,8 @@ def transition(
         If no motion obeys the law of dry friction.
 
     """
-    robot, q, t = setting.robot, state.q, state.t
-    mass = setting.terms.mass_matrix(q)
+    robot, q, t = setting.dynamics.robot, state.q, state.t
+    mass = setting.dynamics.mass_matrix(q)
     held = ConstraintSet(robot, [part.held for part in parts.values() if part.held is not None])
     touching = [part for part in parts.values() if _touches(robot, part, state)]
     v, struck, settled = _after_impact(setting, mass, held, touching, state, rebound)
@@ -135,7 +132,7 @@ def transition(
         for part in touching
         if _separation(robot, part, q, v, t) <= (_RETURNS if part.name in returning else AT_REST)
     ]
-    force = efforts - setting.terms.bias_force(q, v) - joint_friction(robot, v.tolist())
+    force = efforts - setting.dynamics.bias_force(q, v) - joint_friction(robot, v.tolist())
     words, directions = _decided(robot, mass, force, held, closed, State(q, v, t), failing)
     states = {
         name: HOLDS if part.contact is None else words.get(name, OPEN)
@@ -159,7 +156,7 @@ def _after_impact(
     rebound: bool,
 ) -> tuple[Floats, tuple[str, ...], tuple[str, ...]]:
     """Return the speeds after contacts struck, those that did, and those that settled."""
-    (q, v, t), robot = state, setting.robot
+    (q, v, t), robot = state, setting.dynamics.robot
     pressed = [part for part in touching if part.contact and part.contact.normal is not None]
     contacts = ClosedContacts.at(
         robot, [part.contact for part in pressed if part.contact], q, v, t

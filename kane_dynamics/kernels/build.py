@@ -33,6 +33,8 @@ from kane_dynamics.simulation.integrators import INTEGRATORS
 Progress = Callable[[str, int, int], None]
 STEPS = 'steps'  # the module of all integrators
 Graph = Callable[[Tracer], KernelSpec]
+# Kernels that depend on constraints; all others are the same under any.
+_CONSTRAINED = ('forward_dynamics', 'motion', 'constraint_rows', 'balance_derivatives', STEPS)
 Made = Callable[[], KernelSpec | LoopSpec]
 Steps = Callable[[], tuple[str, CachedKernel]] | None
 
@@ -138,6 +140,30 @@ def build_kernels(
     if key is not None:
         remark += ', ' + store_kernels(cache_folder(), key, built)
     return Build(built, 'compiled', remark, methods, recipe)
+
+
+def build_under(free: Build, recipe: Recipe) -> Build:
+    """Return the kernels under other constraints; those that know none are taken from `free`."""
+    if as_loops(recipe.robot, recipe.constraints, free.methods):
+        return build_kernels(recipe, False, free.methods, None, _silent)
+    own = (Tracer.constraint_rows,) if recipe.constraints else ()
+    graphs = (Tracer.forward_dynamics, Tracer.motion, *own)
+    key, remark = recipe.key('under')
+    made, source = None, 'cache'
+    if key is not None:
+        made, remark = load_kernels(cache_folder(), key)
+    if made is None:
+        tracer, source = recipe.tracer(), 'compiled'
+        specs: list[Made] = [partial(_straight, graph, tracer) for graph in graphs]
+        made = _compile_all(specs, partial(_steps, tracer, None), _silent)
+        if key is not None:
+            remark += ', ' + store_kernels(cache_folder(), key, made)
+    shared = {name: x for name, x in free.kernels.items() if name not in _CONSTRAINED}
+    return Build({**shared, **made}, source, remark, free.methods, recipe)
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    """Tell nobody about progress."""
 
 
 def build_one(recipe: Recipe, graph: Callable[..., KernelSpec], choices: Any = ()) -> CachedKernel:

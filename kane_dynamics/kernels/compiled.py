@@ -31,7 +31,7 @@ from kane_dynamics.kernels.balance_graphs import (
     consistent_velocity,
     constrained_effort,
 )
-from kane_dynamics.kernels.build import STEPS, Build, step_name
+from kane_dynamics.kernels.build import STEPS, Build, build_under, step_name
 from kane_dynamics.kernels.derivatives import Derivatives, of_forward_dynamics, of_inverse_dynamics
 from kane_dynamics.kernels.engine import CompiledEngine
 from kane_dynamics.kernels.kernel import Kernel
@@ -39,7 +39,7 @@ from kane_dynamics.kernels.kernel_set import METHODS, PLAIN, KernelSet
 from kane_dynamics.kernels.method_terms import CompiledTerms
 from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.kernels.recording import EffortLaw
-from kane_dynamics.kernels.selection import RowPlan
+from kane_dynamics.kernels.selection import RowPlan, row_plan
 from kane_dynamics.model.arguments import as_times
 from kane_dynamics.model.checks import as_choice, as_mapping, as_number, as_vector, index_of
 from kane_dynamics.model.state import checked_coordinates
@@ -187,6 +187,14 @@ class CompiledRobot(Dynamics):
         """Return the kernel of multipliers, None where rows share forces or there is none."""
         shared = self._plan.repeated or not self._plan.certain
         return None if shared else self._kernels.find('multipliers')
+
+    def under(self, constraints: Sequence[Constraint]) -> Dynamics:
+        others = ConstraintSet.of(self.robot, constraints)
+        plan = row_plan(others)
+        build = build_under(
+            self._build, replace(self._build.recipe, constraints=others, plan=plan)
+        )
+        return CompiledRobot(self._load, others, plan, self.frames, build)
 
     def distances_of(self, constraints: Sequence[Constraint]) -> Distances:
         others = ConstraintSet.of(self.robot, constraints)

@@ -162,7 +162,7 @@ def test_a_ball_that_loses_nothing_bounces_until_it_may_no_more():
     robot = kd.Robot('ball', [body], (0, 0, -G))
     floor = constraints.contact(constraints.point_contact(robot, 'ball'), restitution=1.0)
     # bounces every 0.3 ms: 3500 in a step
-    options = {'step': 1.0, 'rest_speed': 0.0, 'dynamics': kd.compile}
+    options = {'step': 1.0, 'rest_speed': 0.0, 'dynamics': kd.compile(robot)}
     simulation = kd.EventSimulation(robot, {'floor': floor}, [1e-7], **options)
     run(simulation, 1.0)
     assert kinds(simulation) == ['impact'] * 1000 + ['rests']
@@ -233,7 +233,7 @@ def rocking(angle, half_width=0.2, half_height=0.5, friction=10.0):
     c, s = np.cos(angle), np.sin(angle)
     corner = np.array([[c, -s], [s, c]]) @ (half_width, -half_height)
     place = [half_width - corner[0], -corner[1], angle]
-    return kd.EventSimulation(robot, parts, place, dynamics=kd.compile)
+    return kd.EventSimulation(robot, parts, place, dynamics=kd.compile(robot))
 
 
 def test_a_block_rocks():
