@@ -126,7 +126,7 @@ def transition(
     held = ConstraintSet(robot, [part.held for part in parts.values() if part.held is not None])
     touching = [part for part in parts.values() if _touches(robot, part, state)]
     v, struck, settled = _after_impact(setting, mass, held, touching, state, rebound)
-    returning = {guard.part.name for guard in failing if guard.kind == GAP}
+    returning = {guard.part.name for guard in failing if guard.kind == GAP} - {*struck}
     closed = [
         part
         for part in touching
