@@ -121,6 +121,7 @@ setup(
         'console_scripts': [
             'kane_inverse_dynamics = kane_dynamics.ros.entry:inverse_dynamics',
             'kane_forward_dynamics = kane_dynamics.ros.entry:forward_dynamics',
+            'kane_wrench_control = kane_dynamics.ros.entry:wrench_control',
             'kane_simulator = kane_dynamics.ros.entry:simulator',
             'kane-dynamics = kane_dynamics.cli:main',
         ],

@@ -18,6 +18,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from kane_dynamics.ros.entry import NODES
+
 ROOT = Path(__file__).resolve().parents[1]
 ROBOTS = sorted((ROOT / 'robots').glob('*.urdf'))
 SPDX = 'SPDX-License-Identifier: Apache-2.0'
@@ -418,7 +420,7 @@ def test_colcon_build(tree, tmp_path):
     share = prefix / 'share' / 'kane_dynamics'
     assert (prefix / 'share/ament_index/resource_index/packages/kane_dynamics').is_file()
     assert (share / 'hook' / 'ament_prefix_path.sh').is_file()  # absent if package.xml is bad
-    for name in ('kane_inverse_dynamics', 'kane_forward_dynamics', 'kane_simulator'):
+    for name in NODES:
         assert os.access(prefix / 'lib' / 'kane_dynamics' / name, os.X_OK)
     site_packages = next(prefix.glob('lib/python*/site-packages'))
     code = 'from kane_dynamics.resources import *; print(share_directory())'

@@ -8,11 +8,12 @@ otherwise the nearest ones (in the metric M) to those that bring the joints to t
 The efforts are those of inverse dynamics within limits and friction cones, as if the
 environment answered with the opposite of the wrench w that is wanted:
 
-.. math:: S^T \tau + A^T \lambda = M a + C v + g + J^T w
+.. math:: S^T \tau + A^T \lambda = M a + C v + g + D v + F v/\max(|v|, v_s) + J^T w
 
-A wall that stands still answers so. Where wheels would have to give more than their friction
-cones allow, there are no such efforts, and the error says so. Joint friction is not made up for:
-at rest nobody knows its sign.
+A wall that stands still answers so; a frame that nothing stops is accelerated by w. Where wheels
+would have to give more than their friction cones allow, there are no such efforts, and the error
+says so. Below the speed v_s only a part of the Coulomb friction is made up for: at rest nobody
+knows its sign.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.force_limits import ForceLimits
+from kane_dynamics.algorithms.friction import implicit_drag
 from kane_dynamics.algorithms.limited_inverse import LimitedEffort, LimitedInverse
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
 from kane_dynamics.constraints.base import ConstraintRows
@@ -40,6 +42,7 @@ from kane_dynamics.model.checks import (
     as_names,
     as_nonnegative,
     as_number,
+    as_positive,
     as_vector,
     index_of,
 )
@@ -111,6 +114,8 @@ class WrenchControl:
         Wanted coordinates of joints [rad or m]; wheels among them hold the base.
     posture_stiffness, posture_damping : float
         Accelerations towards it [1/s^2; 1/s].
+    friction_speed : float
+        v_s > 0 [rad/s, m/s].
     limits : array_like, shape (nv,), optional
         Of efforts; those of the URDF where left out.
     cones : sequence of FrictionCone
@@ -136,6 +141,7 @@ class WrenchControl:
     posture: Mapping[str, float] | None = None
     posture_stiffness: float = 25.0
     posture_damping: float = 10.0
+    friction_speed: float = 0.05
     limits: ArrayLike | None = None
     cones: Sequence[FrictionCone] = ()
     axes: str = 'world'
@@ -159,6 +165,7 @@ class WrenchControl:
             object.__setattr__(self, name, gains)
         for name in ('posture_stiffness', 'posture_damping'):
             as_nonnegative(name, getattr(self, name))
+        as_positive('friction_speed', self.friction_speed)
         columns = speed_indices(robot, self.actuated, 'actuated')
         labels = self.dynamics.labels
         limits = checked_limits(robot, columns, labels, self.limits, self.cones)
@@ -170,9 +177,21 @@ class WrenchControl:
         numbers = np.array([as_number(f'posture of {name}', x) for name, x in wanted.items()])
         object.__setattr__(self, '_places', (places, speeds, numbers))
 
-    def effort(self, q: ArrayLike, v: ArrayLike, target: WrenchTarget) -> LimitedEffort:
+    def effort(
+        self, q: ArrayLike, v: ArrayLike, target: WrenchTarget, nearest_motion: bool = False
+    ) -> LimitedEffort:
         """
         Return the efforts for a target at a state, what they need of the wheels, and what binds.
+
+        Parameters
+        ----------
+        q, v : array_like, shapes (nq,), (nv,)
+            State.
+        target : WrenchTarget
+            What the frame is to do.
+        nearest_motion : bool
+            Whether, where limits and traction do not allow it, the robot is to move as nearly as
+            they do: for a robot that is to stop, and cannot at once.
 
         Raises
         ------
@@ -193,12 +212,13 @@ class WrenchControl:
         mass_matrix = d.mass_matrix(where)
         rows = select_rows(d.constraint_rows(where, speeds), cholesky_factor(mass_matrix))
         a = self._acceleration(rows, task, rate, self._to_posture(where, speeds))
-        bias = d.bias_force(where, speeds) + task.jacobian.T @ wrench
-        weights = np.ones(robot.nv)
+        drag = np.asarray(implicit_drag(robot, speeds.tolist(), self.friction_speed), dtype=float)
+        bias = d.bias_force(where, speeds) + drag * speeds + task.jacobian.T @ wrench
+        alike = np.ones(robot.nv)
         problem = LimitedInverse(
-            robot, mass_matrix, bias, rows, self._columns, weights, self._limits
+            robot, mass_matrix, bias, rows, self._columns, alike, self._limits
         )
-        return problem.effort(a)
+        return problem.effort(a, alike if nearest_motion else None)
 
     def _wanted(self, task: FrameTask, target: WrenchTarget) -> tuple[Floats, Floats]:
         """Return the wrench on the environment, and the acceleration of the frame."""

@@ -20,6 +20,10 @@ NODES = {
         'forward_dynamics_node',
         'Predicts the accelerations and constraint forces that measured efforts cause.',
     ),
+    'kane_wrench_control': (
+        'wrench_control_node',
+        'Turns joint_states, odom and targets of a link into the efforts of wheels and arm.',
+    ),
     'kane_simulator': (
         'simulator_node',
         'Integrates the robot: efforts in; joint_states, odom, tf and /clock out.',
@@ -36,6 +40,11 @@ def inverse_dynamics(args: Sequence[str] | None = None) -> int:
 def forward_dynamics(args: Sequence[str] | None = None) -> int:
     """Run kane_forward_dynamics."""
     return start('kane_forward_dynamics', args)
+
+
+def wrench_control(args: Sequence[str] | None = None) -> int:
+    """Run kane_wrench_control."""
+    return start('kane_wrench_control', args)
 
 
 def simulator(args: Sequence[str] | None = None) -> int:

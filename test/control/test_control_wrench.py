@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wrench, impedance and motion of a hand: what the efforts do by forward dynamics."""
 
+import dataclasses
 import warnings
 
 import numpy as np
@@ -102,6 +103,23 @@ def test_a_frame_that_nothing_stops_is_braked():
     power = (found[1].effort - found[0].effort) @ v
     own = twist_of(robot, hand, q, v, False)
     assert power == pytest.approx(-np.sum(B * own**2), rel=1e-9)
+
+
+def test_friction_of_the_joints_is_made_up_for():
+    robot, hand, q, v = arm()
+    bodies = [
+        dataclasses.replace(body, joint=dataclasses.replace(body.joint, damping=0.4, friction=0.3))
+        for body in robot.bodies
+    ]
+    rough = kd.Robot('rough', bodies, robot.gravity)
+    v[:2] = 0.01, -0.02  # nearly at rest
+    target, modes = WrenchTarget(pose_of(robot, hand, q)), ['motion'] * 6
+    efforts = [
+        control(one, hand, modes, friction_speed=0.05).effort(q, v, target).effort
+        for one in (robot, rough)
+    ]
+    expected = 0.4 * v + 0.3 * np.sign(v) * np.minimum(1.0, np.abs(v) / 0.05)
+    assert_allclose(efforts[1] - efforts[0], expected, rtol=0, atol=1e-10)
 
 
 @pytest.mark.claim(21)

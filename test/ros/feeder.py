@@ -27,13 +27,13 @@ class Feeder:
     that answer a state, which have its stamp, from the zeros of silence, which have their own.
     """
 
-    def __init__(self, bench, model):
+    def __init__(self, bench, model, node=NODE):
         self.bench, self.model = bench, model
         self.joints = bench.publisher(JointState, 'joint_states')
         self.odom = bench.publisher(Odometry, 'odom')
-        self.reference = bench.publisher(JointTrajectory, f'{NODE}/reference')
-        self.efforts = bench.listen(JointState, f'/{NODE}/effort')
-        self.commands = bench.listen(Float64MultiArray, f'/{NODE}/commands')
+        self.reference = bench.publisher(JointTrajectory, f'{node}/reference')
+        self.efforts = bench.listen(JointState, f'/{node}/effort')
+        self.commands = bench.listen(Float64MultiArray, f'/{node}/commands')
         self.position = {n: ARM.get(n, 0.0) for n in model.joints}
         self.velocity = {n: 0.05 * (i + 1) for i, n in enumerate(model.joints)}
         self._stamps, self._last_sent, self._last_reference = set(), 0.0, 0.0

@@ -23,6 +23,7 @@ ROS_PARAMETERS = {'use_sim_time'}  # declared by rclpy
 NODE_FILES = {
     'kane_inverse_dynamics': 'inverse_dynamics_node',
     'kane_forward_dynamics': 'forward_dynamics_node',
+    'kane_wrench_control': 'wrench_control_node',
     'kane_simulator': 'simulator_node',
 }
 by_yaml = pytest.mark.parametrize('path', YAML_FILES, ids=lambda p: p.name)
@@ -56,6 +57,7 @@ def test_there_is_a_launch_file_for_each_node_and_for_the_closed_loop():
     assert {p.name for p in LAUNCH_FILES} >= {
         'inverse_dynamics.launch.py',
         'forward_dynamics.launch.py',
+        'wrench_control.launch.py',
         'simulation.launch.py',
     }
 

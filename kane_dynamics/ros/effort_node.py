@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the nodes share that send efforts to motors: output, silence, services."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from std_srvs.srv import SetBool, Trigger
+
+from kane_dynamics.ros.base_node import DynamicsNode
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.messages.diagnostics import WARN, Status
+from kane_dynamics.ros.messages.effort_output import EffortOutput
+from kane_dynamics.ros.parameters.robot import DynamicsParameters
+from kane_dynamics.ros.parameters.spec import Spec
+from kane_dynamics.typing import Floats
+
+
+class EffortNode(DynamicsNode):
+    """
+    A node whose output are efforts of all motors, or silence.
+
+    Parameters as for `DynamicsNode`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        table: type[DynamicsParameters],
+        joint_table: tuple[Spec, ...] = (),
+        **options: Any,
+    ) -> None:
+        super().__init__(name, table, joint_table, **options)
+        self._output = EffortOutput(self)
+        self._enabled = True
+        self.create_service(SetBool, '~/enable', self._on_enable)
+        self.create_service(Trigger, '~/print_model', self._on_print_model)
+
+    # what a subclass provides
+
+    @abstractmethod
+    def effort(self, time: int, q: Floats, v: Floats) -> Floats | None:
+        """Return the efforts of the motors at a time [ns], or None for silence."""
+
+    @abstractmethod
+    def rest(self) -> None:
+        """Forget the motion: no effort is out."""
+
+    # the loop
+
+    def joint_fields(self) -> tuple[str, ...]:
+        """Read positions and velocities."""
+        return ('position', 'velocity')
+
+    def use_motors(self, dynamics: Dynamics) -> None:
+        """Send to the motors of a new model from now on."""
+        model = dynamics.model
+        self._motor_q, self._motor_v = model.q_index(model.motors), model.v_index(model.motors)
+        self._output.prepare(model, self.parameters.command_joints)
+
+    def compute(self, stamp: int, q: Floats, v: Floats) -> None:
+        """Publish the efforts of the present state."""
+        if not self._enabled:
+            self.state_lost()
+            return
+        # simulated time may arrive after the state that it belongs to
+        time = max(stamp, self.get_clock().now().nanoseconds)
+        effort = self.effort(time, q, v)
+        if effort is None:
+            self._output.silence()
+        else:
+            self._output.publish(stamp, q[self._motor_q], v[self._motor_v], effort)
+
+    def state_lost(self) -> None:
+        """Take the efforts back: without a measured state nothing is known to be safe."""
+        self._output.silence()
+        self.rest()
+
+    def stop(self) -> None:
+        """Take the efforts back and wait until the receivers know."""
+        super().stop()
+        self._output.flush()
+
+    # services and diagnostics
+
+    def _on_enable(self, request: SetBool.Request, response: SetBool.Response) -> Any:
+        self._enabled = request.data
+        if not self._enabled:
+            self.state_lost()
+        response.success, response.message = True, 'on' if self._enabled else 'off: zero effort'
+        return response
+
+    def _on_print_model(self, request: Trigger.Request, response: Trigger.Response) -> Any:
+        model = self.host.model
+        response.success = model is not None
+        response.message = model.summary() if model is not None else self.host.status().message
+        return response
+
+    def output_status(self, values: dict[str, object]) -> Status:
+        """Warn while disabled."""
+        if not self._enabled:
+            return Status(WARN, 'disabled by ~/enable', values)
+        return super().output_status(values)

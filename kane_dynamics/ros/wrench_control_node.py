@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``kane_wrench_control``: joint_states, odom and targets of a frame to wheel and arm efforts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
+
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.effort_node import EffortNode
+from kane_dynamics.ros.input_guard import InputGuard
+from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status, input_status
+from kane_dynamics.ros.parameters.nodes import WrenchControlParameters
+from kane_dynamics.ros.qos import COMMAND
+from kane_dynamics.ros.runtime import run
+from kane_dynamics.ros.wrench_controller import WrenchController
+from kane_dynamics.typing import Floats
+
+TOPICS = {'~/wrench': WrenchStamped, '~/pose': PoseStamped, '~/twist': TwistStamped}
+
+
+class WrenchControlNode(EffortNode):
+    """Publishes the efforts that push, yield or move as the targets say, or hold the frame."""
+
+    def __init__(self, **options: Any) -> None:
+        self._controller: WrenchController | None = None
+        super().__init__('kane_wrench_control', WrenchControlParameters, **options)
+
+    # model and parameters
+
+    def prepare(self, dynamics: Dynamics) -> WrenchController:
+        """Make what depends on the robot: the law, its limits, the inputs of the targets."""
+        return WrenchController(dynamics, self.parameters, self.new_guard)
+
+    def take(self, dynamics: Dynamics, prepared: WrenchController) -> None:
+        """Use the controller of a new model."""
+        self._controller = prepared
+        self.use_motors(dynamics)
+
+    def parameters_changed(self) -> None:
+        """Take over changed gains and time limits."""
+        if self._controller is not None:
+            self._controller.configure(self.parameters)
+
+    def parameter_problem(self, name: str, value: Any) -> str:
+        """Return why a value cannot be used now, or ''."""
+        if name in ('stiffness', 'damping') and min(value, default=0.0) < 0.0:
+            return f"parameter '{name}' needs numbers >= 0, got {list(value)}"
+        return super().parameter_problem(name, value)
+
+    def timed_inputs(self) -> dict[str, InputGuard]:
+        """Return the shared guards and those of the targets."""
+        own = self._controller.inputs if self._controller is not None else {}
+        return super().timed_inputs() | {f'timeout.{k}': x.guard for k, x in own.items()}
+
+    # the loop
+
+    def subscribe(self) -> None:
+        """Listen to the targets."""
+        for topic, message_type in TOPICS.items():
+            take = partial(self._on_target, topic.removeprefix('~/'))
+            subscription = self.create_subscription(message_type, topic, take, COMMAND)
+            self.own('subscription', subscription)
+
+    def _on_target(self, name: str, message: Any) -> None:
+        if self._controller is not None:
+            self._controller.inputs[name].take(message)
+
+    def forget(self) -> None:
+        """Drop measured state and targets."""
+        super().forget()
+        if self._controller is not None:
+            self._controller.reset()
+
+    def effort(self, time: int, q: Floats, v: Floats) -> Floats | None:
+        """Return the efforts of the present state and targets."""
+        return self._controller.effort(q, v) if self._controller is not None else None
+
+    def rest(self) -> None:
+        """Forget posture and place: no effort is out."""
+        if self._controller is not None:
+            self._controller.rest()
+
+    # diagnostics
+
+    def statuses(self) -> dict[str, Any]:
+        """Return the shared components and the targets."""
+        names = [topic.removeprefix('~/') for topic in TOPICS]
+        return super().statuses() | {k: partial(self._target_status, k) for k in names}
+
+    def _target_status(self, name: str) -> Status:
+        if self._controller is None:
+            return input_status(None)
+        status = input_status(self._controller.inputs[name])
+        if status.level != ERROR:
+            return status
+        if not (status.values['accepted'] or status.values['rejected']):
+            return Status(OK, 'none wanted', status.values)
+        line = f'{status.message}; on_stale: {self.parameters.on_stale}'
+        return Status(WARN, line, status.values)
+
+    def output_status(self, values: dict[str, object]) -> Status:
+        """Say what is refused, and what is left of the traction."""
+        status = super().output_status(values)
+        if status.level != OK or self._controller is None:
+            return status
+        values['traction left [N]'] = f'{self._controller.margin:.3f}'
+        if refused := self._controller.refused:
+            return Status(ERROR, f'holds the frame instead: {refused}', values)
+        return status
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node; the executable ``kane_wrench_control``."""
+    return run(WrenchControlNode, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
