@@ -20,7 +20,7 @@ from kane_dynamics.ros.runtime import run
 from kane_dynamics.ros.wrench_controller import WrenchController
 from kane_dynamics.typing import Floats
 
-TOPICS = {'~/wrench': WrenchStamped, '~/pose': PoseStamped, '~/twist': TwistStamped}
+TARGETS = ('wrench', 'pose', 'twist')
 
 
 class WrenchControlNode(EffortNode):
@@ -61,10 +61,9 @@ class WrenchControlNode(EffortNode):
 
     def subscribe(self) -> None:
         """Listen to the targets."""
-        for topic, message_type in TOPICS.items():
-            take = partial(self._on_target, topic.removeprefix('~/'))
-            subscription = self.create_subscription(message_type, topic, take, COMMAND)
-            self.own('subscription', subscription)
+        self._listen(WrenchStamped, '~/wrench', partial(self._on_target, 'wrench'), COMMAND)
+        self._listen(PoseStamped, '~/pose', partial(self._on_target, 'pose'), COMMAND)
+        self._listen(TwistStamped, '~/twist', partial(self._on_target, 'twist'), COMMAND)
 
     def _on_target(self, name: str, message: Any) -> None:
         if self._controller is not None:
@@ -89,8 +88,7 @@ class WrenchControlNode(EffortNode):
 
     def statuses(self) -> dict[str, Any]:
         """Return the shared components and the targets."""
-        names = [topic.removeprefix('~/') for topic in TOPICS]
-        return super().statuses() | {k: partial(self._target_status, k) for k in names}
+        return super().statuses() | {k: partial(self._target_status, k) for k in TARGETS}
 
     def _target_status(self, name: str) -> Status:
         if self._controller is None:
@@ -100,7 +98,7 @@ class WrenchControlNode(EffortNode):
             return status
         if not (status.values['accepted'] or status.values['rejected']):
             return Status(OK, 'none wanted', status.values)
-        line = f'{status.message}; on_stale: {self.parameters.on_stale}'
+        line = f'{status.message}; without_target: {self.parameters.without_target}'
         return Status(WARN, line, status.values)
 
     def output_status(self, values: dict[str, object]) -> Status:

@@ -105,9 +105,9 @@ class WrenchController:
         p = self._parameters
         place = self._place(q)
         wanted = {name: source.value for name, source in self.inputs.items()}
-        if p.on_stale != 'hold' and all(value is None for value in wanted.values()):
+        if p.without_target != 'hold' and all(value is None for value in wanted.values()):
             self.rest()
-            return np.zeros(len(self.motors)) if p.on_stale == 'zero' else None
+            return np.zeros(len(self.motors)) if p.without_target == 'zero' else None
         pose = self._near(wanted['pose'], place)
         given = {k: x for k, x in wanted.items() if k != 'pose' and x is not None}
         law, held = self._present_law(q), place if self._held is None else self._held

@@ -180,9 +180,11 @@ def test_documentation_has_the_present_tables(node):
 def test_documentation_names_every_topic_of_the_node(node):
     folder = ROOT / 'kane_dynamics' / 'ros'
     own = (folder / f'{NODE_FILES[node]}.py').read_text()
+    with_efforts = 'base_node', 'effort_node', 'effort_output'
     helpers = {
-        'kane_inverse_dynamics': ('base_node', 'effort_output', 'model_host', 'diagnostics'),
+        'kane_inverse_dynamics': (*with_efforts, 'model_host', 'diagnostics'),
         'kane_forward_dynamics': ('base_node', 'model_host', 'diagnostics'),
+        'kane_wrench_control': (*with_efforts, 'model_host', 'diagnostics'),
         'kane_simulator': ('simulator_output', 'model_host', 'diagnostics'),
     }
     files = {path.stem: path for path in folder.rglob('*.py')}

@@ -115,7 +115,9 @@ def test_a_wrench_is_pushed_until_it_is_old(robot):
     answered(robot, expected(robot, 0.0), robot.send)  # half a second later
     robot.bench.status_where(
         f'{NODE}: wrench',
-        lambda level, text, _: level == WARN and 'stale' in text and 'on_stale: hold' in text,
+        lambda level, text, _: (
+            level == WARN and 'stale' in text and 'without_target: hold' in text
+        ),
         robot.send,
     )
 

@@ -174,9 +174,9 @@ def test_motors_stay_within_their_limits():
     assert 'wheel' in weak.controller.refused
 
 
-@pytest.mark.parametrize(('on_stale', 'zero'), [('zero', True), ('stop', False)])
-def test_without_any_target_as_told(on_stale, zero):
-    case = Case(on_stale=on_stale)
+@pytest.mark.parametrize(('what', 'zero'), [('zero', True), ('stop', False)])
+def test_without_any_target_as_told(what, zero):
+    case = Case(without_target=what)
     effort = case.effort()
     assert (effort is not None and not effort.any()) if zero else effort is None
     case.push((1.0, 0.0, 0.0))

@@ -177,7 +177,7 @@ class WrenchControlParameters(DynamicsParameters):
     twist_timeout: float = param(
         0.5, 'Age from which ~/twist is stale.', unit='s', bounds=SECONDS, name='timeout.twist'
     )
-    on_stale: str = param(
+    without_target: str = param(
         'hold',
         'Output without any fresh target: hold (the frame where it is, the posture), zero, stop '
         '(zero once, then silence).',
