@@ -13,7 +13,7 @@ from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_controller import EffortController
 from kane_dynamics.ros.effort_node import EffortNode
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status, input_status
-from kane_dynamics.ros.parameters.declare import declare_for_joints, read_for_joints
+from kane_dynamics.ros.parameters.declare import declare_for_each, read_for_joints
 from kane_dynamics.ros.parameters.nodes import GAIN_D, GAIN_P, InverseDynamicsParameters
 from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.ros.runtime import run
@@ -33,7 +33,7 @@ class InverseDynamicsNode(EffortNode):
 
     def prepare(self, dynamics: Dynamics) -> EffortController:
         """Make what depends on the robot: effort law, gains, limits."""
-        declare_for_joints(self, GAINS, dynamics.model.motors)
+        declare_for_each(self, GAINS, dynamics.model.motors)
         guard = self.new_guard('reference', self.parameters.reference_timeout)
         controller = EffortController(dynamics, guard)
         self._configure(controller)

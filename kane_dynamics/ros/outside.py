@@ -149,13 +149,21 @@ class Outside:
         The node.
     prefix : str
         Of frame names in messages.
+    duration : callable
+        Returns for how long a wrench acts [s].
     on_state : callable
         Called when a state has been set.
 
     """
 
-    def __init__(self, node: Node, prefix: str, on_state: Callable[[], None]) -> None:
-        self._node, self._prefix, self._on_state = node, prefix, on_state
+    def __init__(
+        self,
+        node: Node,
+        prefix: str,
+        duration: Callable[[], float],
+        on_state: Callable[[], None],
+    ) -> None:
+        self._prefix, self._duration, self._on_state = prefix, duration, on_state
         self._plant: Plant | None = None
         self._wrenches: WrenchInput | None = None
         self._states: StateInput | None = None
@@ -171,8 +179,7 @@ class Outside:
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         if self._plant is not None and self._wrenches is not None:
-            duration = self._node.get_parameter('wrench_timeout').value
-            self._wrenches.take(message, self._plant, float(duration))
+            self._wrenches.take(message, self._plant, self._duration())
 
     def _on_set_state(self, message: JointState) -> None:
         if self._plant is None or self._states is None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 import kane_dynamics as kd
@@ -12,6 +14,25 @@ from kane_dynamics.simulation.stops import StoppedEngine
 from kane_dynamics.typing import Floats, Indices
 
 NANO = 1_000_000_000
+
+
+class Readings(NamedTuple):
+    """
+    What a plant's constraints do at a state.
+
+    Parameters
+    ----------
+    labels : tuple of str
+        Rows that hold.
+    multipliers, velocity_violation, position_violation : ndarray, shape (k,)
+        Forces, A v - b0 and Phi (0 for a nonholonomic row).
+
+    """
+
+    labels: tuple[str, ...]
+    multipliers: Floats
+    velocity_violation: Floats
+    position_violation: Floats
 
 
 class Plant:
@@ -41,6 +62,8 @@ class Plant:
 
     """
 
+    simulation: Any  # one of kane_dynamics, with or without events
+
     def __init__(
         self, dynamics: Dynamics, parameters: SimulatorParameters, initial_positions: Floats
     ) -> None:
@@ -50,7 +73,6 @@ class Plant:
         unlimited = np.full(robot.nv, np.inf)
         self._limit = robot.effort_limit if parameters.clamp_to_urdf else unlimited
         self.clamped = 0
-        self.simulation = self._new_simulation()
         self._step_ns = round(parameters.step_size * NANO)
         self.steps_per_period = max(
             1, round(1.0 / (parameters.joint_state_rate * parameters.step_size))
@@ -62,6 +84,7 @@ class Plant:
         self._start[model.q_index(model.joints)] = initial_positions
         if model.mobile:
             self._start[:3] = parameters.initial_pose
+        self.simulation = self._new_simulation()
         self.reset()
 
     def reset(self) -> None:
@@ -109,7 +132,13 @@ class Plant:
         """Return the links that wrenches act on."""
         return tuple(self._pushes)
 
-    def _new_simulation(self) -> kd.Simulation:
+    def readings(self) -> Readings:
+        """Return the rows that hold now and their forces."""
+        motion = self.simulation.motion
+        violations = motion.velocity_violation, motion.position_violation
+        return Readings(self.simulation.labels, motion.multipliers, *violations)
+
+    def _new_simulation(self) -> Any:
         p, model = self._parameters, self.model
         engine = self._dynamics.engine.engine(p.integrator)
         self._stops = StoppedEngine(engine, model.robot) if p.joint_stops else None

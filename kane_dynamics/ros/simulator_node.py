@@ -17,6 +17,7 @@ from std_srvs.srv import Empty, SetBool, Trigger
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.ros.command_input import CommandInput
 from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.event_plant import EventPlant
 from kane_dynamics.ros.lockstep import RETRY_PERIOD, Lockstep
 from kane_dynamics.ros.loop_account import LoopAccount
 from kane_dynamics.ros.messages.diagnostics import (
@@ -33,7 +34,7 @@ from kane_dynamics.ros.outside import Outside
 from kane_dynamics.ros.pacer import BACKLOG, Pacer
 from kane_dynamics.ros.parameters.declare import (
     declare,
-    declare_for_joints,
+    declare_for_each,
     install_validation,
     read,
     read_for_joints,
@@ -43,6 +44,7 @@ from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.ros.runtime import run
 from kane_dynamics.ros.simulated_clock import SimulatedClock
+from kane_dynamics.ros.switches import Switches
 
 WALL = Clock(clock_type=ClockType.STEADY_TIME)
 WAITING = 'lockstep: waiting for the first effort command'
@@ -90,7 +92,13 @@ class SimulatorNode(Node):
         install_validation(self, SimulatorParameters, (), self._reread)
         self.create_subscription(JointState, '~/effort_command', self._on_effort, COMMAND)
         self.create_subscription(Float64MultiArray, '~/commands', self._on_array, COMMAND)
-        self._outside = Outside(self, self.parameters.frame_prefix, self._begin_again)
+        self._switches = Switches(self, self.parameters.constraint_names, self._present)
+        self._outside = Outside(
+            self,
+            self.parameters.frame_prefix,
+            lambda: self.parameters.wrench_timeout,
+            self._begin_again,
+        )
         self.create_service(Empty, '~/reset', self._on_reset)
         self.create_service(SetBool, '~/pause', self._on_pause)
         self.create_service(Trigger, '~/step', self._on_step)
@@ -101,6 +109,7 @@ class SimulatorNode(Node):
                 'command': self._command_status,
                 'external wrench': self._outside.wrench_status,
                 'set_state': self._outside.state_status,
+                'constraints': self._switches.status,
                 'simulation': self._simulation_status,
             },
         )
@@ -141,13 +150,19 @@ class SimulatorNode(Node):
 
     def _on_model(self, dynamics: Dynamics) -> None:
         model = dynamics.model
-        declare_for_joints(self, (INITIAL_POSITION,), model.joints)
+        declare_for_each(self, (INITIAL_POSITION,), model.joints)
         initial = read_for_joints(self, INITIAL_POSITION, model.joints)
         self._output.prepare(dynamics, own_description=not self.host.from_topic)
         first = self.plant is None
-        self.plant = Plant(dynamics, self.parameters, initial)
+        declared = self._switches.declared(model.robot)
+        self.plant = (
+            EventPlant(dynamics, self.parameters, initial, declared)
+            if declared
+            else Plant(dynamics, self.parameters, initial)
+        )
         self._commands = CommandInput(model, self.parameters.command_joints)
         self._outside.prepare(self.plant)
+        self._switches.prepare(self.plant)
         self._publish()
         if first:
             self._start_timers(self.plant)
@@ -240,6 +255,7 @@ class SimulatorNode(Node):
         """Publish the present state; on a clock that goes on, its stamp is a new one."""
         self._stamp = self._stamps.now(plant.time)
         self._stamps.publish(self._stamp)
+        self._switches.publish(self._stamp)
         self._output.publish(plant, self._stamp)
 
     def _look_around(self) -> None:
@@ -250,6 +266,10 @@ class SimulatorNode(Node):
             if unpaced and self.plant is not None:
                 self.create_timer(self.plant.period * 1e-9, self._on_tick, clock=WALL)
         self._output.look()
+
+    def _present(self) -> int:
+        """Return the stamp of the present state [ns]."""
+        return self._stamps.now(self.plant.time if self.plant is not None else 0)
 
     def _node_time(self) -> int:
         return int(self.get_clock().now().nanoseconds)

@@ -7,6 +7,7 @@ from sensor_msgs.msg import JointState
 
 import kane_dynamics as kd
 from kane_dynamics.ros.messages.conversions import set_doubles, set_stamp
+from kane_dynamics.ros.plant import Readings
 
 
 class ConstraintMessage:
@@ -26,7 +27,12 @@ class ConstraintMessage:
         zeros = [0.0] * len(labels)
         self._message = JointState(name=list(labels), position=zeros, velocity=zeros, effort=zeros)
 
-    def filled(self, stamp: int, motion: kd.Motion) -> JointState:
+    @property
+    def labels(self) -> list[str]:
+        """Return the names of the rows."""
+        return list(self._message.name)
+
+    def filled(self, stamp: int, motion: kd.Motion | Readings) -> JointState:
         """Return the message of a motion, reused from call to call."""
         message = self._message
         set_stamp(message.header.stamp, stamp)

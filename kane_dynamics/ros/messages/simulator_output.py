@@ -109,7 +109,10 @@ class SimulatorOutput:
             set_doubles(getattr(message, field), values)
         self._joints.publish(message)
         if simulation.labels and self._forces.get_subscription_count():
-            self._forces.publish(self._constraint_message.filled(stamp, simulation.motion))
+            readings = plant.readings()
+            if list(readings.labels) != self._constraint_message.labels:
+                self._constraint_message = ConstraintMessage(readings.labels)
+            self._forces.publish(self._constraint_message.filled(stamp, readings))
 
     def _publish_odometry(self, plant: Plant, stamp: int) -> None:
         message, simulation = self._odom_message, plant.simulation

@@ -26,6 +26,7 @@ from kane_dynamics.ros.parameters.spec import (
     matching_spec,
     nearest,
     nearest_parameter,
+    placeholder,
     plain,
     specs,
 )
@@ -82,11 +83,11 @@ def read(node: Node, table: type[T]) -> T:
     return table(*(plain(node.get_parameter(spec.name).value) for spec in specs(table)))
 
 
-def declare_for_joints(node: Node, table: Iterable[Spec], joints: Iterable[str]) -> None:
-    """Declare per-joint parameters (``<joint>`` in the name) that are not declared yet."""
+def declare_for_each(node: Node, table: Iterable[Spec], names: Iterable[str]) -> None:
+    """Declare parameters with ``<joint>`` or ``<constraint>`` in the name, where they are new."""
     for spec in table:
-        for joint in joints:
-            name = spec.name.replace('<joint>', joint)
+        for each in names:
+            name = spec.name.replace(placeholder(spec.name), each)
             if not node.has_parameter(name):
                 _declare(node, spec, name)
 
@@ -95,6 +96,11 @@ def read_for_joints(node: Node, spec: Spec, joints: Sequence[str]) -> NDArray[np
     """Return one per-joint parameter for each joint, in the order given; shape (n,)."""
     names = (spec.name.replace('<joint>', joint) for joint in joints)
     return np.array([node.get_parameter(name).value for name in names], dtype=float)
+
+
+def overrides_below(node: Node, prefix: str) -> list[str]:
+    """Return the names of overrides that begin with a prefix."""
+    return sorted(name for name in _overrides(node) if name.startswith(prefix))
 
 
 def misspelt_joint(node: Node, table: Iterable[Spec], joints: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kane_dynamics.ros.parameters.constraints import CONSTRAINT_SPECS
 from kane_dynamics.ros.parameters.robot import SECONDS, DynamicsParameters, RobotParameters
 from kane_dynamics.ros.parameters.spec import Spec, fixed, param, specs
 
@@ -241,6 +242,12 @@ class SimulatorParameters(RobotParameters):
     initial_pose: tuple[float, ...] = fixed(
         (0.0, 0.0, 0.0), 'Base pose x [m], y [m], yaw [rad] at start and reset.', size=3
     )
+    constraint_names: tuple[str, ...] = fixed(
+        ('',),
+        'Constraints and contacts that come and go, each with a service ~/constraints/<name> and '
+        'with the parameters constraints.<name>.*.',
+        name='constraints.names',
+    )
     wrench_timeout: float = param(
         0.5,
         'Simulated time for which a wrench of ~/external_wrench acts.',
@@ -323,7 +330,7 @@ TABLES: dict[str, tuple[Spec, ...]] = {
     'kane_inverse_dynamics': (*specs(InverseDynamicsParameters), GAIN_P, GAIN_D),
     'kane_forward_dynamics': specs(ForwardDynamicsParameters),
     'kane_wrench_control': specs(WrenchControlParameters),
-    'kane_simulator': (*specs(SimulatorParameters), INITIAL_POSITION),
+    'kane_simulator': (*specs(SimulatorParameters), INITIAL_POSITION, *CONSTRAINT_SPECS),
 }
 """Node name to all its parameters; `tables` of the documentation and of the static tests."""
 

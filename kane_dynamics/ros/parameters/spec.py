@@ -30,7 +30,7 @@ class Spec:
     Attributes
     ----------
     name : str
-        Full ROS name; ``<joint>`` in it stands for the name of a joint.
+        Full ROS name; ``<joint>`` or ``<constraint>`` in it stands for the name of one.
     default : Value
         Value without an override; an empty string array is ``('',)``, since ``[]`` has no type.
     bounds : tuple of float or None
@@ -113,10 +113,16 @@ def plain(value: Any) -> Any:
     return tuple(x for x in value if x != '')
 
 
+def placeholder(name: str) -> str:
+    """Return what stands for another name in the name of a parameter, or ''."""
+    return next((part for part in name.split('.') if part.startswith('<')), '')
+
+
 def matching_spec(name: str, table: Iterable[Spec]) -> Spec | None:
     """Return the entry of a table that a full parameter name belongs to, or None."""
     for spec in table:
-        head, mark, tail = spec.name.partition('<joint>')
+        mark = placeholder(spec.name)
+        head, _, tail = spec.name.partition(mark) if mark else ('', '', '')
         if name == spec.name or (
             mark
             and len(name) > len(head) + len(tail)
@@ -133,12 +139,12 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 
 def nearest_parameter(name: str, table: Iterable[Spec]) -> str:
-    """Return the parameter that was probably meant, for the same joint, or ''."""
+    """Return the parameter that was probably meant, for the same joint or constraint, or ''."""
     parts, known = name.split('.'), []
     for spec in table:
-        own = spec.name.split('.')
-        joint = '<joint>' in own and len(own) == len(parts) and parts[own.index('<joint>')]
-        known.append(spec.name.replace('<joint>', joint or '<joint>'))
+        own, mark = spec.name.split('.'), placeholder(spec.name)
+        same = bool(mark) and len(own) == len(parts)
+        known.append(spec.name.replace(mark, parts[own.index(mark)]) if same else spec.name)
     return nearest(name, known)
 
 

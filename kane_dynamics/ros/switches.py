@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Services that add and remove constraints of the simulator by name, and its topic of events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool, Trigger
+
+import kane_dynamics as kd
+from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
+from kane_dynamics.ros.declared_constraints import Declared, declared_constraints
+from kane_dynamics.ros.event_plant import EventPlant
+from kane_dynamics.ros.messages.conversions import set_stamp
+from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status
+from kane_dynamics.ros.parameters.constraints import CONSTRAINT_SPECS, ConstraintParameters
+from kane_dynamics.ros.parameters.declare import declare_for_each, overrides_below
+from kane_dynamics.ros.parameters.spec import placeholder, plain
+from kane_dynamics.ros.plant import NANO, Plant
+
+EVENTS = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
+"""Many may come in one period, and each counts."""
+NO_MODEL = 'no model'
+
+
+class Switches:
+    """
+    The services ~/constraints/<name>, ~/list_constraints and the topic ~/events.
+
+    Parameters
+    ----------
+    node : Node
+        The node.
+    names : sequence of str
+        Constraints that can be switched.
+    now : callable
+        Returns the present stamp [ns].
+
+    """
+
+    def __init__(self, node: Node, names: Sequence[str], now: Callable[[], int]) -> None:
+        self._node, self._names, self._now = node, tuple(names), now
+        self._plant: EventPlant | None = None
+        self._count = 0
+        if not names:
+            return
+        self._events = node.create_publisher(DiagnosticArray, '~/events', EVENTS)
+        self._forces = node.create_publisher(JointState, '~/constraint_forces', EVENTS)
+        node.create_service(Trigger, '~/list_constraints', self._on_list)
+
+    def declared(self, robot: kd.Robot) -> dict[str, Declared]:
+        """
+        Return what the parameters declare for a robot.
+
+        Raises
+        ------
+        InvalidInputError
+            If a parameter is wrong, or belongs to a constraint that is not in constraints.names.
+
+        """
+        for override in overrides_below(self._node, 'constraints.'):
+            name = override.split('.')[1]
+            if override != 'constraints.names' and name not in self._names:
+                raise InvalidInputError(
+                    f"parameter '{override}': '{name}' is not in constraints.names "
+                    f'{list(self._names)}'
+                )
+        table = {name: self._parameters(name) for name in self._names}
+        return declared_constraints(robot, table)
+
+    def _parameters(self, name: str) -> ConstraintParameters:
+        declare_for_each(self._node, CONSTRAINT_SPECS, (name,))
+        names = [spec.name.replace(placeholder(spec.name), name) for spec in CONSTRAINT_SPECS]
+        return ConstraintParameters(
+            *(plain(self._node.get_parameter(each).value) for each in names)
+        )
+
+    def prepare(self, plant: Plant) -> None:
+        """Switch the constraints of a plant from now on."""
+        first = self._plant is None
+        if not isinstance(plant, EventPlant):
+            return
+        self._plant = plant
+        if first:
+            for name in self._names:
+                service = partial(self._on_switch, name)
+                self._node.create_service(SetBool, f'~/constraints/{name}', service)
+
+    def publish(self, stamp: int) -> None:
+        """Publish what happened since the last call, with the stamps of the events."""
+        plant = self._plant
+        for event in () if plant is None else plant.new_events():
+            self._count += 1
+            ago = plant.time - round(event.time * NANO) if plant is not None else 0
+            self._publish_event(event, stamp - max(ago, 0))
+
+    def _publish_event(self, event: kd.Event, stamp: int) -> None:
+        forces = JointState(name=list(event.forces), effort=list(event.forces.values()))
+        zeros = [0.0] * len(event.forces)
+        forces.position, forces.velocity = zeros, zeros
+        set_stamp(forces.header.stamp, stamp)
+        self._forces.publish(forces)
+        speeds = self._plant.model.robot.velocity_names if self._plant is not None else ()
+        values = {f'state of {name}': state or 'off' for name, state in event.states.items()}
+        values['energy loss [J]'] = f'{event.energy_loss:.9g}'
+        for speed, impulse in zip(speeds, event.impulse, strict=True):
+            if impulse:
+                values[f'impulse on {speed} [N s or N m s]'] = f'{impulse:.9g}'
+        status = DiagnosticStatus(
+            level=WARN if event.kind == 'breaks' else OK,
+            name=f'{event.kind}: {", ".join(event.names)}',
+            message=str(event),
+            hardware_id=self._node.get_fully_qualified_name(),
+            values=[KeyValue(key=key, value=value) for key, value in values.items()],
+        )
+        message = DiagnosticArray(status=[status])
+        set_stamp(message.header.stamp, stamp)
+        self._events.publish(message)
+
+    def _on_switch(self, name: str, request: Any, response: Any) -> Any:
+        if self._plant is None:
+            response.message = NO_MODEL
+            return response
+        try:
+            event = self._plant.switch(name, request.data)
+        except KaneDynamicsError as error:
+            response.message = str(error)
+            return response
+        response.success = True
+        response.message = f"'{name}' is so already" if event is None else str(event)
+        self.publish(self._now())
+        return response
+
+    def _on_list(self, request: Any, response: Any) -> Any:
+        response.success = self._plant is not None
+        response.message = NO_MODEL if self._plant is None else '\n'.join(self._plant.words())
+        return response
+
+    def status(self) -> Status:
+        """Return the constraints for the diagnostics."""
+        if not self._names:
+            return Status(OK, 'no constraints.names')
+        if self._plant is None:
+            return Status(ERROR, NO_MODEL)
+        states = dict(word.split(': ', 1) for word in self._plant.words())
+        values: dict[str, object] = {**states, 'events': self._count}
+        trouble = self._plant.trouble
+        return Status(WARN, trouble, values) if trouble else Status(OK, 'ok', values)
