@@ -216,10 +216,13 @@ class EventSimulation:
 
         Raises
         ------
+        InvalidInputError
+            If the name is no text, the limit not positive, or a contact has one.
         ConstraintError
             If the name is taken, the constraint was built for another robot, or is violated here.
-        InconsistentConstraintsError
-            If it contradicts what holds; nothing has changed then.
+        InconsistentConstraintsError, ContactError
+            If it contradicts what holds, or no motion obeys the law of dry friction; nothing has
+            changed then.
 
         """
         check_new_name(name, self._stage.mode.parts)
@@ -235,6 +238,8 @@ class EventSimulation:
         ------
         NameNotFoundError
             If there is none of this name.
+        ContactError
+            If no motion without it obeys the law of dry friction; nothing has changed then.
 
         """
         parts = self._stage.mode.parts

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names, errors and refusals: what fails leaves everything as it was."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from support.machines import inertia, prismatic
+from support.striking import arm, two_bodies
+
+import kane_dynamics as kd
+from kane_dynamics import constraints as c
+from kane_dynamics.events import event_simulation
+from kane_dynamics.exceptions import (
+    ConstraintError,
+    ContactError,
+    DivergedError,
+    EventError,
+    InconsistentConstraintsError,
+    InvalidInputError,
+    NameNotFoundError,
+)
+
+ARM = arm(lower=-2.0, upper=2.0)
+LOCK = c.lock(ARM, 'q2')
+STOP = c.contact(c.joint_limit(ARM, 'q2', 'upper'))
+OTHERS = c.lock(two_bodies()[0], 'A')
+Q, V = (0.3, 0.7), (1.2, -3.1)
+
+
+def everything(simulation):
+    """Return all that a simulation shows of its state."""
+    arrays = simulation.q, simulation.v, simulation.motion.acceleration
+    others = simulation.time, simulation.states, simulation.labels, simulation.events
+    return [x.tolist() for x in arrays], *others, list(simulation.parts), simulation.forces
+
+
+@pytest.fixture
+def moving():
+    """Return an arm that turns, with a lock on its first joint."""
+    simulation = kd.EventSimulation(ARM, {'stop': STOP, 'hold': c.lock(ARM, 'q1')}, Q, V)
+    simulation.step([0.1, 0.2], 2)
+    return simulation
+
+
+@pytest.mark.parametrize(
+    ('options', 'error', 'said'),
+    [
+        ({'step': 0.0}, InvalidInputError, 'step'),
+        ({'rest_speed': -1.0}, InvalidInputError, 'rest_speed'),
+        ({'law': 'hooke'}, InvalidInputError, 'poisson'),
+        ({'dynamics': kd.dynamics}, InvalidInputError, 'need Dynamics'),
+        ({'dynamics': kd.dynamics(ARM, [LOCK])}, InvalidInputError, 'q2/lock'),
+        ({'parts': [LOCK]}, InvalidInputError, 'parts'),
+        ({'parts': {'': LOCK}}, InvalidInputError, 'name'),
+        ({'parts': {'lock': OTHERS}}, ConstraintError, 'another robot'),
+        ({'q': [0.0]}, InvalidInputError, 'q'),
+        ({'v': [0.0, np.nan]}, InvalidInputError, 'v'),
+        ({'parts': {'stop': STOP}, 'q': [0.0, 2.1]}, ConstraintError, 'below zero'),
+    ],
+)
+def test_a_start_that_is_refused(options, error, said):
+    with pytest.raises(error, match=said):
+        kd.EventSimulation(ARM, **options)
+
+
+@pytest.mark.claim(37)
+@pytest.mark.parametrize(
+    ('arguments', 'error', 'said'),
+    [
+        (('stop', LOCK), ConstraintError, r"'stop' already; there are \['hold', 'stop'\]"),
+        (('', LOCK), InvalidInputError, 'name'),
+        (('lock', LOCK, 0.0), InvalidInputError, 'limit'),
+        (('again', STOP, 1.0), InvalidInputError, 'friction, no limit'),
+        (('lock', OTHERS), ConstraintError, 'another robot'),
+        (('bent', c.coupling(ARM, 'q2', 'q1', 1.0)), ConstraintError, 'violated by'),
+        (('lock', 3.0), InvalidInputError, 'float 3.0'),
+        (
+            ('drive', c.pfaffian(ARM, lambda q, t: [1.0, 0.0], lambda q, t: 0.5)),
+            InconsistentConstraintsError,
+            'pfaffian',
+        ),
+    ],
+)
+def test_what_cannot_be_added_changes_nothing(moving, arguments, error, said):
+    before = everything(moving)
+    with pytest.raises(error, match=said):
+        moving.add(*arguments)
+    assert everything(moving) == before
+
+
+def test_a_name_that_is_not_there(moving):
+    before = everything(moving)
+    with pytest.raises(NameNotFoundError, match=r"'brake'.*\['hold', 'stop'\]"):
+        moving.remove('brake')
+    assert everything(moving) == before
+
+
+@pytest.mark.parametrize(
+    ('tau', 'n'), [([0.0], 1), ([0.0, np.inf], 1), ([0.0, 0.0], -1), ([0.0, 0.0], 1.5)]
+)
+def test_a_step_with_wrong_arguments(moving, tau, n):
+    before = everything(moving)
+    with pytest.raises(InvalidInputError):
+        moving.step(tau, n)
+    assert everything(moving) == before
+
+
+def test_a_step_that_leaves_all_bounds(moving):
+    moving.remove('hold')
+    before = everything(moving)
+    with pytest.raises(DivergedError):
+        moving.step([1e300, -1e300])
+    assert everything(moving) == before
+
+
+def bouncing():
+    body = kd.Body('ball', '', prismatic('z', (0, 0, 1)), inertia=inertia(1))
+    robot = kd.Robot('ball', [body], (0, 0, -9.81))
+    floor = c.contact(c.point_contact(robot, 'ball'), restitution=0.9)
+    return kd.EventSimulation(robot, {'floor': floor}, [0.1], step=0.6)
+
+
+@pytest.mark.claim(37)
+def test_a_step_without_an_end_of_events(monkeypatch):
+    simulation, other = bouncing(), bouncing()
+    simulation.step([0.0])
+    before = everything(simulation)
+    with monkeypatch.context() as patch:
+        patch.setattr(event_simulation, '_MOST_PIECES', 2)
+        with pytest.raises(EventError, match=r"after 2 events.*\['floor'\]"):
+            simulation.step([0.0])
+    assert everything(simulation) == before
+    simulation.step([0.0])  # and it goes on, as if nothing had been
+    other.step([0.0], 2)
+    assert everything(simulation)[:2] == everything(other)[:2]
+    times = [[event.time for event in one.events] for one in (simulation, other)]
+    assert times[0] == times[1]
+
+
+def test_paradox_of_painleve():
+    """A rod that slides ahead of its friction has no motion; its support stays."""
+    half, theta, mu = 0.5, np.arctan(2.0), 1.6
+    tensor = (0, 0, half**2 / 3)
+    body = kd.Body('rod', '', kd.Joint('base', kd.Planar()), inertia=inertia(1, (0, 0, 0), tensor))
+    robot = kd.Robot('rod', [body], (0, -9.81, 0))
+    end, up = (-half, 0, 0), (0, 1, 0)
+    ground = c.contact(
+        c.point_contact(robot, 'rod', end, up),
+        c.point_slip(robot, 'rod', end, up, (1, 0, 0)),
+        friction=mu,
+    )
+    support = c.pfaffian(robot, lambda q, t: [0.0, 0.0, 1.0], label='support')
+    place = [half * np.cos(theta), half * np.sin(theta), theta]
+    parts = {'ground': ground, 'support': support}
+    simulation = kd.EventSimulation(robot, parts, place, [-1.0, 0.0, 0.0])
+    assert simulation.states == {'ground': 'slips', 'support': 'holds'}
+    assert_allclose(simulation.forces['rod/contact'], 9.81)
+    before = everything(simulation)
+    with pytest.raises(ContactError):
+        simulation.remove('support')
+    assert everything(simulation) == before
+
+
+def test_reset_starts_again(moving):
+    moving.add('lock', LOCK)
+    moving.step([0.0, 0.0])
+    moving.reset()
+    first = kd.EventSimulation(ARM, {'stop': STOP, 'hold': c.lock(ARM, 'q1')}, Q, V)
+    for found, expected in zip(everything(moving)[0], everything(first)[0], strict=True):
+        assert_allclose(found, expected, rtol=0, atol=1e-15)
+    assert everything(moving)[1:-1] == everything(first)[1:-1]
+    moving.reset([0.1, 0.2], [0.0, 1.0], time=4.0)
+    assert (moving.time, moving.events) == (4.0, ())
+    assert_array_equal(moving.q, [0.1, 0.2])
+    with pytest.raises(ConstraintError, match='below zero'):
+        moving.reset([0.0, 2.5])
+    with pytest.raises(InvalidInputError, match='time'):
+        moving.reset(time=np.nan)
+
+
+def test_what_is_shown_cannot_be_written(moving):
+    for array in (moving.q, moving.v, moving.add('lock', LOCK).v):
+        with pytest.raises(ValueError, match='read-only'):
+            array[0] = 1.0
+    moving.parts.clear()
+    moving.states.clear()
+    assert list(moving.parts) == list(moving.states) == ['stop', 'hold', 'lock']
+    assert moving.parts['lock'] is LOCK and moving.parts['stop'] is STOP
+
+
+def test_an_event_tells_in_words(moving):
+    event = moving.add('lock', LOCK)
+    assert str(event).startswith("at t = 0.002 s added: ['lock']; lock holds, ")
+    assert str(moving.remove('lock')).startswith("at t = 0.002 s removed: ['lock']; lock is gone")

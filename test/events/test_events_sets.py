@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sets of constraints are made once, in a thread if wished, and the motion is the same."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from support.striking import arm
+
+import kane_dynamics as kd
+from kane_dynamics import constraints as c
+from kane_dynamics.exceptions import ConstraintError
+
+ARM = arm()
+BRAKE = c.lock(ARM, 'q2')
+TAU = np.array([0.4, -0.2])
+LONGEST = 60.0  # s, of a compiler on a busy machine
+
+
+@pytest.fixture
+def engine():
+    return kd.compile(ARM)
+
+
+def watched(monkeypatch, engine, before):
+    """Call something before dynamics under other constraints are made; return what was made."""
+    made, plain = [], type(engine).under
+
+    def under(self, constraints):
+        made.append([label for one in constraints for label in one.labels])
+        before()
+        return plain(self, constraints)
+
+    monkeypatch.setattr(type(engine), 'under', under)
+    return made
+
+
+def start(**options):
+    return kd.EventSimulation(ARM, q=[0.3, 0.7], v=[0.6, -0.9], step=2e-3, **options)
+
+
+def switch(simulation, times):
+    """Set the brake and let it go again, several times."""
+    for _ in range(times):
+        simulation.add('brake', BRAKE)
+        simulation.step(TAU, 5)
+        simulation.remove('brake')
+        simulation.step(TAU, 5)
+
+
+@pytest.mark.claim(37)
+def test_a_set_is_made_once(monkeypatch, engine):
+    made = watched(monkeypatch, engine, lambda: None)
+    simulation, other = start(dynamics=engine), start()
+    switch(simulation, 3)
+    assert made == [['q2/lock']]
+    switch(other, 3)
+    # 60 steps of rk4 by two ways: h^5 (2/s)^5 each
+    assert_allclose(simulation.q, other.q, rtol=0, atol=1e-10)
+    assert_allclose(simulation.v, other.v, rtol=0, atol=1e-10)
+    losses = [[event.energy_loss for event in one.events] for one in (simulation, other)]
+    assert_allclose(*losses, rtol=0, atol=1e-10)
+
+
+@pytest.mark.claim(37)
+def test_a_set_that_is_made_beside(monkeypatch, engine):
+    gate = threading.Event()
+    made = watched(monkeypatch, engine, lambda: gate.wait(LONGEST))
+    simulation = start(dynamics=engine, beside=True)
+    simulation.add('brake', BRAKE)
+    simulation.step(TAU, 5)  # on the generic path, while the set is at work
+    assert (simulation.independent_speeds, made) == (('q1',), [['q2/lock']])
+    gate.set()
+    end, steps = time.monotonic() + LONGEST, 5
+    while simulation.independent_speeds == ('q1',) and time.monotonic() < end:
+        time.sleep(0.01)
+        simulation.step(TAU)
+        steps += 1
+    assert simulation.independent_speeds == ('q1', 'q2')  # of the engine
+    simulation.step(TAU, 5)
+    assert made == [['q2/lock']]
+    other = start()
+    other.add('brake', BRAKE)
+    other.step(TAU, steps + 5)
+    assert_allclose(simulation.q, other.q, rtol=0, atol=1e-8)
+    assert_allclose(simulation.v, other.v, rtol=0, atol=1e-8)
+
+
+def test_a_set_that_cannot_be_made_stays_on_the_generic_path(monkeypatch, engine):
+    def refuse():
+        raise ConstraintError('no machine code')
+
+    made = watched(monkeypatch, engine, refuse)
+    simulation, other = start(dynamics=engine), start()
+    switch(simulation, 2)
+    switch(other, 2)
+    assert made == [['q2/lock']]  # it is not tried again
+    assert_allclose(simulation.q, other.q, rtol=0, atol=1e-12)
+    assert_allclose(simulation.v, other.v, rtol=0, atol=1e-12)
