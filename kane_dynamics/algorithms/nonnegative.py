@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import scipy
 
 from kane_dynamics.exceptions import ContactError
@@ -29,6 +30,8 @@ def nonnegative_least_squares(matrix: Floats, target: Floats) -> tuple[Floats, f
         If roundoff keeps the set of positive x from settling.
 
     """
+    if not matrix.shape[1]:  # SciPy 1.17 frees memory twice there
+        return np.zeros(0), float(np.linalg.norm(target))
     steps = _STEPS * (1 + matrix.shape[1])
     try:
         x, residual = scipy.optimize.nnls(matrix, target, maxiter=steps)

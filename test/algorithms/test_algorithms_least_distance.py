@@ -6,6 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kane_dynamics.algorithms.least_distance import nearest_above
+from kane_dynamics.algorithms.nonnegative import nonnegative_least_squares
 from kane_dynamics.exceptions import ContactError
 
 EXACT = 1e-13  # roundoff of numbers of size 1 to 30
@@ -145,3 +146,15 @@ def test_pushes_that_do_not_settle_are_told(monkeypatch):
     monkeypatch.setattr('scipy.optimize.nnls', gives_up)
     with pytest.raises(ContactError, match='which of 2 contacts push does not settle in 300'):
         nearest(np.eye(2), [-1.0, -1.0], np.eye(2), [0.0, 0.0])
+
+
+def test_nothing_to_push_with():
+    """SciPy's solver of nonnegative least squares breaks the memory there."""
+    x, residual = nonnegative_least_squares(np.zeros((2, 0)), np.array([3.0, -4.0]))
+    assert (x.shape, residual) == ((0,), 5.0)
+
+
+def test_a_bound_that_is_broken_by_less_than_roundoff():
+    found = nearest(np.eye(2), [1.0, 1e-15], np.eye(2), [0.0, 2e-15])
+    assert_allclose(found.x, [1.0, 0.0], rtol=0, atol=EXACT)
+    assert found.active.size == 0

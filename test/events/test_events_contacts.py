@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contacts that open by the sign of their force, walls that move, slip that ends, ice."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from support.machines import Y, inertia, prismatic, revolute
+
+import kane_dynamics as kd
+from kane_dynamics import constraints
+
+G = 9.81
+
+
+def ball(gravity=(0, 0, -G)):
+    body = kd.Body('ball', '', prismatic('z', (0, 0, 1)), inertia=inertia(1.0))
+    return kd.Robot('ball', [body], gravity)
+
+
+def above(robot, height, e=0.0):
+    """Return a contact with a plane whose height is a function of time."""
+    distance = constraints.holonomic(robot, lambda q, t: q[0] - height(t), 'table')
+    return constraints.contact(distance, restitution=e)
+
+
+@pytest.mark.claim(37, 38)
+def test_a_table_that_falls_faster_than_a_ball():
+    """It pushes with g - c t, and is left where that is zero."""
+    robot, c = ball(), 20.0
+    simulation = kd.EventSimulation(
+        robot, {'table': above(robot, lambda t: -c * t**3 / 6)}, [0.0], step=0.02
+    )
+    assert_allclose(simulation.forces['table'], G)
+    simulation.step([0.0], 20)
+    assert_allclose(simulation.forces['table'], G - c * simulation.time)
+    simulation.step([0.0], 10)
+    (event,) = simulation.events
+    left = G / c
+    assert (event.kind, event.names, dict(event.states)) == (
+        'changes',
+        ('table',),
+        {'table': 'open'},
+    )
+    assert_allclose(event.time, left, rtol=0, atol=1e-9)
+    assert_allclose(event.impulse, 0.0, atol=1e-9)
+    assert simulation.forces == {}
+    flight = simulation.time - left
+    speed = -c * left**2 / 2
+    place = -c * left**3 / 6 + speed * flight - G * flight**2 / 2
+    assert_allclose([*simulation.q, *simulation.v], [place, speed - G * flight], atol=1e-8)
+
+
+def test_a_ball_is_pulled_off_its_table():
+    """Efforts are constant in a step: it leaves at the beginning of the one that lifts it."""
+    robot = ball()
+    simulation = kd.EventSimulation(robot, {'table': above(robot, lambda t: 0.0)}, step=0.1)
+    for k in range(4):
+        simulation.step([4.0 * k])
+        assert_allclose(simulation.forces.get('table', 0.0), max(G - 4.0 * k, 0.0))
+    (event,) = simulation.events
+    assert event.time == pytest.approx(0.3, abs=1e-12)
+    assert_allclose(simulation.q, 0.5 * (12.0 - G) * 0.01, rtol=1e-12)
+
+
+@pytest.mark.claim(37)
+@pytest.mark.parametrize(('e', 'speed'), [(0.0, 1.0), (0.5, 1.5), (1.0, 2.0)])
+def test_a_wall_that_comes(e, speed):
+    robot = ball((0, 0, 0))
+    parts = {'wall': above(robot, lambda t: t - 0.5, e)}
+    simulation = kd.EventSimulation(robot, parts, [0.0], step=0.03)
+    simulation.reset(time=0.31)
+    simulation.step([0.0], 10)
+    (event,) = simulation.events
+    assert_allclose(event.time, 0.5, rtol=0, atol=1e-12)
+    assert_allclose(simulation.v, speed, rtol=0, atol=1e-12)
+    assert_allclose(simulation.q, speed * (0.61 - 0.5), rtol=0, atol=1e-12)
+    assert simulation.states == {'wall': 'open' if e else 'slips'}
+    # a wall that moves does work: what it gives is no loss
+    assert_allclose(event.energy_loss, -0.5 * speed**2)
+
+
+def test_a_drive_that_is_switched_on_while_time_runs():
+    """A v = b(t) of a driven slide is imposed at t = 0.5, with the impulse to sin(1.5)."""
+    robot = ball((0, 0, 0))
+    drive = constraints.pfaffian(robot, lambda q, t: [1.0], lambda q, t: np.sin(3.0 * t), 'drive')
+    simulation = kd.EventSimulation(robot, step=0.05)
+    simulation.step([0.0], 10)
+    event = simulation.add('drive', drive)
+    assert_allclose([*event.v, *event.impulse], np.sin(1.5), rtol=1e-12)
+    simulation.step([0.0], 10)
+    assert_allclose(simulation.v, np.sin(3.0), rtol=0, atol=1e-12)
+    assert_allclose(simulation.forces['drive'], 3.0 * np.cos(3.0), rtol=1e-9)
+    # Simpson's rule of rk4: 10 steps, h^5/2880 (3/s)^4
+    assert_allclose(simulation.q, (np.cos(1.5) - np.cos(3.0)) / 3.0, rtol=0, atol=1e-7)
+
+
+def test_a_lock_lets_go_at_its_limit():
+    robot = ball((0, 0, 0))
+    simulation = kd.EventSimulation(robot, step=0.1)
+    simulation.add('lock', constraints.lock(robot, 'z'), limit=5.0)
+    for force in (3.0, -4.9, 5.0):
+        simulation.step([force])
+        assert_allclose(simulation.forces['z/lock'], -force)
+    assert simulation.states == {'lock': 'holds'}
+    simulation.step([-5.1])
+    event = simulation.events[-1]
+    assert (event.kind, event.names, event.time) == ('breaks', ('lock',), pytest.approx(0.3))
+    assert_allclose([*simulation.v, *simulation.q], [-0.51, -0.0255], rtol=1e-12)
+
+
+# a wheel on ice
+
+MASS, RADIUS, INERTIA = 3.0, 0.2, 0.09
+
+
+def wheel_on_road():
+    bodies = [
+        kd.Body('hub', '', prismatic('x'), inertia=inertia(MASS)),
+        kd.Body(
+            'wheel', 'hub', revolute('spin', Y), inertia=inertia(0, (0, 0, 0), (0, INERTIA, 0))
+        ),
+    ]
+    return kd.Robot('wheel', bodies, (0, 0, -G))
+
+
+@pytest.mark.claim(37, 38)
+def test_a_wheel_slips_on_ice_and_rolls_again():
+    robot, torque = wheel_on_road(), 3.0
+    slip = constraints.pfaffian(robot, lambda q, t: [1.0, -RADIUS], label='road')
+    road, ice = (constraints.traction(slip, MASS * G, mu) for mu in (0.8, 0.05))
+    simulation = kd.EventSimulation(robot, {'ground': road}, step=0.05)
+    assert simulation.states == {'ground': 'sticks'}
+    simulation.step([0.0, torque], 10)
+    rolling = torque / (RADIUS * (MASS + INERTIA / RADIUS**2))
+    assert_allclose(simulation.v, [0.5 * rolling, 0.5 * rolling / RADIUS], rtol=1e-12)
+    simulation.remove('ground')
+    simulation.add('ground', ice)
+    assert simulation.states == {'ground': 'slips'}
+    simulation.step([0.0, torque], 10)
+    pull = 0.05 * MASS * G
+    v = 0.5 * rolling + 0.5 * pull / MASS
+    spin = 0.5 * rolling / RADIUS + 0.5 * (torque - RADIUS * pull) / INERTIA
+    assert_allclose(simulation.v, [v, spin], rtol=1e-12)
+    simulation.remove('ground')
+    simulation.add('ground', road)
+    simulation.step([0.0, 0.0], 10)
+    assert simulation.states == {'ground': 'sticks'}
+    event = simulation.events[-1]
+    grip = 0.8 * MASS * G
+    recovered = (RADIUS * spin - v) / (grip / MASS + RADIUS**2 * grip / INERTIA)
+    assert_allclose(event.time, 1.0 + recovered, rtol=0, atol=1e-9)
+    end = v + grip / MASS * recovered
+    assert_allclose(simulation.v, [end, end / RADIUS], rtol=0, atol=1e-9)
+    assert_allclose(event.energy_loss, 0.0, atol=1e-12)
