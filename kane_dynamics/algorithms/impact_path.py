@@ -14,6 +14,7 @@ the normal speed inwards, u_n = 0 is enough for an impact to begin (Painleve).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import cos, exp, log, sin
 from typing import Any
 
 import numpy as np
@@ -187,19 +188,19 @@ def _curved(walk: _Walk, stopped: float) -> bool:
     The variable is that of dp_n = r d(sigma), r = |u_t|: in it, the direction of slip turns at a
     finite rate and r falls exponentially.
     """
-    W, mu, base = walk.response, walk.friction, walk.p.copy()
+    mu, base = walk.friction, walk.p.copy()
+    (nn, nx, ny), (_, xx, xy), (_, _, yy) = walk.response.tolist()
 
-    def rates(_: float, y: Floats) -> list[float]:
-        angle, log_r, _p, _x, _y, u, _work = y
-        r, t = np.exp(log_r), np.array([np.cos(angle), np.sin(angle)])
-        drive = W[1:, 0] - mu * (W[1:, 1:] @ t)
-        turning = float(drive[1] * t[0] - drive[0] * t[1])
-        grows, pull = float(drive @ t), -mu * r * t
-        normal = float(W[0, 0] - mu * (W[0, 1:] @ t))
-        return [turning, grows, r, *pull.tolist(), r * normal, r * u]
+    def rates(_: float, y: Floats) -> tuple[float, ...]:
+        angle, log_r, _p, _x, _y, u, _work = y.tolist()
+        r, c, s = exp(log_r), cos(angle), sin(angle)
+        drive_x, drive_y = nx - mu * (xx * c + xy * s), ny - mu * (xy * c + yy * s)
+        normal = nn - mu * (nx * c + ny * s)
+        turning, grows = drive_y * c - drive_x * s, drive_x * c + drive_y * s
+        return turning, grows, r, -mu * r * c, -mu * r * s, r * normal, r * u
 
     def stop(_: float, y: Floats) -> float:
-        return float(y[1] - np.log(stopped))
+        return float(y[1]) - log(stopped)
 
     def end(_: float, y: Floats) -> float:
         if walk.turned < 0.0:

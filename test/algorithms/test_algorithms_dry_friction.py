@@ -106,6 +106,11 @@ def test_one_contact_in_each_state():
     assert not p.any()
 
 
+def test_without_friction_a_guess_of_it_is_forgotten():
+    smooth = one_contact(0.0, 1.0, 0.6)
+    assert_allclose(iterated(smooth, np.array([3.0, 2.0])), [1.0, 0.0], rtol=1e-14)
+
+
 def test_a_load_rubs_also_where_a_contact_lifts():
     lifts = one_contact(0.5, 1.0, 0.0)
     loaded = FrictionProblem(

@@ -159,9 +159,10 @@ def balls(count=3):
         (0.0, (1 / 3, 1 / 3, 1 / 3), (2 / 3, 1 / 3)),
     ],
 )
-def test_three_balls_that_touch(e, velocity, pushes):
+@pytest.mark.parametrize('law', ['newton', 'poisson', 'energetic'])
+def test_three_balls_that_touch(e, velocity, pushes, law):
     robot, gaps = balls()
-    found = kd.impact(robot, np.zeros(3), [1.0, 0.0, 0.0], (), gaps, e)
+    found = kd.impact(robot, np.zeros(3), [1.0, 0.0, 0.0], (), gaps, e, law=law)
     assert_allclose(found.velocity, velocity, rtol=0, atol=1e-14)
     assert_allclose(found.pushes, pushes, rtol=0, atol=1e-14)
 
@@ -189,6 +190,24 @@ def test_a_ball_on_a_floor_that_rises():
     found = kd.impact(robot, [0.5], [-1.0], (), (floor,), 0.5, time=1.0)
     assert_allclose(found.velocity, [1.25], rtol=0, atol=1e-14)
     assert_allclose(found.pushes, [2.25], rtol=0, atol=1e-14)
+    assert found.states == ('open',)
+    stays = kd.impact(robot, [0.5], [-1.0], (), (floor,), 0.0, time=1.0)
+    assert_allclose(stays.velocity, [0.5], rtol=0, atol=1e-14)
+    assert stays.states == ('slips',)
+
+
+@pytest.mark.parametrize('law', ['newton', 'poisson', 'energetic'])
+def test_balls_on_a_floor_that_rises(law):
+    robot, _ = balls(2)
+    floors = [C.holonomic(robot, lambda q, t, k=k: q[k] - 0.5 * t) for k in range(2)]
+    contacts = [
+        C.contact(floor, restitution=e) for floor, e in zip(floors, (0.5, 0.2), strict=True)
+    ]
+    single = kd.impact(robot, [0.5, 0.5], [-1.0, 0.0], (), contacts[:1], law=law, time=1.0)
+    assert_allclose(single.velocity, [1.25, 0.0], rtol=0, atol=1e-12)
+    assert single.states == ('open',)
+    both = kd.impact(robot, [0.5, 0.5], [-1.0, -1.5], (), contacts, law=law, time=1.0)
+    assert_allclose(both.velocity, [1.25, 0.9], rtol=0, atol=1e-12)
 
 
 def block(half_width, rate):

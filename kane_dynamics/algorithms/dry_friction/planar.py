@@ -3,7 +3,9 @@
 All solutions of a few contacts that slip along one line each, by trying every state.
 
 A contact is open, sticks, or slips one way or the other; each choice is a linear system. In
-contrast to an iteration this finds every solution, and proves that there is none.
+contrast to an iteration this finds every solution, and proves that there is none. Where contacts
+share forces in many ways, the extreme ways are those in which some of them are about to slip or to
+open: they are found as such states.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ from itertools import product
 from math import prod
 
 import numpy as np
-import scipy
 
 from kane_dynamics.algorithms.dry_friction.problem import FrictionProblem
 from kane_dynamics.typing import Floats
@@ -80,22 +81,17 @@ def _of_state(
     columns = np.eye(len(zero))
     columns[k + np.arange(len(owner)), owner] = -side * problem.friction[owner]
     given = columns[:, :k] @ np.where(closed, 0.0, load)
-    unknown, _, rank, _ = np.linalg.lstsq(
+    unknown = np.linalg.lstsq(
         response[zero] @ columns[:, zero],
         -(problem.free + response @ given)[zero],
         rcond=_SINGULAR,
-    )
+    )[0]
     p: Floats = given + columns[:, zero] @ unknown
     u, allowed = response @ p + problem.free, _ROUNDOFF * problem.size(p)
     parts = u[:k] < -allowed, np.abs(u[zero]) > allowed, side * u[k:] < -allowed
     if any(part.any() for part in parts):
         return None
-    if not _is_allowed(problem, p, allowed):
-        shared = None if rank == len(unknown) else _shared(problem, p, state)
-        if shared is None:
-            return None
-        p = shared
-    return problem.lawful(p)
+    return problem.lawful(p) if _is_allowed(problem, p, allowed) else None
 
 
 def _is_allowed(problem: FrictionProblem, p: Floats, allowed: float) -> bool:
@@ -103,38 +99,3 @@ def _is_allowed(problem: FrictionProblem, p: Floats, allowed: float) -> bool:
     if (pushes < problem.load - allowed).any():
         return False
     return bool((np.abs(pulls) <= (problem.friction * pushes)[problem.owner] + allowed).all())
-
-
-def _shared(problem: FrictionProblem, p: Floats, state: tuple[_State, ...]) -> Floats | None:
-    """Return forces with the same effect as p that the law allows, where contacts share them."""
-    k, m, owner = problem.count, len(problem.owner), problem.owner
-    closed = np.array([one.closed for one in state])
-    side = np.array([one.side for one in state], dtype=float)[owner]
-    mu = np.zeros((m, k))
-    mu[np.arange(m), owner] = problem.friction[owner]
-    slips, tangents = side != 0.0, np.eye(m)
-    # as far within their limits as they can be: the last unknown is the margin
-    room = np.concatenate([np.zeros(k + m), [-1.0]])
-    within = [np.hstack([-mu, sign * tangents, np.ones((m, 1))])[~slips] for sign in (1.0, -1.0)]
-    above = np.hstack([-np.eye(k), np.zeros((k, m)), np.ones((k, 1))])[closed]
-    equal = np.hstack([side[:, None] * mu, tangents, np.zeros((m, 1))])[slips]
-    effect = np.hstack([problem.pushes.T, np.zeros((problem.pushes.shape[1], 1))])
-    held = [
-        (load, None if free else load) for load, free in zip(problem.load, closed, strict=True)
-    ]
-    found = scipy.optimize.linprog(
-        room,
-        np.vstack([*within, above]),
-        np.concatenate([np.zeros(2 * int((~slips).sum())), -problem.load[closed]]),
-        np.vstack([effect, equal]),
-        np.concatenate([problem.pushes.T @ p, np.zeros(len(equal))]),
-        [*held, *[(None, None)] * m, (0.0, problem.size(p))],
-    )
-    if found.x is None:
-        return None
-    shared: Floats = found.x[:-1]
-    # the solver's own roundoff, 1e-7
-    rest = np.vstack([effect, equal])[:, :-1]
-    wanted = np.concatenate([problem.pushes.T @ p, np.zeros(len(equal))])
-    shared = shared + np.linalg.lstsq(rest, wanted - rest @ shared, rcond=_SINGULAR)[0]
-    return shared if _is_allowed(problem, shared, _ROUNDOFF * problem.size(shared)) else None
