@@ -9,6 +9,9 @@ from support.machines import Y, at, inertia, revolute
 from support.trees import random_state, tree_and_state
 
 import kane_dynamics as kd
+from kane_dynamics.algorithms.contact_motion import frictional_motion
+from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.constraints.closed_contacts import ClosedContacts
 from kane_dynamics.exceptions import (
     ConstraintError,
     InconsistentConstraintsError,
@@ -155,3 +158,34 @@ def test_what_is_no_contact_is_refused():
     other = c.joint_limit(wheel, 'fork', 'upper')
     with pytest.raises(ConstraintError, match='was built for another robot'):
         kd.least_constraint(robot, q, v, v, contacts=(other,))
+
+
+@pytest.mark.oracle
+@pytest.mark.claim(21)
+def test_five_hundred_random_robots_against_quadprog():
+    quadprog = pytest.importorskip('quadprog', reason='pip install .[oracle]')
+    c = kd.constraints
+    for seed in range(500):
+        robot, q, v, tau = tree_and_state(seed, ('fixed', 'planar', 'floating')[seed % 3])
+        rng = np.random.default_rng(seed)
+        links = [body.name for body in robot.bodies]
+        contacts = [
+            c.point_contact(
+                robot, links[-1 - k % len(links)], rng.uniform(-0.3, 0.3, 3), rng.normal(size=3)
+            )
+            for k in range(int(rng.integers(1, 7)))
+        ]
+        rows = ConstraintRows.of(rng.normal(size=robot.nv), [0.0], rng.normal(size=1))
+        closed = ClosedContacts.at(robot, contacts, q, v, 0.0)
+        mass, force = kd.mass_matrix(robot, q), 10.0 * tau - kd.bias_force(robot, q, v)
+        motion = frictional_motion(mass, force, rows, closed, np.zeros(0))
+        A = np.vstack([rows.matrix, closed.normal.matrix])
+        sides = np.r_[rows.acceleration, closed.normal.acceleration]
+        found = quadprog.solve_qp(mass, force, A.T, sides, 1)
+        scale = 1.0 + np.abs(found[0]).max()
+        assert_allclose(motion.acceleration, found[0], rtol=0, atol=SOLVED * scale)
+        # complementarity, exact: no force on an open contact, none pulling
+        assert (motion.pushes >= 0.0).all()
+        opens = np.array(motion.states) == 'open'
+        assert not motion.pushes[opens].any()
+        assert np.abs(motion.separation[motion.pushes > 0.0]).max(initial=0.0) < SOLVED * scale

@@ -17,7 +17,7 @@ from kane_dynamics.exceptions import (
     InvalidInputError,
 )
 
-SOLVED = 1e-9  # relative; condition of M up to 1e4
+SOLVED = 1e-10  # relative; condition of M up to 1e4
 LAWS = ('poisson', 'energetic')
 CORNERS = [(x, y, -0.2) for x in (-0.3, 0.3) for y in (-0.4, 0.4)]
 G = 9.81

@@ -42,7 +42,7 @@ NAMES = {
         'algorithms/impact.py _check_energy: v @ mass_matrix @ v + np.abs(impulses) @ np.abs(still) -> v @ mass_matrix @ v - np.abs(impulses) @ np.abs(still)',  # noqa: E501
         'algorithms/least_distance.py nearest_above: e / largest - _MET -> e / largest + _MET',
         'algorithms/least_distance.py nearest_above: 1.0 + np.abs(C) @ np.abs(start) -> 1.0 - np.abs(C) @ np.abs(start)',  # noqa: E501
-        'algorithms/constrained_inverse.py _check_allowed: 1.0 + np.abs(rows.acceleration).max(initial=0.0) -> 1.0 - np.abs(rows.acceleration).max(initial=0.0)',  # noqa: E501
+        'algorithms/constrained_inverse.py check_allowed: 1.0 + np.abs(rows.acceleration).max(initial=0.0) -> 1.0 - np.abs(rows.acceleration).max(initial=0.0)',  # noqa: E501
         'simulation/jump.py forecast: x + 0.5 * h * a -> x - 0.5 * h * a',
         'simulation/jump.py excess_jump: MOST_TURNED * (energy(v, at_rest) + energy(expected, v)) + _ROUNDOFF -> MOST_TURNED * (energy(v, at_rest) + energy(expected, v)) - _ROUNDOFF',  # noqa: E501
         'simulation/jump.py excess_jump: energy(v, at_rest) + energy(expected, v) -> energy(v, at_rest) - energy(expected, v)',  # noqa: E501
