@@ -46,7 +46,8 @@ def summary(table, marked, passed, failed):
     for word, chosen in (('failed', sorted(met_by(failed))), ('not run', left)):
         if chosen:
             remarks.append(f'{word}: {", ".join(map(str, chosen))}')
-    return f'papers checklist: {len(shown)} of {len(table)} claims tested ({"; ".join(remarks)})'
+    text = f'papers checklist: {len(shown)} of {len(table)} claims tested'
+    return f'{text} ({"; ".join(remarks)})' if remarks else text
 
 
 def pytest_collection_modifyitems(items):
