@@ -46,6 +46,7 @@ from kane_dynamics.typing import Floats
 
 _Result = TypeVar('_Result')
 Distances = Callable[[Floats, Floats, float], Floats]
+RowsFunction = Callable[[Floats, Floats, float], ConstraintRows]
 Forces = Callable[[Floats, Floats, Floats, float], Floats]
 AT_START = 0.0  # [s]
 
@@ -261,6 +262,10 @@ class Dynamics(ABC):
         return self.multipliers
 
     @abstractmethod
+    def rows_of(self, constraints: Sequence[Constraint]) -> RowsFunction:
+        """Return a function (q, v, time) -> rows of other constraints, of one state."""
+
+    @abstractmethod
     def under(self, constraints: Sequence[Constraint]) -> Dynamics:
         """Return the dynamics under other constraints, with this gravity and these payloads."""
 
@@ -437,6 +442,9 @@ class ReferenceDynamics(Dynamics):
 
         state = {'q': q, 'v': v, 'tau': tau, 'time': as_times(time)}
         return self._array('acceleration', vdot, (self.robot.nv,), out, **state)
+
+    def rows_of(self, constraints: Sequence[Constraint]) -> RowsFunction:
+        return ConstraintSet.of(self.robot, constraints).rows
 
     def under(self, constraints: Sequence[Constraint]) -> Dynamics:
         return ReferenceDynamics(self._load, constraints, self.frames)

@@ -22,7 +22,7 @@ from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.typing import Floats, Indices
 
 # Norm of G_D^-1, a bound of its condition, at which other speeds are chosen.
-WORST_CONDITION = 30.0
+WORST_CONDITION = 4.0
 # A choice that is not much better than the present one is no reason to change.
 MUCH_BETTER = 2.0
 

@@ -349,7 +349,7 @@ class EventSimulation:
 
     def _staged(self, mode: Mode, directions: Mapping[str, Floats]) -> _Stage:
         """Return a mode with the quickest that there is to move the robot in it."""
-        flow = self._sets.flow(mode.held, _slips(self.robot, mode, directions))
+        flow = self._sets.flow(mode.held, _slips(mode, directions))
         distances = self._sets.distances([distance for _, distance in mode.distances])
         watch = Watch(self.robot, mode, flow, directions, distances)
         return _Stage(mode, directions, flow, watch)
@@ -398,7 +398,7 @@ class _Stage(NamedTuple):
     watch: Watch
 
 
-def _slips(robot: Robot, mode: Mode, directions: Mapping[str, Floats]) -> list[Slip]:
+def _slips(mode: Mode, directions: Mapping[str, Floats]) -> list[Slip]:
     """Return the contacts that slip with friction, for a flow."""
     first = {}
     count = 0
@@ -409,10 +409,9 @@ def _slips(robot: Robot, mode: Mode, directions: Mapping[str, Floats]) -> list[S
     for part in mode.slipping:
         contact = part.contact
         if contact is not None and contact.tangent is not None:
-            tangent = ConstraintSet(robot, [contact.tangent])
             normal = first[part.name] if contact.normal is not None else None
-            direction = directions[part.name]
-            slips.append(Slip(tangent, contact.friction, normal, contact.load, direction))
+            own = contact.friction, normal, contact.load, directions[part.name]
+            slips.append(Slip(contact.tangent, *own))
     return slips
 
 

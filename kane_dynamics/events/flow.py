@@ -19,15 +19,14 @@ import scipy
 
 from kane_dynamics.algorithms.contact_mode import solve_mode
 from kane_dynamics.algorithms.friction import joint_friction
-from kane_dynamics.algorithms.independent_speeds import dependent_speeds, partition_speeds
-from kane_dynamics.algorithms.projection import project
+from kane_dynamics.algorithms.independent_speeds import dependent_speeds
+from kane_dynamics.algorithms.projection import POSITION_TOLERANCE, project
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
-from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
-from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.dynamics import Dynamics, RowsFunction
 from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
-from kane_dynamics.model.robot import Robot
 from kane_dynamics.simulation.integrators import rk4
 from kane_dynamics.simulation.reference import check_not_diverged, running_away
 from kane_dynamics.typing import Floats, Indices
@@ -43,7 +42,7 @@ class Slip:
 
     Parameters
     ----------
-    tangent : ConstraintSet
+    tangent : Constraint
         The rows of its slip.
     friction : float
         mu.
@@ -56,20 +55,20 @@ class Slip:
 
     """
 
-    tangent: ConstraintSet
+    tangent: Constraint
     friction: float
     normal: int | None
     load: float
     direction: Floats
 
-    def along(self, rows: ConstraintRows, v: Floats) -> Floats:
-        """Return the row of A along the slip, shape (nv,)."""
+    def along(self, matrix: Floats, velocity: Floats, v: Floats) -> Floats:
+        """Return the row of A along the slip, shape (nv,), from the rows A v = b0 of the slip."""
         if len(self.direction) == 1:
-            return self.direction[0] * rows.matrix[0]
-        slip = rows.matrix @ v - rows.velocity
+            return np.asarray(self.direction[0] * matrix[0], dtype=float)
+        slip = matrix @ v - velocity
         speed = float(np.linalg.norm(slip))
         direction = slip / speed if speed > STILL else self.direction
-        return np.asarray(direction @ rows.matrix, dtype=float)
+        return np.asarray(direction @ matrix, dtype=float)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -125,16 +124,22 @@ class MinimalFlow:
         Rows that hold.
     slips : sequence of Slip
         Contacts that slip with friction.
+    rows : callable
+        (q, v, t) -> the rows that hold, then those of the slips.
 
     """
 
-    def __init__(self, free: Dynamics, held: ConstraintSet, slips: Sequence[Slip] = ()) -> None:
-        self._free, self._held, self._slips = free, held, tuple(slips)
-        self._dependent: Indices | None = None
-
-    @property
-    def _robot(self) -> Robot:
-        return self._free.robot
+    def __init__(
+        self,
+        free: Dynamics,
+        held: ConstraintSet,
+        slips: Sequence[Slip],
+        rows: RowsFunction,
+    ) -> None:
+        self._free, self._held, self._slips, self._rows = free, held, tuple(slips), rows
+        self._count = len(held.labels)
+        self._taken = self._dependent = np.zeros(0, dtype=np.intp)
+        self._chosen = False
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -144,14 +149,18 @@ class MinimalFlow:
     @property
     def independent(self) -> tuple[str, ...]:
         """Return the names of the speeds that are integrated."""
-        dependent = () if self._dependent is None else self._dependent.tolist()
-        names = self._robot.velocity_names
+        dependent = set(self._dependent.tolist())
+        names = self._free.robot.velocity_names
         return tuple(name for k, name in enumerate(names) if k not in dependent)
 
     def choose_speeds(self, q: Floats, v: Floats, t: float) -> None:
         """Choose the independent speeds, or keep them, for the steps from a state on."""
-        taken = self._selection(cholesky_factor(self._free.mass_matrix(q)), q, v, t).independent
-        self._dependent = dependent_speeds(taken.matrix, self._dependent)
+        selection = self._selection(
+            cholesky_factor(self._free.mass_matrix(q)), self._rows(q, v, t)
+        )
+        before = self._dependent if self._chosen else None
+        self._taken, self._chosen = selection.taken, True
+        self._dependent = dependent_speeds(selection.independent.matrix, before)
 
     def advance(
         self, q: Floats, v: Floats, tau: Floats, t: float, h: float
@@ -161,32 +170,19 @@ class MinimalFlow:
             self.choose_speeds(q, v, t)
         q_end, v_end = rk4(self, q, v, tau, t, h)
         check_not_diverged(q_end, v_end, t + h)
-        if not self._held:
-            return q_end, v_end
         with running_away(v_end, t + h):
-            v_end = self._embedded(q_end, v_end, t + h)
-            if any(x is not None for x in self._held.rows(q_end, v_end, t + h).positions):
-                return project(self._robot, self._held, q_end, v_end, t + h)
+            rows = self._rows(q_end, v_end, t + h)
+            v_end = self._embedded(rows, v_end)
+            gaps = [abs(phi) for phi in rows.positions[: self._count] if phi is not None]
+            if max(gaps, default=0.0) > POSITION_TOLERANCE:
+                return project(self._free.robot, self._held, q_end, v_end, t + h)
         return q_end, v_end
 
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> FlowMotion:
         """Return accelerations and forces."""
-        factor = cholesky_factor(self._free.mass_matrix(q))
-        force = tau - self._free.bias_force(q, v) - joint_friction(self._robot, v.tolist())
-        if not self._held and not self._slips:
-            return FlowMotion(scipy.linalg.cho_solve((factor, True), force), np.zeros(0))
-        selection = self._selection(factor, q, v, t)
-        rows, taken = selection.rows, selection.taken
-        pushes = rows.matrix.copy()
-        for slip in self._slips:
-            rubbing = slip.friction * slip.along(slip.tangent.rows(q, v, t), v)
-            if slip.normal is None:
-                force = force - slip.load * rubbing
-            else:
-                pushes[slip.normal] -= rubbing
-        free = scipy.linalg.cho_solve((factor, True), force)
-        right_side = rows.acceleration[taken]
-        found, forces = solve_mode(factor, free, rows.matrix[taken], pushes[taken], right_side)
+        factor, rows = cholesky_factor(self._free.mass_matrix(q)), self._rows(q, v, t)
+        selection = self._selection(factor, rows)
+        found, forces = self._solved(factor, rows, selection.taken, q, v, tau)
         selection.check_accelerations(found)
         return FlowMotion(found, selection.shared(forces))
 
@@ -198,26 +194,51 @@ class MinimalFlow:
         """Return dq/dt and vdot at the speeds that the independent ones give."""
         check_not_diverged(q, v, t)
         with running_away(v, t):
-            speeds = self._embedded(q, v, t)
-            rates = coordinate_rates(self._robot, q, speeds)
-            return rates, self.motion(q, speeds, tau, t).acceleration
+            speeds = self._embedded(self._rows(q, v, t), v)
+            factor, rows = cholesky_factor(self._free.mass_matrix(q)), self._rows(q, speeds, t)
+            found, _ = self._solved(factor, rows, self._taken, q, speeds, tau)
+            return coordinate_rates(self._free.robot, q, speeds), found
 
     def retract(self, q: Floats, v: Floats, h: float) -> Floats:
         """Return q (+) v h, shape (nq,)."""
-        return integrate_coordinates(self._robot, q, v, h)
+        return integrate_coordinates(self._free.robot, q, v, h)
 
-    def _embedded(self, q: Floats, v: Floats, t: float) -> Floats:
-        """Return v with v_D = D v_I + E."""
-        if not self._held:
+    def _solved(
+        self,
+        factor: Floats,
+        rows: ConstraintRows,
+        taken: Indices,
+        q: Floats,
+        v: Floats,
+        tau: Floats,
+    ) -> tuple[Floats, Floats]:
+        """Return accelerations, and the forces of the rows that are taken."""
+        force = tau - self._free.bias_force(q, v) - joint_friction(self._free.robot, v.tolist())
+        pushes, first = rows.matrix[: self._count].copy(), self._count
+        for slip in self._slips:
+            last = first + len(slip.direction)
+            along = slip.along(rows.matrix[first:last], rows.velocity[first:last], v)
+            if slip.normal is None:
+                force = force - slip.load * slip.friction * along
+            else:
+                pushes[slip.normal] -= slip.friction * along
+            first = last
+        free = scipy.linalg.cho_solve((factor, True), force)
+        A = rows.matrix[taken]
+        return solve_mode(factor, free, A, pushes[taken], rows.acceleration[taken])
+
+    def _embedded(self, rows: ConstraintRows, v: Floats) -> Floats:
+        """Return v with v_D = D v_I + E (Gillespie (5))."""
+        if not len(self._taken):
             return v
-        selection = self._selection(cholesky_factor(self._free.mass_matrix(q)), q, v, t)
-        parts = partition_speeds(selection.independent, self._dependent)
-        speeds = parts.basis @ v[parts.independent]
-        speeds[parts.dependent] += parts.velocity_offset
-        return np.asarray(speeds, dtype=float)
+        A, speeds = rows.matrix[self._taken], v.copy()
+        speeds[self._dependent] = 0.0
+        right_side = rows.velocity[self._taken] - A @ speeds
+        speeds[self._dependent] = np.linalg.solve(A[:, self._dependent], right_side)
+        return speeds
 
-    def _selection(self, factor: Floats, q: Floats, v: Floats, t: float) -> RowSelection:
-        return select_rows(self._held.rows(q, v, t), factor)
+    def _selection(self, factor: Floats, rows: ConstraintRows) -> RowSelection:
+        return select_rows(rows.take(range(self._count)), factor)
 
 
 class EngineFlow:

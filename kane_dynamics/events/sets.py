@@ -10,13 +10,19 @@ step, but not to the last bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from kane_dynamics.algorithms.terms import Terms
 from kane_dynamics.aside import Aside
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.dynamics import Distances, Dynamics, ReferenceDynamics, row_distances
+from kane_dynamics.dynamics import (
+    Distances,
+    Dynamics,
+    ReferenceDynamics,
+    RowsFunction,
+    row_distances,
+)
 from kane_dynamics.events.flow import EngineFlow, Flow, MinimalFlow, Slip
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.model.robot import Robot
@@ -98,6 +104,12 @@ class ConstraintSets:
         self._free, self._generic_only = dynamics, isinstance(dynamics, ReferenceDynamics)
         self._flows = Kept(lambda constraints: EngineFlow(dynamics.under(constraints)), beside)
         self._distances = Kept(dynamics.distances_of, beside)
+        self._rows = Kept(dynamics.rows_of, beside)
+        self._kept: tuple[Kept[Any], ...] = self._flows, self._distances, self._rows
+
+    def _rows_of(self, constraints: Constraints) -> RowsFunction:
+        quick = None if self._generic_only else self._rows.of(constraints)
+        return quick or ConstraintSet(self.robot, constraints).rows
 
     @property
     def robot(self) -> Robot:
@@ -112,24 +124,27 @@ class ConstraintSets:
     @property
     def pending(self) -> int:
         """Return how many sets are being made."""
-        return self._flows.pending + self._distances.pending
+        return sum(kept.pending for kept in self._kept)
 
     @property
     def done(self) -> bool:
         """Return whether one of them is done."""
-        return self._flows.done or self._distances.done
+        return any(kept.done for kept in self._kept)
 
     @property
     def refused(self) -> tuple[str, ...]:
         """Return what could not be made, and why."""
-        return (*self._flows.refused, *self._distances.refused)
+        return tuple(text for kept in self._kept for text in kept.refused)
 
     def flow(self, held: Constraints, slips: Sequence[Slip] = ()) -> Flow:
         """Return what moves the robot under some rows and slips."""
         own = None
         if not (self._generic_only or slips):
             own = self._flows.of(held) if held else EngineFlow(self._free)
-        return own or MinimalFlow(self._free, ConstraintSet(self.robot, held), slips)
+        if own is not None:
+            return own
+        rows = self._rows_of([*held, *(slip.tangent for slip in slips)])
+        return MinimalFlow(self._free, ConstraintSet(self.robot, held), slips, rows)
 
     def distances(self, constraints: Constraints) -> Distances:
         """Return a function (q, v, t) -> gaps and their rates, (2, k)."""

@@ -24,7 +24,14 @@ from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.algorithms.udwadia_kalaba import selected_rows
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.dynamics import AT_START, Distances, Dynamics, Forces, ReferenceDynamics
+from kane_dynamics.dynamics import (
+    AT_START,
+    Distances,
+    Dynamics,
+    Forces,
+    ReferenceDynamics,
+    RowsFunction,
+)
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.balance_graphs import (
     consistent_acceleration,
@@ -32,6 +39,7 @@ from kane_dynamics.kernels.balance_graphs import (
     constrained_effort,
 )
 from kane_dynamics.kernels.build import STEPS, Build, build_under, step_name
+from kane_dynamics.kernels.compiled_rows import CompiledRows
 from kane_dynamics.kernels.derivatives import Derivatives, of_forward_dynamics, of_inverse_dynamics
 from kane_dynamics.kernels.engine import CompiledEngine
 from kane_dynamics.kernels.kernel import Kernel
@@ -40,6 +48,7 @@ from kane_dynamics.kernels.method_terms import CompiledTerms
 from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.kernels.recording import EffortLaw
 from kane_dynamics.kernels.selection import RowPlan, row_plan
+from kane_dynamics.kernels.trace import Tracer
 from kane_dynamics.model.arguments import as_times
 from kane_dynamics.model.checks import as_choice, as_mapping, as_number, as_vector, index_of
 from kane_dynamics.model.state import checked_coordinates
@@ -85,7 +94,7 @@ class CompiledRobot(Dynamics):
         self._reference = self._kernels.reference
         self._terms = CompiledTerms(self, self._kernels)
         self._engines: dict[tuple[str, bool, int], CompiledEngine] = {}
-        self._rows: ConstraintRows | None = None
+        self._rows: CompiledRows | None = None
         self._all = np.ones(len(TERMS))
         self._balances: dict[Any, Callable[..., Floats]] = {}
         self._ones, self._start, self._nv = np.ones(self.robot.nv), np.zeros(1), self.robot.nv
@@ -188,6 +197,11 @@ class CompiledRobot(Dynamics):
         shared = self._plan.repeated or not self._plan.certain
         return None if shared else self._kernels.find('multipliers')
 
+    def rows_of(self, constraints: Sequence[Constraint]) -> RowsFunction:
+        others = ConstraintSet.of(self.robot, constraints)
+        kernel = self._kernels.rows_of(Tracer.constraint_rows, others) if others else None
+        return others.rows if kernel is None else CompiledRows(kernel, others)
+
     def under(self, constraints: Sequence[Constraint]) -> Dynamics:
         others = ConstraintSet.of(self.robot, constraints)
         plan = row_plan(others)
@@ -198,7 +212,7 @@ class CompiledRobot(Dynamics):
 
     def distances_of(self, constraints: Sequence[Constraint]) -> Distances:
         others = ConstraintSet.of(self.robot, constraints)
-        kernel = self._kernels.distances(others) if others else None
+        kernel = self._kernels.rows_of(Tracer.distances, others) if others else None
         if kernel is None:
             return self._reference.distances_of(others)
         call = kernel.call
@@ -243,14 +257,9 @@ class CompiledRobot(Dynamics):
     def constraint_rows(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
         if 'constraint_rows' not in self._kernels:
             return self._reference.constraint_rows(q, v, time)
-        A, b0, b, phi = self._kernels['constraint_rows'].outputs(
-            q, v, [as_number('time [s]', time)]
-        )
-        if self._rows is None:  # what does not depend on the state: labels, kinds, owners
-            self._rows = self._reference.constraint_rows(q, v, time)
-        known = zip(self._rows.positions, phi.tolist(), strict=True)
-        positions = tuple(None if there is None else x for there, x in known)
-        return replace(self._rows, matrix=A, velocity=b0, acceleration=b, positions=positions)
+        if self._rows is None:
+            self._rows = CompiledRows(self._kernels['constraint_rows'], self.constraints)
+        return self._rows(q, v, time)
 
     def consistent_velocity(
         self,

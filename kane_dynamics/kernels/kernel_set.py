@@ -139,12 +139,14 @@ class KernelSet:
             self._kernels[name] = self._loaded(name, build_one(self._build.recipe, graph))
         return self._kernels.get(name)
 
-    def distances(self, constraints: ConstraintSet) -> Kernel | None:
-        """Return the kernel of distances to other constraints; None for robots too large."""
+    def rows_of(
+        self, graph: Callable[[Tracer], KernelSpec], constraints: ConstraintSet
+    ) -> Kernel | None:
+        """Return a kernel of other rows than the robot's own; None for robots too large."""
         if too_large(self.reference.robot):
             return None
         recipe = replace(self._build.recipe, constraints=constraints, plan=RowPlan())
-        return self._loaded('distances', build_one(recipe, Tracer.distances))
+        return self._loaded(graph.__name__, build_one(recipe, graph))
 
     def of_speeds(
         self, graph: Callable[..., KernelSpec], **names: Sequence[str] | None

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Constraint rows at a state, by machine code."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from numpy.typing import ArrayLike
+
+from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.kernels.kernel import Kernel
+from kane_dynamics.model.checks import as_number
+from kane_dynamics.model.state import checked_coordinates, checked_speeds
+
+
+class CompiledRows:
+    """
+    The rows of a set of constraints.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Of `Tracer.constraint_rows`.
+    constraints : ConstraintSet
+        The set.
+
+    """
+
+    def __init__(self, kernel: Kernel, constraints: ConstraintSet) -> None:
+        self._kernel, self._constraints = kernel, constraints
+        self._known: ConstraintRows | None = None
+
+    def __call__(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
+        """Return all rows A v = b0, A vdot = b, of one state."""
+        A, b0, b, phi = self._kernel.outputs(q, v, [as_number('time [s]', time)])
+        if self._known is None:  # what does not depend on the state: labels, kinds, owners
+            robot = self._constraints.robot
+            state = checked_coordinates(robot, q), checked_speeds(robot, v)
+            self._known = self._constraints.rows(*state, time)
+        both = zip(self._known.positions, phi.tolist(), strict=True)
+        positions = tuple(None if there is None else x for there, x in both)
+        return replace(self._known, matrix=A, velocity=b0, acceleration=b, positions=positions)
