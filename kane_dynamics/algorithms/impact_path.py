@@ -26,6 +26,9 @@ from kane_dynamics.typing import Floats
 POISSON, ENERGETIC = 'poisson', 'energetic'
 # Slip, relative to all speeds, at which it has stopped: the rest of its way is as short.
 _STOPPED = 1e-14
+# Of the response of the normal speed to its impulse: a contact that sticks moves no more, where
+# it moves along a line. Normal speed and slip stop together then, but for roundoff.
+_HELD = 1e-10
 _ACCURATE = 1e-13  # of solve_ivp, relative
 _LONGEST = 1e12  # of the integration variable; slip has stopped or the impact ended long before
 
@@ -40,14 +43,10 @@ class _Walk:
     law: str
     p: Floats  # impulse
     u: Floats  # speeds
+    scale: float  # size of the speeds before
     work: float = 0.0  # of the normal impulse
     turned: float = -1.0  # normal impulse at the end of compression
     spent: float = 0.0  # work until then
-
-    @property
-    def size(self) -> float:
-        """Return the size of speeds."""
-        return float(np.abs(self.u).max())
 
     def left(self) -> tuple[float, float]:
         """Return the normal impulse (Poisson) or work (Stronge) until the end, the other inf."""
@@ -84,10 +83,11 @@ def impact_path(
         If it does not end.
 
     """
-    walk = _Walk(response, friction, restitution, law, np.zeros(len(u)), u.copy())
+    scale = float(np.abs(u).max())
+    walk = _Walk(response, friction, restitution, law, np.zeros(len(u)), u.copy(), scale)
     if walk.response[0, 0] <= 0.0 or (walk.u[0] >= 0.0 and not _is_drawn_in(walk)):
         return walk.p
-    stopped = _STOPPED * walk.size
+    stopped = _STOPPED * walk.scale
     if friction > 0.0 and np.linalg.norm(walk.u[1:]) > stopped:
         along = _sliding(walk)
         ended = _curved(walk, stopped) if _turns(walk, along) else _straight(walk, along)
@@ -101,8 +101,8 @@ def impact_path(
 
 def _is_drawn_in(walk: _Walk) -> bool:
     """Return whether friction draws a contact in that does not come nearer."""
-    slips = walk.friction > 0.0 and np.linalg.norm(walk.u[1:]) > _STOPPED * walk.size
-    if walk.u[0] > _STOPPED * walk.size or not slips:
+    slips = walk.friction > 0.0 and np.linalg.norm(walk.u[1:]) > _STOPPED * walk.scale
+    if walk.u[0] > _STOPPED * walk.scale or not slips:
         return False
     return float(walk.response[0] @ _sliding(walk)) < 0.0
 
@@ -172,11 +172,16 @@ def _straight(walk: _Walk, along: Floats) -> bool:
 def _to_end(walk: _Walk, rate: float) -> float:
     """Return the normal impulse until compression, or the impact, ends at a rate of u_n."""
     u = float(walk.u[0])
+    held = abs(rate) <= _HELD * walk.response[0, 0]
     if walk.turned < 0.0:
-        return -u / rate if rate > 0.0 else np.inf
+        if held and abs(u) <= _HELD * walk.scale:
+            return 0.0
+        return -u / rate if rate > 0.0 and not held else np.inf
     impulse, work = walk.left()
     if np.isfinite(impulse):
         return max(impulse, 0.0)
+    if held:
+        return 0.0
     root = u * u + 2.0 * rate * max(work, 0.0)
     return 2.0 * max(work, 0.0) / (u + np.sqrt(root)) if root > 0.0 else 0.0
 
@@ -224,7 +229,7 @@ def _curved(walk: _Walk, stopped: float) -> bool:
             'DOP853',
             events=events,
             rtol=_ACCURATE,
-            atol=_ACCURATE * walk.size,
+            atol=_ACCURATE * walk.scale,
         )
         y = found.y[:, -1]
         walk.p, walk.work = base + y[2:5], float(y[6])

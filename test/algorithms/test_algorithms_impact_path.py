@@ -128,6 +128,23 @@ def test_what_cannot_stick_slips_the_way_it_is_pushed():
     assert_allclose(p[1:] / p[0], -0.5 * slip / np.linalg.norm(slip), rtol=EXACT)
 
 
+@pytest.mark.parametrize('turn', [0.0, 0.7])
+def test_a_contact_that_moves_along_a_line(turn):
+    """The end of a lever: slip and approach stop together; it jams, or slips back."""
+    g = np.array([0.6, 0.8 * np.cos(turn), 0.8 * np.sin(turn)])
+    W, u = np.outer(g, g), -2.0 * g
+    for law in LAWS:
+        for e in (0.0, 0.5):
+            jams, back = (impact_path(W, u, mu, e, law) for mu in (0.76, 0.74))
+            assert_allclose(u + W @ jams, 0.0, rtol=0, atol=1e-12)
+            speed = (u + W @ back) @ g
+            assert (speed > 1e-3) == (e > 0.0)
+            assert speed < 2.0 * e + 1e-12
+    # Poisson: 2 / (0.6 + 0.8 mu) stops it, e times that drives it back by 0.6 - 0.8 mu
+    back = impact_path(W, u, 0.3, 0.5, 'poisson')
+    assert (u + W @ back) @ g == pytest.approx(0.5 * 2.0 * 0.36 / 0.84, rel=EXACT)
+
+
 def test_what_is_no_impact():
     W, u, mu, e = case(1, 1)
     for up in (0.0, 1.0):
