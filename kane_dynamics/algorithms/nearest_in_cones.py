@@ -6,7 +6,7 @@ The point nearest to a free one under bounds and second-order cones.
    |T_k x + t_k| \le n_k^T x + s_k
 
 Without cones it is the exact active set method of `least_distance`. With cones the interior point
-method of Clarabel (Goulart and Chen, 2024) finds which bounds and cones hold x back, and Newton's
+method of `cone_program` finds which bounds and cones hold x back, and Newton's
 method solves the conditions of these to roundoff:
 
 .. math:: M (x - x_f) = C_a^T \mu - \textstyle\sum_k \nu_k \nabla g_k, \quad
@@ -17,15 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import scipy
 
+from kane_dynamics.algorithms.cone_program import ConeSolution, cone_program
 from kane_dynamics.algorithms.least_distance import nearest_above
-from kane_dynamics.exceptions import MissingPackageError, NotSolvedError
+from kane_dynamics.exceptions import NotSolvedError
 from kane_dynamics.typing import Floats, Indices
 
 _PASSES = 8  # of Newton's method, which doubles eight digits to sixteen in one or two
@@ -172,20 +171,19 @@ class _Problem:
 
     def solved(self) -> tuple[Floats, float, Indices]:
         """Return y, the residual of its conditions, and what contradicts each other."""
-        solution, status = self._interior()
-        y, none = np.array(solution.x), np.zeros(0, dtype=np.intp)
-        if 'Infeasible' in status:
-            return np.full(len(y), np.nan), np.inf, self._conflict()
-        if 'Solved' not in status:
-            return y, np.inf, none
-        return *self._polished(y, self._by_condition(np.array(solution.z))), none
+        found, none = self._interior(), np.zeros(0, dtype=np.intp)
+        if found.infeasible:
+            return np.full(len(found.x), np.nan), np.inf, self._conflict()
+        if not found.solved:
+            return found.x, np.inf, none
+        return *self._polished(found.x, self._by_condition(found.dual)), none
 
     def _conflict(self) -> Indices:
         """Return conditions that contradict each other, and no more than needed for that."""
         against = list(range(len(self.gaps) + len(self.cones)))
         for k in tuple(against):
             fewer = [j for j in against if j != k]
-            if fewer and 'Infeasible' in self._only(fewer)._interior()[1]:
+            if fewer and self._only(fewer)._interior().infeasible:
                 against = fewer
         return np.array(against, dtype=np.intp)
 
@@ -194,27 +192,18 @@ class _Problem:
         cones = tuple(self.cones[k - len(self.gaps)] for k in chosen if k >= len(self.gaps))
         return _Problem(self.bounds[bounds], self.gaps[bounds], cones)
 
-    def _interior(self) -> tuple[Any, str]:
-        """Return the solution of Clarabel, and how it ended."""
-        clarabel = cone_solver()
+    def _interior(self) -> ConeSolution:
+        """Return the solution of the interior point method."""
         count = self.bounds.shape[1]
         rows = [-self.bounds, *(-np.vstack([cone.normal, cone.tangent]) for cone in self.cones)]
         sides = [-self.gaps, *(np.r_[cone.size, cone.offset] for cone in self.cones)]
-        kinds = [clarabel.NonnegativeConeT(len(self.gaps))] if len(self.gaps) else []
-        kinds += [clarabel.SecondOrderConeT(1 + len(cone.offset)) for cone in self.cones]
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _INTERIOR
-        solver = clarabel.DefaultSolver(
-            scipy.sparse.eye(count, format='csc'),
-            np.zeros(count),
-            scipy.sparse.csc_matrix(np.vstack(rows)),
-            np.concatenate(sides),
-            kinds,
-            settings,
+        return cone_program(
+            'a friction cone with two tangential rows',
+            (np.eye(count), np.zeros(count)),
+            (np.vstack(rows), np.concatenate(sides)),
+            (len(self.gaps), [1 + len(cone.offset) for cone in self.cones], 0),
+            _INTERIOR,
         )
-        solution = solver.solve()
-        return solution, str(solution.status)
 
     def _by_condition(self, dual: Floats) -> list[Floats]:
         """Return the multipliers of each bound, then of each cone."""
@@ -282,23 +271,3 @@ class _Edge:
         # of bounds that repeat each other, the multipliers of least norm
         found = np.linalg.lstsq(matrix, -np.r_[y, values], rcond=None)[0][: len(y) + len(pushes)]
         return found[: len(y)], found[len(y) :]
-
-
-def cone_solver() -> Any:
-    """
-    Return the package Clarabel.
-
-    Raises
-    ------
-    MissingPackageError
-        If it is not installed; the message says how.
-
-    """
-    try:
-        return import_module('clarabel')
-    except ImportError as error:
-        raise MissingPackageError(
-            'a friction cone with two tangential rows',
-            'Clarabel',
-            "pip install 'kane_dynamics[cones]'",
-        ) from error

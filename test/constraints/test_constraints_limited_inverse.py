@@ -168,9 +168,11 @@ def test_a_turn_that_no_effort_makes_slower():
     q, rest = np.zeros(robot.nq), np.zeros(robot.nv)
     rows, known = [drive, turn], ['base_x', 'base_yaw']
     v = kd.consistent_velocity(robot, q, [1.5, 0.0, 0.8, 0.0, 0.0], rows, known)
-    a = kd.consistent_acceleration(robot, q, v, rest, rows, known)
+    ahead = np.r_[1.0, rest[1:]]
+    a = kd.consistent_acceleration(robot, q, v, ahead, rows, known)
     side, state = drive.labels[0], (robot, q, v, a, rows, ['left', 'right'])
-    needed = abs(kd.limited_inverse_dynamics(*state).multipliers[0])
+    free = kd.limited_inverse_dynamics(*state).multipliers
+    needed = abs(free[0])
     assert needed > 1.0
     gripping, slipping = (kd.FrictionCone([side], 1.0, part * needed) for part in (1.1, 0.7))
     kd.limited_inverse_dynamics(*state, cones=[gripping])
@@ -178,6 +180,12 @@ def test_a_turn_that_no_effort_makes_slower():
         kd.limited_inverse_dynamics(*state, cones=[slipping], deviation=np.ones(robot.nv))
     assert caught.value.names == (side,)
     assert caught.value.residual == pytest.approx(0.3 * needed, rel=1e-6)
+    weak = kd.FrictionCone(drive.labels[1:2], 1.0, 0.1)  # with less speed it would do
+    with pytest.raises(UnreachableAccelerationError, match='gives any acceleration') as caught:
+        kd.limited_inverse_dynamics(*state, cones=[slipping, weak], deviation=np.ones(robot.nv))
+    assert caught.value.names == (side,)
+    assert abs(free[1]) - 0.1 > 0.3 * needed
+    assert caught.value.residual == pytest.approx(abs(free[1]) - 0.1, rel=1e-6)
 
 
 @pytest.mark.parametrize('seed', range(20))

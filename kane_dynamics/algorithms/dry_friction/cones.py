@@ -14,14 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from importlib import import_module
-from typing import Any
 
 import numpy as np
-import scipy
 
+from kane_dynamics.algorithms.cone_program import cone_program
 from kane_dynamics.algorithms.dry_friction.problem import FrictionProblem
-from kane_dynamics.exceptions import MissingPackageError
 from kane_dynamics.typing import Floats
 
 MOST_PROBLEMS = 25
@@ -38,12 +35,6 @@ def cone_guesses(problem: FrictionProblem) -> Iterator[Floats]:
         If clarabel is not installed.
 
     """
-    try:
-        clarabel = import_module('clarabel')
-    except ImportError as error:
-        raise MissingPackageError(
-            'dry friction of these contacts', 'clarabel', "pip install 'kane_dynamics[cones]'"
-        ) from error
     k = problem.count
     sliding = (problem.rows - problem.pushes)[:k]  # friction whose direction is given
     # without friction first: with the shift of its slip, the next problem has a solution
@@ -51,42 +42,35 @@ def cone_guesses(problem: FrictionProblem) -> Iterator[Floats]:
     for _ in range(MOST_PROBLEMS):
         slope = problem.free - problem.rows @ (sliding.T @ p[:k])
         slope[:k] += asked.friction * problem.lengths(problem.speeds(p)[k:])
-        solution = _solve_cones(clarabel, asked, slope)
+        solution = _solve_cones(asked, slope)
         if solution is None:
             return
         p, asked = solution, problem
         yield p
 
 
-def _solve_cones(clarabel: Any, problem: FrictionProblem, slope: Floats) -> Floats | None:
+def _solve_cones(problem: FrictionProblem, slope: Floats) -> Floats | None:
     """Return the forces of least 1/2 |R' p|^2 + slope' p in the cones; None without a solution."""
     k, n, r = problem.count, len(problem.free), problem.rows.shape[1]
     blocks = [np.hstack([-np.eye(n)[:k], np.zeros((k, r))])]
-    cones: list[Any] = [clarabel.NonnegativeConeT(k)]
+    sizes = []
     for i in range(k):
         mine = k + np.flatnonzero(problem.owner == i)
         cone = np.zeros((1 + len(mine), n + r))
         cone[0, i] = -problem.friction[i]
         cone[1 + np.arange(len(mine)), mine] = -1.0
         blocks.append(cone)
-        cones.append(clarabel.SecondOrderConeT(1 + len(mine)))
+        sizes.append(1 + len(mine))
     blocks.append(np.hstack([problem.rows.T, -np.eye(r)]))
-    cones.append(clarabel.ZeroConeT(r))
     matrix = np.vstack(blocks)
     right = np.zeros(len(matrix))
     right[:k] = -problem.load
     weights = np.diag(np.concatenate([np.zeros(n), np.ones(r)]))
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.tol_feas = settings.tol_gap_abs = settings.tol_gap_rel = _ACCURATE
-    solver = clarabel.DefaultSolver(
-        scipy.sparse.csc_matrix(weights),
-        np.concatenate([slope, np.zeros(r)]),
-        scipy.sparse.csc_matrix(matrix),
-        right,
-        cones,
-        settings,
+    found = cone_program(
+        'dry friction of these contacts',
+        (weights, np.concatenate([slope, np.zeros(r)])),
+        (matrix, right),
+        (k, sizes, r),
+        _ACCURATE,
     )
-    found = solver.solve()
-    status = str(found.status)
-    return np.array(found.x[:n]) if 'Solved' in status else None
+    return found.x[:n] if found.solved else None
