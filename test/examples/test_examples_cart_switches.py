@@ -194,17 +194,19 @@ def test_a_hundred_switches(engine, longest):
     assert len(simulation.events) == 100
 
 
-def there_and_back(q, t):
-    """Return a rate that turns the caster to where a choice is given up, then back and forth."""
-    return 3.0 / (1.0 + np.exp(25.0 * (t - 0.397))) + 1.5 * np.cos(30.0 * t)
+def there_and_back(angle):
+    """Return a rate that turns the caster from 0.2 rad to an angle, then back and forth there."""
+    when = (angle - 0.2) / 3.0
+    return lambda q, t: 3.0 / (1.0 + np.exp(25.0 * (t - when))) + 1.5 * np.cos(30.0 * t)
 
 
 @pytest.mark.claim(36, 37)
-def test_independent_speeds_change_once_near_a_singular_choice():
+@pytest.mark.parametrize('place', ['choice', 'singular'])
+def test_independent_speeds_change_once_near_a_singular_choice(place):
     """u1 = 0 where cos(q4) = L3/L2; the choice is left before, and not taken up again."""
-    motor = kd.constraints.pfaffian(
-        CART.robot, lambda q, t: [0, 0, 0, 1.0], there_and_back, 'motor'
-    )
+    singular = np.arccos(CART.trail / CART.pivot)
+    rate = there_and_back({'choice': 1.135, 'singular': singular}[place])
+    motor = kd.constraints.pfaffian(CART.robot, lambda q, t: [0, 0, 0, 1.0], rate, 'motor')
     parts = {**on_wheels(), 'motor': motor}
     q = np.array([0.0, 0.0, 0.0, 0.2])
     v = CART.speeds.velocity(q, [0.3, 0.1, 1.3])
@@ -218,12 +220,11 @@ def test_independent_speeds_change_once_near_a_singular_choice():
         rates.append(simulation.motion.acceleration)
     (change,) = (k for k in range(1, 150) if chosen[k] != chosen[k - 1])
     assert (chosen[0], chosen[-1]) == (('base_x',), ('base_yaw',))
-    # it passes there, and the singular angle, many times
-    for place in (angles[change], np.arccos(CART.trail / CART.pivot)):
-        assert np.count_nonzero(np.diff(np.sign(np.array(angles) - place))) > 5
+    passed = angles[change] if place == 'choice' else singular
+    assert np.count_nonzero(np.diff(np.sign(np.array(angles) - passed))) > 5
     # no jump: every change of the speeds is the integral of what accelerates them
     times = 0.01 * np.arange(1, 151)
     slope = CubicSpline(times, rates)
     steps = [slope.integrate(t - 0.01, t) for t in times[1:]]
-    # 1e-5 of rk4 and splines, times the condition of 30 at which the choice is given up
+    # 1e-5 of rk4 and splines, times the condition at which the choice is given up
     assert_allclose(np.diff(speeds, axis=0), steps, rtol=0, atol=3e-4)
