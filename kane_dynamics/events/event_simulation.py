@@ -190,6 +190,11 @@ class EventSimulation:
         return self._stage.flow.independent
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return which sets of constraints have no machine code, and why."""
+        return self._sets.refused
+
+    @property
     def motion(self) -> FlowMotion:
         """Return accelerations and forces at this state under the last efforts."""
         return self._stage.flow.motion(self.q, self.v, self._efforts, self.time)

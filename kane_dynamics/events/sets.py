@@ -61,20 +61,27 @@ class Kept(Generic[T]):
         key = tuple(map(id, constraints))
         if key in self._made:
             return self._made[key][1]
+        if not self._beside:
+            return self._keep(key, constraints, lambda: self._make(constraints))
         if key not in self._at_work:
-            work = Aside(lambda: self._make(constraints))
-            self._at_work[key] = constraints, work
+            self._at_work[key] = constraints, Aside(lambda: self._make(constraints))
         work = self._at_work[key][1]
-        if self._beside and not work.done():
+        if not work.done():
             return None
         del self._at_work[key]
+        return self._keep(key, constraints, work.result)
+
+    def _keep(
+        self, key: tuple[int, ...], constraints: Constraints, made: Callable[[], T]
+    ) -> T | None:
+        found = None
         try:
-            self._made[key] = constraints, work.result()
+            found = made()
         except KaneDynamicsError as error:
-            self._made[key] = constraints, None
             labels = [label for one in constraints for label in one.labels]
             self.refused.append(f'{labels} stay on the generic path: {error}')
-        return self._made[key][1]
+        self._made[key] = constraints, found
+        return found
 
     @property
     def pending(self) -> int:
