@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kane_dynamics.algorithms.impact import LAWS
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.dry_friction import Contact
@@ -52,7 +53,6 @@ from kane_dynamics.typing import Floats
 MOST_EVENTS = 1000  # in a step; then nothing rebounds any more
 _MOST_PIECES = 2 * MOST_EVENTS  # of a step
 _ON_CONSTRAINT = 1e-6  # [m or rad] that a constraint may be violated by when it is imposed
-LAWS = ('newton', 'poisson', 'energetic')
 
 
 class EventSimulation:

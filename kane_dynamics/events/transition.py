@@ -16,7 +16,7 @@ import numpy as np
 
 from kane_dynamics.algorithms.contact_motion import ContactMotion, frictional_motion
 from kane_dynamics.algorithms.friction import joint_friction
-from kane_dynamics.algorithms.impact import resolve_impact
+from kane_dynamics.algorithms.impact import NEWTON, resolve_impact
 from kane_dynamics.algorithms.projection import projected
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.closed_contacts import ClosedContacts
@@ -25,6 +25,7 @@ from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.events.instant import State
 from kane_dynamics.events.parts import HOLDS, OPEN, SLIPS, STICKS, Mode, Part
 from kane_dynamics.events.watch import GAP, GRIP, PUSH, Guard
+from kane_dynamics.exceptions import ContactError
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.typing import Floats
 
@@ -118,14 +119,32 @@ def transition(
     InconsistentConstraintsError
         If constraints contradict each other.
     ContactError
-        If no motion obeys the law of dry friction.
+        If no motion obeys the law of dry friction, also after an impact without collision.
 
     """
+    try:
+        return _transition(setting, parts, state, efforts, failing, rebound)
+    except ContactError:
+        if setting.law == NEWTON:  # it knows no impact but of what approaches
+            raise
+        return _transition(setting, parts, state, efforts, failing, rebound, jams=True)
+
+
+def _transition(
+    setting: Setting,
+    parts: Mapping[str, Part],
+    state: State,
+    efforts: Floats,
+    failing: Sequence[Guard],
+    rebound: bool,
+    jams: bool = False,
+) -> Transition:
+    """Return what `transition` does; where contacts jam, impulses come before forces."""
     robot, q, t = setting.dynamics.robot, state.q, state.t
     mass = setting.dynamics.mass_matrix(q)
     held = ConstraintSet(robot, [part.held for part in parts.values() if part.held is not None])
     touching = [part for part in parts.values() if _touches(robot, part, state)]
-    v, struck, settled = _after_impact(setting, mass, held, touching, state, rebound)
+    v, struck, settled = _after_impact(setting, mass, held, touching, state, rebound, jams)
     returning = {guard.part.name for guard in failing if guard.kind == GAP} - {*struck}
     closed = [
         part
@@ -154,6 +173,7 @@ def _after_impact(
     touching: Sequence[Part],
     state: State,
     rebound: bool,
+    jams: bool,
 ) -> tuple[Floats, tuple[str, ...], tuple[str, ...]]:
     """Return the speeds after contacts struck, those that did, and those that settled."""
     (q, v, t), robot = state, setting.dynamics.robot
@@ -164,16 +184,19 @@ def _after_impact(
     rows = held.rows(q, v, t)
     approach = contacts.normal.velocity - contacts.normal.matrix @ v
     moved = rows.matrix @ v - rows.velocity
-    if approach.max(initial=0.0) <= AT_REST and np.abs(moved).max(initial=0.0) <= AT_REST:
+    strikes = max(approach.max(initial=0.0), np.abs(moved).max(initial=0.0)) > AT_REST
+    if not (strikes or jams):
         return v, (), ()
     rebounds = (approach > setting.rest_speed) & rebound
     settling = (approach > AT_REST) & ~rebounds & (contacts.restitution > 0.0)
     contacts = replace(contacts, restitution=np.where(rebounds, contacts.restitution, 0.0))
-    after = resolve_impact(mass, v, rows, contacts, setting.law).velocity
-    names = [part.name for part in pressed]
+    found = resolve_impact(mass, v, rows, contacts, setting.law)
+    names, struck = [part.name for part in pressed], approach > AT_REST
+    if jams:
+        struck |= found.pushes > 0.0
     return (
-        after,
-        tuple(name for name, speed in zip(names, approach, strict=True) if speed > AT_REST),
+        found.velocity,
+        tuple(name for name, one in zip(names, struck, strict=True) if one),
         tuple(name for name, stays in zip(names, settling, strict=True) if stays),
     )
 

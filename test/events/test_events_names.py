@@ -137,8 +137,8 @@ def test_a_step_without_an_end_of_events(monkeypatch):
     assert times[0] == times[1]
 
 
-def test_paradox_of_painleve():
-    """A rod that slides ahead of its friction has no motion; its support stays."""
+def painleve(law):
+    """Return a rod that slides ahead of so much friction that it has no motion but a support."""
     half, theta, mu = 0.5, np.arctan(2.0), 1.6
     tensor = (0, 0, half**2 / 3)
     body = kd.Body('rod', '', kd.Joint('base', kd.Planar()), inertia=inertia(1, (0, 0, 0), tensor))
@@ -152,11 +152,27 @@ def test_paradox_of_painleve():
     support = c.pfaffian(robot, lambda q, t: [0.0, 0.0, 1.0], label='support')
     place = [half * np.cos(theta), half * np.sin(theta), theta]
     parts = {'ground': ground, 'support': support}
-    simulation = kd.EventSimulation(robot, parts, place, [-1.0, 0.0, 0.0])
+    return kd.EventSimulation(robot, parts, place, [-1.0, 0.0, 0.0], law=law)
+
+
+@pytest.mark.claim(38)
+@pytest.mark.parametrize('law', ['poisson', 'energetic'])
+def test_paradox_of_painleve(law):
+    simulation = painleve(law)
     assert simulation.states == {'ground': 'slips', 'support': 'holds'}
     assert_allclose(simulation.forces['rod/contact'], 9.81)
+    event = simulation.remove('support')  # an impact without collision
+    assert dict(event.states) == {'ground': 'sticks', 'support': ''}
+    assert_allclose(simulation.v, (-0.6, 0.3, 1.341640786), rtol=0, atol=1e-9)
+    assert_allclose(event.impulse[:2], (0.4, 0.3), rtol=0, atol=1e-9)
+    assert_allclose(event.energy_loss, 0.2, rtol=0, atol=1e-9)
+    simulation.step(np.zeros(3), 10)
+
+
+def test_a_law_without_such_impacts_says_so():
+    simulation = painleve('newton')
     before = everything(simulation)
-    with pytest.raises(ContactError):
+    with pytest.raises(ContactError, match='jam'):
         simulation.remove('support')
     assert everything(simulation) == before
 
