@@ -16,6 +16,7 @@ from std_srvs.srv import Empty, SetBool, Trigger
 
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.ros.command_input import CommandInput
+from kane_dynamics.ros.coupler_topics import CouplerTopics
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.event_plant import EventPlant
 from kane_dynamics.ros.lockstep import RETRY_PERIOD, Lockstep
@@ -39,7 +40,11 @@ from kane_dynamics.ros.parameters.declare import (
     read,
     read_for_joints,
 )
-from kane_dynamics.ros.parameters.nodes import INITIAL_POSITION, SimulatorParameters
+from kane_dynamics.ros.parameters.nodes import (
+    INITIAL_POSITION,
+    CouplerParameters,
+    SimulatorParameters,
+)
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.ros.runtime import run
@@ -99,6 +104,8 @@ class SimulatorNode(Node):
             lambda: self.parameters.wrench_timeout,
             self._begin_again,
         )
+        odom = self.parameters.frame_prefix + self.parameters.odom_frame_id
+        self._coupler = CouplerTopics(self, declare(self, CouplerParameters), odom)
         self.create_service(Empty, '~/reset', self._on_reset)
         self.create_service(SetBool, '~/pause', self._on_pause)
         self.create_service(Trigger, '~/step', self._on_step)
@@ -109,6 +116,7 @@ class SimulatorNode(Node):
                 'command': self._command_status,
                 'external wrench': self._outside.wrench_status,
                 'set_state': self._outside.state_status,
+                'device': self._coupler.status,
                 'constraints': self._switches.status,
                 'simulation': self._simulation_status,
             },
@@ -162,6 +170,7 @@ class SimulatorNode(Node):
         )
         self._commands = CommandInput(model, self.parameters.command_joints)
         self._outside.prepare(self.plant)
+        self._coupler.prepare(self.plant)
         self._switches.prepare(self.plant)
         self._publish()
         if first:

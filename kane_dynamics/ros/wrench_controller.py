@@ -60,9 +60,10 @@ class WrenchController:
         self.motors = model.motors
         self._dynamics, self._robot = dynamics, model.robot
         self._v = model.v_index(model.motors)
-        own = p.frame_prefix + p.frame if p.axes == 'frame' else p.odom_frame_id
+        odom = p.frame_prefix + p.odom_frame_id
+        own = p.frame_prefix + p.frame if p.axes == 'frame' else odom
         self.wrench = TargetInput(new_guard('wrench', p.wrench_timeout), own, read_wrench)
-        self.pose = TargetInput(new_guard('pose', p.pose_timeout), p.odom_frame_id, read_pose)
+        self.pose = TargetInput(new_guard('pose', p.pose_timeout), odom, read_pose)
         self.twist = TargetInput(new_guard('twist', p.twist_timeout), own, read_twist)
         self.inputs = {'wrench': self.wrench, 'pose': self.pose, 'twist': self.twist}
         self._law: WrenchControl | None = None

@@ -185,7 +185,7 @@ def test_documentation_names_every_topic_of_the_node(node):
         'kane_inverse_dynamics': (*with_efforts, 'model_host', 'diagnostics'),
         'kane_forward_dynamics': ('base_node', 'model_host', 'diagnostics'),
         'kane_wrench_control': (*with_efforts, 'model_host', 'diagnostics'),
-        'kane_simulator': ('simulator_output', 'model_host', 'diagnostics'),
+        'kane_simulator': ('simulator_output', 'coupler_topics', 'model_host', 'diagnostics'),
     }
     files = {path.stem: path for path in folder.rglob('*.py')}
     source = own + ''.join(files[name].read_text() for name in helpers[node])

@@ -303,6 +303,43 @@ class SimulatorParameters(RobotParameters):
     )
 
 
+@dataclass(frozen=True)
+class CouplerParameters:
+    """Parameters of the device at ``kane_simulator`` that somebody holds."""
+
+    link: str = fixed(
+        '', 'Link that a device pulls, see ~/device_pose; empty: no device.', name='device.link'
+    )
+    stiffness: tuple[float, ...] = fixed(
+        (0.0, 0.0, 0.0, 500.0, 500.0, 500.0),
+        'Of the spring between device and link, about and along the axes of the link.',
+        unit='N m/rad, N/m',
+        size=6,
+        name='device.stiffness',
+    )
+    damping: tuple[float, ...] = fixed(
+        (0.0, 0.0, 0.0, 5.0, 5.0, 5.0),
+        'Of the damper beside it.',
+        unit='N m s/rad, N s/m',
+        size=6,
+        name='device.damping',
+    )
+    device_damping: tuple[float, ...] = fixed(
+        SIX_ZEROS,
+        'Of the device itself, in the same axes: with the period it must be above K T/2 + |B|.',
+        unit='N m s/rad, N s/m',
+        size=6,
+        name='device.own_damping',
+    )
+    period: float = fixed(
+        0.0,
+        'From one pose of the device to the next; 0: whether it is passive is not looked at.',
+        unit='s',
+        bounds=(0.0, 1.0),
+        name='device.period',
+    )
+
+
 GAIN_P = Spec(
     'gains.<joint>.p',
     0.0,
@@ -330,7 +367,12 @@ TABLES: dict[str, tuple[Spec, ...]] = {
     'kane_inverse_dynamics': (*specs(InverseDynamicsParameters), GAIN_P, GAIN_D),
     'kane_forward_dynamics': specs(ForwardDynamicsParameters),
     'kane_wrench_control': specs(WrenchControlParameters),
-    'kane_simulator': (*specs(SimulatorParameters), INITIAL_POSITION, *CONSTRAINT_SPECS),
+    'kane_simulator': (
+        *specs(SimulatorParameters),
+        *specs(CouplerParameters),
+        INITIAL_POSITION,
+        *CONSTRAINT_SPECS,
+    ),
 }
 """Node name to all its parameters; `tables` of the documentation and of the static tests."""
 

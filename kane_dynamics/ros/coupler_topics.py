@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A device that somebody holds, at the simulator: its pose in, the wrench on it back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped, WrenchStamped
+from rclpy.node import Node
+
+import kane_dynamics as kd
+from kane_dynamics.algebra.exponential import log
+from kane_dynamics.algebra.quaternions import vec3
+from kane_dynamics.model.state import as_pose
+from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
+from kane_dynamics.ros.messages.conversions import nanoseconds
+from kane_dynamics.ros.messages.diagnostics import OK, Status, input_status
+from kane_dynamics.ros.messages.targets import read_pose
+from kane_dynamics.ros.parameters.nodes import CouplerParameters
+from kane_dynamics.ros.plant import Plant
+from kane_dynamics.ros.qos import COMMAND
+from kane_dynamics.simulation import CouplerWrenches, VirtualCoupler
+from kane_dynamics.typing import Floats
+
+LOST = 5.0  # periods without a pose after which the coupler lets go
+_NANO = 1e-9
+
+
+class DeviceInput:
+    """
+    Checks poses of the device and lets the coupler act on the plant.
+
+    Parameters
+    ----------
+    plant : Plant
+        The robot.
+    parameters : CouplerParameters
+        Link, spring and damper.
+    frame : str
+        What `header.frame_id` of the poses must be.
+
+    Raises
+    ------
+    NameNotFoundError, InvalidInputError
+        If there is no such link, it does not move, or the device has too little damping.
+
+    """
+
+    def __init__(self, plant: Plant, parameters: CouplerParameters, frame: str) -> None:
+        p, robot = parameters, plant.model.robot
+        robot.moving_body(p.link)
+        self.guard = InputGuard('device pose', float('inf'), now=lambda: 0)
+        self._plant, self._link, self._frame = plant, p.link, frame
+        checked = (p.device_damping, p.period) if p.period else (None, None)
+        self._coupler = VirtualCoupler(p.stiffness, p.damping, *checked)
+        self._period = p.period or plant.period * _NANO
+        self._before: tuple[Floats, int] | None = None
+
+    def take(self, message: Any) -> CouplerWrenches | None:
+        """
+        Check a PoseStamped and let its wrench act until the next one; return the wrenches.
+
+        Parameters
+        ----------
+        message : geometry_msgs.msg.PoseStamped
+            Its stamps, of whatever clock, give the speed of the device; without them it rests.
+
+        """
+        try:
+            given = message.header.frame_id
+            if given != self._frame:
+                reason = f"device pose: need frame_id '{self._frame}', got '{given}'"
+                raise RejectedInput('frame', reason)
+            pose = read_pose('device pose', message)
+            twist = self._twist(pose, nanoseconds(message.header.stamp))
+        except RejectedInput as rejection:
+            self.guard.reject(rejection)
+            return None
+        self.guard.note(0)
+        robot, simulation = self._plant.model.robot, self._plant.simulation
+        kinematics = kd.forward_kinematics(robot, simulation.q, simulation.v)
+        own = kinematics.pose(self._link)
+        place = np.array([*own.position(), *own.rotation.components])
+        moves = np.asarray(kinematics.jacobian(self._link)) @ simulation.v
+        wrenches = self._coupler.wrenches(place, moves, pose, twist)
+        self._plant.push(self._link, wrenches.on_frame, LOST * self._period)
+        return wrenches
+
+    def problem(self) -> str:
+        """Return '': without a device nobody pulls."""
+        return ''
+
+    def _twist(self, pose: Floats, stamp: int) -> Floats:
+        """Return (omega, v) in the axes of the device, from this pose and the one before."""
+        before, self._before = self._before, (pose, stamp)
+        if before is None or not stamp or not before[1]:
+            return np.zeros(6)
+        lapse = (stamp - before[1]) * _NANO
+        if lapse <= 0.0:
+            self._before = before
+            raise RejectedInput('order', f'device pose: stamp is {-lapse:.6f} s before the last')
+        if lapse > LOST * self._period:
+            return np.zeros(6)
+        last, now = (as_pose('device pose', x) for x in (before[0], pose))
+        step = last.conjugate() * now
+        way = step.rotation_matrix().T @ step.position()
+        return np.r_[2.0 * vec3(log(step.dual_quaternion()).primary), way] / lapse
+
+
+class CouplerTopics:
+    """
+    The topics ~/device_pose and ~/device_wrench of a simulator; none without a link.
+
+    Parameters
+    ----------
+    node : Node
+        The node.
+    parameters : CouplerParameters
+        Those of the coupler.
+    frame : str
+        Frame of poses and wrenches.
+
+    """
+
+    def __init__(self, node: Node, parameters: CouplerParameters, frame: str) -> None:
+        self._node, self._parameters, self._frame = node, parameters, frame
+        self._input: DeviceInput | None = None
+        self._message = WrenchStamped()
+        self._message.header.frame_id = frame
+        if parameters.link:
+            node.create_subscription(PoseStamped, '~/device_pose', self._on_pose, COMMAND)
+            self._wrench = node.create_publisher(WrenchStamped, '~/device_wrench', COMMAND)
+
+    def prepare(self, plant: Plant) -> None:
+        """Listen for a plant; errors as for `DeviceInput`."""
+        if self._parameters.link:
+            self._input = DeviceInput(plant, self._parameters, self._frame)
+
+    def _on_pose(self, message: PoseStamped) -> None:
+        wrenches = self._input.take(message) if self._input is not None else None
+        if wrenches is None:
+            return
+        answer, turned = self._message, message.pose.orientation
+        answer.header.stamp = message.header.stamp
+        rotation = (turned.w, turned.x, turned.y, turned.z)
+        R = kd.Pose.from_rotation_and_position(rotation, (0.0, 0.0, 0.0)).rotation_matrix()
+        tau, f = (R @ part for part in wrenches.on_device.reshape(2, 3))
+        for vector, numbers in ((answer.wrench.torque, tau), (answer.wrench.force, f)):
+            vector.x, vector.y, vector.z = numbers.tolist()
+        self._wrench.publish(answer)
+
+    def status(self) -> Status:
+        """Return the state of the device for the diagnostics."""
+        if not self._parameters.link:
+            return Status(OK, 'no device')
+        return input_status(self._input)
