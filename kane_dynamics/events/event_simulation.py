@@ -11,7 +11,6 @@ decide anew (`transition`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,18 +20,17 @@ from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.dynamics import Dynamics
-from kane_dynamics.dynamics import dynamics as reference
+from kane_dynamics.events.door import check_place, free_dynamics
 from kane_dynamics.events.event import ADDED, BREAKS, CHANGES, IMPACT, REMOVED, RESTS, Event
-from kane_dynamics.events.flow import INTEGRATOR, Flow, FlowMotion, Slip
+from kane_dynamics.events.flow import INTEGRATOR, FlowMotion
 from kane_dynamics.events.instant import ROOT_TOLERANCE, Piece, State
-from kane_dynamics.events.parts import Mode, Part, as_part, check_new_name
+from kane_dynamics.events.parts import Part, as_part, check_new_name
 from kane_dynamics.events.sets import ConstraintSets
-from kane_dynamics.events.transition import TOUCHING, Setting, Transition, transition
-from kane_dynamics.events.watch import LIMIT, Guard, Watch
+from kane_dynamics.events.stage import Stage, staged
+from kane_dynamics.events.transition import Setting, Transition, transition
+from kane_dynamics.events.watch import LIMIT, Guard
 from kane_dynamics.exceptions import (
-    ConstraintError,
     EventError,
-    InvalidInputError,
     NameNotFoundError,
 )
 from kane_dynamics.model.checks import (
@@ -43,7 +41,6 @@ from kane_dynamics.model.checks import (
     as_number,
     as_positive,
     as_vector,
-    came,
 )
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
@@ -52,7 +49,6 @@ from kane_dynamics.typing import Floats
 
 MOST_EVENTS = 1000  # in a step; then nothing rebounds any more
 _MOST_PIECES = 2 * MOST_EVENTS  # of a step
-_ON_CONSTRAINT = 1e-6  # [m or rad] that a constraint may be violated by when it is imposed
 
 
 class EventSimulation:
@@ -109,12 +105,12 @@ class EventSimulation:
         rest = as_nonnegative('rest_speed [m/s]', rest_speed)
         given = as_mapping('parts', parts or {})
         self._first = {name: as_part(robot, name, what) for name, what in given.items()}
-        self._dynamics = _free_dynamics(robot, dynamics)
+        self._dynamics = free_dynamics(robot, dynamics)
         self._sets = ConstraintSets(self._dynamics, beside)
         self._setting = Setting(self._dynamics, rest, as_choice('law', law, LAWS))
         self._origin = State(robot.neutral(), np.zeros(robot.nv), 0.0)
         self._now: State
-        self._stage: _Stage
+        self._stage: Stage
         self.reset(q, v)
         self._origin = self._now
 
@@ -137,7 +133,7 @@ class EventSimulation:
         place = np.array(checked_coordinates(robot, self._origin.q if q is None else q))
         speeds = np.array(checked_speeds(robot, self._origin.v if v is None else v))
         for part in self._first.values():
-            _check_place(robot, part, State(place, speeds, self._start))
+            check_place(robot, part, State(place, speeds, self._start))
         self._efforts, self._events = np.zeros(robot.nv), list[Event]()
         start = State(place, speeds, self._start)
         self._enter(transition(self._setting, self._first, start, self._efforts))
@@ -232,7 +228,7 @@ class EventSimulation:
         """
         check_new_name(name, self._stage.mode.parts)
         part = as_part(self.robot, name, what, limit)
-        _check_place(self.robot, part, self._now)
+        check_place(self.robot, part, self._now)
         return self._change(ADDED, name, {**self._stage.mode.parts, name: part})
 
     def remove(self, name: str) -> Event:
@@ -282,7 +278,7 @@ class EventSimulation:
             self._efforts = efforts
             try:
                 self._move(self.step_size)
-            except Exception:
+            except BaseException:
                 self._stage, self._now, self._efforts, count = before
                 del self._events[count:]
                 raise
@@ -350,98 +346,15 @@ class EventSimulation:
         mode, state = found.mode, found.state
         held = ConstraintSet(self.robot, mode.held)
         check_damping(self.robot, held, INTEGRATOR, state.q, state.t, self.step_size)
-        self._stage, self._now = self._staged(mode, found.directions), state
-
-    def _staged(self, mode: Mode, directions: Mapping[str, Floats]) -> _Stage:
-        """Return a mode with the quickest that there is to move the robot in it."""
-        flow = self._sets.flow(mode.held, _slips(mode, directions))
-        distances = self._sets.distances([distance for _, distance in mode.distances])
-        watch = Watch(self.robot, mode, flow, directions, distances)
-        return _Stage(mode, directions, flow, watch)
+        self._stage = staged(self._sets, mode, found.directions)
+        self._now = state
 
     def _take_over(self) -> None:
         """Go on with what was made of the present set meanwhile."""
         if self._sets.pending and self._sets.done:
-            self._stage = self._staged(self._stage.mode, self._stage.directions)
-
-
-def _free_dynamics(robot: Robot, given: Dynamics | None) -> Dynamics:
-    """
-    Return dynamics without constraints, of the robot.
-
-    Raises
-    ------
-    InvalidInputError
-        If they have constraints, or are those of another robot.
-
-    """
-    if given is None:
-        return reference(robot)
-    if not isinstance(given, Dynamics):
-        raise InvalidInputError(f'dynamics: need Dynamics, got {came(given)}')
-    if given.constraints:
-        raise InvalidInputError(
-            f'dynamics: need those without constraints, got {list(given.labels)}; name them as '
-            'parts of the simulation'
-        )
-    if given.robot.kinematic_key != robot.kinematic_key:
-        raise InvalidInputError(f"dynamics: need those of '{robot.name}', got another robot's")
-    return given
+            self._stage = staged(self._sets, self._stage.mode, self._stage.directions)
 
 
 def _read_only(x: Floats) -> Floats:
     x.setflags(write=False)
     return x
-
-
-class _Stage(NamedTuple):
-    """A mode with what moves the robot in it, and what ends it."""
-
-    mode: Mode
-    directions: Mapping[str, Floats]
-    flow: Flow
-    watch: Watch
-
-
-def _slips(mode: Mode, directions: Mapping[str, Floats]) -> list[Slip]:
-    """Return the contacts that slip with friction, for a flow."""
-    first = {}
-    count = 0
-    for name, part in mode.parts.items():
-        first[name] = count
-        count += sum(len(rows.labels) for rows in part.rows_in(mode.states[name]))
-    slips = []
-    for part in mode.slipping:
-        contact = part.contact
-        if contact is not None and contact.tangent is not None:
-            normal = first[part.name] if contact.normal is not None else None
-            own = contact.friction, normal, contact.load, directions[part.name]
-            slips.append(Slip(contact.tangent, *own))
-    return slips
-
-
-def _check_place(robot: Robot, part: Part, state: State) -> None:
-    """
-    Check that a part can begin at a place.
-
-    Raises
-    ------
-    ConstraintError
-        If a constraint is violated, or a contact below zero.
-
-    """
-    distance = part.contact.normal if part.contact else None
-    chosen = [rows for rows in (part.held, distance) if rows is not None]
-    rows = ConstraintSet(robot, chosen).rows(*state)
-    for label, position in zip(rows.labels, rows.positions, strict=True):
-        if position is None:
-            continue
-        if part.held is not None and abs(position) > _ON_CONSTRAINT:
-            raise ConstraintError(
-                f"'{part.name}': row '{label}' is violated by {position:.3g} at this place; move "
-                'the robot onto it first'
-            )
-        if distance is not None and position < -TOUCHING:
-            raise ConstraintError(
-                f"'{part.name}': the distance '{label}' is {position:.3g}, below zero"
-            )

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A mode with the quickest that there is to move the robot in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from kane_dynamics.events.flow import Flow, Slip
+from kane_dynamics.events.parts import Mode
+from kane_dynamics.events.sets import ConstraintSets
+from kane_dynamics.events.watch import Watch
+from kane_dynamics.typing import Floats
+
+
+class Stage(NamedTuple):
+    """A mode with what moves the robot in it, and what ends it."""
+
+    mode: Mode
+    directions: Mapping[str, Floats]
+    flow: Flow
+    watch: Watch
+
+
+def staged(sets: ConstraintSets, mode: Mode, directions: Mapping[str, Floats]) -> Stage:
+    """Return a mode, and along which directions its contacts slip, ready to go on in."""
+    flow = sets.flow(mode.held, _slips(mode, directions))
+    distances = sets.distances([distance for _, distance in mode.distances])
+    watch = Watch(sets.robot, mode, flow, directions, distances)
+    return Stage(mode, directions, flow, watch)
+
+
+def _slips(mode: Mode, directions: Mapping[str, Floats]) -> list[Slip]:
+    """Return the contacts that slip with friction, for a flow."""
+    first = {}
+    count = 0
+    for name, part in mode.parts.items():
+        first[name] = count
+        count += sum(len(rows.labels) for rows in part.rows_in(mode.states[name]))
+    slips = []
+    for part in mode.slipping:
+        contact = part.contact
+        if contact is not None and contact.tangent is not None:
+            normal = first[part.name] if contact.normal is not None else None
+            own = contact.friction, normal, contact.load, directions[part.name]
+            slips.append(Slip(contact.tangent, *own))
+    return slips
