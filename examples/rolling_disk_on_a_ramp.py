@@ -4,7 +4,8 @@ A disk slides down a ramp, sticks, and rolls on (Gillespie, example 1).
 
 Generalized speeds u1 = qdot1 (up the ramp, along a1), u2 = r qdot2 (spin about a3) and an
 auxiliary u3 along the normal a2, in which the ground holds the disk: its multiplier is the normal
-force. Rolling, u1 + u2 = 0, comes and goes while the disk moves; its multiplier is the friction.
+force. Rolling, u1 + u2 = 0, comes and goes while the disk moves, as dry friction allows; its
+multiplier is the friction. The simulation finds the instant.
 
 Run ``python examples/rolling_disk_on_a_ramp.py``.
 """
@@ -15,11 +16,9 @@ import argparse
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import solve_ivp
 
 import kane_dynamics as kd
 from kane_dynamics.constraints.base import Constraint
@@ -89,6 +88,12 @@ class Ramp:
         """Return that the disk does not leave the ramp; its multiplier is N [N]."""
         return kd.constraints.lock(self.robot, 'normal')
 
+    @cached_property
+    def surface(self) -> kd.constraints.Contact:
+        """Return the ramp as a contact that pushes, and holds the disk by dry friction."""
+        distance = kd.constraints.holonomic(self.robot, lambda q, t: q[1], 'ground')
+        return kd.constraints.contact(distance, self.rolling, friction=self.friction)
+
 
 def motion(
     ramp: Ramp, q: Floats, v: Floats, friction: float = 0.0, rolling: bool = False
@@ -152,6 +157,8 @@ class Phase:
         States.
     friction, normal : float
         Force of the ramp on the disk along a1 and a2 [N]; constant in a phase.
+    impulse : float
+        Greatest impulse on a speed at its beginning [N s, N m s].
 
     """
 
@@ -161,48 +168,56 @@ class Phase:
     v: Floats
     friction: float
     normal: float
+    impulse: float
 
 
 def phases(ramp: Ramp, q: Floats, v: Floats, duration: float) -> list[Phase]:
     """
     Return the motion as a list of phases: deletion and imposition of the rolling constraint.
 
-    The integration stops where the slip vanishes. There the disk rolls on if the friction that
-    rolling needs is within mu N; otherwise it slides on, against that friction.
+    Where the slip vanishes the disk rolls on if the friction that rolling needs is within mu N;
+    otherwise it slides on, against that friction.
     """
-    found: list[Phase] = []
-    t, slip = 0.0, ramp.contact @ v
-    while t < duration and len(found) < 3:  # forces are constant: the slip vanishes once
-        normal = float(motion(ramp, q, v).multipliers[-1])
-        limit = ramp.friction * normal
-        needed = float(motion(ramp, q, v, rolling=True).multipliers[0])
-        rolls = abs(slip) < 1e-9 and abs(needed) <= limit
-        sign = 0.0 if rolls else np.sign(slip if abs(slip) >= 1e-9 else -needed)
-        friction = needed if rolls else -limit * float(sign)
-        kind = {0.0: 'rolls', 1.0: 'slides up', -1.0: 'slides down'}[float(sign)]
-        part = _integrate(ramp, q, v, (t, duration), friction, float(sign))
-        found.append(Phase(kind, part.t, part.y[:3].T, part.y[3:].T, friction, normal))
-        t, q, v = float(part.t[-1]), part.y[:3, -1], part.y[3:, -1]
-        slip = ramp.contact @ v
-    return found
+    steps = 20  # accelerations are constant: as many as a plot needs
+    simulation = kd.EventSimulation(
+        ramp.robot, {'ramp': ramp.surface}, q, v, step=duration / steps
+    )
+    found, impulse = [], 0.0
+    contact, samples = _contact(ramp, simulation), [(0.0, simulation.q, simulation.v)]
+    for _ in range(steps):
+        seen = len(simulation.events)
+        simulation.step(np.zeros(3))
+        for event in simulation.events[seen:]:
+            samples.append((event.time, event.q, event.v))
+            found.append(_phase(contact, samples, impulse))
+            contact, samples = _contact(ramp, simulation), samples[-1:]
+            impulse = float(np.abs(event.impulse).max())
+        samples.append((simulation.time, simulation.q, simulation.v))
+    return [*found, _phase(contact, samples, impulse)]
 
 
-def _integrate(
-    ramp: Ramp, q: Floats, v: Floats, span: tuple[float, float], friction: float, sign: float
-) -> Any:
-    """Return the solution of one phase up to where the slip loses its sign."""
-    rolls = sign == 0.0
+def _contact(ramp: Ramp, simulation: kd.EventSimulation) -> tuple[str, float, float]:
+    """Return what the contact does now, friction and normal force."""
+    forces = simulation.forces
+    normal = forces['ground']
+    if simulation.states['ramp'] == 'sticks':
+        return 'rolls', forces['rolling'], normal
+    slip = ramp.contact @ simulation.v
+    if abs(slip) < 1e-9:  # it begins
+        slip = ramp.contact @ simulation.motion.acceleration
+    return (
+        'slides up' if slip > 0.0 else 'slides down',
+        -ramp.friction * normal * np.sign(slip),
+        normal,
+    )
 
-    def rate(t: float, y: Floats) -> Floats:
-        a = motion(ramp, y[:3], y[3:], 0.0 if rolls else friction, rolls).acceleration
-        return np.concatenate([y[3:], a])
 
-    def slip(t: float, y: Floats) -> float:
-        return 1.0 if rolls else float(ramp.contact @ y[3:])
-
-    slip.terminal, slip.direction = True, -sign
-    start = np.concatenate([q, v])
-    return solve_ivp(rate, span, start, events=slip, rtol=1e-10, atol=1e-12, max_step=0.05)
+def _phase(
+    contact: tuple[str, float, float], samples: list[tuple[float, Floats, Floats]], impulse: float
+) -> Phase:
+    kind, friction, normal = contact
+    time, q, v = (np.array(x) for x in zip(*samples, strict=True))
+    return Phase(kind, time, q, v, friction, normal, impulse)
 
 
 def print_equations(ramp: Ramp) -> None:
@@ -237,9 +252,7 @@ def print_phases(ramp: Ramp, parts: list[Phase]) -> None:
             f'{part.friction:14.6f}{part.normal:13.6f}'
         )
     if parts[-1].kind == 'rolls' and len(parts) > 1:
-        q, v = parts[-1].q[0], parts[-1].v[0]
-        after = kd.simulation.project(ramp.robot, (ramp.rolling, ramp.ground), q, v, 0.0)[1]
-        print(f'impulse when rolling begins: {np.abs(after - v).max():.1e} m/s, rad/s')
+        print(f'impulse when rolling begins: {parts[-1].impulse:.1e} N s, N m s')
 
 
 def write_plot(ramp: Ramp, parts: list[Phase], path: Path) -> None:

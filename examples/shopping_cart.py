@@ -4,8 +4,9 @@ A shopping cart whose caster sticks and comes loose while it moves (Gillespie, e
 
 Speeds u1 = v(P1) . b1, u2 = omega(B) . n3, u3 = omega(C) . n3; the rear wheels are built into
 them. The caster's particle P3 moves along c1 only (59). A stuck caster adds u3 = u2 (64) with an
-impulse, and is let go of when its torque exceeds a limit. A hand pushes through a virtual
-coupler. A steered caster passes cos(q4) = L3/L2, where u1 cannot be the independent speed.
+impulse, and is let go of when its torque exceeds a limit: a constraint that comes and goes by name
+in a simulation. A hand pushes through a virtual coupler. A steered caster passes cos(q4) = L3/L2,
+where u1 = 0: the simulation chooses other independent speeds before.
 
 Run ``python examples/shopping_cart.py``.
 """
@@ -13,22 +14,21 @@ Run ``python examples/shopping_cart.py``.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import solve_ivp
 
 import kane_dynamics as kd
 from kane_dynamics.algebra.scalars import cos, sin
 from kane_dynamics.constraints.base import Constraint
 
 Floats = NDArray[np.float64]
-Push = Callable[[float, Floats, Floats], Floats]
+HAND_STEP = 0.01  # [s] between commands of the hand
 
 
 def rolling_speeds(q: Sequence[Any], t: Any) -> list[list[Any]]:
@@ -81,6 +81,11 @@ class Cart:
         return kd.generalized_speeds(self.robot, rolling_speeds)
 
     @cached_property
+    def rear_wheels(self) -> Constraint:
+        """Return v(P1) . b2 = 0, which the speeds u have built in; its multiplier is a force."""
+        return kd.constraints.no_side_slip(self.robot)
+
+    @cached_property
     def caster(self) -> Constraint:
         """Return v(P3) . c2 = 0 (58); its multiplier is the side force on the caster [N]."""
 
@@ -113,33 +118,13 @@ class Cart:
         """Return the kinetic energy [J]."""
         return kd.kinetic_energy(self.robot, q, self.speeds.velocity(q, u))
 
-    def after_impact(self, q: Floats, u: Floats, rows: Sequence[Constraint]) -> Floats:
-        """Return u after an inelastic impulse that imposes the rows (and the rear wheels)."""
+    def simulation(
+        self, q: Floats, u: Floats, step: float, **parts: Constraint
+    ) -> kd.EventSimulation:
+        """Return the cart on its wheels, with other parts by name, in time."""
+        held = {'rear wheels': self.rear_wheels, 'caster': self.caster, **parts}
         v = self.speeds.velocity(q, u)
-        rear_wheels = kd.constraints.no_side_slip(self.robot)  # elsewhere built into the speeds
-        v = kd.simulation.project(self.robot, (rear_wheels, *rows), q, v, 0.0)[1]
-        return self.speeds.speeds(q, v)
-
-    def integrated(
-        self,
-        q: Floats,
-        u: Floats,
-        span: tuple[float, float],
-        rows: Sequence[Constraint],
-        push: Push,
-        until: Callable[[float, Floats], float] | None = None,
-    ) -> tuple[Floats, Floats, Floats]:
-        """Return times, q and u under constant rows, up to where `until` crosses zero."""
-
-        def rate(t: float, y: Floats) -> Floats:
-            motion = self.motion(y[:4], y[4:], push(t, y[:4], y[4:]), rows)
-            return np.concatenate([self.speeds.velocity(y[:4], y[4:]), motion.details.u_rate])
-
-        if until is not None:
-            until.terminal = True  # an attribute that solve_ivp asks for
-        start = np.concatenate([q, u])
-        found = solve_ivp(rate, span, start, events=until, rtol=1e-8, atol=1e-10, max_step=0.05)
-        return found.t, found.y[:4].T, found.y[4:].T
+        return kd.EventSimulation(self.robot, held, q, v, step=step)
 
 
 def instant(cart: Cart) -> tuple[Floats, Floats]:
@@ -170,65 +155,57 @@ def coupler(cart: Cart, handle: Floats, t: float, q: Floats, u: Floats) -> Float
 
 
 @dataclass(frozen=True, eq=False)
-class Phase:
-    """A part of the motion: 'free' or 'stuck', times, q, u, and the torque in a stuck pivot."""
+class Ride:
+    """A motion: times, q, u, efforts before and torque in the pivot after each; its events."""
 
-    kind: str
     time: Floats
     q: Floats
     u: Floats
+    efforts: Floats
     torque: Floats
+    events: tuple[kd.Event, ...]
 
 
-def phases(cart: Cart, sticks_at: float = 0.2, duration: float = 0.8) -> list[Phase]:
+def ride(cart: Cart, sticks_at: float = 0.2, duration: float = 0.8) -> Ride:
     """
     Return the motion by a hand: free, stuck from a time on, free again beyond the torque limit.
 
     Imposing the constraint changes u by an impulse; deleting it does not.
     """
     q, u = instant(cart)
-    push, held = partial(coupler, cart, q[:3]), (cart.caster, cart.stuck)
-
-    def torque(t: float, y: Floats) -> float:
-        return float(cart.motion(y[:4], y[4:], push(t, y[:4], y[4:]), held).multipliers[1])
-
-    def reserve(t: float, y: Floats) -> float:
-        return cart.torque_limit - abs(torque(t, y))
-
-    found, t = [], 0.0
-    for kind, end in (('free', sticks_at), ('stuck', duration), ('free', duration)):
-        rows, until = (held, reserve) if kind == 'stuck' else ((cart.caster,), None)
-        u = cart.after_impact(q, u, rows) if kind == 'stuck' else u
-        times, qs, us = cart.integrated(q, u, (t, end), rows, push, until)
-        states = zip(times, np.hstack([qs, us]), strict=True)
-        torques = np.array([torque(*x) if kind == 'stuck' else 0.0 for x in states])
-        found.append(Phase(kind, times, qs, us, torques))
-        t, q, u = float(times[-1]), qs[-1], us[-1]
-    return found
+    simulation = cart.simulation(q, u, HAND_STEP)
+    samples = [(0.0, q, u, np.zeros(4), 0.0)]
+    for k in range(round(duration / HAND_STEP)):
+        if k == round(sticks_at / HAND_STEP):
+            simulation.add('stuck', cart.stuck, limit=cart.torque_limit)
+        place, speeds = simulation.q, cart.speeds.speeds(simulation.q, simulation.v)
+        tau = coupler(cart, q[:3], simulation.time, place, speeds)
+        simulation.step(tau)
+        end = simulation.q, cart.speeds.speeds(simulation.q, simulation.v)
+        torque = simulation.forces.get('caster/lock', 0.0)
+        samples.append((simulation.time, *end, tau, torque))
+    columns = (np.array(x) for x in zip(*samples, strict=True))
+    return Ride(*columns, simulation.events)
 
 
 def steering(cart: Cart) -> tuple[Floats, Floats, list[str]]:
-    """Return q and u of a motion with q4' = 1 rad/s, and the independent speeds."""
-    rows = (cart.caster, cart.steered(1.0))
-    q = np.array([0.0, 0.0, 0.8, 0.4])
-    u = cart.after_impact(q, np.array([0.3, 0.3, 1.3]), rows)
-
-    def push(t: float, q: Floats, u: Floats) -> Floats:
-        return cart.efforts(q, 5.0, 1.2)
-
-    times, qs, us = cart.integrated(q, u, (0.0, 1.3), rows, push)
-    chosen = []
-    for state in zip(times, qs, us, strict=True):
-        partition = cart.motion(*state[1:], push(*state), rows).details.partition
-        chosen.append(cart.speeds.names[partition.independent[0]])
-    return qs, us, chosen
+    """Return q and v of a motion with q4' = 1 rad/s, and the independent speeds."""
+    start = np.array([0.0, 0.0, 0.0, 0.2])
+    u = np.array([0.3, 0.1, 1.1])
+    simulation = cart.simulation(start, u, 0.02, motor=cart.steered(1.0))
+    samples = []
+    for _ in range(75):
+        simulation.step(cart.efforts(simulation.q, 5.0, 1.2))
+        samples.append((simulation.q, simulation.v, ' '.join(simulation.independent_speeds)))
+    q, v, chosen = zip(*samples, strict=True)
+    return np.array(q), np.array(v), list(chosen)
 
 
 def print_instants(cart: Cart) -> None:
     """Print free and stuck motion at the state of the tables, and the impulse between them."""
     q, u = instant(cart)
     held = (cart.caster, cart.stuck)
-    after = cart.after_impact(q, u, held)
+    after = cart.speeds.speeds(q, cart.simulation(q, u, HAND_STEP).add('stuck', cart.stuck).v)
     print("                u1          u2          u3         u1'         u2'         u3'")
     for name, rows, speeds in (
         ('free', (cart.caster,), u),
@@ -242,38 +219,39 @@ def print_instants(cart: Cart) -> None:
         print(f'      energy {cart.energy(q, speeds):.6f} J; side force, pivot torque: {forces}')
 
 
-def print_phases(parts: list[Phase], cart: Cart) -> None:
-    """Print the switching."""
-    print('\n  time [s]  caster          u1         u2         u3   energy [J]  jump of u')
-    before = parts[0].u[0]
-    for part in parts:
-        u, jump = part.u[0], np.abs(part.u[0] - before).max()
-        values = ''.join(f'{x:11.6f}' for x in (*u, cart.energy(part.q[0], u), jump))
-        print(f'{part.time[0]:10.6f}  {part.kind:8s}{values}')
-        before = part.u[-1]
-    print(f'the pivot lets go at {parts[1].torque[-1]:.6f} N m')
+def print_events(cart: Cart, found: Ride) -> None:
+    """Print what the simulation tells."""
+    print()
+    for event in found.events:
+        u = cart.speeds.speeds(event.q, event.v)
+        print(event)
+        print('      u ' + ''.join(f'{x:12.6f}' for x in u), end='')
+        print(f'  energy {cart.energy(event.q, u):.6f} J')
 
 
 def print_steering(cart: Cart) -> None:
     """Print how the independent speed changes while the caster is steered."""
-    q, u, chosen = steering(cart)
+    q, v, chosen = steering(cart)
     singular = np.arccos(cart.trail / cart.pivot)
-    print(f'\nu1 cannot be independent at q4 = {singular:.6f} rad: a steered caster passes it')
-    print('   q4 [rad]  independent  k = u2/u1 of (65)         u1         u2')
-    for j in np.unique(np.searchsorted(q[:, 3], np.arange(0.4, 1.7, 0.1))):
+    print(f'\nu1 = 0 at q4 = {singular:.6f} rad: a steered caster passes it')
+    print('   q4 [rad]  independent     k of (65)         u1         u2')
+    for j in range(4, len(q), 5):
         k = np.sin(q[j, 3]) / (cart.pivot * np.cos(q[j, 3]) - cart.trail)
-        print(f'{q[j, 3]:11.6f}  {chosen[j]:12s}{k:17.4f}{u[j, 0]:14.6f}{u[j, 1]:11.6f}')
+        u = cart.speeds.speeds(q[j], v[j])
+        print(f'{q[j, 3]:11.6f}  {chosen[j]:12s}{k:13.4f}{u[0]:14.6f}{u[1]:11.6f}')
 
 
-def write_plot(parts: list[Phase], path: Path) -> None:
+def write_plot(found: Ride, path: Path) -> None:
     """Write speeds and pivot torque over time."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 5), layout='constrained')
     top, bottom = figure.subplots(2, sharex=True)
-    times = np.concatenate([part.time for part in parts])
-    top.plot(times, np.concatenate([part.u[:, :2] for part in parts]), label=['u1', 'u2'])
-    bottom.plot(times, np.concatenate([part.torque for part in parts]))
+    top.plot(found.time, found.u[:, :2], label=['u1', 'u2'])
+    bottom.plot(found.time, found.torque)
+    for event in found.events:
+        for axes in (top, bottom):
+            axes.axvline(event.time, color='0.7')
     top.set_ylabel('u1 [m/s], u2 [rad/s]')
     top.legend()
     bottom.set_ylabel('torque in the pivot [N m]')
@@ -288,11 +266,11 @@ def main(arguments: list[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     cart = Cart()
     print_instants(cart)
-    parts = phases(cart)
-    print_phases(parts, cart)
+    found = ride(cart)
+    print_events(cart, found)
     print_steering(cart)
     chosen.output.mkdir(parents=True, exist_ok=True)
-    write_plot(parts, chosen.output / 'shopping_cart.png')
+    write_plot(found, chosen.output / 'shopping_cart.png')
 
 
 if __name__ == '__main__':
