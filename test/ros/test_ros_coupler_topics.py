@@ -57,13 +57,13 @@ def message(position, wxyz=(1.0, 0.0, 0.0, 0.0), frame='odom', stamp=0):
 def test_the_link_is_pulled_to_the_device(plant):
     hand, turned, R = place(plant)
     source = device(plant)
-    found = source.take(message(hand + (0.0, 0.0, 0.02), turned))
-    assert_allclose(found.on_frame[3:], R.T @ (0.0, 0.0, 6.0), rtol=0, atol=1e-12)
+    found = source.take(message(hand + (0.02, 0.0, 0.0), turned))
+    assert_allclose(found.on_frame[3:], R.T @ (6.0, 0.0, 0.0), rtol=0, atol=1e-12)
     assert plant.pushed == (LINK,)
     left_alone = new_plant()
     for one in (plant, left_alone):
         one.advance(10)
-    assert place(plant)[0][2] > place(left_alone)[0][2] + 1e-4
+    assert place(plant)[0][0] > place(left_alone)[0][0] + 1e-4
     plant.advance(30)  # five periods of 10 ms without a pose
     assert plant.pushed == ()
 
