@@ -54,8 +54,15 @@ class _Walk:
             return (1.0 + self.restitution) * self.turned - float(self.p[0]), np.inf
         return np.inf, -(self.restitution**2) * self.spent - (self.work - self.spent)
 
+    @property
+    def parts(self) -> int:
+        """Return how many of compression and restitution are still to come."""
+        return 2 if self.turned < 0.0 else 1
+
     def turn(self) -> None:
-        """Begin restitution."""
+        """Begin restitution, where it has not begun."""
+        if self.turned >= 0.0:
+            return
         self.u[0] = 0.0
         self.turned, self.spent = float(self.p[0]), self.work
 
@@ -153,7 +160,7 @@ def _straight(walk: _Walk, along: Floats) -> bool:
     slip, change = walk.u[1:], rate[1:]
     stops = float(slip @ change) < 0.0
     way = float(-(slip @ slip) / (slip @ change)) if stops else np.inf
-    while True:
+    for _ in range(walk.parts):
         to_end = _to_end(walk, float(rate[0]))
         step = min(way, to_end)
         if not np.isfinite(step):
@@ -164,9 +171,8 @@ def _straight(walk: _Walk, along: Floats) -> bool:
         if way < to_end:
             return False
         way -= step
-        if walk.turned >= 0.0:
-            return True
         walk.turn()
+    return True
 
 
 def _to_end(walk: _Walk, rate: float) -> float:
@@ -221,7 +227,7 @@ def _curved(walk: _Walk, stopped: float) -> bool:
     y = np.array(
         [np.arctan2(slip[1], slip[0]), np.log(np.linalg.norm(slip)), 0, 0, 0, walk.u[0], 0.0]
     )
-    while True:
+    for _ in range(walk.parts):
         found = scipy.integrate.solve_ivp(
             rates,
             (0.0, _LONGEST),
@@ -237,9 +243,9 @@ def _curved(walk: _Walk, stopped: float) -> bool:
         walk.u = np.array([y[5], r * np.cos(y[0]), r * np.sin(y[0])])
         if len(found.t_events[1]) == 0:
             return False
-        if walk.turned >= 0.0:
-            return True
+        if walk.turned < 0.0:
+            y[5] = 0.0
         walk.turn()
-        y[5] = 0.0
         if walk.restitution == 0.0:
-            return True
+            break
+    return True
