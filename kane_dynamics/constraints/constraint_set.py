@@ -142,14 +142,25 @@ def _several(constraints: Any) -> tuple[Constraint, ...]:
         raise InvalidInputError(
             f'constraints: need a sequence of constraints, got {came(constraints)}'
         )
-    several = tuple(constraints)
-    for one in several:
-        if isinstance(one, type) or not (hasattr(one, 'rows') and hasattr(one, 'labels')):
-            raise InvalidInputError(
-                'constraints: need what functions of kane_dynamics.constraints return, got '
-                f'{came(one)}'
-            )
-    return several
+    return tuple(checked_constraint('constraints', one) for one in constraints)
+
+
+def checked_constraint(name: str, one: Any) -> Constraint:
+    """
+    Return a constraint, if it is one.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none.
+
+    """
+    if isinstance(one, type) or not (hasattr(one, 'rows') and hasattr(one, 'labels')):
+        raise InvalidInputError(
+            f'{name}: need what functions of kane_dynamics.constraints return, got {came(one)}'
+        )
+    checked: Constraint = one
+    return checked
 
 
 def _check_robot(robot: Robot, constraint: Constraint) -> None:

@@ -22,11 +22,12 @@ from numpy.typing import ArrayLike
 from kane_dynamics.algebra.quaternions import cross, dot, pure, rotate
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.constraints.base import Constraint, Row, projected_columns
+from kane_dynamics.constraints.constraint_set import checked_constraint
 from kane_dynamics.constraints.contacts import point_contact
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.model.body import Vector
-from kane_dynamics.model.checks import as_nonnegative, as_number, as_vector
+from kane_dynamics.model.checks import as_nonnegative, as_number, as_vector, came
 from kane_dynamics.model.frame_motion import frame_motion
 from kane_dynamics.model.robot import Frame, Robot
 from kane_dynamics.typing import Floats
@@ -128,7 +129,7 @@ def contact(
         If `normal` is not one row, or `tangent` not one or two.
 
     """
-    if len(normal.labels) != 1:
+    if len(checked_constraint('normal', normal).labels) != 1:
         raise ConstraintError(f'normal: need one row, got {list(normal.labels)}')
     e = as_number('restitution', restitution)
     if not 0.0 <= e <= 1.0:
@@ -155,12 +156,12 @@ def traction(
     Raises
     ------
     InvalidInputError
-        If a number is out of range.
+        If a number is out of range, or `slip` is no constraint.
     ConstraintError
         If `slip` is not one or two rows.
 
     """
-    dynamic, static = _coefficients(slip, friction, static_friction)
+    dynamic, static = _coefficients(checked_constraint('slip', slip), friction, static_friction)
     return Contact(None, slip, dynamic, static, 0.0, as_nonnegative('load [N]', load))
 
 
@@ -222,6 +223,10 @@ def rolling_contact(
         If a number is out of range.
 
     """
+    if not hasattr(rolling, 'directions'):
+        raise InvalidInputError(
+            f'rolling: need what rolling_wheel or rolling_ball returns, got {came(rolling)}'
+        )
     if 'vertical' not in rolling.directions:
         raise ConstraintError(f"'{rolling.labels[0]}': nothing lifts it; use traction with a load")
     k = rolling.directions.index('vertical')
@@ -272,6 +277,6 @@ def _coefficients(
     if slip is None:
         if static > 0.0:
             raise InvalidInputError('friction: need the rows that slip, tangent=')
-    elif not 1 <= len(slip.labels) <= MOST_DIRECTIONS:
+    elif not 1 <= len(checked_constraint('slip', slip).labels) <= MOST_DIRECTIONS:
         raise ConstraintError(f'slip: need one or two rows, got {list(slip.labels)}')
     return dynamic, static

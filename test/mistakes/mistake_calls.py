@@ -144,6 +144,10 @@ constraints.rolling_ball robot joint radius
 constraints.lock robot joint
 constraints.joint_limit robot joint side
 constraints.point_contact robot link point normal offset
+constraints.point_slip robot link point normal direction?
+constraints.contact normal tangent? friction static_friction? restitution
+constraints.traction slip load friction static_friction?
+constraints.rolling_contact rolling friction static_friction? restitution
 constraints.coupling robot joint master ratio offset
 constraints.loop_closure robot frame_a frame_b joint
 constraints.no_side_slip robot axle_offset
@@ -214,12 +218,15 @@ def _usual(w: World) -> dict[str, tuple[str, Any]]:
         | dict.fromkeys(('frames', 'payloads'), w.links[:1]),
         'labels': {'names': ()},
         'label': {'label': 'rows'},
+        'row': dict(tangent=C.lock(w.hinge, 'left'), slip=C.no_side_slip(w.robot))
+        | dict(rolling=C.rolling_ball(w.ball, 'ball', 0.1)),
         'speeds': {'speeds': w.speeds},
         'three': dict(centre=(0.0, 0.0, -1e7), vector=w.robot.gravity, gravity=(0.0, 0.0, -9.81))
         | dict(com=(0.0, 0.0, 0.1), axis=(0.0, 0.0, 1.0), point=(0.1, 0.0, 0.0))
-        | dict(normal=(0.0, 0.0, 1.0)),
+        | dict(normal=(0.0, 0.0, 1.0), direction=(1.0, 0.0, 0.0)),
         'tensor': dict.fromkeys(('inertia', 'tensor'), np.eye(3)),
-        'mass': dict(mass=1.0, armature=0.1, damping=0.1, friction=0.1),
+        'mass': dict(mass=1.0, armature=0.1, damping=0.1, friction=0.1)
+        | dict(static_friction=0.2, load=5.0),
         'name': dict.fromkeys(('link', 'frame', 'frame_b'), w.links[-1])
         | dict(frame_a=w.links[0], joint='left', name='left', left='left')
         | dict.fromkeys(('master', 'right'), 'right'),
@@ -251,6 +258,7 @@ def _special(w: World) -> dict[tuple[str, str], tuple[str, Any]]:
         ('fast', 'time'): ('times', 0.0),
         ('fast.forward_dynamics_derivatives', 'time'): ('number', 0.0),
         ('constraints.joint_limit', 'robot'): ('robot', w.hinge),
+        ('constraints.contact', 'normal'): ('row', C.joint_limit(w.hinge, 'left', 'upper')),
         ('constraints.rolling_ball', 'robot'): ('robot', w.ball),
         ('constraints.rolling_ball', 'joint'): ('name', 'ball'),
         ('constraints.loop_closure', 'joint'): ('choice', 'ball'),
@@ -378,6 +386,13 @@ def _wrong(kind: str, right: Any) -> dict[str, Any]:
             'names': ['wheels'],
             'the maker': [C.differential_drive],
             'of another robot': [w.of_arm],
+        },
+        'row': {
+            'none': None,
+            'text': 'ground',
+            'number': 3,
+            'the maker': C.point_contact,
+            'several': [w.wheels],
         },
         'name': name,
         'names': {
