@@ -177,7 +177,7 @@ kd.Helical axis pitch
 kd.Joint armature damping friction
 kd.Mimic ratio offset
 kd.Robot bodies gravity
-kd.limited_inverse_dynamics robot q v a constraints actuated weights? limits? deviation? \
+kd.limited_inverse_dynamics robot q v a constraints actuated weights? limits? cones deviation? \
  external_wrenches time
 """
 
@@ -218,6 +218,7 @@ def _usual(w: World) -> dict[str, tuple[str, Any]]:
         | dict.fromkeys(('frames', 'payloads'), w.links[:1]),
         'labels': {'names': ()},
         'label': {'label': 'rows'},
+        'cones': {'cones': ()},
         'row': dict(tangent=C.lock(w.hinge, 'left'), slip=C.no_side_slip(w.robot))
         | dict(rolling=C.rolling_ball(w.ball, 'ball', 0.1)),
         'speeds': {'speeds': w.speeds},
@@ -387,6 +388,7 @@ def _wrong(kind: str, right: Any) -> dict[str, Any]:
             'the maker': [C.differential_drive],
             'of another robot': [w.of_arm],
         },
+        'cones': {'none': None, 'text': 'wheels', 'number': 3, 'names': ['wheel']},
         'row': {
             'none': None,
             'text': 'ground',
