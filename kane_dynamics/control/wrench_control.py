@@ -14,6 +14,10 @@ A wall that stands still answers so; a frame that nothing stops is accelerated b
 would have to give more than their friction cones allow, there are no such efforts, and the error
 says so. Below the speed v_s only a part of the Coulomb friction is made up for: at rest nobody
 knows its sign.
+
+An effort that is held for a period h can take the speed of a light hand, and throw it back: a
+damper B acts as :math:`(1 + h B \Lambda^{-1})^{-1} B`, with :math:`\Lambda^{-1}` the accelerations
+per wrench, which takes all of the speed in a period at most.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.consistent import speed_indices
@@ -116,6 +121,8 @@ class WrenchControl:
         Accelerations towards it [1/s^2; 1/s].
     friction_speed : float
         v_s > 0 [rad/s, m/s].
+    period : float
+        h >= 0, from one state to the next [s]; stiffness needs K h^2 below what moves there [kg].
     limits : array_like, shape (nv,), optional
         Of efforts; those of the URDF where left out.
     cones : sequence of FrictionCone
@@ -142,6 +149,7 @@ class WrenchControl:
     posture_stiffness: float = 25.0
     posture_damping: float = 10.0
     friction_speed: float = 0.05
+    period: float = 0.0
     limits: ArrayLike | None = None
     cones: Sequence[FrictionCone] = ()
     axes: str = 'world'
@@ -163,7 +171,7 @@ class WrenchControl:
             if (gains < 0.0).any():
                 raise InvalidInputError(f'{name}: need numbers >= 0, got {gains.tolist()}')
             object.__setattr__(self, name, gains)
-        for name in ('posture_stiffness', 'posture_damping'):
+        for name in ('posture_stiffness', 'posture_damping', 'period'):
             as_nonnegative(name, getattr(self, name))
         as_positive('friction_speed', self.friction_speed)
         columns = speed_indices(robot, self.actuated, 'actuated')
@@ -208,9 +216,9 @@ class WrenchControl:
         place, speeds = checked_coordinates(robot, q), np.array(checked_speeds(robot, v))
         where = np.array(place)
         task = frame_task(d, self.frame, where, speeds, self.axes == 'frame')
-        wrench, rate = self._wanted(task, target)
         mass_matrix = d.mass_matrix(where)
         rows = select_rows(d.constraint_rows(where, speeds), cholesky_factor(mass_matrix))
+        wrench, rate = self._wanted(task, target, rows)
         a = self._acceleration(rows, task, rate, self._to_posture(where, speeds))
         drag = np.asarray(implicit_drag(robot, speeds.tolist(), self.friction_speed), dtype=float)
         bias = d.bias_force(where, speeds) + drag * speeds + task.jacobian.T @ wrench
@@ -220,7 +228,9 @@ class WrenchControl:
         )
         return problem.effort(a, alike if nearest_motion else None)
 
-    def _wanted(self, task: FrameTask, target: WrenchTarget) -> tuple[Floats, Floats]:
+    def _wanted(
+        self, task: FrameTask, target: WrenchTarget, rows: RowSelection
+    ) -> tuple[Floats, Floats]:
         """Return the wrench on the environment, and the acceleration of the frame."""
         modes = np.array(self.modes)
         placed, moving = np.isin(modes, ('impedance', 'motion')), modes == 'motion'
@@ -230,9 +240,22 @@ class WrenchControl:
         elif placed.any():
             raise InvalidInputError('the target needs a pose for its impedance and motion axes')
         pull = np.where(placed, np.asarray(self.stiffness) * error, 0.0)
-        pull += np.asarray(self.damping) * (np.asarray(target.twist) - task.velocity)
-        wrench = np.where(moving | (modes == 'free'), 0.0, np.asarray(target.wrench) + pull)
-        return wrench, np.where(moving, np.asarray(target.acceleration) + pull, 0.0)
+        braked = np.asarray(self.damping) * (np.asarray(target.twist) - task.velocity)
+        pushing = ~(moving | (modes == 'free'))
+        wrench = np.where(pushing, np.asarray(target.wrench) + pull, 0.0)
+        wrench[pushing] += self._sampled(task.jacobian[pushing], rows, pushing) @ braked[pushing]
+        return wrench, np.where(moving, np.asarray(target.acceleration) + pull + braked, 0.0)
+
+    def _sampled(self, J: Floats, rows: RowSelection, axes: Floats) -> Floats:
+        """Return what is left of the damping where efforts are held for a period, (k, k)."""
+        whole = np.eye(len(J))
+        if not (self.period and len(J)):
+            return whole
+        A = rows.independent.matrix
+        pushed = scipy.linalg.cho_solve((rows.root, True), J.T)
+        moved = [nearest(rows.root, A, a, np.zeros(len(A)))[0] for a in pushed.T]
+        B = np.diag(np.asarray(self.damping)[axes])
+        return np.asarray(np.linalg.inv(whole + self.period * B @ J @ np.array(moved).T))
 
     def _to_posture(self, q: Floats, v: Floats) -> Floats:
         """Return the accelerations that bring the joints to their posture, and others to rest."""

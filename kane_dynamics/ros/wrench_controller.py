@@ -171,6 +171,7 @@ class WrenchController:
             p.posture_stiffness,
             p.posture_damping,
             p.friction_speed,
+            p.period,
             limits if p.clamp_to_urdf else np.full(robot.nv, np.inf),
             cones,
             p.axes,

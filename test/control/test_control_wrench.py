@@ -122,6 +122,27 @@ def test_friction_of_the_joints_is_made_up_for():
     assert_allclose(efforts[1] - efforts[0], expected, rtol=0, atol=1e-10)
 
 
+@pytest.mark.parametrize('modes', [['wrench'] * 6, ['free', 'wrench', 'free'] * 2])
+def test_a_damper_takes_no_more_than_all_of_the_speed(modes):
+    """Held for a period, however strong; a weak one is what it is."""
+    robot, hand, q, v = arm()
+    h, chosen = 0.004, [k for k, mode in enumerate(modes) if mode == 'wrench']
+    J = kd.forward_kinematics(robot, q).jacobian(hand)
+    R = kd.forward_kinematics(robot, q).pose(hand).rotation_matrix()
+    J = np.vstack([R @ np.asarray(J)[:3], R @ np.asarray(J)[3:]])[chosen]
+
+    def slowed(damping):
+        law = control(robot, hand, modes, damping=np.full(6, damping), period=h)
+        undamped = control(robot, hand, modes, damping=np.zeros(6))
+        efforts = [x.effort(q, v, WrenchTarget()).effort for x in (law, undamped)]
+        one, other = (kd.forward_dynamics(robot, q, v, x).acceleration for x in efforts)
+        return h * J @ (one - other)
+
+    assert_allclose(slowed(1e9), -J @ v, rtol=0, atol=1e-5)
+    weak = -1e-6 * h * J @ np.linalg.solve(kd.mass_matrix(robot, q), J.T @ (J @ v))
+    assert_allclose(slowed(1e-6), weak, rtol=1e-3)
+
+
 @pytest.mark.claim(21)
 def test_impedance_is_a_spring_and_a_damper():
     robot, hand, q, v = arm()
@@ -276,6 +297,10 @@ def test_what_is_no_wrench_control_is_refused():
         control(robot, hand, FREE, damping=[1.0])
     with pytest.raises(InvalidInputError, match='posture_stiffness must be >= 0'):
         control(robot, hand, FREE, posture_stiffness=-1.0)
+    with pytest.raises(InvalidInputError, match='period must be >= 0'):
+        control(robot, hand, FREE, period=-1.0)
+    with pytest.raises(InvalidInputError, match='friction_speed must be > 0'):
+        control(robot, hand, FREE, friction_speed=0.0)
     with pytest.raises(NameNotFoundError, match="no coordinate named 'elbow'"):
         control(robot, hand, FREE, posture={'elbow': 1.0})
     with pytest.raises(InvalidInputError, match='posture: need a mapping'):

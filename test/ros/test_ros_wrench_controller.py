@@ -108,7 +108,7 @@ def test_a_target_that_gets_old_counts_no_more():
 
 
 def test_pose_and_twist_pull():
-    case = Case()
+    case = Case(period=0.0)
     idle = case.effort()
     ahead = case.hand + np.r_[0.0, 0.0, 0.1, np.zeros(4)]
     assert case.move(ahead)

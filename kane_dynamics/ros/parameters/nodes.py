@@ -137,6 +137,13 @@ class WrenchControlParameters(DynamicsParameters):
         bounds=(0.0, 1e6),
     )
     posture_damping: float = param(10.0, 'The same per velocity.', unit='1/s', bounds=(0.0, 1e4))
+    period: float = param(
+        0.004,
+        'Time for which efforts are held, that of joint_states: damping is kept below what takes '
+        'all of the speed in it. 0: not looked at.',
+        unit='s',
+        bounds=(0.0, 1.0),
+    )
     friction_speed: float = param(
         0.05,
         'Speed below which only a part of the Coulomb friction of the joints is made up for: at '
