@@ -63,6 +63,11 @@ def test_commands_that_show_robots_work(page, monkeypatch):
     assert shown == [10] * len(commands)
 
 
+@pytest.mark.parametrize('script', re.findall(r'python (examples/\S+)', README))
+def test_examples_exist(script):
+    assert (ROOT / script).is_file()
+
+
 @pytest.mark.parametrize('command', re.findall(r'^make (\w+)', README, flags=re.MULTILINE))
 def test_make_targets_exist(command):
     assert re.search(rf'^{command}:', (ROOT / 'Makefile').read_text(), flags=re.MULTILINE)

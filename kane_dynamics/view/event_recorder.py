@@ -96,9 +96,8 @@ class EventRecorder:
                 self._simulation.robot, known, now, event.forces, event.q, event.v, event.time
             )
             self._recorder.add(event.time, event.q, event.v, forces)
-            what = ', '.join(
-                f'{name} {state or "is gone"}' for name, state in event.states.items()
-            )
+            words = {name: _word(parts.get(name), state) for name, state in event.states.items()}
+            what = ', '.join(f'{name} {word or "is gone"}' for name, word in words.items())
             self._recorder.event(event.time, what or f'{event.kind}: {", ".join(event.names)}')
         self._seen = len(self._simulation.events)
 
@@ -144,9 +143,15 @@ def part_forces(
                 traction = _traction(robot, part, state, forces, q, speeds, time)
                 chosen.append((part.tangent, traction))
         for rows, multipliers in chosen:
-            words = dict.fromkeys(rows.labels, state)
+            words = dict.fromkeys(rows.labels, _word(part, state))
             arrows += constraint_forces(robot, [rows], q, multipliers, words, time)
     return arrows
+
+
+def _word(part: Constraint | Contact | None, state: str) -> str:
+    """Return what a part does; a closed contact that nothing rubs on holds."""
+    smooth = isinstance(part, Contact) and part.tangent is None
+    return 'holds' if smooth and state == 'slips' else state
 
 
 def _named(rows: Constraint, forces: Mapping[str, float]) -> Floats:

@@ -18,6 +18,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_numbers, as_path
 from kane_dynamics.view.colours import CYCLE
 
+NEAR, CROWDED = 0.2, 0.03  # of the time shown: names of events on other lines, left out
 STROKES = ('-', '--', ':', '-.')  # curves differ in stroke as well as in colour
 
 
@@ -118,10 +119,12 @@ def curves_figure(
 
 
 def _name_events(axes: Axes, events: Sequence[tuple[float, str]], span: float) -> None:
-    """Write the names of events above a panel, those that crowd on lines above each other."""
+    """Write names of events above a panel, on three lines; the first of those that crowd."""
     last, line = -np.inf, 0
     for when, text in events:
-        line = (line + 1) % 3 if when - last < 0.2 * span else 0
+        if when - last < CROWDED * span:
+            continue
+        line = (line + 1) % 3 if when - last < NEAR * span else 0
         last = when
         axes.annotate(
             text,
