@@ -156,7 +156,9 @@ def test_mistakes(ball, tmp_path, call, message):
 def test_legends_lie_beside_the_curves(tmp_path):
     t = np.linspace(0.0, 1.0, 20)
     panels = [Panel('slip [m/s]', {'left': t, 'right': t**2}), Panel('force [N]', {'left': -t})]
-    figure = curves_figure('wheels', t, panels, [(0.5, 'sticks'), (0.52, 'slips')])
+    figure = curves_figure(
+        'wheels', t, panels, [(0.5, 'sticks'), (0.51, 'crowded'), (0.6, 'slips')]
+    )
     figure.draw_without_rendering()
     for axes, panel in zip(figure.axes, panels, strict=True):
         assert axes.get_ylabel() == panel.label
