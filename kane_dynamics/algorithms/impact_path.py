@@ -194,12 +194,12 @@ def _to_end(walk: _Walk, rate: float) -> float:
 
 def _curved(walk: _Walk, stopped: float) -> bool:
     """
-    Go on while a contact slips in a plane; return whether the impact ended before slip stopped.
+    Go from the start while a contact slips in a plane; return whether the impact ended first.
 
     The variable is that of dp_n = r d(sigma), r = |u_t|: in it, the direction of slip turns at a
     finite rate and r falls exponentially.
     """
-    mu, base = walk.friction, walk.p.copy()
+    mu = walk.friction
     (nn, nx, ny), (_, xx, xy), (_, _, yy) = walk.response.tolist()
 
     def rates(_: float, y: Floats) -> tuple[float, ...]:
@@ -217,7 +217,7 @@ def _curved(walk: _Walk, stopped: float) -> bool:
         if walk.turned < 0.0:
             return float(y[5])
         impulse, work = walk.left()
-        given = y[2] + base[0] - walk.p[0], y[6] - walk.work
+        given = y[2] - walk.p[0], y[6] - walk.work
         return float(given[0] - impulse if np.isfinite(impulse) else given[1] - work)
 
     events: list[Any] = [stop, end]
@@ -238,7 +238,7 @@ def _curved(walk: _Walk, stopped: float) -> bool:
             atol=_ACCURATE * walk.scale,
         )
         y = found.y[:, -1]
-        walk.p, walk.work = base + y[2:5], float(y[6])
+        walk.p, walk.work = y[2:5], float(y[6])
         r = np.exp(y[1])
         walk.u = np.array([y[5], r * np.cos(y[0]), r * np.sin(y[0])])
         if len(found.t_events[1]) == 0:

@@ -77,7 +77,6 @@ LAWS = {
     'gibbs': (f'{_A}gibbs.py', '-k', '(1-planar or 2-floating or 0-fixed) and trees'),
     'start': (f'{_S}api.py',),
     'sines': ('test/kernels/test_kernels_sincos.py', '-k', 'constant and 1.0'),
-    'traction': ('test/control/test_control_wrench_events.py', '-k', 'cones_of'),
     'wrench': ('test/control/test_control_wrench.py', '-k', 'not comes_to'),
     'trajectories': ('test/control/test_control_trajectory.py',),
     'algebra': (
@@ -155,7 +154,6 @@ FILES = {
     'constraints/rolling.py': 'rows rolling',
     'constraints/wheels.py': 'rows rolling geometry',
     'control/frame_task.py': 'wrench',
-    'control/traction.py': 'traction',
     'control/trajectory.py': 'trajectories',
     'functions/limited.py': 'limited',
     'control/wrench_control.py': 'wrench',
