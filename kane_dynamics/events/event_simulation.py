@@ -226,8 +226,8 @@ class EventSimulation:
             changed then.
 
         """
-        check_new_name(name, self._stage.mode.parts)
         part = as_part(self.robot, name, what, limit)
+        check_new_name(name, self._stage.mode.parts)
         check_place(self.robot, part, self._now)
         return self._change(ADDED, name, {**self._stage.mode.parts, name: part})
 
@@ -244,7 +244,7 @@ class EventSimulation:
 
         """
         parts = self._stage.mode.parts
-        if name not in parts:
+        if not isinstance(name, str) or name not in parts:
             raise NameNotFoundError('part', name, parts)
         return self._change(REMOVED, name, {k: part for k, part in parts.items() if k != name})
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kane_dynamics.constraints.base import Constraint
-from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.constraints.constraint_set import ConstraintSet, checked_constraint
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.model.checks import as_positive
@@ -60,7 +60,8 @@ def as_part(
     Raises
     ------
     InvalidInputError
-        If the limit is not positive, or a contact has one: its friction is its limit.
+        If the name is no text, it is neither constraint nor contact, the limit is not positive, or
+        a contact has one: its friction is its limit.
     ConstraintError
         If it was built for another robot.
 
@@ -69,7 +70,7 @@ def as_part(
         raise InvalidInputError(f'name: need a text, got {name!r}')
     bound = float('inf') if limit is None else as_positive('limit', limit)
     if not isinstance(what, Contact):
-        ConstraintSet(robot, [what])
+        ConstraintSet(robot, [checked_constraint(f"'{name}'", what)])
         return Part(name, what, None, bound)
     if limit is not None:
         raise InvalidInputError(f"'{name}': a contact has friction, no limit")

@@ -92,6 +92,8 @@ def test_a_name_that_is_not_there(moving):
     before = everything(moving)
     with pytest.raises(NameNotFoundError, match=r"'brake'.*\['hold', 'stop'\]"):
         moving.remove('brake')
+    with pytest.raises(NameNotFoundError):
+        moving.remove(['hold'])
     assert everything(moving) == before
 
 

@@ -23,6 +23,34 @@ import kane_dynamics as kd
 C = kd.constraints
 
 
+class Switching:
+    """A simulation with events, as new for every call: names are taken once."""
+
+    def __init__(self, robot: kd.Robot, wheels: Any) -> None:
+        self.robot, self.wheels = robot, wheels
+
+    @property
+    def new(self) -> kd.EventSimulation:
+        """Return a simulation with one part."""
+        return kd.EventSimulation(self.robot, {'wheels': self.wheels})
+
+    def add(self, name: Any, what: Any, limit: Any) -> None:
+        """Add a part."""
+        self.new.add(name, what, limit)
+
+    def remove(self, name: Any) -> None:
+        """Remove a part."""
+        self.new.remove(name)
+
+    def reset(self, q: Any, v: Any, time: Any) -> None:
+        """Start again."""
+        self.new.reset(q, v, time)
+
+    def step(self, tau: Any, n: Any) -> None:
+        """Advance."""
+        self.new.step(tau, n)
+
+
 class World:
     """Robots, constraints and states that the calls share; compiled without the cache."""
 
@@ -52,6 +80,7 @@ class World:
         self.a = motion.acceleration
         self.speeds = kd.generalized_speeds(self.robot, lambda q, t: np.eye(self.robot.nv))
         self.simulation = kd.Simulation(self.robot, [self.wheels])
+        self.events = Switching(self.robot, self.wheels)
         self.kinematics = kd.forward_kinematics(self.robot, self.q)
 
     @property
@@ -179,6 +208,11 @@ kd.Mimic ratio offset
 kd.Robot bodies gravity
 kd.limited_inverse_dynamics robot q v a constraints actuated weights? limits? cones deviation? \
  external_wrenches time
+kd.EventSimulation robot parts? q? v? step dynamics? rest_speed law
+events.reset q? v? time
+events.add name what limit?
+events.remove name
+events.step tau n
 """
 
 
@@ -213,6 +247,8 @@ def _usual(w: World) -> dict[str, tuple[str, Any]]:
         'number': dict(time=0.0, t=0.0, dt=0.1, mu=4e14, ratio=2.0, offset=0.1, axle_offset=0.1)
         | {'pitch': 0.1, 'restitution': 0.5},
         'wrenches': dict.fromkeys(('external_wrenches', 'wrenches'), w.wrench),
+        'parts': {'parts': {'wheels': w.wheels}},
+        'dynamics': {'dynamics': kd.dynamics(w.robot)},
         'choice': dict(method='kane', integrator='rk4', base='fixed', side='upper'),
         'names': dict(actuated=wheels, known=wheels, terms=('gravity',), locked_joints=())
         | dict.fromkeys(('frames', 'payloads'), w.links[:1]),
@@ -226,7 +262,7 @@ def _usual(w: World) -> dict[str, tuple[str, Any]]:
         | dict(com=(0.0, 0.0, 0.1), axis=(0.0, 0.0, 1.0), point=(0.1, 0.0, 0.0))
         | dict(normal=(0.0, 0.0, 1.0), direction=(1.0, 0.0, 0.0)),
         'tensor': dict.fromkeys(('inertia', 'tensor'), np.eye(3)),
-        'mass': dict(mass=1.0, armature=0.1, damping=0.1, friction=0.1)
+        'mass': dict(mass=1.0, rest_speed=1e-3, armature=0.1, damping=0.1, friction=0.1)
         | dict(static_friction=0.2, load=5.0),
         'name': dict.fromkeys(('link', 'frame', 'frame_b'), w.links[-1])
         | dict(frame_a=w.links[0], joint='left', name='left', left='left')
@@ -237,7 +273,7 @@ def _usual(w: World) -> dict[str, tuple[str, Any]]:
         'offset function': dict.fromkeys(('X', 'Z'), lambda q, t: np.zeros(w.robot.nv)),
         'out': {'out': None},
         'duration': {'duration': 0.002},
-        'step': dict(step=0.001, radius=0.1),
+        'step': dict(step=0.001, radius=0.1, limit=5.0),
         'law': {'effort': w.tau},
         'count': dict(n=2, seed=0),
         'folder': {'folder': tempfile.gettempdir()},
@@ -255,6 +291,10 @@ def _special(w: World) -> dict[tuple[str, str], tuple[str, Any]]:
         ('kd.casadi_function', 'name'): ('choice', 'mass_matrix'),
         ('kd.export_c', 'name'): ('choice', 'mass_matrix'),
         ('kd.impact', 'law'): ('choice', 'poisson'),
+        ('kd.EventSimulation', 'law'): ('choice', 'poisson'),
+        ('events.add', 'name'): ('label', 'brake'),
+        ('events.add', 'what'): ('row', C.lock(w.robot, 'left')),
+        ('events.remove', 'name'): ('name', 'wheels'),
         ('robot.frame', 'name'): ('name', w.links[0]),
         ('fast', 'time'): ('times', 0.0),
         ('fast.forward_dynamics_derivatives', 'time'): ('number', 0.0),
@@ -397,6 +437,22 @@ def _wrong(kind: str, right: Any) -> dict[str, Any]:
             'several': [w.wheels],
         },
         'name': name,
+        'parts': {
+            'one alone': w.wheels,
+            'list': [w.wheels],
+            'text': 'wheels',
+            'number': 3,
+            'a none among them': {'wheels': None},
+            'no name': {3: w.wheels},
+            'of another robot': {'wheels': w.of_arm},
+        },
+        'dynamics': {
+            'text': 'compiled',
+            'number': 3,
+            'the maker': kd.compile,
+            'robot': w.robot,
+            'with constraints': w.fast,
+        },
         'names': {
             'one alone': 'left',
             'unknown': ['wheel_letf'],

@@ -92,7 +92,16 @@ def test_every_argument_has_mistakes(call):
     if call.name.startswith('fast.'):
         return  # machine code has no signature
     signature = inspect.signature(call.function)
-    defaults = ('progress', 'projection', 'simplify', 'snap_angles', 'engine', 'halvings', 'self')
+    defaults = (
+        'progress',
+        'projection',
+        'simplify',
+        'snap_angles',
+        'engine',
+        'halvings',
+        'self',
+        'beside',
+    )
     names = {
         name
         for name, parameter in signature.parameters.items()
