@@ -219,7 +219,10 @@ class WrenchControl:
         mass_matrix = d.mass_matrix(where)
         rows = select_rows(d.constraint_rows(where, speeds), cholesky_factor(mass_matrix))
         wrench, rate = self._wanted(task, target, rows)
-        a = self._acceleration(rows, task, rate, self._to_posture(where, speeds))
+        a, missed = self._acceleration(rows, task, rate, self._to_posture(where, speeds))
+        if missed and not nearest_motion:
+            ask = f"the robot cannot move '{self.frame}' here as its motion axes ask"
+            raise UnreachableAccelerationError(ask, missed, max(missed.values()))
         drag = np.asarray(implicit_drag(robot, speeds.tolist(), self.friction_speed), dtype=float)
         bias = d.bias_force(where, speeds) + drag * speeds + task.jacobian.T @ wrench
         alike = np.ones(robot.nv)
@@ -266,20 +269,18 @@ class WrenchControl:
 
     def _acceleration(
         self, rows: RowSelection, task: FrameTask, rate: Floats, posture: Floats
-    ) -> Floats:
-        """Return the acceleration nearest to that of the posture that rows and task allow."""
+    ) -> tuple[Floats, dict[str, float]]:
+        """Return the acceleration nearest to the posture's under rows and task; what it misses."""
         chosen = [k for k, mode in enumerate(self.modes) if mode != 'free']
         kept = rows.independent
         matrix = np.vstack([kept.matrix, task.jacobian[chosen]])
         sides = np.r_[kept.acceleration, (rate - task.drift)[chosen]]
         both = select_rows(ConstraintRows.of(matrix, 0.0 * sides, sides), rows.root).independent
         a = nearest(rows.root, both.matrix, posture, both.acceleration)[0]
-        missed = np.abs(task.jacobian @ a + task.drift - rate) / (1.0 + np.abs(rate))
-        missed[np.array(self.modes) != 'motion'] = 0.0
-        if missed.max() > _REACHED:
-            raise UnreachableAccelerationError(
-                f"the robot cannot move '{self.frame}' here as its motion axes ask",
-                [NAMES[k] for k in np.flatnonzero(missed > _REACHED)],
-                float(missed.max()),
-            )
-        return a
+        gap = np.abs(task.jacobian @ a + task.drift - rate) / (1.0 + np.abs(rate))
+        missed = {
+            NAMES[k]: float(gap[k])
+            for k in chosen
+            if self.modes[k] == 'motion' and gap[k] > _REACHED
+        }
+        return a, missed

@@ -185,6 +185,10 @@ def test_a_motion_that_an_arm_cannot_make():
     law = control(robot, hand, ['motion'] * 6)
     with pytest.raises(UnreachableAccelerationError, match='cannot move .* as its motion axes'):
         law.effort(q, v, WrenchTarget(pose_of(robot, hand, q), acceleration=np.arange(6.0)))
+    target = WrenchTarget(pose_of(robot, hand, q), acceleration=np.arange(6.0))
+    near = law.effort(q, v, target, nearest_motion=True)
+    motion = kd.forward_dynamics(robot, q, v, near.effort)
+    assert_allclose(motion.acceleration, near.acceleration, rtol=1e-9, atol=1e-9)
     short = control(robot, hand, [*['free'] * 3, *['motion'] * 3])
     short.effort(q, v, WrenchTarget(pose_of(robot, hand, q), acceleration=np.arange(6.0)))
 
