@@ -128,7 +128,11 @@ class ProjectionError(KaneDynamicsError, ArithmeticError):
 
 
 class ContactError(KaneDynamicsError, ArithmeticError):
-    """Closed contacts with dry friction have no consistent forces, as in Painleve's paradox."""
+    """
+    Closed contacts have no consistent forces.
+
+    Dry friction allows none, as in Painleve's paradox; or a law of impact would create energy.
+    """
 
 
 class StepError(KaneDynamicsError, ArithmeticError):

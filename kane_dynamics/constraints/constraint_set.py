@@ -156,6 +156,11 @@ def checked_constraint(name: str, one: Any) -> Constraint:
 
     """
     if isinstance(one, type) or not (hasattr(one, 'rows') and hasattr(one, 'labels')):
+        if hasattr(one, 'restitution'):
+            raise InvalidInputError(
+                f'{name}: {list(one.labels)} is a contact, which does not hold in both '
+                'directions; put it into contacts=[...]'
+            )
         raise InvalidInputError(
             f'{name}: need what functions of kane_dynamics.constraints return, got {came(one)}'
         )

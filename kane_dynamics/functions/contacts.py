@@ -97,7 +97,7 @@ def impact(
     Return the jump of the speeds where constraints are imposed or contacts close.
 
     Impulses are the smallest that make the speeds satisfy A v = b0; those of contacts push, and
-    obey Coulomb's law where contacts have friction.
+    obey Coulomb's law, with the friction of contacts that slip, where they have any.
 
     Parameters
     ----------

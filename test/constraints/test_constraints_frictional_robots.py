@@ -291,5 +291,7 @@ def test_what_is_no_contact_is_refused():
         kd.impact(robot, q, rest, (), ['foot'])
     with pytest.raises(ConstraintError, match='was built for another robot'):
         kd.impact(free_in_plane(1.0, 1.0), np.zeros(3), np.zeros(3), (), feet)
+    with pytest.raises(InvalidInputError, match=r"'box/contact', .* is a contact, .*contacts="):
+        kd.forward_dynamics(robot, q, rest, rest, feet[:1])
     several = kd.least_constraint(robot, q, rest, rest, contacts=(foot for foot in feet))
     assert len(several.contacts) == 4
