@@ -29,7 +29,7 @@ _STOPPED = 1e-14
 # Of the response of the normal speed to its impulse: a contact that sticks moves no more, where
 # it moves along a line. Normal speed and slip stop together then, but for roundoff.
 _HELD = 1e-10
-_ACCURATE = 1e-13  # of solve_ivp, relative
+_ACCURATE = 1e-11  # of solve_ivp, relative; leaves 1e-12 of impulses
 _LONGEST = 1e12  # of the integration variable; slip has stopped or the impact ended long before
 
 
@@ -146,7 +146,7 @@ def _after_stop(walk: _Walk) -> Floats:
         return float(np.linalg.norm(pull / (values + h))) - 1.0
 
     most = float(np.linalg.norm(pull))
-    least = max(most - float(values[-1]), _ACCURATE * most)
+    least = max(most - float(values[-1]), _STOPPED * most)
     h = least  # where it nearly sticks
     if excess(least) > 0.0:
         h = scipy.optimize.brentq(excess, least, most, xtol=1e-15 * most)
