@@ -18,8 +18,10 @@ pytestmark = pytest.mark.ros
 NODES = {
     'inverse_dynamics_node': 'kane_inverse_dynamics',
     'forward_dynamics_node': 'kane_forward_dynamics',
+    'wrench_control_node': 'kane_wrench_control',
     'simulator_node': 'kane_simulator',
 }
+LINK = {'frame': 'rod'}  # of kane_wrench_control
 BAD = [
     ('hello', 'no XML'),
     ('<robot name="r"><link', 'XML'),
@@ -42,7 +44,7 @@ def model_error(bench, module, *words):
 
 @every_node
 def test_bad_descriptions_are_reported_and_the_next_good_one_is_taken(bench, module):
-    process = bench.start(module, params={'compiled': 'never'})
+    process = bench.start(module, params={'compiled': 'never', **LINK})
     publisher = bench.publisher(String, 'robot_description', LATCHED)
     model_error(bench, module, 'waiting for /robot_description')
     for description, words in BAD:
@@ -64,11 +66,18 @@ def test_bad_descriptions_are_reported_and_the_next_good_one_is_taken(bench, mod
 def test_bad_file_is_reported_and_the_node_stays(bench, module, tmp_path):
     path = tmp_path / 'robot.urdf'
     path.write_text('<robot name="r"><link name="a"/><link name="b"/></robot>')
-    process = bench.start(module, params={'urdf_file': path, 'params_file': '/nowhere/p.yaml'})
+    params = {'urdf_file': path, 'params_file': '/nowhere/p.yaml', **LINK}
+    process = bench.start(module, params=params)
     model_error(bench, module, 'root', '/nowhere/p.yaml')  # not on the log only
     assert process.poll() is None
     assert '/nowhere/p.yaml' in process.log.read_text()
     assert bench.terminate(process, signal.SIGINT) == 0
+
+
+def test_a_link_that_no_robot_has_is_reported(bench):
+    process = bench.start('wrench_control_node', params={**PENDULUM, 'frame': 'nose'})
+    model_error(bench, 'wrench_control_node', "no frame named 'nose'", 'rod')
+    assert bench.terminate(process) == 0
 
 
 def test_pendulum_without_base_needs_no_odometry(bench):
