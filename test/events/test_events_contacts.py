@@ -152,3 +152,70 @@ def test_a_wheel_slips_on_ice_and_rolls_again():
     end = v + grip / MASS * recovered
     assert_allclose(simulation.v, [end, end / RADIUS], rtol=0, atol=1e-9)
     assert_allclose(event.energy_loss, 0.0, atol=1e-12)
+
+
+@pytest.mark.claim(37)
+def test_a_box_that_falls_on_a_belt():
+    """It slips in two directions against the belt, until it goes along: after |s|/(mu g)."""
+    bodies = [
+        kd.Body('along', '', prismatic('x')),
+        kd.Body('box', 'along', prismatic('y', Y), inertia=inertia(MASS)),
+    ]
+    robot = kd.Robot('box', bodies, (0, 0, -G))
+    belt, mu = np.array([0.5, -0.2]), 0.3
+    slip = constraints.pfaffian(robot, lambda q, t: np.eye(2), lambda q, t: belt, 'belt')
+    parts = {'belt': constraints.traction(slip, MASS * G, mu, 0.4)}
+    start = np.array([0.1, 0.7])
+    simulation = kd.EventSimulation(robot, parts, v=start, step=0.02)
+    simulation.step([0, 0], 20)
+    (event,) = simulation.events
+    end = np.hypot(*(belt - start)) / (mu * G)
+    assert_allclose(event.time, end, rtol=0, atol=1e-9)
+    assert_allclose(simulation.v, belt, rtol=0, atol=1e-12)
+    assert_allclose(simulation.q, 0.5 * (start + belt) * end + belt * (0.4 - end), atol=1e-9)
+    # it is held up to the static friction, and then slips along the push
+    push = np.array([-0.6, 0.8]) * MASS * G
+    simulation.step(0.399 * push)
+    assert simulation.states == {'belt': 'sticks'}
+    simulation.step(0.401 * push)
+    assert simulation.states == {'belt': 'slips'}
+    gained = 0.02 * (0.401 - mu) * push / MASS
+    assert_allclose(simulation.v, belt + gained, rtol=0, atol=1e-12)
+
+
+def test_a_damped_slide_between_events():
+    joint = prismatic('z', (0, 0, 1), damping=2.0, friction=0.5)
+    robot = kd.Robot('slide', [kd.Body('ball', '', joint, inertia=inertia(1.0))], (0, 0, 0))
+    simulation = kd.EventSimulation(robot, v=[3.0], step=0.02)
+    simulation.step([0.5], 10)  # the effort is what dry friction takes
+    # rk4: 10 steps, (2 h)^5/120 of 3 m/s each
+    assert_allclose(simulation.v, 3.0 * np.exp(-0.4), rtol=0, atol=3e-8)
+
+
+@pytest.mark.claim(37)
+def test_a_sphere_that_spins_slips_in_two_directions_until_it_rolls():
+    """Friction is against the slip, whose direction stays: it ends after 2 |s|/(7 mu g)."""
+    radius, mu, slip = 0.1, 0.3, np.array([1.0, 0.8])
+    load = inertia(1, (0, 0, 0), [0.4 * radius**2] * 3)
+    body = kd.Body('ball', '', kd.Joint('base', kd.Free()), inertia=load)
+    robot = kd.Robot('ball', [body], (0, 0, -G))
+    rolling = constraints.rolling_ball(robot, 'base', radius)
+    parts = {'ground': constraints.rolling_contact(rolling, friction=mu)}
+    omega = np.array([0.8, -0.4, 3.0])
+    speed = slip + radius * np.array([omega[1], -omega[0]])
+    q, v = [0, 0, radius, 1, 0, 0, 0], [*omega, *speed, 0.0]
+    simulation = kd.EventSimulation(robot, parts, q, v, step=2e-3)
+    end = 2.0 * np.hypot(*slip) / (7.0 * mu * G)
+    simulation.step(np.zeros(6), int(end / 2e-3) + 2)
+    (event,) = simulation.events
+    assert (event.kind, dict(event.states)) == ('changes', {'ground': 'sticks'})
+    # rk4 of a body that turns: 62 steps, h^5 (20/s)^4
+    assert_allclose(event.time, end, rtol=0, atol=5e-9)
+    # speeds of the body are in its own axes
+    turned = kd.forward_kinematics(robot, event.q).pose('ball').rotation_matrix()
+    expected = speed - 2.0 / 7.0 * slip
+    assert_allclose(turned @ event.v[3:], [*expected, 0.0], rtol=0, atol=1e-8)
+    spin = [expected[1] / -radius, expected[0] / radius, omega[2]]
+    assert_allclose(turned @ event.v[:3], spin, rtol=0, atol=1e-6)
+    place = 0.5 * (speed + expected) * end
+    assert_allclose(event.q[:3], [*place, radius], rtol=0, atol=1e-8)
