@@ -55,13 +55,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     equations.add_argument('--no-simplify', action='store_true', help='fast, but much longer')
     equations.set_defaults(run=run_equations)
     view = commands.add_parser('view', help='show a recorded motion, or a robot, in the browser')
-    view.add_argument('source', help='recording (.npz), or path or package:// address of a URDF')
+    view.add_argument(
+        'source', nargs='?', help='recording (.npz), or path or package:// address of a URDF'
+    )
+    view.add_argument(
+        '--live', action='store_true', help='a robot on ROS topics; --ros-args may follow'
+    )
     view.add_argument('--base', default='fixed', choices=('fixed', 'planar', 'floating'))
     view.add_argument('--host', default='localhost', help='address that the browser asks')
     view.add_argument('--port', type=_port, default=8080, help='the next free one from here')
     view.add_argument('--gif', type=Path, metavar='FILE', help='write a recording as animation')
     view.set_defaults(run=run_view)
-    chosen = parser.parse_args(arguments)
+    own, of_ros = _split(sys.argv[1:] if arguments is None else arguments)
+    chosen = parser.parse_args(own)
+    if of_ros and not getattr(chosen, 'live', False):
+        parser.error('--ros-args are those of view --live')
+    chosen.ros_args = of_ros
     try:
         status: int = chosen.run(chosen)
     except KaneDynamicsError as error:
@@ -115,6 +124,11 @@ def run_view(chosen: argparse.Namespace) -> int:
     from kane_dynamics.view.scene import start_server
     from kane_dynamics.view.window import PoseWindow, RecordingWindow
 
+    if chosen.live == (chosen.source is not None):
+        raise InvalidInputError('view: need either a recording or a URDF, or --live')
+    if chosen.live:
+        live = _ros_module('live_view', 'a live view')
+        return int(live.main(chosen.host, chosen.port, chosen.ros_args))
     window: RecordingWindow | PoseWindow
     if Path(chosen.source).suffix == '.npz':
         recording = load_recording(chosen.source)
@@ -151,7 +165,7 @@ def _write_gif(recording: Recording, path: Path) -> int:
 
 def run_demo(chosen: argparse.Namespace) -> int:
     """Run the closed loop without and with feed-forward; print the table, write the plots."""
-    demo = _demo_module()
+    demo = _ros_module('demo', 'the demo')
     as_choice('--robot', chosen.robot, demo.ROBOTS)
     from kane_dynamics.demo.plots import write_demo_plots
     from kane_dynamics.demo.table import run_table
@@ -204,13 +218,22 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def _demo_module() -> ModuleType:
-    """Return the demo, which needs ROS 2."""
+def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return arguments of this command, and those of ROS."""
+    given = list(arguments)
+    cut = given.index('--ros-args') if '--ros-args' in given else len(given)
+    return given[:cut], given[cut:]
+
+
+def _ros_module(name: str, purpose: str) -> ModuleType:
+    """Return a module that needs ROS 2."""
     try:
-        return import_module('kane_dynamics.ros.demo')
+        return import_module(f'kane_dynamics.ros.{name}')
     except ImportError as error:
+        if isinstance(error, KaneDynamicsError):
+            raise
         raise MissingPackageError(
-            'the demo',
+            purpose,
             f'ROS 2 ({error.name})',
             "pip install 'kane_dynamics[ros]' (Linux on x86_64), or source a ROS 2 workspace",
         ) from error

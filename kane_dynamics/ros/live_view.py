@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``kane-dynamics view --live``: a robot on topics, in the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
+from nav_msgs.msg import Odometry
+from rclpy.clock import Clock, ClockType
+from rclpy.exceptions import ParameterException
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+
+from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.input_guard import RejectedInput
+from kane_dynamics.ros.messages.conversions import NameMap, field_values, nanoseconds
+from kane_dynamics.ros.messages.planar_frame import read_odometry
+from kane_dynamics.ros.model_host import ModelHost
+from kane_dynamics.ros.parameters.declare import declare
+from kane_dynamics.ros.parameters.robot import RobotParameters
+from kane_dynamics.ros.qos import LATEST
+from kane_dynamics.ros.runtime import run
+from kane_dynamics.view.drawing import urdf_drawing
+from kane_dynamics.view.forces import Force, constraint_forces
+from kane_dynamics.view.recorder import pose_rows
+from kane_dynamics.view.scene import Scene, extent, start_server
+from kane_dynamics.view.window import FRAME, NEWEST_EVENTS, force_table
+
+SIMULATOR = 'kane_simulator'  # remap its topics where the node has another name
+
+
+class LiveView(Node):
+    """
+    Shows joint_states, odom, constraint forces and events of a robot as they come.
+
+    The robot is that of the parameters, as of the other nodes, or of robot_description. Arrows are
+    drawn for the constraint of the base; other rows stand in the table.
+
+    Parameters
+    ----------
+    host, port : str, int
+        Where the browser asks.
+    **options
+        Those of `rclpy.node.Node`.
+
+    Attributes
+    ----------
+    scene : Scene or None
+        What is drawn, once there is a robot.
+
+    """
+
+    def __init__(self, host: str = 'localhost', port: int = 8080, **options: Any) -> None:
+        super().__init__('kane_view', **options)
+        self.parameters = declare(self, RobotParameters)
+        self.server = start_server(host, port)
+        self.scene: Scene | None = None
+        self._table = self.server.gui.add_html('')
+        self._forces: JointState | None = None
+        self._events: list[str] = []
+        self._told: set[str] = set()
+        self._changed = False
+        self.host = ModelHost(self, replace(self.parameters, compiled='never'), self._on_model)
+        subscribe = self.create_subscription
+        subscribe(JointState, 'joint_states', self._on_joints, LATEST)
+        subscribe(Odometry, 'odom', self._on_odometry, LATEST)
+        subscribe(JointState, f'{SIMULATOR}/constraint_forces', self._on_forces, LATEST)
+        subscribe(DiagnosticArray, f'{SIMULATOR}/events', self._on_events, 100)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(FRAME, self.show, clock=steady)
+
+    def start(self) -> None:
+        """Load the robot, or wait for its topic."""
+        try:
+            self.host.load()
+        except (KaneDynamicsError, ParameterException) as error:
+            self.host.fail(error)
+
+    def stop(self) -> None:
+        """Close the window."""
+        self.host.clear()
+        self.server.stop()
+
+    def _on_model(self, dynamics: Dynamics) -> None:
+        model = self._model = dynamics.model
+        drawing = urdf_drawing(model.robot, model.text)
+        for remark in drawing.remarks:
+            self.get_logger().warning(remark)
+        self._q = model.robot.neutral()
+        self._joints = NameMap('joint_states', model.joints)
+        centre, size = extent(drawing.shapes, pose_rows(model.robot, self._q)[None])
+        self.server.scene.reset()
+        names = [body.name for body in model.robot.bodies]
+        self.scene = Scene(self.server, names, drawing.shapes, size)
+        self.scene.camera(centre, size)
+        self.server.gui.set_panel_label(model.robot.name)
+        self._changed = True
+
+    def _on_joints(self, message: JointState) -> None:
+        if self.scene is None:
+            return
+        try:
+            source, target = self._joints.present(message.name)
+            values = field_values(
+                'joint_states', 'position', message.position, message.name, source
+            )
+        except RejectedInput as rejection:
+            self._tell(rejection)
+            return
+        self._q[self._model.q_index(self._model.joints)[target]] = values
+        self._changed = True
+
+    def _on_odometry(self, message: Odometry) -> None:
+        if self.scene is None or not self._model.mobile:
+            return
+        try:
+            pose, twist = read_odometry(message, self.parameters.base_frame)
+        except RejectedInput as rejection:
+            self._tell(rejection)
+            return
+        self._q[:3] = self._model.child_frame.root_state(pose, twist)[0]
+        self._changed = True
+
+    def _on_forces(self, message: JointState) -> None:
+        if len(message.effort) == len(message.name) and np.isfinite(message.effort).all():
+            self._forces, self._changed = message, True
+
+    def _on_events(self, message: DiagnosticArray) -> None:
+        stamp = nanoseconds(message.header.stamp) * 1e-9
+        self._events += [f'{stamp:.4f} s: {status.name}' for status in message.status]
+        del self._events[:-NEWEST_EVENTS]
+        self._changed = True
+
+    def _tell(self, rejection: RejectedInput) -> None:
+        """Say once of each kind why a message is not shown."""
+        if rejection.kind not in self._told:
+            self._told.add(rejection.kind)
+            self.get_logger().warning(str(rejection))
+
+    def show(self) -> None:
+        """Draw what came since the last call."""
+        if self.scene is None or not self._changed:
+            return
+        self._changed = False
+        arrows, rows = self._located(), self._rows()
+        sizes = [float(np.linalg.norm(arrow.vector)) for arrow in arrows]
+        self.scene.strength = max([self.scene.strength, *sizes])
+        self.scene.show(pose_rows(self._model.robot, self._q), arrows)
+        located = {arrow.name for arrow in arrows}
+        others = [row for row in rows if row.name not in located]
+        self._table.content = force_table([*arrows, *others], self._events)
+
+    def _rows(self) -> list[Force]:
+        """Return all rows of the newest message, without a place."""
+        message = self._forces
+        if message is None:
+            return []
+        values = zip(message.name, message.effort, strict=True)
+        return [Force(name, np.zeros(3), np.array([x, 0.0, 0.0]), unit='') for name, x in values]
+
+    def _located(self) -> list[Force]:
+        """Return arrows for the constraints of the model whose rows are in the newest message."""
+        known = {row.name: float(row.vector[0]) for row in self._rows()}
+        model = self._model
+        rows = [one for one in model.constraints if set(one.labels) <= set(known)]
+        multipliers = [known[label] for one in rows for label in one.labels]
+        return constraint_forces(model.robot, rows, self._q, multipliers)
+
+
+def main(host: str, port: int, args: Sequence[str]) -> int:
+    """Run the window until Ctrl-C; `args` are those of ROS."""
+    return run(partial(LiveView, host, port), args)
