@@ -109,7 +109,7 @@ FILES = {
     'algorithms/forward_dynamics.py': 'friction integrators forward wrenches',
     'algorithms/force_limits.py': 'limited',
     'algorithms/friction.py': 'forward friction',
-    'algorithms/frictional_contact.py': 'rubbing contacts robots_that_rub',
+    'algorithms/frictional_contact.py': 'rubbing contacts impact robots_that_rub',
     'algorithms/gauss.py': 'motion',
     'algorithms/generalized_speeds.py': 'speeds',
     'algorithms/gibbs_appell.py': 'gibbs',
