@@ -274,6 +274,18 @@ def test_a_wheel_under_a_given_load():
     assert_allclose(found.velocity, [1.0, 2.0, 0.0], rtol=1e-14)
 
 
+def test_a_box_on_a_belt():
+    """Slip is counted from what moves below."""
+    robot, rest = planar_body(2.0, 0.5, 0.0), np.zeros(3)
+    belt = C.pfaffian(robot, lambda q, t: np.eye(3)[:2], lambda q, t: np.array([0.5, 0.0]))
+    on_it = C.traction(belt, 30.0, 0.4)
+    lagging = kd.least_constraint(robot, rest, rest, rest, contacts=[on_it])
+    assert_allclose(lagging.acceleration, [6.0, 0.0, 0.0], rtol=1e-12, atol=1e-14)
+    carried = kd.least_constraint(robot, rest, [0.5, 0, 0], [3.0, 0, 0], contacts=[on_it])
+    assert carried.states == ('sticks',)
+    assert_allclose(carried.acceleration, 0.0, rtol=0, atol=1e-14)
+
+
 def test_contacts_with_friction_that_contradict_each_other_are_named():
     robot = free_in_plane(1.0, 1.0)
     q, rest = np.array([0.0, 0.1, 0.0]), np.zeros(3)

@@ -39,6 +39,7 @@ NAMES = {
     ],
     'BOUND': [
         'algorithms/frictional_contact.py separates: np.abs(C) @ (np.abs(x) + np.abs(problem.free)) + np.abs(problem.least) -> np.abs(C) @ (np.abs(x) + np.abs(problem.free)) - np.abs(problem.least)',  # noqa: E501
+        'functions/contacts.py _slip: np.abs(tangent.matrix) @ np.abs(v) + np.abs(tangent.velocity) -> np.abs(tangent.matrix) @ np.abs(v) - np.abs(tangent.velocity)',  # noqa: E501
         'algorithms/impact.py _check_energy: v @ mass_matrix @ v + np.abs(impulses) @ np.abs(still) -> v @ mass_matrix @ v - np.abs(impulses) @ np.abs(still)',  # noqa: E501
         'algorithms/least_distance.py nearest_above: e / largest - _MET -> e / largest + _MET',
         'algorithms/least_distance.py nearest_above: 1.0 + np.abs(C) @ np.abs(start) -> 1.0 - np.abs(C) @ np.abs(start)',  # noqa: E501
