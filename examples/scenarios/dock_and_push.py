@@ -111,8 +111,8 @@ def drives(t: float, q: Floats, v: Floats) -> Floats:
     return np.concatenate([along, [0.0, steer, 0.0, 0.0, 0.0]])
 
 
-def simulate() -> Recording:
-    """Return the recorded motion."""
+def simulate(pushed_until: float = 5.0) -> Recording:
+    """Return the recorded motion; the gripper opens at a time [s]."""
     robot = robot_and_cart()
     simulation = kd.EventSimulation(robot, parts(robot), step=0.02)
     recorder = EventRecorder(simulation, drawing(), rate=40.0)
@@ -120,7 +120,7 @@ def simulate() -> Recording:
         recorder.run(simulation.step_size, drives)
     simulation.remove('gripper')
     simulation.add('latch', kd.constraints.loop_closure(robot, 'handle', 'gripper'))
-    recorder.run(5.0 - simulation.time, drives)
+    recorder.run(pushed_until - simulation.time, drives)
     simulation.remove('latch')
     recorder.run(0.8, lambda t, q, v: drives(t, q, v) * 0.0)
     return recorder.recording()

@@ -176,6 +176,11 @@ class EventSimulation:
         return dict(self._stage.mode.states)
 
     @property
+    def directions(self) -> dict[str, Floats]:
+        """Return the unit vectors along which contacts with friction slip, or begin to."""
+        return dict(self._stage.directions)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """Return the names of the rows that hold now."""
         return self._stage.flow.labels

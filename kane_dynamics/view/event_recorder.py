@@ -83,7 +83,16 @@ class EventRecorder:
 
     def _add(self) -> None:
         one = self._simulation
-        forces = part_forces(one.robot, one.parts, one.states, one.forces, one.q, one.v, one.time)
+        forces = part_forces(
+            one.robot,
+            one.parts,
+            one.states,
+            one.forces,
+            one.q,
+            one.v,
+            one.time,
+            one.directions,
+        )
         self._recorder.add(one.time, one.q, one.v, forces)
 
     def _note_events(self, states: Mapping[str, str]) -> None:
@@ -93,7 +102,14 @@ class EventRecorder:
             now.update(event.states)
             known = {name: one for name, one in parts.items() if now.get(name)}
             forces = part_forces(
-                self._simulation.robot, known, now, event.forces, event.q, event.v, event.time
+                self._simulation.robot,
+                known,
+                now,
+                event.forces,
+                event.q,
+                event.v,
+                event.time,
+                self._simulation.directions,
             )
             self._recorder.add(event.time, event.q, event.v, forces)
             words = {name: _word(parts.get(name), state) for name, state in event.states.items()}
@@ -110,6 +126,7 @@ def part_forces(
     q: ArrayLike,
     v: ArrayLike,
     time: float = 0.0,
+    directions: Mapping[str, Floats] | None = None,
 ) -> list[Force]:
     """
     Return arrows for the constraints and contacts that act; friction of those that slip too.
@@ -128,6 +145,8 @@ def part_forces(
         State.
     time : float
         [s].
+    directions : mapping of str to ndarray, optional
+        Along which contacts begin to slip whose slip is still zero, by name.
 
     """
     arrows: list[Force] = []
@@ -140,7 +159,8 @@ def part_forces(
             if part.normal is not None:
                 chosen.append((part.normal, _named(part.normal, forces)))
             if part.tangent is not None:
-                traction = _traction(robot, part, state, forces, q, speeds, time)
+                begins = (directions or {}).get(name)
+                traction = _traction(robot, part, state, forces, q, speeds, time, begins)
                 chosen.append((part.tangent, traction))
         for rows, multipliers in chosen:
             words = dict.fromkeys(rows.labels, _word(part, state))
@@ -166,6 +186,7 @@ def _traction(
     q: ArrayLike,
     v: Floats,
     time: float,
+    begins: Floats | None,
 ) -> Floats:
     """Return the forces along the slip of a closed contact: found if it sticks, else -mu N s."""
     tangent = contact.tangent
@@ -178,4 +199,6 @@ def _traction(
     slip = rows.matrix @ v - rows.velocity
     speed = float(np.linalg.norm(slip))
     direction = slip / speed if speed > STILL else np.zeros(len(slip))
+    if speed <= STILL and begins is not None:
+        direction = begins
     return np.asarray(-contact.friction * normal * direction, dtype=float)

@@ -15,6 +15,7 @@ from kane_dynamics.view.recording import load_recording
 
 FOLDER = Path(__file__).resolve().parents[2] / 'examples' / 'scenarios'
 sys.path.insert(0, str(FOLDER))
+SHORTER = {'dock_and_push': {'pushed_until': 3.2}}
 OPEN, HOLDS, STICKS, SLIPS = range(4)
 
 
@@ -22,7 +23,7 @@ OPEN, HOLDS, STICKS, SLIPS = range(4)
 def scenario(name):
     """Return the module and its recording."""
     module = importlib.import_module(name)
-    return module, module.simulate()
+    return module, module.simulate(**SHORTER.get(name, {}))
 
 
 def force(recording, name, axis):
@@ -75,6 +76,8 @@ def test_friction_of_the_wheel_obeys_coulomb_and_it_recovers():
     assert set(mu.round(9)) == {module.ICE, module.DRY}
     assert (np.sign(friction[moving]) == -np.sign(slip[moving])).all()
     assert recording.event_texts[-1] == 'dry ground sticks'
+    begins = recording.at(recording.event_times[1])  # no slip yet, but friction against it
+    assert friction[begins] == pytest.approx(module.ICE * load)
     # rolling: torque / radius less what turns the wheel accelerates car and wheel
     inertia = 0.5 * module.WHEEL
     expected = module.DRIVE / module.RADIUS / (module.CAR + module.WHEEL + inertia)
@@ -97,11 +100,11 @@ def test_the_tip_on_the_table_brakes_and_then_holds():
 
 
 def test_gripper_and_handle_stay_together_while_latched():
-    module, recording = scenario('dock_and_push')
+    module, recording = scenario('dock_and_push')  # shorter than what it writes
     robot = module.robot_and_cart()
     k = recording.force_names.index('handle=gripper/vx')
     latched = np.flatnonzero(recording.force_states[:, k] == HOLDS)
-    assert len(latched) > 100
+    assert len(latched) > 80
     poses = recording.poses[latched]
     for row in poses[::10]:
         places = []
@@ -113,7 +116,7 @@ def test_gripper_and_handle_stay_together_while_latched():
             places.append(at[:3] + turned)
         assert_allclose(places[0], places[1], atol=1e-8)
     yaw = recording.q[latched, 6]
-    assert abs(yaw[-1] - yaw[0]) > 0.3  # round a bend
+    assert abs(yaw[-1] - yaw[0]) > 0.1  # round a bend
     speed = np.hypot(*recording.v[latched[-1], 4:6])
     assert speed > 0.4
 
