@@ -79,6 +79,38 @@ def test_a_wall_that_comes(e, speed):
     assert_allclose(event.energy_loss, -0.5 * speed**2)
 
 
+def test_a_wall_that_comes_and_goes_within_a_step():
+    """The gap is open at both ends of the step."""
+    robot = ball((0, 0, 0))
+    parts = {'wall': above(robot, lambda t: 0.01 - 40.0 * (t - 0.05) ** 2)}
+    simulation = kd.EventSimulation(robot, parts, step=0.1)
+    simulation.step([0.0])
+    (event,) = simulation.events
+    before = np.sqrt(0.01 / 40.0)
+    assert_allclose(event.time, 0.05 - before, rtol=0, atol=1e-12)
+    assert_allclose(simulation.v, 80.0 * before, rtol=1e-9)
+    assert_allclose(simulation.q, 80.0 * before * (0.05 + before), rtol=1e-9)
+
+
+def test_a_bead_on_a_ring_that_moves():
+    """In the ring's axes it goes round at constant speed, and it stays on the ring."""
+    bodies = [
+        kd.Body('along', '', prismatic('x')),
+        kd.Body('bead', 'along', prismatic('y', Y), inertia=inertia(1.0)),
+    ]
+    robot = kd.Robot('bead', bodies, (0, 0, 0))
+    ring = constraints.holonomic(
+        robot, lambda q, t: np.sqrt((q[0] - 0.3 * t) ** 2 + q[1] ** 2) - 1.0, 'ring'
+    )
+    simulation = kd.EventSimulation(robot, {'ring': ring}, [1.0, 0.0], [0.3, 2.0], step=0.05)
+    simulation.step([0, 0], 20)
+    x, y = simulation.q
+    assert_allclose(np.hypot(x - 0.3, y), 1.0, rtol=0, atol=1e-9)
+    # rk4: 20 steps, (2 h)^5/120 each
+    assert_allclose([x, y], [0.3 + np.cos(2.0), np.sin(2.0)], rtol=0, atol=2e-6)
+    assert_allclose(simulation.forces['ring'], -4.0, rtol=1e-5)
+
+
 def test_a_drive_that_is_switched_on_while_time_runs():
     """A v = b(t) of a driven slide is imposed at t = 0.5, with the impulse to sin(1.5)."""
     robot = ball((0, 0, 0))
