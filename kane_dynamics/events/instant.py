@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from kane_dynamics.events.flow import Flow
 from kane_dynamics.events.watch import Guard, Look, Watch
@@ -135,5 +135,7 @@ def _zero(function: Callable[[float], float], a: float, b: float) -> float:
     """Return where a function changes its sign."""
     if function(b) == 0.0:
         return b
-    root: float = brentq(function, a, b, xtol=ROOT_TOLERANCE, rtol=4.0 * np.finfo(float).eps)
+    root: float = scipy.optimize.brentq(
+        function, a, b, xtol=ROOT_TOLERANCE, rtol=4.0 * np.finfo(float).eps
+    )
     return root
