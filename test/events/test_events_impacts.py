@@ -43,6 +43,18 @@ def test_an_arm_runs_into_its_stop(e, push, u1, u2, loss):
     assert_allclose(simulation.q[1], 0.005 * u2, rtol=0, atol=2e-3 * abs(u2) + 1e-12)
 
 
+def test_a_stop_is_pressed_by_what_slows_the_other_joint():
+    """M = [1.2675, 0.31; 0.31, 0.11] of the straight arm; q2 would go on where q1 is damped."""
+    robot = arm(damping=2.0, lower=-3.0, upper=0.0)
+    stop = constraints.contact(constraints.joint_limit(robot, 'q2', 'upper'))
+    simulation = kd.EventSimulation(robot, {'stop': stop}, [0.2, 0.0], [1.5, 0.0], step=0.01)
+    assert simulation.states == {'stop': 'slips'}
+    assert_allclose(simulation.forces['q2/upper'], 0.31 / 1.2675 * 2.0 * 1.5, rtol=1e-12)
+    simulation.step([0, 0], 5)
+    # rk4: 5 steps, (1.6 h)^5/120 each
+    assert_allclose(simulation.v, [1.5 * np.exp(-2.0 / 1.2675 * 0.05), 0.0], rtol=0, atol=1e-9)
+
+
 @pytest.mark.claim(37)
 @pytest.mark.parametrize(
     ('joint', 'velocity', 'impulse', 'loss'),

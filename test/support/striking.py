@@ -7,11 +7,11 @@ import kane_dynamics as kd
 from support.machines import at, inertia, revolute
 
 
-def arm(**stop):
+def arm(damping=0.0, **stop):
     """Return two links of 3 and 2 kg, relative angles, in the plane z = 0."""
     links = [inertia(3.0, (0.25, 0, 0), (0, 0, 0.07)), inertia(2.0, (0.2, 0, 0), (0, 0, 0.03))]
     bodies = [
-        kd.Body('upper', '', revolute('q1'), inertia=links[0]),
+        kd.Body('upper', '', revolute('q1', damping=damping), inertia=links[0]),
         kd.Body('lower', 'upper', revolute('q2', **stop), at(0.5, 0, 0), links[1]),
     ]
     return kd.Robot('arm', bodies, (0, 0, 0), {'tip': kd.Frame(1, at(0.4, 0, 0))})
