@@ -215,6 +215,41 @@ def test_a_box_that_falls_on_a_belt():
     assert_allclose(simulation.v, belt + gained, rtol=0, atol=1e-12)
 
 
+def test_a_belt_that_starts_too_fast():
+    """The box lags behind from the beginning: friction pulls it with mu g."""
+    robot = ball((0, 0, 0))
+    slip = constraints.pfaffian(robot, lambda q, t: [1.0], lambda q, t: 5.0 * t, 'belt')
+    simulation = kd.EventSimulation(robot, {'belt': constraints.traction(slip, G, 0.3)}, step=0.05)
+    assert simulation.states == {'belt': 'slips'}
+    simulation.step([0.0], 4)
+    assert simulation.events == ()
+    assert_allclose(simulation.v, 0.3 * G * 0.2, rtol=1e-12)
+
+
+def test_a_box_on_the_floor_is_pushed():
+    bodies = [
+        kd.Body('along', '', prismatic('x')),
+        kd.Body('box', 'along', prismatic('z', (0, 0, 1)), inertia=inertia(MASS)),
+    ]
+    robot = kd.Robot('box', bodies, (0, 0, -G))
+    under = constraints.contact(
+        constraints.point_contact(robot, 'box'),
+        constraints.point_slip(robot, 'box', direction=(1, 0, 0)),
+        friction=0.3,
+        static_friction=0.5,
+    )
+    simulation = kd.EventSimulation(robot, {'floor': under}, step=0.02)
+    weight = MASS * G
+    # what pulls it up leaves less to hold it
+    simulation.step([0.499 * weight, 0.0])
+    simulation.step([-0.249 * weight, 0.5 * weight])
+    assert simulation.states == {'floor': 'sticks'}
+    assert_allclose(list(simulation.forces.values()), [0.5 * weight, 0.249 * weight])
+    simulation.step([-0.251 * weight, 0.5 * weight])
+    assert simulation.states == {'floor': 'slips'}
+    assert_allclose(simulation.v, [-0.02 * (0.251 - 0.15) * G, 0.0], rtol=0, atol=1e-12)
+
+
 def test_a_damped_slide_between_events():
     joint = prismatic('z', (0, 0, 1), damping=2.0, friction=0.5)
     robot = kd.Robot('slide', [kd.Body('ball', '', joint, inertia=inertia(1.0))], (0, 0, 0))

@@ -79,6 +79,18 @@ LAWS = {
     'sines': ('test/kernels/test_kernels_sincos.py', '-k', 'constant and 1.0'),
     'wrench': ('test/control/test_control_wrench.py', '-k', 'not comes_to'),
     'trajectories': ('test/control/test_control_trajectory.py',),
+    'happens': (
+        'test/events/test_events_known_answers.py',
+        '-k',
+        'rolls and 0.4-0 or stays or comes_back and block or bouncing_ball or wide',
+    ),
+    'strikes': (
+        'test/events/test_events_impacts.py',
+        'test/events/test_events_contacts.py',
+        '-k',
+        'not spins',
+    ),
+    'refused': ('test/events/test_events_names.py',),
     'algebra': (
         'test/algebra/test_algebra_dual_quaternions.py',
         'test/algebra/test_algebra_poses.py',
@@ -155,6 +167,8 @@ FILES = {
     'constraints/wheels.py': 'rows rolling geometry',
     'control/frame_task.py': 'wrench',
     'control/trajectory.py': 'trajectories',
+    'events/transition.py': 'strikes refused happens',
+    'events/watch.py': 'strikes happens',
     'functions/limited.py': 'limited',
     'control/wrench_control.py': 'wrench',
     'functions/constrained.py': 'wrenches',

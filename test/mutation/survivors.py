@@ -38,6 +38,8 @@ NAMES = {
         'kernels/llvm/sines.py module: -1.4973849048591833e-33 -> 1.4973849048591833e-33',
     ],
     'BOUND': [
+        'events/transition.py _word: 1.0 - _TIE -> 1.0 + _TIE',
+        'events/watch.py Watch.times_to_stick: rows.matrix @ self._flow.motion(q, v, tau, t).acceleration - rows.acceleration -> rows.matrix @ self._flow.motion(q, v, tau, t).acceleration + rows.acceleration',  # noqa: E501
         'algorithms/frictional_contact.py separates: np.abs(C) @ (np.abs(x) + np.abs(problem.free)) + np.abs(problem.least) -> np.abs(C) @ (np.abs(x) + np.abs(problem.free)) - np.abs(problem.least)',  # noqa: E501
         'functions/contacts.py _slip: np.abs(tangent.matrix) @ np.abs(v) + np.abs(tangent.velocity) -> np.abs(tangent.matrix) @ np.abs(v) - np.abs(tangent.velocity)',  # noqa: E501
         'algorithms/impact.py _check_energy: v @ mass_matrix @ v + np.abs(impulses) @ np.abs(still) -> v @ mass_matrix @ v - np.abs(impulses) @ np.abs(still)',  # noqa: E501
@@ -76,6 +78,9 @@ NAMES = {
         'simulation/reference.py ReferenceEngine._step: t + h -> t - h (3)',
     ],
     'OPEN': [
+        'events/transition.py _after_impact: rows.matrix @ v - rows.velocity -> rows.matrix @ v + rows.velocity',  # noqa: E501
+        'events/transition.py _impending: -found.tractions[own] -> found.tractions[own]',
+        'events/watch.py Guard.reserve: first + (contact.normal is not None) -> first - (contact.normal is not None)',  # noqa: E501
         'simulation/integrators.py rk4: t + h -> t - h',
         'simulation/reference.py StageEquations.check_jump: t + 0.5 * h -> t - 0.5 * h',
     ],
