@@ -23,7 +23,7 @@ from kane_dynamics.ros.simulated_clock import SimulatedClock
 
 pytestmark = pytest.mark.ros
 LEVEL = 1.5707963
-REPORTS = 2 * (5 + 3)  # components of two controllers and two simulators
+REPORTS = 2 * (5 + 7)  # components of two controllers and two simulators
 # a rod on a base that moves in the plane; at rest the rod pulls the base nowhere
 ROBOT = """<robot name="wagon">
   <link name="base_link"><inertial><mass value="100"/>
