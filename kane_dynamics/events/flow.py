@@ -32,7 +32,7 @@ from kane_dynamics.simulation.reference import check_not_diverged, running_away
 from kane_dynamics.typing import Floats, Indices
 
 INTEGRATOR = rk4.__name__
-STILL = 1e-9  # slip [m/s] below which the direction is that in which it began
+STILL = 5e-11  # slip [m/s] below which the direction is that in which it began; it ends above
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +193,7 @@ class MinimalFlow:
     def slope(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:
         """Return dq/dt and vdot at the speeds that the independent ones give."""
         check_not_diverged(q, v, t)
+        q = self.retract(q, v, 0.0)  # between the stages quaternions are not unit
         with running_away(v, t):
             speeds = self._embedded(self._rows(q, v, t), v)
             factor, rows = cholesky_factor(self._free.mass_matrix(q)), self._rows(q, speeds, t)

@@ -22,7 +22,7 @@ from kane_dynamics.typing import Floats
 ROOT_TOLERANCE = 1e-13  # [s]
 _HALVINGS = 40  # of a step, in search of a moment at which a guard is positive
 _DEEPEST = 4.0  # times the way at the first speed: no gap falls further in a step and comes back
-_SLOWER = 0.5  # slip in two directions comes to rest in steps that leave this part of it
+_SLOWER = 0.25  # slip in two directions comes to rest in steps of this part of what it takes
 
 
 class State(NamedTuple):
@@ -82,7 +82,8 @@ class Piece(NamedTuple):
         end = self.after(h)
         last = watch.look(end.q, end.v, self.efforts, end.t)
         failing = watch.failing(last.values)
-        found = [(self._root(k, h), k) for k in failing]
+        roots = [(self._root(k, h), k) for k in failing]
+        found = [(s, k) for s, k in roots if s is not None]
         found += self._dips(first, last, h, failing)
         if not found:
             return Reached(end, h, [])
@@ -97,8 +98,8 @@ class Piece(NamedTuple):
         times = self.watch.times_to_stick(*self.start, self.efforts)
         return min([h, *(_SLOWER * x for x in times)])
 
-    def _root(self, k: int, h: float) -> float:
-        """Return when guard k, which is negative after h, begins to be."""
+    def _root(self, k: int, h: float) -> float | None:
+        """Return when guard k, which is negative after h, begins to be; None for a slow slip."""
         value = self._values(k)
         if value(0.0) > 0.0:
             return _zero(value, 0.0, h)
@@ -106,7 +107,7 @@ class Piece(NamedTuple):
             part = h * 0.5**j
             if value(part) > 0.0:
                 return _zero(value, part, 2.0 * part)
-        return 0.0
+        return None if self.watch.begins(k) else 0.0
 
     def _dips(
         self, first: Look, last: Look, h: float, failing: list[int]

@@ -18,7 +18,7 @@ from kane_dynamics.algorithms.contact_motion import ContactMotion, frictional_mo
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.impact import NEWTON, resolve_impact
 from kane_dynamics.algorithms.projection import projected
-from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.closed_contacts import ClosedContacts
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics import Dynamics
@@ -152,13 +152,13 @@ def _transition(
         if _separation(robot, part, q, v, t) <= (_RETURNS if part.name in returning else AT_REST)
     ]
     force = efforts - setting.dynamics.bias_force(q, v) - joint_friction(robot, v.tolist())
-    words, directions = _decided(robot, mass, force, held, closed, State(q, v, t), failing)
+    words, directions, still = _decided(robot, mass, force, held, closed, State(q, v, t), failing)
     states = {
         name: HOLDS if part.contact is None else words.get(name, OPEN)
         for name, part in parts.items()
     }
     mode = Mode(parts, states)
-    end = projected(robot, ConstraintSet(robot, mode.held), q, v, t)
+    end = projected(robot, ConstraintSet(robot, [*mode.held, *still]), q, v, t)
     change = end.v - state.v
     impulse = mass @ change
     loss = -float(change @ mass @ (state.v + 0.5 * change))
@@ -209,11 +209,11 @@ def _decided(
     closed: Sequence[Part],
     state: State,
     failing: Sequence[Guard],
-) -> tuple[dict[str, str], dict[str, Floats]]:
-    """Return what closed contacts do, and the directions of those that slip."""
+) -> tuple[dict[str, str], dict[str, Floats], list[Constraint]]:
+    """Return what closed contacts do, directions of slips, and the rows of those that begin."""
     q, v, t = state
     if not closed:
-        return {}, {}
+        return {}, {}, []
     contacts = ClosedContacts.at(robot, [part.contact for part in closed if part.contact], q, v, t)
     slip = contacts.tangent.matrix @ v - contacts.tangent.velocity
     speed = np.sqrt(np.bincount(contacts.owner, np.square(slip), len(closed)))
@@ -221,7 +221,7 @@ def _decided(
     found = frictional_motion(mass, force, held.rows(q, v, t), contacts, slip)
     begins = contacts.tangent.matrix @ found.acceleration - contacts.tangent.acceleration
     ended = {(guard.part.name, guard.kind) for guard in failing}
-    words, directions = {}, {}
+    words, directions, still = {}, {}, list[Constraint]()
     for k, part in enumerate(closed):
         own = contacts.owner == k
         word = _word(found, contacts, k, {kind for name, kind in ended if name == part.name})
@@ -229,7 +229,9 @@ def _decided(
         if word == SLIPS and own.any():
             along = slip[own] if speed[k] > AT_REST else _impending(found, begins, own)
             directions[part.name] = along / (np.linalg.norm(along) or 1.0)
-    return words, directions
+            if speed[k] <= AT_REST and part.contact and part.contact.tangent:
+                still.append(part.contact.tangent)  # what is left of an earlier slip has its way
+    return words, directions, still
 
 
 def _word(found: ContactMotion, contacts: ClosedContacts, k: int, ended: Collection[str]) -> str:

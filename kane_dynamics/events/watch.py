@@ -108,7 +108,10 @@ class Watch:
         self.turning = [rows for _, rows in self._slips if len(rows.labels) > 1]
         self._forces = _force_guards(mode)
         self.guards = (*gaps, *(guard for guard, _ in self._slips), *self._forces)
-        self._nothing = [-NOTHING[guard.kind] for guard in self.guards]
+        # a slip in two directions is compared with its least size, not with zero
+        exact = [self.begins(k) for k in range(len(self.guards))]
+        nothing = [-NOTHING[guard.kind] for guard in self.guards]
+        self._nothing = [0.0 if one else x for one, x in zip(exact, nothing, strict=True)]
 
     def look(self, q: Floats, v: Floats, tau: Floats, t: float) -> Look:
         """Return the value of every guard at a state."""
@@ -133,6 +136,11 @@ class Watch:
             look = Look([gaps[k] for k in self._open], [rates[k] for k in self._open])
             self._last = q, v, look  # the end of a step is the start of the next
         return self._last[2]
+
+    def begins(self, k: int) -> bool:
+        """Return whether guard k is of a slip in two directions: it is no less than nothing."""
+        guard = self.guards[k]
+        return guard.kind == SLIP and len(self._directions[guard.part.name]) > 1
 
     def times_to_stick(self, q: Floats, v: Floats, t: float, tau: Floats) -> list[float]:
         """Return when slips in two directions would end at their present rates [s]."""

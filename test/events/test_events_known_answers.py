@@ -255,3 +255,60 @@ def test_a_wide_block_stops():
     assert simulation.states == {'left': 'sticks', 'right': 'sticks'}
     assert_allclose(simulation.v, 0.0, atol=1e-12)
     assert len(simulation.events) == 1
+
+
+def test_a_slip_that_began_the_other_way_ends():
+    """Slip in two directions: it stops, comes back against its beginning, and sticks."""
+    bodies = [
+        kd.Body('x', '', prismatic('x')),
+        kd.Body('y', 'x', prismatic('y', Y)),
+        kd.Body('puck', 'y', prismatic('z', (0, 0, 1)), inertia=inertia(1)),
+    ]
+    robot = kd.Robot('puck', bodies, (0, 0, 0))
+    wall = constraints.contact(
+        constraints.point_contact(robot, 'puck', normal=(1, 0, 0)),
+        constraints.point_slip(robot, 'puck', normal=(1, 0, 0)),
+        friction=0.5,
+    )
+    simulation = kd.EventSimulation(robot, {'wall': wall}, step=0.01)
+    for push, steps in ((6.0, 1), (-9.0, 2), (0.0, 2)):  # beside friction of 5 N
+        simulation.step([-10.0, push, 0.0], steps)
+    stops, back = 0.01 + 0.01 / 14.0, 4.0 * (0.02 - 0.01 / 14.0)
+    ends = 0.03 + back / 5.0
+    times = [event.time for event in simulation.events]
+    assert_allclose(times, [0.0, stops, ends], rtol=0, atol=1e-9)
+    assert simulation.states == {'wall': 'sticks'}
+    assert_allclose(simulation.v, 0.0, atol=1e-15)
+    way = 0.5 * 0.01**2 + 0.5 * 0.01**2 / 14.0 - 0.5 * back**2 / 4.0 - 0.5 * back**2 / 5.0
+    assert_allclose(simulation.q, [0.0, way, 0.0], rtol=0, atol=1e-10)
+
+
+@pytest.mark.claim(37)
+def test_a_sphere_on_a_slope_slips_sideways_until_it_rolls():
+    """The slip turns into the slope; it ends at a time that is known in closed form."""
+    radius, mu, slope, slip = 0.1, 0.3, np.radians(20.0), 1.3
+    load = inertia(1, (0, 0, 0), [0.4 * radius**2] * 3)
+    body = kd.Body('ball', '', kd.Joint('base', kd.Free()), inertia=load)
+    robot = kd.Robot('ball', [body], (G * np.sin(slope), 0, -G * np.cos(slope)))
+    rolling = constraints.rolling_ball(robot, 'base', radius)
+    parts = {'ground': constraints.rolling_contact(rolling, friction=mu)}
+    speed = slip * np.array([np.cos(0.7), np.sin(0.7)])
+    omega = np.array([0.8, -0.4, 5.0])
+    of_centre = speed + radius * np.array([omega[1], -omega[0]])
+    q, v = [0, 0, radius, 1, 0, 0, 0], [*omega, *of_centre, 0.0]
+    simulation = kd.EventSimulation(robot, parts, q, v, step=2e-3)
+    # s' = B e - A s/|s|, so that A |s| + B e.s falls with A^2 - B^2
+    A, B = 3.5 * mu * G * np.cos(slope), G * np.sin(slope)
+    end = (A * slip + B * speed[0]) / (A**2 - B**2)
+    simulation.step(np.zeros(6), int(end / 2e-3) + 2)
+    (event,) = simulation.events
+    assert dict(event.states) == {'ground': 'sticks'}
+    # pieces of a quarter of the time that is left, by rk4
+    assert_allclose(event.time, end, rtol=0, atol=1e-8)
+    # the friction of all that time took the slip away, but for what the slope gave
+    along = (np.array([B * end, 0.0]) + speed) / 3.5
+    turned = kd.forward_kinematics(robot, event.q).pose('ball').rotation_matrix()
+    expected = of_centre + [B * end, 0.0] - along
+    assert_allclose(turned @ event.v[3:], [*expected, 0.0], rtol=0, atol=1e-6)
+    spin = omega[:2] + 2.5 / radius * np.array([-along[1], along[0]])
+    assert_allclose((turned @ event.v[:3])[:2], spin, rtol=0, atol=1e-5)
