@@ -20,7 +20,8 @@ from mutation_runner import PASSED, SEEN, all_mutants, chosen, laws_of
 from survivors import SURVIVORS
 
 WORKERS = 2
-SAMPLE = 40
+SAMPLE = 16
+EVERY = 7  # of the mutants is looked at as a program
 
 
 def outcomes_of(count):
@@ -67,7 +68,7 @@ def test_each_mutant_is_another_program():
     for file in FILES:
         found = mutants(file)
         source = ast.unparse(found[0].tree)
-        for mutant in found:
+        for mutant in found[::EVERY]:
             changed = mutated(mutant)
             compile(changed, mutant.file, 'exec')
             assert ast.unparse(changed) != source, mutant.name
