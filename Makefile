@@ -87,7 +87,7 @@ test: lint
 	$(MAKE) --output-sync=target -j 2 tests-of-nodes other-tests
 
 tests-of-nodes: $(WITH_TESTS)
-	$(BIN)/python -m pytest --reruns 2 -rR --durations=15 test/ros
+	$(BIN)/python -m pytest --reruns 2 -raR --durations=15 test/ros
 
 other-tests: $(WITH_TESTS)
 	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=15 --ignore=test/ros
