@@ -23,7 +23,7 @@ def free_dynamics(robot: Robot, given: Dynamics | None) -> Dynamics:
     Raises
     ------
     InvalidInputError
-        If they have constraints, or are those of another robot.
+        If they have constraints or an effort law, or are those of another robot.
 
     """
     if given is None:
@@ -34,6 +34,10 @@ def free_dynamics(robot: Robot, given: Dynamics | None) -> Dynamics:
         raise InvalidInputError(
             f'dynamics: need those without constraints, got {list(given.labels)}; name them as '
             'parts of the simulation'
+        )
+    if getattr(given, 'effort', None) is not None:
+        raise InvalidInputError(
+            'dynamics: need those without an effort law; give efforts to each step instead'
         )
     if given.robot.kinematic_key != robot.kinematic_key:
         raise InvalidInputError(f"dynamics: need those of '{robot.name}', got another robot's")

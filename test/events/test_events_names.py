@@ -211,3 +211,9 @@ def test_an_event_tells_in_words(moving):
     event = moving.add('lock', LOCK)
     assert str(event).startswith("at t = 0.002 s added: ['lock']; lock holds, ")
     assert str(moving.remove('lock')).startswith("at t = 0.002 s removed: ['lock']; lock is gone")
+
+
+def test_an_effort_law_would_act_in_some_modes_only():
+    engine = kd.compile(ARM, effort=lambda t, q, v: [0.0, -q[1]])
+    with pytest.raises(InvalidInputError, match='without an effort law'):
+        kd.EventSimulation(ARM, dynamics=engine)
