@@ -25,7 +25,6 @@ DURATION, STEP = 1.5, 1e-3  # [s]
 INERTIA = 0.4 * MASS * RADIUS**2
 # friction of the impact, then of sliding, brings 2/7 of the speed into the spin of a solid ball
 ROLLING_SPEED = SPEED * 5.0 / 7.0
-_FALL = np.sqrt(2.0 * HEIGHT / G)
 # an impact without rebound has an impulse m g t_fall, whose friction is like that of so much time
 ROLLS_AT = 2.0 * SPEED / (7.0 * MU * G)
 _SOLREF = {'default': '0.02 1', 'stiff': '0.002 1'}
