@@ -102,18 +102,20 @@ def dependent_speeds(A: Floats, before: Indices | None = None) -> Indices:
         The choice that was made last.
 
     """
-    return _dependent(reduce_rows(A).rows, before)
+    reduced = reduce_rows(A).rows
+    if before is None or len(before) != len(reduced):
+        return _pivots(reduced)
+    condition = _condition(reduced[:, before])
+    if condition < WORST_CONDITION:
+        return before
+    best = _pivots(reduced)
+    return before if condition < MUCH_BETTER * _condition(reduced[:, best]) else best
 
 
-def _dependent(reduced: Floats, before: Indices | None) -> Indices:
-    rank = len(reduced)
-    kept = before is not None and len(before) == rank
-    if kept and _condition(reduced[:, before]) < WORST_CONDITION:
-        return np.asarray(before)
-    best: Indices = np.sort(scipy.linalg.qr(reduced, mode='r', pivoting=True)[1][:rank])
-    if kept and _condition(reduced[:, before]) < MUCH_BETTER * _condition(reduced[:, best]):
-        return np.asarray(before)
-    return best
+def _pivots(reduced: Floats) -> Indices:
+    """Return the columns of orthonormal rows that pivoting chooses first, ascending."""
+    order = scipy.linalg.qr(reduced, mode='r', pivoting=True)[1]
+    return np.asarray(np.sort(order[: len(reduced)]))
 
 
 def _condition(block: Floats) -> float:
@@ -124,7 +126,7 @@ def _condition(block: Floats) -> float:
     return 1.0 / smallest if smallest > 0.0 else np.inf
 
 
-def partition_speeds(rows: ConstraintRows, before: Indices | None = None) -> Partition:
+def partition_speeds(rows: ConstraintRows) -> Partition:
     """
     Return the explicit form of constraint rows.
 
@@ -132,14 +134,12 @@ def partition_speeds(rows: ConstraintRows, before: Indices | None = None) -> Par
     ----------
     rows : ConstraintRows
         Independent rows A v = b0, A vdot = b.
-    before : ndarray of int, optional
-        Dependent speeds of a choice that is kept while it is sound.
 
     """
     given = reduce_rows(rows.matrix)
     reduced, to_reduced = given.rows, given.to_reduced
     rank, nv = reduced.shape
-    dependent = _dependent(reduced, before)
+    dependent = _pivots(reduced)
     independent = np.setdiff1d(np.arange(nv), dependent)
     inverse = np.linalg.inv(reduced[:, dependent])
     dependence = -inverse @ reduced[:, independent]

@@ -64,10 +64,14 @@ class Contact:
     load: float
 
     @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """Return its distance and its slip, as far as it has them."""
+        return tuple(rows for rows in (self.normal, self.tangent) if rows is not None)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """Return the names of its rows, the distance first."""
-        parts = [part for part in (self.normal, self.tangent) if part is not None]
-        return tuple(label for part in parts for label in part.labels)
+        return tuple(label for rows in self.constraints for label in rows.labels)
 
 
 @dataclass(frozen=True, eq=False)

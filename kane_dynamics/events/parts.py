@@ -104,6 +104,15 @@ class Mode:
         )
 
     @property
+    def places(self) -> dict[str, tuple[int, int]]:
+        """Return where the rows of each part begin and end among those that hold."""
+        found, first = {}, 0
+        for name, part in self.parts.items():
+            last = first + sum(len(rows.labels) for rows in part.rows_in(self.states[name]))
+            found[name], first = (first, last), last
+        return found
+
+    @property
     def distances(self) -> list[tuple[Part, Constraint]]:
         """Return the parts with a distance, and it, open or not."""
         contacts = [(part, part.contact) for part in self.parts.values() if part.contact]

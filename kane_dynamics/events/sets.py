@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
-from kane_dynamics.algorithms.terms import Terms
 from kane_dynamics.aside import Aside
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
@@ -122,11 +121,6 @@ class ConstraintSets:
     def robot(self) -> Robot:
         """Return the robot with the present gravity and payloads."""
         return self._free.robot
-
-    @property
-    def terms(self) -> Terms:
-        """Return M and C v + g."""
-        return self._free
 
     @property
     def pending(self) -> int:

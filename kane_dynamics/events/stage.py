@@ -32,16 +32,12 @@ def staged(sets: ConstraintSets, mode: Mode, directions: Mapping[str, Floats]) -
 
 def _slips(mode: Mode, directions: Mapping[str, Floats]) -> list[Slip]:
     """Return the contacts that slip with friction, for a flow."""
-    first = {}
-    count = 0
-    for name, part in mode.parts.items():
-        first[name] = count
-        count += sum(len(rows.labels) for rows in part.rows_in(mode.states[name]))
+    places = mode.places
     slips = []
     for part in mode.slipping:
         contact = part.contact
         if contact is not None and contact.tangent is not None:
-            normal = first[part.name] if contact.normal is not None else None
+            normal = places[part.name][0] if contact.normal is not None else None
             own = contact.friction, normal, contact.load, directions[part.name]
             slips.append(Slip(contact.tangent, *own))
     return slips

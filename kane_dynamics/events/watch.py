@@ -167,15 +167,14 @@ _NO_GAPS = Look([], [])
 
 def _force_guards(mode: Mode) -> list[Guard]:
     """Return the guards that are made of multipliers."""
-    guards, first = [], 0
-    for name, part in mode.parts.items():
-        state, contact = mode.states[name], part.contact
-        last = first + sum(len(rows.labels) for rows in part.rows_in(state))
+    guards: list[Guard] = []
+    for name, (first, last) in mode.places.items():
+        part, state = mode.parts[name], mode.states[name]
+        contact = part.contact
         if contact is None:
             guards += [Guard(LIMIT, part, first, last)] if np.isfinite(part.limit) else []
         elif state in (SLIPS, STICKS):
             pressed, held = contact.normal is not None, contact.tangent is not None
             guards += [Guard(PUSH, part, first, last)] if pressed else []
             guards += [Guard(GRIP, part, first, last)] if held and state == STICKS else []
-        first = last
     return guards

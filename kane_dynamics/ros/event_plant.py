@@ -192,6 +192,4 @@ class EventPlant(Plant):
 
 
 def _rows_of(what: Constraint | Contact) -> list[Constraint]:
-    if not isinstance(what, Contact):
-        return [what]
-    return [rows for rows in (what.normal, what.tangent) if rows is not None]
+    return [*what.constraints] if isinstance(what, Contact) else [what]
