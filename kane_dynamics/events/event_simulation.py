@@ -160,7 +160,7 @@ class EventSimulation:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Return what happened since the reset."""
+        """Return what happened since the reset, or since `take_events`."""
         return tuple(self._events)
 
     @property
@@ -289,6 +289,19 @@ class EventSimulation:
                 raise
             self._steps += 1
             self._now = State(self._now.q, self._now.v, self.time)
+
+    def take_events(self) -> tuple[Event, ...]:
+        """
+        Return `events` and forget them: what runs for ever keeps none.
+
+        Returns
+        -------
+        tuple of Event
+            What happened since the reset, or since the last call.
+
+        """
+        taken, self._events = self._events, []
+        return tuple(taken)
 
     # the loop of figure 2
 

@@ -24,10 +24,10 @@ BASE = 'base'  # the part that holds the constraint of the base
 
 class EventPlant(Plant):
     """
-    A plant with constraints by name, and a record of events.
+    A plant with constraints by name, and the events that are new.
 
     Where machine code is wanted it is made beside the motion, which goes on with the reference
-    meanwhile.
+    meanwhile. Events are handed over once and not kept: the node runs for days.
 
     Parameters
     ----------
@@ -52,7 +52,8 @@ class EventPlant(Plant):
         declared: Mapping[str, Declared],
     ) -> None:
         self.declared = dict(declared)
-        self._told = 0
+        self._stop_hits = 0
+        self._stop_names = set(stops(dynamics.model.robot)) if parameters.joint_stops else set()
         self._faster: Aside[kd.EventSimulation] | None = None
         super().__init__(dynamics, parameters, initial_positions)
         if parameters.compiled != 'never':
@@ -84,7 +85,7 @@ class EventPlant(Plant):
         """Return to the initial state and the first constraints, at time zero."""
         super().reset()
         self._restore({name for name, one in self.declared.items() if one.active})
-        self._told = len(self.simulation.events)
+        self.simulation.take_events()
 
     def set_state(self, q: Floats, v: Floats) -> None:
         """Go on from another state with the constraints that hold now; errors as for `Plant`."""
@@ -97,7 +98,7 @@ class EventPlant(Plant):
             self._restore(active)
             raise
         finally:
-            self._told = len(self.simulation.events)
+            self.simulation.take_events()
 
     @property
     def active(self) -> set[str]:
@@ -132,8 +133,9 @@ class EventPlant(Plant):
 
     def new_events(self) -> tuple[kd.Event, ...]:
         """Return the events since the last call."""
-        events = self.simulation.events
-        new, self._told = events[self._told :], len(events)
+        new = self.simulation.take_events()
+        hits = (not self._stop_names.isdisjoint(event.names) for event in new)
+        self._stop_hits += sum(hits)
         return new
 
     def words(self) -> list[str]:
@@ -171,13 +173,12 @@ class EventPlant(Plant):
         self._restore(active)
         for name in self.active - active:
             faster.remove(name)
-        self._told = len(faster.events)
+        faster.take_events()
 
     @property
     def stop_hits(self) -> int:
-        """Return how many events were of joints at their limits, since the reset."""
-        names = set(stops(self.model.robot)) if self._parameters.joint_stops else set()
-        return sum(not names.isdisjoint(event.names) for event in self.simulation.events)
+        """Return how many of the events handed over were of joints at their limits."""
+        return self._stop_hits
 
     def speed_up(self) -> None:
         """Do nothing: the machine code of this plant is its own."""

@@ -217,3 +217,14 @@ def test_an_effort_law_would_act_in_some_modes_only():
     engine = kd.compile(ARM, effort=lambda t, q, v: [0.0, -q[1]])
     with pytest.raises(InvalidInputError, match='without an effort law'):
         kd.EventSimulation(ARM, dynamics=engine)
+
+
+def test_events_are_taken_once(moving):
+    moving.add('lock', LOCK)
+    moving.remove('lock')
+    kept = moving.events
+    assert [event.kind for event in kept] == ['added', 'removed']
+    assert moving.take_events() == kept
+    assert moving.events == moving.take_events() == ()
+    added = moving.add('lock', LOCK)
+    assert moving.events == (added,)

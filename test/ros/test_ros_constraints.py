@@ -143,6 +143,24 @@ def test_stops_of_the_urdf_hold():
     assert_allclose(plant.simulation.q[0], 0.9, atol=1e-12)
     assert plant.simulation.states['lift/upper'] != 'open'
     assert_allclose(plant.simulation.forces['lift/upper'], 60.0 - MASS * G, atol=1e-9)
+    hits = sum('lift/upper' in event.names for event in plant.new_events())
+    assert plant.stop_hits == hits > 0
+    assert plant.new_events() == () and plant.stop_hits == hits
+
+
+def test_a_plant_that_runs_for_days_keeps_no_events():
+    plant = drop_plant()
+    for _ in range(10):
+        plant.switch('brake', True)
+        plant.switch('brake', False)
+        plant.advance(10)
+        assert len(plant.new_events()) >= 2
+        assert plant.simulation.events == ()
+    plant.switch('brake', True)
+    plant.set_state(np.array([0.3, 0.1]), np.zeros(2))
+    assert plant.simulation.events == ()
+    plant.reset()
+    assert plant.simulation.events == ()
 
 
 def test_machine_code_takes_over_at_the_same_state():
