@@ -27,6 +27,7 @@ from kane_dynamics.algorithms.methods.motion import Motion
 from kane_dynamics.algorithms.orbit import orbital_wrenches, wrenches_at_com
 from kane_dynamics.algorithms.partial_velocities import PartialVelocity, partial_velocities
 from kane_dynamics.constraints.friction_cones import FrictionCone
+from kane_dynamics.constraints.plane import Plane
 from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.dynamics import Dynamics, dynamics
 from kane_dynamics.events import Event, EventSimulation
@@ -118,6 +119,7 @@ __all__ = [
     'Motion',
     'PartialVelocity',
     'Planar',
+    'Plane',
     'Pose',
     'Prismatic',
     'Revolute',

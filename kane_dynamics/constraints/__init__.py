@@ -13,17 +13,21 @@ from kane_dynamics.constraints.dry_friction import (
 )
 from kane_dynamics.constraints.holonomic import holonomic
 from kane_dynamics.constraints.joints import coupling, lock
+from kane_dynamics.constraints.knife_edge import knife_edge
 from kane_dynamics.constraints.loops import loop_closure
 from kane_dynamics.constraints.nonlinear import acceleration_form, nonlinear
 from kane_dynamics.constraints.pfaffian import pfaffian
-from kane_dynamics.constraints.rolling import rolling_ball, rolling_wheel
+from kane_dynamics.constraints.plane import GROUND, Plane
+from kane_dynamics.constraints.rolling_wheels import roller_wheel, rolling_ball, rolling_wheel
 from kane_dynamics.constraints.wheels import differential_drive, no_side_slip
 
 __all__ = [
+    'GROUND',
     'Constraint',
     'ConstraintRows',
     'ConstraintSet',
     'Contact',
+    'Plane',
     'Row',
     'acceleration_form',
     'contact',
@@ -31,6 +35,7 @@ __all__ = [
     'differential_drive',
     'holonomic',
     'joint_limit',
+    'knife_edge',
     'lock',
     'loop_closure',
     'no_side_slip',
@@ -38,6 +43,7 @@ __all__ = [
     'pfaffian',
     'point_contact',
     'point_slip',
+    'roller_wheel',
     'rolling_ball',
     'rolling_contact',
     'rolling_wheel',

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import pure, rotate
+from kane_dynamics.algebra.quaternions import dot, pure, rotate
+from kane_dynamics.constraints.plane import GROUND, Plane, checked_plane
 from kane_dynamics.exceptions import ConstraintError, ModelWarning
 from kane_dynamics.model.body import Vector, WheelShape
 from kane_dynamics.model.checks import as_number, as_vector
@@ -22,7 +23,7 @@ from kane_dynamics.model.robot import Frame, Robot
 from kane_dynamics.model.state import checked_robot
 from kane_dynamics.typing import Floats
 
-LEAN_LIMIT = 1e-6  # sine between wheel axis and vertical below which no contact point exists
+LEAN_LIMIT = 1e-6  # sine between axis and normal below which no contact point exists
 _LIFT_ROUNDOFF = 1e-9  # [m/s] per unit speed
 _CENTRED = 1e-4  # [radii] of a wheel's centre from the joint's frame that are worth no remark
 
@@ -34,7 +35,7 @@ class Circle(NamedTuple):
     axis: Vector | None
     radius: float
     lifts: bool
-    """Whether some speed lifts the centre off the ground."""
+    """Whether some speed lifts the centre off the plane."""
 
 
 def wheel_circle(
@@ -43,9 +44,11 @@ def wheel_circle(
     radius: float | None = None,
     axis: Sequence[float] | None = None,
     centre: ArrayLike | None = None,
+    plane: Plane = GROUND,
 ) -> Circle:
     """Return the circle of a wheel; arguments, errors and warnings as for `rolling_wheel`."""
-    body = checked_robot(robot).body_of_joint(joint)
+    normal = checked_plane(checked_robot(robot), plane).normal
+    body = robot.body_of_joint(joint)
     kind, shape = robot.bodies[body].joint.kind, robot.wheels.get(joint)
     n = _wheel_axis(joint, kind, axis, shape)
     hinged = isinstance(kind, Revolute)
@@ -58,9 +61,9 @@ def wheel_circle(
     size = _radius(robot, joint, radius)
     on_axis = np.array(n) * (n @ where) if hinged else where
     motions = _sampled_motions(robot, _frame(body, on_axis))
-    if all(_is_upright(motion, n) for motion in motions):
+    if all(_is_upright(motion, n, normal) for motion in motions):
         raise ConstraintError(f"wheel '{joint}': its axis is vertical, it has no lowest point")
-    lifts = any(_is_lifted(motion) for motion in motions)
+    lifts = any(_is_lifted(motion, normal) for motion in motions)
     offset = float(np.linalg.norm(where - on_axis))
     if offset > _CENTRED * size and not lifts:
         raise ConstraintError(
@@ -71,12 +74,17 @@ def wheel_circle(
 
 
 def ball_circle(
-    robot: Robot, joint: str, radius: float | None = None, centre: ArrayLike | None = None
+    robot: Robot,
+    joint: str,
+    radius: float | None = None,
+    centre: ArrayLike | None = None,
+    plane: Plane = GROUND,
 ) -> Circle:
     """Return the circle of a ball; arguments and errors as for `rolling_ball`."""
-    body = checked_robot(robot).body_of_joint(joint)
+    normal = checked_plane(checked_robot(robot), plane).normal
+    body = robot.body_of_joint(joint)
     frame = _frame(body, _centre(robot.wheels.get(joint), centre))
-    lifts = any(_is_lifted(motion) for motion in _sampled_motions(robot, frame))
+    lifts = any(_is_lifted(motion, normal) for motion in _sampled_motions(robot, frame))
     return Circle(frame, None, _radius(robot, joint, radius), lifts)
 
 
@@ -152,13 +160,14 @@ def _sampled_motions(robot: Robot, frame: Frame) -> list[FrameMotion]:
     return motions
 
 
-def _is_lifted(motion: FrameMotion) -> bool:
-    """Return whether any speed moves the centre up."""
-    lifts = [rotate(motion.pose.rotation, axis.dual).z for _, axis in motion.columns]
+def _is_lifted(motion: FrameMotion, normal: Sequence[float]) -> bool:
+    """Return whether any speed moves the centre along the normal."""
+    k = pure(normal)
+    lifts = [dot(k, rotate(motion.pose.rotation, axis.dual)) for _, axis in motion.columns]
     return bool(np.abs(lifts).max(initial=0.0) > _LIFT_ROUNDOFF)
 
 
-def _is_upright(motion: FrameMotion, n: Vector) -> bool:
-    """Return whether an axis is vertical."""
-    axis = rotate(motion.pose.rotation, pure(n))
-    return bool(np.hypot(axis.x, axis.y) < LEAN_LIMIT)
+def _is_upright(motion: FrameMotion, n: Vector, normal: Sequence[float]) -> bool:
+    """Return whether an axis is along the normal."""
+    across = np.cross(motion.pose.rotation_matrix() @ n, normal)
+    return bool(np.linalg.norm(across) < LEAN_LIMIT)

@@ -20,9 +20,9 @@ from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, make_quaternion, pure, rotate
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.constraints.base import Row, projected_columns
-from kane_dynamics.exceptions import ConstraintError, InvalidInputError
-from kane_dynamics.model.body import Vector
-from kane_dynamics.model.checks import as_choice, as_number, as_vector
+from kane_dynamics.constraints.plane import Plane
+from kane_dynamics.exceptions import ConstraintError
+from kane_dynamics.model.checks import as_choice, as_vector
 from kane_dynamics.model.frame_motion import frame_motion
 from kane_dynamics.model.robot import WORLD, Frame, Robot
 from kane_dynamics.model.state import checked_robot
@@ -54,19 +54,18 @@ class PointContact:
     robot: Robot = field(compare=False, repr=False)
     labels: tuple[str, ...]
     point: Frame
-    normal: Vector
-    offset: float
+    plane: Plane
 
     def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
         """Return the row of <n, p> - offset; its multiplier is the normal force [N]."""
-        motion, n = frame_motion(robot, self.point, q, v), pure(self.normal)
+        motion, n = frame_motion(robot, self.point, q, v), pure(self.plane.normal)
 
         def along(vector: Quaternion) -> Scalar:
             return dot(n, rotate(motion.pose.rotation, vector))
 
         turning = cross(motion.twist.primary, motion.twist.dual)
         bias = along(motion.twist_rate.dual + turning)
-        distance = dot(n, motion.pose.translation) - self.offset
+        distance = dot(n, motion.pose.translation) - self.plane.offset
         coefficients = projected_columns(motion.columns, lambda axis: along(axis.dual))
         return [Row(coefficients, acceleration=-bias, position=distance)]
 
@@ -139,10 +138,5 @@ def point_contact(
     if frame.body == WORLD:
         raise ConstraintError(f"frame '{link}' is part of the world, its points do not move")
     placed = Pose(make_quaternion(1.0, 0.0, 0.0, 0.0), pure(as_vector('point [m]', point, 3)))
-    n = as_vector('normal', normal, 3)
-    if not n.any():
-        raise InvalidInputError(f'normal: need a direction, got {n}')
-    x, y, z = (n / np.linalg.norm(n)).tolist()
-    labels, height = (f'{link}/contact',), as_number('offset [m]', offset)
     where = Frame(frame.body, frame.pose * placed)
-    return PointContact(robot, labels, where, (x, y, z), height)
+    return PointContact(robot, (f'{link}/contact',), where, Plane(normal, offset))

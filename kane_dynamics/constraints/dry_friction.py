@@ -13,7 +13,7 @@ The normal force N is the multiplier of a distance, or a given load where nothin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.constraints.base import Constraint, Row, projected_columns
 from kane_dynamics.constraints.constraint_set import checked_constraint
 from kane_dynamics.constraints.contacts import point_contact
+from kane_dynamics.constraints.plane import Plane
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.model.body import Vector
@@ -196,8 +197,8 @@ def point_slip(
 
     """
     held = point_contact(robot, link, point, normal)
-    n = np.array(held.normal)
-    along = plane_directions(n) if direction is None else _in_plane(n, direction)
+    plane = held.plane
+    along = plane.directions() if direction is None else _in_plane(plane, direction)
     labels = tuple(f'{link}/slip {k}' for k in range(len(along)))
     return PointSlip(robot, labels, held.point, tuple((x, y, z) for x, y, z in along.tolist()))
 
@@ -244,16 +245,8 @@ def rolling_contact(
     )
 
 
-def plane_directions(normal: Floats) -> Floats:
-    """Return two unit vectors at right angles to a unit vector and each other, shape (2, 3)."""
-    axis = np.eye(3)[int(np.argmin(np.abs(normal) + 1e-9 * np.arange(3)))]
-    first = axis - normal * (normal @ axis)
-    first /= np.linalg.norm(first)
-    return np.array([first, np.cross(normal, first)])
-
-
-def _in_plane(normal: Floats, direction: ArrayLike) -> Floats:
-    given = as_vector('direction', direction, 3)
+def _in_plane(plane: Plane, direction: ArrayLike) -> Floats:
+    normal, given = np.array(plane.normal), as_vector('direction', direction, 3)
     across = given - normal * (normal @ given)
     length = float(np.linalg.norm(across))
     if not length > _NO_DIRECTION * float(np.linalg.norm(given)):
@@ -262,10 +255,10 @@ def _in_plane(normal: Floats, direction: ArrayLike) -> Floats:
 
 
 def _some_of(rolling: RollingWheel, chosen: Sequence[int]) -> RollingWheel:
-    labels = tuple(rolling.labels[k] for k in chosen)
-    directions = tuple(rolling.directions[k] for k in chosen)
-    return RollingWheel(
-        rolling.robot, labels, rolling.wheel, rolling.axis, rolling.radius, directions
+    return replace(
+        rolling,
+        labels=tuple(rolling.labels[k] for k in chosen),
+        directions=tuple(rolling.directions[k] for k in chosen),
     )
 
 

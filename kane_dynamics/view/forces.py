@@ -23,6 +23,7 @@ from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.contacts import PointContact
 from kane_dynamics.constraints.dry_friction import Contact, PointSlip
+from kane_dynamics.constraints.knife_edge import KnifeEdge
 from kane_dynamics.constraints.loops import LoopClosure
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.wheels import DifferentialDrive
@@ -129,12 +130,9 @@ def _elements(constraint: Any) -> Iterator[Any]:
 def _site(robot: Robot, part: Any, q: Any, pull: Floats) -> tuple[Floats, Floats]:
     """Return the point where a constraint acts [m] and the Jacobian (omega, v) there, (6, nv)."""
     if isinstance(part, RollingWheel):
-        centre = frame_motion(robot, part.wheel, q, [0.0] * robot.nv).pose
-        axis = np.zeros(3) if part.axis is None else centre.rotation_matrix() @ part.axis
-        down = np.array([0.0, 0.0, -1.0]) + axis * axis[2]
-        point = centre.position() + part.radius * down / np.linalg.norm(down)
+        point = part.contact_point(robot, q)
         return point, _jacobian(robot, part.wheel, q, point)
-    if isinstance(part, PointContact | PointSlip):
+    if isinstance(part, PointContact | PointSlip | KnifeEdge):
         point = _origin(robot, part.point, q)
         return point, _jacobian(robot, part.point, q, point)
     if isinstance(part, LoopClosure):

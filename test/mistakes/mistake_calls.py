@@ -169,7 +169,8 @@ kd.export_c robot name folder
 kd.equations_of_motion robot constraints
 constraints.holonomic robot phi label
 constraints.ConstraintSet robot constraints
-constraints.rolling_ball robot joint radius
+constraints.rolling_ball robot joint radius plane
+constraints.knife_edge robot link point heading plane
 constraints.lock robot joint
 constraints.joint_limit robot joint side
 constraints.point_contact robot link point normal offset
@@ -180,7 +181,8 @@ constraints.rolling_contact rolling friction static_friction? restitution
 constraints.coupling robot joint master ratio offset
 constraints.loop_closure robot frame_a frame_b joint
 constraints.no_side_slip robot axle_offset
-constraints.rolling_wheel robot joint radius
+constraints.rolling_wheel robot joint radius plane tyre_radius
+constraints.roller_wheel robot joint angle radius plane
 constraints.differential_drive robot left right radius
 constraints.pfaffian robot A b label
 constraints.nonlinear robot phi label
@@ -200,6 +202,7 @@ robot.body_of_joint joint
 robot.velocity_index name
 robot.coordinate_index name
 kd.Inertia mass com tensor
+kd.Plane normal offset
 kd.Revolute axis
 kd.Prismatic axis
 kd.Helical axis pitch
@@ -245,7 +248,7 @@ def _usual(w: World) -> dict[str, tuple[str, Any]]:
         | {'limits': np.full(w.robot.nv, 1e3)},
         'constraints': {'constraints': [w.wheels], 'contacts': []},
         'number': dict(time=0.0, t=0.0, dt=0.1, mu=4e14, ratio=2.0, offset=0.1, axle_offset=0.1)
-        | {'pitch': 0.1, 'restitution': 0.5},
+        | {'pitch': 0.1, 'restitution': 0.5, 'angle': 0.5},
         'wrenches': dict.fromkeys(('external_wrenches', 'wrenches'), w.wrench),
         'parts': {'parts': {'wheels': w.wheels}},
         'dynamics': {'dynamics': kd.dynamics(w.robot)},
@@ -260,10 +263,12 @@ def _usual(w: World) -> dict[str, tuple[str, Any]]:
         'speeds': {'speeds': w.speeds},
         'three': dict(centre=(0.0, 0.0, -1e7), vector=w.robot.gravity, gravity=(0.0, 0.0, -9.81))
         | dict(com=(0.0, 0.0, 0.1), axis=(0.0, 0.0, 1.0), point=(0.1, 0.0, 0.0))
-        | dict(normal=(0.0, 0.0, 1.0), direction=(1.0, 0.0, 0.0)),
+        | dict(normal=(0.0, 0.0, 1.0))
+        | dict.fromkeys(('direction', 'heading'), (1.0, 0.0, 0.0)),
         'tensor': dict.fromkeys(('inertia', 'tensor'), np.eye(3)),
         'mass': dict(mass=1.0, rest_speed=1e-3, armature=0.1, damping=0.1, friction=0.1)
-        | dict(static_friction=0.2, load=5.0),
+        | dict(static_friction=0.2, load=5.0, tyre_radius=0.01),
+        'plane': {'plane': kd.Plane()},
         'name': dict.fromkeys(('link', 'frame', 'frame_b'), w.links[-1])
         | dict(frame_a=w.links[0], joint='left', name='left', left='left')
         | dict.fromkeys(('master', 'right'), 'right'),
@@ -330,8 +335,8 @@ def _with_fewer_arguments() -> dict[str, Any]:
         'kd.equations_of_motion': lambda robot, constraints: kd.equations_of_motion(
             robot, constraints, simplify=False
         ),
-        'constraints.rolling_ball': lambda robot, joint, radius: C.rolling_ball(
-            robot, joint, radius
+        'constraints.rolling_ball': lambda robot, joint, radius, plane: C.rolling_ball(
+            robot, joint, radius, plane=plane
         ),
         'simulation.project': kd.simulation.project,
         'kd.Joint': lambda armature, damping, friction: kd.Joint(
@@ -437,6 +442,12 @@ def _wrong(kind: str, right: Any) -> dict[str, Any]:
             'several': [w.wheels],
         },
         'name': name,
+        'plane': {
+            'none': None,
+            'text': 'ground',
+            'normal': (0.0, 0.0, 1.0),
+            'class': kd.Plane,
+        },
         'parts': {
             'one alone': w.wheels,
             'list': [w.wheels],

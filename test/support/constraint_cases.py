@@ -169,7 +169,37 @@ def wheel_cases():
             *_state(floating),
         ),
         'leaning_disc': Case(disc, c.rolling_wheel(disc, 'spin', 0.26), *_state(disc)),
+        **_other_wheels(planar, floating, coin),
     }
+
+
+SLOPE = kd.Plane((0.2, -0.3, 1.1), 0.15)
+
+
+def _other_wheels(planar, floating, free):
+    """Return wheels on a slope, with round tyres, with rollers, and knife edges."""
+    c = kd.constraints
+    made = {
+        'round_tyre': (
+            free,
+            c.rolling_wheel(
+                free, 'base', 0.305, (0.9, 0.2, -0.4), (0.03, 0, 0), plane=SLOPE, tyre_radius=0.045
+            ),
+        ),
+        'ball_on_slope': (free, c.rolling_ball(free, 'base', 0.11, plane=SLOPE)),
+        'tyre_on_slope': (
+            floating,
+            c.rolling_wheel(floating, 'wheel', 0.12, plane=SLOPE, tyre_radius=0.03),
+        ),
+        'roller_wheel': (planar, c.roller_wheel(planar, 'wheel', 0.6, 0.08)),
+        'roller_on_slope': (floating, c.roller_wheel(floating, 'wheel', -0.8, 0.12, plane=SLOPE)),
+        'knife_edge': (planar, c.knife_edge(planar, 'fork', (0.1, -0.2, 0), (0.3, 0.9, 0))),
+        'edge_on_slope': (
+            floating,
+            c.knife_edge(floating, 'fork', (0.1, -0.2, 0.3), (1, 0.4, -0.3), plane=SLOPE),
+        ),
+    }
+    return {name: Case(robot, row, *_state(robot)) for name, (robot, row) in made.items()}
 
 
 def joint_cases():

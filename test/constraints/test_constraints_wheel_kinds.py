@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of every wheel kind on any plane against the velocity of the material contact point."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from support.calculus import along, derivative, relative
+from support.constraint_cases import CASES, SLOPE, Case, rows_at, wheeled
+from support.machines import DRIVE, differential_drive
+
+import kane_dynamics as kd
+from kane_dynamics.constraints.knife_edge import KnifeEdge
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
+from kane_dynamics.view.forces import constraint_forces
+
+DIFFERENCES = 1e-11  # first derivatives of order 8, see support.calculus
+KINDS = [
+    name
+    for name, case in CASES.items()
+    if hasattr(case.constraint, 'plane') and name != 'point_contact'
+]
+
+
+def plane_axes(normal, heading):
+    """Return t, the part of a heading in a plane, and left of it, both of unit length."""
+    t = heading - normal * (normal @ heading)
+    t /= np.linalg.norm(t)
+    return t, np.cross(normal, t)
+
+
+def touching(case, q):
+    """
+    Return the body, the contact point in its axes, and a direction for each row, by search.
+
+    The lowest point of a torus: the angle around its axis and the angle around its tube are those
+    at which the height over the plane has its minimum.
+    """
+    row, k = case.constraint, np.array(case.constraint.plane.normal)
+    frame = row.point if isinstance(row, KnifeEdge) else row.wheel
+    pose = kd.forward_kinematics(case.robot, q).pose(case.robot.bodies[frame.body].name)
+    R_W = pose.rotation_matrix()
+    centre, turn = frame.pose.position(), frame.pose.rotation_matrix()
+    if isinstance(row, KnifeEdge):
+        return frame.body, centre, [plane_axes(k, R_W @ turn @ row.heading)[1]]
+    if row.axis is None:
+        x, y = row.plane.directions()
+        return (
+            frame.body,
+            centre - row.radius * R_W.T @ k,
+            [{'x': x, 'y': y}.get(n, k) for n in row.directions],
+        )
+    n = R_W @ turn @ row.axis
+    u = np.cross(n, (0.3, 0.5, 0.8))
+    u /= np.linalg.norm(u)
+    w = np.cross(n, u)
+    around = np.arctan2(-w @ k, -u @ k)
+    e = u * np.cos(around) + w * np.sin(around)
+    tube = np.arctan2(-n @ k, -e @ k)
+    rho, R = row.tyre_radius, row.radius - row.tyre_radius
+    arm = (R + rho * np.cos(tube)) * e + rho * np.sin(tube) * n
+    t, left = plane_axes(k, np.cross(n, k))
+    named = {'longitudinal': t, 'lateral': left, 'vertical': k}
+    named['roller'] = t * np.cos(row.roller_angle) + left * np.sin(row.roller_angle)
+    return frame.body, centre + R_W.T @ arm, [named[name] for name in row.directions]
+
+
+@pytest.mark.parametrize('name', KINDS)
+def test_rows_are_the_velocity_of_the_material_point(name):
+    case = CASES[name]
+    body, point, directions = touching(case, case.q)
+    path, link = along(case.robot, case.q, case.v), case.robot.bodies[body].name
+
+    def position(s):
+        pose = kd.forward_kinematics(case.robot, path(s)).pose(link)
+        return pose.position() + pose.rotation_matrix() @ point
+
+    rows = rows_at(case)
+    velocity = derivative(position)
+    assert relative(rows.matrix @ case.v, np.array(directions) @ velocity) < DIFFERENCES
+    if rows.positions[-1] is not None:
+        height = np.dot(case.constraint.plane.normal, position(0.0))
+        expected = height - case.constraint.plane.offset
+        assert rows.positions[-1] == pytest.approx(expected, abs=1e-14)
+
+
+@pytest.mark.parametrize('name', [name for name in KINDS if 'edge' not in name])
+def test_forces_are_drawn_at_the_contact_point(name):
+    case = CASES[name]
+    body, point, directions = touching(case, case.q)
+    pose = kd.forward_kinematics(case.robot, case.q).pose(case.robot.bodies[body].name)
+    expected = pose.position() + pose.rotation_matrix() @ point
+    found = case.constraint.contact_point(case.robot, case.q)
+    assert_allclose(found, expected, rtol=0, atol=1e-14)
+    if case.robot.base == 'floating':  # in the plane only a part of the force is known
+        forces = constraint_forces(
+            case.robot, (case.constraint,), case.q, np.arange(1.0, len(directions) + 1.0)
+        )
+        for k, (force, direction) in enumerate(zip(forces, directions, strict=True), start=1):
+            assert_allclose(force.point, expected, rtol=0, atol=1e-14)
+            assert_allclose(force.vector, k * direction, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_directions_of_a_plane_are_right_handed(seed):
+    normal = np.random.default_rng(seed).normal(size=3)
+    plane = kd.Plane(normal, 0.3)
+    k = normal / np.linalg.norm(normal)
+    frame = np.vstack([plane.directions(), k])
+    assert_allclose(frame @ frame.T, np.eye(3), rtol=0, atol=1e-15)
+    assert np.linalg.det(frame) == pytest.approx(1.0, abs=1e-15)
+    assert_allclose(plane.normal, k, rtol=0, atol=1e-16)
+    assert plane.offset == 0.3
+
+
+def test_directions_of_the_ground_a_slope_and_a_ceiling():
+    assert_allclose(kd.constraints.GROUND.directions(), np.eye(3)[:2], rtol=0, atol=0)
+    assert_allclose(kd.Plane((0, 0, -2)).directions(), [[1, 0, 0], [0, -1, 0]], rtol=0, atol=0)
+    s, c = np.sin(0.3), np.cos(0.3)  # rising along x
+    assert_allclose(kd.Plane((-s, 0, c)).directions(), [[c, 0, s], [0, 1, 0]], atol=1e-16)
+
+
+def test_a_roller_at_zero_is_the_track_and_at_ninety_degrees_the_side():
+    case = CASES['floating_wheel']
+    plain = rows_at(case)
+    for angle, k in ((0.0, 0), (np.pi / 2, 1)):
+        row = kd.constraints.roller_wheel(case.robot, 'wheel', angle, 0.12)
+        found = rows_at(dataclasses.replace(case, constraint=row))
+        assert_allclose(found.matrix, plain.matrix[[k, 2]], rtol=0, atol=1e-15)
+        assert relative(found.acceleration, plain.acceleration[[k, 2]]) < 1e-14
+        assert [label.split('/')[1] for label in row.labels] == ['roller', 'vertical']
+
+
+def test_a_knife_edge_on_the_base_is_no_side_slip():
+    robot, q, v = (getattr(CASES['no_side_slip'], name) for name in ('robot', 'q', 'v'))
+    edge = kd.constraints.knife_edge(robot, 'base', (-0.37, 0.2, 0.4))
+    found = rows_at(Case(robot, edge, q, v))
+    known = rows_at(Case(robot, kd.constraints.no_side_slip(robot, -0.37), q, v))
+    assert_allclose(found.matrix, known.matrix, rtol=0, atol=1e-15)
+    assert relative(found.acceleration, known.acceleration) < 1e-14
+
+
+def test_a_knife_edge_is_the_side_of_a_wheel_of_any_radius():
+    # upright: a wheel turns about the line to its contact, so its radius does not matter
+    robot, q, v = (getattr(CASES['caster_wheel'], name) for name in ('robot', 'q', 'v'))
+    wheel = rows_at(CASES['caster_wheel'])
+    frame = robot.bodies[2].placement
+    heading = -frame.rotation_matrix()[:, 0]  # about -y it rolls along -x
+    edge = kd.constraints.knife_edge(robot, 'fork', frame.position(), heading)
+    found = rows_at(Case(robot, edge, q, v))
+    assert_allclose(found.matrix[0], wheel.matrix[1], rtol=0, atol=1e-15)
+    assert relative(found.acceleration[0], wheel.acceleration[1]) < 1e-14
+
+
+def test_the_same_motion_on_a_turned_world():
+    # frame invariance: a plane, gravity and motion turned together give the same accelerations
+    turn = kd.Pose.from_rotation_and_position((0.8, 0.4, -0.4, 0.2), (0.3, -0.2, 0.5))
+    R = turn.rotation_matrix()
+    normal = R @ np.array(SLOPE.normal)
+    moved = kd.Plane(normal, SLOPE.offset + normal @ turn.position())
+    c = kd.constraints
+    for name, build in {
+        'round_tyre': lambda robot, plane: c.rolling_wheel(
+            robot, 'base', 0.3, (0.9, 0.2, -0.4), plane=plane, tyre_radius=0.04
+        ),
+        'ball_on_slope': lambda robot, plane: c.rolling_ball(robot, 'base', 0.1, plane=plane),
+        'edge_on_slope': lambda robot, plane: c.knife_edge(robot, 'wheel', plane=plane),
+        'roller_on_slope': lambda robot, plane: c.roller_wheel(
+            robot, 'wheel', 0.7, 0.1, plane=plane
+        ),
+    }.items():
+        case = CASES[name]
+        motion = kd.forward_dynamics(
+            case.robot, case.q, case.v, np.zeros(case.robot.nv), (build(case.robot, SLOPE),)
+        )
+        pose = turn * kd.forward_kinematics(case.robot, case.q).pose(case.robot.bodies[0].name)
+        r = pose.rotation
+        q = np.r_[pose.position(), r.w, r.x, r.y, r.z, case.q[7:]]
+        world = case.robot.with_gravity(R @ case.robot.gravity)
+        again = kd.forward_dynamics(world, q, case.v, np.zeros(world.nv), (build(world, moved),))
+        assert relative(again.acceleration, motion.acceleration) < 1e-12, name
+
+
+def test_a_kerb_for_a_base_in_the_plane_must_be_at_its_wheel():
+    robot, r = differential_drive(), DRIVE['r']
+    for radius in (r, 0.9 * r):
+        plane = kd.Plane(offset=r - radius)
+        assert len(kd.constraints.rolling_wheel(robot, 'left', radius, plane=plane).labels) == 2
+    with pytest.raises(
+        ConstraintError, match=r"'left' touches a plane of offset .* got offset 0.1"
+    ):
+        kd.constraints.rolling_wheel(robot, 'left', r, plane=kd.Plane(offset=0.1))
+
+
+def test_errors_of_planes():
+    c, robot, flying = kd.constraints, differential_drive(), wheeled('floating')
+    slope, upright = kd.Plane((0.1, 0, 1)), kd.Plane((0, 1, 0))
+    for build in (
+        lambda: c.rolling_wheel(robot, 'left', 0.1, plane=slope),
+        lambda: c.roller_wheel(robot, 'left', 0.5, 0.1, plane=slope),
+        lambda: c.rolling_ball(robot, 'left', 0.1, plane=slope),
+        lambda: c.knife_edge(robot, 'base', plane=slope),
+        lambda: c.knife_edge(robot, 'base', plane=kd.Plane((0, 0, -1))),
+    ):
+        with pytest.raises(ConstraintError, match=r'moves in z = 0.*set_gravity'):
+            build()
+    with pytest.raises(InvalidInputError, match='plane: need a kane_dynamics.Plane, got str'):
+        c.knife_edge(flying, 'base', plane='ground')
+    for normal, message in (((0, 0, 0), 'a direction'), ((0, np.nan, 1), 'finite')):
+        with pytest.raises(InvalidInputError, match=f'normal: need {message}'):
+            kd.Plane(normal)
+    with pytest.raises(InvalidInputError, match='offset .* finite'):
+        kd.Plane(offset=np.inf)
+    # a wall: the axis of this disc stands on it at the start, and leaves it
+    wheel = c.rolling_wheel(flying, 'wheel', 0.1, plane=upright)
+    assert wheel.directions == ('longitudinal', 'lateral', 'vertical')
+
+
+def test_errors_of_kinds():
+    c, flying = kd.constraints, wheeled('floating')
+    for tyre, message in (
+        (-0.01, '>= 0'),
+        (0.12, 'less than the radius 0.12'),
+        (1, 'rolling_ball'),
+    ):
+        with pytest.raises(InvalidInputError, match=rf'tyre_radius \[m\].*{message}'):
+            c.rolling_wheel(flying, 'wheel', 0.12, tyre_radius=tyre)
+    with pytest.raises(InvalidInputError, match=r'angle \[rad\].*finite'):
+        c.roller_wheel(flying, 'wheel', np.inf, 0.12)
+    with pytest.raises(ConstraintError, match='radius > 0'):
+        c.roller_wheel(flying, 'wheel', 0.5)
+    with pytest.raises(NameNotFoundError, match='no frame named'):
+        c.knife_edge(flying, 'skate')
+    with pytest.raises(InvalidInputError, match='point'):
+        c.knife_edge(flying, 'fork', (0, 0))
+    with pytest.raises(InvalidInputError, match='axis'):
+        c.knife_edge(flying, 'fork', heading=(0, 0, 0))
+    world = kd.Robot('post', flying.bodies, frames={'post': kd.Frame(-1, kd.Pose.identity())})
+    with pytest.raises(ConstraintError, match="'post' is part of the world"):
+        c.knife_edge(world, 'post')
+
+
+def test_an_edge_that_stands_upright_has_no_left():
+    flying = wheeled('floating')
+    edge = kd.constraints.knife_edge(flying, 'base', heading=(0, 0, 1))
+    with pytest.raises(ConstraintError, match='base/lateral.*stands upright'):
+        rows_at(Case(flying, edge, flying.neutral(), np.zeros(flying.nv)))
