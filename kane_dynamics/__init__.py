@@ -10,7 +10,7 @@ SI units; quaternions are scalar first (w, x, y, z); vectors of twists are (omeg
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from kane_dynamics import constraints, exceptions, simulation
+from kane_dynamics import bases, constraints, exceptions, simulation
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
@@ -128,6 +128,7 @@ __all__ = [
     'Simulation',
     'Spherical',
     'WheelShape',
+    'bases',
     'bias_force',
     'casadi_function',
     'center_of_mass',

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mobile bases on wheels: rows, kinematics in both directions, recognition from the URDF."""
+
+from kane_dynamics.bases.builders import (
+    ackermann,
+    differential,
+    mecanum,
+    omni,
+    skid_steer,
+    swerve,
+)
+from kane_dynamics.bases.kinematics import BaseTwist, WheelRates
+from kane_dynamics.bases.steering import SteeringAngles
+from kane_dynamics.bases.wheel import Wheel
+from kane_dynamics.bases.wheeled_base import WheeledBase
+
+__all__ = [
+    'BaseTwist',
+    'SteeringAngles',
+    'Wheel',
+    'WheelRates',
+    'WheeledBase',
+    'ackermann',
+    'differential',
+    'mecanum',
+    'omni',
+    'skid_steer',
+    'swerve',
+]

@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mobile bases in one call: differential, skid steer, mecanum, omni, Ackermann, swerve."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.bases.parts import (
+    Passive,
+    Radius,
+    assembled,
+    fixed_wheel,
+    named,
+    radius_of,
+    roller_part,
+    steered_wheel,
+)
+from kane_dynamics.bases.places import ALIGNED, wheel_place
+from kane_dynamics.bases.wheeled_base import WheeledBase
+from kane_dynamics.constraints.knife_edge import knife_edge
+from kane_dynamics.constraints.wheels import NoSideSlip, differential_drive
+from kane_dynamics.exceptions import ConstraintError, ModelWarning
+from kane_dynamics.model.checks import as_mapping, as_vector, index_of
+from kane_dynamics.model.robot import Robot
+
+
+def differential(
+    robot: Robot,
+    left: Sequence[str],
+    right: Sequence[str],
+    *,
+    casters: Mapping[str, str] | None = None,
+    balls: Sequence[str] = (),
+    supports: Sequence[ArrayLike] = (),
+    radius: Radius = None,
+) -> WheeledBase:
+    """
+    Return a base with driven wheels on one axle: differential drive.
+
+    Rows: no side slip of the axle, and rolling along the track of each wheel.
+
+    Parameters
+    ----------
+    robot : Robot
+        A robot with a planar or a floating base.
+    left, right : sequence of str
+        Joints of the wheels on each side, at least one each.
+    casters : mapping of str to str, optional
+        Casters that are joints: the wheel's joint by that of the swivel. Neither has a motor.
+    balls : sequence of str
+        Spherical joints of balls that roll freely.
+    supports : sequence of array_like, shape (3,)
+        Contact points of massless casters in the base frame [m]: they bind nothing.
+    radius : float or mapping of str to float, optional
+        Of all wheels and balls, or by joint [m]; from collision cylinders or spheres of the URDF
+        where left out.
+
+    Raises
+    ------
+    NameNotFoundError
+        If there is no such joint.
+    ConstraintError
+        If a joint is named twice or a side has none, the wheels do not share an axle along y of
+        the base frame (see `skid_steer`), or as for `rolling_wheel`.
+    InvalidInputError
+        If anything else than names or finite numbers is given.
+
+    Warns
+    -----
+    ModelWarning
+        As `rolling_wheel`.
+
+    """
+    joints = (*named(robot, 'left', left), *named(robot, 'right', right))
+    passive = Passive(casters, balls, supports, radius)
+    if robot.base != 'planar':
+        parts = [fixed_wheel(robot, joint, radius) for joint in joints]
+        return assembled('differential', robot, parts, passive)
+    axle = _axle(robot, left, right, radius)
+    parts = [fixed_wheel(robot, joint, radius, along=True) for joint in joints]
+    return assembled('differential', robot, parts, passive, common=(axle,))
+
+
+def _axle(robot: Robot, left: Sequence[str], right: Sequence[str], radius: Radius) -> NoSideSlip:
+    """Return the row of an axle that all wheels share."""
+    first, last = left[0], right[0]
+    pairs = [(first, last), *((j, last) for j in left[1:]), *((first, j) for j in right[1:])]
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)  # each wheel tells its own
+        drives = [differential_drive(robot, *pair, radius_of(radius, pair[0])) for pair in pairs]
+    return drives[0].side_slip
+
+
+def skid_steer(
+    robot: Robot,
+    left: Sequence[str],
+    right: Sequence[str],
+    *,
+    track_factor: float = 1.0,
+    casters: Mapping[str, str] | None = None,
+    balls: Sequence[str] = (),
+    supports: Sequence[ArrayLike] = (),
+    radius: Radius = None,
+) -> WheeledBase:
+    """
+    Return a base with several driven axles and no steering, which skids where it turns.
+
+    Rows: rolling along the track of each wheel. Sideways wheels slide: friction there is a force.
+    In the kinematics the base turns about a point level with the middle of its axles.
+
+    Parameters
+    ----------
+    robot, casters, balls, supports, radius
+        As for `differential`.
+    left, right : sequence of str
+        Joints of the wheels on each side, two or more each.
+    track_factor : float
+        By which the track seems wider where the base turns, from a trial or from the ground:
+        `wheel_separation_multiplier` of ros2_control.
+
+    Raises
+    ------
+    NameNotFoundError, InvalidInputError
+        As for `differential`.
+    ConstraintError
+        If a side has fewer than two wheels, an axle is not along y of the base frame, or as for
+        `differential`.
+
+    Warns
+    -----
+    ModelWarning
+        As `rolling_wheel`.
+
+    """
+    joints = (*named(robot, 'left', left, 2), *named(robot, 'right', right, 2))
+    parts = [fixed_wheel(robot, joint, radius, along=True) for joint in joints]
+    places = [wheel_place(robot, part.rows) for part in parts]
+    for joint, place in zip(joints, places, strict=True):
+        if not abs(place.axis[1]) > np.sqrt(1.0 - ALIGNED**2):
+            raise ConstraintError(
+                f"skid_steer: the axis {np.round(place.axis, 4).tolist()} of wheel '{joint}' does "
+                'not lie along y of the base frame'
+            )
+    passive = Passive(casters, balls, supports, radius)
+    middle = float(np.mean([place.point[0] for place in places]))
+    assumed = (knife_edge(robot, robot.bodies[0].name, (middle, 0.0, 0.0)),)
+    return assembled(
+        'skid_steer', robot, parts, passive, assumed=assumed, track_factor=track_factor
+    )
+
+
+def mecanum(
+    robot: Robot,
+    wheels: Sequence[str],
+    roller_angles: Sequence[float],
+    *,
+    casters: Mapping[str, str] | None = None,
+    balls: Sequence[str] = (),
+    supports: Sequence[ArrayLike] = (),
+    radius: Radius = None,
+) -> WheeledBase:
+    """
+    Return a base on wheels with rollers at an angle.
+
+    Rows: one for each wheel, along the axis of the roller that touches the ground.
+
+    Parameters
+    ----------
+    robot, casters, balls, supports, radius
+        As for `differential`.
+    wheels : sequence of str
+        Joints of the wheels.
+    roller_angles : sequence of float
+        For each wheel, from its forward direction to the axis of the roller that touches the
+        ground, counterclockwise seen from above [rad]. Of four wheels front left, front right,
+        rear left, rear right: (-pi/4, pi/4, pi/4, -pi/4) most often.
+
+    Raises
+    ------
+    NameNotFoundError, ConstraintError
+        As for `differential`.
+    InvalidInputError
+        If there is not one finite angle for each wheel, or as for `differential`.
+
+    Warns
+    -----
+    ModelWarning
+        Where the wheels leave a motion of the base free, as rollers the wrong way round do; or as
+        `rolling_wheel`.
+
+    """
+    joints = named(robot, 'wheels', wheels)
+    angles = as_vector('roller_angles [rad]', roller_angles, len(joints)).tolist()
+    parts = [roller_part(robot, j, angle, radius) for j, angle in zip(joints, angles, strict=True)]
+    return assembled('mecanum', robot, parts, Passive(casters, balls, supports, radius))
+
+
+def omni(
+    robot: Robot,
+    wheels: Sequence[str],
+    *,
+    casters: Mapping[str, str] | None = None,
+    balls: Sequence[str] = (),
+    supports: Sequence[ArrayLike] = (),
+    radius: Radius = None,
+) -> WheeledBase:
+    """
+    Return a base on wheels whose rollers let them slide along their axles.
+
+    Rows: rolling along the track of each wheel.
+
+    Parameters
+    ----------
+    robot, casters, balls, supports, radius
+        As for `differential`.
+    wheels : sequence of str
+        Joints of the wheels, most often three or four.
+
+    Raises
+    ------
+    NameNotFoundError, ConstraintError, InvalidInputError
+        As for `differential`.
+
+    Warns
+    -----
+    ModelWarning
+        Where the wheels leave a motion of the base free; or as `rolling_wheel`.
+
+    """
+    joints = named(robot, 'wheels', wheels)
+    parts = [roller_part(robot, joint, 0.0, radius) for joint in joints]
+    return assembled('omni', robot, parts, Passive(casters, balls, supports, radius))
+
+
+def ackermann(
+    robot: Robot,
+    rear: Sequence[str],
+    steered: Mapping[str, str],
+    *,
+    driven: Sequence[str] | None = None,
+    casters: Mapping[str, str] | None = None,
+    balls: Sequence[str] = (),
+    supports: Sequence[ArrayLike] = (),
+    radius: Radius = None,
+) -> WheeledBase:
+    """
+    Return a base with fixed and steered wheels: a car, a tricycle.
+
+    Rows: rolling of every wheel along its track and across. Those of wheels on one axle repeat
+    each other; steering angles that do not meet in one centre of turning contradict each other.
+
+    Parameters
+    ----------
+    robot, casters, balls, supports, radius
+        As for `differential`.
+    rear : sequence of str
+        Joints of the wheels that are not steered.
+    steered : mapping of str to str
+        The wheel's joint by that of its steering.
+    driven : sequence of str, optional
+        Joints of the wheels with a motor; those of `rear` where left out.
+
+    Raises
+    ------
+    NameNotFoundError, InvalidInputError
+        As for `differential`.
+    ConstraintError
+        If a steering joint does not turn its wheel about a vertical axis, or as for
+        `differential`.
+
+    Warns
+    -----
+    ModelWarning
+        As `rolling_wheel`.
+
+    """
+    fixed = named(robot, 'rear', rear)
+    turned = _steered(robot, steered)
+    motors = fixed if driven is None else named(robot, 'driven', driven)
+    for joint in motors:
+        index_of('wheel', joint, (*fixed, *turned.values()))
+    parts = [fixed_wheel(robot, joint, radius, driven=joint in motors) for joint in fixed]
+    parts += [
+        steered_wheel(robot, steering, joint, radius, kind='steered', driven=joint in motors)
+        for steering, joint in turned.items()
+    ]
+    return assembled('ackermann', robot, parts, Passive(casters, balls, supports, radius))
+
+
+def swerve(
+    robot: Robot,
+    steered: Mapping[str, str],
+    *,
+    casters: Mapping[str, str] | None = None,
+    balls: Sequence[str] = (),
+    supports: Sequence[ArrayLike] = (),
+    radius: Radius = None,
+) -> WheeledBase:
+    """
+    Return a base whose wheels are all steered and driven: swerve, powered casters.
+
+    Rows: rolling of every wheel along its track and across. A wheel may stand beside its steering
+    axis, and behind it.
+
+    Parameters
+    ----------
+    robot, casters, balls, supports, radius
+        As for `differential`.
+    steered : mapping of str to str
+        The wheel's joint by that of its steering.
+
+    Raises
+    ------
+    NameNotFoundError, InvalidInputError
+        As for `differential`.
+    ConstraintError
+        As for `ackermann`.
+
+    Warns
+    -----
+    ModelWarning
+        As `rolling_wheel`.
+
+    """
+    parts = [
+        steered_wheel(robot, steering, joint, radius, kind='steered', driven=True)
+        for steering, joint in _steered(robot, steered).items()
+    ]
+    return assembled('swerve', robot, parts, Passive(casters, balls, supports, radius))
+
+
+def _steered(robot: Robot, steered: Mapping[str, str]) -> Mapping[str, str]:
+    """Return steered wheels by their steering joints."""
+    mapping = as_mapping('steered', steered)
+    named(robot, 'steered', tuple(mapping))
+    named(robot, 'steered', tuple(mapping.values()))
+    return mapping

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wheels of a base with their rows: fixed, with rollers, steered, casters, balls."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from numpy.typing import ArrayLike
+
+from kane_dynamics.bases.places import check_steers
+from kane_dynamics.bases.wheel import Wheel
+from kane_dynamics.bases.wheeled_base import WheeledBase
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.rolling import RollingWheel
+from kane_dynamics.constraints.rolling_wheels import roller_wheel, rolling_ball, rolling_wheel
+from kane_dynamics.exceptions import ConstraintError, ModelWarning
+from kane_dynamics.model.body import Vector
+from kane_dynamics.model.checks import as_mapping, as_names, as_vector
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_robot
+
+Radius = float | Mapping[str, float] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A wheel and its rows."""
+
+    wheel: Wheel
+    rows: RollingWheel
+
+
+def radius_of(radius: Radius, joint: str) -> float | None:
+    """Return the radius that is given for a wheel [m], or None."""
+    return radius.get(joint) if isinstance(radius, Mapping) else radius
+
+
+def fixed_wheel(
+    robot: Robot, joint: str, radius: Radius, *, along: bool = False, driven: bool = True
+) -> Part:
+    """Return a wheel whose axle turns with the base; `along`: it may slip sideways."""
+    rows = rolling_wheel(robot, joint, radius_of(radius, joint))
+    return Part(Wheel(joint, 'fixed', rows.radius, driven=driven), _along(rows) if along else rows)
+
+
+def roller_part(robot: Robot, joint: str, angle: float, radius: Radius) -> Part:
+    """Return a wheel with rollers on its rim."""
+    rows = roller_wheel(robot, joint, angle, radius_of(radius, joint))
+    return Part(Wheel(joint, 'roller', rows.radius), rows)
+
+
+def steered_wheel(
+    robot: Robot, steering: str, joint: str, radius: Radius, *, kind: str, driven: bool
+) -> Part:
+    """Return a steered wheel or a caster, whose swivel is a joint."""
+    check_steers(robot, steering, joint)
+    rows = rolling_wheel(robot, joint, radius_of(radius, joint))
+    return Part(Wheel(joint, kind, rows.radius, steering, driven), rows)
+
+
+def _along(rows: RollingWheel) -> RollingWheel:
+    """Return the rows of a wheel without the lateral one."""
+    kept = [k for k, name in enumerate(rows.directions) if name != 'lateral']
+    return replace(
+        rows,
+        labels=tuple(rows.labels[k] for k in kept),
+        directions=tuple(rows.directions[k] for k in kept),
+    )
+
+
+@dataclass(frozen=True)
+class Passive:
+    """What carries a base and has no motor, and the radius of wheels; see `differential`."""
+
+    casters: Mapping[str, str] | None = None
+    balls: Sequence[str] = ()
+    supports: Sequence[ArrayLike] = ()
+    radius: Radius = None
+
+    def parts(self, robot: Robot) -> list[Part]:
+        """Return the casters and balls that are joints."""
+        casters = as_mapping('casters', self.casters or {})
+        found = [
+            steered_wheel(robot, swivel, joint, self.radius, kind='caster', driven=False)
+            for swivel, joint in casters.items()
+        ]
+        for joint in as_names('balls', self.balls):
+            rows = rolling_ball(robot, joint, radius_of(self.radius, joint))
+            found.append(Part(Wheel(joint, 'ball', rows.radius, driven=False), rows))
+        return found
+
+    def points(self) -> tuple[Vector, ...]:
+        """Return the contact points of massless casters [m]."""
+        vectors = (as_vector('supports [m]', point, 3).tolist() for point in self.supports)
+        return tuple((x, y, z) for x, y, z in vectors)
+
+
+def assembled(
+    kind: str,
+    robot: Robot,
+    parts: Iterable[Part],
+    passive: Passive,
+    common: tuple[Constraint, ...] = (),
+    assumed: tuple[Constraint, ...] = (),
+    track_factor: float = 1.0,
+) -> WheeledBase:
+    """
+    Return the base of its parts; `common` are rows of several wheels together.
+
+    Raises
+    ------
+    ConstraintError
+        If a joint has two tasks.
+
+    Warns
+    -----
+    ModelWarning
+        Where the driven wheels leave a motion of the base free.
+
+    """
+    every = [*parts, *passive.parts(robot)]
+    wheels = tuple(part.wheel for part in every)
+    check_tasks(wheels)
+    rows = (*common, *(part.rows for part in every))
+    base = WheeledBase(kind, robot, wheels, rows, passive.points(), assumed, track_factor)
+    free = base.undriven()
+    if free:
+        warnings.warn(
+            f'{kind} base: {free} of its motions are held by none of the wheels '
+            f'{list(base.driven)}',
+            ModelWarning,
+            stacklevel=3,
+        )
+    return base
+
+
+def check_tasks(wheels: Iterable[Wheel]) -> None:
+    """
+    Refuse a joint that is named twice.
+
+    Raises
+    ------
+    ConstraintError
+        If one is.
+
+    """
+    seen: set[str] = set()
+    for joint in (name for wheel in wheels for name in (wheel.joint, wheel.steering) if name):
+        if joint in seen:
+            raise ConstraintError(f"joint '{joint}' is named twice, for two wheels or two tasks")
+        seen.add(joint)
+
+
+def named(robot: Robot, what: str, joints: Sequence[str], least: int = 1) -> tuple[str, ...]:
+    """
+    Return names of wheel joints.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are no names, or `robot` is none.
+    NameNotFoundError
+        If the robot has no such joint.
+    ConstraintError
+        If there are too few.
+
+    """
+    names = as_names(what, joints)
+    for name in names:
+        checked_robot(robot).body_of_joint(name)
+    if len(names) < least:
+        raise ConstraintError(f'{what}: need {least} or more joints of wheels, got {list(names)}')
+    return names
