@@ -5,24 +5,36 @@ Batches on all cores, safe against whatever is raised while they run.
 An exception may reach the calling thread between any two of its instructions: Ctrl-C, a signal
 handler that raises, a test's timeout. So the arrays belong to a job that every thread at work on
 it holds, and the caller leaves only when none is left. `concurrent.futures` is not used: an
-exception inside `submit` can leave one of its locks locked for good. The queues here are C code.
+exception inside `submit` can leave one of its locks locked for good. The queues here are C code,
+and so is what waits.
 """
 
 from __future__ import annotations
 
-import contextlib
+import ctypes
 import os
 from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import cache
-from queue import Empty, SimpleQueue
+from itertools import repeat
+from queue import SimpleQueue
 
 from kane_dynamics.typing import Floats
 
 _STATES_PER_THREAD = 512  # below it a second thread costs more than it saves
 _MOST_STATES_AT_ONCE = 4096  # an exception waits until the states at work are done
 _LANES = 8  # most states in a vector: parts begin at multiples, for the same bits on any machine
+_NAP = 50  # [us]
+
+# Sleep without signal handlers, which `time.sleep` and `threading.Lock` run: wait for a lock of
+# the interpreter that nobody gives back.
+_new_lock = ctypes.PYFUNCTYPE(ctypes.c_void_p)(('PyThread_allocate_lock', ctypes.pythonapi))
+_acquire = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_longlong, ctypes.c_int)(
+    ('PyThread_acquire_lock_timed', ctypes.pythonapi)
+)
+_taken = _new_lock()
+_acquire(_taken, 0, 0)
 
 
 def run_batch(function: Callable[..., None], arrays: Sequence[Floats], health: Floats) -> None:
@@ -66,6 +78,8 @@ class _Job:
         self._left = deque((begin, min(begin + size, states)) for begin in begins)
         self._busy: deque[None] = deque()  # one entry for each helper at work
         self._ended: SimpleQueue[None] = SimpleQueue()
+        naps = map(_acquire, repeat(_taken), repeat(_NAP), repeat(0))
+        self._until_idle = zip(iter(self._busy.__len__, 0), naps, strict=False)
 
     def run(self, helpers: int) -> None:
         """Run all states in this thread and some helpers; what is raised stops them all."""
@@ -73,19 +87,20 @@ class _Job:
             if helpers:
                 _helpers().ask(self.help, helpers)
             self._work()
+            while self._busy:
+                self._ended.get()
         finally:
+            # Exceptions arrive where a call ends and where a Python function begins: these two
+            # calls are of C code, so each is done before the next exception, even in a storm.
             try:
-                self._settle()
-            finally:  # another exception may have arrived before the first instruction of it
-                try:
-                    self._settle()
-                finally:
-                    self._settle()
+                self._left.clear()
+            finally:
+                all(self._until_idle)
         self._arrays = ()  # a helper that comes too late finds no part left
 
     def help(self) -> None:
         """Work in a helper thread, where no exception arrives."""
-        self._busy.append(None)  # before a part is taken: `_settle` looks after it took all parts
+        self._busy.append(None)  # before a part is taken: the caller leaves when none is left
         try:
             self._work()
         finally:
@@ -99,18 +114,6 @@ class _Job:
             except IndexError:  # another thread took the last one
                 return
             self._function(*self._pointers, begin, end)
-
-    def _settle(self) -> None:
-        """Return when no thread is at work, whatever is raised here in the meantime."""
-        try:
-            while self._left or self._busy:
-                self._left.clear()
-                if self._busy:
-                    with contextlib.suppress(Empty):  # an exception may have lost us an entry
-                        self._ended.get(timeout=0.1)
-        finally:
-            if self._left or self._busy:
-                self._settle()
 
 
 class _Helpers:
