@@ -29,6 +29,9 @@ from kane_dynamics.algorithms.partial_velocities import PartialVelocity, partial
 from kane_dynamics.constraints.friction_cones import FrictionCone
 from kane_dynamics.constraints.plane import Plane
 from kane_dynamics.constraints.row_selection import RowSelection
+from kane_dynamics.control.contact_picture import ContactPicture, contact_picture
+from kane_dynamics.control.ground_wrench import ground_wrench
+from kane_dynamics.control.stance import Stance, stance
 from kane_dynamics.dynamics import Dynamics, dynamics
 from kane_dynamics.events import Event, EventSimulation
 from kane_dynamics.functions.consistent import (
@@ -100,6 +103,7 @@ __all__ = [
     'CompiledRobot',
     'ConstrainedEffort',
     'ContactMotion',
+    'ContactPicture',
     'Cylindrical',
     'Dynamics',
     'EquationsOfMotion',
@@ -127,6 +131,7 @@ __all__ = [
     'RowSelection',
     'Simulation',
     'Spherical',
+    'Stance',
     'WheelShape',
     'bases',
     'bias_force',
@@ -137,6 +142,7 @@ __all__ = [
     'consistent_velocity',
     'constrained_inverse_dynamics',
     'constraints',
+    'contact_picture',
     'coriolis_matrix',
     'defined_speeds',
     'dynamics',
@@ -152,6 +158,7 @@ __all__ = [
     'gibbs_function',
     'gibbs_gradient',
     'gravity_force',
+    'ground_wrench',
     'impact',
     'integrate',
     'inverse_dynamics',
@@ -168,6 +175,7 @@ __all__ = [
     'serial_chain',
     'simulate',
     'simulation',
+    'stance',
     'taken_rows',
     'wrenches_at_com',
 ]

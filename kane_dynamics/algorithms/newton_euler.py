@@ -60,6 +60,23 @@ def newton_euler(
     r"""
     Return :math:`\mathcal N(q, v, a) = M a + C v + g - J^T w`, without friction and armature.
 
+    Parameters and efforts as for `transmitted`.
+    """
+    return transmitted(robot, q, v, a, gravity=gravity, external=external)[0]
+
+
+def transmitted(
+    robot: Robot,
+    q: Any,
+    v: Any,
+    a: Any,
+    *,
+    gravity: Scalar = 1.0,
+    external: Wrenches | None = None,
+) -> tuple[NDArray[Any], DualQuaternion]:
+    """
+    Return the efforts along the joints, and the wrench that the world gives to the tree.
+
     Parameters
     ----------
     robot : Robot
@@ -73,8 +90,10 @@ def newton_euler(
 
     Returns
     -------
-    ndarray, shape (nv,)
+    efforts : ndarray, shape (nv,)
         Generalized forces on v [N m or N].
+    wrench : DualQuaternion
+        Of the world on all bodies together, about its origin, in its axes [N, N m].
 
     """
     world_rate = AT_REST
@@ -98,14 +117,17 @@ def newton_euler(
         wrenches.append(zeta)
 
     tau: list[Any] = [0.0] * robot.nv
+    ground = AT_REST
     for i in reversed(range(len(joints))):
         joint, parent = joints[i], robot.parents[i]
         efforts, in_parent = inward(joint, wrenches[i])
         for column, effort in enumerate(efforts, start=joint.columns.start):
             tau[column] = tau[column] + effort
-        if parent != WORLD:
+        if parent == WORLD:
+            ground = ground + in_parent
+        else:
             wrenches[parent] = wrenches[parent] + in_parent  # (29)
-    return as_array(tau)
+    return as_array(tau), ground
 
 
 def outward(

@@ -13,7 +13,7 @@ The normal force N is the multiplier of a distance, or a given load where nothin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -234,11 +234,10 @@ def rolling_contact(
         )
     if 'vertical' not in rolling.directions:
         raise ConstraintError(f"'{rolling.labels[0]}': nothing lifts it; use traction with a load")
-    k = rolling.directions.index('vertical')
-    others = [j for j in range(len(rolling.labels)) if j != k]
+    others = [name for name in rolling.directions if name != 'vertical']
     return contact(
-        _some_of(rolling, [k]),
-        _some_of(rolling, others),
+        rolling.only('vertical'),
+        rolling.only(*others),
         friction=friction,
         static_friction=static_friction,
         restitution=restitution,
@@ -252,14 +251,6 @@ def _in_plane(plane: Plane, direction: ArrayLike) -> Floats:
     if not length > _NO_DIRECTION * float(np.linalg.norm(given)):
         raise InvalidInputError(f'direction: need one along the plane, got {given}')
     return np.array([across / length])
-
-
-def _some_of(rolling: RollingWheel, chosen: Sequence[int]) -> RollingWheel:
-    return replace(
-        rolling,
-        labels=tuple(rolling.labels[k] for k in chosen),
-        directions=tuple(rolling.directions[k] for k in chosen),
-    )
 
 
 def _coefficients(

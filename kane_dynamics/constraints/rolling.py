@@ -18,9 +18,11 @@ are then contact forces on the robot [N]. C need not lie on the axis of a joint.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import cos, sin
 from typing import Any
+
+import numpy as np
 
 from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, pure, rotate, scale, vec3
 from kane_dynamics.algebra.scalars import Scalar
@@ -34,12 +36,35 @@ from kane_dynamics.constraints.wheel_directions import (
     disc_directions,
 )
 from kane_dynamics.model.body import Vector
+from kane_dynamics.model.checks import index_of
 from kane_dynamics.model.frame_motion import frame_motion
 from kane_dynamics.model.robot import Frame, Robot
 from kane_dynamics.typing import Floats
 
 # parts along t and left of it
 _IN_PLANE = {'longitudinal': (1.0, 0.0), 'lateral': (0.0, 1.0), 'x': (1.0, 0.0), 'y': (0.0, 1.0)}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Touch:
+    """
+    Where a wheel or a ball touches its plane, in world axes.
+
+    Parameters
+    ----------
+    point : ndarray, shape (3,)
+        The point [m].
+    axes : ndarray, shape (3, 3)
+        Unit rows: longitudinal, lateral (to its left), normal; of a ball x, y of the plane.
+    directions : ndarray, shape (k, 3)
+        Unit direction of each constraint row: with multipliers lambda the plane pushes with
+        lambda @ directions.
+
+    """
+
+    point: Floats
+    axes: Floats
+    directions: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +137,39 @@ class RollingWheel:
             If the wheel lies flat on its side.
 
         """
+        return self.touch(robot, q).point
+
+    def touch(self, robot: Robot, q: Any) -> Touch:
+        """
+        Return where the wheel touches its plane and along which directions, at coordinates q.
+
+        Raises
+        ------
+        ConstraintError
+            If the wheel lies flat on its side.
+
+        """
         pose = frame_motion(robot, self.wheel, q, [0.0] * robot.nv).pose
-        return vec3(pose.translation + self._arm(self._turning(pose.rotation)))
+        turning = self._turning(pose.rotation)
+        point = pose.translation + self._arm(turning)
+        along, normal = turning.along(STILL)[0], pure(self.plane.normal)
+        axes = [vec3(x) for x in (along, cross(normal, along), normal)]
+        rows = [vec3(one.vector) for one in self._directions(turning, STILL, point)]
+        return Touch(vec3(point), np.array(axes), np.array(rows).reshape(-1, 3))
+
+    def only(self, *directions: str) -> RollingWheel:
+        """
+        Return some of the rows, e.g. those along which the wheel does not slide.
+
+        Raises
+        ------
+        NameNotFoundError
+            If a direction is not among those of the wheel.
+
+        """
+        chosen = [index_of('direction', name, self.directions) for name in directions]
+        labels = tuple(self.labels[k] for k in chosen)
+        return replace(self, labels=labels, directions=directions)
 
     def _turning(self, to_world: Quaternion) -> PlaneDirections:
         if self.axis is None:

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The contact picture: normal, longitudinal and lateral force of each wheel, and tip-over margins.
+
+Tractions are the multipliers of the constraint rows in `constrained_inverse_dynamics`, or friction
+where wheels slide; normal forces share what the ground must give (`normal_forces`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
+from kane_dynamics.algorithms.external_wrenches import ExternalWrenches
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.rolling import RollingWheel
+from kane_dynamics.constraints.wheels import NoSideSlip
+from kane_dynamics.control.ground_wrench import ground_wrench
+from kane_dynamics.control.normal_forces import NormalForces, normal_forces
+from kane_dynamics.control.sliding_friction import friction_wrench
+from kane_dynamics.control.stance import Stance, joint_of, parts_of, stance
+from kane_dynamics.control.tip_over import TipOver, tip_over
+from kane_dynamics.functions.constrained import constrained_inverse_dynamics
+from kane_dynamics.functions.terms import center_of_mass
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_coordinates
+from kane_dynamics.typing import Floats
+
+ALONG = 'longitudinal'
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ContactForce:
+    """
+    The force of the ground on a wheel or caster.
+
+    Parameters
+    ----------
+    name : str
+        Joint of the wheel, or name of the caster.
+    point : ndarray, shape (3,)
+        Where it touches, world axes [m].
+    force : ndarray, shape (3,)
+        The whole force, world axes [N].
+    normal, longitudinal, lateral : float
+        Its parts: pressing; along the track, to where the wheel rolls that turns forward about its
+        axis; and to the left of that [N]. Of balls along x and y of the world.
+    friction : ndarray, shape (2,)
+        mu along and across the track.
+
+    """
+
+    name: str
+    point: Floats
+    force: Floats
+    normal: float
+    longitudinal: float
+    lateral: float
+    friction: Floats
+
+    @property
+    def use(self) -> float:
+        """
+        Return the part of the friction that is used: it slips at 1.
+
+        |traction|/(mu N), with mu along and across as half axes of an ellipse; NaN where mu is not
+        known, infinite where there is traction without mu N.
+        """
+        traction, most = np.array([self.longitudinal, self.lateral]), self.friction * self.normal
+        with np.errstate(divide='ignore'):
+            parts = np.divide(traction, most, out=np.zeros(2), where=traction != 0.0)
+        return float(np.linalg.norm(parts) + 0.0 * self.friction.sum())
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ContactPicture:
+    """
+    Forces of all contacts, and how far the robot is from tipping.
+
+    Parameters
+    ----------
+    contacts : mapping of str to ContactForce
+        By name.
+    loads : NormalForces
+        Normal forces in the same order, and what they follow from.
+    margins : TipOver
+        Tip-over margins.
+    effort : ConstrainedEffort
+        Efforts of the actuated joints and multipliers of the rows.
+
+    """
+
+    contacts: Mapping[str, ContactForce]
+    loads: NormalForces
+    margins: TipOver
+    effort: ConstrainedEffort
+
+    @property
+    def use(self) -> float:
+        """Return the largest part of the friction that a contact uses; NaN if one is not known."""
+        return float(np.max([contact.use for contact in self.contacts.values()]))
+
+
+def contact_picture(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    constraints: Sequence[Constraint],
+    actuated: Sequence[str],
+    weights: ArrayLike | None = None,
+    *,
+    casters: Mapping[str, tuple[str, ArrayLike]] | None = None,
+    friction: float | ArrayLike | Mapping[str, float | ArrayLike] | None = None,
+    stiffness: Mapping[str, float] | None = None,
+    sliding: Sequence[RollingWheel] = (),
+    external_wrenches: Mapping[str, ArrayLike] | None = None,
+    time: float = 0.0,
+) -> ContactPicture:
+    """
+    Return normal, longitudinal and lateral force of each wheel of a motion, and tip-over margins.
+
+    Parameters
+    ----------
+    robot, q, v, a, constraints, actuated, weights, external_wrenches, time
+        As for `constrained_inverse_dynamics`.
+    casters, friction, stiffness, sliding
+        As for `stance`.
+
+    Raises
+    ------
+    InvalidInputError, NameNotFoundError, ConstraintError
+        As for `constrained_inverse_dynamics` and `stance`.
+    UnreachableAccelerationError, InconsistentConstraintsError
+        As for `constrained_inverse_dynamics`.
+
+    """
+    contacts = stance(
+        robot,
+        constraints,
+        casters=casters,
+        friction=friction,
+        stiffness=stiffness,
+        sliding=sliding,
+    )
+    return picture_of(contacts, q, v, a, actuated, weights, external_wrenches, time)
+
+
+def picture_of(
+    contacts: Stance,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    actuated: Sequence[str],
+    weights: ArrayLike | None = None,
+    external_wrenches: Mapping[str, ArrayLike] | None = None,
+    time: float = 0.0,
+) -> ContactPicture:
+    """Return the contact picture of a stance; parameters and errors as for `contact_picture`."""
+    robot, place = contacts.robot, checked_coordinates(contacts.robot, q)
+    wrench, polygon = ground_wrench(robot, q, v, a, external_wrenches), contacts.polygon(q)
+    loads = normal_forces(polygon, wrench, contacts.stiffness)
+    rubbing = contacts.sliding_forces(q, v, loads.forces)
+    found = constrained_inverse_dynamics(
+        robot,
+        q,
+        v,
+        a,
+        contacts.constraints,
+        actuated,
+        weights,
+        external_wrenches=_with_friction(contacts, place, rubbing, external_wrenches),
+        time=time,
+    )
+    tractions = _tractions(contacts, place, found, rubbing)
+    forces = [
+        _force(contacts, place, k, polygon.points[k], loads.forces[k], tractions[name])
+        for k, name in enumerate(contacts.names)
+    ]
+    margins = tip_over(polygon, wrench, center_of_mass(robot, q))
+    return ContactPicture({one.name: one for one in forces}, loads, margins, found)
+
+
+def _with_friction(
+    contacts: Stance,
+    q: Sequence[float],
+    rubbing: Mapping[str, Floats],
+    external: ExternalWrenches,
+) -> dict[str, ArrayLike]:
+    """Return external wrenches and those of friction together."""
+    wrenches = dict({} if external is None else external)
+    for joint, force in rubbing.items():
+        wheel = contacts.sliding[joint]
+        body = contacts.robot.bodies[wheel.wheel.body].name
+        wrench = friction_wrench(wheel, q, force)
+        wrenches[body] = wrench + np.asarray(wrenches.get(body, 0.0), dtype=float)
+    return wrenches
+
+
+def _tractions(
+    contacts: Stance, q: Sequence[float], found: ConstrainedEffort, rubbing: Mapping[str, Floats]
+) -> dict[str, Floats]:
+    """Return the force along the ground on each contact, shape (3,), world axes [N]."""
+    forces = {name: np.zeros(3) for name in contacts.names}
+    sharing = [name for name, one in contacts.wheels.items() if one.directions == (ALONG,)]
+    first = 0
+    for part in parts_of(contacts.constraints):
+        pushes = found.multipliers[first : first + len(part.labels)]
+        first += len(part.labels)
+        if isinstance(part, RollingWheel):
+            forces[joint_of(part)] += pushes @ part.touch(contacts.robot, q).directions
+        elif isinstance(part, NoSideSlip):
+            left = np.array([-np.sin(q[2]), np.cos(q[2]), 0.0])
+            for name in sharing:
+                forces[name] += pushes[0] / len(sharing) * left
+    for name, along in rubbing.items():
+        forces[name] += along @ contacts.sliding[name].touch(contacts.robot, q).axes[:2]
+    return forces
+
+
+def _force(
+    contacts: Stance, q: Sequence[float], k: int, point: Floats, load: float, traction: Floats
+) -> ContactForce:
+    """Return the force on a contact whose traction may hold a part along the normal too."""
+    name = contacts.names[k]
+    wheel = contacts.wheels.get(name)
+    along = np.zeros((2, 3)) if wheel is None else wheel.touch(wheel.robot, q).axes[:2]
+    longitudinal, lateral = (along @ traction).tolist()
+    force = longitudinal * along[0] + lateral * along[1] + load * contacts.normal
+    friction = contacts.friction[k]
+    return ContactForce(name, point, force, float(load), longitudinal, lateral, friction)

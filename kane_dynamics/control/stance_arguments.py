@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of `stance`: casters, friction and springs by name, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.constraints.rolling import RollingWheel
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import (
+    as_mapping,
+    as_numbers,
+    as_positive,
+    as_vector,
+    came,
+    index_of,
+)
+from kane_dynamics.model.robot import Frame, Robot
+from kane_dynamics.typing import Floats
+
+
+def checked_sliding(sliding: Any) -> tuple[RollingWheel, ...]:
+    """
+    Return wheels that slide.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are not several wheels.
+
+    """
+    several = tuple(sliding) if isinstance(sliding, Iterable) else (sliding,)
+    for one in several:
+        if not isinstance(one, RollingWheel) or one is sliding:
+            raise InvalidInputError(f'sliding: need a sequence of RollingWheel, got {came(one)}')
+    return several
+
+
+def placed_casters(robot: Robot, casters: Any) -> dict[str, Frame]:
+    """
+    Return frames whose origins are where casters touch the ground.
+
+    Raises
+    ------
+    NameNotFoundError
+        If a frame does not exist.
+    InvalidInputError
+        If a caster is not a frame that moves and a point.
+
+    """
+    frames = {}
+    for name, given in as_mapping('casters', {} if casters is None else casters).items():
+        if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
+            raise InvalidInputError(
+                f"caster '{name}': need a frame and a point in it, (str, (x, y, z)), got "
+                f'{came(given)}'
+            )
+        body, point = robot.moving_body(given[0]), as_vector(f"caster '{name}' [m]", given[1], 3)
+        offset = Pose.from_rotation_and_position((1.0, 0.0, 0.0, 0.0), point)
+        frames[name] = Frame(body, robot.frame(given[0]).pose * offset)
+    return frames
+
+
+def friction_pair(name: str, friction: Any, names: Sequence[str]) -> list[float]:
+    """
+    Return mu along and across the track of a contact; NaN where it is not known.
+
+    Raises
+    ------
+    NameNotFoundError
+        If friction is given of what is no contact.
+    InvalidInputError
+        If it is not one or two numbers >= 0.
+
+    """
+    given = friction
+    if isinstance(friction, Mapping):
+        for other in friction:
+            index_of('contact', other, names)
+        given = friction.get(name)
+    if given is None:
+        return [np.nan, np.nan]
+    numbers = as_numbers(f"friction of '{name}'", given)
+    if numbers.shape not in ((), (2,)) or not (np.isfinite(numbers) & (numbers >= 0.0)).all():
+        raise InvalidInputError(
+            f"friction of '{name}': need a number >= 0, or two (along, across), got {given!r}"
+        )
+    return [float(mu) for mu in np.broadcast_to(numbers, 2)]
+
+
+def spring_array(stiffness: Any, names: Sequence[str]) -> Floats:
+    """
+    Return the stiffness of each contact, shape (k,) [N/m].
+
+    Raises
+    ------
+    NameNotFoundError
+        If one is given of what is no contact.
+    InvalidInputError
+        If one is missing or not positive.
+
+    """
+    given = as_mapping('stiffness [N/m]', stiffness)
+    for other in given:
+        index_of('contact', other, names)
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise InvalidInputError(f'stiffness [N/m]: need one of every contact, not of {missing}')
+    return np.array([as_positive(f"stiffness of '{name}' [N/m]", given[name]) for name in names])

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The support polygon: the convex hull, in the ground, of the points that a robot stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial import ConvexHull
+
+from kane_dynamics.constraints.plane import Plane
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import as_names, as_numbers
+from kane_dynamics.typing import Floats
+
+# Width over length of what is no polygon but a line: what is read from drawings is better.
+_LINE = 1e-6
+# Heights over length: wheels, casters and the plane of a URDF differ by millimetres.
+_FLAT = 0.02
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SupportPolygon:
+    """
+    Points that a robot stands on, moved along the normal into one plane. See `support_polygon`.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the points.
+    points : ndarray, shape (k, 3)
+        In world axes [m].
+    normal : ndarray, shape (3,)
+        Unit normal of the plane, to the side of the robot.
+    corners : tuple of int
+        Points at the corners, clockwise seen from the robot; those inside, or on an edge, carry
+        but make no edges.
+
+    """
+
+    names: tuple[str, ...]
+    points: Floats
+    normal: Floats
+    corners: tuple[int, ...]
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """Return the names of the ends of each edge."""
+        following = (*self.corners[1:], self.corners[0])
+        return tuple(
+            (self.names[i], self.names[j]) for i, j in zip(self.corners, following, strict=True)
+        )
+
+    @property
+    def ends(self) -> Floats:
+        """Return the end of each edge, p_{i+1}, shape (e, 3) [m]."""
+        return np.roll(self.points[list(self.corners)], -1, axis=0)
+
+    @property
+    def axes(self) -> Floats:
+        """Return the unit direction of each edge, a_i, shape (e, 3)."""
+        along = self.ends - self.points[list(self.corners)]
+        return along / np.linalg.norm(along, axis=1)[:, None]
+
+    @property
+    def inward(self) -> Floats:
+        """Return the unit vectors in the plane from each edge to the inside, shape (e, 3)."""
+        return np.cross(self.axes, self.normal)
+
+    @property
+    def middle(self) -> Floats:
+        """Return the mean of the points, shape (3,) [m]."""
+        return np.mean(self.points, axis=0)
+
+
+def support_polygon(
+    points: ArrayLike, normal: ArrayLike = (0.0, 0.0, 1.0), names: Sequence[str] | None = None
+) -> SupportPolygon:
+    """
+    Return the support polygon of points on the ground.
+
+    Parameters
+    ----------
+    points : array_like, shape (k, 3)
+        In world axes [m].
+    normal : array_like, shape (3,)
+        Of the ground, to the side of the robot; brought to unit length.
+    names : sequence of str, optional
+        Of the points; 'point 0', ... where left out.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are less than three points, or they lie on one line, or not in a plane with this
+        normal; or a shape is wrong or a number is not finite.
+
+    """
+    given, plane = _points(points), Plane(normal)
+    n = np.array(plane.normal)
+    called = tuple(f'point {i}' for i in range(len(given))) if names is None else _names(names)
+    if len(called) != len(given):
+        raise InvalidInputError(f'names: need {len(given)} of them, got {list(called)}')
+    from_middle = given - given.mean(axis=0)
+    heights = from_middle @ n
+    flat = from_middle @ plane.directions().T  # x, y, n right-handed: counterclockwise
+    length, width = np.linalg.svd(flat, compute_uv=False)[:2] if len(flat) > 2 else (0.0, 0.0)
+    if not width > _LINE * length:
+        raise InvalidInputError(
+            f'a robot stands on three points that are not on one line, got {_shown(called, given)}'
+        )
+    if np.ptp(heights) > _FLAT * length:
+        raise InvalidInputError(
+            f'points that a robot stands on: need one plane with normal {np.round(n, 4).tolist()},'
+            f' their heights differ by {np.ptp(heights):.6g} m: {_shown(called, given)}'
+        )
+    corners = tuple(int(i) for i in ConvexHull(flat).vertices[::-1])
+    first = corners.index(min(corners))  # begin at the point that is named first
+    return SupportPolygon(
+        called, given - np.outer(heights, n), n, corners[first:] + corners[:first]
+    )
+
+
+def _points(points: ArrayLike) -> Floats:
+    given = as_numbers('points [m]', points)
+    if given.ndim != 2 or given.shape[1] != 3 or not np.isfinite(given).all():
+        raise InvalidInputError(
+            f'points [m]: need finite numbers of shape (k, 3), got shape {given.shape}'
+        )
+    return np.array(given, dtype=float)
+
+
+def _names(names: Any) -> tuple[str, ...]:
+    return tuple(as_names('names', names))
+
+
+def _shown(names: Sequence[str], points: Floats) -> dict[str, list[float]]:
+    rounded = np.round(points, 6).tolist()
+    return dict(zip(names, rounded, strict=True))
