@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import brentq
+from scipy.spatial.transform import Rotation
 from support.machines import Y, Z, at, inertia, revolute
 from support.standing_robots import CORNERS, PAIR, RADIUS, forward, rolling, standing, uphill
 
@@ -111,9 +112,7 @@ def test_all_forces_together_are_what_the_ground_gives(seed, mirrored):
         robot, q, v, a, rows, [*PAIR, 'shoulder', 'elbow'], casters=CASTER, external_wrenches=push
     )
     given = kd.ground_wrench(robot, q, v, a, push)
-    force = sum(one.force for one in found.contacts.values())
-    moment = sum(np.cross(one.point, one.force) for one in found.contacts.values())
-    assert_allclose(np.r_[moment, force], given, rtol=0, atol=1e-9)
+    assert_allclose(*balance(found, given), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize('seed', range(4))
@@ -131,6 +130,62 @@ def test_three_wheels_press_as_multipliers_of_a_floating_base_say(seed):
     for name in PAIR:
         assert found.contacts[name].longitudinal == pytest.approx(force[f'{name}/longitudinal'])
         assert found.contacts[name].lateral == pytest.approx(force[f'{name}/lateral'])
+
+
+def test_wheels_with_rollers_push_along_their_axes():
+    """Mecanum: four multipliers, and the wrench of the ground; rollers give no force across."""
+    plain = standing(CORNERS, (-0.02, 0.01, 0.18), gravity=uphill(SLOPE, TURN))
+    angles = dict(zip(CORNERS, np.array([-1, 1, 1, -1]) * 0.6, strict=True))
+    rows = [C.roller_wheel(plain, x, angle, RADIUS) for x, angle in angles.items()]
+    q, v = plain.neutral(), np.zeros(plain.nv)
+    v[:3] = 0.3, -0.2, 0.4
+    known = ['base_x', 'base_y', 'base_yaw']
+    v = kd.consistent_velocity(plain, q, v, rows, known)
+    a = kd.consistent_acceleration(plain, q, v, 2.0 * v, rows, known)
+    found = kd.contact_picture(plain, q, v, a, rows, list(CORNERS))
+    for name, angle in angles.items():
+        contact = found.contacts[name]
+        across = -np.sin(angle) * contact.longitudinal + np.cos(angle) * contact.lateral
+        assert across == pytest.approx(0.0, abs=1e-12)
+    assert_allclose(*balance(found, kd.ground_wrench(plain, q, v, a)), rtol=0, atol=1e-9)
+
+
+def balance(found, given):
+    """Return the wrench of all contacts together, and the one that the ground must give."""
+    force = sum(one.force for one in found.contacts.values())
+    moment = sum(np.cross(one.point, one.force) for one in found.contacts.values())
+    return np.r_[moment, force], given
+
+
+def test_a_slope_is_a_plane_or_another_gravity():
+    """The picture of a floating base on an inclined plane is that on the ground, turned."""
+    flat = armed('floating')
+    rows = rolling(flat, PAIR)
+    caster = {'caster': ('chassis', (-0.3, 0, 0))}
+    known = ['L', 'R', 'shoulder', 'elbow']
+    held = C.point_contact(flat, 'chassis', (-0.3, 0, 0))
+    q, v, a = moving(flat, [*rows, held], 0, known)
+    expected = kd.contact_picture(flat, q, v, a, [*rows, held], known, casters=caster)
+    turn = Rotation.from_rotvec([0.2, -0.3, 0.1])
+    R = turn.as_matrix()
+    plane = kd.Plane(R[:, 2], 0.4)
+    tilted = flat.with_gravity(R @ flat.gravity)
+    rows = [C.rolling_wheel(tilted, name, RADIUS, plane=plane) for name in PAIR]
+    held = C.point_contact(tilted, 'chassis', (-0.3, 0, 0), plane.normal, plane.offset)
+    there = np.array(q)
+    there[:3] = R @ q[:3] + 0.4 * R[:, 2]
+    w, x, y, z = q[3:7]
+    x, y, z, w = (turn * Rotation.from_quat([x, y, z, w])).as_quat()
+    there[3:7] = w, x, y, z
+    found = kd.contact_picture(tilted, there, v, a, [*rows, held], known, casters=caster)
+    for name, contact in found.contacts.items():
+        other = expected.contacts[name]
+        for part in ('normal', 'longitudinal', 'lateral'):
+            assert getattr(contact, part) == pytest.approx(getattr(other, part), abs=1e-9)
+        assert_allclose(contact.force, R @ other.force, rtol=0, atol=1e-9)
+    assert_allclose(found.margins.distances, expected.margins.distances, rtol=0, atol=1e-9)
+    with pytest.raises(ConstraintError, match='planes with different normals'):
+        kd.stance(tilted, [rows[0], C.rolling_wheel(tilted, 'R', RADIUS)])
 
 
 def test_springs_are_given_by_name():

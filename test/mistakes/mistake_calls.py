@@ -216,6 +216,10 @@ events.reset q? v? time
 events.add name what limit?
 events.remove name
 events.step tau n
+kd.ground_wrench robot q v a external_wrenches about
+kd.stance robot constraints casters? friction? stiffness? sliding
+kd.contact_picture robot q v a constraints actuated weights? casters? friction? stiffness? \
+ sliding external_wrenches time
 """
 
 
@@ -257,13 +261,15 @@ def _usual(w: World) -> dict[str, tuple[str, Any]]:
         | dict.fromkeys(('frames', 'payloads'), w.links[:1]),
         'labels': {'names': ()},
         'label': {'label': 'rows'},
-        'cones': {'cones': ()},
+        'cones': {'cones': (), 'sliding': ()},
+        'casters': {'casters': {'caster': (w.links[0], (-0.3, 0.0, 0.0))}},
+        'springs': {'stiffness': {'left': 1e4, 'right': 1e4, 'caster': 1e4}},
         'row': dict(tangent=C.lock(w.hinge, 'left'), slip=C.no_side_slip(w.robot))
         | dict(rolling=C.rolling_ball(w.ball, 'ball', 0.1)),
         'speeds': {'speeds': w.speeds},
         'three': dict(centre=(0.0, 0.0, -1e7), vector=w.robot.gravity, gravity=(0.0, 0.0, -9.81))
         | dict(com=(0.0, 0.0, 0.1), axis=(0.0, 0.0, 1.0), point=(0.1, 0.0, 0.0))
-        | dict(normal=(0.0, 0.0, 1.0))
+        | dict(normal=(0.0, 0.0, 1.0), about=(0.0, 0.0, 0.0))
         | dict.fromkeys(('direction', 'heading'), (1.0, 0.0, 0.0)),
         'tensor': dict.fromkeys(('inertia', 'tensor'), np.eye(3)),
         'mass': dict(mass=1.0, rest_speed=1e-3, armature=0.1, damping=0.1, friction=0.1)
@@ -295,6 +301,8 @@ def _special(w: World) -> dict[tuple[str, str], tuple[str, Any]]:
         ('fast.simulate', 'effort'): ('efforts', w.tau),
         ('kd.casadi_function', 'name'): ('choice', 'mass_matrix'),
         ('kd.export_c', 'name'): ('choice', 'mass_matrix'),
+        ('kd.stance', 'friction'): ('mu', 0.5),
+        ('kd.contact_picture', 'friction'): ('mu', {'left': (0.5, 0.4)}),
         ('kd.impact', 'law'): ('choice', 'poisson'),
         ('kd.EventSimulation', 'law'): ('choice', 'poisson'),
         ('events.add', 'name'): ('label', 'brake'),
@@ -434,6 +442,34 @@ def _wrong(kind: str, right: Any) -> dict[str, Any]:
             'of another robot': [w.of_arm],
         },
         'cones': {'none': None, 'text': 'wheels', 'number': 3, 'names': ['wheel']},
+        'casters': {
+            'list': [(0.0, 0.0, 0.0)],
+            'text': 'caster',
+            'number': 3,
+            'frame alone': {'caster': w.links[0]},
+            'point alone': {'caster': (0.0, 0.0, 0.0)},
+            'unknown frame': {'caster': ('hull', (0.0, 0.0, 0.0))},
+            'no name of a frame': {'caster': (3, (0.0, 0.0, 0.0))},
+            'no point': {'caster': (w.links[0], 'below')},
+        },
+        'mu': {
+            'text': 'dry',
+            'nan': np.nan,
+            'negative': -0.1,
+            'three': (0.1, 0.2, 0.3),
+            'unknown contact': {'wheel_letf': 0.5},
+            'text of one': {'left': 'dry'},
+            'a function': len,
+        },
+        'springs': {
+            'number': 1e4,
+            'list': [1e4, 1e4],
+            'text': 'stiff',
+            'not of all': {'left': 1e4},
+            'unknown contact': {'wheel_letf': 1e4},
+            'zero': {'left': 0.0, 'right': 1e4, 'caster': 1e4},
+            'none in it': {'left': None, 'right': 1e4, 'caster': 1e4},
+        },
         'row': {
             'none': None,
             'text': 'ground',
