@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.spatial import ConvexHull
 
 from kane_dynamics.constraints.plane import Plane
 from kane_dynamics.exceptions import InvalidInputError
@@ -116,7 +116,7 @@ def support_polygon(
             f'points that a robot stands on: need one plane with normal {np.round(n, 4).tolist()},'
             f' their heights differ by {np.ptp(heights):.6g} m: {_shown(called, given)}'
         )
-    corners = tuple(int(i) for i in ConvexHull(flat).vertices[::-1])
+    corners = tuple(int(i) for i in scipy.spatial.ConvexHull(flat).vertices[::-1])
     first = corners.index(min(corners))  # begin at the point that is named first
     return SupportPolygon(
         called, given - np.outer(heights, n), n, corners[first:] + corners[:first]
