@@ -96,10 +96,40 @@ def run_check(chosen: argparse.Namespace) -> int:
     mass = sum(body.inertia.mass for body in robot.bodies)
     console.print(f'moving mass {mass:.6g} kg')
     remarks = [str(warning.message) for warning in caught]
+    remarks += _print_wheels(chosen.urdf, robot)
     remarks += angle_remarks(read_urdf(chosen.urdf))
     for remark in remarks:
         console.print(f'[yellow]remark:[/yellow] {escape(remark)}', soft_wrap=True)
     return 0
+
+
+def _print_wheels(urdf: str, robot: kd.Robot) -> list[str]:
+    """Print the wheels that a robot shows, and the bases that fit; return remarks about these."""
+    wheels = kd.bases.found_wheels(robot)
+    if not wheels:
+        return []
+    table = Table(title='wheels by their axes and collision shapes')
+    for heading in ('joint', 'kind', 'radius [m]', 'x, y [m]', 'steering', 'trail [m]'):
+        table.add_column(heading)
+    for wheel in wheels:
+        radius = '?' if wheel.radius is None else f'{wheel.radius:g}'
+        place = f'{wheel.centre[0]:g}, {wheel.centre[1]:g}'
+        trail = f'{wheel.trail:.4g}' if wheel.steering else ''
+        table.add_row(wheel.joint, wheel.kind, radius, place, wheel.steering or '', trail)
+    console.print(table)
+    with warnings.catch_warnings():  # told already
+        warnings.simplefilter('ignore', kd.exceptions.ModelWarning)
+        mobile = robot if robot.base != 'fixed' else kd.load_urdf(urdf, base='planar')
+    fits = kd.bases.fitting_kinds(mobile)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter('always', kd.exceptions.ModelWarning)
+        for fit in fits:
+            console.print(f'fits: {escape(fit.text())}', soft_wrap=True)
+            for need in fit.needed(mobile):
+                console.print(f'  [yellow]needs:[/yellow] {escape(need)}', soft_wrap=True)
+    if not fits:
+        console.print('no kind of base fits these wheels, with x of the root link forward')
+    return list(dict.fromkeys(str(warning.message) for warning in caught))
 
 
 def run_equations(chosen: argparse.Namespace) -> int:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mobile bases on wheels: rows, kinematics in both directions, recognition from the URDF."""
 
+from kane_dynamics.bases.block import wheeled_base
 from kane_dynamics.bases.builders import (
     ackermann,
     differential,
@@ -9,21 +10,28 @@ from kane_dynamics.bases.builders import (
     skid_steer,
     swerve,
 )
+from kane_dynamics.bases.fitting import FittingKind, fitting_kinds
 from kane_dynamics.bases.kinematics import BaseTwist, WheelRates
+from kane_dynamics.bases.recognition import FoundWheel, found_wheels
 from kane_dynamics.bases.steering import SteeringAngles
 from kane_dynamics.bases.wheel import Wheel
 from kane_dynamics.bases.wheeled_base import WheeledBase
 
 __all__ = [
     'BaseTwist',
+    'FittingKind',
+    'FoundWheel',
     'SteeringAngles',
     'Wheel',
     'WheelRates',
     'WheeledBase',
     'ackermann',
     'differential',
+    'fitting_kinds',
+    'found_wheels',
     'mecanum',
     'omni',
     'skid_steer',
     'swerve',
+    'wheeled_base',
 ]

@@ -17,7 +17,7 @@ from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.rolling_wheels import roller_wheel, rolling_ball, rolling_wheel
 from kane_dynamics.exceptions import ConstraintError, ModelWarning
 from kane_dynamics.model.body import Vector
-from kane_dynamics.model.checks import as_mapping, as_names, as_vector
+from kane_dynamics.model.checks import as_mapping, as_names, as_vector, index_of
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_robot
 
@@ -113,6 +113,8 @@ def assembled(
     ------
     ConstraintError
         If a joint has two tasks.
+    NameNotFoundError
+        If a radius is that of no wheel.
 
     Warns
     -----
@@ -123,6 +125,9 @@ def assembled(
     every = [*parts, *passive.parts(robot)]
     wheels = tuple(part.wheel for part in every)
     check_tasks(wheels)
+    if isinstance(passive.radius, Mapping):
+        for joint in as_mapping('radius [m]', passive.radius):
+            index_of('wheel', joint, [wheel.joint for wheel in wheels])
     rows = (*common, *(part.rows for part in every))
     base = WheeledBase(kind, robot, wheels, rows, passive.points(), assumed, track_factor)
     free = base.undriven()

@@ -39,6 +39,19 @@ def wheel_place(robot: Robot, rows: RollingWheel) -> Place:
     return _place(robot, rows.wheel, rows.axis or (0.0, 0.0, 0.0))
 
 
+def shape_place(robot: Robot, joint: str) -> Place:
+    """Return the centre of the collision shape on a joint (else its origin), and its axis."""
+    origin = joint_place(robot, joint)
+    shape = robot.wheels.get(joint)
+    if shape is None:
+        return origin
+    frame = Frame(
+        robot.body_of_joint(joint),
+        Pose.from_rotation_and_position((1.0, 0.0, 0.0, 0.0), shape.centre),
+    )
+    return Place(_place(robot, frame, (0.0, 0.0, 0.0)).point, origin.axis)
+
+
 def _place(robot: Robot, frame: Frame, axis: tuple[float, float, float]) -> Place:
     x_0_B = Pose.identity()
     if robot.base != 'fixed':

@@ -65,7 +65,7 @@ def drawn_base(kind, seed, on):
     return base, motions
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(st.sampled_from(KINDS), st.integers(0, 10**6), st.sampled_from(BASES))
 def test_the_twist_of_the_rates_of_a_twist_is_that_twist(kind, seed, on):
     base, motions = drawn_base(kind, seed, on)

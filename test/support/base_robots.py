@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Robots on wheels of any kind and place, built in code: fixed, steered, casters, rollers."""
+"""Robots on the wheels of `support.bases` with collision shapes, limits and an arm."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 import kane_dynamics as kd
-from support.machines import Y, Z, at, inertia, revolute, turned
+from support.bases import Mount, wheeled_base
+from support.machines import Y, Z, at, inertia, revolute
 
 
 class Spot(NamedTuple):
-    """A wheel or steering axis with a heading; the wheel of a fork is d behind, b left of it."""
+    """A named wheel; a steered one has its heading at that steering angle."""
 
     name: str
     x: float
@@ -21,37 +22,42 @@ class Spot(NamedTuple):
     d: float = 0.0
     b: float = 0.0
 
+    @property
+    def mount(self):
+        """Return it without a name, a steered one straight ahead."""
+        heading = 0.0 if self.steered else self.heading
+        return Mount(self.x, self.y, heading, self.radius, self.steered, self.d, self.b)
 
-def robot_on(spots, base='planar', arm=0, mass=20.0, limit=np.inf):
-    """Return a robot: wheel joints have the names of spots, steering joints '<name>_steer'."""
-    kind = {'planar': kd.Planar(), 'floating': kd.Free()}[base]
-    hull = inertia(mass, (0.02, -0.01, 0.2), (0.8, 0.9, 1.1))
-    bodies = [kd.Body('base', '', kd.Joint('base', kind), inertia=hull)]
-    for spot in spots:
-        bodies += _wheel(spot, limit)
-    parent = 'base'
-    for k in range(arm):
+
+def robot_on(spots, base='planar', arm=0, limit=np.inf):
+    """Return a robot; steering joints '<name>_steer' turn as far as `limit` [rad] either way."""
+    bare = wheeled_base({spot.name: spot.mount for spot in spots}, base, more=_arm(arm))
+    bodies = [
+        kd.Body(
+            x.name,
+            x.parent,
+            revolute(x.joint.name, Z, lower=-limit, upper=limit),
+            x.placement,
+            x.inertia,
+        )
+        if x.joint.name.endswith('_steer')
+        else x
+        for x in bare.bodies
+    ]
+    shapes = {spot.name: kd.WheelShape(spot.radius, axis=Y) for spot in spots}
+    return kd.Robot('robot', bodies, wheels=shapes)
+
+
+def _arm(joints):
+    """Return the bodies of an arm on the trunk, its axes in turn upright and across."""
+    bodies, parent = [], 'trunk'
+    for k in range(joints):
         link = inertia(2.0 - 0.2 * k, (0.02, 0.01, 0.12), (0.02, 0.015, 0.01))
         place = at(0.1, 0.0, 0.3) if k == 0 else at(0.03, 0.0, 0.2)
         joint = revolute(f'arm_{k + 1}', (Z, Y)[k % 2])
         bodies.append(kd.Body(f'link_{k + 1}', parent, joint, place, link))
         parent = f'link_{k + 1}'
-    shapes = {spot.name: kd.WheelShape(spot.radius, axis=Y) for spot in spots}
-    return kd.Robot('robot', bodies, wheels=shapes)
-
-
-def _wheel(spot, limit):
-    rim = inertia(0.8, (0, 0, 0), (0.003, 0.005, 0.003))
-    axle = revolute(spot.name, Y)
-    if not spot.steered:
-        place = turned(Z, spot.heading, (spot.x, spot.y, spot.radius))
-        return [kd.Body(f'{spot.name}_rim', 'base', axle, place, rim)]
-    fork = inertia(0.5, (0, 0, 0), (0.001, 0.001, 0.002))
-    steer = revolute(f'{spot.name}_steer', Z, lower=-limit, upper=limit)
-    return [
-        kd.Body(f'{spot.name}_fork', 'base', steer, at(spot.x, spot.y, spot.radius), fork),
-        kd.Body(f'{spot.name}_rim', f'{spot.name}_fork', axle, at(-spot.d, spot.b, 0), rim),
-    ]
+    return bodies
 
 
 def steering_of(spots):
