@@ -29,6 +29,7 @@ from kane_dynamics.algorithms.partial_velocities import PartialVelocity, partial
 from kane_dynamics.constraints.friction_cones import FrictionCone
 from kane_dynamics.constraints.plane import Plane
 from kane_dynamics.constraints.row_selection import RowSelection
+from kane_dynamics.control.base_stance import base_stance
 from kane_dynamics.control.contact_picture import ContactPicture, contact_picture
 from kane_dynamics.control.ground_wrench import ground_wrench
 from kane_dynamics.control.stance import Stance, stance
@@ -133,6 +134,7 @@ __all__ = [
     'Spherical',
     'Stance',
     'WheelShape',
+    'base_stance',
     'bases',
     'bias_force',
     'casadi_function',

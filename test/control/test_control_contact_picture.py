@@ -10,6 +10,7 @@ from support.machines import Y, Z, at, inertia, revolute
 from support.standing_robots import CORNERS, PAIR, RADIUS, forward, rolling, standing, uphill
 
 import kane_dynamics as kd
+from kane_dynamics.control.contact_picture import picture_of
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
 
 SLOPE, TURN = np.deg2rad(12.0), np.deg2rad(35.0)
@@ -186,6 +187,22 @@ def test_a_slope_is_a_plane_or_another_gravity():
     assert_allclose(found.margins.distances, expected.margins.distances, rtol=0, atol=1e-9)
     with pytest.raises(ConstraintError, match='planes with different normals'):
         kd.stance(tilted, [rows[0], C.rolling_wheel(tilted, 'R', RADIUS)])
+
+
+def test_a_base_stands_on_its_wheels_and_supports():
+    robot, rows = drive(gravity=uphill(SLOPE))
+    base = kd.bases.differential(robot, ['L'], ['R'], supports=[(-0.3, 0, 0)], radius=RADIUS)
+    found = picture_of(kd.base_stance(base, friction=0.6), *at_rest(robot), base.driven)
+    expected = picture(robot, rows, np.zeros(5))
+    for name, other in (('L', 'L'), ('R', 'R'), ('support 0', 'caster')):
+        assert_allclose(found.contacts[name].force, expected.contacts[other].force, atol=1e-9)
+        assert found.contacts[name].friction.tolist() == [0.6, 0.6]
+    with pytest.raises(InvalidInputError, match=r'base: need what bases\.differential'):
+        kd.base_stance(robot)
+
+
+def at_rest(robot):
+    return robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
 
 
 def test_springs_are_given_by_name():

@@ -8,6 +8,7 @@ from scipy.optimize import brentq
 from support.machines import Y, at, inertia, revolute
 
 import kane_dynamics as kd
+from kane_dynamics.control.contact_picture import picture_of
 from kane_dynamics.control.sliding_friction import sliding_friction
 
 MASS, HALF, RADIUS, LENGTH = 50.0, 0.25, 0.11, 0.44
@@ -75,6 +76,18 @@ def test_spinning_in_place_takes_what_is_known():
         assert abs(one.longitudinal) == pytest.approx(107.91 / 2, rel=PRINTED)
         assert abs(one.longitudinal) == pytest.approx(0.44 * one.normal, rel=PRINTED)
         assert one.use == pytest.approx(np.hypot(0.44 / 0.7, 1.0), rel=PRINTED)
+
+
+def test_a_skid_steer_knows_what_slides():
+    robot = skid_steer(0.22, -0.22)
+    joints = robot.joint_names[1:]
+    base = kd.bases.skid_steer(robot, joints[::2], joints[1::2], radius=RADIUS)
+    v = turning(robot, 0, 0, 1.0)
+    found = picture_of(
+        kd.base_stance(base, friction=MU), robot.neutral(), v, steady(robot, v), base.driven
+    )
+    assert moment(found, 'lateral') == pytest.approx(-53.955, rel=PRINTED)
+    assert_allclose(np.abs(found.effort.effort[3:]), 5.93505, rtol=PRINTED)
 
 
 TURNS = {  # forward, yaw rate, force of the front axle, moment

@@ -220,6 +220,7 @@ kd.ground_wrench robot q v a external_wrenches about
 kd.stance robot constraints casters? friction? stiffness? sliding
 kd.contact_picture robot q v a constraints actuated weights? casters? friction? stiffness? \
  sliding external_wrenches time
+kd.base_stance base friction? stiffness?
 """
 
 
@@ -301,6 +302,12 @@ def _special(w: World) -> dict[tuple[str, str], tuple[str, Any]]:
         ('fast.simulate', 'effort'): ('efforts', w.tau),
         ('kd.casadi_function', 'name'): ('choice', 'mass_matrix'),
         ('kd.export_c', 'name'): ('choice', 'mass_matrix'),
+        ('kd.base_stance', 'base'): (
+            'base',
+            kd.bases.differential(w.robot, ['left'], ['right'], radius=DRIVE['r']),
+        ),
+        ('kd.base_stance', 'stiffness'): ('springs', {'left': 1e4, 'right': 1e4}),
+        ('kd.base_stance', 'friction'): ('mu', 0.5),
         ('kd.stance', 'friction'): ('mu', 0.5),
         ('kd.contact_picture', 'friction'): ('mu', {'left': (0.5, 0.4)}),
         ('kd.impact', 'law'): ('choice', 'poisson'),
@@ -442,6 +449,7 @@ def _wrong(kind: str, right: Any) -> dict[str, Any]:
             'of another robot': [w.of_arm],
         },
         'cones': {'none': None, 'text': 'wheels', 'number': 3, 'names': ['wheel']},
+        'base': {'none': None, 'text': 'differential', 'number': 3, 'robot': w.robot},
         'casters': {
             'list': [(0.0, 0.0, 0.0)],
             'text': 'caster',

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a wheeled base stands on: its wheels and supports, and what slides of a skid steer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from numpy.typing import ArrayLike
+
+from kane_dynamics.bases.wheeled_base import WheeledBase
+from kane_dynamics.constraints.rolling import RollingWheel
+from kane_dynamics.control.stance import Stance, joint_of, stance
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import came
+
+ACROSS = 'lateral'
+
+
+def base_stance(
+    base: WheeledBase,
+    *,
+    friction: float | ArrayLike | Mapping[str, float | ArrayLike] | None = None,
+    stiffness: Mapping[str, float] | None = None,
+) -> Stance:
+    """
+    Return what a mobile base stands on, see `stance`.
+
+    Its supports are the contacts 'support 0', 'support 1', ...; wheels of a skid steer slide
+    across their track.
+
+    Parameters
+    ----------
+    base : WheeledBase
+        From `bases.differential`, `bases.mecanum`, ...
+    friction, stiffness
+        As for `stance`.
+
+    Raises
+    ------
+    NameNotFoundError, InvalidInputError, ConstraintError
+        As for `stance`; or if `base` is none.
+
+    """
+    if not isinstance(base, WheeledBase):
+        raise InvalidInputError(
+            f'base: need what bases.differential etc. return, got {came(base)}'
+        )
+    body = base.robot.bodies[0].name
+    skids = base.kind == 'skid_steer'
+    rolling = [one for one in base.constraints if isinstance(one, RollingWheel)]
+    fixed = {wheel.joint for wheel in base.wheels if wheel.kind == 'fixed'}
+    return stance(
+        base.robot,
+        base.constraints,
+        casters={f'support {k}': (body, point) for k, point in enumerate(base.supports)},
+        friction=friction,
+        stiffness=stiffness,
+        sliding=[_across(one) for one in rolling if skids and joint_of(one) in fixed],
+    )
+
+
+def _across(wheel: RollingWheel) -> RollingWheel:
+    """Return the row of a wheel across its track."""
+    return replace(wheel, labels=(f'{joint_of(wheel)}/{ACROSS}',), directions=(ACROSS,))
