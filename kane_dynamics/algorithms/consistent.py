@@ -18,7 +18,7 @@ from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
 from kane_dynamics.exceptions import InconsistentConstraintsError, UnreachableAccelerationError
 from kane_dynamics.model.checks import as_names
 from kane_dynamics.model.robot import Robot
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Floats, Indices
 
 _RANK_TOLERANCE = 1e-10  # relative singular value, on columns scaled to unit length
 
@@ -65,6 +65,25 @@ def completed(robot: Robot, A: Floats, b: Floats, x: Floats, known: Sequence[int
             'what is given contradicts the constraints', rank, float(np.linalg.norm(remaining))
         )
     whole[unknown] = solution
+    return whole
+
+
+def fitted(A: Floats, b: Floats, x: Floats, free: Sequence[int] | Indices) -> Floats:
+    """
+    Return x with some entries such that A x = b holds as well as it can, the others as given.
+
+    Parameters
+    ----------
+    A, b, x
+        As for `completed`; rows that the free entries cannot change may be missed.
+    free : sequence or ndarray of int
+        Indices of the entries that are found: least squares of least norm.
+
+    """
+    chosen = list(free)
+    whole = x.copy()
+    whole[chosen] = 0.0
+    whole[chosen] = least_norm(A[:, chosen], b - A @ whole)[0]
     return whole
 
 

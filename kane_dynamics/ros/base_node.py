@@ -198,6 +198,7 @@ class DynamicsNode(LifecycleNode):
             p.base_frame,
             p.merge_joint_states,
             lambda name: self.new_guard(name, 0.0),
+            odom_needed=not dynamics.model.drives,
         )
         state.set_max_age(p.joint_states_timeout, p.odom_timeout)
         prepared = self.prepare(dynamics)

@@ -62,7 +62,7 @@ class Dynamics:
         """Return compiled algorithms, with the efforts of the motors among them."""
         model = self.model
         fast = kd.compile(model.robot, model.constraints, progress=progress)
-        fast.prepare_efforts(model.motors, known_speeds(model, ()))
+        fast.prepare_efforts(model.actuated, known_speeds(model, ()))
         return fast
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_law import EffortLaw, Terms, clamped, known_limits
+from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Terms, clamped, known_limits
 from kane_dynamics.ros.follower import Follower
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.parameters.nodes import InverseDynamicsParameters
@@ -36,12 +36,17 @@ class EffortController:
         Motors without an effort limit in the URDF.
     on_stale : str
         What happens without a fresh reference: 'hold_position', 'hold_gravity', 'zero', 'stop'.
+    drives : tuple of str
+        What drives the base, where others command its velocity.
+    drive_effort : ndarray, shape (number of drives,)
+        What these need for the newest efforts [N m or N].
 
     """
 
     def __init__(self, dynamics: Dynamics, guard: InputGuard) -> None:
         model = dynamics.model
-        self.motors = model.motors
+        self.motors, self.drives = model.motors, model.drives
+        self.drive_effort = np.zeros(len(self.drives))
         self._law = EffortLaw(dynamics)
         self._follower = Follower(self._law.motors, guard)
         self.reference = self._follower.reference
@@ -89,7 +94,9 @@ class EffortController:
         """Begin anew with the next state: no effort is out."""
         self._follower.rest()
 
-    def effort(self, time: int, q: Floats, v: Floats) -> Floats | None:
+    def effort(
+        self, time: int, q: Floats, v: Floats, base: BaseState | None = None
+    ) -> Floats | None:
         """
         Return the efforts of the motors, or None where the output shall be silent.
 
@@ -99,6 +106,8 @@ class EffortController:
             Time at which the reference counts [ns].
         q, v : ndarray, shapes (nq,), (nv,)
             Measured state.
+        base : BaseState, optional
+            Of a base driven by velocity.
 
         Raises
         ------
@@ -107,7 +116,7 @@ class EffortController:
 
         """
         self._follower.measure(q, v)
-        effort = self._wanted(time, q, v)
+        effort = self._wanted(time, q, v, base)
         if effort is None:
             self.rest()
             return None
@@ -115,7 +124,9 @@ class EffortController:
             raise InvalidInputError(f'the efforts are not finite: {effort}')
         return self._limited(effort)
 
-    def _wanted(self, time: int, q: Floats, v: Floats) -> Floats | None:
+    def _wanted(self, time: int, q: Floats, v: Floats, base: BaseState | None) -> Floats | None:
+        """Return the efforts of the motors before they are clamped; note those of the drives."""
+        self.drive_effort = np.zeros(len(self.drives))
         p, law = self._parameters, self._law
         reference: Reference | None
         if self.on_stale == 'hold_position':
@@ -124,7 +135,7 @@ class EffortController:
         else:
             reference = self._follower.follow(time)
         if reference is not None:
-            forward = law.feedforward(q, v, reference, self._terms)
+            forward, self.drive_effort = law.feedforward(q, v, reference, self._terms, base)
             return p.torque_scale * forward + law.feedback(q, v, reference, self._p, self._d)
         if self.on_stale == 'hold_gravity':
             return p.torque_scale * law.hold(q, self._terms)

@@ -13,10 +13,12 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 import kane_dynamics as kd
+from kane_dynamics.algorithms.consistent import fitted
 from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.ros.dynamics import Dynamics, known_speeds
 from kane_dynamics.ros.reference import Motors, Reference
@@ -48,6 +50,38 @@ class Terms:
         return TERMS if all(on) else tuple(itertools.compress(TERMS, on))
 
 
+class BaseState(NamedTuple):
+    """
+    How a base moves that others drive, in the frame of its coordinates.
+
+    Parameters
+    ----------
+    velocity, acceleration : ndarray, shape (3,)
+        Of base_x, base_y [m/s, m/s^2] and base_yaw [rad/s, rad/s^2].
+
+    """
+
+    velocity: Floats
+    acceleration: Floats
+
+
+class Efforts(NamedTuple):
+    """
+    Efforts that a motion needs [N m or N].
+
+    Parameters
+    ----------
+    motors : ndarray, shape (number of motors,)
+        Those that are commanded.
+    drives : ndarray, shape (number of drives,)
+        Those that the drives of the base will need.
+
+    """
+
+    motors: Floats
+    drives: Floats
+
+
 class EffortLaw:
     """
     Efforts of the motors of one robot.
@@ -65,8 +99,17 @@ class EffortLaw:
         self.motors = Motors(model)
         self._known: dict[tuple[str, ...], tuple[str, ...] | None] = {}
         self._all = known_speeds(model, model.motors)
+        self._actuated, self._drives = model.actuated, model.v_index(model.drives)
+        self._nothing = Efforts(np.zeros(len(self.motors.v)), np.zeros(len(self._drives)))
 
-    def feedforward(self, q: Floats, v: Floats, reference: Reference, terms: Terms) -> Floats:
+    def feedforward(
+        self,
+        q: Floats,
+        v: Floats,
+        reference: Reference,
+        terms: Terms,
+        base: BaseState | None = None,
+    ) -> Efforts:
         """
         Return the efforts that the wanted motion needs.
 
@@ -81,11 +124,8 @@ class EffortLaw:
             Wanted motion.
         terms : Terms
             Which terms count.
-
-        Returns
-        -------
-        ndarray, shape (number of motors,)
-            [N m or N].
+        base : BaseState, optional
+            Of a base driven by velocity.
 
         Raises
         ------
@@ -95,9 +135,10 @@ class EffortLaw:
         """
         names = terms.names
         if not names:
-            return np.zeros(len(self.motors.v))
-        wanted_q, found = self._wanted(q, v, reference, names)
-        return self._left_to_drives(found.effort[self.motors.v], wanted_q, terms)
+            return self._nothing
+        wanted_q, found = self._wanted(q, v, reference, names, base)
+        motors = self._left_to_drives(found.effort[self.motors.v], wanted_q, terms)
+        return Efforts(motors, found.effort[self._drives])
 
     def hold(self, q: Floats, terms: Terms) -> Floats:
         """Return the efforts that hold the robot at rest at q against gravity."""
@@ -105,7 +146,7 @@ class EffortLaw:
             return np.zeros(len(self.motors.v))
         at_rest = np.zeros(self._robot.nv)
         found = self._dynamics.engine.constrained_inverse_dynamics(
-            q, at_rest, at_rest, self._model.motors, None, self._all, terms=('gravity',)
+            q, at_rest, at_rest, self._actuated, None, self._all, terms=('gravity',)
         )
         return self._left_to_drives(found.effort[self.motors.v], q, terms)
 
@@ -136,24 +177,41 @@ class EffortLaw:
 
         Parameters and errors as for `feedforward`.
         """
-        wanted_q, found = self._wanted(q, v, reference, TERMS)
+        wanted_q, found = self._wanted(q, v, reference, TERMS, None)
         return wanted_q, found.velocity, found.acceleration
 
     def _wanted(
-        self, q: Floats, v: Floats, reference: Reference, terms: tuple[str, ...]
+        self,
+        q: Floats,
+        v: Floats,
+        reference: Reference,
+        terms: tuple[str, ...],
+        base: BaseState | None,
     ) -> tuple[Floats, kd.ConstrainedEffort]:
         """Return the wanted q, and what moves the whole robot so."""
         q, v, a = q.copy(), v.copy(), np.zeros(self._robot.nv)
         q[reference.q_index] = reference.position
         v[reference.v_index] = reference.velocity
         a[reference.v_index] = reference.acceleration
+        if base is not None:
+            v, a = self._driven(q, v, a, base)
         motors = self._model.motors
         named = tuple([motors[i] for i in reference.motor])
         if named not in self._known:
             self._known = {named: known_speeds(self._model, named)}
         return q, self._dynamics.engine.constrained_inverse_dynamics(
-            q, v, a, motors, None, self._known[named], terms=terms
+            q, v, a, self._actuated, None, self._known[named], terms=terms
         )
+
+    def _driven(self, q: Floats, v: Floats, a: Floats, base: BaseState) -> tuple[Floats, Floats]:
+        """Return speeds and accelerations with those of a base, and of the wheels under it."""
+        v[:3], a[:3] = base
+        if not self._model.constraints:
+            return v, a
+        rows = self._dynamics.engine.constraint_rows(q, v)
+        v = fitted(rows.matrix, rows.velocity, v, self._drives)
+        rows = self._dynamics.engine.constraint_rows(q, v)
+        return v, fitted(rows.matrix, rows.acceleration, a, self._drives)
 
     def _left_to_drives(self, effort: Floats, q: Floats, terms: Terms) -> Floats:
         """Return efforts without the gravity that drives compensate themselves."""

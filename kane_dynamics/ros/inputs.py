@@ -190,6 +190,8 @@ class MeasuredState:
         Whether a joint_states message may name a part of the joints.
     new_guard : callable
         Makes an `InputGuard` of a name.
+    odom_needed : bool
+        Whether the state is of no use without fresh odometry.
 
     Attributes
     ----------
@@ -209,7 +211,9 @@ class MeasuredState:
         base_frame_id: str,
         merge: bool,
         new_guard: GuardFactory,
+        odom_needed: bool = True,
     ) -> None:
+        self._odom_needed = odom_needed
         self.joints = JointStateInput(model.joints, fields, new_guard, merge)
         self.odom: OdometryInput | None = None
         if model.mobile:
@@ -220,7 +224,7 @@ class MeasuredState:
     def problem(self) -> str:
         """Return why the state cannot be used, or ''."""
         problem = self.joints.problem()
-        if not problem and self.odom is not None:
+        if not problem and self.odom is not None and self._odom_needed:
             problem = self.odom.problem()
         return problem
 

@@ -7,15 +7,22 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from geometry_msgs.msg import Twist, TwistStamped
+from sensor_msgs.msg import Imu
 from trajectory_msgs.msg import JointTrajectory
 
+from kane_dynamics.ros.base_motion_input import CMD_VEL, IMU, BaseMotionInput
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_controller import EffortController
+from kane_dynamics.ros.effort_law import BaseState
 from kane_dynamics.ros.effort_node import EffortNode
+from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status, input_status
+from kane_dynamics.ros.messages.drive_output import DriveOutput
 from kane_dynamics.ros.parameters.declare import declare_for_each, read_for_joints
 from kane_dynamics.ros.parameters.nodes import GAIN_D, GAIN_P, InverseDynamicsParameters
-from kane_dynamics.ros.qos import COMMAND
+from kane_dynamics.ros.parameters.robot import VELOCITY
+from kane_dynamics.ros.qos import COMMAND, LATEST
 from kane_dynamics.ros.runtime import run
 from kane_dynamics.typing import Floats
 
@@ -28,25 +35,35 @@ class InverseDynamicsNode(EffortNode):
     def __init__(self, **options: Any) -> None:
         super().__init__('kane_inverse_dynamics', InverseDynamicsParameters, GAINS, **options)
         self._controller: EffortController | None = None
+        self._base: BaseMotionInput | None = None
+        driven = self.parameters.base_drive == VELOCITY
+        self._drives = DriveOutput(self) if driven else None
 
     # model and parameters
 
-    def prepare(self, dynamics: Dynamics) -> EffortController:
-        """Make what depends on the robot: effort law, gains, limits."""
+    def prepare(self, dynamics: Dynamics) -> tuple[EffortController, BaseMotionInput | None]:
+        """Make what depends on the robot: effort law, gains, limits, and its driven base."""
         declare_for_each(self, GAINS, dynamics.model.motors)
         guard = self.new_guard('reference', self.parameters.reference_timeout)
         controller = EffortController(dynamics, guard)
         self._configure(controller)
-        return controller
+        if not dynamics.model.drives:
+            return controller, None
+        return controller, BaseMotionInput(
+            dynamics.model, self.parameters, lambda name: self.new_guard(name, 0.0)
+        )
 
-    def take(self, dynamics: Dynamics, prepared: EffortController) -> None:
+    def take(
+        self, dynamics: Dynamics, prepared: tuple[EffortController, BaseMotionInput | None]
+    ) -> None:
         """Use the controller of a new model; silence has been sent under the old names."""
-        self._controller = prepared
+        controller, self._base = prepared
+        self._controller = controller
         self.use_motors(dynamics)
-        if prepared.unlimited and self.parameters.clamp_to_urdf:
-            names = list(prepared.unlimited)
+        if controller.unlimited and self.parameters.clamp_to_urdf:
+            names = list(controller.unlimited)
             self.get_logger().warning(f'no effort limit in the URDF, not clamped: {names}')
-        if loose := prepared.loose():
+        if loose := controller.loose():
             self.get_logger().warning(f'on_stale hold_position: no gain p, does not hold {loose}')
 
     def _configure(self, controller: EffortController) -> None:
@@ -57,6 +74,15 @@ class InverseDynamicsNode(EffortNode):
         """Take over changed terms, gains and time limits."""
         if self._controller is not None:
             self._configure(self._controller)
+        if self._base is not None:
+            self._base.configure(self.parameters)
+
+    def timed_inputs(self) -> dict[str, InputGuard]:
+        """Return the guards of the shared inputs, and of those of a driven base."""
+        guards = super().timed_inputs()
+        if self._base is not None:
+            guards.update({'timeout.cmd_vel': self._base.command, 'timeout.imu': self._base.imu})
+        return guards
 
     def parameter_problem(self, name: str, value: Any) -> str:
         """Return why a value cannot be used now, or ''."""
@@ -67,11 +93,34 @@ class InverseDynamicsNode(EffortNode):
     # the loop
 
     def subscribe(self) -> None:
-        """Listen to the reference."""
+        """Listen to the reference, and to what moves a driven base."""
         subscription = self.create_subscription(
             JointTrajectory, '~/reference', self._on_reference, COMMAND
         )
         self.own('subscription', subscription)
+        p = self.parameters
+        if p.base_drive != VELOCITY:
+            return
+        if CMD_VEL in p.motion_from:
+            kind = TwistStamped if p.cmd_vel_stamped else Twist
+            self._listen(kind, 'cmd_vel', self._on_command, LATEST)
+        if IMU in p.motion_from:
+            self._listen(Imu, 'imu', self._on_imu, LATEST)
+
+    def _on_command(self, message: Any) -> None:
+        if self._base is not None:
+            self._base.take_command(message)
+
+    def _on_imu(self, message: Imu) -> None:
+        if self._base is not None:
+            self._base.take_imu(message)
+
+    def state_problem(self) -> str:
+        """Return why the measured state, or the motion of a driven base, cannot be used."""
+        problem = super().state_problem()
+        if problem or self._base is None or self.state is None or self.state.odom is None:
+            return problem
+        return self._base.problem(self.state.odom)
 
     def _on_reference(self, message: JointTrajectory) -> None:
         if self._controller is not None:
@@ -83,10 +132,20 @@ class InverseDynamicsNode(EffortNode):
         if self._controller is not None:
             self._controller.reference.reset()
             self._controller.rest()
+        if self._base is not None:
+            self._base.reset()
 
     def effort(self, time: int, q: Floats, v: Floats) -> Floats | None:
         """Return the efforts of the present state and reference."""
-        return self._controller.effort(time, q, v) if self._controller is not None else None
+        if self._controller is None:
+            return None
+        base = None
+        if self._base is not None and self.state is not None and self.state.odom is not None:
+            base = BaseState(*self._base.at(time, self.state.odom))
+        effort = self._controller.effort(time, q, v, base)
+        if effort is not None and self._drives is not None:
+            self._drives.publish(time, self._controller.drives, self._controller.drive_effort)
+        return effort
 
     def rest(self) -> None:
         """Forget the motion."""
@@ -96,8 +155,18 @@ class InverseDynamicsNode(EffortNode):
     # diagnostics
 
     def statuses(self) -> dict[str, Any]:
-        """Return the shared components and the reference."""
-        return {**super().statuses(), 'reference': self._reference_status}
+        """Return the shared components, the reference, and a driven base."""
+        own = {'reference': self._reference_status}
+        if self.parameters.base_drive == VELOCITY:
+            own['base'] = self._base_status
+        return {**super().statuses(), **own}
+
+    def _base_status(self) -> Status:
+        if self._base is None or self.state is None or self.state.odom is None:
+            return Status(ERROR, 'no model')
+        problem = self._base.problem(self.state.odom)
+        values = {'acceleration from': self._base.used or 'nothing yet'}
+        return Status(ERROR, problem, values) if problem else Status(OK, 'ok', values)
 
     def _reference_status(self) -> Status:
         if self._controller is None:

@@ -10,6 +10,7 @@ import numpy as np
 import kane_dynamics as kd
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.parameters.nodes import SimulatorParameters
+from kane_dynamics.ros.velocity_drives import VelocityDrives
 from kane_dynamics.simulation.stops import StoppedEngine
 from kane_dynamics.typing import Floats, Indices
 
@@ -59,9 +60,12 @@ class Plant:
         Efforts of the last step [N m or N].
     clamped : int
         How many efforts were beyond the limits of the URDF.
+    drives : VelocityDrives or None
+        Those of a base that takes velocities.
 
     """
 
+    drives: VelocityDrives | None
     simulation: Any  # one of kane_dynamics, with or without events
 
     def __init__(
@@ -84,6 +88,8 @@ class Plant:
         self._start[model.q_index(model.joints)] = initial_positions
         if model.mobile:
             self._start[:3] = parameters.initial_pose
+        self.drives = VelocityDrives(model, parameters) if model.drives else None
+        self._light = model.v_index(parameters.gravity_compensated_joints)
         self.simulation = self._new_simulation()
         self.reset()
 
@@ -96,6 +102,8 @@ class Plant:
         self._command = np.zeros(nv)
         self._commanded_at = np.zeros(nv, dtype=np.int64)
         self._pushes: dict[str, tuple[Floats, int]] = {}
+        if self.drives is not None:
+            self.drives.reset()
 
     def set_state(self, q: Floats, v: Floats) -> None:
         """
@@ -206,18 +214,29 @@ class Plant:
 
         """
         self.applied = self._command.copy()
-        done = 0
-        while self._pushes and done < steps:  # the links move: each step has its own Jacobians
-            self.simulation.step(self.applied + self._pushing())
+        done, always = 0, self.drives is not None or len(self._light) > 0
+        while (self._pushes or always) and done < steps:  # these change from step to step
+            self.simulation.step(self.applied + self._own_drives() + self._pushing())
             self.steps += 1
             done += 1
         self.simulation.step(self.applied, steps - done)
         self.steps += steps - done
 
+    def _own_drives(self) -> Floats:
+        """Return the efforts of drives that nobody commands efforts of, shape (nv,)."""
+        q, effort = self.simulation.q, np.zeros(self.model.robot.nv)
+        if len(self._light):
+            effort[self._light] = self._dynamics.engine.gravity_force(q)[self._light]
+        if self.drives is not None:
+            effort[:3] += self.drives.effort(q, self.time, self._step_ns)
+        return effort
+
     def _pushing(self) -> Floats:
         """Return the efforts of the wrenches that act in the next step: J' w, shape (nv,)."""
         now, robot = self.time, self.model.robot
         self._pushes = {link: one for link, one in self._pushes.items() if one[1] > now}
+        if not self._pushes:
+            return np.zeros(robot.nv)
         kinematics = kd.forward_kinematics(robot, self.simulation.q)
         effort = np.zeros(robot.nv)
         for link, (wrench, _) in self._pushes.items():

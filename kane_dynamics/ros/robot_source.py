@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNot
 from kane_dynamics.resources import resolve
 from kane_dynamics.ros._optional import try_import
 from kane_dynamics.ros.messages.planar_frame import PlanarFrame
-from kane_dynamics.ros.parameters.robot import RobotParameters
+from kane_dynamics.ros.parameters.robot import EFFORT, RobotParameters
 from kane_dynamics.typing import Indices
 
 BASE_NAMES = ('base_x', 'base_y', 'base_yaw')
@@ -35,13 +35,15 @@ class RobotModel:
     joints : tuple of str
         One-DoF joints that own a speed, in the order of v; what joint_states must name.
     motors : tuple of str
-        Speeds that carry a motor, in the order of v (base names for a planar base).
+        Speeds whose efforts are commanded, in the order of v (base names for a planar base).
     child_frame : PlanarFrame
         Pose of the odometry's child frame in the root link.
     text : str
         The URDF.
     remarks : tuple of str
         What is unusual about the description.
+    drives : tuple of str
+        Speeds of a base that others command the velocity of, in the order of v.
 
     """
 
@@ -52,6 +54,13 @@ class RobotModel:
     child_frame: PlanarFrame
     text: str
     remarks: tuple[str, ...]
+    drives: tuple[str, ...] = ()
+
+    @property
+    def actuated(self) -> tuple[str, ...]:
+        """Return motors and drives, in the order of v."""
+        both = {*self.motors, *self.drives}
+        return tuple(name for name in self.robot.velocity_names if name in both)
 
     @property
     def mobile(self) -> bool:
@@ -73,6 +82,8 @@ class RobotModel:
         for name in robot.velocity_names:
             i = robot.velocity_index(name)
             motor = 'motor' if name in self.motors else 'no motor'
+            if name in self.drives:
+                motor = 'driven by velocity'
             lines.append(
                 f'{name}: {motor}, effort limit {robot.effort_limit[i]:g}, '
                 f'damping {robot.damping[i]:g}, friction {robot.friction[i]:g}'
@@ -143,6 +154,8 @@ def build_model(
         robot = kd.load_urdf(
             text, base=base, locked_joints=parameters.locked_joints, gravity=parameters.gravity
         )
+        if _drives(parameters) and (gain := getattr(parameters, 'drive_gain', 0.0)):
+            robot = _driven(robot, gain)
         constraints = _base_constraints(parameters, robot)
         for remark in kd.taken_rows(robot, robot.neutral(), constraints).remarks:
             warnings.warn(remark, kd.exceptions.ModelWarning, stacklevel=2)
@@ -154,6 +167,8 @@ def build_model(
                 'carry; add it to locked_joints'
             )
     own = joints if parameters.base_type != 'planar' else (*BASE_NAMES, *joints)
+    drives = _drives(parameters)
+    own = tuple(name for name in own if name not in drives)
     for name in (*motors, *getattr(parameters, 'command_joints', ())):
         if name not in own:
             raise NameNotFoundError('joint with a motor', name, own)
@@ -167,7 +182,26 @@ def build_model(
         frame,
         text,
         (*(str(w.message) for w in caught), *remarks),
+        drives,
     )
+
+
+def _drives(parameters: RobotParameters) -> tuple[str, ...]:
+    """Return the speeds of the base that are commanded by velocity, if the base is."""
+    if getattr(parameters, 'base_drive', EFFORT) == EFFORT:
+        return ()
+    if parameters.base_type == 'none':
+        raise InvalidInputError("base.drive 'velocity' needs a base_type other than none")
+    if parameters.base_type == 'planar':
+        return BASE_NAMES
+    return (*parameters.left_wheel_names, *parameters.right_wheel_names)
+
+
+def _driven(robot: Any, gain: float) -> Any:
+    """Return a robot whose base is slowed by `gain` per speed: the damper of velocity drives."""
+    base, *others = robot.bodies
+    damped = replace(base, joint=replace(base.joint, damping=gain))
+    return replace(robot, bodies=(damped, *others))
 
 
 def _base_constraints(parameters: RobotParameters, robot: Any) -> tuple[Any, ...]:

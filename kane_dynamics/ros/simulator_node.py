@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from geometry_msgs.msg import Twist, TwistStamped
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
 from rclpy.node import Node
@@ -45,6 +46,7 @@ from kane_dynamics.ros.parameters.nodes import (
     CouplerParameters,
     SimulatorParameters,
 )
+from kane_dynamics.ros.parameters.robot import VELOCITY
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.ros.runtime import run
@@ -97,6 +99,10 @@ class SimulatorNode(Node):
         install_validation(self, SimulatorParameters, (), self._reread)
         self.create_subscription(JointState, '~/effort_command', self._on_effort, COMMAND)
         self.create_subscription(Float64MultiArray, '~/commands', self._on_array, COMMAND)
+        self._driven = self.parameters.base_drive == VELOCITY
+        if self._driven:
+            kind = TwistStamped if self.parameters.cmd_vel_stamped else Twist
+            self.create_subscription(kind, 'cmd_vel', self._on_cmd_vel, COMMAND)
         self._switches = Switches(self, self.parameters.constraint_names, self._present)
         self._outside = Outside(
             self,
@@ -114,6 +120,7 @@ class SimulatorNode(Node):
             {
                 'model': self.host.status,
                 'command': self._command_status,
+                **({'cmd_vel': self._drives_status} if self._driven else {}),
                 'external wrench': self._outside.wrench_status,
                 'set_state': self._outside.state_status,
                 'device': self._coupler.status,
@@ -205,6 +212,10 @@ class SimulatorNode(Node):
     def _on_array(self, message: Float64MultiArray) -> None:
         if self.plant is not None and self._commands is not None:
             self._commands.take_array(message, self.plant)
+
+    def _on_cmd_vel(self, message: Any) -> None:
+        if self.plant is not None and self.plant.drives is not None:
+            self.plant.drives.take(message, self.plant.time)
 
     # time
 
@@ -327,6 +338,9 @@ class SimulatorNode(Node):
 
     def _command_status(self) -> Status:
         return input_status(self._commands)
+
+    def _drives_status(self) -> Status:
+        return input_status(self.plant.drives if self.plant is not None else None)
 
     def _simulation_status(self) -> Status:
         plant = self.plant

@@ -110,17 +110,17 @@ def test_feedforward_is_constrained_inverse_dynamics(model, rng):
     expected = kd.constrained_inverse_dynamics(
         model.robot, *wanted, model.constraints, model.motors
     )
-    got = law.feedforward(q, v, reference, ALL)
+    got = law.feedforward(q, v, reference, ALL).motors
     assert_allclose(got, expected.effort[model.v_index(model.motors)], atol=1e-10)
 
 
 def test_terms_add_up(model, rng):
     reference, q, v = motion_of(model, rng)
     law = EffortLaw(Dynamics(model))
-    parts = [law.feedforward(q, v, reference, terms) for terms in EACH]
-    assert_allclose(sum(parts), law.feedforward(q, v, reference, ALL), atol=1e-10)
+    parts = [law.feedforward(q, v, reference, terms).motors for terms in EACH]
+    assert_allclose(sum(parts), law.feedforward(q, v, reference, ALL).motors, atol=1e-10)
     assert all(np.abs(part).max() > 1e-3 for part in parts)
-    assert not law.feedforward(q, v, reference, Terms(False, False, False, False)).any()
+    assert not law.feedforward(q, v, reference, Terms(False, False, False, False)).motors.any()
 
 
 def test_wanted_motion_keeps_reference_and_constraints(rolling, rng):
@@ -216,10 +216,10 @@ def test_both_engines_give_the_same_efforts(terms, rolling, rng):
     reference, q, v = motion_of(rolling, rng)
     dynamics = Dynamics(rolling)
     law = EffortLaw(dynamics)
-    slow = [law.feedforward(q, v, reference, terms), law.hold(q, terms)]
+    slow = [law.feedforward(q, v, reference, terms).motors, law.hold(q, terms)]
     dynamics.compile()
     assert dynamics.compiled
-    quick = [law.feedforward(q, v, reference, terms), law.hold(q, terms)]
+    quick = [law.feedforward(q, v, reference, terms).motors, law.hold(q, terms)]
     for one, other in zip(slow, quick, strict=True):
         assert_allclose(one, other, rtol=0, atol=1e-11)
     assert dynamics.engine.fallbacks == 0

@@ -83,6 +83,13 @@ class PlanarFrame:
         acceleration_O = a[:2] + a[2] * _turned(arm_O) - v[2] ** 2 * arm_O
         return np.append(rotation(-q[2] - self.yaw) @ acceleration_O, a[2])
 
+    def root_acceleration(self, q: Floats, v: Floats, acceleration_C: Floats) -> Floats:
+        """Return a of the planar base, in O; the inverse of `child_acceleration`."""
+        arm_O = rotation(q[2]) @ (self.x, self.y)
+        turning = acceleration_C[2]
+        acceleration_O = rotation(q[2] + self.yaw) @ acceleration_C[:2]
+        return np.append(acceleration_O - turning * _turned(arm_O) + v[2] ** 2 * arm_O, turning)
+
 
 def _turned(vector: Floats) -> Floats:
     """Return the vector turned by +90 degrees (e_z cross vector)."""

@@ -6,7 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kane_dynamics.ros.parameters.constraints import CONSTRAINT_SPECS
-from kane_dynamics.ros.parameters.robot import SECONDS, DynamicsParameters, RobotParameters
+from kane_dynamics.ros.parameters.robot import (
+    SECONDS,
+    DrivenBaseParameters,
+    DynamicsParameters,
+    RobotParameters,
+)
 from kane_dynamics.ros.parameters.spec import Spec, fixed, param, specs
 
 SIX_ZEROS = (0.0,) * 6
@@ -15,7 +20,7 @@ DEVIATION = (0.0, 1e6)
 
 
 @dataclass(frozen=True)
-class InverseDynamicsParameters(DynamicsParameters):
+class InverseDynamicsParameters(DrivenBaseParameters, DynamicsParameters):
     """Parameters of ``kane_inverse_dynamics``."""
 
     command_joints: tuple[str, ...] = fixed(
@@ -44,6 +49,15 @@ class InverseDynamicsParameters(DynamicsParameters):
         'zero, stop (zero once, then silence); auto: hold_position for a mobile base, else '
         'hold_gravity.',
         choices=('auto', 'hold_position', 'hold_gravity', 'zero', 'stop'),
+    )
+    motion_from: tuple[str, ...] = fixed(
+        ('cmd_vel', 'odom'),
+        'Where the acceleration of a base driven by velocity is taken from, the first that is '
+        'fresh: cmd_vel (as the drives should follow it), odom (its twist, differentiated), imu.',
+        name='base.motion_from',
+    )
+    imu_timeout: float = param(
+        0.1, 'Age from which imu is stale.', unit='s', bounds=SECONDS, name='timeout.imu'
     )
     braking_time: float = param(
         0.5,
@@ -196,7 +210,7 @@ class WrenchControlParameters(DynamicsParameters):
 
 
 @dataclass(frozen=True)
-class SimulatorParameters(RobotParameters):
+class SimulatorParameters(DrivenBaseParameters, RobotParameters):
     """Parameters of ``kane_simulator``."""
 
     command_joints: tuple[str, ...] = fixed(
@@ -210,6 +224,17 @@ class SimulatorParameters(RobotParameters):
         'semi_implicit', 'Integration method.', choices=('semi_implicit', 'rk4', 'midpoint')
     )
     clamp_to_urdf: bool = fixed(True, 'Clamp efforts to the URDF limits, as drives do.')
+    drive_gain: float = fixed(
+        1e5,
+        'Effort of each of base_x, base_y, base_yaw per velocity error where base.drive is '
+        'velocity.',
+        unit='N s/m, N m s/rad',
+        bounds=(1.0, 1e9),
+        name='base.drive_gain',
+    )
+    gravity_compensated_joints: tuple[str, ...] = fixed(
+        ('',), 'Joints whose drives compensate gravity themselves.'
+    )
     joint_stops: bool = fixed(
         True, 'Stop joints at the position limits of the URDF, without bouncing.'
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kane_dynamics.ros.parameters.spec import fixed, param
 
 SECONDS = (0.001, 3600.0)
+EFFORT, VELOCITY = 'effort', 'velocity'  # what drives take
 
 
 @dataclass(frozen=True)
@@ -121,4 +122,44 @@ class DynamicsParameters(RobotParameters):
     )
     odom_timeout: float = param(
         0.25, 'Age from which odom is stale.', unit='s', bounds=SECONDS, name='timeout.odom'
+    )
+
+
+@dataclass(frozen=True)
+class DrivenBaseParameters:
+    """A base whose drives take velocities, as nearly all that are sold."""
+
+    base_drive: str = fixed(
+        EFFORT,
+        'What the drives of the base take: effort (this node commands them), or velocity (others '
+        'command them by cmd_vel).',
+        choices=(EFFORT, VELOCITY),
+        name='base.drive',
+    )
+    cmd_vel_stamped: bool = fixed(
+        True,
+        'Whether cmd_vel is a TwistStamped, else a Twist; either is of base_frame_id.',
+        name='base.cmd_vel_stamped',
+    )
+    response_time: float = param(
+        0.1,
+        'Lag of the drives behind cmd_vel, and time over which measured velocities are '
+        'differentiated.',
+        unit='s',
+        bounds=(0.001, 10.0),
+        name='base.response_time',
+    )
+    acceleration_limit: tuple[float, ...] = param(
+        (0.0, 0.0, 0.0),
+        'With which the drives follow cmd_vel: along x, along y, of the yaw rate; 0: no limit.',
+        unit='m/s^2, m/s^2, rad/s^2',
+        size=3,
+        name='base.acceleration_limit',
+    )
+    cmd_vel_timeout: float = param(
+        0.5,
+        'Age from which cmd_vel is stale: the base brakes.',
+        unit='s',
+        bounds=SECONDS,
+        name='timeout.cmd_vel',
     )

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+The motion of a base whose drives follow a commanded twist, and what an IMU tells of it.
+
+Each component u of the twist follows its command :math:`u_c` with a lag and a bounded rate,
+
+.. math:: \dot u = \max(-A, \min(A, (u_c - u)/T)),
+
+which is the filtered derivative of the command, and a model of the drives. The solution over any
+time is exact: a ramp at A, then what is left dies out as :math:`e^{-t/T}`.
+
+Twists are (v_x, v_y, yaw rate) of one frame C of the base, in C; accelerations are the inertial
+ones of its origin, in C, and the yaw acceleration:
+:math:`(\dot v_x - \omega v_y, \dot v_y + \omega v_x, \dot\omega)`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import as_nonnegative, as_numbers, as_vector
+from kane_dynamics.typing import Floats
+
+
+class BaseMotion(NamedTuple):
+    """
+    Motion of a frame of a base in the plane, in its own axes.
+
+    Parameters
+    ----------
+    twist : ndarray, shape (3,)
+        v_x, v_y [m/s] and yaw rate [rad/s].
+    acceleration : ndarray, shape (3,)
+        Of the origin along x and y [m/s^2], and of the yaw [rad/s^2].
+
+    """
+
+    twist: Floats
+    acceleration: Floats
+
+
+class DriveResponse:
+    """
+    How drives follow a commanded twist.
+
+    Parameters
+    ----------
+    time_constant : float
+        T of the lag [s].
+    acceleration_limit : array_like, shape (3,)
+        A for v_x, v_y [m/s^2] and the yaw rate [rad/s^2]; infinite where there is none.
+
+    Raises
+    ------
+    InvalidInputError
+        If a number is negative or NaN, or a component has neither a lag nor a limit.
+
+    """
+
+    def __init__(
+        self, time_constant: float, acceleration_limit: ArrayLike = (np.inf, np.inf, np.inf)
+    ) -> None:
+        self._lag = as_nonnegative('time_constant [s]', time_constant)
+        limit = as_numbers('acceleration_limit', acceleration_limit)
+        if limit.shape != (3,) or not (limit > 0.0).all():
+            raise InvalidInputError(f'acceleration_limit: need three numbers > 0, got {limit}')
+        if self._lag == 0.0 and np.isinf(limit).any():
+            raise InvalidInputError(
+                'a drive without a limit of its acceleration needs a time_constant > 0'
+            )
+        self._limit = limit
+
+    def after(self, twist: ArrayLike, command: ArrayLike, time: float) -> BaseMotion:
+        """
+        Return the motion a time after `twist`, under a command that stands.
+
+        Parameters
+        ----------
+        twist, command : array_like, shape (3,)
+            In the same frame.
+        time : float
+            [s].
+
+        """
+        start, goal = as_vector('twist', twist, 3), as_vector('command', command, 3)
+        duration = as_nonnegative('time [s]', time)
+        lag, limit = self._lag, self._limit
+        gap = np.abs(goal - start)
+        beyond = gap > lag * limit
+        ramped = np.zeros(3)  # what the bounded rate takes of the gap
+        most = limit[beyond]
+        ramped[beyond] = np.minimum(gap[beyond] - lag * most, duration * most)
+        gap -= ramped
+        if lag:
+            gap *= np.exp(-(duration - ramped / limit) / lag)
+        rate = np.minimum(gap / lag, limit) if lag else np.where(gap > 0.0, limit, 0.0)
+        side = np.sign(goal - start)
+        return moving(goal - side * gap, side * rate)
+
+
+def moving(twist: Floats, rate: Floats) -> BaseMotion:
+    """Return the motion of a frame from its twist and the derivative of that, each in C."""
+    x, y, turning = twist.tolist()
+    return BaseMotion(twist, rate + np.array([-turning * y, turning * x, 0.0]))
+
+
+def sensed_acceleration(
+    specific_force: ArrayLike,
+    rotation: ArrayLike,
+    position: ArrayLike,
+    yaw_rate: float,
+    yaw_acceleration: float,
+    gravity: ArrayLike = (0.0, 0.0),
+) -> Floats:
+    r"""
+    Return the acceleration of the frame C of a base from what an accelerometer on it shows.
+
+    .. math:: a_C = R f + g - \alpha\, k\times r + \omega^2 r
+
+    Parameters
+    ----------
+    specific_force : array_like, shape (3,)
+        f = R^T (a - g) in the axes of the sensor [m/s^2].
+    rotation, position : array_like, shapes (3, 3), (3,)
+        Pose of the sensor in C; its height does not matter.
+    yaw_rate, yaw_acceleration : float
+        Of the base [rad/s, rad/s^2].
+    gravity : array_like, shape (2,)
+        What of g lies along x and y of C: zero on level ground [m/s^2].
+
+    Returns
+    -------
+    ndarray, shape (3,)
+        As `BaseMotion.acceleration`.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+
+    """
+    turned = as_numbers('rotation', rotation)
+    if turned.shape != (3, 3):
+        raise InvalidInputError(f'rotation: need shape (3, 3), got {turned.shape}')
+    x, y, _ = as_vector('position [m]', position, 3).tolist()
+    force = (turned @ as_vector('specific_force [m/s^2]', specific_force, 3))[:2]
+    arm = np.array([x, y])
+    across = np.array([-y, x])
+    level = force + as_vector('gravity [m/s^2]', gravity, 2)
+    return np.append(level - yaw_acceleration * across + yaw_rate**2 * arm, yaw_acceleration)
