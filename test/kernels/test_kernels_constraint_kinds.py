@@ -22,7 +22,7 @@ def driven():
     return Case(robot, drive, np.array([0.3, 0.9]), np.array([0.4, -0.2]), 0.7)
 
 
-KINDS = {'holonomic': driven(), **{name: CASES[name] for name in ('hinge_door', 'coin')}}
+KINDS = {'holonomic': driven(), **{name: CASES[name] for name in ('hinge_door', 'round_tyre')}}
 
 
 @pytest.mark.parametrize('name', CASES)
