@@ -5,11 +5,15 @@ Constrained accelerations by elimination: :math:`M x = Q + A^T \lambda`, :math:`
 Rows are eliminated by `row_elimination`. The health of a solution is also 0 where right sides may
 contradict, and where rows that were left out, because they repeat others wherever they were
 sampled, ask for something else: the caller then asks the reference, which decides.
+
+Which rows repeat others is a choice, and one choice need not do for all states: as a linkage
+moves, the rows chosen may become dependent where all rows together lose no rank. There a second
+choice is solved for too, and the stronger one counts (`by_stronger_rows`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from kane_dynamics.algebra.scalars import Scalar, absolute, is_zero, sqrt, where
@@ -44,7 +48,7 @@ class Solved:
     system : SparseRows
         A.
     found : Solvable or None
-        The rows after elimination, where there are any.
+        The rows after elimination, where there are any, of one choice.
 
     """
 
@@ -64,6 +68,22 @@ class Solved:
             return _unless(missed, self.found.weak, self.health)
         return _agreed(
             self.health, self.system, self.found, missed, b0, 0.0, 0.5 * SPEED_CONTRADICTION
+        )
+
+    def or_healthier(self, other: Solved) -> Solved:
+        """Return at each state the healthier one of two solutions of the same equations."""
+        healthier = other.health > self.health
+
+        def chosen(own: Sequence[Scalar], others: Sequence[Scalar]) -> list[Scalar]:
+            return [where(healthier, b, a) for a, b in zip(own, others, strict=True)]
+
+        return Solved(
+            chosen(self.x, other.x),
+            chosen(self.multipliers, other.multipliers),
+            where(healthier, other.health, self.health),
+            chosen(self.dropped, other.dropped),
+            self.system,
+            None,
         )
 
     @property
@@ -104,6 +124,37 @@ def solve_constrained(
     free = factor.solve(force)
     if not system.rows:
         return Solved(free, [], factor.health, [], system, None)
+    return by_stronger_rows(
+        system, lambda rows: _solved_for(rows, factor, free, force, right_side, speeds, watch)
+    )
+
+
+def by_stronger_rows(system: SparseRows, solve: Callable[[SparseRows], Solved]) -> Solved:
+    """
+    Return what `solve` finds, at each state with the healthier choice of rows.
+
+    Parameters
+    ----------
+    system : SparseRows
+        A, with one or two choices of rows.
+    solve : callable
+        Returns the solution for the rows with one choice.
+
+    """
+    first, *others = (solve(rows) for rows in system.choices)
+    return first.or_healthier(others[0]) if others else first
+
+
+def _solved_for(
+    system: SparseRows,
+    factor: TreeFactor,
+    free: Sequence[Scalar],
+    force: Sequence[Scalar],
+    right_side: Sequence[Scalar],
+    speeds: tuple[Sequence[Scalar], Sequence[Scalar]] | None,
+    watch: bool,
+) -> Solved:
+    """Return the solution for one choice of rows; see `solve_constrained`."""
     rows = [system.rows[i] for i in system.eliminated]
     # Y = L'^-1 A', so that A M^-1 A' = Y' D^-1 Y
     half = [factor.solve_upper([row.get(k, 0.0) for k in range(len(free))]) for row in rows]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ class SparseRows:
         Rows that repeat these in general and get no force; whether they do is watched.
     certain : bool
         Whether none of `order` is expected to drop; where one does, the health is 0.
+    second : sequence of int
+        Rows that are solved for instead where those of `order` are weak, if any.
 
     """
 
@@ -40,6 +42,16 @@ class SparseRows:
     order: Sequence[int]
     repeated: Sequence[int] = ()
     certain: bool = True
+    second: Sequence[int] = ()
+
+    @property
+    def choices(self) -> list[SparseRows]:
+        """Return these rows with one choice each of which of them are solved for."""
+        if not self.second:
+            return [self]
+        rest = [k for k in self.eliminated if k not in self.second]
+        other = replace(self, order=self.second, repeated=rest, second=())
+        return [replace(self, second=()), other]
 
     @property
     def eliminated(self) -> list[int]:

@@ -23,7 +23,8 @@ Names = tuple[str, ...]
 def consistent_velocity(tracer: Tracer, known: Names | None) -> KernelSpec:
     """Trace speeds with A v = b0."""
     if known is None:
-        v, _, health = tracer.nearest_speeds()
+        nearest = tracer.nearest_speeds()
+        v, health = nearest.x, nearest.health
     else:
         b0 = list(tracer.state_rows.velocity)
         found = _balance(tracer).completed(tracer.v, b0, _indices(tracer, known))

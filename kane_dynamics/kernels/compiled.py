@@ -356,7 +356,7 @@ class CompiledRobot(Dynamics):
             If a shape is wrong, or the robot was compiled without ``derivatives=True``.
 
         """
-        nothing = np.zeros(len(self._plan.order))
+        nothing = np.zeros(len(self._plan.solved))
         balance = self._derivative('balance_derivatives', q, v, a, nothing, np.zeros(1))
         return of_inverse_dynamics(balance, self.mass_matrix(q))
 
@@ -374,19 +374,22 @@ class CompiledRobot(Dynamics):
             If a shape is wrong, or the robot was compiled without ``derivatives=True``.
 
         """
-        t, order = np.array([as_number('time [s]', time)]), list(self._plan.order)
+        t = np.array([as_number('time [s]', time)])
         kernel = self._kernels['motion']
         outputs = kernel.all_outputs(q, v, tau, *(t,) * kernel.timed)
-        A = self.constraint_rows(q, v, time).matrix[order]
+        rows = self.constraint_rows(q, v, time).take(self._plan.solved)
         mass = self.mass_matrix(q)
-        own = ConstraintRows.of(A, np.zeros(len(A)), np.zeros(len(A)))
-        if outputs is None or len(selected_rows(mass, own).taken) < len(A):
+        taken = selected_rows(mass, rows).taken
+        if outputs is None or len(taken) < len(self._plan.order):
             raise InvalidInputError(
                 'the constraint rows are dependent at this state: vdot has no derivative there'
             )
-        multipliers = outputs[1][order]
+        A, multipliers = rows.matrix[taken], np.zeros(len(rows))
+        # the same force by the rows that are taken here, whichever rows the solve took
+        multipliers[taken] = np.linalg.lstsq(A.T, outputs[2], rcond=None)[0]
         balance = self._derivative('balance_derivatives', q, v, outputs[0], multipliers, t)
-        return of_forward_dynamics(balance, mass, A)
+        kept = [*range(len(mass)), *(len(mass) + taken)]
+        return of_forward_dynamics(balance[kept], mass, A)
 
     def _derivative(self, name: str, *inputs: ArrayLike) -> Floats:
         if name not in self._kernels:

@@ -7,12 +7,16 @@ decided here, at states that satisfy the constraints, only saves work: rows that
 wherever they are sampled are left out of the solve and watched at every state, and where no row is
 ever weak nothing is spent on the question which rows to drop. Where such a guess is wrong the
 health of a solve says so, and the reference runs.
+
+Of rows that repeat each other some choice is solved for. One that is strong here may be singular
+elsewhere (of Bennett's loop every choice is, somewhere on the way round): so the mechanism is
+walked around once, and where the choice is weak on the way, a second one is solved for beside it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,19 +29,22 @@ from kane_dynamics.algorithms.sparse_rows import SparseRows
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.constraints.row_selection import select_rows
+from kane_dynamics.constraints.row_selection import GRADES, select_rows
 from kane_dynamics.exceptions import (
     InconsistentConstraintsError,
     ProjectionError,
     SingularMassMatrixError,
 )
 from kane_dynamics.model.integration import integrate_coordinates
+from kane_dynamics.typing import Floats
 
 _SAMPLES = 3
 _WIDTHS = (0.5, 0.5, 1.5, 1.5, 3.0, 3.0, 3.0)  # [rad, m] of tries around the neutral state
 _REPEATS = 1e-10  # strength of a row that repeats others but for roundoff
 _SPANNING = 4e-4  # squared strength of rows that span the others; weaker ones drop too often
 _NEVER_WEAK = 2.5e-3  # squared strength, 25 times above what the solve still takes
+_STEPS, _TURN = 24, 0.3  # a walk of more than a turn, in steps [rad, m] that meet what is weak
+_STRONG = GRADES[0] ** 2  # squared strength of a choice that needs no other
 
 
 _Sample = tuple[ConstraintRows, NDArray[np.float64]]  # rows and M at a state
@@ -56,12 +63,20 @@ class RowPlan:
         Rows that repeat these in general; whether they do is watched at every state.
     certain : bool
         Whether none of `order` was ever weak.
+    second : tuple of int
+        Rows that are solved for instead where those of `order` are weak, if any.
 
     """
 
     order: tuple[int, ...] = ()
     repeated: tuple[int, ...] = ()
     certain: bool = True
+    second: tuple[int, ...] = ()
+
+    @property
+    def solved(self) -> tuple[int, ...]:
+        """Return the rows that any choice solves for."""
+        return (*self.order, *(k for k in self.second if k not in self.order))
 
     def system(
         self,
@@ -79,6 +94,7 @@ class RowPlan:
             [k for k in self.order if chosen[k]],
             [k for k in self.repeated if chosen[k]],
             self.certain,
+            [k for k in self.second if chosen[k]],
         )
 
 
@@ -97,10 +113,10 @@ def row_plan(constraints: ConstraintSet) -> RowPlan:
         watched = tuple(k for k in order if repeats[k])
         plan = RowPlan(kept, watched)
         if all(_weakest(plan, rows, mass) > _NEVER_WEAK for rows, mass in samples):
-            return plan
+            return _with_second_choice(plan, constraints, rng)
         best = _strongest_plan(samples)
         if best and _without_time_and_switches(constraints)[list(best.repeated)].all():
-            return best
+            return _with_second_choice(best, constraints, rng)
     except SingularMassMatrixError:
         return RowPlan(tuple(order))  # the reference solves, or says what has no mass
     return RowPlan(kept, watched, certain=False)
@@ -123,6 +139,38 @@ def _strongest_plan(samples: Sequence[_Sample]) -> RowPlan | None:
     return best
 
 
+def _with_second_choice(
+    plan: RowPlan, constraints: ConstraintSet, rng: np.random.Generator
+) -> RowPlan:
+    """Return a plan with other rows for where its own are weak, if they ever are."""
+    if not plan.repeated:
+        return plan
+    way = _walked(constraints, rng)
+    weak = [sample for sample in way if _weakest(plan, *sample) < _STRONG]
+    other = _strongest_plan(weak) if weak else None
+    if other is None or len(other.order) != len(plan.order) or other.order == plan.order:
+        return plan
+    if not _without_time_and_switches(constraints)[list(other.repeated)].all():
+        return plan
+    return replace(plan, second=other.order)
+
+
+def _walked(constraints: ConstraintSet, rng: np.random.Generator) -> Iterator[_Sample]:
+    """Yield rows and M along a motion of the mechanism, once around where it turns."""
+    robot = constraints.robot
+    q, v, t = _state(constraints, rng)
+    for _ in range(_STEPS):
+        fastest = np.abs(v).max(initial=0.0)
+        if not fastest > 0.0:
+            return  # nothing moves
+        try:
+            q = integrate_coordinates(robot, q, v, _TURN / fastest)
+            q, v = project(robot, constraints, q, v / fastest, t)
+        except (ProjectionError, InconsistentConstraintsError):
+            return
+        yield _at(constraints, q, v, t)
+
+
 def _spans(plan: RowPlan, rows: ConstraintRows) -> bool:
     """Return whether the repeated rows of a plan are made of the others but for roundoff."""
     A, rest = rows.matrix[list(plan.order)], rows.matrix[list(plan.repeated)]
@@ -132,6 +180,16 @@ def _spans(plan: RowPlan, rows: ConstraintRows) -> bool:
 
 def _sampled(constraints: ConstraintSet, rng: np.random.Generator) -> _Sample:
     """Return rows and M at a state in general position, on the constraints where that works."""
+    return _at(constraints, *_state(constraints, rng))
+
+
+def _at(constraints: ConstraintSet, q: Floats, v: Floats, t: float) -> _Sample:
+    """Return rows and M at a state."""
+    return constraints.rows(q, v, t), gauss_mass_matrix(constraints.robot, q.tolist())
+
+
+def _state(constraints: ConstraintSet, rng: np.random.Generator) -> tuple[Floats, Floats, float]:
+    """Return a state in general position, on the constraints where that works."""
     robot = constraints.robot
     v, t = rng.uniform(-1.0, 1.0, robot.nv), rng.uniform(0.0, 1.0)
     for width in _WIDTHS:
@@ -144,8 +202,7 @@ def _sampled(constraints: ConstraintSet, rng: np.random.Generator) -> _Sample:
             continue  # a loop that does not close from here
         except (InconsistentConstraintsError, SingularMassMatrixError):
             break  # rows are judged off the constraints: none repeats others to roundoff there
-    rows = constraints.rows(q, v, t)
-    return rows, gauss_mass_matrix(robot, q.tolist())
+    return q, v, t
 
 
 def _repeats(rows: ConstraintRows, mass: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -14,6 +14,7 @@ canonical frames are full, cost nothing in rotations of vectors, but do in such 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -22,9 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.quaternions import vec3, vec4
-from kane_dynamics.algebra.scalars import Scalar, where
+from kane_dynamics.algebra.scalars import where
 from kane_dynamics.algorithms.composite_inertia import LowerTriangle, composite_mass_matrix
-from kane_dynamics.algorithms.constrained_solve import Solved, solve_constrained
+from kane_dynamics.algorithms.constrained_solve import (
+    Solved,
+    by_stronger_rows,
+    solve_constrained,
+)
 from kane_dynamics.algorithms.energy import tree_kinetic_energy, tree_potential_energy
 from kane_dynamics.algorithms.friction import implicit_drag, joint_friction
 from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix
@@ -284,7 +289,8 @@ class Tracer:
         """
         Trace whether no singular configuration lies between (q, q', (t, t')); see `crossing`.
 
-        Not where rows may drop: whether they do is watched in these steps anyway.
+        Not where rows may drop: whether they do is watched in these steps anyway. A choice of
+        rows may turn over by itself, at a singular configuration all choices do.
         """
         ends, times = (self.q, symbols('end', self.robot.nq)), symbols('t', 2)
         health = HEALTHY
@@ -293,27 +299,35 @@ class Tracer:
                 self.system(self.rows(q, self.at_rest, t), holonomic=True)
                 for q, t in zip(ends, times, strict=True)
             ]
-            before, after = ([system.rows[k] for k in system.order] for system in systems)
-            health = where(ca.SX(crossing_determinant(before, after)) < 0.0, 0.0, 1.0)
+            health = ca.SX(0.0)
+            for order in (choice.order for choice in systems[0].choices):
+                before, after = ([system.rows[k] for k in order] for system in systems)
+                health = where(ca.SX(crossing_determinant(before, after)) < 0.0, health, 1.0)
         return self.spec('crossing', [*ends, times], [], [], health)
 
     def project(self) -> KernelSpec:
         """Trace the speeds onto the rows, and the rank; ill where the coordinates are off them."""
-        v, solved, health = self.nearest_speeds()
+        solved = self.nearest_speeds()
+        health = solved.health
         for k, phi in self.holonomic.items():  # as `algorithms.projection` ends
             limit = where(ca.SX(solved.dropped[k]) > 0.0, TAKEN, POSITION_TOLERANCE)
             health = where(ca.fabs(ca.SX(phi)) > limit, 0.0, health)
         inputs = [self.q, self.v, [self.t]]
-        outputs, shapes = [column(v), column([solved.rank])], [(self.robot.nv,), (1,)]
+        outputs, shapes = [column(solved.x), column([solved.rank])], [(self.robot.nv,), (1,)]
         return self.spec('project', inputs, outputs, shapes, ca.SX(health))
 
-    def nearest_speeds(self) -> tuple[Symbols, Solved, Scalar]:
-        """Return the speeds on the rows that are nearest to v in the metric of M, and health."""
+    def nearest_speeds(self) -> Solved:
+        """Return the speeds on the rows that are nearest to v in the metric of M, as x."""
         system, b0 = self.system(self.state_rows), list(self.state_rows.velocity)
         gap = [-x for x in residuals(system.rows, self.v, b0)]
-        solved = solve_constrained(factor_tree(self.mass), self.at_rest, system, gap, watch=False)
-        v = [a + b for a, b in zip(self.v, solved.x, strict=True)]
-        return v, solved, solved.health_of_speeds(v, b0)
+        factor = factor_tree(self.mass)
+
+        def nearest(rows: SparseRows) -> Solved:
+            solved = solve_constrained(factor, self.at_rest, rows, gap, watch=False)
+            v = [a + b for a, b in zip(self.v, solved.x, strict=True)]
+            return replace(solved, x=v, health=solved.health_of_speeds(v, b0))
+
+        return by_stronger_rows(system, nearest)
 
     def balance_derivatives(self) -> KernelSpec:
         """
@@ -321,7 +335,7 @@ class Tracer:
 
         Rows ``N(q, v, a) - A' lambda`` (required effort), ``A a - b``; columns: tangent of q, v.
         """
-        robot, rows = self.robot, self.state_rows.take(self.plan.order)
+        robot, rows = self.robot, self.state_rows.take(self.plan.solved)
         count = len(rows)
         multipliers = symbols('lambda', count)
         A = sparse_rows(rows.matrix)

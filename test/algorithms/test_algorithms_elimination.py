@@ -124,6 +124,30 @@ def test_repeated_row_is_let_go_where_the_rule_drops_it(turn, asked, healthy):
     assert_allclose(found.x, [1.0, 3.0], rtol=1e-15)
 
 
+@pytest.mark.parametrize('turn', [0.0, 1e-4, 5e-3, 0.3, 1.5])
+def test_the_stronger_choice_of_rows_is_solved_for(turn):
+    # three rows for two speeds; the first and the second come to repeat each other, the third not
+    identity = factor_tree([{0: 1.0}, {1: 1.0}, {2: 1.0}])
+    rows = [{0: 1.0}, {0: np.cos(turn), 1: np.sin(turn)}, {1: 1.0}]
+    x = np.array([1.0, -2.0, 3.0])
+    sides = [1.0, x[0] * np.cos(turn) + x[1] * np.sin(turn), -2.0]
+    each = (0, 1, 2)
+    system = SparseRows(rows, each, each, order=(0, 1), repeated=(2,), second=(0, 2))
+    first, other = (
+        solve_constrained(identity, [0.5, 0.5, 3.0], choice, sides) for choice in system.choices
+    )
+    found = solve_constrained(identity, [0.5, 0.5, 3.0], system, sides)
+    assert first.health == pytest.approx(ROW_WEIGHT * np.sin(turn) ** 2 * (turn > 3e-3))
+    assert found.health == other.health == ROW_WEIGHT
+    assert_allclose(found.x, x, rtol=1e-14)
+    assert_allclose(found.multipliers, [0.5, 0.0, -2.5], rtol=1e-14)
+    assert (found.rank, found.dropped) == (2.0, [0.0, 1.0, 0.0])
+    turned = SparseRows(rows, each, each, order=(0, 2), repeated=(1,), second=(0, 1))
+    back = solve_constrained(identity, [0.5, 0.5, 3.0], turned, sides)
+    assert_allclose(back.x, x, rtol=1e-14)
+    assert back.health == ROW_WEIGHT
+
+
 @pytest.mark.parametrize(('inertia', 'entry'), [(1.0, 0.01), (1e4, 0.01), (1e-10, 1e-4)])
 def test_repeated_row_is_measured_in_both_metrics(inertia, entry):
     # strong in both, in SI units alone, in the metric of M^-1 alone: the reference decides
