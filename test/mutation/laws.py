@@ -51,7 +51,7 @@ LAWS = {
     'integrators': (
         f'{_S}integrators.py',
         '-k',
-        'constant_force or same_place or (order and floating) or driven or meet or stays_closed',
+        'constant_force or same_place or (order and floating) or driven or law_of_time or meet or stays_closed',
     ),
     'friction': (f'{_S}friction.py',),
     'divergence': (f'{_S}divergence.py', '-k', 'count_in or (sharp and False)'),
@@ -59,7 +59,7 @@ LAWS = {
     'midpoint': (
         f'{_S}midpoint.py',
         '-k',
-        '(halved or do_no or brake) and reference or jump or fixed or gap or halves',
+        '(halved or do_no or brake) and reference or jump or at_once or fixed or gap or halves',
     ),
     'stops': (f'{_S}stops.py', '-k', 'not pushed'),
     'lagrange': (

@@ -81,8 +81,6 @@ NAMES = {
         'events/transition.py _after_impact: rows.matrix @ v - rows.velocity -> rows.matrix @ v + rows.velocity',  # noqa: E501
         'events/transition.py _impending: -found.tractions[own] -> found.tractions[own]',
         'events/watch.py Guard.reserve: first + (contact.normal is not None) -> first - (contact.normal is not None)',  # noqa: E501
-        'simulation/integrators.py rk4: t + h -> t - h',
-        'simulation/reference.py StageEquations.check_jump: t + 0.5 * h -> t - 0.5 * h',
     ],
 }
 SURVIVORS = {name: REASONS[reason] for reason, names in NAMES.items() for name in names}
