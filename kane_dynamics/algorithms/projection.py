@@ -8,12 +8,15 @@ constraint. This removes drift after an integration step; no gain is hidden in t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
+from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.row_selection import TAKEN, RowSelection, select_rows
 from kane_dynamics.exceptions import ProjectionError
@@ -75,8 +78,21 @@ def projected(
     robot: Robot, constraints: ConstraintSet, q: Floats, v: Floats, t: float
 ) -> Projected:
     """Return what `project` does, with the rows that were taken; errors as there."""
-    q = _projected_coordinates(robot, constraints, q, v, t)
-    selection = _selection(robot, constraints, q, v, t)
+    mass = partial(_mass_matrix, robot)
+    return onto_rows(robot, constraints.rows, mass, q, v, t)
+
+
+def onto_rows(
+    robot: Robot,
+    rows_at: Callable[[Floats, Floats, float], ConstraintRows],
+    mass_matrix: Callable[[Floats], Floats],
+    q: Floats,
+    v: Floats,
+    t: float,
+) -> Projected:
+    """Return what `project` does, with rows at (q, v, t) and M(q) from elsewhere."""
+    q, rows, factor = _onto_places(robot, rows_at, mass_matrix, q, v, t)
+    selection = select_rows(rows, factor)
     selection.check_speeds(v)
     taken = selection.independent
     on_rows = nearest(selection.root, taken.matrix, v, taken.velocity)[0]
@@ -120,25 +136,33 @@ def _selection(
     robot: Robot, constraints: ConstraintSet, q: Floats, v: Floats, t: float
 ) -> RowSelection:
     """Return the rows that are taken at a state, in the metric of M."""
-    coordinates = q.tolist()
-    factor = cholesky_factor(gauss_mass_matrix(robot, coordinates))
-    return constraints.selection(factor, coordinates, v, t)
+    return constraints.selection(cholesky_factor(_mass_matrix(robot, q)), q, v, t)
 
 
-def _projected_coordinates(
-    robot: Robot, constraints: ConstraintSet, q: Floats, v: Floats, t: float
-) -> Floats:
+def _mass_matrix(robot: Robot, q: Floats) -> Floats:
+    return gauss_mass_matrix(robot, q.tolist())
+
+
+def _onto_places(
+    robot: Robot,
+    rows_at: Callable[[Floats, Floats, float], ConstraintRows],
+    mass_matrix: Callable[[Floats], Floats],
+    q: Floats,
+    v: Floats,
+    t: float,
+) -> tuple[Floats, ConstraintRows, Floats]:
+    """Return coordinates on the holonomic rows, and all rows and the factor of M there."""
     violation, worst = np.zeros(0), ''
     for _ in range(_NEWTON_LIMIT):
-        rows = constraints.rows(q, v, t).holonomic
+        every, factor = rows_at(q, v, t), cholesky_factor(mass_matrix(q))
+        rows = every.holonomic
         violation = np.abs(np.array(rows.positions, dtype=float))
         if violation.max(initial=0.0) <= POSITION_TOLERANCE:
-            return q
+            return q, every, factor
         worst = rows.labels[int(np.argmax(violation))]
-        factor = cholesky_factor(gauss_mass_matrix(robot, q.tolist()))
         taken = select_rows(rows, factor).taken
         if violation[taken].max(initial=0.0) <= POSITION_TOLERANCE and violation.max() <= TAKEN:
-            return q
+            return q, every, factor
         wanted = -np.array(rows.positions, dtype=float)[taken]
         step, _ = nearest(factor, rows.matrix[taken], np.zeros(robot.nv), wanted)
         q = integrate_coordinates(robot, q, step.tolist(), 1.0)

@@ -90,26 +90,35 @@ class ClosedContacts:
         several: Any = contacts
         if isinstance(contacts, Iterable) and not _is_one(contacts):
             several = tuple(contacts)
-            distances = ConstraintSet(robot, [_distance(one) for one in several])
+            distances = ConstraintSet(robot, [distance_of(one) for one in several])
         else:
             distances = ConstraintSet.of(robot, several)
         each = tuple(several)
-        counts = [len(one.labels) for one in distances]
-        first = np.concatenate([[0], np.cumsum(counts)])
-        rough = [
-            (int(first[i]), one.tangent)
-            for i, one in enumerate(each)
-            if isinstance(one, Contact) and one.tangent is not None
-        ]
-        slips = ConstraintSet(robot, [tangent for _, tangent in rough])
-        owner = [i for i, tangent in rough for _ in tangent.labels]
+        tangents = [one.tangent for one in each if isinstance(one, Contact) and one.tangent]
+        slips = ConstraintSet(robot, tangents)
+        return cls.of(each, distances.rows(q, v, t), slips.rows(q, v, t))
+
+    @classmethod
+    def of(
+        cls,
+        contacts: Sequence[Constraint | Contact],
+        normal: ConstraintRows,
+        tangent: ConstraintRows,
+    ) -> ClosedContacts:
+        """Return contacts whose distances and slips have these rows, in their order."""
+        counts, owner, first = list[int](), list[int](), 0
+        for one in contacts:
+            counts.append(1 if isinstance(one, Contact) else len(one.labels))
+            if isinstance(one, Contact) and one.tangent is not None:
+                owner += [first] * len(one.tangent.labels)
+            first += counts[-1]
 
         def numbers(name: str) -> Floats:
-            return np.repeat([float(getattr(one, name, 0.0)) for one in each], counts)
+            return np.repeat([float(getattr(one, name, 0.0)) for one in contacts], counts)
 
         return cls(
-            distances.rows(q, v, t),
-            slips.rows(q, v, t),
+            normal,
+            tangent,
             np.array(owner, dtype=np.intp),
             numbers('friction'),
             numbers('static_friction'),
@@ -134,7 +143,7 @@ def _is_one(contacts: Any) -> bool:
     return isinstance(contacts, (str, bytes)) or hasattr(contacts, 'labels')
 
 
-def _distance(one: Any) -> Any:
+def distance_of(one: Any) -> Any:
     """Return the distance of a contact; what is none stays as it is, and is refused later."""
     if not isinstance(one, Contact):
         return one

@@ -199,13 +199,27 @@ def select_rows(rows: ConstraintRows, factor: Floats | None = None) -> RowSelect
         D: Floats = scipy.linalg.solve_triangular(factor, A.T, lower=True).T
         scaling = _unit_factors(rows, np.linalg.norm(D, axis=1), active)
         metrics.append(D * scaling[:, None])
-    taken, strength = _graded(metrics, rows.elimination_order(), active)
+    order = rows.elimination_order()
+    distances = _in_order(metrics, order)
+    if count <= nv and (distances >= GRADES[0]).all() and active.all():
+        own = np.arange(count)  # the first round takes all
+        return RowSelection(rows, own, distances, np.eye(count), scaling, weights, root)
+    taken, strength = _graded(metrics, order, active)
     basis = metrics[-1][taken]
     coefficients = np.asarray(np.linalg.lstsq(basis.T, metrics[-1].T, rcond=None)[0].T, float)
     coefficients *= scaling[taken] / scaling[:, None]
     coefficients[~active] = 0.0
     coefficients[taken] = np.eye(len(taken))
     return RowSelection(rows, taken, strength, coefficients, scaling, weights, root)
+
+
+def _in_order(metrics: list[Floats], order: list[int]) -> Floats:
+    """Return the distance of each row from the span of those before it in an order."""
+    triangles = np.linalg.qr(np.array(metrics)[:, order].swapaxes(1, 2), mode='r')
+    found = np.abs(np.diagonal(triangles, axis1=1, axis2=2)).max(axis=0)
+    distances = np.zeros(len(order))
+    distances[order[: len(found)]] = found
+    return distances
 
 
 def _graded(metrics: list[Floats], order: list[int], active: Floats) -> tuple[Indices, Floats]:

@@ -10,7 +10,7 @@ decide anew (`transition`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -136,7 +136,7 @@ class EventSimulation:
             check_place(robot, part, State(place, speeds, self._start))
         self._efforts, self._events = np.zeros(robot.nv), list[Event]()
         start = State(place, speeds, self._start)
-        self._enter(transition(self._setting, self._first, start, self._efforts))
+        self._enter(self._next(self._first, start))
 
     @property
     def robot(self) -> Robot:
@@ -327,7 +327,7 @@ class EventSimulation:
         """Go over to the next mode where guards ended the last one."""
         broken = [guard.part.name for guard in failing if guard.kind == LIMIT]
         parts = {name: x for name, x in self._stage.mode.parts.items() if name not in broken}
-        found = transition(self._setting, parts, self._now, self._efforts, failing, rebound)
+        found = self._next(parts, self._now, failing, rebound)
         kind = (
             BREAKS if broken else RESTS if found.settled else IMPACT if found.struck else CHANGES
         )
@@ -336,7 +336,7 @@ class EventSimulation:
         self._record(kind, tuple(guard.part.name for guard in failing), found, before)
 
     def _change(self, kind: str, name: str, parts: Mapping[str, Part]) -> Event:
-        found = transition(self._setting, parts, self._now, self._efforts)
+        found = self._next(parts, self._now)
         before = self._stage.mode.states
         self._enter(found)
         return self._record(kind, (name,), found, before)
@@ -352,12 +352,23 @@ class EventSimulation:
             if before.get(name) != after.get(name)
         }
         q, v, t = self._now
-        motion = self._stage.flow.motion(q, v, self._efforts, t)
-        forces = dict(zip(self.labels, motion.multipliers.tolist(), strict=True))
+        multipliers = self._stage.flow.multipliers(q, v, self._efforts, t)
+        forces = dict(zip(self.labels, multipliers.tolist(), strict=True))
         jump = found.impulse, found.energy_loss
         event = Event(t, kind, names, changed, *jump, _read_only(q), _read_only(v), forces)
         self._events.append(event)
         return event
+
+    def _next(
+        self,
+        parts: Mapping[str, Part],
+        state: State,
+        failing: Sequence[Guard] = (),
+        rebound: bool = True,
+    ) -> Transition:
+        """Return the mode that follows with some parts."""
+        rows = self._sets.rows(parts)
+        return transition(self._setting, rows, state, self._efforts, failing, rebound)
 
     def _enter(self, found: Transition) -> None:
         """Begin a mode."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.closed_contacts import distance_of
 from kane_dynamics.constraints.constraint_set import ConstraintSet, checked_constraint
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
@@ -32,6 +33,8 @@ class Part:
         Rows that hold in both directions.
     contact : Contact or None
         What pushes, slips and sticks instead.
+    distance : Constraint or None
+        Row of the distance of a contact; zeros where its load is given.
     limit : float
         Norm of the multipliers of `held` beyond which it lets go.
 
@@ -40,7 +43,14 @@ class Part:
     name: str
     held: Constraint | None
     contact: Contact | None
+    distance: Constraint | None = None
     limit: float = float('inf')
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """Return all that it may hold: the constraint, or distance and slip."""
+        tangent = self.contact.tangent if self.contact else None
+        return tuple(one for one in (self.held, self.distance, tangent) if one is not None)
 
     def rows_in(self, state: str) -> tuple[Constraint, ...]:
         """Return the constraints that hold in a state."""
@@ -71,10 +81,10 @@ def as_part(
     bound = float('inf') if limit is None else as_positive('limit', limit)
     if not isinstance(what, Contact):
         ConstraintSet(robot, [checked_constraint(f"'{name}'", what)])
-        return Part(name, what, None, bound)
+        return Part(name, what, None, limit=bound)
     if limit is not None:
         raise InvalidInputError(f"'{name}': a contact has friction, no limit")
-    part = Part(name, None, what)
+    part = Part(name, None, what, distance_of(what))
     ConstraintSet(robot, part.rows_in(STICKS))
     return part
 

@@ -9,7 +9,7 @@ step, but not to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from kane_dynamics.aside import Aside
@@ -23,6 +23,8 @@ from kane_dynamics.dynamics import (
     row_distances,
 )
 from kane_dynamics.events.flow import EngineFlow, Flow, MinimalFlow, Slip
+from kane_dynamics.events.part_rows import PartRows
+from kane_dynamics.events.parts import Part
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.model.robot import Robot
 
@@ -116,6 +118,11 @@ class ConstraintSets:
     def _rows_of(self, constraints: Constraints) -> RowsFunction:
         quick = None if self._generic_only else self._rows.of(constraints)
         return quick or ConstraintSet(self.robot, constraints).rows
+
+    def rows(self, parts: Mapping[str, Part]) -> PartRows:
+        """Return the rows of parts."""
+        constraints = [one for part in parts.values() for one in part.constraints]
+        return PartRows(parts, constraints, self._rows_of(constraints))
 
     @property
     def robot(self) -> Robot:

@@ -17,16 +17,15 @@ import numpy as np
 from kane_dynamics.algorithms.contact_motion import ContactMotion, frictional_motion
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.impact import NEWTON, resolve_impact
-from kane_dynamics.algorithms.projection import projected
+from kane_dynamics.algorithms.projection import onto_rows
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.closed_contacts import ClosedContacts
-from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.events.instant import State
+from kane_dynamics.events.part_rows import PartRows
 from kane_dynamics.events.parts import HOLDS, OPEN, SLIPS, STICKS, Mode, Part
 from kane_dynamics.events.watch import GAP, GRIP, PUSH, Guard
 from kane_dynamics.exceptions import ContactError
-from kane_dynamics.model.robot import Robot
 from kane_dynamics.typing import Floats
 
 TOUCHING = 1e-9  # [m] gap of contacts that are closed
@@ -90,7 +89,7 @@ class Transition:
 
 def transition(
     setting: Setting,
-    parts: Mapping[str, Part],
+    rows: PartRows,
     state: State,
     efforts: Floats,
     failing: Sequence[Guard] = (),
@@ -103,8 +102,8 @@ def transition(
     ----------
     setting : Setting
         The robot and the laws.
-    parts : mapping of str to Part
-        Constraints and contacts.
+    rows : PartRows
+        Of all constraints and contacts.
     state : State
         Before.
     efforts : ndarray, shape (nv,)
@@ -123,16 +122,16 @@ def transition(
 
     """
     try:
-        return _transition(setting, parts, state, efforts, failing, rebound)
+        return _transition(setting, rows, state, efforts, failing, rebound)
     except ContactError:
         if setting.law == NEWTON:  # it knows no impact but of what approaches
             raise
-        return _transition(setting, parts, state, efforts, failing, rebound, jams=True)
+        return _transition(setting, rows, state, efforts, failing, rebound, jams=True)
 
 
 def _transition(
     setting: Setting,
-    parts: Mapping[str, Part],
+    rows: PartRows,
     state: State,
     efforts: Floats,
     failing: Sequence[Guard],
@@ -140,25 +139,27 @@ def _transition(
     jams: bool = False,
 ) -> Transition:
     """Return what `transition` does; where contacts jam, impulses come before forces."""
-    robot, q, t = setting.dynamics.robot, state.q, state.t
-    mass = setting.dynamics.mass_matrix(q)
-    held = ConstraintSet(robot, [part.held for part in parts.values() if part.held is not None])
-    touching = [part for part in parts.values() if _touches(robot, part, state)]
-    v, struck, settled = _after_impact(setting, mass, held, touching, state, rebound, jams)
+    robot, parts, (q, v, t) = setting.dynamics.robot, rows.parts, state
+    mass, every = setting.dynamics.mass_matrix(q), rows.at(q, v, t)
+    touching = [part for part in parts.values() if _touches(part, rows, every)]
+    v, struck, settled = _after_impact(setting, mass, touching, rows, state, rebound, jams)
     returning = {guard.part.name for guard in failing if guard.kind == GAP} - {*struck}
+    every = rows.at(q, v, t)
+    separation = every.matrix @ v - every.velocity
     closed = [
         part
         for part in touching
-        if _separation(robot, part, q, v, t) <= (_RETURNS if part.name in returning else AT_REST)
+        if separation[_first(part, rows)] <= (_RETURNS if part.name in returning else AT_REST)
     ]
     force = efforts - setting.dynamics.bias_force(q, v) - joint_friction(robot, v.tolist())
-    words, directions, still = _decided(robot, mass, force, held, closed, State(q, v, t), failing)
+    words, directions, still = _decided(mass, force, closed, rows, State(q, v, t), failing)
     states = {
         name: HOLDS if part.contact is None else words.get(name, OPEN)
         for name, part in parts.items()
     }
     mode = Mode(parts, states)
-    end = projected(robot, ConstraintSet(robot, [*mode.held, *still]), q, v, t)
+    held = rows.of([*mode.held, *still])
+    end = onto_rows(robot, held, setting.dynamics.mass_matrix, q, v, t)
     change = end.v - state.v
     impulse = mass @ change
     loss = -float(change @ mass @ (state.v + 0.5 * change))
@@ -169,28 +170,25 @@ def _transition(
 def _after_impact(
     setting: Setting,
     mass: Floats,
-    held: ConstraintSet,
     touching: Sequence[Part],
+    rows: PartRows,
     state: State,
     rebound: bool,
     jams: bool,
 ) -> tuple[Floats, tuple[str, ...], tuple[str, ...]]:
     """Return the speeds after contacts struck, those that did, and those that settled."""
-    (q, v, t), robot = state, setting.dynamics.robot
+    v, every = state.v, rows.at(*state)
     pressed = [part for part in touching if part.contact and part.contact.normal is not None]
-    contacts = ClosedContacts.at(
-        robot, [part.contact for part in pressed if part.contact], q, v, t
-    )
-    rows = held.rows(q, v, t)
+    contacts, held = rows.closed(pressed, every), every.take(rows.held)
     approach = contacts.normal.velocity - contacts.normal.matrix @ v
-    moved = rows.matrix @ v - rows.velocity
+    moved = held.matrix @ v - held.velocity
     strikes = max(approach.max(initial=0.0), np.abs(moved).max(initial=0.0)) > AT_REST
     if not (strikes or jams):
         return v, (), ()
     rebounds = (approach > setting.rest_speed) & rebound
     settling = (approach > AT_REST) & ~rebounds & (contacts.restitution > 0.0)
     contacts = replace(contacts, restitution=np.where(rebounds, contacts.restitution, 0.0))
-    found = resolve_impact(mass, v, rows, contacts, setting.law)
+    found = resolve_impact(mass, v, held, contacts, setting.law)
     names, struck = [part.name for part in pressed], approach > AT_REST
     if jams:
         struck |= found.pushes > 0.0
@@ -202,23 +200,22 @@ def _after_impact(
 
 
 def _decided(
-    robot: Robot,
     mass: Floats,
     force: Floats,
-    held: ConstraintSet,
     closed: Sequence[Part],
+    rows: PartRows,
     state: State,
     failing: Sequence[Guard],
 ) -> tuple[dict[str, str], dict[str, Floats], list[Constraint]]:
     """Return what closed contacts do, directions of slips, and the rows of those that begin."""
-    q, v, t = state
     if not closed:
         return {}, {}, []
-    contacts = ClosedContacts.at(robot, [part.contact for part in closed if part.contact], q, v, t)
+    v, every = state.v, rows.at(*state)
+    contacts = rows.closed(closed, every)
     slip = contacts.tangent.matrix @ v - contacts.tangent.velocity
     speed = np.sqrt(np.bincount(contacts.owner, np.square(slip), len(closed)))
     slip = np.where(speed[contacts.owner] > AT_REST, slip, 0.0)
-    found = frictional_motion(mass, force, held.rows(q, v, t), contacts, slip)
+    found = frictional_motion(mass, force, every.take(rows.held), contacts, slip)
     begins = contacts.tangent.matrix @ found.acceleration - contacts.tangent.acceleration
     ended = {(guard.part.name, guard.kind) for guard in failing}
     words, directions, still = {}, {}, list[Constraint]()
@@ -261,24 +258,15 @@ def _impending(found: ContactMotion, begins: Floats, own: Floats) -> Floats:
     return -found.tractions[own]
 
 
-def _touches(robot: Robot, part: Part, state: State) -> bool:
+def _touches(part: Part, rows: PartRows, every: ConstraintRows) -> bool:
     if part.contact is None:
         return False
     if part.contact.normal is None:
         return True
-    gap = _row(robot, part, *state).positions[0]
+    gap = every.positions[_first(part, rows)]
     return gap is not None and bool(gap <= TOUCHING)
 
 
-def _separation(robot: Robot, part: Part, q: Floats, v: Floats, t: float) -> float:
-    """Return how fast a contact opens [m/s]."""
-    if part.contact is None or part.contact.normal is None:
-        return 0.0
-    row = _row(robot, part, q, v, t)
-    return float((row.matrix @ v - row.velocity)[0])
-
-
-def _row(robot: Robot, part: Part, q: Floats, v: Floats, t: float) -> ConstraintRows:
-    """Return the row of the distance of a part."""
-    distance = part.contact.normal if part.contact else None
-    return ConstraintSet(robot, [] if distance is None else [distance]).rows(q, v, t)
+def _first(part: Part, rows: PartRows) -> int:
+    """Return which of all rows is the distance of a contact: zeros where its load is given."""
+    return rows.numbers(part.constraints)[0]
