@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,10 +45,46 @@ from kane_dynamics.simulation.simulation import EffortLaw, Engine, Trajectory, s
 from kane_dynamics.typing import Floats
 
 _Result = TypeVar('_Result')
-Distances = Callable[[Floats, Floats, float], Floats]
 RowsFunction = Callable[[Floats, Floats, float], ConstraintRows]
-Forces = Callable[[Floats, Floats, Floats, float], Floats]
 AT_START = 0.0  # [s]
+
+
+class SwitchedSet(NamedTuple):
+    """
+    Machine code under some of the constraints of a `Switched`; None where it is not sure.
+
+    Parameters
+    ----------
+    step : callable
+        (q, v, tau, t, h) -> q, v and the rank of the rows after a step of rk4, (nq + nv + 1,).
+    look : callable
+        (q, v, tau, t) -> Phi and A v - b0 of all rows, and lambda, (3, k).
+
+    """
+
+    step: Callable[..., Floats | None]
+    look: Callable[..., Floats | None]
+
+
+class Switched:
+    """
+    Rows of constraints of which some hold at a time.
+
+    Parameters
+    ----------
+    constraints : ConstraintSet
+        All of them.
+    rows : callable
+        (q, v, t) -> all rows.
+
+    """
+
+    def __init__(self, constraints: ConstraintSet, rows: RowsFunction) -> None:
+        self.constraints, self.rows = constraints, rows
+
+    def on(self, chosen: Sequence[int]) -> SwitchedSet | None:
+        """Return machine code under the constraints of these numbers, None where there is none."""
+        return None
 
 
 class Dynamics(ABC):
@@ -257,25 +293,9 @@ class Dynamics(ABC):
         state = {'q': q, 'v': v, 'tau': tau, 'time': as_times(time)}
         return self._array('multipliers', forces, (len(self.labels),), out, **state)
 
-    def multiplier_function(self) -> Forces:
-        """Return a function (q, v, tau, time) -> `multipliers` of one state, made ready."""
-        return self.multipliers
-
     @abstractmethod
-    def rows_of(self, constraints: Sequence[Constraint]) -> RowsFunction:
-        """Return a function (q, v, time) -> rows of other constraints, of one state."""
-
-    @abstractmethod
-    def under(self, constraints: Sequence[Constraint]) -> Dynamics:
-        """Return the dynamics under other constraints, with this gravity and these payloads."""
-
-    @abstractmethod
-    def distances_of(self, constraints: Sequence[Constraint]) -> Distances:
-        """
-        Return a function (q, v, time) -> Phi and A v - b0 of other constraints, (2, k).
-
-        Of rows that are not holonomic, Phi is 0.
-        """
+    def switched(self, constraints: Sequence[Constraint]) -> Switched:
+        """Return what moves this robot under any set of other constraints; kept once made."""
 
     @abstractmethod
     def constraint_rows(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
@@ -443,14 +463,9 @@ class ReferenceDynamics(Dynamics):
         state = {'q': q, 'v': v, 'tau': tau, 'time': as_times(time)}
         return self._array('acceleration', vdot, (self.robot.nv,), out, **state)
 
-    def rows_of(self, constraints: Sequence[Constraint]) -> RowsFunction:
-        return ConstraintSet.of(self.robot, constraints).rows
-
-    def under(self, constraints: Sequence[Constraint]) -> Dynamics:
-        return ReferenceDynamics(self._load, constraints, self.frames)
-
-    def distances_of(self, constraints: Sequence[Constraint]) -> Distances:
-        return row_distances(ConstraintSet.of(self.robot, constraints))
+    def switched(self, constraints: Sequence[Constraint]) -> Switched:
+        others = ConstraintSet.of(self.robot, constraints)
+        return Switched(others, others.rows)
 
     def _by_gauss(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         return forward_dynamics(self.robot, q, v, tau, self.constraints, time=t)
@@ -537,17 +552,6 @@ class ReferenceDynamics(Dynamics):
             else partial(getattr(functions, name), self.robot)
         )
         return self._array(name, function, shape, out, **state)
-
-
-def row_distances(constraints: ConstraintSet) -> Distances:
-    """Return what `Dynamics.distances_of` does, by the constraints' own rows."""
-
-    def distances(q: Floats, v: Floats, time: float) -> Floats:
-        rows = constraints.rows(q, v, time)
-        gaps = [phi or 0.0 for phi in rows.positions]
-        return np.array([gaps, rows.matrix @ v - rows.velocity], dtype=float)
-
-    return distances
 
 
 def _frame_poses(robot: Robot, frames: Sequence[str], q: Floats) -> Floats:

@@ -13,8 +13,8 @@ Rows and directions are the same where nothing slides: Gauss's principle.
 from __future__ import annotations
 
 import numpy as np
-import scipy
 
+from kane_dynamics.algebra.triangular import solve_lower
 from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR, nearest
 from kane_dynamics.exceptions import ContactError
 from kane_dynamics.typing import Floats
@@ -45,12 +45,12 @@ def solve_mode(
     """
     if A is B or np.array_equal(A, B):
         return nearest(factor, A, free, right_side)
-    rows = scipy.linalg.solve_triangular(factor, A.T, lower=True)
-    pushes = scipy.linalg.solve_triangular(factor, B.T, lower=True)
+    rows = solve_lower(factor, A.T)
+    pushes = solve_lower(factor, B.T)
     along, across = np.linalg.norm(rows, axis=0), np.linalg.norm(pushes, axis=0)
     response = (rows / along).T @ (pushes / across)
     if not np.linalg.cond(response) < 1.0 / SINGULAR:
         raise ContactError('the forces of sliding contacts do not move these contacts')
     forces = np.linalg.solve(response, (right_side - A @ free) / along) / across
-    step = scipy.linalg.solve_triangular(factor, pushes @ forces, lower=True, trans='T')
+    step = solve_lower(factor, pushes @ forces, transposed=True)
     return free + step, forces

@@ -15,17 +15,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy
 
+from kane_dynamics.algebra.triangular import solve_squared
 from kane_dynamics.algorithms.frictional_contact import (
     ContactProblem,
     ContactSolution,
     solve_contacts,
 )
-from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
-from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.closed_contacts import ClosedContacts
-from kane_dynamics.constraints.row_selection import select_rows
+from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.typing import Floats
 
 
@@ -81,9 +79,8 @@ class ContactMotion:
 
 
 def frictional_motion(
-    mass_matrix: Floats,
     force: Floats,
-    rows: ConstraintRows,
+    selection: RowSelection,
     contacts: ClosedContacts,
     slip: Floats,
 ) -> ContactMotion:
@@ -92,12 +89,10 @@ def frictional_motion(
 
     Parameters
     ----------
-    mass_matrix : ndarray, shape (nv, nv)
-        M, positive definite.
     force : ndarray, shape (nv,)
         Q = tau - C v - g and all other given forces.
-    rows : ConstraintRows
-        Constraints.
+    selection : RowSelection
+        The rows of constraints that are taken, in the metric of M.
     contacts : ClosedContacts
         Contacts whose distance is zero and does not change.
     slip : ndarray, shape (m_t,)
@@ -106,8 +101,6 @@ def frictional_motion(
 
     Raises
     ------
-    SingularMassMatrixError
-        If M is not positive definite.
     InconsistentConstraintsError
         If rows or contacts contradict each other; the message names them.
     ContactError
@@ -116,12 +109,9 @@ def frictional_motion(
         If it takes cone problems, and clarabel is not installed.
 
     """
-    factor = cholesky_factor(mass_matrix)
-    free = scipy.linalg.cho_solve((factor, True), force)
-    selection = select_rows(rows, factor)
     problem = ContactProblem(
         'acceleration',
-        free,
+        solve_squared(selection.root, force),
         selection,
         selection.independent.acceleration,
         contacts,

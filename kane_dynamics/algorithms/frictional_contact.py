@@ -16,9 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
+from kane_dynamics.algebra.triangular import solve_squared
 from kane_dynamics.algorithms.dry_friction.problem import FrictionProblem
 from kane_dynamics.algorithms.dry_friction.solve import friction_forces
 from kane_dynamics.algorithms.least_distance import HELD, in_metric, left_free, nearest_above
@@ -256,4 +256,4 @@ def _states(wanted: ContactProblem, local: LocalProblem, p: Floats) -> tuple[str
 
 
 def _response(root: Floats, force: Floats) -> Floats:
-    return np.asarray(scipy.linalg.cho_solve((root, True), force), dtype=float)
+    return solve_squared(root, force)

@@ -33,10 +33,9 @@ from kane_dynamics.algorithms.frictional_contact import (
     solve_contacts,
 )
 from kane_dynamics.algorithms.impact_path import ENERGETIC, POISSON, impact_path
-from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
-from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.algorithms.udwadia_kalaba import nearest
 from kane_dynamics.constraints.closed_contacts import ClosedContacts
-from kane_dynamics.constraints.row_selection import select_rows
+from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.exceptions import ContactError
 from kane_dynamics.typing import Floats
 
@@ -90,7 +89,7 @@ class Impact:
 def resolve_impact(
     mass_matrix: Floats,
     v: Floats,
-    rows: ConstraintRows,
+    selection: RowSelection,
     contacts: ClosedContacts,
     law: str = NEWTON,
 ) -> Impact:
@@ -103,8 +102,8 @@ def resolve_impact(
         M, positive definite.
     v : ndarray, shape (nv,)
         Speeds before.
-    rows : ConstraintRows
-        Constraints.
+    selection : RowSelection
+        The rows of constraints that are taken, in the metric of M.
     contacts : ClosedContacts
         Contacts whose distance is zero; given loads have no impulse.
     law : str
@@ -112,8 +111,6 @@ def resolve_impact(
 
     Raises
     ------
-    SingularMassMatrixError
-        If M is not positive definite.
     InconsistentConstraintsError
         If rows or contacts contradict each other.
     ContactError
@@ -122,7 +119,6 @@ def resolve_impact(
         If it takes cone problems, and clarabel is not installed.
 
     """
-    selection = select_rows(rows, cholesky_factor(mass_matrix))
     selection.check_speeds(v)
     none = np.zeros(len(contacts)), np.zeros(len(contacts.owner))
     least, still = contacts.normal.velocity, contacts.tangent.velocity
@@ -138,7 +134,7 @@ def resolve_impact(
         found.pushes,
         found.tractions,
         -float(change @ mass_matrix @ (v + 0.5 * change)),
-        rows.labels,
+        selection.rows.labels,
         contacts.labels,
         tuple(
             label for label, push in zip(contacts.labels, found.pushes, strict=True) if push > 0.0

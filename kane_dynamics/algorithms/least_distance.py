@@ -17,8 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
+from kane_dynamics.algebra.triangular import solve_lower
 from kane_dynamics.algorithms.nonnegative import nonnegative_least_squares
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
 from kane_dynamics.typing import Floats, Indices
@@ -122,4 +122,4 @@ def left_free(rows: Floats) -> Floats:
 
 def in_metric(factor: Floats, rows: Floats) -> Floats:
     """Return C L^-T of rows C, for M = L L'."""
-    return np.asarray(scipy.linalg.solve_triangular(factor, rows.T, lower=True).T, dtype=float)
+    return solve_lower(factor, rows.T).T

@@ -165,17 +165,19 @@ def _by_the_rule(
     """Take the rows that the rule takes; return which are dropped, and the health."""
     health, weakest, volume = 1.0, 1.0, 1.0
     dropped: list[Scalar] = []
+    repeating: Scalar = 0.0
     for gone in vanished:
         strength, plain_strength = factors.strength(), in_si.strength()
         taken = where(strength >= _CLEAR, 1.0 - gone, 0.0)
         weak = where(strength <= _DROPPED, where(plain_strength <= _DROPPED, 1.0, 0.0), 0.0)
         dropped.append(where(gone > 0.0, 1.0, weak))
+        repeating = where(gone > 0.0, repeating, repeating + weak)
         health = where(taken + dropped[-1] > 0.0, health, 0.0)
         counted = where(taken > 0.0, strength, 1.0)
         weakest, volume = smaller(weakest, counted), volume * counted
         factors.take(taken)
         in_si.take(where(plain_strength > ROUNDOFF_ROW, taken, 0.0))
-    unclear = sum(dropped, 0.0) + where(volume < _SOLID, 1.0, 0.0)
+    unclear = repeating + where(volume < _SOLID, 1.0, 0.0)
     unclear = where(weakest < _FIRST, unclear, 0.0)
     return dropped, where(unclear > 0.0, 0.0, smaller(health, ROW_WEIGHT * weakest))
 

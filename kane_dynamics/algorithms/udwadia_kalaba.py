@@ -17,8 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
+from kane_dynamics.algebra.triangular import solve_lower, solve_squared
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.exceptions import SingularMassMatrixError
@@ -63,7 +63,7 @@ def cholesky_factor(mass_matrix: Floats) -> Floats:
 
     """
     try:
-        factor: Floats = scipy.linalg.cholesky(mass_matrix, lower=True)
+        factor = np.asarray(np.linalg.cholesky(mass_matrix), dtype=float)
         own_part = np.square(factor.diagonal()) / mass_matrix.diagonal()
         if (own_part > SINGULAR).all():
             return factor
@@ -104,12 +104,12 @@ def nearest(factor: Floats, A: Floats, free: Floats, right_side: Floats) -> tupl
     """
     if not len(A):
         return free, np.zeros(0)
-    D = scipy.linalg.solve_triangular(factor, A.T, lower=True).T
-    scaling = 1.0 / np.linalg.norm(D, axis=1)
-    Q, R = scipy.linalg.qr((scaling[:, None] * D).T, mode='economic')
-    along = scipy.linalg.solve_triangular(R, scaling * (right_side - A @ free), trans='T')
-    multipliers = scaling * scipy.linalg.solve_triangular(R, along)
-    step = scipy.linalg.solve_triangular(factor, Q @ along, lower=True, trans='T')
+    D = solve_lower(factor, A.T)
+    scaling = 1.0 / np.sqrt(np.square(D).sum(axis=0))
+    Q, R = np.linalg.qr(scaling * D)
+    along = solve_lower(R.T, scaling * (right_side - A @ free))
+    multipliers = scaling * solve_lower(R.T, along, transposed=True)
+    step = solve_lower(factor, Q @ along, transposed=True)
     return free + step, multipliers
 
 
@@ -136,7 +136,7 @@ def constrained_motion(
 
     """
     factor = cholesky_factor(mass_matrix)
-    free = scipy.linalg.cho_solve((factor, True), force)
+    free = solve_squared(factor, force)
     selection = select_rows(rows, factor)
     taken = selection.independent
     acceleration, multipliers = nearest(factor, taken.matrix, free, taken.acceleration)

@@ -127,6 +127,8 @@ class ConstraintRows:
     def take(self, chosen: Sequence[int]) -> ConstraintRows:
         """Return some of the rows, in the given order."""
         picked = list(chosen)
+        if picked == list(range(len(self))):
+            return self
         return ConstraintRows(
             self.matrix[picked],
             self.velocity[picked],

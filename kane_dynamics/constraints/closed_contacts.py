@@ -128,7 +128,7 @@ class ClosedContacts:
 
 
 @dataclass(frozen=True, eq=False)
-class _GivenLoad:
+class GivenLoad:
     """A row that nothing moves, in the place of a distance."""
 
     labels: tuple[str, ...]
@@ -147,4 +147,4 @@ def distance_of(one: Any) -> Any:
     """Return the distance of a contact; what is none stays as it is, and is refused later."""
     if not isinstance(one, Contact):
         return one
-    return _GivenLoad(one.labels[:1]) if one.normal is None else one.normal
+    return GivenLoad(one.labels[:1]) if one.normal is None else one.normal

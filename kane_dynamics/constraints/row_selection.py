@@ -26,8 +26,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
+from kane_dynamics.algebra.triangular import solve_lower
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.exceptions import InconsistentConstraintsError
 from kane_dynamics.typing import Floats, Indices
@@ -196,7 +196,7 @@ def select_rows(rows: ConstraintRows, factor: Floats | None = None) -> RowSelect
     metrics = [A * weights[:, None]]
     scaling, root = weights, np.eye(nv) if factor is None else factor
     if factor is not None and count:
-        D: Floats = scipy.linalg.solve_triangular(factor, A.T, lower=True).T
+        D: Floats = solve_lower(factor, A.T).T
         scaling = _unit_factors(rows, np.linalg.norm(D, axis=1), active)
         metrics.append(D * scaling[:, None])
     order = rows.elimination_order()

@@ -44,7 +44,7 @@ from kane_dynamics.model.checks import (
 )
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
-from kane_dynamics.simulation.damping import check_damping
+from kane_dynamics.simulation.damping import check_damping, is_slow
 from kane_dynamics.typing import Floats
 
 MOST_EVENTS = 1000  # in a step; then nothing rebounds any more
@@ -67,12 +67,14 @@ class EventSimulation:
     step : float
         Length of a step [s]. Events are found within steps.
     dynamics : Dynamics, optional
-        Of the robot without constraints: `kane_dynamics.compile` gives machine code, also for each
-        set of constraints that occurs. Its gravity and payloads may be set while time runs. The
-        reference engine where left out.
+        Of the robot without constraints: `kane_dynamics.compile` gives machine code, also for any
+        set of the parts. Its gravity and payloads may be set while time runs. The reference
+        engine where left out.
+    later : sequence of Constraint or Contact, optional
+        What will be added, so that the machine code knows it from the start.
     beside : bool
-        Whether the dynamics of a new set are made in a thread, while the robot moves on the
-        generic path; runs then differ by the error of a step. Otherwise the step waits for them.
+        Whether machine code that knows a part that is new is made in a thread, while the robot
+        moves on the generic path; runs then differ by the error of a step. Otherwise `add` waits.
     rest_speed : float
         Speed of approach [m/s] below which contacts do not rebound: bouncing ends.
     law : str
@@ -96,7 +98,8 @@ class EventSimulation:
         *,
         step: float = 0.001,
         dynamics: Dynamics | None = None,
-        beside: bool = False,
+        later: Sequence[Constraint | Contact] = (),
+        beside: bool = True,
         rest_speed: float = 1e-6,
         law: str = 'poisson',
     ) -> None:
@@ -106,7 +109,8 @@ class EventSimulation:
         given = as_mapping('parts', parts or {})
         self._first = {name: as_part(robot, name, what) for name, what in given.items()}
         self._dynamics = free_dynamics(robot, dynamics)
-        self._sets = ConstraintSets(self._dynamics, beside)
+        known = [as_part(robot, f'later[{k}]', one) for k, one in enumerate(later)]
+        self._sets = ConstraintSets(self._dynamics, [*self._first.values(), *known], beside)
         self._setting = Setting(self._dynamics, rest, as_choice('law', law, LAWS))
         self._origin = State(robot.neutral(), np.zeros(robot.nv), 0.0)
         self._now: State
@@ -135,6 +139,8 @@ class EventSimulation:
         for part in self._first.values():
             check_place(robot, part, State(place, speeds, self._start))
         self._efforts, self._events = np.zeros(robot.nv), list[Event]()
+        self._slow = is_slow(robot, INTEGRATOR, place, self._start, self.step_size)
+        self._checked = set[tuple[str, ...]]()
         start = State(place, speeds, self._start)
         self._enter(self._next(self._first, start))
 
@@ -278,17 +284,17 @@ class EventSimulation:
         """
         efforts, n = as_vector('tau', tau, self.robot.nv), as_count('n', n)
         for _ in range(n):
-            self._take_over()
+            if self._sets.take_over():
+                self._stage = staged(self._sets, self._stage.mode, self._stage.directions)
             before = self._stage, self._now, self._efforts, len(self._events)
             self._efforts = efforts
             try:
-                self._move(self.step_size)
+                self._move(self._start + (self._steps + 1) * self.step_size)
             except BaseException:
                 self._stage, self._now, self._efforts, count = before
                 del self._events[count:]
                 raise
             self._steps += 1
-            self._now = State(self._now.q, self._now.v, self.time)
 
     def take_events(self) -> tuple[Event, ...]:
         """
@@ -305,9 +311,9 @@ class EventSimulation:
 
     # the loop of figure 2
 
-    def _move(self, duration: float) -> None:
-        """Advance by some time, through all events in it."""
-        end, events = self._now.t + duration, 0
+    def _move(self, end: float) -> None:
+        """Advance to a time, through all events before it."""
+        events = 0
         for _ in range(_MOST_PIECES):
             piece = Piece(self._stage.flow, self._stage.watch, self._now, self._efforts)
             reached = piece.reached(end - self._now.t)
@@ -316,6 +322,7 @@ class EventSimulation:
                 events += 1
                 self._event(reached.failing, rebound=events <= MOST_EVENTS)
             if end - self._now.t <= ROOT_TOLERANCE:
+                self._now = State(self._now.q, self._now.v, end)
                 return
         names = [guard.part.name for guard in reached.failing]
         raise EventError(
@@ -372,16 +379,12 @@ class EventSimulation:
 
     def _enter(self, found: Transition) -> None:
         """Begin a mode."""
-        mode, state = found.mode, found.state
-        held = ConstraintSet(self.robot, mode.held)
-        check_damping(self.robot, held, INTEGRATOR, state.q, state.t, self.step_size)
-        self._stage = staged(self._sets, mode, found.directions)
-        self._now = state
-
-    def _take_over(self) -> None:
-        """Go on with what was made of the present set meanwhile."""
-        if self._sets.pending and self._sets.done:
-            self._stage = staged(self._sets, self._stage.mode, self._stage.directions)
+        held, (q, _, t) = ConstraintSet(self.robot, found.mode.held), found.state
+        if not self._slow and held.labels not in self._checked:  # each set once
+            check_damping(self.robot, held, INTEGRATOR, q, t, self.step_size)
+            self._checked.add(held.labels)
+        self._stage = staged(self._sets, found.mode, found.directions)
+        self._now = found.state
 
 
 def _read_only(x: Floats) -> Floats:

@@ -5,7 +5,8 @@ Motion between two events, under the rows and the sliding friction of one mode.
 `MinimalFlow` integrates the coordinates and the independent speeds: a minimal set of ordinary
 differential equations, with the dependent speeds :math:`v_D = D v_I + E` embedded at every stage
 (Gillespie, section 4). Sliding contacts bring friction along their slip with their normal forces.
-`EngineFlow` steps with what a robot was compiled to, for modes in which nothing slides.
+`SwitchedFlow` steps with machine code for any set of rows, where nothing slides, and `FreeFlow`
+with that of a robot without any.
 """
 
 from __future__ import annotations
@@ -15,18 +16,20 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import scipy
 
+from kane_dynamics.algebra.triangular import solve_squared
 from kane_dynamics.algorithms.contact_mode import solve_mode
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.independent_speeds import dependent_speeds
-from kane_dynamics.algorithms.projection import POSITION_TOLERANCE, project
+from kane_dynamics.algorithms.projection import POSITION_TOLERANCE, onto_rows
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
-from kane_dynamics.dynamics import Dynamics, RowsFunction
+from kane_dynamics.dynamics import Dynamics, SwitchedSet
+from kane_dynamics.events.part_rows import PartRows
 from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
+from kane_dynamics.model.robot import Robot
 from kane_dynamics.simulation.integrators import rk4
 from kane_dynamics.simulation.reference import check_not_diverged, running_away
 from kane_dynamics.typing import Floats, Indices
@@ -111,6 +114,9 @@ class Flow(Protocol):
     def multipliers(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
         """Return the forces alone."""
 
+    def look(self, q: Floats, v: Floats, tau: Floats, t: float, forces: bool) -> Floats:
+        """Return Phi, A v - b0 and, where asked for, lambda of all rows of all parts, (3, k)."""
+
 
 class MinimalFlow:
     """
@@ -124,22 +130,30 @@ class MinimalFlow:
         Rows that hold.
     slips : sequence of Slip
         Contacts that slip with friction.
-    rows : callable
-        (q, v, t) -> the rows that hold, then those of the slips.
+    rows : PartRows
+        All rows of all parts.
+
+    Attributes
+    ----------
+    numbers : list of int
+        Which of them hold.
 
     """
 
     def __init__(
-        self,
-        free: Dynamics,
-        held: ConstraintSet,
-        slips: Sequence[Slip],
-        rows: RowsFunction,
+        self, free: Dynamics, held: ConstraintSet, slips: Sequence[Slip], rows: PartRows
     ) -> None:
-        self._free, self._held, self._slips, self._rows = free, held, tuple(slips), rows
+        self._free, self._held, self._slips, self._every = free, held, tuple(slips), rows
+        self.numbers = rows.numbers(held)
+        self._rows = rows.of([*held, *(slip.tangent for slip in slips)])
         self._count = len(held.labels)
         self._taken = self._dependent = np.zeros(0, dtype=np.intp)
         self._chosen = False
+
+    @property
+    def robot(self) -> Robot:
+        """Return the robot under the present gravity and payloads."""
+        return self._free.robot
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -175,7 +189,9 @@ class MinimalFlow:
             v_end = self._embedded(rows, v_end)
             gaps = [abs(phi) for phi in rows.positions[: self._count] if phi is not None]
             if max(gaps, default=0.0) > POSITION_TOLERANCE:
-                return project(self._free.robot, self._held, q_end, v_end, t + h)
+                held, mass = self._every.of(self._held), self._free.mass_matrix
+                end = onto_rows(self._free.robot, held, mass, q_end, v_end, t + h)
+                return end.q, end.v
         return q_end, v_end
 
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> FlowMotion:
@@ -189,6 +205,16 @@ class MinimalFlow:
     def multipliers(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
         """Return the forces alone."""
         return self.motion(q, v, tau, t).multipliers
+
+    def look(self, q: Floats, v: Floats, tau: Floats, t: float, forces: bool) -> Floats:
+        """Return Phi, A v - b0 and, where asked for, lambda of all rows of all parts, (3, k)."""
+        rows = self._every.at(q, v, t)
+        found = np.zeros((3, len(rows)))
+        found[0] = [phi or 0.0 for phi in rows.positions]
+        found[1] = rows.matrix @ v - rows.velocity
+        if forces:
+            found[2, self.numbers] = self.multipliers(q, v, tau, t)
+        return found
 
     def slope(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:
         """Return dq/dt and vdot at the speeds that the independent ones give."""
@@ -224,7 +250,7 @@ class MinimalFlow:
             else:
                 pushes[slip.normal] -= slip.friction * along
             first = last
-        free = scipy.linalg.cho_solve((factor, True), force)
+        free = solve_squared(factor, force)
         A = rows.matrix[taken]
         return solve_mode(factor, free, A, pushes[taken], rows.acceleration[taken])
 
@@ -242,30 +268,26 @@ class MinimalFlow:
         return select_rows(rows.take(range(self._count)), factor)
 
 
-class EngineFlow:
+class FreeFlow:
     """
-    The steps of dynamics with the held rows as their constraints, e.g. of a compiled robot.
+    The steps of a robot without constraints.
 
     Parameters
     ----------
-    dynamics : Dynamics
+    free : Dynamics
         With gravity and payloads set.
 
     """
 
-    def __init__(self, dynamics: Dynamics) -> None:
-        self._dynamics, self._engine = dynamics, dynamics.engine(INTEGRATOR)
-        self._forces = dynamics.multiplier_function()
+    labels: tuple[str, ...] = ()
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Return the names of the rows that are held."""
-        return self._dynamics.labels
+    def __init__(self, free: Dynamics) -> None:
+        self._free, self._engine = free, free.engine(INTEGRATOR)
 
     @property
     def independent(self) -> tuple[str, ...]:
-        """Return the names of the speeds that are integrated: all, drift is projected away."""
-        return self._dynamics.robot.velocity_names
+        """Return the names of the speeds that are integrated: all."""
+        return self._free.robot.velocity_names
 
     def advance(
         self, q: Floats, v: Floats, tau: Floats, t: float, h: float
@@ -274,10 +296,57 @@ class EngineFlow:
         return self._engine.advance(q, v, tau, t, h, 1)
 
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> FlowMotion:
-        """Return accelerations and forces."""
-        found = self._engine.motion(q, v, tau, t)
-        return FlowMotion(found.acceleration, found.multipliers)
+        """Return accelerations."""
+        return FlowMotion(self._free.acceleration(q, v, tau, t), np.zeros(0))
+
+    def multipliers(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
+        """Return no forces."""
+        return np.zeros(0)
+
+    def look(self, q: Floats, v: Floats, tau: Floats, t: float, forces: bool) -> Floats:
+        """Return what there is of no rows."""
+        return np.zeros((3, 0))
+
+
+class SwitchedFlow:
+    """
+    The steps of machine code under the rows of one mode.
+
+    Parameters
+    ----------
+    code : SwitchedSet
+        The machine code.
+    minimal : MinimalFlow
+        Answers where it is not sure.
+
+    """
+
+    def __init__(self, code: SwitchedSet, minimal: MinimalFlow) -> None:
+        (self._step, self._look), self._minimal = code, minimal
+        self.labels, self.motion = minimal.labels, minimal.motion
+        robot = minimal.robot
+        self._q, self._v = slice(robot.nq), slice(robot.nq, robot.nq + robot.nv)
+
+    @property
+    def independent(self) -> tuple[str, ...]:
+        """Return the names of the speeds that are integrated: all, drift is projected away."""
+        return self._minimal.robot.velocity_names
+
+    def advance(
+        self, q: Floats, v: Floats, tau: Floats, t: float, h: float
+    ) -> tuple[Floats, Floats]:
+        """Return the state after h [s] at constant efforts; DivergedError if it leaves bounds."""
+        end = self._step(q, v, tau, t, h)
+        if end is None:
+            return self._minimal.advance(q, v, tau, t, h)
+        return end[self._q], end[self._v]
 
     def multipliers(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
         """Return the forces alone."""
-        return self._forces(q, v, tau, t)
+        forces: Floats = self.look(q, v, tau, t, True)[2, self._minimal.numbers]
+        return forces
+
+    def look(self, q: Floats, v: Floats, tau: Floats, t: float, forces: bool) -> Floats:
+        """Return Phi, A v - b0 and lambda of all rows of all parts, (3, k)."""
+        found = self._look(q, v, tau, t)
+        return self._minimal.look(q, v, tau, t, forces) if found is None else found

@@ -41,7 +41,7 @@ class Reached(NamedTuple):
     failing: list[Guard]
 
 
-class Piece(NamedTuple):
+class Piece:
     """
     Motion from a state in one mode, at constant efforts.
 
@@ -56,10 +56,11 @@ class Piece(NamedTuple):
 
     """
 
-    flow: Flow
-    watch: Watch
-    start: State
-    efforts: Floats
+    __slots__ = ('_looks', 'efforts', 'flow', 'start', 'watch')
+
+    def __init__(self, flow: Flow, watch: Watch, start: State, efforts: Floats) -> None:
+        self.flow, self.watch, self.start, self.efforts = flow, watch, start, efforts
+        self._looks: dict[float, Look] = {}
 
     def after(self, h: float) -> State:
         """Return the state after h [s]."""
@@ -69,22 +70,28 @@ class Piece(NamedTuple):
         return State(*self.flow.advance(q, v, self.efforts, t, h), t + h)
 
     def look(self, h: float) -> Look:
-        """Return the guards after h [s]."""
-        q, v, t = self.after(h)
-        return self.watch.look(q, v, self.efforts, t)
+        """Return the guards after h [s], looked at once."""
+        found = self._looks.get(h)
+        if found is None:
+            q, v, t = self.after(h)
+            found = self._looks[h] = self.watch.look(q, v, self.efforts, t)
+        return found
 
     def reached(self, h: float) -> Reached:
         """Return the end of h [s], or the first event before it."""
-        watch = self.watch
+        watch, (q, v, t) = self.watch, self.start
         if not watch.guards:
             return Reached(self.after(h), h, [])
-        h, first = self._longest(h), watch.gaps(*self.start)
-        end = self.after(h)
-        last = watch.look(end.q, end.v, self.efforts, end.t)
+        if watch.turning:
+            h = self._longest(h)
+        first, end = watch.gaps(q, v, self.efforts, t), self.after(h)
+        last = self._looks[h] = watch.look(end.q, end.v, self.efforts, end.t)
         failing = watch.failing(last.values)
+        found = self._dips(first, last, h, failing)
+        if not (failing or found):
+            return Reached(end, h, [])
         roots = [(self._root(k, h), k) for k in failing]
-        found = [(s, k) for s, k in roots if s is not None]
-        found += self._dips(first, last, h, failing)
+        found += [(s, k) for s, k in roots if s is not None]
         if not found:
             return Reached(end, h, [])
         soonest = min(found)[0]
@@ -93,8 +100,6 @@ class Piece(NamedTuple):
 
     def _longest(self, h: float) -> float:
         """Return h, or less where slip in two directions is about to end."""
-        if not self.watch.turning:
-            return h
         times = self.watch.times_to_stick(*self.start, self.efforts)
         return min([h, *(_SLOWER * x for x in times)])
 
@@ -114,19 +119,17 @@ class Piece(NamedTuple):
     ) -> list[tuple[float, int]]:
         """Return when gaps begin to be negative that are positive again after h."""
         found = []
-        for k, rate in enumerate(first.rates):
-            near = rate < 0.0 < first.values[k] < -_DEEPEST * rate * h
-            if near and last.rates[k] > 0.0 and k not in failing:
+        for k, (rate, later) in enumerate(zip(first.rates, last.rates, strict=True)):
+            if not rate < 0.0 < later or k in failing:
+                continue
+            if 0.0 < first.values[k] < -_DEEPEST * rate * h:
                 lowest = _zero(self._rate(k), 0.0, h)
-                if self._gaps(lowest).values[k] < 0.0:
+                if self.look(lowest).values[k] < 0.0:
                     found.append((_zero(self._values(k), 0.0, lowest), k))
         return found
 
-    def _gaps(self, h: float) -> Look:
-        return self.watch.gaps(*self.after(h))
-
     def _rate(self, k: int) -> Callable[[float], float]:
-        return lambda s: self._gaps(s).rates[k]
+        return lambda s: self.look(s).rates[k]
 
     def _values(self, k: int) -> Callable[[float], float]:
         return lambda s: self.look(s).values[k]

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.closed_contacts import ClosedContacts
-from kane_dynamics.dynamics import RowsFunction
+from kane_dynamics.dynamics import RowsFunction, Switched, SwitchedSet
 from kane_dynamics.events.parts import Part
 from kane_dynamics.typing import Floats
 
@@ -20,10 +21,8 @@ class PartRows:
     ----------
     parts : mapping of str to Part
         The present parts.
-    constraints : sequence of Constraint
-        All that they may hold, and others.
-    rows : callable
-        (q, v, t) -> rows of these.
+    switched : Switched
+        Of all constraints that they may hold, and others.
 
     Attributes
     ----------
@@ -32,14 +31,12 @@ class PartRows:
 
     """
 
-    def __init__(
-        self, parts: Mapping[str, Part], constraints: Sequence[Constraint], rows: RowsFunction
-    ) -> None:
-        self.parts, self._rows = parts, rows
-        self._places: dict[int, range] = {}
+    def __init__(self, parts: Mapping[str, Part], switched: Switched) -> None:
+        self.parts, self.switched = parts, switched
+        self._places: dict[int, tuple[int, range]] = {}
         first = 0
-        for one in constraints:
-            self._places[id(one)] = range(first, first + len(one.labels))
+        for k, one in enumerate(switched.constraints):
+            self._places[id(one)] = k, range(first, first + len(one.labels))
             first += len(one.labels)
         self.held = self.numbers(part.held for part in parts.values() if part.held is not None)
         self._last: tuple[Floats, Floats, float, ConstraintRows] | None = None
@@ -48,7 +45,7 @@ class PartRows:
         """Return all rows at a state; those of the last one are kept."""
         last = self._last
         if last is None or not (last[0] is q and last[1] is v and last[2] == t):
-            last = self._last = q, v, t, self._rows(q, v, t)
+            last = self._last = q, v, t, self.switched.rows(q, v, t)
         return last[3]
 
     def of(self, constraints: Iterable[Constraint]) -> RowsFunction:
@@ -58,11 +55,19 @@ class PartRows:
 
     def numbers(self, constraints: Iterable[Constraint]) -> list[int]:
         """Return which of all rows are those of some constraints, in their order."""
-        return [k for one in constraints for k in self._places[id(one)]]
+        return [k for one in constraints for k in self._places[id(one)][1]]
+
+    def code(self, held: Iterable[Constraint]) -> SwitchedSet | None:
+        """Return machine code under some constraints of the parts, None where there is none."""
+        chosen = [self._places[id(one)][0] for one in held]
+        if len({*chosen}) < len(chosen):  # one constraint in two parts: they share its forces
+            return None
+        return self.switched.on(chosen)
 
     def closed(self, parts: Sequence[Part], rows: ConstraintRows) -> ClosedContacts:
         """Return the contacts of some parts, from all rows at a state."""
         contacts = [part.contact for part in parts if part.contact is not None]
         distances = self.numbers(part.distance for part in parts if part.distance is not None)
         slips = self.numbers(one.tangent for one in contacts if one.tangent is not None)
-        return ClosedContacts.of(contacts, rows.take(distances), rows.take(slips))
+        normal = replace(rows.take(distances), labels=tuple(one.labels[0] for one in contacts))
+        return ClosedContacts.of(contacts, normal, rows.take(slips))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kane_dynamics.constraints.base import Constraint
-from kane_dynamics.constraints.closed_contacts import distance_of
+from kane_dynamics.constraints.closed_contacts import GivenLoad
 from kane_dynamics.constraints.constraint_set import ConstraintSet, checked_constraint
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
@@ -18,6 +18,9 @@ HOLDS = 'holds'  # a constraint in both directions
 OPEN = 'open'  # a contact at a distance
 SLIPS = 'slips'  # a contact that pushes, with the friction of its slip
 STICKS = 'sticks'  # a contact that pushes and holds its rows of slip
+
+
+_GIVEN_LOAD = GivenLoad(('given load',))  # one row of zeros for all
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +87,7 @@ def as_part(
         return Part(name, what, None, limit=bound)
     if limit is not None:
         raise InvalidInputError(f"'{name}': a contact has friction, no limit")
-    part = Part(name, None, what, distance_of(what))
+    part = Part(name, None, what, _GIVEN_LOAD if what.normal is None else what.normal)
     ConstraintSet(robot, part.rows_in(STICKS))
     return part
 
@@ -121,12 +124,6 @@ class Mode:
             last = first + sum(len(rows.labels) for rows in part.rows_in(self.states[name]))
             found[name], first = (first, last), last
         return found
-
-    @property
-    def distances(self) -> list[tuple[Part, Constraint]]:
-        """Return the parts with a distance, and it, open or not."""
-        contacts = [(part, part.contact) for part in self.parts.values() if part.contact]
-        return [(part, one.normal) for part, one in contacts if one.normal is not None]
 
     def in_state(self, *states: str) -> list[Part]:
         """Return the parts in one of some states."""

@@ -24,9 +24,9 @@ class Stage(NamedTuple):
 
 def staged(sets: ConstraintSets, mode: Mode, directions: Mapping[str, Floats]) -> Stage:
     """Return a mode, and along which directions its contacts slip, ready to go on in."""
-    flow = sets.flow(mode.held, _slips(mode, directions))
-    distances = sets.distances([distance for _, distance in mode.distances])
-    watch = Watch(sets.robot, mode, flow, directions, distances)
+    rows = sets.rows(mode.parts)
+    flow = sets.flow(rows, mode.held, _slips(mode, directions))
+    watch = Watch(mode, rows, flow, directions)
     return Stage(mode, directions, flow, watch)
 
 

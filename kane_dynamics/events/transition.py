@@ -18,8 +18,10 @@ from kane_dynamics.algorithms.contact_motion import ContactMotion, frictional_mo
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.impact import NEWTON, resolve_impact
 from kane_dynamics.algorithms.projection import onto_rows
+from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.closed_contacts import ClosedContacts
+from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.events.instant import State
 from kane_dynamics.events.part_rows import PartRows
@@ -141,8 +143,9 @@ def _transition(
     """Return what `transition` does; where contacts jam, impulses come before forces."""
     robot, parts, (q, v, t) = setting.dynamics.robot, rows.parts, state
     mass, every = setting.dynamics.mass_matrix(q), rows.at(q, v, t)
+    held = select_rows(every.take(rows.held), cholesky_factor(mass))
     touching = [part for part in parts.values() if _touches(part, rows, every)]
-    v, struck, settled = _after_impact(setting, mass, touching, rows, state, rebound, jams)
+    v, struck, settled = _after_impact(setting, mass, held, touching, rows, state, rebound, jams)
     returning = {guard.part.name for guard in failing if guard.kind == GAP} - {*struck}
     every = rows.at(q, v, t)
     separation = every.matrix @ v - every.velocity
@@ -152,14 +155,15 @@ def _transition(
         if separation[_first(part, rows)] <= (_RETURNS if part.name in returning else AT_REST)
     ]
     force = efforts - setting.dynamics.bias_force(q, v) - joint_friction(robot, v.tolist())
-    words, directions, still = _decided(mass, force, closed, rows, State(q, v, t), failing)
+    held = replace(held, rows=every.take(rows.held))  # b depends on v
+    words, directions, still = _decided(force, held, closed, rows, State(q, v, t), failing)
     states = {
         name: HOLDS if part.contact is None else words.get(name, OPEN)
         for name, part in parts.items()
     }
     mode = Mode(parts, states)
-    held = rows.of([*mode.held, *still])
-    end = onto_rows(robot, held, setting.dynamics.mass_matrix, q, v, t)
+    on = rows.of([*mode.held, *still])
+    end = onto_rows(robot, on, setting.dynamics.mass_matrix, q, v, t)
     change = end.v - state.v
     impulse = mass @ change
     loss = -float(change @ mass @ (state.v + 0.5 * change))
@@ -170,6 +174,7 @@ def _transition(
 def _after_impact(
     setting: Setting,
     mass: Floats,
+    held: RowSelection,
     touching: Sequence[Part],
     rows: PartRows,
     state: State,
@@ -179,9 +184,9 @@ def _after_impact(
     """Return the speeds after contacts struck, those that did, and those that settled."""
     v, every = state.v, rows.at(*state)
     pressed = [part for part in touching if part.contact and part.contact.normal is not None]
-    contacts, held = rows.closed(pressed, every), every.take(rows.held)
+    contacts = rows.closed(pressed, every)
     approach = contacts.normal.velocity - contacts.normal.matrix @ v
-    moved = held.matrix @ v - held.velocity
+    moved = held.rows.matrix @ v - held.rows.velocity
     strikes = max(approach.max(initial=0.0), np.abs(moved).max(initial=0.0)) > AT_REST
     if not (strikes or jams):
         return v, (), ()
@@ -200,8 +205,8 @@ def _after_impact(
 
 
 def _decided(
-    mass: Floats,
     force: Floats,
+    held: RowSelection,
     closed: Sequence[Part],
     rows: PartRows,
     state: State,
@@ -215,7 +220,7 @@ def _decided(
     slip = contacts.tangent.matrix @ v - contacts.tangent.velocity
     speed = np.sqrt(np.bincount(contacts.owner, np.square(slip), len(closed)))
     slip = np.where(speed[contacts.owner] > AT_REST, slip, 0.0)
-    found = frictional_motion(mass, force, every.take(rows.held), contacts, slip)
+    found = frictional_motion(force, held, contacts, slip)
     begins = contacts.tangent.matrix @ found.acceleration - contacts.tangent.acceleration
     ended = {(guard.part.name, guard.kind) for guard in failing}
     words, directions, still = {}, {}, list[Constraint]()

@@ -8,19 +8,18 @@ those that slide, and what is left of the limits of constraints.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
+from operator import ge, itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
-from kane_dynamics.constraints.base import ConstraintRows
-from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.dynamics import Distances
+from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.events.flow import Flow
+from kane_dynamics.events.part_rows import PartRows
 from kane_dynamics.events.parts import OPEN, SLIPS, STICKS, Mode, Part
-from kane_dynamics.model.robot import Robot
 from kane_dynamics.typing import Floats
 
 GAP, PUSH, GRIP, SLIP, LIMIT = 'gap', 'push', 'grip', 'slip', 'limit'
@@ -39,33 +38,29 @@ class Guard:
         'gap', 'push', 'grip', 'slip' or 'limit'.
     part : Part
         Whose it is.
-    first, last : int
-        Where its multipliers begin and end among those of the flow; the normal force is first.
+    rows : sequence of int
+        Which of all rows it looks at: distances, slips, or those with a force, the normal first.
 
     """
 
     kind: str
     part: Part
-    first: int = 0
-    last: int = 0
+    rows: Sequence[int]
 
     def reserve(self, multipliers: list[float]) -> float:
-        """Return how far the forces are from where they end the mode."""
-        contact, first = self.part.contact, self.first
+        """Return how far forces are from a limit, or from what friction holds."""
+        contact, forces = self.part.contact, [multipliers[k] for k in self.rows]
         if contact is None:
-            return self.part.limit - hypot(*multipliers[first : self.last])
-        push = contact.load if contact.normal is None else multipliers[first]
-        if self.kind == PUSH:
-            return push
-        along = multipliers[first + (contact.normal is not None) : self.last]
-        return contact.static_friction * push - hypot(*along)
+            return self.part.limit - hypot(*forces)
+        push = contact.load if contact.normal is None else forces.pop(0)
+        return contact.static_friction * push - hypot(*forces)
 
 
 class Look(NamedTuple):
     """Values of all guards, and the rates of the gaps among them, which come first."""
 
     values: list[float]
-    rates: list[float]
+    rates: tuple[float, ...]
 
 
 class Watch:
@@ -74,40 +69,39 @@ class Watch:
 
     Parameters
     ----------
-    robot : Robot
-        The robot.
     mode : Mode
         The mode.
+    rows : PartRows
+        The rows of its parts.
     flow : Flow
         What moves the robot in it.
     directions : mapping of str to ndarray
         Along which the parts that slip do.
-    distances : callable
-        (q, v, t) -> gaps and rates of `Mode.distances`.
 
     """
 
     def __init__(
-        self,
-        robot: Robot,
-        mode: Mode,
-        flow: Flow,
-        directions: Mapping[str, Floats],
-        distances: Distances,
+        self, mode: Mode, rows: PartRows, flow: Flow, directions: Mapping[str, Floats]
     ) -> None:
-        self._flow, self._directions, self._distances = flow, directions, distances
-        gaps = [Guard(GAP, part) for part in mode.in_state(OPEN)]
-        pressed = [part for part, _ in mode.distances]
-        self._open = [pressed.index(guard.part) for guard in gaps]
-        self._last: tuple[Floats, Floats, Look] | None = None
+        self._flow, self._directions, self._rows = flow, directions, rows
+        gaps = [_guard(GAP, part, rows, [part.distance]) for part in mode.in_state(OPEN)]
+        self._open = _picked([guard.rows[0] for guard in gaps])
         self._slips = [
-            (Guard(SLIP, part), ConstraintSet(robot, [part.contact.tangent]))
+            _guard(SLIP, part, rows, [part.contact.tangent])
             for part in mode.slipping
-            if part.contact is not None and part.contact.tangent is not None
+            if part.contact is not None
         ]
-        self.turning = [rows for _, rows in self._slips if len(rows.labels) > 1]
-        self._forces = _force_guards(mode)
-        self.guards = (*gaps, *(guard for guard, _ in self._slips), *self._forces)
+        self.turning = [guard for guard in self._slips if len(guard.rows) > 1]
+        pushes = [
+            _guard(PUSH, part, rows, [part.distance])
+            for part in mode.in_state(SLIPS, STICKS)
+            if part.contact is not None and part.contact.normal is not None
+        ]
+        self._pushes = _picked([guard.rows[0] for guard in pushes])
+        self._bounds = _bounds(mode, rows)
+        self._forces = bool(pushes or self._bounds)
+        self._last: tuple[Floats, Floats, Look] | None = None
+        self.guards = (*gaps, *self._slips, *pushes, *self._bounds)
         # a slip in two directions is compared with its least size, not with zero
         exact = [self.begins(k) for k in range(len(self.guards))]
         nothing = [-NOTHING[guard.kind] for guard in self.guards]
@@ -115,38 +109,41 @@ class Watch:
 
     def look(self, q: Floats, v: Floats, tau: Floats, t: float) -> Look:
         """Return the value of every guard at a state."""
-        gaps = self.gaps(q, v, t)
-        found = [self._slip(guard, tangent.rows(q, v, t), v) for guard, tangent in self._slips]
-        if self._forces:
-            multipliers = self._flow.multipliers(q, v, tau, t).tolist()
-            found += [guard.reserve(multipliers) for guard in self._forces]
-        return Look(gaps.values + found, gaps.rates)
+        distances, rates, forces = self._flow.look(q, v, tau, t, self._forces).tolist()
+        values = [*self._open(distances)]
+        for guard in self._slips:
+            values.append(self._slip(guard, [rates[k] for k in guard.rows]))
+        values += self._pushes(forces)
+        for guard in self._bounds:
+            values.append(guard.reserve(forces))
+        found = Look(values, self._open(rates))
+        self._last = q, v, found  # the end of a step is the start of the next
+        return found
 
     def failing(self, values: list[float]) -> list[int]:
         """Return the numbers of the guards that are below zero, beyond roundoff."""
+        if all(map(ge, values, self._nothing)):
+            return []
         pairs = zip(values, self._nothing, strict=True)
         return [k for k, (value, nothing) in enumerate(pairs) if not value >= nothing]
 
-    def gaps(self, q: Floats, v: Floats, t: float) -> Look:
-        """Return the gaps of open contacts and their rates: the first guards."""
-        if not self._open:
-            return _NO_GAPS
-        if self._last is None or self._last[0] is not q or self._last[1] is not v:
-            gaps, rates = self._distances(q, v, t).tolist()
-            look = Look([gaps[k] for k in self._open], [rates[k] for k in self._open])
-            self._last = q, v, look  # the end of a step is the start of the next
-        return self._last[2]
+    def gaps(self, q: Floats, v: Floats, tau: Floats, t: float) -> Look:
+        """Return what begins with the gaps of open contacts: forces are of any efforts."""
+        last = self._last
+        if last is None or last[0] is not q or last[1] is not v:
+            return self.look(q, v, tau, t)
+        return last[2]
 
     def begins(self, k: int) -> bool:
         """Return whether guard k is of a slip in two directions: it is no less than nothing."""
         guard = self.guards[k]
-        return guard.kind == SLIP and len(self._directions[guard.part.name]) > 1
+        return guard.kind == SLIP and len(guard.rows) > 1
 
     def times_to_stick(self, q: Floats, v: Floats, t: float, tau: Floats) -> list[float]:
         """Return when slips in two directions would end at their present rates [s]."""
         times = []
-        for tangent in self.turning:
-            rows = tangent.rows(q, v, t)
+        for guard in self.turning:
+            rows = self._rows.at(q, v, t).take(guard.rows)
             slip = rows.matrix @ v - rows.velocity
             speed = float(np.linalg.norm(slip))
             rate = rows.matrix @ self._flow.motion(q, v, tau, t).acceleration - rows.acceleration
@@ -154,27 +151,32 @@ class Watch:
                 times.append(-speed * speed / float(slip @ rate))
         return times
 
-    def _slip(self, guard: Guard, rows: ConstraintRows, v: Floats) -> float:
+    def _slip(self, guard: Guard, slip: list[float]) -> float:
         """Return the slip along its direction, or its size where there are two."""
-        slip = rows.matrix @ v - rows.velocity
         if len(slip) == 1:
             return float(self._directions[guard.part.name][0] * slip[0])
-        return float(np.linalg.norm(slip)) - 2.0 * NOTHING[SLIP]
+        return hypot(*slip) - 2.0 * NOTHING[SLIP]
 
 
-_NO_GAPS = Look([], [])
+def _picked(places: Sequence[int]) -> Callable[[list[float]], tuple[float, ...]]:
+    """Return a function that picks entries; `itemgetter` alone gives one as no tuple."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda values: tuple(values[k] for k in places)
 
 
-def _force_guards(mode: Mode) -> list[Guard]:
-    """Return the guards that are made of multipliers."""
+def _bounds(mode: Mode, rows: PartRows) -> list[Guard]:
+    """Return the guards of limits, and of friction that holds."""
     guards: list[Guard] = []
-    for name, (first, last) in mode.places.items():
-        part, state = mode.parts[name], mode.states[name]
-        contact = part.contact
+    for name, part in mode.parts.items():
+        state, contact = mode.states[name], part.contact
+        held = part.rows_in(state)
         if contact is None:
-            guards += [Guard(LIMIT, part, first, last)] if np.isfinite(part.limit) else []
-        elif state in (SLIPS, STICKS):
-            pressed, held = contact.normal is not None, contact.tangent is not None
-            guards += [Guard(PUSH, part, first, last)] if pressed else []
-            guards += [Guard(GRIP, part, first, last)] if held and state == STICKS else []
+            guards += [_guard(LIMIT, part, rows, held)] if np.isfinite(part.limit) else []
+        elif state == STICKS and contact.tangent is not None:
+            guards.append(_guard(GRIP, part, rows, held))
     return guards
+
+
+def _guard(kind: str, part: Part, rows: PartRows, watched: Iterable[Constraint | None]) -> Guard:
+    return Guard(kind, part, rows.numbers(one for one in watched if one is not None))

@@ -19,10 +19,12 @@ from kane_dynamics.algorithms.external_wrenches import ExternalWrenches, externa
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
 from kane_dynamics.algorithms.impact import LAWS, NEWTON, Impact, resolve_impact
 from kane_dynamics.algorithms.newton_euler import required_effort
+from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.closed_contacts import ClosedContacts
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.dry_friction import Contact
+from kane_dynamics.constraints.row_selection import select_rows
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_choice, as_number, as_vector
 from kane_dynamics.model.robot import Robot
@@ -79,7 +81,8 @@ def least_constraint(
     force = as_vector('tau', tau, robot.nv) + external_force(robot, place, external_wrenches)
     force = force - required_effort(robot, place, speeds, [0.0] * robot.nv)
     slip = _slip(closed, np.array(speeds))
-    return frictional_motion(gauss_mass_matrix(robot, place), force, rows, closed, slip)
+    selection = select_rows(rows, cholesky_factor(gauss_mass_matrix(robot, place)))
+    return frictional_motion(force, selection, closed, slip)
 
 
 def impact(
@@ -146,7 +149,8 @@ def impact(
             raise InvalidInputError(f'restitution: need a number from 0 to 1, got {e:g}')
         closed = replace(closed, restitution=np.full(len(closed), e))
     M = gauss_mass_matrix(robot, place)
-    return resolve_impact(M, np.array(speeds), rows, closed, chosen)
+    selection = select_rows(rows, cholesky_factor(M))
+    return resolve_impact(M, np.array(speeds), selection, closed, chosen)
 
 
 def _slip(contacts: ClosedContacts, v: Floats) -> Floats:

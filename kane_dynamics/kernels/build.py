@@ -26,15 +26,14 @@ from kane_dynamics.kernels.method_graphs import METHOD_GRAPHS
 from kane_dynamics.kernels.recording import EffortLaw, Recorder, record_step
 from kane_dynamics.kernels.selection import RowPlan
 from kane_dynamics.kernels.stepping import stepping_text
+from kane_dynamics.kernels.switched_graphs import SwitchedTracer
 from kane_dynamics.kernels.trace import DERIVATIVE_GRAPHS, GRAPHS, STEP_GRAPHS, Tracer
 from kane_dynamics.model.robot import Robot
-from kane_dynamics.simulation.integrators import INTEGRATORS
+from kane_dynamics.simulation.integrators import INTEGRATORS, Integrator
 
 Progress = Callable[[str, int, int], None]
 STEPS = 'steps'  # the module of all integrators
 Graph = Callable[[Tracer], KernelSpec]
-# Kernels that depend on constraints; all others are the same under any.
-_CONSTRAINED = ('forward_dynamics', 'motion', 'constraint_rows', 'balance_derivatives', STEPS)
 Made = Callable[[], KernelSpec | LoopSpec]
 Steps = Callable[[], tuple[str, CachedKernel]] | None
 
@@ -142,24 +141,19 @@ def build_kernels(
     return Build(built, 'compiled', remark, methods, recipe)
 
 
-def build_under(free: Build, recipe: Recipe) -> Build:
-    """Return the kernels under other constraints; those that know none are taken from `free`."""
-    if as_loops(recipe.robot, recipe.constraints, free.methods):
-        return build_kernels(recipe, False, free.methods, None, _silent)
-    own = (Tracer.constraint_rows,) if recipe.constraints else ()
-    graphs = (Tracer.forward_dynamics, Tracer.motion, *own)
-    key, remark = recipe.key('under')
-    made, source = None, 'cache'
+def build_switched(recipe: Recipe) -> dict[str, CachedKernel]:
+    """Return steps of rk4 and `SwitchedTracer.look` under any set of the constraints."""
+    key, _ = recipe.key('switched')
     if key is not None:
-        made, remark = load_kernels(cache_folder(), key)
-    if made is None:
-        tracer, source = recipe.tracer(), 'compiled'
-        specs: list[Made] = [partial(_straight, graph, tracer) for graph in graphs]
-        made = _compile_all(specs, partial(_steps, tracer, None), _silent)
-        if key is not None:
-            remark += ', ' + store_kernels(cache_folder(), key, made)
-    shared = {name: x for name, x in free.kernels.items() if name not in _CONSTRAINED}
-    return Build({**shared, **made}, source, remark, free.methods, recipe)
+        kernels, _ = load_kernels(cache_folder(), key)
+        if kernels is not None:
+            return dict(kernels)
+    tracer = SwitchedTracer(recipe.robot, recipe.constraints, recipe.payloads)
+    steps = partial(_steps, tracer, None, {'rk4': INTEGRATORS['rk4']})
+    built = _compile_all([partial(_straight, SwitchedTracer.look, tracer)], steps, _silent)
+    if key is not None:
+        store_kernels(cache_folder(), key, built)
+    return built
 
 
 def _silent(what: str, done: int, total: int) -> None:
@@ -213,17 +207,21 @@ def _modules(specs: Sequence[Made], steps: Steps) -> Iterator[tuple[str, str, Ca
         yield STEPS, *steps()
 
 
-def _straight(graph: Graph, tracer: Tracer) -> KernelSpec:
+def _straight(graph: Callable[..., KernelSpec], tracer: Tracer) -> KernelSpec:
     return at_the_door(graph(tracer), tracer.robot)
 
 
-def _steps(tracer: Tracer, effort: EffortLaw | None) -> tuple[str, CachedKernel]:
-    """Return LLVM IR and shape of the module of all integrators."""
+def _steps(
+    tracer: Tracer,
+    effort: EffortLaw | None,
+    integrators: Mapping[str, Integrator] = INTEGRATORS,
+) -> tuple[str, CachedKernel]:
+    """Return LLVM IR and shape of the module of some integrators."""
     programs = {
         step_name(integrator, projection): record_step(
             Recorder(tracer.robot, bool(tracer.holonomic)), integrate, projection, effort
         )
-        for integrator, integrate in INTEGRATORS.items()
+        for integrator, integrate in integrators.items()
         for projection in ((False, True) if tracer.constraints else (False,))
     }
     used = {kernel for program in programs.values() for kernel in program.kernels}

@@ -26,11 +26,9 @@ from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics import (
     AT_START,
-    Distances,
     Dynamics,
-    Forces,
     ReferenceDynamics,
-    RowsFunction,
+    Switched,
 )
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.balance_graphs import (
@@ -38,16 +36,18 @@ from kane_dynamics.kernels.balance_graphs import (
     consistent_velocity,
     constrained_effort,
 )
-from kane_dynamics.kernels.build import STEPS, Build, build_under, step_name
+from kane_dynamics.kernels.build import STEPS, Build, build_switched, step_name
 from kane_dynamics.kernels.compiled_rows import CompiledRows
 from kane_dynamics.kernels.derivatives import Derivatives, of_forward_dynamics, of_inverse_dynamics
 from kane_dynamics.kernels.engine import CompiledEngine
+from kane_dynamics.kernels.generic import too_large
 from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.kernel_set import METHODS, PLAIN, KernelSet
 from kane_dynamics.kernels.method_terms import CompiledTerms
 from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.kernels.recording import EffortLaw
-from kane_dynamics.kernels.selection import RowPlan, row_plan
+from kane_dynamics.kernels.selection import RowPlan
+from kane_dynamics.kernels.switched import SwitchedCode
 from kane_dynamics.kernels.trace import Tracer
 from kane_dynamics.model.arguments import as_times
 from kane_dynamics.model.checks import as_choice, as_mapping, as_number, as_vector, index_of
@@ -95,6 +95,8 @@ class CompiledRobot(Dynamics):
         self._terms = CompiledTerms(self, self._kernels)
         self._engines: dict[tuple[str, bool, int], CompiledEngine] = {}
         self._rows: CompiledRows | None = None
+        # by identity: constraints are compared by nothing else, and are kept alive here
+        self._switched: dict[tuple[int, ...], Switched] = {}
         self._all = np.ones(len(TERMS))
         self._balances: dict[Any, Callable[..., Floats]] = {}
         self._ones, self._start, self._nv = np.ones(self.robot.nv), np.zeros(1), self.robot.nv
@@ -183,40 +185,24 @@ class CompiledRobot(Dynamics):
             return kernel.call(q, v, tau, *clock)
         return kernel.checked(q, v, tau, *clock, out=out)
 
-    def multiplier_function(self) -> Forces:
-        kernel = self._force_kernel()
-        if kernel is None:
-            return self.multipliers
-        call = kernel.call
-        if kernel.timed:
-            return lambda q, v, tau, time: call(q, v, tau, np.array([time]))
-        return lambda q, v, tau, time: call(q, v, tau)
-
     def _force_kernel(self) -> Kernel | None:
         """Return the kernel of multipliers, None where rows share forces or there is none."""
         shared = self._plan.repeated or not self._plan.certain
         return None if shared else self._kernels.find('multipliers')
 
-    def rows_of(self, constraints: Sequence[Constraint]) -> RowsFunction:
+    def switched(self, constraints: Sequence[Constraint]) -> Switched:
         others = ConstraintSet.of(self.robot, constraints)
-        kernel = self._kernels.rows_of(Tracer.constraint_rows, others) if others else None
-        return others.rows if kernel is None else CompiledRows(kernel, others)
+        key = tuple(map(id, others))
+        if key not in self._switched:
+            self._switched[key] = self._made_switched(others)
+        return self._switched[key]
 
-    def under(self, constraints: Sequence[Constraint]) -> Dynamics:
-        others = ConstraintSet.of(self.robot, constraints)
-        plan = row_plan(others)
-        build = build_under(
-            self._build, replace(self._build.recipe, constraints=others, plan=plan)
-        )
-        return CompiledRobot(self._load, others, plan, self.frames, build)
-
-    def distances_of(self, constraints: Sequence[Constraint]) -> Distances:
-        others = ConstraintSet.of(self.robot, constraints)
-        kernel = self._kernels.rows_of(Tracer.distances, others) if others else None
-        if kernel is None:
-            return self._reference.distances_of(others)
-        call = kernel.call
-        return lambda q, v, time: call(q, v, np.array([time]))
+    def _made_switched(self, others: ConstraintSet) -> Switched:
+        if not others or too_large(self.robot):
+            return Switched(others, others.rows)
+        recipe = replace(self._build.recipe, constraints=others, plan=RowPlan())
+        rows = CompiledRows(self._kernels.made(Tracer.constraint_rows, recipe), others)
+        return SwitchedCode(self._load, others, rows, build_switched(recipe))
 
     def _by_method(self, method: str, speeds: GeneralizedSpeeds | None, *state: Any) -> Motion:
         if not self._build.methods:

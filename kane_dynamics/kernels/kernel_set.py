@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
 from kane_dynamics.algorithms.newton_euler import TERMS
-from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.kernels.build import Build, build_one
+from kane_dynamics.kernels.build import Build, Recipe, build_one
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.frame_graphs import FRAME_GRAPHS
 from kane_dynamics.kernels.generic import LargeDynamics, too_large
@@ -20,7 +18,6 @@ from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.llvm.kernel_spec import LARGEST_INPUT, KernelSpec
 from kane_dynamics.kernels.llvm.native import Linker
 from kane_dynamics.kernels.parameters import Parameters
-from kane_dynamics.kernels.selection import RowPlan
 from kane_dynamics.kernels.trace import Tracer
 from kane_dynamics.model.checks import as_names
 from kane_dynamics.model.state import checked_coordinates
@@ -47,7 +44,6 @@ INPUTS = {
     'coriolis_effort': ('q', 'v', 'x'),
     'balance_derivatives': ('q', 'v', 'a', 'lambda', 'time'),
     'constraint_rows': ('q', 'v', 'time'),
-    'distances': ('q', 'v', 'time'),
     'multipliers': ('q', 'v', 'tau', 'time'),
     'gibbs_gradient': ('q', 'v', 'a'),
     'lagrange_terms': ('q', 'v'),
@@ -72,7 +68,6 @@ _ON_DEMAND = {graph.__name__: graph for graph in (*FRAME_GRAPHS, Tracer.multipli
 _NEVER_SOLVED = (
     'balance_derivatives',
     'constraint_rows',
-    'distances',
     'external_force',
     'gibbs_gradient',
     'inertial_effort',
@@ -139,13 +134,8 @@ class KernelSet:
             self._kernels[name] = self._loaded(name, build_one(self._build.recipe, graph))
         return self._kernels.get(name)
 
-    def rows_of(
-        self, graph: Callable[[Tracer], KernelSpec], constraints: ConstraintSet
-    ) -> Kernel | None:
-        """Return a kernel of other rows than the robot's own; None for robots too large."""
-        if too_large(self.reference.robot):
-            return None
-        recipe = replace(self._build.recipe, constraints=constraints, plan=RowPlan())
+    def made(self, graph: Callable[[Tracer], KernelSpec], recipe: Recipe) -> Kernel:
+        """Return the kernel of a graph by another recipe than the robot's own."""
         return self._loaded(graph.__name__, build_one(recipe, graph))
 
     def of_speeds(

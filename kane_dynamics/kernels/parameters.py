@@ -81,12 +81,24 @@ class Parameters(Load):
         self._axes = chosen_frames(robot) if payloads else []
         self.values: Floats = np.empty(GRAVITY + 2 * INERTIA * len(self._bodies))
         self.values[:GRAVITY] = robot.gravity
+        self._copies: list[Floats] = []
         self._write_inertias()
+
+    def copy(self, more: Floats) -> Floats:
+        """Return a vector of the parameters and more; it follows what is set later."""
+        copied = np.concatenate([self.values, more])
+        self._copies.append(copied[: len(self.values)])
+        return copied
+
+    def _copy_again(self) -> None:
+        for copied in self._copies:
+            copied[:] = self.values
 
     def set_gravity(self, vector: ArrayLike) -> None:
         """Set the gravity acceleration; see `Load.set_gravity`."""
         super().set_gravity(vector)
         self.values[:GRAVITY] = self.robot.gravity
+        self._copy_again()
 
     def set_payload(
         self, frame: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike = POINT
@@ -103,3 +115,4 @@ class Parameters(Load):
                 rows[2 * k :], (own, inertia_in(own, self._axes[body])), strict=False
             ):
                 row[0], row[1:4], row[4:] = inertia.mass, inertia.com, inertia.tensor[_UPPER]
+        self._copy_again()

@@ -36,7 +36,7 @@ from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.algorithms.newton_euler import newton_euler, required_effort
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
-from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
+from kane_dynamics.algorithms.sparse_ldl import TreeFactor, factor_tree, symmetric_product
 from kane_dynamics.algorithms.sparse_rows import SparseRows, pull, residuals, sparse_rows
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
@@ -278,9 +278,7 @@ class Tracer:
         """Trace one Newton step of the coordinates onto the holonomic rows."""
         violation = [-x for x in self.violation]
         system = self.system(self.state_rows, holonomic=True)
-        solved = solve_constrained(
-            factor_tree(self.mass), self.at_rest, system, violation, watch=False
-        )
+        solved = self.solve(self.at_rest, system, violation, holonomic=True, watch=False)
         q = integrate_coordinates(self.robot, self.q, solved.x, 1.0)
         inputs, health = [self.q, [self.t]], ca.SX(solved.health)
         return self.spec('place', inputs, [column(q)], [(self.robot.nq,)], health)
@@ -320,10 +318,9 @@ class Tracer:
         """Return the speeds on the rows that are nearest to v in the metric of M, as x."""
         system, b0 = self.system(self.state_rows), list(self.state_rows.velocity)
         gap = [-x for x in residuals(system.rows, self.v, b0)]
-        factor = factor_tree(self.mass)
 
         def nearest(rows: SparseRows) -> Solved:
-            solved = solve_constrained(factor, self.at_rest, rows, gap, watch=False)
+            solved = self.solve(self.at_rest, rows, gap, watch=False)
             v = [a + b for a, b in zip(self.v, solved.x, strict=True)]
             return replace(solved, x=v, health=solved.health_of_speeds(v, b0))
 
@@ -359,13 +356,6 @@ class Tracer:
         shapes = [A.shape, *[(len(rows),)] * 3]
         return self.spec('constraint_rows', inputs, outputs, shapes)
 
-    def distances(self) -> KernelSpec:
-        """Trace Phi and A v - b0 of all rows."""
-        rows = self.state_rows
-        rates = residuals(sparse_rows(rows.matrix), self.v, rows.velocity)
-        both = column([*self.violation, *rates])
-        return self.spec('distances', [self.q, self.v, [self.t]], [both], [(2, len(rows))])
-
     def multipliers(self) -> KernelSpec:
         """Trace lambda of all rows."""
         inputs, solved = self.inputs_of_forward_dynamics(), self._solution
@@ -400,13 +390,25 @@ class Tracer:
         friction = joint_friction(self.robot, self.v)
         force = [u - c - f for u, c, f in zip(self.tau, self._bias, friction, strict=True)]
         rows = self.state_rows
-        return solve_constrained(
-            factor_tree(self.mass),
-            force,
-            self.system(rows),
-            list(rows.acceleration),
-            (self.v, list(rows.velocity)),
-        )
+        speeds = self.v, list(rows.velocity)
+        return self.solve(force, self.system(rows), list(rows.acceleration), speeds)
+
+    def solve(
+        self,
+        force: Sequence[Any],
+        system: SparseRows,
+        right_side: Sequence[Any],
+        speeds: tuple[Sequence[Any], Sequence[Any]] | None = None,
+        *,
+        holonomic: bool = False,
+        watch: bool = True,
+    ) -> Solved:
+        """Return x of M x = Q + A' lambda, A x = c; see `solve_constrained`."""
+        return solve_constrained(self._factor, force, system, right_side, speeds, watch=watch)
+
+    @cached_property
+    def _factor(self) -> TreeFactor:
+        return factor_tree(self.mass)
 
     @cached_property
     def _bias(self) -> Any:

@@ -73,8 +73,9 @@ class EventPlant(Plant):
         if p.joint_stops:
             parts.update(stops(robot))
         engine = kd.compile(robot) if compiled else None
+        later = [one.what for one in self.declared.values()]
         simulation = kd.EventSimulation(
-            robot, parts, self._start, step=p.step_size, dynamics=engine, beside=compiled
+            robot, parts, self._start, step=p.step_size, dynamics=engine, later=later
         )
         for name, one in self.declared.items():
             if one.active:

@@ -38,7 +38,10 @@ def changing_robot() -> tuple[kd.EventSimulation, dict[str, Any]]:
         'shoulder': constraints.lock(robot, _ARM[0]),
         'elbow': constraints.lock(robot, _ARM[2]),
     }
-    return kd.EventSimulation(robot, parts, step=STEP, dynamics=kd.compile(robot)), locks
+    dynamics = kd.compile(robot)
+    later = [*locks.values()]
+    simulation = kd.EventSimulation(robot, parts, step=STEP, dynamics=dynamics, later=later)
+    return simulation, locks
 
 
 def efforts(simulation: kd.EventSimulation, push: Floats) -> Floats:

@@ -25,15 +25,16 @@ def engine():
 
 
 def watched(monkeypatch, engine, before):
-    """Call something before dynamics under other constraints are made; return what was made."""
-    made, plain = [], type(engine).under
+    """Call something before machine code of constraints is made; return of what it was made."""
+    made, plain = [], type(engine).switched
 
-    def under(self, constraints):
+    def switched(self, constraints):
         made.append([label for one in constraints for label in one.labels])
-        before()
+        if constraints:
+            before()
         return plain(self, constraints)
 
-    monkeypatch.setattr(type(engine), 'under', under)
+    monkeypatch.setattr(type(engine), 'switched', switched)
     return made
 
 
@@ -51,12 +52,12 @@ def switch(simulation, times):
 
 
 @pytest.mark.claim(37)
-def test_a_set_is_made_once(monkeypatch, engine):
+def test_what_is_known_at_the_start_is_made_once(monkeypatch, engine):
     made = watched(monkeypatch, engine, lambda: None)
-    simulation, other = start(dynamics=engine), start()
+    simulation, other = start(dynamics=engine, later=[BRAKE]), start(later=[BRAKE])
     switch(simulation, 3)
-    assert made == [['q2/lock']]
     switch(other, 3)
+    assert made == [['q2/lock']]
     # 60 steps of rk4 by two ways: h^5 (2/s)^5 each
     assert_allclose(simulation.q, other.q, rtol=0, atol=1e-10)
     assert_allclose(simulation.v, other.v, rtol=0, atol=1e-10)
@@ -65,38 +66,60 @@ def test_a_set_is_made_once(monkeypatch, engine):
 
 
 @pytest.mark.claim(37)
-def test_a_set_that_is_made_beside(monkeypatch, engine):
+def test_what_is_new_is_made_beside(monkeypatch, engine):
     gate = threading.Event()
     made = watched(monkeypatch, engine, lambda: gate.wait(LONGEST))
-    simulation = start(dynamics=engine, beside=True)
+    simulation = start(dynamics=engine)
     simulation.add('brake', BRAKE)
-    simulation.step(TAU, 5)  # on the generic path, while the set is at work
-    assert (simulation.independent_speeds, made) == (('q1',), [['q2/lock']])
+    simulation.step(TAU, 5)  # on the generic path, while the code is at work
+    assert (simulation.independent_speeds, made) == (('q1',), [[], ['q2/lock']])
     gate.set()
     end, steps = time.monotonic() + LONGEST, 5
     while simulation.independent_speeds == ('q1',) and time.monotonic() < end:
         time.sleep(0.01)
         simulation.step(TAU)
         steps += 1
-    assert simulation.independent_speeds == ('q1', 'q2')  # of the engine
+    assert simulation.independent_speeds == ('q1', 'q2')  # of the machine code
     simulation.step(TAU, 5)
-    assert made == [['q2/lock']]
+    assert made == [[], ['q2/lock']]
     other = start()
     other.add('brake', BRAKE)
     other.step(TAU, steps + 5)
     assert_allclose(simulation.q, other.q, rtol=0, atol=1e-8)
     assert_allclose(simulation.v, other.v, rtol=0, atol=1e-8)
+    simulation.remove('brake')
+    simulation.add('brake', BRAKE)  # known by now
+    simulation.add('other', c.lock(ARM, 'q1'))
+    assert made == [[], ['q2/lock'], ['q2/lock', 'q1/lock']]
 
 
-def test_a_set_that_cannot_be_made_stays_on_the_generic_path(monkeypatch, engine):
+def test_what_is_new_may_be_waited_for(monkeypatch, engine):
+    made = watched(monkeypatch, engine, lambda: None)
+    simulation = start(dynamics=engine, beside=False)
+    simulation.add('brake', BRAKE)
+    assert simulation.independent_speeds == ('q1', 'q2')
+    assert made == [[], ['q2/lock']]
+
+
+def test_one_constraint_in_two_parts_shares_its_force(engine):
+    parts = {'brake': BRAKE, 'other': BRAKE}
+    simulation, other = start(dynamics=engine, parts=parts), start(parts=parts)
+    for one in (simulation, other):
+        one.step(TAU, 3)
+    assert_allclose(simulation.motion.multipliers, other.motion.multipliers, atol=1e-10)
+    assert_allclose(*simulation.motion.multipliers, rtol=1e-12)
+    assert_allclose(simulation.q, other.q, rtol=0, atol=1e-12)
+
+
+def test_what_cannot_be_made_stays_on_the_generic_path(monkeypatch, engine):
     def refuse():
         raise ConstraintError('no machine code')
 
     made = watched(monkeypatch, engine, refuse)
-    simulation, other = start(dynamics=engine), start()
+    simulation, other = start(dynamics=engine, beside=False), start()
     switch(simulation, 2)
     switch(other, 2)
-    assert made == [['q2/lock']]  # it is not tried again
+    assert made == [[], ['q2/lock']]  # it is not tried again
     assert simulation.remarks == ("['q2/lock'] stay on the generic path: no machine code",)
     assert other.remarks == ()
     assert_allclose(simulation.q, other.q, rtol=0, atol=1e-12)

@@ -34,6 +34,8 @@ class KernelSpec:
         Shape of each output array but the health. The Python entry returns the first.
     parameters : int
         Length of the vector of numbers that stay the same from call to call until they are set.
+    clock : bool
+        Whether the Python entry takes the last input, the time, as a float.
 
     """
 
@@ -42,6 +44,7 @@ class KernelSpec:
     input_sizes: tuple[int, ...]
     output_shapes: tuple[tuple[int, ...], ...]
     parameters: int = 0
+    clock: bool = False
 
     @property
     def operations(self) -> int:

@@ -55,9 +55,15 @@ def module_text(spec: KernelSpec | LoopSpec, lanes: int, header: int) -> str:
             *sorted(set().union(*(declarations for _, declarations in parts))),
             *[text for text, _ in parts],
             _batch(spec, lanes),
-            entry_text(Signature(spec.name, spec.input_sizes, spec.output_shapes), header),
+            entry_text(_signature(spec), header),
         ]
     )
+
+
+def _signature(spec: KernelSpec | LoopSpec) -> Signature:
+    if isinstance(spec, KernelSpec) and spec.clock:
+        return Signature(spec.name, spec.input_sizes[:-1], spec.output_shapes, numbers=1)
+    return Signature(spec.name, spec.input_sizes, spec.output_shapes)
 
 
 def kernel_text(spec: KernelSpec, lanes: int) -> tuple[str, set[str]]:
