@@ -26,6 +26,7 @@ SCRIPTS = {
         'energy 12.213885 J',
         'q4 = 1.403348 rad',
     ),
+    'base_that_accelerates': ('3.94e-02 rad', '(120x less)'),
 }
 
 
