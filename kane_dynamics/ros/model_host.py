@@ -244,14 +244,15 @@ class ModelHost:
         self._compiling = None
 
     def _look_on(self) -> None:
-        if self._timer is None:
+        if self._timer is None:  # one for all models: rclpy keeps some bytes of each that was
             wall = Clock(clock_type=ClockType.STEADY_TIME)
             self._timer = self._node.create_timer(LOOK_PERIOD, self._look, clock=wall)
+        elif self._timer.is_canceled():
+            self._timer.reset()
 
     def _look_no_more(self) -> None:
         if self._timer is not None:
-            self._node.destroy_timer(self._timer)
-        self._timer = None
+            self._timer.cancel()
 
     # diagnostics
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import gc
 import signal
 import threading
@@ -23,6 +25,7 @@ SPIN_TIMEOUT = 0.1
 """Longest wait [s] before a signal, or the end of the launcher, is looked at."""
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Ctrl-C, a polite kill, a closed terminal."""
+_M_ARENA_MAX = -8  # of glibc's malloc.h
 
 
 def run(factory: Callable[[], Any], args: Sequence[str] | None = None) -> int:
@@ -48,6 +51,7 @@ def run(factory: Callable[[], Any], args: Sequence[str] | None = None) -> int:
         0 after a signal, 1 if the node cannot start (the reason is logged).
 
     """
+    use_one_heap()
     logger = get_logger('kane_dynamics')
     stopped = threading.Event()
 
@@ -75,6 +79,17 @@ def run(factory: Callable[[], Any], args: Sequence[str] | None = None) -> int:
     rclpy.try_shutdown()
     _handle(signal.SIG_IGN)  # a launch file repeats the Ctrl-C that the terminal sent
     return 0
+
+
+def use_one_heap() -> None:
+    """
+    Let threads that begin from now on use the heaps that there are, with glibc.
+
+    Each new model is built in a thread of its own. With new heaps for new threads, glibc's way,
+    what a node keeps of its models holds pages in all of them, and memory grows for hours.
+    """
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # another C library
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 def _handle(handler: Any) -> None:
