@@ -21,8 +21,9 @@ from kane_dynamics.bases.parts import (
 )
 from kane_dynamics.bases.places import ALIGNED, wheel_place
 from kane_dynamics.bases.wheeled_base import WheeledBase
+from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.knife_edge import knife_edge
-from kane_dynamics.constraints.wheels import NoSideSlip, differential_drive
+from kane_dynamics.constraints.wheels import DifferentialDrive, NoSideSlip, differential_drive
 from kane_dynamics.exceptions import ConstraintError, ModelWarning
 from kane_dynamics.model.checks import as_mapping, as_vector, index_of
 from kane_dynamics.model.robot import Robot
@@ -82,7 +83,11 @@ def differential(
         return assembled('differential', robot, parts, passive)
     axle = _axle(robot, left, right, radius)
     parts = [fixed_wheel(robot, joint, radius, along=True) for joint in joints]
-    return assembled('differential', robot, parts, passive, common=(axle,))
+    wheels = [part.rows for part in parts]
+    rows: tuple[Constraint, ...] = (axle, *wheels)
+    if len(wheels) == 2:
+        rows = (DifferentialDrive(robot, axle, *wheels),)
+    return assembled('differential', robot, parts, passive, rows)
 
 
 def _axle(robot: Robot, left: Sequence[str], right: Sequence[str], radius: Radius) -> NoSideSlip:

@@ -61,13 +61,12 @@ def steered_wheel(
 
 
 def _along(rows: RollingWheel) -> RollingWheel:
-    """Return the rows of a wheel without the lateral one."""
-    kept = [k for k, name in enumerate(rows.directions) if name != 'lateral']
-    return replace(
-        rows,
-        labels=tuple(rows.labels[k] for k in kept),
-        directions=tuple(rows.directions[k] for k in kept),
-    )
+    """Return the rows of a wheel without the lateral one, as `differential_drive` names them."""
+    names = {'longitudinal': 'rolling', 'vertical': 'vertical'}
+    wheel = rows.labels[0].rpartition('/')[0]
+    kept = tuple(name for name in rows.directions if name in names)
+    labels = tuple(f'{wheel}/{names[name]}' for name in kept)
+    return replace(rows, labels=labels, directions=kept)
 
 
 @dataclass(frozen=True)
@@ -100,14 +99,14 @@ class Passive:
 def assembled(
     kind: str,
     robot: Robot,
-    parts: Iterable[Part],
+    parts: Sequence[Part],
     passive: Passive,
-    common: tuple[Constraint, ...] = (),
+    rows: tuple[Constraint, ...] | None = None,
     assumed: tuple[Constraint, ...] = (),
     track_factor: float = 1.0,
 ) -> WheeledBase:
     """
-    Return the base of its parts; `common` are rows of several wheels together.
+    Return the base of its parts; `rows` of all of them together, where given.
 
     Raises
     ------
@@ -122,14 +121,15 @@ def assembled(
         Where the driven wheels leave a motion of the base free.
 
     """
-    every = [*parts, *passive.parts(robot)]
-    wheels = tuple(part.wheel for part in every)
+    followers = passive.parts(robot)
+    wheels = tuple(part.wheel for part in (*parts, *followers))
     check_tasks(wheels)
     if isinstance(passive.radius, Mapping):
         for joint in as_mapping('radius [m]', passive.radius):
             index_of('wheel', joint, [wheel.joint for wheel in wheels])
-    rows = (*common, *(part.rows for part in every))
-    base = WheeledBase(kind, robot, wheels, rows, passive.points(), assumed, track_factor)
+    own = tuple(part.rows for part in parts) if rows is None else rows
+    rolling = (*own, *(part.rows for part in followers))
+    base = WheeledBase(kind, robot, wheels, rolling, passive.points(), assumed, track_factor)
     free = base.undriven()
     if free:
         warnings.warn(

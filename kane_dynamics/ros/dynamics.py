@@ -5,8 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 import kane_dynamics as kd
+from kane_dynamics.bases.motion_rows import SMALL
 from kane_dynamics.ros.robot_source import BASE_NAMES, RobotModel
+from kane_dynamics.typing import Floats
 
 Progress = Callable[[str, int, int], None]
 
@@ -70,6 +74,9 @@ def known_speeds(model: RobotModel, named: tuple[str, ...]) -> tuple[str, ...] |
     """
     Return the speeds that are given, where the others follow from the constraints.
 
+    None where there are no constraints, or the base has more motors than freedoms: then all speeds
+    are given, see `rolling_motion`.
+
     Parameters
     ----------
     model : RobotModel
@@ -78,11 +85,43 @@ def known_speeds(model: RobotModel, named: tuple[str, ...]) -> tuple[str, ...] |
         What a reference names; joints that it does not name are known as measured.
 
     """
-    if not model.constraints:
+    if not model.constraints or model.overdetermined:
         return None
     return tuple(
         name for name in model.robot.velocity_names if name not in BASE_NAMES or name in named
     )
+
+
+def rolling_motion(dynamics: Dynamics, q: Floats, v: Floats, a: Floats) -> tuple[Floats, Floats]:
+    """
+    Return speeds and accelerations of a base that has more motors than freedoms.
+
+    Those of its motors may contradict each other. The base, and what follows without a motor,
+    moves as fits them best, by least squares of slip; then everything moves the least from that
+    onto the rows, in the metric of M.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Of a model with a base on wheels.
+    q, v, a : ndarray, shapes (nq,), (nv,), (nv,)
+        Coordinates, speeds and accelerations. Those of the base count where its motors leave them
+        open.
+
+    """
+    model, engine = dynamics.model, dynamics.engine
+    passive = model.base.passive if model.base is not None else ()
+    free = model.v_index((*BASE_NAMES, *passive))
+
+    def fitted(A: Floats, b: Floats, x: Floats) -> Floats:
+        whole = x.copy()
+        whole[free] += np.linalg.lstsq(A[:, free], b - A @ x, rcond=SMALL)[0]
+        return whole
+
+    rows = engine.constraint_rows(q, v)
+    v = engine.consistent_velocity(q, fitted(rows.matrix, rows.velocity, v))
+    rows = engine.constraint_rows(q, v)
+    return v, engine.consistent_acceleration(q, v, fitted(rows.matrix, rows.acceleration, a))
 
 
 def _refuse(what: str, done: int, total: int) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 import kane_dynamics as kd
 from kane_dynamics.algorithms.consistent import fitted
 from kane_dynamics.algorithms.newton_euler import TERMS
-from kane_dynamics.ros.dynamics import Dynamics, known_speeds
+from kane_dynamics.ros.dynamics import Dynamics, known_speeds, rolling_motion
 from kane_dynamics.ros.reference import Motors, Reference
 from kane_dynamics.typing import Floats
 
@@ -199,6 +199,8 @@ class EffortLaw:
         named = tuple([motors[i] for i in reference.motor])
         if named not in self._known:
             self._known = {named: known_speeds(self._model, named)}
+        if self._model.overdetermined:
+            v, a = rolling_motion(self._dynamics, q, v, a)
         return q, self._dynamics.engine.constrained_inverse_dynamics(
             q, v, a, self._actuated, None, self._known[named], terms=terms
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from kane_dynamics.resources import resolve
 from kane_dynamics.ros._optional import try_import
 from kane_dynamics.ros.messages.planar_frame import PlanarFrame
 from kane_dynamics.ros.parameters.robot import EFFORT, RobotParameters
+from kane_dynamics.ros.wheels import named_motors, wheeled_base
 from kane_dynamics.typing import Indices
 
 BASE_NAMES = ('base_x', 'base_y', 'base_yaw')
@@ -44,6 +46,8 @@ class RobotModel:
         What is unusual about the description.
     drives : tuple of str
         Speeds of a base that others command the velocity of, in the order of v.
+    base : WheeledBase or None
+        The base on wheels.
 
     """
 
@@ -55,6 +59,7 @@ class RobotModel:
     text: str
     remarks: tuple[str, ...]
     drives: tuple[str, ...] = ()
+    base: kd.bases.WheeledBase | None = None
 
     @property
     def actuated(self) -> tuple[str, ...]:
@@ -66,6 +71,14 @@ class RobotModel:
     def mobile(self) -> bool:
         """Return whether the robot needs odometry."""
         return bool(self.robot.base == 'planar')
+
+    @cached_property
+    def overdetermined(self) -> bool:
+        """Return whether the base has more driven and steered joints than it has freedoms."""
+        base = self.base
+        if base is None:
+            return False
+        return len(base.driven) + len(base.steering) > base.mobility() + base.steerability()
 
     def q_index(self, names: tuple[str, ...]) -> Indices:
         """Return the places of the names in q."""
@@ -138,7 +151,8 @@ def build_model(
     text : str
         URDF.
     motors : tuple of str
-        Speeds that carry a motor; empty means all, but not those of a diff_drive base itself.
+        Speeds that carry a motor; empty means all, but not casters and what else only follows, nor
+        those of a base on wheels itself.
 
     Raises
     ------
@@ -154,9 +168,10 @@ def build_model(
         robot = kd.load_urdf(
             text, base=base, locked_joints=parameters.locked_joints, gravity=parameters.gravity
         )
-        if _drives(parameters) and (gain := getattr(parameters, 'drive_gain', 0.0)):
+        if _takes_velocity(parameters) and (gain := getattr(parameters, 'drive_gain', 0.0)):
             robot = _driven(robot, gain)
-        constraints = _base_constraints(parameters, robot)
+        base_on_wheels = wheeled_base(parameters, robot)
+        constraints = _base_constraints(parameters, robot, base_on_wheels)
         for remark in kd.taken_rows(robot, robot.neutral(), constraints).remarks:
             warnings.warn(remark, kd.exceptions.ModelWarning, stacklevel=2)
     joints = tuple(name for name in robot.joint_names if name != 'base')
@@ -167,12 +182,13 @@ def build_model(
                 'carry; add it to locked_joints'
             )
     own = joints if parameters.base_type != 'planar' else (*BASE_NAMES, *joints)
-    drives = _drives(parameters)
+    drives = _drives(parameters, base_on_wheels)
     own = tuple(name for name in own if name not in drives)
     for name in (*motors, *getattr(parameters, 'command_joints', ())):
         if name not in own:
             raise NameNotFoundError('joint with a motor', name, own)
-    chosen = tuple(name for name in own if not motors or name in motors)
+    follows = () if base_on_wheels is None else base_on_wheels.passive
+    chosen = tuple(n for n in own if (n in motors if motors else n not in follows))
     frame, remarks = _child_frame(parameters, robot)
     return RobotModel(
         robot,
@@ -183,18 +199,24 @@ def build_model(
         text,
         (*(str(w.message) for w in caught), *remarks),
         drives,
+        base_on_wheels,
     )
 
 
-def _drives(parameters: RobotParameters) -> tuple[str, ...]:
+def _takes_velocity(parameters: RobotParameters) -> bool:
+    """Return whether the drives of the base are commanded by velocity."""
+    return bool(getattr(parameters, 'base_drive', EFFORT) != EFFORT)
+
+
+def _drives(parameters: RobotParameters, base: kd.bases.WheeledBase | None) -> tuple[str, ...]:
     """Return the speeds of the base that are commanded by velocity, if the base is."""
-    if getattr(parameters, 'base_drive', EFFORT) == EFFORT:
+    if not _takes_velocity(parameters):
         return ()
     if parameters.base_type == 'none':
         raise InvalidInputError("base.drive 'velocity' needs a base_type other than none")
     if parameters.base_type == 'planar':
         return BASE_NAMES
-    return (*parameters.left_wheel_names, *parameters.right_wheel_names)
+    return named_motors(parameters) if base is None else (*base.driven, *base.steering)
 
 
 def _driven(robot: Any, gain: float) -> Any:
@@ -204,28 +226,18 @@ def _driven(robot: Any, gain: float) -> Any:
     return replace(robot, bodies=(damped, *others))
 
 
-def _base_constraints(parameters: RobotParameters, robot: Any) -> tuple[Any, ...]:
+def _base_constraints(
+    parameters: RobotParameters, robot: Any, base: kd.bases.WheeledBase | None
+) -> tuple[Any, ...]:
     """Return the constraints that base_type and base.constraint ask for."""
     kind = parameters.constraint
-    if kind == 'auto':
-        kind = 'rolling' if parameters.base_type == 'diff_drive' else 'none'
-    if kind == 'none':
+    if base is not None:
+        return base.constraints
+    if kind in ('none', 'auto'):
         return ()
     if parameters.base_type == 'none':
         raise ConstraintError(f"base.constraint '{kind}' needs a base_type other than none")
-    if kind == 'no_sideslip':
-        return (kd.constraints.no_side_slip(robot, axle_offset=parameters.axle_offset),)
-    left, right = parameters.left_wheel_names, parameters.right_wheel_names
-    if len(left) != 1 or len(right) != 1:
-        raise ConstraintError(
-            'rolling needs one name each in base.left_wheel_names and base.right_wheel_names, '
-            f'got {list(left)} and {list(right)}'
-        )
-    return (
-        kd.constraints.differential_drive(
-            robot, left[0], right[0], radius=parameters.wheel_radius or None
-        ),
-    )
+    return (kd.constraints.no_side_slip(robot, axle_offset=parameters.axle_offset),)
 
 
 def _child_frame(parameters: RobotParameters, robot: Any) -> tuple[PlanarFrame, tuple[str, ...]]:

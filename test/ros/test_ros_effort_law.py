@@ -252,7 +252,7 @@ def test_unknown_names_are_errors():
 @pytest.mark.parametrize(
     ('changes', 'words'),
     [
-        ({'left_wheel_names': ()}, 'one name each'),
+        ({'left_wheel_names': ()}, 'needs names of joints in base.left_wheel_names'),
         ({'base_type': 'none'}, 'needs a base_type'),
         ({'base_frame_id': 'arm_2_link'}, 'moves relative to the root'),
         ({'urdf_file': '/nowhere.urdf'}, 'not a file'),

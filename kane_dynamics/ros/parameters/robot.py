@@ -9,6 +9,7 @@ from kane_dynamics.ros.parameters.spec import fixed, param
 
 SECONDS = (0.001, 3600.0)
 EFFORT, VELOCITY = 'effort', 'velocity'  # what drives take
+WHEELED = ('skid_steer', 'mecanum', 'omni', 'ackermann', 'swerve')
 
 
 @dataclass(frozen=True)
@@ -32,19 +33,63 @@ class RobotParameters:
     )
     base_type: str = fixed(
         'none',
-        'Mobile base: none (fixed), diff_drive (two driven wheels), planar (holonomic, forces '
-        'on base_x, base_y, base_yaw).',
-        choices=('none', 'diff_drive', 'planar'),
+        'Mobile base: none (fixed), diff_drive (driven wheels on one axle), skid_steer, mecanum, '
+        'omni, ackermann, swerve (on the joints in base.*), planar (forces on base_x, base_y, '
+        'base_yaw). kane-dynamics check lists those that fit a URDF.',
+        choices=('none', 'diff_drive', 'planar', *WHEELED),
     )
     left_wheel_names: tuple[str, ...] = fixed(
-        ('',), 'Left wheel joint of a diff_drive base.', name='base.left_wheel_names'
+        ('',),
+        'Left wheel joints of a diff_drive or skid_steer base.',
+        name='base.left_wheel_names',
     )
     right_wheel_names: tuple[str, ...] = fixed(
-        ('',), 'Right wheel joint of a diff_drive base.', name='base.right_wheel_names'
+        ('',),
+        'Right wheel joints of a diff_drive or skid_steer base.',
+        name='base.right_wheel_names',
+    )
+    wheel_names: tuple[str, ...] = fixed(
+        ('',),
+        'Wheel joints of a mecanum or omni base; those of an ackermann base that nothing steers.',
+        name='base.wheel_names',
+    )
+    roller_angles: tuple[float, ...] = fixed(
+        (0.0,),
+        'Of mecanum wheels, in the order of base.wheel_names: from forward to the axis of the '
+        'roller on the ground, counterclockwise seen from above.',
+        unit='rad',
+        name='base.roller_angles',
+    )
+    steering_names: tuple[str, ...] = fixed(
+        ('',), 'Steering joints of an ackermann or swerve base.', name='base.steering_names'
+    )
+    steered_wheel_names: tuple[str, ...] = fixed(
+        ('',),
+        'Wheel joints that base.steering_names turn, in the same order.',
+        name='base.steered_wheel_names',
+    )
+    driven_wheel_names: tuple[str, ...] = fixed(
+        ('',),
+        "Wheel joints of an ackermann base with a motor; [''] means base.wheel_names.",
+        name='base.driven_wheel_names',
+    )
+    caster_swivel_names: tuple[str, ...] = fixed(
+        ('',), 'Swivel joints of casters, which no motor turns.', name='base.caster_swivel_names'
+    )
+    caster_wheel_names: tuple[str, ...] = fixed(
+        ('',),
+        'Wheel joints of casters, in the order of base.caster_swivel_names.',
+        name='base.caster_wheel_names',
+    )
+    wheel_separation_multiplier: float = fixed(
+        1.0,
+        'By which the track of a skid_steer base seems wider where it turns, in its kinematics.',
+        bounds=(0.01, 100.0),
+        name='base.wheel_separation_multiplier',
     )
     wheel_radius: float = fixed(
         0.0,
-        'Wheel radius; 0: from the collision shape in the URDF.',
+        'Wheel radius; 0: from the collision shape in the URDF, as of casters always.',
         unit='m',
         bounds=(0.0, 100.0),
         name='base.wheel_radius',
@@ -59,8 +104,8 @@ class RobotParameters:
     )
     constraint: str = fixed(
         'auto',
-        'Constraint of the base: rolling (both wheels roll, no side slip), no_sideslip, none; '
-        'auto: rolling for diff_drive, none for planar.',
+        'Constraint of the base: rolling (wheels roll), no_sideslip, none; auto: rolling for '
+        'bases on wheels, none for planar.',
         choices=('auto', 'rolling', 'no_sideslip', 'none'),
         name='base.constraint',
     )

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every kind of base from the parameters of nodes; none of this needs ROS."""
+
+import numpy as np
+import pytest
+from ros_models import parameters
+from support.base_urdf import BASES
+
+import kane_dynamics as kd
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError, KaneDynamicsError
+from kane_dynamics.ros.dynamics import Dynamics, known_speeds, rolling_motion
+from kane_dynamics.ros.parameters.nodes import SimulatorParameters
+from kane_dynamics.ros.parameters.spec import plain
+from kane_dynamics.ros.robot_source import build_model
+
+
+def chosen(kind, **changes):
+    """Return the text and the parameters of a base."""
+    text, settings, _, _ = BASES[kind]
+    own = {name.removeprefix('base.'): plain(value) for name, value in settings.items()}
+    return parameters(SimulatorParameters, **{'base_type': kind, **own, **changes}), text
+
+
+@pytest.mark.parametrize('base_type', BASES)
+def test_model_of_each_kind(base_type):
+    model = build_model(*chosen(base_type))
+    _, _, motors, (kind, mobility, steerability) = BASES[base_type]
+    assert (model.base.kind, model.base.mobility(), model.base.steerability()) == (
+        kind,
+        mobility,
+        steerability,
+    )
+    assert set(model.motors) == {*motors, 'lift_joint'}
+    assert model.constraints == model.base.constraints
+    assert model.mobile
+    # it stands, and what moves it keeps its wheels rolling
+    robot = model.robot
+    rest = np.zeros(robot.nv)
+    found = kd.constrained_inverse_dynamics(
+        robot, robot.neutral(), rest, rest, model.constraints, model.motors
+    )
+    np.testing.assert_allclose(found.effort[robot.velocity_index('lift_joint')], 2.0 * 9.81)
+    assert (
+        kd.forward_dynamics(robot, robot.neutral(), rest, found.effort, model.constraints).residual
+        < 1e-12
+    )
+
+
+def test_names_of_rows_of_a_differential_drive_are_kept():
+    text, _, _, _ = BASES['diff_drive']
+    p, _ = chosen('diff_drive', caster_swivel_names=(), caster_wheel_names=())
+    model = build_model(p, text)
+    (drive,) = model.constraints
+    assert drive.labels == ('base/no_side_slip', 'l_wheel/rolling', 'r_wheel/rolling')
+    same = kd.constraints.differential_drive(model.robot, 'l_wheel', 'r_wheel')
+    v = np.random.default_rng(0).uniform(-1, 1, model.robot.nv)
+    rows = [
+        kd.dynamics(model.robot, (one,)).constraint_rows(model.robot.neutral(), v)
+        for one in (drive, same)
+    ]
+    np.testing.assert_array_equal(rows[0].matrix, rows[1].matrix)
+    np.testing.assert_array_equal(rows[0].acceleration, rows[1].acceleration)
+
+
+def test_radius_and_multiplier():
+    model = build_model(*chosen('skid_steer', wheel_radius=0.2))
+    assert {wheel.radius for wheel in model.base.wheels} == {0.2}
+    assert model.base.track_factor == 1.5
+    casters = build_model(*chosen('diff_drive', wheel_radius=0.2)).base.wheels
+    assert [wheel.radius for wheel in casters] == [0.2, 0.2, 0.1]
+
+
+@pytest.mark.parametrize('constraint', ['none', 'no_sideslip'])
+def test_wheels_that_do_not_roll(constraint):
+    model = build_model(*chosen('mecanum', constraint=constraint))
+    assert model.base is None
+    assert len(model.constraints) == (constraint == 'no_sideslip')
+
+
+@pytest.mark.parametrize(
+    ('base_type', 'changes', 'error', 'message'),
+    [
+        (
+            'mecanum',
+            {'roller_angles': (0.7,)},
+            InvalidInputError,
+            r'base_type mecanum: roller_angles \[rad\]: need shape \(4,\)',
+        ),
+        (
+            'swerve',
+            {'steering_names': ('fl_steer',)},
+            InvalidInputError,
+            'base.steering_names and base.steered_wheel_names need as many names',
+        ),
+        (
+            'swerve',
+            {'wheel_names': ('fl_wheel',)},
+            InvalidInputError,
+            'base.wheel_names has no meaning for base_type swerve, which takes base.steering_nam',
+        ),
+        (
+            'omni',
+            {'wheel_names': ('a_weel',)},
+            KaneDynamicsError,
+            r"base_type omni: no joint named 'a_weel'; there are \['a_wheel', ",
+        ),
+        ('omni', {'wheel_names': ()}, InvalidInputError, 'needs names of joints in base.wheel_na'),
+        (
+            'skid_steer',
+            {'left_wheel_names': ('fl_wheel',)},
+            ConstraintError,
+            'base_type skid_steer: left: need 2 or more',
+        ),
+        (
+            'omni',
+            {'base_type': 'none', 'constraint': 'rolling'},
+            ConstraintError,
+            'needs a base_t',
+        ),
+    ],
+)
+def test_wrong_parameters(base_type, changes, error, message):
+    with pytest.raises(error, match=message):
+        build_model(*chosen(base_type, **changes))
+
+
+def steady(base_type, speed=0.4):
+    """Return a model whose base drives ahead, its q and v."""
+    model = build_model(*chosen(base_type))
+    robot, q = model.robot, model.robot.neutral()
+    q[:3] = 0.2, -0.1, 0.7
+    v = np.zeros(robot.nv)
+    v[:2] = speed * np.cos(q[2]), speed * np.sin(q[2])
+    for name, rate in model.base.wheel_rates((speed, 0, 0)).by_joint.items():
+        v[robot.velocity_index(name)] = rate
+    return model, q, v
+
+
+OVERDETERMINED = ('skid_steer', 'mecanum', 'ackermann', 'swerve')
+
+
+@pytest.mark.parametrize('base_type', BASES)
+def test_motors_that_contradict_each_other(base_type):
+    model, q, v = steady(base_type)
+    dynamics = Dynamics(model)
+    engine = dynamics.engine
+    assert model.overdetermined == (base_type in OVERDETERMINED)
+    assert (known_speeds(model, ()) is None) == (base_type in OVERDETERMINED)
+    if not model.overdetermined:
+        return
+    robot, one = model.robot, model.robot.velocity_index(model.base.driven[0])
+    a = np.zeros(robot.nv)
+    for joint in model.base.driven:
+        a[robot.velocity_index(joint)] = 2.0
+    wanted_v, wanted_a = rolling_motion(dynamics, q, np.r_[np.zeros(3), v[3:]], a)
+    motors = model.v_index(model.motors)
+    # a motion that all agree on stays
+    np.testing.assert_allclose(wanted_v[[0, 1, 2, *motors]], v[[0, 1, 2, *motors]], atol=1e-12)
+    np.testing.assert_allclose(wanted_a[motors], a[motors], atol=1e-12)
+    ahead = wanted_a[0] * np.cos(q[2]) + wanted_a[1] * np.sin(q[2])
+    np.testing.assert_allclose(ahead, 0.2, atol=1e-12)
+    v[one] += 0.1
+    a[one] += 0.1
+    wanted_v, wanted_a = rolling_motion(dynamics, q, v, a)
+    rows = engine.constraint_rows(q, wanted_v)
+    np.testing.assert_allclose(rows.matrix @ wanted_v, 0.0, atol=1e-12)
+    np.testing.assert_allclose(rows.matrix @ wanted_a, rows.acceleration, atol=1e-12)
+    found = engine.constrained_inverse_dynamics(q, wanted_v, wanted_a, model.motors)
+    assert found.residual < 1e-9
