@@ -87,7 +87,9 @@ def main(arguments: list[str] | None = None) -> None:
     events = [(0.0, 'accelerates'), (DURATION / 2, 'brakes')]
     chosen.output.mkdir(parents=True, exist_ok=True)
     path = chosen.output / 'base_that_accelerates.png'
-    print(f'wrote {write_curves(path, "The arm of a base that accelerates", time, panels, events)}')
+    print(
+        f'wrote {write_curves(path, "The arm of a base that accelerates", time, panels, events)}'
+    )
 
 
 if __name__ == '__main__':

@@ -52,7 +52,8 @@ LAWS = {
     'integrators': (
         f'{_S}integrators.py',
         '-k',
-        'constant_force or same_place or (order and floating) or driven or law_of_time or meet or stays_closed',
+        'constant_force or same_place or (order and floating) or driven or law_of_time or meet '
+        'or stays_closed',
     ),
     'friction': (f'{_S}friction.py',),
     'divergence': (f'{_S}divergence.py', '-k', 'count_in or (sharp and False)'),
