@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Solves with lower triangular matrices, by LAPACK at once: small ones are mostly overhead."""
+"""Triangular factors and solves with them, by LAPACK at once: small ones are mostly overhead."""
 
 from __future__ import annotations
 
@@ -33,6 +33,35 @@ def solve_lower(L: Matrix, B: Matrix, *, transposed: bool = False) -> Matrix:
     if info:
         raise np.linalg.LinAlgError(f'triangular matrix with a zero at {info} of its diagonal')
     return np.asarray(x).reshape(B.shape)
+
+
+def orthonormal(A: Matrix, *, complete: bool = False) -> tuple[Matrix, Matrix]:
+    """
+    Return Q and R of A = Q R.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n, m)
+        m <= n columns.
+    complete : bool
+        Whether Q has n columns, not m.
+
+    Returns
+    -------
+    tuple of ndarray, shapes (n, m) or (n, n), and (m, m)
+        Orthonormal columns; R is upper triangular, what is below its diagonal is not zero.
+
+    """
+    n, m = A.shape
+    if not m:
+        return np.eye(n, n if complete else 0), np.zeros((0, 0))
+    factors, tau, _, _ = scipy.linalg.lapack.dgeqrf(A)
+    wide = factors
+    if complete:
+        wide = np.zeros((n, n), order='F')
+        wide[:, :m] = factors
+    Q, _, _ = scipy.linalg.lapack.dorgqr(wide, tau)
+    return Q, factors[:m]
 
 
 def solve_squared(L: Matrix, B: Matrix) -> Matrix:

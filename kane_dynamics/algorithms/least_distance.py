@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kane_dynamics.algebra.triangular import solve_lower
+from kane_dynamics.algebra.triangular import orthonormal, solve_lower
 from kane_dynamics.algorithms.nonnegative import nonnegative_least_squares
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
 from kane_dynamics.typing import Floats, Indices
@@ -116,8 +116,7 @@ def _pushing(G: Floats, e: Floats) -> tuple[Indices, Indices]:
 
 def left_free(rows: Floats) -> Floats:
     """Return an orthonormal basis of what independent rows leave, as columns."""
-    basis: Floats = np.linalg.qr(rows.T, mode='complete')[0]
-    return basis[:, len(rows) :]
+    return orthonormal(rows.T, complete=True)[0][:, len(rows) :]
 
 
 def in_metric(factor: Floats, rows: Floats) -> Floats:

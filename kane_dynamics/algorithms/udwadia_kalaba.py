@@ -17,8 +17,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
-from kane_dynamics.algebra.triangular import solve_lower, solve_squared
+from kane_dynamics.algebra.triangular import orthonormal, solve_lower, solve_squared
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.exceptions import SingularMassMatrixError
@@ -62,13 +63,10 @@ def cholesky_factor(mass_matrix: Floats) -> Floats:
         of the speeds before it.
 
     """
-    try:
-        factor = np.asarray(np.linalg.cholesky(mass_matrix), dtype=float)
-        own_part = np.square(factor.diagonal()) / mass_matrix.diagonal()
-        if (own_part > SINGULAR).all():
-            return factor
-    except np.linalg.LinAlgError:
-        pass  # said below
+    factor, info = scipy.linalg.lapack.dpotrf(mass_matrix, lower=1, clean=1)
+    own_part = np.square(factor.diagonal()) / mass_matrix.diagonal()
+    if info == 0 and (own_part > SINGULAR).all():
+        return np.asarray(factor, dtype=float)
     eigenvalues = np.linalg.eigvalsh(mass_matrix)
     raise SingularMassMatrixError(
         'the mass matrix is not positive definite: eigenvalues from '
@@ -106,7 +104,7 @@ def nearest(factor: Floats, A: Floats, free: Floats, right_side: Floats) -> tupl
         return free, np.zeros(0)
     D = solve_lower(factor, A.T)
     scaling = 1.0 / np.sqrt(np.square(D).sum(axis=0))
-    Q, R = np.linalg.qr(scaling * D)
+    Q, R = orthonormal(scaling * D)
     along = solve_lower(R.T, scaling * (right_side - A @ free))
     multipliers = scaling * solve_lower(R.T, along, transposed=True)
     step = solve_lower(factor, Q @ along, transposed=True)

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kane_dynamics.algebra.triangular import solve_lower
+from kane_dynamics.algebra.triangular import orthonormal, solve_lower
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.exceptions import InconsistentConstraintsError
 from kane_dynamics.typing import Floats, Indices
@@ -200,10 +200,11 @@ def select_rows(rows: ConstraintRows, factor: Floats | None = None) -> RowSelect
         scaling = _unit_factors(rows, np.linalg.norm(D, axis=1), active)
         metrics.append(D * scaling[:, None])
     order = rows.elimination_order()
-    distances = _in_order(metrics, order)
-    if count <= nv and (distances >= GRADES[0]).all() and active.all():
-        own = np.arange(count)  # the first round takes all
-        return RowSelection(rows, own, distances, np.eye(count), scaling, weights, root)
+    if count <= nv and active.all():
+        distances = _in_order(metrics, order)
+        if (distances >= GRADES[0]).all():  # the first round takes all
+            own = np.arange(count)
+            return RowSelection(rows, own, distances, np.eye(count), scaling, weights, root)
     taken, strength = _graded(metrics, order, active)
     basis = metrics[-1][taken]
     coefficients = np.asarray(np.linalg.lstsq(basis.T, metrics[-1].T, rcond=None)[0].T, float)
@@ -215,10 +216,9 @@ def select_rows(rows: ConstraintRows, factor: Floats | None = None) -> RowSelect
 
 def _in_order(metrics: list[Floats], order: list[int]) -> Floats:
     """Return the distance of each row from the span of those before it in an order."""
-    triangles = np.linalg.qr(np.array(metrics)[:, order].swapaxes(1, 2), mode='r')
-    found = np.abs(np.diagonal(triangles, axis1=1, axis2=2)).max(axis=0)
-    distances = np.zeros(len(order))
-    distances[order[: len(found)]] = found
+    triangles = [orthonormal(metric[order].T)[1] for metric in metrics]
+    distances: Floats = np.zeros(len(order))
+    distances[order] = np.max([np.abs(R.diagonal()) for R in triangles], axis=0)
     return distances
 
 
@@ -253,7 +253,9 @@ def _distances(left: list[Floats]) -> Floats:
 
 def _unit_factors(rows: ConstraintRows, sizes: Floats, active: Floats) -> Floats:
     """Return factors that bring the largest row of each kind (zero rows: constraint) to one."""
-    largest = np.where(active, _largest(rows.kinds, sizes), _largest(rows.owners, sizes))
+    largest = _largest(rows.kinds, sizes)
+    if not active.all():
+        largest = np.where(active, largest, _largest(rows.owners, sizes))
     fallback = float(sizes.max(initial=0.0)) or 1.0
     factors: Floats = 1.0 / np.where(largest > VANISHED, largest, fallback)
     return factors

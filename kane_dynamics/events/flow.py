@@ -24,7 +24,6 @@ from kane_dynamics.algorithms.independent_speeds import dependent_speeds
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE, onto_rows
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
-from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.dynamics import Dynamics, SwitchedSet
 from kane_dynamics.events.part_rows import PartRows
@@ -126,8 +125,8 @@ class MinimalFlow:
     ----------
     free : Dynamics
         The robot without constraints, under the present gravity and payloads.
-    held : ConstraintSet
-        Rows that hold.
+    held : sequence of Constraint
+        What holds.
     slips : sequence of Slip
         Contacts that slip with friction.
     rows : PartRows
@@ -141,12 +140,12 @@ class MinimalFlow:
     """
 
     def __init__(
-        self, free: Dynamics, held: ConstraintSet, slips: Sequence[Slip], rows: PartRows
+        self, free: Dynamics, held: Sequence[Constraint], slips: Sequence[Slip], rows: PartRows
     ) -> None:
         self._free, self._held, self._slips, self._every = free, held, tuple(slips), rows
         self.numbers = rows.numbers(held)
         self._rows = rows.of([*held, *(slip.tangent for slip in slips)])
-        self._count = len(held.labels)
+        self._count = len(self.numbers)
         self._taken = self._dependent = np.zeros(0, dtype=np.intp)
         self._chosen = False
 
@@ -158,7 +157,7 @@ class MinimalFlow:
     @property
     def labels(self) -> tuple[str, ...]:
         """Return the names of the rows that are held."""
-        return self._held.labels
+        return tuple(label for one in self._held for label in one.labels)
 
     @property
     def independent(self) -> tuple[str, ...]:

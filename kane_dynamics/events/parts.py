@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.closed_contacts import GivenLoad
@@ -109,7 +110,7 @@ class Mode:
     parts: Mapping[str, Part]
     states: Mapping[str, str]
 
-    @property
+    @cached_property
     def held(self) -> tuple[Constraint, ...]:
         """Return the constraints that hold."""
         return tuple(

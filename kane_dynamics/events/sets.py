@@ -80,7 +80,7 @@ class ConstraintSets:
         """Return what moves the robot under some rows and slips."""
         if not (rows.switched.constraints or self._generic_only):
             return FreeFlow(self._free)
-        minimal = MinimalFlow(self._free, ConstraintSet(self.robot, held), slips, rows)
+        minimal = MinimalFlow(self._free, held, slips, rows)
         code = None if slips else rows.code(held)
         return minimal if code is None else SwitchedFlow(code, minimal)
 
