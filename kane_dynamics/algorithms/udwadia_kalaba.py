@@ -64,8 +64,8 @@ def cholesky_factor(mass_matrix: Floats) -> Floats:
 
     """
     factor, info = scipy.linalg.lapack.dpotrf(mass_matrix, lower=1, clean=1)
-    own_part = np.square(factor.diagonal()) / mass_matrix.diagonal()
-    if info == 0 and (own_part > SINGULAR).all():
+    own_part = np.square(factor.diagonal())
+    if info == 0 and (own_part > SINGULAR * mass_matrix.diagonal()).all():
         return np.asarray(factor, dtype=float)
     eigenvalues = np.linalg.eigvalsh(mass_matrix)
     raise SingularMassMatrixError(

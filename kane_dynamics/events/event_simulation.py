@@ -379,12 +379,12 @@ class EventSimulation:
 
     def _enter(self, found: Transition) -> None:
         """Begin a mode."""
-        self._stage = staged(self._sets, found.mode, found.directions)
-        self._now = found.state
-        if not self._slow and self.labels not in self._checked:  # each set once
+        stage = staged(self._sets, found.mode, found.directions)
+        if not self._slow and stage.flow.labels not in self._checked:  # each set once
             held, (q, _, t) = ConstraintSet(self.robot, found.mode.held), found.state
             check_damping(self.robot, held, INTEGRATOR, q, t, self.step_size)
-            self._checked.add(self.labels)
+            self._checked.add(stage.flow.labels)
+        self._stage, self._now = stage, found.state
 
 
 def _read_only(x: Floats) -> Floats:

@@ -11,7 +11,7 @@ from support.striking import arm
 
 import kane_dynamics as kd
 from kane_dynamics import constraints as c
-from kane_dynamics.exceptions import ConstraintError
+from kane_dynamics.exceptions import ConstraintError, DivergedError
 
 ARM = arm()
 BRAKE = c.lock(ARM, 'q2')
@@ -124,3 +124,17 @@ def test_what_cannot_be_made_stays_on_the_generic_path(monkeypatch, engine):
     assert other.remarks == ()
     assert_allclose(simulation.q, other.q, rtol=0, atol=1e-12)
     assert_allclose(simulation.v, other.v, rtol=0, atol=1e-12)
+
+
+def test_damping_too_stiff_for_a_set_is_refused_when_it_is_entered():
+    stiff = arm(damping=1e4)  # of q1: M^-1 D is above 5e3/s
+    with pytest.raises(DivergedError, match='too stiff'):
+        kd.EventSimulation(stiff, step=2e-3)
+    locks = {name: c.lock(stiff, name) for name in ('q1', 'q2')}
+    simulation = kd.EventSimulation(stiff, locks, step=2e-3)
+    simulation.step(TAU, 2)
+    with pytest.raises(DivergedError, match='too stiff'):
+        simulation.remove('q1')
+    assert set(simulation.states) == {'q1', 'q2'}
+    simulation.step(TAU)
+    assert_allclose(simulation.v, 0.0, atol=1e-15)
