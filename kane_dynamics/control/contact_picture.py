@@ -70,10 +70,12 @@ class ContactForce:
         |traction|/(mu N), with mu along and across as half axes of an ellipse; NaN where mu is not
         known, infinite where there is traction without mu N.
         """
+        if np.isnan(self.friction).any():
+            return np.nan
         traction, most = np.array([self.longitudinal, self.lateral]), self.friction * self.normal
         with np.errstate(divide='ignore'):
             parts = np.divide(traction, most, out=np.zeros(2), where=traction != 0.0)
-        return float(np.linalg.norm(parts) + 0.0 * self.friction.sum())
+        return float(np.linalg.norm(parts))
 
 
 @dataclass(frozen=True, eq=False, slots=True)

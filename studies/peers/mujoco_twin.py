@@ -63,10 +63,10 @@ class MujocoTwin:
         spec.option.integrator = mujoco.mjtIntegrator.mjINT_RK4
         spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
         if wheels or skid:
-            _add_geom(spec.worldbody, 'ground', mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1])
+            add_geom(spec.worldbody, 'ground', mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1])
         bodies = {'': spec.worldbody}
         for body in robot.bodies:
-            made = _add_body(bodies[body.parent], body)
+            made = add_body(bodies[body.parent], body)
             bodies[body.name] = made
             if body.joint.name in wheels:
                 _add_wheel(spec, made, robot.wheels[body.joint.name])
@@ -74,7 +74,7 @@ class MujocoTwin:
             _add_skid(spec, bodies[robot.bodies[0].name])
         driven = [name for name in robot.velocity_names if not name.startswith('base')]
         for name in driven if gains is not None else ():
-            _add_actuator(spec, name, *gains)
+            add_actuator(spec, name, *gains)
         self.model = spec.compile()
         self.data = mujoco.MjData(self.model)
         names = [label for body in robot.bodies for label, *_ in _parts(body.joint)]
@@ -142,11 +142,12 @@ class MujocoTwin:
         return {'f': function, 'm': self.model, 'd': self.data}
 
 
-def _add_body(parent: Any, body: kd.Body) -> Any:
+def add_body(parent: Any, body: kd.Body, free: bool = False) -> Any:
+    """Add a body of ours; `free`: it moves freely, whatever its joint is."""
     made = parent.add_body(
         name=body.name, pos=body.placement.position(), quat=vec4(body.placement.rotation)
     )
-    for label, kind, axis in _parts(body.joint):
+    for label, kind, axis in () if free else _parts(body.joint):
         made.add_joint(
             name=label,
             type=kind,
@@ -155,6 +156,8 @@ def _add_body(parent: Any, body: kd.Body) -> Any:
             damping=body.joint.damping,
             frictionloss=body.joint.friction,
         )
+    if free:
+        made.add_freejoint()
     tensor = body.inertia.tensor
     made.explicitinertial = True
     made.mass, made.ipos = body.inertia.mass, body.inertia.com
@@ -177,7 +180,7 @@ def _parts(joint: kd.Joint) -> list[tuple[str, Any, Any]]:
     return [(name, *part) for name, part in zip(names, parts, strict=True)]
 
 
-def _add_actuator(spec: Any, joint: str, stiffness: float, damping: float) -> None:
+def add_actuator(spec: Any, joint: str, stiffness: float, damping: float) -> None:
     """Add the effort stiffness (ctrl - q) - damping v."""
     spec.add_actuator(
         name=joint,
@@ -190,21 +193,21 @@ def _add_actuator(spec: Any, joint: str, stiffness: float, damping: float) -> No
     )
 
 
-def _add_geom(body: Any, name: str, kind: Any, **options: Any) -> None:
+def add_geom(body: Any, name: str, kind: Any, **options: Any) -> None:
     """Add a massless shape that touches nothing but what a pair names."""
     body.add_geom(name=name, type=kind, contype=0, conaffinity=0, mass=0.0, **options)
 
 
 def _add_wheel(spec: Any, body: Any, shape: kd.WheelShape) -> None:
     size = [shape.radius + _PENETRATION['wheel'], 0, 0]
-    _add_geom(body, body.name, mujoco.mjtGeom.mjGEOM_SPHERE, size=size, pos=shape.centre)
+    add_geom(body, body.name, mujoco.mjtGeom.mjGEOM_SPHERE, size=size, pos=shape.centre)
     _add_pair(spec, body.name, (_GRIP, _GRIP))
 
 
 def _add_skid(spec: Any, base: Any) -> None:
     ends = [0, -0.001, _SKID_RADIUS, 0, 0.001, _SKID_RADIUS]
     size = [_SKID_RADIUS + _PENETRATION['skid'], 0, 0]
-    _add_geom(base, 'skid', mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=ends, size=size)
+    add_geom(base, 'skid', mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=ends, size=size)
     _add_pair(spec, 'skid', (_GRIP, _NO_GRIP))  # the contact's first direction is along the axis
 
 

@@ -165,6 +165,22 @@ def test_a_belt_is_many_wheels():
     assert moment(found, 'lateral') == pytest.approx(-26.9775, rel=PRINTED)
 
 
+def test_a_push_on_a_wheel_that_slides_adds_to_its_friction():
+    robot = skid_steer(0.16, -0.28)
+    v = turning(robot, 0.5, -0.16 * 0.4, 0.4)
+    sides, rolling = wheels_of(robot, 'lateral'), wheels_of(robot, 'longitudinal')
+    push = {'right 1': [0.1, -0.2, 0.3, 3.0, 2.0, -1.0]}
+    q, a, wheels = robot.neutral(), steady(robot, v), robot.joint_names[1:]
+    held = [*rolling, *sides[:2]]
+    found = kd.contact_picture(
+        robot, q, v, a, held, wheels, friction=MU, sliding=sides[2:], external_wrenches=push
+    )
+    forces = np.array([one.force for one in found.contacts.values()])
+    points = [one.point for one in found.contacts.values()]
+    given = np.r_[np.cross(points, forces).sum(axis=0), forces.sum(axis=0)]
+    assert_allclose(given, kd.ground_wrench(robot, q, v, a, push), rtol=0, atol=1e-9)
+
+
 @pytest.mark.parametrize('seed', range(5))
 def test_friction_takes_the_most_power(seed):
     rng = np.random.default_rng(seed)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pieces of ``python -m studies.slope`` and ``studies.tip_over``."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+pytest.importorskip('mujoco', reason='the extra "oracle" is not installed')
+
+from studies import slope, tip_over
+
+pytestmark = pytest.mark.oracle
+
+
+@pytest.mark.parametrize('case', slope.CASES, ids=lambda case: case.name)
+def test_efforts_on_the_slope_are_those_of_statics(case):
+    ours, statics = slope.by_inverse_dynamics(case), slope.by_statics(case)
+    assert_allclose(ours[:2], statics[:2], rtol=0, atol=1e-9)
+    # products of inertia of the arm, which a turning body feels and statics does not know
+    assert ours[2] == pytest.approx(statics[2], abs=1.0 if case.yaw_rate else 1e-9)
+
+
+def test_mujoco_on_stiff_contacts_agrees():
+    """The case in which contacts sink most unevenly: across the slope."""
+    case = slope.CASES[2]
+    ours = slope.by_inverse_dynamics(case)
+    found = [slope.difference(slope.in_mujoco(case, t), ours) for t in (0.02, 0.005)]
+    assert found[1] < 0.01
+    assert found[1] < 0.5 * found[0]
+
+
+def test_the_caster_lifts_where_the_margin_is_zero():
+    (pose,) = tip_over.arm_poses(1)
+    ours = tip_over.tipping(pose, 1.0)
+    seen, lifted = tip_over.lifts_in_mujoco(pose, 1.0, ours.factor / 0.5)
+    assert seen == pytest.approx(ours.factor, rel=0.02)
+    assert (lifted, ours.edge) == ('support 0', ('wheel_right_joint', 'wheel_left_joint'))
+
+
+def test_references_are_the_integrals_of_their_rates():
+    case, h = slope.Case('both', 0.0, 0.5, 0.3), 1e-5
+    for time in (0.3, 0.99, 1.4):
+        ahead, here, behind = (slope.reference(case, time + s) for s in (h, 0.0, -h))
+        for k in range(2):
+            assert_allclose((ahead[k] - behind[k]) / (2 * h), here[k + 1], rtol=0, atol=1e-8)
+    assert_allclose(slope.reference(case, 0.0), np.zeros((3, 2)), rtol=0, atol=0)
