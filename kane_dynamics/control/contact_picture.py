@@ -3,7 +3,8 @@
 The contact picture: normal, longitudinal and lateral force of each wheel, and tip-over margins.
 
 Tractions are the multipliers of the constraint rows in `constrained_inverse_dynamics`, or friction
-where wheels slide; normal forces share what the ground must give (`normal_forces`).
+where wheels slide; normal forces share what the ground must give (`normal_forces`), or are
+multipliers too, where joints such as rockers determine them (`row_loads`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.wheels import NoSideSlip
 from kane_dynamics.control.ground_wrench import ground_wrench
-from kane_dynamics.control.normal_forces import NormalForces, normal_forces
+from kane_dynamics.control.normal_forces import EXACT, NormalForces, normal_forces
+from kane_dynamics.control.row_loads import with_joints
 from kane_dynamics.control.sliding_friction import friction_wrench
 from kane_dynamics.control.stance import Stance, joint_of, parts_of, stance
 from kane_dynamics.control.tip_over import TipOver, tip_over
@@ -178,6 +180,8 @@ def picture_of(
         external_wrenches=_with_friction(contacts, place, rubbing, external_wrenches),
         time=time,
     )
+    if loads.determined != EXACT and not rubbing:
+        loads = with_joints(loads, contacts, place, found, actuated, time)
     tractions = _tractions(contacts, place, found, rubbing)
     forces = [
         _force(contacts, place, k, polygon.points[k], loads.forces[k], tractions[name])

@@ -133,6 +133,62 @@ def test_three_wheels_press_as_multipliers_of_a_floating_base_say(seed):
         assert found.contacts[name].lateral == pytest.approx(force[f'{name}/lateral'])
 
 
+AHEAD, BEHIND, SIDE = 0.35, 0.2, 0.3  # wheels from the pivot of a rocker [m]
+
+
+def on_rockers(com):
+    """Return a floating robot on two rockers, coupled by a differential, each on two wheels."""
+    body = inertia(30.0, com, (0.5, 0.6, 0.8))
+    wheel, beam = inertia(0.0, (0, 0, 0), (0, 1e-3, 0)), inertia(0.0)
+    bodies = [kd.Body('chassis', '', kd.Joint('base', kd.Free()), inertia=body)]
+    for side, y in (('left', SIDE), ('right', -SIDE)):
+        bodies.append(kd.Body(side, 'chassis', revolute(f'rocker {side}', Y), at(0, y, 0.3), beam))
+        for end, x in (('front', AHEAD), ('rear', -BEHIND)):
+            place = at(x, 0, RADIUS - 0.3)
+            bodies.append(
+                kd.Body(f'{side} {end}', side, revolute(f'{side} {end}', Y), place, wheel)
+            )
+    return kd.Robot('rover', bodies)
+
+
+def rover_picture(com, driven=True):
+    robot = on_rockers(com)
+    wheels = [f'{side} {end}' for side in ('left', 'right') for end in ('front', 'rear')]
+    rows = [*rolling(robot, wheels), C.coupling(robot, 'rocker left', 'rocker right', -1.0)]
+    return kd.contact_picture(robot, *at_rest(robot), rows, wheels if driven else ())
+
+
+@pytest.mark.parametrize(('driven', 'determined'), [(True, 'least norm'), (False, 'exact')])
+def test_wheels_on_rockers_press_as_levers_say(driven, determined):
+    """The differential gives both the same couple; only motors could press otherwise."""
+    x, y = 0.03, -0.08
+    found = rover_picture((x, y, 0.4), driven)
+    assert (found.loads.determined, found.loads.balanced) == (determined, True)
+    weight = 30.0 * 9.81
+    for side, sign in (('left', 1.0), ('right', -1.0)):
+        pivot = weight * (0.5 + 0.5 * sign * y / SIDE)
+        front = (pivot * BEHIND + 0.5 * weight * x) / (AHEAD + BEHIND)
+        assert found.contacts[f'{side} front'].normal == pytest.approx(front, rel=1e-9)
+        assert found.contacts[f'{side} rear'].normal == pytest.approx(pivot - front, rel=1e-9)
+
+
+def test_a_wheel_that_a_rocker_would_hold_down_lifts():
+    found = rover_picture((-0.1, 0.2, 0.4))
+    assert not found.loads.balanced
+    assert found.loads.forces.min() == 0.0
+    assert np.isnan(found.loads.lift).sum() == (found.loads.forces == 0.0).sum() > 0
+
+
+def test_rigid_wheels_of_a_floating_base_share_by_springs():
+    """Their multipliers leave a choice."""
+    robot = standing(CORNERS, (-0.02, 0, 0.18), base='floating')
+    rows, springs = rolling(robot, CORNERS), dict.fromkeys(CORNERS, 1e4)
+    found = kd.contact_picture(robot, *at_rest(robot), rows, list(CORNERS), stiffness=springs)
+    normals = [one.normal for one in found.contacts.values()]
+    assert_allclose(normals, (87.309, 79.461, 87.309, 79.461), rtol=PRINTED)
+    assert found.loads.determined == 'suspension'
+
+
 def test_wheels_with_rollers_push_along_their_axes():
     """Mecanum: four multipliers, and the wrench of the ground; rollers give no force across."""
     plain = standing(CORNERS, (-0.02, 0.01, 0.18), gravity=uphill(SLOPE, TURN))

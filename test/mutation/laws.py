@@ -186,6 +186,7 @@ FILES = {
     'control/frame_task.py': 'wrench',
     'control/ground_wrench.py': 'ground',
     'control/normal_forces.py': 'margins',
+    'control/row_loads.py': 'picture',
     'control/sliding_friction.py': 'skids',
     'control/stance.py': 'picture skids',
     'control/support_polygon.py': 'margins',
