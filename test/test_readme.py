@@ -20,7 +20,7 @@ def test_python_example_runs(monkeypatch, tmp_path, capsys):
     assert 'np.float64' not in printed  # numbers, not how numpy writes them
 
 
-PAGES = ('methods.md', 'simulation.md', 'events.md', 'margins.md')
+PAGES = ('methods.md', 'simulation.md', 'events.md', 'margins.md', 'wheels.md')
 EXAMPLES = [
     code
     for page in PAGES
