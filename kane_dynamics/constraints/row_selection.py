@@ -18,6 +18,12 @@ divide by it. Rows that are not taken get no force; taken ones hold exactly, and
 regularised. The metric of M alone would drop a row that acts through a light gear, SI units alone
 one of a small mechanism; both together err towards taking a row.
 
+A state that is off the constraints (an inner stage of a time step) turns repeated rows away from
+each other by about the angle that it is off. So in the last round a row must also be stronger
+than the strong rows are violated, in the same units: max of :math:`|\Phi_i|` over the size of
+its kind. Newton's method thus settles the strong rows before it asks the weak ones, and on the
+constraints nothing changes.
+
 What this cannot know: an angle below 0.001 that is meant, and that 1.57 is not.
 """
 
@@ -205,7 +211,8 @@ def select_rows(rows: ConstraintRows, factor: Floats | None = None) -> RowSelect
         if (distances >= GRADES[0]).all():  # the first round takes all
             own = np.arange(count)
             return RowSelection(rows, own, distances, np.eye(count), scaling, weights, root)
-    taken, strength = _graded(metrics, order, active)
+    drift = np.array([0.0 if phi is None else abs(float(phi)) for phi in rows.positions]) * weights
+    taken, strength = _graded(metrics, order, active, drift)
     basis = metrics[-1][taken]
     coefficients = np.asarray(np.linalg.lstsq(basis.T, metrics[-1].T, rcond=None)[0].T, float)
     coefficients *= scaling[taken] / scaling[:, None]
@@ -222,16 +229,24 @@ def _in_order(metrics: list[Floats], order: list[int]) -> Floats:
     return distances
 
 
-def _graded(metrics: list[Floats], order: list[int], active: Floats) -> tuple[Indices, Floats]:
-    """Return the rows that are taken, ascending, and the strength of all rows."""
+def _graded(
+    metrics: list[Floats], order: list[int], active: Floats, drift: Floats
+) -> tuple[Indices, Floats]:
+    """
+    Return the rows that are taken, ascending, and the strength of all rows.
+
+    `drift` is how far each row is violated, in scaled units: what is weaker than the drift of the
+    strong rows may be made by it.
+    """
     count, nv = metrics[0].shape
     left = [metric.copy() for metric in metrics]  # what is left of each row beside those taken
     distance = _distances(left)
     strength = np.zeros(count)
     taken: list[int] = []
     for grade in GRADES:
+        least = max(grade, drift[taken].max(initial=0.0)) if grade == TAKEN else grade
         for i in order:
-            if i in taken or not active[i] or distance[i] < grade or len(taken) == nv:
+            if i in taken or not active[i] or distance[i] < least or len(taken) == nv:
                 continue
             taken.append(i)
             strength[i] = distance[i]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One rule of rank: rows that repeat others up to roundoff and six-digit angles are one row."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -141,6 +143,27 @@ def test_strong_rows_are_taken_before_weak_ones():
     A = [[1.0, 0.0, 0.0], [1.0, 0.02, 0.0], [0.0, 1.0, 0.0]]
     found = select_rows(ConstraintRows.of(A, [0] * 3, [0] * 3), np.eye(3))
     assert found.taken.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ('violated', 'strength', 'taken'),
+    [
+        ((0.0, 0.0), 2e-3, True),
+        ((-1e-3, 0.0), 2e-3, True),  # off by less than the rows differ
+        ((4e-3, 0.0), 2e-3, False),  # by more: the difference may be made by it
+        ((-4e-3, 0.0), 2e-3, False),
+        ((0.0, 0.5), 2e-3, True),  # its own violation is what it is there to mend
+        ((0.5, 0.0), 2e-2, True),  # no violation makes that much
+    ],
+)
+def test_off_the_constraints_weak_rows_must_be_stronger_than_the_drift(violated, strength, taken):
+    scale = 7.0  # of the first row and its violation, which says nothing
+    A = [[scale, 0.0], [np.sqrt(1.0 - strength**2), strength]]
+    rows = ConstraintRows.of(A, [0, 0], [0, 0])
+    rows = dataclasses.replace(rows, positions=(scale * violated[0], violated[1]))
+    found = select_rows(rows, np.eye(2))
+    assert found.taken.tolist() == ([0, 1] if taken else [0])
+    assert found.strength[1] == pytest.approx(strength)
 
 
 def test_rows_of_one_kind_are_measured_against_the_largest():
