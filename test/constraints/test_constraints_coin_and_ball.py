@@ -61,6 +61,28 @@ def test_rolling_coin_of_sympy(angles, u, u_rate, method):
     assert abs(motion.constraint_force @ v) < 1e-12
 
 
+@pytest.mark.parametrize('seed', range(2))
+def test_the_same_coin_on_a_plane_of_any_normal(seed):
+    # the published motion with plane, gravity and coin turned and moved together
+    rng = np.random.default_rng(seed)
+    wxyz = rng.normal(size=4)
+    turn = kd.Pose.from_rotation_and_position(wxyz / np.linalg.norm(wxyz), rng.normal(size=3))
+    normal = turn.rotation_matrix()[:, 2]
+    robot = free(DISC, -G * normal)
+    plane = kd.Plane(normal, normal @ turn.position())
+    coin = kd.constraints.rolling_wheel(robot, 'base', R, (0, 1, 0), plane=plane)
+    q, v = coin_state(0.3, 0.1, 1.97, (-0.2, 1.3, 0.15))
+    pose = turn * kd.Pose.from_rotation_and_position(q[3:], q[:3])
+    r = pose.rotation
+    q = np.r_[pose.position(), r.w, r.x, r.y, r.z]
+    rows = rows_at(Case(robot, coin, q, v))
+    assert_allclose(rows.matrix @ v, 0.0, atol=1e-15)
+    assert rows.positions[2] == pytest.approx(0.0, abs=1e-15)
+    motion = kd.forward_dynamics(robot, q, v, np.zeros(6), (coin,))
+    expected = (-0.925848952664489, -0.0181350656532944, 2.91695398184589)
+    assert_allclose(motion.acceleration[:3], expected, rtol=0, atol=1e-10)
+
+
 def test_coin_from_a_urdf():
     text = f"""<robot name="coin"><link name="coin"><inertial><origin xyz="0.1 0 0"/>
       <mass value="{M}"/><inertia ixx="{M * R * R / 4}" ixy="0" ixz="0" iyy="{M * R * R / 2}"

@@ -175,3 +175,40 @@ def test_a_ball_in_a_cylinder_comes_back_up():
     )
     path = kd.simulate(robot, q, v, 0.5 * period, constraints=rows, step=period / 200)
     assert path.q[-1, 2] == pytest.approx(deepest, abs=1e-5)  # of fourth order; measured 5e-6
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_chaplygins_ball_on_any_plane(seed):
+    # three moments of inertia, centre of mass in the middle: the momentum about the contact,
+    # K = I omega + m r^2 (omega - k <k, omega>), is constant in the world
+    rng = np.random.default_rng(seed)
+    plane = kd.Plane(rng.normal(size=3), rng.normal())
+    k, radius, mass = np.array(plane.normal), 0.3, 0.9
+    tensor = np.diag((0.02, 0.035, 0.05))
+    load = kd.Inertia(mass, (0, 0, 0), tensor)
+    body = kd.Body('ball', '', kd.Joint('base', kd.Free()), inertia=load)
+    robot = kd.Robot('ball', [body], -9.0 * k)
+    row = kd.constraints.rolling_ball(robot, 'base', radius, plane=plane)
+    wxyz = rng.normal(size=4)
+    q = np.r_[
+        plane.directions().T @ (0.3, -0.2) + (plane.offset + radius) * k,
+        wxyz / np.linalg.norm(wxyz),
+    ]
+    v = np.r_[rng.uniform(-4, 4, 3), 0, 0, 0]
+    v = kd.consistent_velocity(robot, q, v, (row,), known=('base_wx', 'base_wy', 'base_wz'))
+
+    def momentum(q, v):
+        R_W = kd.forward_kinematics(robot, q).pose('ball').rotation_matrix()
+        omega = R_W @ v[:3]
+        return R_W @ tensor @ v[:3] + mass * radius**2 * (omega - k * (k @ omega))
+
+    a = kd.forward_dynamics(robot, q, v, np.zeros(6), (row,)).acceleration
+    R_W = kd.forward_kinematics(robot, q).pose('ball').rotation_matrix()
+    turning, up = v[:3], R_W.T @ k
+    carried = tensor + mass * radius**2 * (np.eye(3) - np.outer(up, up))
+    expected = np.linalg.solve(carried, -np.cross(turning, tensor @ turning))
+    assert_allclose(a[:3], expected, rtol=0, atol=1e-11)
+    path = kd.simulate(robot, q, v, 0.1, constraints=(row,), step=5e-3)
+    # fourth order, of spins of 7 rad/s: (7 h)^5/120 = 4e-10 a step
+    assert_allclose(momentum(path.q[-1], path.v[-1]), momentum(q, v), rtol=0, atol=1e-8)
+    assert np.linalg.norm(path.v[-1] - v) > 1e-2
