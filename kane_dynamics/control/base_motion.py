@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_nonnegative, as_numbers, as_vector
+from kane_dynamics.model.checks import as_nonnegative, as_numbers, as_vector, came
 from kane_dynamics.typing import Floats
 
 
@@ -32,9 +32,9 @@ class BaseMotion(NamedTuple):
 
     Parameters
     ----------
-    twist : ndarray, shape (3,)
+    twist : ndarray, shape (..., 3)
         v_x, v_y [m/s] and yaw rate [rad/s].
-    acceleration : ndarray, shape (3,)
+    acceleration : ndarray, shape (..., 3)
         Of the origin along x and y [m/s^2], and of the yaw [rad/s^2].
 
     """
@@ -74,29 +74,35 @@ class DriveResponse:
             )
         self._limit = limit
 
-    def after(self, twist: ArrayLike, command: ArrayLike, time: float) -> BaseMotion:
+    def after(self, twist: ArrayLike, command: ArrayLike, time: ArrayLike) -> BaseMotion:
         """
         Return the motion a time after `twist`, under a command that stands.
 
         Parameters
         ----------
-        twist, command : array_like, shape (3,)
+        twist, command : array_like, shape (..., 3)
             In the same frame.
-        time : float
+        time : array_like, shape (...)
             [s].
 
+        Raises
+        ------
+        InvalidInputError
+            If a shape is wrong, a number is not finite, or a time negative.
+
         """
-        start, goal = as_vector('twist', twist, 3), as_vector('command', command, 3)
-        duration = as_nonnegative('time [s]', time)
+        start, goal = _twists('twist', twist), _twists('command', command)
+        duration = as_numbers('time [s]', time)[..., None]
+        if not (duration >= 0.0).all() or np.isinf(duration).any():
+            raise InvalidInputError(f'time [s]: need finite numbers >= 0, got {came(time)}')
         lag, limit = self._lag, self._limit
         gap = np.abs(goal - start)
         beyond = gap > lag * limit
-        ramped = np.zeros(3)  # what the bounded rate takes of the gap
-        most = limit[beyond]
-        ramped[beyond] = np.minimum(gap[beyond] - lag * most, duration * most)
-        gap -= ramped
+        most = np.where(beyond, limit, 1.0)  # finite
+        ramped = np.where(beyond, np.minimum(gap - lag * most, duration * most), 0.0)
+        gap = gap - ramped  # the bounded rate has taken some of it
         if lag:
-            gap *= np.exp(-(duration - ramped / limit) / lag)
+            gap = gap * np.exp(-(duration - ramped / limit) / lag)
         rate = np.minimum(gap / lag, limit) if lag else np.where(gap > 0.0, limit, 0.0)
         side = np.sign(goal - start)
         return moving(goal - side * gap, side * rate)
@@ -104,8 +110,23 @@ class DriveResponse:
 
 def moving(twist: Floats, rate: Floats) -> BaseMotion:
     """Return the motion of a frame from its twist and the derivative of that, each in C."""
-    x, y, turning = twist.tolist()
-    return BaseMotion(twist, rate + np.array([-turning * y, turning * x, 0.0]))
+    turning = twist[..., 2:]
+    across = np.concatenate([-twist[..., 1:2], twist[..., :1]], axis=-1)
+    acceleration = np.concatenate([rate[..., :2] + turning * across, rate[..., 2:]], axis=-1)
+    return BaseMotion(twist, acceleration)
+
+
+def twist_rate(motion: BaseMotion) -> Floats:
+    """Return the derivative of a twist, each component in C; the inverse of `moving`."""
+    turning = moving(motion.twist, np.zeros_like(motion.twist)).acceleration
+    return motion.acceleration - turning
+
+
+def _twists(what: str, x: ArrayLike) -> Floats:
+    rows = as_numbers(what, x)
+    if rows.shape[-1:] != (3,) or not np.isfinite(rows).all():
+        raise InvalidInputError(f'{what}: need finite numbers of shape (..., 3), got {came(x)}')
+    return rows
 
 
 def sensed_acceleration(

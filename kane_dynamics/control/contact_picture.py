@@ -182,7 +182,9 @@ def picture_of(
     )
     if loads.determined != EXACT and not rubbing:
         loads = with_joints(loads, contacts, place, found, actuated, time)
-    tractions = _tractions(contacts, place, found, rubbing)
+    tractions = tractions_of(contacts, place, found.multipliers)
+    for name, along in rubbing.items():
+        tractions[name] += along @ contacts.sliding[name].touch(robot, place).axes[:2]
     forces = [
         _force(contacts, place, k, polygon.points[k], loads.forces[k], tractions[name])
         for k, name in enumerate(contacts.names)
@@ -207,15 +209,25 @@ def _with_friction(
     return wrenches
 
 
-def _tractions(
-    contacts: Stance, q: Sequence[float], found: ConstrainedEffort, rubbing: Mapping[str, Floats]
-) -> dict[str, Floats]:
-    """Return the force along the ground on each contact, shape (3,), world axes [N]."""
+def tractions_of(contacts: Stance, q: Sequence[float], multipliers: Floats) -> dict[str, Floats]:
+    """
+    Return the force along the ground that rows give to each contact, shape (3,), world axes [N].
+
+    Parameters
+    ----------
+    contacts : Stance
+        What the robot stands on.
+    q : sequence of float
+        Coordinates, checked.
+    multipliers : ndarray, shape (k,)
+        Of the rows of its constraints.
+
+    """
     forces = {name: np.zeros(3) for name in contacts.names}
     sharing = [name for name, one in contacts.wheels.items() if one.directions == (ALONG,)]
     first = 0
     for part in parts_of(contacts.constraints):
-        pushes = found.multipliers[first : first + len(part.labels)]
+        pushes = multipliers[first : first + len(part.labels)]
         first += len(part.labels)
         if isinstance(part, RollingWheel):
             forces[joint_of(part)] += pushes @ part.touch(contacts.robot, q).directions
@@ -223,8 +235,6 @@ def _tractions(
             left = np.array([-np.sin(q[2]), np.cos(q[2]), 0.0])
             for name in sharing:
                 forces[name] += pushes[0] / len(sharing) * left
-    for name, along in rubbing.items():
-        forces[name] += along @ contacts.sliding[name].touch(contacts.robot, q).axes[:2]
     return forces
 
 

@@ -114,6 +114,23 @@ def normal_forces(
     )
 
 
+def pressed_shares(polygon: SupportPolygon, stiffness: ArrayLike | None = None) -> Floats:
+    """
+    Return P with N = P w, as long as every point presses: negative where one would be pulled.
+
+    Parameters and errors as for `normal_forces`; shape (k, 6).
+    """
+    springs = _springs(polygon, stiffness)
+    n, middle = polygon.normal, polygon.middle
+    in_plane = Plane(n).directions()
+    G = np.vstack([np.ones(len(springs)), in_plane @ (polygon.points - middle).T])
+    # n x M about the middle, of unit moments and forces about the origin of the world
+    moments, forces = np.eye(3), -np.cross(middle, np.eye(3)).T
+    turned = in_plane @ np.cross(n, np.hstack([moments, forces]).T).T
+    wanted = np.vstack([np.r_[np.zeros(3), n], turned])
+    return np.asarray(springs[:, None] * G.T @ np.linalg.solve(G * springs @ G.T, wanted))
+
+
 def _nearest_inside(polygon: SupportPolygon, point: Floats) -> Floats:
     """Return the place of the polygon that is nearest to a point of its plane."""
     none = np.zeros((0, 3))

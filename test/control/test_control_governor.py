@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The governor against contact pictures of the same motions, and in runs that would tip over."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import kane_dynamics as kd
+from kane_dynamics.control.base_effects import base_effects
+from kane_dynamics.control.base_motion import DriveResponse, moving
+from kane_dynamics.control.base_stance import base_stance
+from kane_dynamics.control.contact_picture import picture_of
+from kane_dynamics.control.governor import Governor, Reserve
+from kane_dynamics.control.ground_wrench import ground_wrench
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
+from kane_dynamics.resources import resolve
+
+URDF = 'package://kane_dynamics/robots/nonholonomic.urdf'
+WHEELS = ('wheel_left_joint', 'wheel_right_joint')
+ARM = tuple(f'arm_{k}_joint' for k in range(1, 6))
+GRAVITY = (0.6, -0.4, -9.7)  # of a slope
+
+
+def robot_and_base(supports=((0.25, 0.0, 0.0), (-0.25, 0.0, 0.0)), gravity=(0.0, 0.0, -9.81)):
+    robot = kd.load_urdf(resolve(URDF), base='planar', gravity=gravity)
+    base = kd.bases.differential(robot, WHEELS[:1], WHEELS[1:], supports=supports)
+    return robot, base
+
+
+def turned(yaw):
+    """Return the matrix from the axes of the base to those of the world, of (x, y, yaw)."""
+    c, s = np.cos(yaw), np.sin(yaw)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def arm_state(robot, rng):
+    """Return a random state of the arm with the base anywhere."""
+    q, v, a = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
+    q[:3] = rng.uniform(-1.0, 1.0, 3)
+    q[[robot.coordinate_index(name) for name in ARM]] = rng.uniform(-0.6, 0.6, 5)
+    places = [robot.velocity_index(name) for name in ARM]
+    v[places], a[places] = rng.uniform(-0.5, 0.5, (2, 5))
+    return q, v, a
+
+
+def whole_motion(robot, base, q, v, a, motion):
+    """Return speeds and accelerations of the robot for a motion of its base."""
+    v, a, world = v.copy(), a.copy(), turned(q[2])
+    v[:3], a[:3] = world @ motion.twist, world @ motion.acceleration
+    known = [name for name in robot.velocity_names if name not in WHEELS]
+    v = kd.consistent_velocity(robot, q, v, base.constraints, known)
+    return v, kd.consistent_acceleration(robot, q, v, a, base.constraints, known)
+
+
+def test_the_polynomials_are_the_recursion(rng):
+    robot, _ = robot_and_base(gravity=GRAVITY)
+    q, v, a = arm_state(robot, rng)
+    v[3:5] = a[3:5] = 7.0  # wheels stand still
+    effects = base_effects(robot, q, v, a, WHEELS)
+    v[3:5] = a[3:5] = 0.0
+    assert set(WHEELS) == set(robot.velocity_names[3:5])
+    for pace in (0.0, 0.3, 1.0):
+        motion = moving(*rng.uniform(-1.0, 1.0, (2, 3)))
+        v_all, a_all = pace * v, pace**2 * a
+        v_all[:3] = turned(q[2]) @ motion.twist
+        a_all[:3] = turned(q[2]) @ motion.acceleration
+        wrench, efforts = effects.at(motion.acceleration, motion.twist[2], pace)
+        # sums of terms of 1e3 N m
+        assert_allclose(wrench, ground_wrench(robot, q, v_all, a_all), atol=1e-10)
+        assert_allclose(efforts[:3], wrench_on_base(wrench, q), atol=1e-10)
+
+
+def wrench_on_base(wrench, q):
+    """Return what a wrench about the world's origin gives to base_x, base_y and base_yaw."""
+    moment = wrench[2] - (q[0] * wrench[4] - q[1] * wrench[3])
+    return np.array([wrench[3], wrench[4], moment])
+
+
+def test_headroom_is_that_of_the_contact_picture(rng):
+    # three points on the ground: normal forces are exact
+    robot, base = robot_and_base(supports=((0.3, 0.0, 0.0),), gravity=(0.2, -0.1, -9.8))
+    contacts = base_stance(base, friction=0.8)
+    q, v, a = arm_state(robot, rng)
+    q[:3] = 0.0
+    twist = np.array([0.3, 0.0, 0.6])
+    steady = moving(twist, np.zeros(3))
+    picture = picture_of(
+        contacts, q, *whole_motion(robot, base, q, v, a, steady), [*WHEELS, *ARM]
+    )
+    drive = DriveResponse(0.1)
+
+    def headroom(**parts):
+        reserve = Reserve(**{'edge': 0.0, 'friction': 1.0, 'effort': 1.0, 'speed': 1.0, **parts})
+        governor = Governor(contacts, drive, WHEELS, reserve=reserve)
+        return governor.admit(q, v, a, twist, twist, twist)
+
+    effort = picture.effort.effort
+    limited = [robot.velocity_index(name) for name in (*WHEELS, *ARM)]
+    used = np.abs(effort[limited]) / robot.effort_limit[limited]
+    rates = base.wheel_rates(twist).rates
+    wheels = [robot.velocity_index(name) for name in base.driven]
+    fast = np.abs(rates) / robot.velocity_limit[wheels]
+    polygon = contacts.polygon(q)
+    size = np.sum((polygon.middle - polygon.ends) * polygon.inward, axis=1).min()
+    expected = {
+        'edge': picture.margins.margin / size,
+        'friction': 1.0 - picture.use,
+        'effort': 1.0 - used.max(),
+        'speed': 1.0 - fast.max(),
+    }
+    gyroscopic = 1e-4  # turning wheels shift loads a little when the base turns: left out
+    assert_allclose(headroom().headroom, min(expected.values()), atol=gyroscopic)
+    # one limit after the other is made the nearest
+    for name in ('friction', 'effort', 'speed'):
+        part = 1.0 - expected[name] + 1e-3
+        assert_allclose(headroom(**{name: part}).headroom, 1e-3, atol=gyroscopic)
+    close = headroom(edge=picture.margins.margin - 1e-3 * size)
+    assert_allclose(close.headroom, 1e-3, atol=gyroscopic)
+
+
+def test_what_breaks_no_limit_passes():
+    robot, base = robot_and_base()
+    governor = Governor(base_stance(base, friction=0.6), DriveResponse(0.5), WHEELS)
+    rest = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
+    found = governor.admit(*rest, np.zeros(3), np.zeros(3), [0.2, 0.0, 0.1])
+    assert_allclose(found.command, [0.2, 0.0, 0.1])
+    assert (found.fraction, found.pace, found.limit) == (1.0, 1.0, '')
+    assert found.headroom > 0.0
+
+
+def test_what_binds_is_named():
+    robot, base = robot_and_base()
+    rest = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
+    quick = DriveResponse(0.01)
+    slippery = Governor(base_stance(base, friction=0.05), quick, WHEELS)
+    found = slippery.admit(*rest, np.zeros(3), np.zeros(3), [1.0, 0.0, 0.0])
+    assert found.limit.startswith('friction of wheel_')
+    assert found.fraction < 0.05
+    fast = Governor(base_stance(base), DriveResponse(10.0), WHEELS)
+    found = fast.admit(*rest, np.zeros(3), np.zeros(3), [100.0, 0.0, 0.0])
+    assert found.limit.startswith('speed of wheel_') and found.fraction < 1.0
+    slow = Governor(base_stance(base), quick, WHEELS, reserve=Reserve(edge=0.1))
+    found = slow.admit(*rest, np.zeros(3), np.zeros(3), [3.0, 0.0, 0.0])
+    assert found.limit in ('tip-over', 'effort of wheel_left_joint', 'effort of wheel_right_joint')
+
+
+def test_an_arm_that_would_tip_the_robot_is_slowed():
+    robot, base = robot_and_base()
+    governor = Governor(base_stance(base), DriveResponse(0.5), WHEELS)
+    q, v, a = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
+    q[[robot.coordinate_index(name) for name in ARM]] = [0.0, 1.2, -0.4, 0.0, 0.0]
+    k = robot.velocity_index('arm_2_joint')
+    v[k], a[k] = 1.0, -60.0
+    found = governor.admit(q, v, a, np.zeros(3), np.zeros(3), np.zeros(3))
+    assert 0.0 < found.pace < 1.0
+    assert found.limit
+    at_rest = governor.admit(q, 0.0 * v, 0.0 * a, np.zeros(3), np.zeros(3), np.zeros(3))
+    assert (at_rest.pace, at_rest.limit) == (1.0, '')
+
+
+def least_margin(seed, governed):
+    """Return the least distance of the zero-moment point from an edge in a random run [m]."""
+    rng = np.random.default_rng(seed)
+    robot, base = robot_and_base()
+    robot = robot.with_payload('tool_link', 4.0)
+    base = kd.bases.differential(
+        robot, WHEELS[:1], WHEELS[1:], supports=((0.25, 0.0, 0.0), (-0.25, 0.0, 0.0))
+    )
+    contacts, drive = base_stance(base), DriveResponse(0.05, (4.0, 4.0, 8.0))
+    governor = Governor(contacts, drive, WHEELS, reserve=Reserve(edge=0.02))
+    size, rate, phase = rng.uniform((0.2, 1.0, 0.0), (0.5, 3.0, 6.0), (5, 3)).T
+    middle = rng.uniform(-0.4, 0.4, 5)
+    place = [robot.coordinate_index(name) for name in ARM]
+    speed = [robot.velocity_index(name) for name in ARM]
+    twist, applied, wanted, least = *np.zeros((3, 3)), np.inf
+    for k in range(20):
+        if k % 10 == 0:
+            wanted = np.array([rng.choice([-1.5, 1.5]), 0.0, rng.uniform(-2.0, 2.0)])
+        q, v, a = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
+        angle = rate * 0.03 * k + phase
+        q[place] = middle + size * np.sin(angle)
+        v[speed], a[speed] = size * rate * np.cos(angle), -size * rate**2 * np.sin(angle)
+        if governed:
+            applied = governor.admit(q, v, a, twist, applied, wanted).command
+        else:
+            applied = wanted
+        for t in (0.0, 0.015):
+            motion = drive.after(twist, applied, t)
+            v[:3], a[:3] = motion.twist, motion.acceleration  # the base is at its start: yaw 0
+            least = min(least, contacts.margins(q, v, a).margin)
+        twist = drive.after(twist, applied, 0.03).twist
+    return least
+
+
+def test_a_robot_that_would_tip_does_not_under_the_governor():
+    free = [least_margin(seed, governed=False) for seed in range(2)]
+    kept = [least_margin(seed, governed=True) for seed in range(2)]
+    assert min(free) < 0.0
+    assert min(kept) > 0.0
+
+
+def test_arguments_of_a_governor():
+    robot, base = robot_and_base()
+    contacts, drive = base_stance(base), DriveResponse(0.1)
+    with pytest.raises(InvalidInputError, match='horizon'):
+        Governor(contacts, drive, WHEELS, horizon=0.0)
+    with pytest.raises(NameNotFoundError, match='wheel_front'):
+        Governor(contacts, drive, ['wheel_front'])
+    rest = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
+    governor = Governor(contacts, drive, WHEELS)
+    for name, given in (('twist', 0), ('applied', 1), ('wanted', 2)):
+        commands = [np.zeros(3)] * 3
+        commands[given] = np.zeros(2)
+        with pytest.raises(InvalidInputError, match=name):
+            governor.admit(*rest, *commands)
+
+
+@pytest.mark.parametrize(
+    ('parts', 'message'),
+    [
+        ({'edge': -0.1}, 'edge'),
+        ({'friction': 0.0}, 'friction'),
+        ({'effort': 1.2}, 'effort: need at most 1'),
+        ({'speed': np.nan}, 'speed'),
+    ],
+)
+def test_reserves_that_are_none(parts, message):
+    with pytest.raises(InvalidInputError, match=message):
+        Reserve(**parts)
+
+
+def test_effects_need_a_planar_base():
+    robot = kd.load_urdf(resolve(URDF), base='floating')
+    zeros = np.zeros(robot.nv)
+    with pytest.raises(ConstraintError, match='planar base'):
+        base_effects(robot, robot.neutral(), zeros, zeros)
