@@ -70,7 +70,7 @@ def _ament_share() -> Iterator[Path]:
 HINTS = {'example-robot-data': "pip install 'kane_dynamics[robots]' installs this package"}
 
 
-def resolve(uri: str, what: str = 'urdf_file') -> Path:
+def resolve(uri: str, what: str = 'urdf_file', remedy: str = '') -> Path:
     """
     Return the file that a path, a file:// or a package:// URI names.
 
@@ -80,6 +80,8 @@ def resolve(uri: str, what: str = 'urdf_file') -> Path:
         The address.
     what : str
         What it is, for messages.
+    remedy : str
+        How to get the package, for messages; '' for what is known of it here.
 
     Raises
     ------
@@ -97,7 +99,7 @@ def resolve(uri: str, what: str = 'urdf_file') -> Path:
     for path in tried:
         if path.is_file():
             return path
-    remedy = HINTS.get(package, 'source the workspace that holds the package')
+    remedy = remedy or HINTS.get(package, 'source the workspace that holds the package')
     raise InvalidInputError(
         f"{what} '{uri}' not found as any of {[str(p) for p in tried]}; {remedy}"
     )

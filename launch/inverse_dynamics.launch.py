@@ -14,6 +14,16 @@ TOPICS = {
         'default_value': 'odom',
         'description': 'nav_msgs/Odometry of the base, twist in the child frame.',
     },
+    'cmd_vel': {
+        'name': 'cmd_vel_topic',
+        'default_value': 'cmd_vel',
+        'description': 'geometry_msgs/Twist or TwistStamped of a base driven by velocity.',
+    },
+    'imu': {
+        'name': 'imu_topic',
+        'default_value': 'imu',
+        'description': 'sensor_msgs/Imu of a base driven by velocity, if base.motion_from has it.',
+    },
     '~/reference': {
         'name': 'reference_topic',
         'default_value': '~/reference',

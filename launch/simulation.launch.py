@@ -61,7 +61,8 @@ def generate_launch_description():
                 'robot',
                 default_value='nonholonomic',
                 choices=PRESETS,
-                description='Preset config/<robot>.yaml.',
+                description='Preset config/<robot>.yaml, or config/robots/<robot>.yaml with a '
+                'urdf_file or the topic robot_description.',
             ),
             argument('urdf_file'),
             argument(

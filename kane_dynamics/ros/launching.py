@@ -13,10 +13,13 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
+from kane_dynamics.resources import share_directory
 from launch import LaunchDescription
 
 SWITCH = ['true', 'false']
-PRESETS = ['nonholonomic', 'holonomic', 'tiago']
+SIMULATED = ['nonholonomic', 'holonomic', 'tiago']
+OWNED = sorted(path.stem for path in (share_directory() / 'config' / 'robots').glob('*.yaml'))
+PRESETS = [*SIMULATED, *OWNED]
 _ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}  # a robot's matrices are too small to share out
 _COMMON: dict[str, dict[str, Any]] = {
     'namespace': {'default_value': '', 'description': 'Namespace of the nodes and their topics.'},
@@ -32,7 +35,8 @@ _COMMON: dict[str, dict[str, Any]] = {
     'robot': {
         'default_value': '',
         'choices': ['', *PRESETS],
-        'description': 'Preset config/<robot>.yaml; empty: none, params_file says it all.',
+        'description': 'Preset config/<robot>.yaml or config/robots/<robot>.yaml; empty: none, '
+        'params_file says it all.',
     },
     'urdf_file': {
         'default_value': '',
@@ -57,9 +61,14 @@ def argument(name: str, **given: Any) -> DeclareLaunchArgument:
     return DeclareLaunchArgument(name, **{**_COMMON.get(name, {}), **given})
 
 
-def config_file(name: Any) -> PathJoinSubstitution:
+def config_file(*names: Any) -> PathJoinSubstitution:
     """Return the path of an installed parameter file."""
-    return PathJoinSubstitution([FindPackageShare('kane_dynamics'), 'config', name])
+    return PathJoinSubstitution([FindPackageShare('kane_dynamics'), 'config', *names])
+
+
+def preset(robot: str) -> PathJoinSubstitution:
+    """Return the path of the parameter file of a robot."""
+    return config_file(*(['robots'] if robot in OWNED else []), f'{robot}.yaml')
 
 
 def value(name: str, kind: type) -> ParameterValue:
@@ -75,7 +84,7 @@ def robot_parameters(context: Any, more: Mapping[str, Any]) -> list[Any]:
     }
     always = {'params_file': value('params_file', str), 'end_with_process': os.getpid(), **more}
     return [
-        *([ParameterFile(config_file(f'{robot}.yaml'))] if robot else []),
+        *([ParameterFile(preset(robot))] if robot else []),
         ParameterFile(LaunchConfiguration('params_file'), allow_substs=True),
         {**always, **{name: text for name, text in given.items() if text}},
     ]

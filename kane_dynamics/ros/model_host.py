@@ -117,7 +117,9 @@ class ModelHost:
             String, 'robot_description', self._on_text, LATCHED
         )
         topic = self._subscription.topic_name
+        source = self._parameters.urdf_source
         self._problem = f'no robot_description and no urdf_file given; waiting for {topic}'
+        self._problem += f' ({source})' if source else ''
         self._node.get_logger().warning(self._problem)
 
     def clear(self) -> None:

@@ -118,7 +118,7 @@ def read_description(parameters: RobotParameters) -> str:
     """
     if parameters.robot_description or not parameters.urdf_file:
         return parameters.robot_description
-    path = resolve(parameters.urdf_file)
+    path = resolve(parameters.urdf_file, remedy=parameters.urdf_source)
     if path.suffix == '.xacro':
         return _xacro(path)
     try:

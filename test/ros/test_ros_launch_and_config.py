@@ -17,8 +17,9 @@ from kane_dynamics.ros.parameters.spec import Spec, markdown_table, matching_spe
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH_FILES = sorted((ROOT / 'launch').glob('*.py'))
-YAML_FILES = sorted((ROOT / 'config').glob('*.yaml'))
-PRESETS = ('nonholonomic', 'holonomic', 'tiago')
+YAML_FILES = sorted((ROOT / 'config').rglob('*.yaml'))
+SIMULATED = ('nonholonomic', 'holonomic', 'tiago')
+OWNED = sorted(path.stem for path in (ROOT / 'config' / 'robots').glob('*.yaml'))
 ROS_PARAMETERS = {'use_sim_time'}  # declared by rclpy
 NODE_FILES = {
     'kane_inverse_dynamics': 'inverse_dynamics_node',
@@ -78,7 +79,7 @@ def test_arguments_are_used_and_declared(launch_file):
 
 def test_robot_choices_are_the_presets(launch_file):
     choices = launch_file.arguments['robot']['choices']
-    assert {name for name in choices if name} == set(PRESETS)
+    assert {name for name in choices if name} == {*SIMULATED, *OWNED}
 
 
 def test_nodes_exist_and_declare_their_parameters(launch_file, console_scripts):
@@ -102,6 +103,15 @@ def test_what_is_not_given_is_left_to_the_preset(launch_file):
         files = fake_launch.files(given)
         assert [file.rpartition('/')[2] for file in files[:-1]] == ['tiago.yaml']
         assert files[-1] == launch_file.arguments['params_file']['default_value']
+
+
+def test_presets_of_robots_are_found_by_name(launch_file):
+    assert not set(SIMULATED) & set(OWNED)
+    for robot in (*SIMULATED, *OWNED):
+        for given in launch_file.nodes(robot=robot):
+            file = fake_launch.files(given)[0].removeprefix('share/kane_dynamics/')
+            assert (ROOT / file).stem == robot
+            assert (ROOT / file).is_file()
 
 
 def test_remapped_topics_exist_in_the_node(launch_file):
@@ -141,7 +151,7 @@ def test_yaml_names_and_types_are_those_of_the_nodes(path):
 
 
 def test_presets_exist():
-    assert {p.stem for p in YAML_FILES} >= set(PRESETS)
+    assert {p.stem for p in YAML_FILES} >= set(SIMULATED)
 
 
 @by_node

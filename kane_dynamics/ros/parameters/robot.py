@@ -20,6 +20,9 @@ class RobotParameters:
         '', 'URDF text; empty: urdf_file, then the topic robot_description.'
     )
     urdf_file: str = fixed('', 'URDF or xacro file, a path or package://<package>/<path>.')
+    urdf_source: str = fixed(
+        '', 'Who has the URDF, in words: messages quote it where there is none yet.'
+    )
     params_file: str = fixed(
         '',
         'File a launch file was told to load; the node reports if it is missing (ros2 launch '
