@@ -106,8 +106,8 @@ def changes_table(found: dict[str, Any]) -> Table:
     table.add('an event, p99', f'{1e3 * found["event_p99"]:.2f} ms', f'<= {1e3 * EVENT_P99:g} ms')
     table.add('largest |A v - b0| and |Phi|', f'{found["drift"]:.1e}', f'<= {DRIFT:g}')
     table.notes.append(
-        'an event: find it, solve, jump, choose anew, and its share of the rest of its step; stops '
-        'that bounce strike several times in one'
+        'an event: find it, solve, jump, choose anew, and its share of the rest of its step; '
+        'stops that bounce strike several times in one'
     )
     return table
 
