@@ -295,7 +295,11 @@ class Dynamics(ABC):
 
     @abstractmethod
     def switched(self, constraints: Sequence[Constraint]) -> Switched:
-        """Return what moves this robot under any set of other constraints; kept once made."""
+        """
+        Return what moves this robot under any set of other constraints; kept once made.
+
+        An effort law that the dynamics contain does not act in it.
+        """
 
     @abstractmethod
     def constraint_rows(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:

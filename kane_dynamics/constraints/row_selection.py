@@ -90,7 +90,11 @@ class RowSelection:
     @property
     def independent(self) -> ConstraintRows:
         """Return the rows that are taken."""
-        return self.rows.take(self.taken.tolist())
+        return self.rows if self._takes_all else self.rows.take(self.taken.tolist())
+
+    @property
+    def _takes_all(self) -> bool:
+        return len(self.taken) == len(self.rows)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -122,7 +126,7 @@ class RowSelection:
 
         Among rows that repeat each other they are of least norm, rows scaled to unit size by kind.
         """
-        if len(self.taken) == len(self.rows):
+        if self._takes_all:
             return multipliers
         weighted = self.coefficients * np.square(self.weights)[:, None]
         share: Floats = weighted @ np.linalg.solve(self.coefficients.T @ weighted, multipliers)
@@ -138,6 +142,8 @@ class RowSelection:
             If one of them does.
 
         """
+        if self._takes_all:
+            return
         motion = 10.0 * self.strength * self._size(v)
         self._check('speed satisfies A v = b0', self.rows.velocity, motion, SPEED_CONTRADICTION)
 
@@ -151,6 +157,8 @@ class RowSelection:
             If one of them does.
 
         """
+        if self._takes_all:
+            return
         motion = np.full(len(self.rows), 10.0 * TAKEN * self._size(a))
         self._check(
             'acceleration satisfies A vdot = b',
@@ -164,8 +172,6 @@ class RowSelection:
         return float(np.linalg.norm(self.root.T @ x))
 
     def _check(self, what: str, right_side: Floats, motion: Floats, relative: float) -> None:
-        if len(self.taken) == len(self.rows):
-            return
         scaled = self.scaling * right_side
         own = self.coefficients * self.scaling[:, None] / self.scaling[self.taken]
         contradiction = np.abs(scaled - own @ scaled[self.taken])
@@ -196,14 +202,14 @@ def select_rows(rows: ConstraintRows, factor: Floats | None = None) -> RowSelect
     """
     A = rows.matrix
     count, nv = A.shape
-    sizes = np.linalg.norm(A, axis=1)
+    sizes = np.sqrt(np.square(A).sum(axis=1))
     active = (sizes > VANISHED) & (sizes > ROUNDOFF_ROW * _largest(rows.owners, sizes))
     weights = _unit_factors(rows, sizes, active)
     metrics = [A * weights[:, None]]
     scaling, root = weights, np.eye(nv) if factor is None else factor
     if factor is not None and count:
         D: Floats = solve_lower(factor, A.T).T
-        scaling = _unit_factors(rows, np.linalg.norm(D, axis=1), active)
+        scaling = _unit_factors(rows, np.sqrt(np.square(D).sum(axis=1)), active)
         metrics.append(D * scaling[:, None])
     order = rows.elimination_order()
     if count <= nv and active.all():
@@ -278,6 +284,8 @@ def _unit_factors(rows: ConstraintRows, sizes: Floats, active: Floats) -> Floats
 
 def _largest(groups: tuple[int, ...], sizes: Floats) -> Floats:
     """Return for each row the largest size in its group."""
+    if len({*groups}) == len(groups):
+        return sizes
     numbers = np.array(groups, dtype=np.intp)
     largest = np.zeros(int(numbers.max(initial=-1)) + 1)
     np.maximum.at(largest, numbers, sizes)

@@ -333,7 +333,9 @@ class EventSimulation:
     def _event(self, failing: list[Guard], rebound: bool) -> None:
         """Go over to the next mode where guards ended the last one."""
         broken = [guard.part.name for guard in failing if guard.kind == LIMIT]
-        parts = {name: x for name, x in self._stage.mode.parts.items() if name not in broken}
+        parts = self._stage.mode.parts
+        if broken:
+            parts = {name: part for name, part in parts.items() if name not in broken}
         found = self._next(parts, self._now, failing, rebound)
         kind = (
             BREAKS if broken else RESTS if found.settled else IMPACT if found.struck else CHANGES

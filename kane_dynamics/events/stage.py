@@ -32,9 +32,9 @@ def staged(sets: ConstraintSets, mode: Mode, directions: Mapping[str, Floats]) -
 
 def _slips(mode: Mode, directions: Mapping[str, Floats]) -> list[Slip]:
     """Return the contacts that slip with friction, for a flow."""
-    places = mode.places
-    slips = []
-    for part in mode.slipping:
+    slips, slipping = [], mode.slipping
+    places = mode.places if slipping else {}
+    for part in slipping:
         contact = part.contact
         if contact is not None and contact.tangent is not None:
             normal = places[part.name][0] if contact.normal is not None else None

@@ -155,7 +155,8 @@ def _transition(
         if separation[_first(part, rows)] <= (_RETURNS if part.name in returning else AT_REST)
     ]
     force = efforts - setting.dynamics.bias_force(q, v) - joint_friction(robot, v.tolist())
-    held = replace(held, rows=every.take(rows.held))  # b depends on v
+    if v is not state.v:
+        held = replace(held, rows=every.take(rows.held))  # b depends on v
     words, directions, still = _decided(force, held, closed, rows, State(q, v, t), failing)
     states = {
         name: HOLDS if part.contact is None else words.get(name, OPEN)

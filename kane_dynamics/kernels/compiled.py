@@ -201,7 +201,13 @@ class CompiledRobot(Dynamics):
         if not others or too_large(self.robot):
             return Switched(others, others.rows)
         recipe = replace(self._build.recipe, constraints=others, plan=RowPlan())
-        rows = CompiledRows(self._kernels.made(Tracer.constraint_rows, recipe), others)
+        table = self._kernels.made(Tracer.row_table, recipe).call
+
+        def numbers(q: ArrayLike, v: ArrayLike, t: Floats) -> Sequence[Floats]:
+            found = table(q, v, t)
+            return found[:, :-3], *found[:, -3:].T
+
+        rows = CompiledRows(numbers, others)
         return SwitchedCode(self._load, others, rows, build_switched(recipe))
 
     def _by_method(self, method: str, speeds: GeneralizedSpeeds | None, *state: Any) -> Motion:
@@ -244,7 +250,7 @@ class CompiledRobot(Dynamics):
         if 'constraint_rows' not in self._kernels:
             return self._reference.constraint_rows(q, v, time)
         if self._rows is None:
-            self._rows = CompiledRows(self._kernels['constraint_rows'], self.constraints)
+            self._rows = CompiledRows(self._kernels['constraint_rows'].outputs, self.constraints)
         return self._rows(q, v, time)
 
     def consistent_velocity(

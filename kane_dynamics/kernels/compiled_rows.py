@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.model.checks import as_number
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.typing import Floats
 
 
 class CompiledRows:
@@ -20,20 +22,22 @@ class CompiledRows:
 
     Parameters
     ----------
-    kernel : Kernel
-        Of `Tracer.constraint_rows`.
+    numbers : callable
+        (q, v, t) -> A, b0, b and Phi.
     constraints : ConstraintSet
         The set.
 
     """
 
-    def __init__(self, kernel: Kernel, constraints: ConstraintSet) -> None:
-        self._kernel, self._constraints = kernel, constraints
+    def __init__(
+        self, numbers: Callable[..., Sequence[Floats]], constraints: ConstraintSet
+    ) -> None:
+        self._numbers, self._constraints = numbers, constraints
         self._known: ConstraintRows | None = None
 
     def __call__(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
         """Return all rows A v = b0, A vdot = b, of one state."""
-        A, b0, b, phi = self._kernel.outputs(q, v, [as_number('time [s]', time)])
+        A, b0, b, phi = self._numbers(q, v, np.array([as_number('time [s]', time)]))
         if self._known is None:  # what does not depend on the state: labels, kinds, owners
             robot = self._constraints.robot
             state = checked_coordinates(robot, q), checked_speeds(robot, v)

@@ -44,6 +44,7 @@ INPUTS = {
     'coriolis_effort': ('q', 'v', 'x'),
     'balance_derivatives': ('q', 'v', 'a', 'lambda', 'time'),
     'constraint_rows': ('q', 'v', 'time'),
+    'row_table': ('q', 'v', 'time'),
     'multipliers': ('q', 'v', 'tau', 'time'),
     'gibbs_gradient': ('q', 'v', 'a'),
     'lagrange_terms': ('q', 'v'),
@@ -68,6 +69,7 @@ _ON_DEMAND = {graph.__name__: graph for graph in (*FRAME_GRAPHS, Tracer.multipli
 _NEVER_SOLVED = (
     'balance_derivatives',
     'constraint_rows',
+    'row_table',
     'external_force',
     'gibbs_gradient',
     'inertial_effort',

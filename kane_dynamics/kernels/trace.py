@@ -349,12 +349,20 @@ class Tracer:
 
     def constraint_rows(self) -> KernelSpec:
         """Trace A, b0, b and Phi of all rows; Phi is 0 for rows that are not holonomic."""
+        A, *sides = self._row_numbers
+        shapes = [A.shape, *[(side.numel(),) for side in sides]]
+        return self.spec('constraint_rows', [self.q, self.v, [self.t]], [A, *sides], shapes)
+
+    def row_table(self) -> KernelSpec:
+        """Trace what `constraint_rows` does, side by side in one matrix."""
+        table = ca.horzcat(*self._row_numbers)
+        return self.spec('row_table', [self.q, self.v, [self.t]], [table], [table.shape])
+
+    @property
+    def _row_numbers(self) -> list[ca.SX]:
         rows = self.state_rows
-        A = matrix(rows.matrix, self.robot.nv)
-        outputs = [A, column(rows.velocity), column(rows.acceleration), column(self.violation)]
-        inputs = [self.q, self.v, [self.t]]
-        shapes = [A.shape, *[(len(rows),)] * 3]
-        return self.spec('constraint_rows', inputs, outputs, shapes)
+        sides = rows.velocity, rows.acceleration, self.violation
+        return [matrix(rows.matrix, self.robot.nv), *[column(x) for x in sides]]
 
     def multipliers(self) -> KernelSpec:
         """Trace lambda of all rows."""
