@@ -169,5 +169,5 @@ def _is_lifted(motion: FrameMotion, normal: Sequence[float]) -> bool:
 
 def _is_upright(motion: FrameMotion, n: Vector, normal: Sequence[float]) -> bool:
     """Return whether an axis is along the normal."""
-    across = np.cross(motion.pose.rotation_matrix() @ n, normal)
-    return bool(np.linalg.norm(across) < LEAN_LIMIT)
+    lean = float(np.dot(motion.pose.rotation_matrix() @ n, normal))
+    return 1.0 - lean * lean < LEAN_LIMIT**2

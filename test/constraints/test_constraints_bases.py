@@ -256,3 +256,25 @@ def test_two_powered_casters():
     forces = motion.multipliers.reshape(2, 2)
     assert_allclose(forces[:, 0], (23.60516969, 7.665213246), rtol=PRINTED)
     assert_allclose(forces[:, 1], (9.16692962, 16.22980813), rtol=PRINTED)
+
+
+def test_steering_torques_of_a_swerve_base_that_accelerates():
+    # A4: contacts b beside the steering axes, straight acceleration a: b m a/4 holds each of them
+    side, mass, a = 0.025, 40.0, 0.7
+    mounts = {
+        f'w{k}': Mount(x, y, radius=0.06, steered=True, side=side)
+        for k, (x, y) in enumerate(((0.3, 0.2), (0.3, -0.2), (-0.3, 0.2), (-0.3, -0.2)))
+    }
+    robot = plain_base(mounts, mass, 2.2, 0.0)
+    rows = wheel_rows(robot, mounts)
+    q, v, rates = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
+    rates[0] = a
+    known = ('base_x', 'base_y', 'base_yaw', *(f'{name}_steer' for name in mounts))
+    rates = kd.consistent_acceleration(robot, q, v, rates, rows, known)
+    effort = kd.constrained_inverse_dynamics(
+        robot, q, v, rates, rows, robot.velocity_names[3:]
+    ).effort
+    steers = [robot.velocity_index(f'{name}_steer') for name in mounts]
+    wheels = [robot.velocity_index(name) for name in mounts]
+    assert_allclose(effort[steers], side * mass * a / 4, rtol=1e-12)
+    assert_allclose(effort[wheels], 0.06 * mass * a / 4, rtol=1e-12)

@@ -85,21 +85,43 @@ def test_rows_are_the_velocity_of_the_material_point(name):
         assert rows.positions[-1] == pytest.approx(expected, abs=1e-14)
 
 
-@pytest.mark.parametrize('name', [name for name in KINDS if 'edge' not in name])
-def test_forces_are_drawn_at_the_contact_point(name):
-    case = CASES[name]
+def contact_of(case):
+    """Return where a wheel touches and its directions, in the world, by search."""
     body, point, directions = touching(case, case.q)
     pose = kd.forward_kinematics(case.robot, case.q).pose(case.robot.bodies[body].name)
-    expected = pose.position() + pose.rotation_matrix() @ point
+    return pose.position() + pose.rotation_matrix() @ point, directions
+
+
+@pytest.mark.parametrize('name', [name for name in KINDS if 'edge' not in name])
+def test_contact_point_is_the_lowest_point(name):
+    case = CASES[name]
     found = case.constraint.contact_point(case.robot, case.q)
-    assert_allclose(found, expected, rtol=0, atol=1e-14)
-    if case.robot.base == 'floating':  # in the plane only a part of the force is known
-        forces = constraint_forces(
-            case.robot, (case.constraint,), case.q, np.arange(1.0, len(directions) + 1.0)
-        )
-        for k, (force, direction) in enumerate(zip(forces, directions, strict=True), start=1):
-            assert_allclose(force.point, expected, rtol=0, atol=1e-14)
-            assert_allclose(force.vector, k * direction, rtol=0, atol=1e-12)
+    assert_allclose(found, contact_of(case)[0], rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize('name', [n for n in KINDS if CASES[n].robot.base == 'floating'])
+def test_forces_are_drawn_at_the_contact_point(name):
+    # in the plane only a part of a force is known, see constraint_forces
+    case = CASES[name]
+    point, directions = contact_of(case)
+    values = np.arange(1.0, len(directions) + 1.0)
+    forces = constraint_forces(case.robot, (case.constraint,), case.q, values)
+    for value, force, direction in zip(values, forces, directions, strict=True):
+        assert_allclose(force.point, point, rtol=0, atol=1e-14)
+        assert_allclose(force.vector, value * direction, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize('name', ['round_tyre', 'roller_on_slope', 'ball_on_slope'])
+def test_a_contact_has_the_rows_of_its_wheel(name):
+    # plane, tyre and rollers are kept where the rows are parted into distance and slip
+    case = CASES[name]
+    contact = kd.constraints.rolling_contact(case.constraint, friction=0.5)
+    whole = rows_at(case)
+    parts = [
+        rows_at(dataclasses.replace(case, constraint=part)).matrix
+        for part in (contact.tangent, contact.normal)
+    ]
+    assert_allclose(np.vstack(parts), whole.matrix, rtol=0, atol=0)
 
 
 @pytest.mark.parametrize('seed', range(4))
