@@ -28,11 +28,12 @@ from kane_dynamics.control.stance_arguments import (
 )
 from kane_dynamics.control.support_polygon import SupportPolygon, support_polygon
 from kane_dynamics.control.tip_over import TipOver, tip_over
-from kane_dynamics.exceptions import ConstraintError
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.functions.terms import center_of_mass
 from kane_dynamics.model.checks import as_vector
 from kane_dynamics.model.robot import Frame, Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.model.tree_checks import check_unique
 from kane_dynamics.typing import Floats
 
 _SAME = 1e-9  # between unit normals that are read from digits
@@ -192,7 +193,7 @@ def stance(
     constraints : sequence of Constraint
         Of the robot; those of wheels and balls say where it touches the ground. The side force of
         `no_side_slip`, also in `differential_drive`, is shared evenly by the wheels without a
-        lateral row.
+        lateral row, by all if each has one. Forces of other rows count, but are no wheel's.
     casters : mapping of str to (str, array_like), optional
         Massless casters without friction, by name: a frame and the point, in its axes [m], where
         it touches the ground.
@@ -209,7 +210,8 @@ def stance(
     NameNotFoundError
         If a frame or contact does not exist.
     InvalidInputError
-        If a number is not finite, negative, or missing.
+        If a number is not finite, negative, or missing (friction of what slides, stiffness of one
+        contact); or two contacts have one name.
     ConstraintError
         If a side force has no wheel to act on, a wheel both rolls and slides along a direction, or
         wheels stand on planes with different normals.
@@ -229,6 +231,11 @@ def stance(
     wheels = on_joints | {joint: slides[joint] for joint in slides if joint not in on_joints}
     placed = placed_casters(robot, casters)
     names = (*wheels, *placed)
+    check_unique('contact', names)
+    coefficients = np.array([friction_pair(name, friction, names) for name in names])
+    unknown = [name for name in slides if np.isnan(coefficients[names.index(name)]).any()]
+    if unknown:
+        raise InvalidInputError(f'friction: need that of wheels that slide, {unknown}')
     return Stance(
         robot,
         several,
@@ -236,7 +243,7 @@ def stance(
         wheels,
         slides,
         placed,
-        np.array([friction_pair(name, friction, names) for name in names]).reshape(-1, 2),
+        coefficients.reshape(-1, 2),
         None if stiffness is None else spring_array(stiffness, names),
         _common_normal(wheels),
     )

@@ -20,7 +20,7 @@ from studies.peers.mujoco_twin import add_body, add_geom
 
 _CASTER_RADIUS = 0.05  # [m]
 _STEPS = 10  # in a time constant of contacts
-_LONGEST = 5e-4  # step [s], for the springs of the joints
+_LONGEST = 2e-4  # step [s], for the springs of the joints
 
 
 class StandingTwin:
@@ -51,7 +51,7 @@ class StandingTwin:
         casters: Mapping[str, Sequence[float]],
         softness: float,
         friction: float = 1.0,
-        gains: tuple[float, float] = (2e3, 5.0),
+        gains: tuple[float, float] = (1e4, 8.0),
     ) -> None:
         spec = mujoco.MjSpec()
         spec.option.gravity = robot.gravity

@@ -116,6 +116,14 @@ def test_all_forces_together_are_what_the_ground_gives(seed, mirrored):
     assert_allclose(*balance(found, given), rtol=0, atol=1e-9)
 
 
+def test_no_side_force_is_lost_among_rows_that_repeat_it():
+    robot = armed()
+    rows = [C.no_side_slip(robot), *rolling(robot, PAIR)]
+    q, v, a = moving(robot, rows, 0, ['L', 'R', 'shoulder', 'elbow'])
+    found = kd.contact_picture(robot, q, v, a, rows, [*PAIR, 'shoulder', 'elbow'], casters=CASTER)
+    assert_allclose(*balance(found, kd.ground_wrench(robot, q, v, a)), rtol=0, atol=1e-9)
+
+
 @pytest.mark.parametrize('seed', range(4))
 def test_three_wheels_press_as_multipliers_of_a_floating_base_say(seed):
     """An independent path: rolling with its vertical rows, and a caster that is held."""
@@ -398,6 +406,7 @@ BAD = [
     ({'stiffness': {'L': 1.0}}, InvalidInputError, r"not of \['R'\]"),
     ({'stiffness': {'M': 1.0}}, NameNotFoundError, "no contact named 'M'"),
     ({'stiffness': {'L': 1.0, 'R': 0.0}}, InvalidInputError, "stiffness of 'R'"),
+    ({'casters': {'L': ('chassis', (0, 0, 0))}}, InvalidInputError, "'L'"),
     ({'sliding': LEFT}, InvalidInputError, 'sequence of RollingWheel'),
     ({'sliding': ['L']}, InvalidInputError, 'sequence of RollingWheel'),
 ]
@@ -412,6 +421,8 @@ def test_what_is_no_stance_is_refused(options, error, message):
 def test_constraints_that_leave_forces_without_wheels_are_refused():
     with pytest.raises(ConstraintError, match='no wheel to act on'):
         kd.stance(ROBOT, [C.no_side_slip(ROBOT)], casters=CASTER)
+    with pytest.raises(InvalidInputError, match=r"friction: need that of .* slide, \['L'\]"):
+        kd.stance(ROBOT, [LEFT.only('longitudinal')], sliding=[LEFT.only('lateral')])
     with pytest.raises(ConstraintError, match=r"'L' rolls and slides along the same: \['L/lat"):
         kd.stance(ROBOT, [LEFT], sliding=[LEFT.only('lateral')])
 
