@@ -224,8 +224,8 @@ def tractions_of(contacts: Stance, q: Sequence[float], multipliers: Floats) -> d
 
     """
     forces = {name: np.zeros(3) for name in contacts.names}
-    along = [name for name, one in contacts.wheels.items() if one.directions == (ALONG,)]
-    sharing = along or list(contacts.wheels)
+    free_across = [name for name, one in contacts.wheels.items() if one.directions == (ALONG,)]
+    sharing = free_across or list(contacts.wheels)
     first = 0
     for part in parts_of(contacts.constraints):
         pushes = multipliers[first : first + len(part.labels)]
