@@ -160,7 +160,7 @@ def _onto_places(
         if violation.max(initial=0.0) <= POSITION_TOLERANCE:
             return q, every, factor
         worst = rows.labels[int(np.argmax(violation))]
-        taken = select_rows(rows, factor).taken
+        taken = select_rows(rows, factor, by_drift=False).taken
         if violation[taken].max(initial=0.0) <= POSITION_TOLERANCE and violation.max() <= TAKEN:
             return q, every, factor
         wanted = -np.array(rows.positions, dtype=float)[taken]

@@ -21,8 +21,8 @@ one of a small mechanism; both together err towards taking a row.
 A state that is off the constraints (an inner stage of a time step) turns repeated rows away from
 each other by about the angle that it is off. So in the last round a row must also be stronger
 than the strong rows are violated, in the same units: max of :math:`|\Phi_i|` over the size of
-its kind. Newton's method thus settles the strong rows before it asks the weak ones, and on the
-constraints nothing changes.
+its kind. On the constraints nothing changes; Newton's method, which brings a state there, asks for
+all rows that it can.
 
 What this cannot know: an angle below 0.001 that is meant, and that 1.57 is not.
 """
@@ -187,7 +187,9 @@ class RowSelection:
             )
 
 
-def select_rows(rows: ConstraintRows, factor: Floats | None = None) -> RowSelection:
+def select_rows(
+    rows: ConstraintRows, factor: Floats | None = None, *, by_drift: bool = True
+) -> RowSelection:
     """
     Return which rows are taken at a state.
 
@@ -198,6 +200,8 @@ def select_rows(rows: ConstraintRows, factor: Floats | None = None) -> RowSelect
     factor : ndarray, shape (nv, nv), optional
         Lower triangular L with M = L L'. Where it is left out (M is singular), the rows are
         judged in SI units alone.
+    by_drift : bool
+        Whether rows must be stronger than the state is off; not so in a Newton step.
 
     """
     A = rows.matrix
@@ -217,7 +221,10 @@ def select_rows(rows: ConstraintRows, factor: Floats | None = None) -> RowSelect
         if (distances >= GRADES[0]).all():  # the first round takes all
             own = np.arange(count)
             return RowSelection(rows, own, distances, np.eye(count), scaling, weights, root)
-    drift = np.array([0.0 if phi is None else abs(float(phi)) for phi in rows.positions]) * weights
+    drift = np.zeros(count)
+    if by_drift:
+        drift += [0.0 if phi is None else abs(float(phi)) for phi in rows.positions]
+        drift *= weights
     taken, strength = _graded(metrics, order, active, drift)
     basis = metrics[-1][taken]
     coefficients = np.asarray(np.linalg.lstsq(basis.T, metrics[-1].T, rcond=None)[0].T, float)

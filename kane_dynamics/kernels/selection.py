@@ -44,6 +44,7 @@ _REPEATS = 1e-10  # strength of a row that repeats others but for roundoff
 _SPANNING = 4e-4  # squared strength of rows that span the others; weaker ones drop too often
 _NEVER_WEAK = 2.5e-3  # squared strength, 25 times above what the solve still takes
 _STEPS, _TURN = 24, 0.3  # a walk of more than a turn, in steps [rad, m] that meet what is weak
+_STILL = 1e-9  # of speeds of about 1 [rad/s, m/s] what roundoff leaves where nothing moves
 _STRONG = GRADES[0] ** 2  # squared strength of a choice that needs no other
 
 
@@ -148,7 +149,10 @@ def _with_second_choice(
     way = _walked(constraints, rng)
     weak = [sample for sample in way if _weakest(plan, *sample) < _STRONG]
     other = _strongest_plan(weak) if weak else None
-    if other is None or len(other.order) != len(plan.order) or other.order == plan.order:
+    if other is None or other.order == plan.order or len(other.order) != len(plan.order):
+        return plan
+    positions = weak[0][0].positions  # a Newton step of q must ask for as much
+    if len({sum(positions[k] is None for k in chosen.order) for chosen in (plan, other)}) > 1:
         return plan
     if not _without_time_and_switches(constraints)[list(other.repeated)].all():
         return plan
@@ -161,8 +165,8 @@ def _walked(constraints: ConstraintSet, rng: np.random.Generator) -> Iterator[_S
     q, v, t = _state(constraints, rng)
     for _ in range(_STEPS):
         fastest = np.abs(v).max(initial=0.0)
-        if not fastest > 0.0:
-            return  # nothing moves
+        if fastest < _STILL:
+            return
         try:
             q = integrate_coordinates(robot, q, v, _TURN / fastest)
             q, v = project(robot, constraints, q, v / fastest, t)

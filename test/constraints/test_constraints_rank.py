@@ -164,6 +164,8 @@ def test_off_the_constraints_weak_rows_must_be_stronger_than_the_drift(violated,
     found = select_rows(rows, np.eye(2))
     assert found.taken.tolist() == ([0, 1] if taken else [0])
     assert found.strength[1] == pytest.approx(strength)
+    # a Newton step asks for all
+    assert select_rows(rows, np.eye(2), by_drift=False).taken.tolist() == [0, 1]
 
 
 def test_rows_of_one_kind_are_measured_against_the_largest():

@@ -91,6 +91,15 @@ def test_what_repeats_others_in_the_samples_is_watched():
         assert_allclose(got, expected.acceleration, rtol=AGREEMENT, atol=AGREEMENT)
 
 
+def test_rows_of_what_cannot_move_have_one_choice():
+    # no way to walk: roundoff of speeds must not send the samples anywhere
+    robot, lock = planar_body(2.0, 0.3, 0.0), kd.constraints.lock
+    twice = (lock(robot, 'base'), lock(robot, 'base'))
+    plan = row_plan(kd.constraints.ConstraintSet(robot, twice))
+    assert (plan.order, plan.repeated, plan.second) == ((0, 1, 2), (3, 4, 5), ())
+    assert plan.solved == plan.order
+
+
 def test_acceleration_and_motion_are_the_same():
     """Regression: of one compiled robot `motion` gave 15.5 rad/s^2 where the other gave 0."""
     mechanism = steered_wheels(3)
