@@ -64,7 +64,7 @@ NAMES = {
         'algorithms/constrained_solve.py _agreed: motion + relative * norm -> motion - relative * norm',  # noqa: E501
         'algorithms/constrained_solve.py _agreed: much + alone -> much - alone',
         'algorithms/row_elimination.py _by_the_rule: 1.0 - gone -> 1.0 + gone',
-        'algorithms/row_elimination.py _by_the_rule: sum(dropped, 0.0) + where(volume < _SOLID, 1.0, 0.0) -> sum(dropped, 0.0) - where(volume < _SOLID, 1.0, 0.0)',  # noqa: E501
+        'algorithms/row_elimination.py _by_the_rule: repeating + where(volume < _SOLID, 1.0, 0.0) -> repeating - where(volume < _SOLID, 1.0, 0.0)',  # noqa: E501
     ],
     'SLOW': [
         'algorithms/row_elimination.py _by_the_rule: taken + dropped[-1] -> taken - dropped[-1]',
@@ -78,9 +78,8 @@ NAMES = {
         'simulation/reference.py ReferenceEngine._step: t + h -> t - h (3)',
     ],
     'OPEN': [
-        'events/transition.py _after_impact: rows.matrix @ v - rows.velocity -> rows.matrix @ v + rows.velocity',  # noqa: E501
+        'events/transition.py _after_impact: held.rows.matrix @ v - held.rows.velocity -> held.rows.matrix @ v + held.rows.velocity',  # noqa: E501
         'events/transition.py _impending: -found.tractions[own] -> found.tractions[own]',
-        'events/watch.py Guard.reserve: first + (contact.normal is not None) -> first - (contact.normal is not None)',  # noqa: E501
     ],
 }
 SURVIVORS = {name: REASONS[reason] for reason, names in NAMES.items() for name in names}
