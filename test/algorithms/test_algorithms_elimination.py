@@ -13,7 +13,7 @@ from kane_dynamics.algorithms.composite_inertia import CompositeInertia, composi
 from kane_dynamics.algorithms.constrained_solve import solve_constrained
 from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, eliminate
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
-from kane_dynamics.algorithms.sparse_rows import SparseRows
+from kane_dynamics.algorithms.sparse_rows import SparseRows, sparse_rows
 from kane_dynamics.model.sample_robots import random_inertia, random_pose
 
 ROUNDOFF = 1e-12  # see test_algorithms_equation_of_motion
@@ -168,3 +168,14 @@ def test_composite_inertia_against_welding():
         *zip(welded.tensor, expected.tensor, strict=True),
     ):
         assert_allclose((ours.x, ours.y, ours.z), (other.x, other.y, other.z), rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(('third', 'sure'), [((1.0, 0.0), False), ((0.0, 0.0), True)])
+def test_a_weak_row_beside_one_that_repeats_or_is_none(third, sure):
+    """Another order may drop another row; a row of zeros is dropped in any."""
+    A = np.array([[1.0, 0.0], [np.cos(0.05), np.sin(0.05)], third])
+    own = (0, 1, 2)
+    system = SparseRows(sparse_rows(A), own, own, own, (), certain=False)
+    found = eliminate(system, [(A @ A.T)[k, : k + 1].tolist() for k in own])
+    assert found.dropped == [0.0, 0.0, 1.0]
+    assert (found.health > 0.0) == sure
