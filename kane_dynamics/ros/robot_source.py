@@ -232,7 +232,9 @@ def _base_constraints(
     """Return the constraints that base_type and base.constraint ask for."""
     kind = parameters.constraint
     if base is not None:
-        return base.constraints
+        # the ground gives a base that skids what its drives make it do: else no force turns it
+        skids = base.assumed if _takes_velocity(parameters) else ()
+        return (*base.constraints, *skids)
     if kind in ('none', 'auto'):
         return ()
     if parameters.base_type == 'none':

@@ -8,7 +8,7 @@ from ros_models import ROOT, preset
 
 FILES = {path.stem: path for path in sorted((ROOT / 'config' / 'robots').glob('*.yaml'))}
 PAGE = runpy.run_path(str(ROOT / 'doc' / 'update_robots.py'))
-HEIGHT = 0.3  # [m] from the base to its arm
+ARM = 0.1, 0.0, 0.3  # [m]: where the arm stands on the base
 LENGTH = 0.2  # [m] of each link of the arm
 
 
@@ -104,7 +104,7 @@ def stand_in(robot):
     parts = [_link(root, 60.0), *_wheels(robot, root)]
     for name in values.get('locked_joints', []):
         parts += [_joint(name, root, (-0.1, 0, 0.1), '0 0 1'), _link(f'{name}_link', 0.2)]
-    parent, place = root, (0.1, 0, HEIGHT)
+    parent, place = root, ARM
     for name in values['joints']:
         parts += [_joint(name, parent, place, '0 1 0'), _link(f'{name}_link', 1.0, LENGTH / 2)]
         parent, place = f'{name}_link', (LENGTH, 0, 0)

@@ -9,7 +9,17 @@ import fake_launch
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from preset_robots import FILES, PAGE, facts_of, geometry, places, stand_in, values_of
+from preset_robots import (
+    ARM,
+    FILES,
+    LENGTH,
+    PAGE,
+    facts_of,
+    geometry,
+    places,
+    stand_in,
+    values_of,
+)
 from ros_models import ROOT, from_preset
 from support.wheeled_robots import installed
 
@@ -112,6 +122,17 @@ def test_model_of_every_preset(robot, table):
     assert {wheel.radius for wheel in model.base.wheels} == {values['base.wheel_radius']}
 
 
+def test_names_of_wheels_are_of_the_side_and_corner_that_they_are_listed_for():
+    short = {'front_left': 'fl', 'front_right': 'fr', 'rear_left': 'bl', 'rear_right': 'br'}
+    for robot in FILES:
+        values = values_of(robot)
+        for side in ('left', 'right'):
+            names = values.get(f'base.{side}_wheel_names', [])
+            assert all(side in name or name.startswith(f'{side[0]}_') for name in names)
+        for corner, name in zip(short, values.get('base.wheel_names', []), strict=False):
+            assert corner in name or name.endswith(short[corner])
+
+
 def test_wheels_that_a_urdf_lacks_are_named():
     text = stand_in('husky_ur5e').replace('rear_left_wheel_joint', 'other')
     p = from_preset('robots/husky_ur5e')
@@ -206,16 +227,22 @@ def test_wheels_of_a_swerve_base_point_where_their_place_moves():
 # ---- the efforts
 
 
+RESTING = (0.0, 0.0, 0.0)
+
+
 @cache
-def arm_efforts(robot, rate):
-    """Return the arm's efforts at rest while the base accelerates at `rate`, shape (3,)."""
+def arm_efforts(robot, twist=RESTING, rate=RESTING):
+    """Return the efforts of an arm that keeps its pose on a base at yaw 0 that moves."""
     model, values = model_of(robot), values_of(robot)
     q = model.robot.neutral()
+    if model.base is not None and model.base.steering:
+        for name, angle in model.base.steering_angles(twist).by_joint.items():
+            q[model.robot.coordinate_index(name)] = angle
     motors, zeros = np.arange(len(model.motors)), np.zeros(len(model.motors))
     q_index, v_index = model.q_index(model.motors), model.v_index(model.motors)
     held = Reference(motors, q_index, v_index, q[q_index], zeros, zeros)
     terms = Terms(compensated=tuple(values.get('gravity_compensated_joints', ())))
-    base = BaseState(np.zeros(3), np.asarray(rate, dtype=float))
+    base = BaseState(np.array(twist), np.array(rate))
     law = EffortLaw(Dynamics(model))
     efforts = law.feedforward(q, np.zeros(model.robot.nv), held, terms, base)
     return dict(zip(model.motors, efforts.motors, strict=True))
@@ -223,18 +250,26 @@ def arm_efforts(robot, rate):
 
 @by_robot
 def test_gravity_is_left_to_the_robots_that_compensate_it(robot):
-    values, efforts = values_of(robot), arm_efforts(robot, (0.0, 0.0, 0.0))
+    values, efforts = values_of(robot), arm_efforts(robot)
     compensated = values.get('gravity_compensated_joints', [])
-    assert {*compensated} <= {*values['joints']}
+    # the robots that do so do it for whole arms; Fetch's torso is none
+    others = {*values['joints']} - {*compensated}
+    assert not compensated or others <= {'torso_lift_joint'}
     for name, effort in efforts.items():
         assert (abs(effort) < 1e-9) == (name in compensated), name
 
 
 @by_robot
-def test_arms_feel_their_base_accelerate(robot):
-    moved, resting = arm_efforts(robot, (1.0, 0.0, 0.0)), arm_efforts(robot, (0.0, 0.0, 0.0))
+@pytest.mark.parametrize(
+    ('twist', 'rate'),
+    [(RESTING, (1.0, 0.0, 0.0)), ((0.3, 0.0, 0.5), (0.0, 0.15, 0.0))],
+    ids=['straight', 'steady turn'],
+)
+def test_arms_feel_how_their_base_moves(robot, twist, rate):
+    moved, resting = arm_efforts(robot, twist, rate), arm_efforts(robot)
     change = np.array([moved[name] - resting[name] for name in moved])
-    # r x m a of links of 1 kg whose centre lies 0.1 m above their joint: 0.1 N m about y from each
-    # link that a joint carries
-    carried = np.arange(len(change), 0, -1)
-    assert_allclose(change, 0.1 * carried, atol=1e-9)
+    # r x m a about y, of links of 1 kg whose centres lie 0.1 m above their joint and at x: in a
+    # turn they are drawn to its centre as well
+    x = ARM[0] + LENGTH / 2 + LENGTH * np.arange(len(change))
+    each = 0.5 * LENGTH * (rate[0] - twist[2] ** 2 * x)
+    assert_allclose(change, np.cumsum(each[::-1])[::-1], atol=1e-9)
