@@ -122,6 +122,7 @@ setup(
             'kane_inverse_dynamics = kane_dynamics.ros.entry:inverse_dynamics',
             'kane_forward_dynamics = kane_dynamics.ros.entry:forward_dynamics',
             'kane_wrench_control = kane_dynamics.ros.entry:wrench_control',
+            'kane_governor = kane_dynamics.ros.entry:governor',
             'kane_simulator = kane_dynamics.ros.entry:simulator',
             'kane-dynamics = kane_dynamics.cli:main',
         ],

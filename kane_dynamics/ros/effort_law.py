@@ -22,7 +22,7 @@ from kane_dynamics.algorithms.consistent import fitted
 from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.ros.dynamics import Dynamics, known_speeds, rolling_motion
 from kane_dynamics.ros.reference import Motors, Reference
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Floats, Indices
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ class EffortLaw:
         v[reference.v_index] = reference.velocity
         a[reference.v_index] = reference.acceleration
         if base is not None:
-            v, a = self._driven(q, v, a, base)
+            v, a = with_base(self._dynamics, q, v, a, base, self._drives)
         motors = self._model.motors
         named = tuple([motors[i] for i in reference.motor])
         if named not in self._known:
@@ -205,16 +205,6 @@ class EffortLaw:
             q, v, a, self._actuated, None, self._known[named], terms=terms
         )
 
-    def _driven(self, q: Floats, v: Floats, a: Floats, base: BaseState) -> tuple[Floats, Floats]:
-        """Return speeds and accelerations with those of a base, and of the wheels under it."""
-        v[:3], a[:3] = base
-        if not self._model.constraints:
-            return v, a
-        rows = self._dynamics.engine.constraint_rows(q, v)
-        v = fitted(rows.matrix, rows.velocity, v, self._drives)
-        rows = self._dynamics.engine.constraint_rows(q, v)
-        return v, fitted(rows.matrix, rows.acceleration, a, self._drives)
-
     def _left_to_drives(self, effort: Floats, q: Floats, terms: Terms) -> Floats:
         """Return efforts without the gravity that drives compensate themselves."""
         if not (terms.compensated and terms.gravity):
@@ -224,6 +214,34 @@ class EffortLaw:
         for name in terms.compensated:
             effort[self._model.motors.index(name)] -= gravity[self._robot.velocity_index(name)]
         return effort
+
+
+def with_base(
+    dynamics: Dynamics, q: Floats, v: Floats, a: Floats, base: BaseState, drives: Indices
+) -> tuple[Floats, Floats]:
+    """
+    Return speeds and accelerations with those of a base, and of the wheels under it.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Algorithms and model.
+    q, v, a : ndarray, shapes (nq,), (nv,), (nv,)
+        Motion of the robot.
+    base : BaseState
+        What its base does instead.
+    drives : ndarray of int
+        Places in v of what drives the base: they follow it as well as they can.
+
+    """
+    v, a = v.copy(), a.copy()
+    v[:3], a[:3] = base
+    if not dynamics.model.constraints:
+        return v, a
+    rows = dynamics.engine.constraint_rows(q, v)
+    v = fitted(rows.matrix, rows.velocity, v, drives)
+    rows = dynamics.engine.constraint_rows(q, v)
+    return v, fitted(rows.matrix, rows.acceleration, a, drives)
 
 
 def clamped(effort: Floats, limit: Floats) -> Floats:

@@ -24,6 +24,10 @@ NODES = {
         'wrench_control_node',
         'Turns joint_states, odom and targets of a link into the efforts of wheels and arm.',
     ),
+    'kane_governor': (
+        'governor_node',
+        'Lets cmd_vel through as far as tip-over, friction, effort and speed limits allow.',
+    ),
     'kane_simulator': (
         'simulator_node',
         'Integrates the robot: efforts in; joint_states, odom, tf and /clock out.',
@@ -45,6 +49,11 @@ def forward_dynamics(args: Sequence[str] | None = None) -> int:
 def wrench_control(args: Sequence[str] | None = None) -> int:
     """Run kane_wrench_control."""
     return start('kane_wrench_control', args)
+
+
+def governor(args: Sequence[str] | None = None) -> int:
+    """Run kane_governor."""
+    return start('kane_governor', args)
 
 
 def simulator(args: Sequence[str] | None = None) -> int:

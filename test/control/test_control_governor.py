@@ -84,9 +84,7 @@ def test_headroom_is_that_of_the_contact_picture(rng):
     q[:3] = 0.0
     twist = np.array([0.3, 0.0, 0.6])
     steady = moving(twist, np.zeros(3))
-    picture = picture_of(
-        contacts, q, *whole_motion(robot, base, q, v, a, steady), [*WHEELS, *ARM]
-    )
+    picture = picture_of(contacts, q, *whole_motion(robot, base, q, v, a, steady), [*WHEELS, *ARM])
     drive = DriveResponse(0.1)
 
     def headroom(**parts):

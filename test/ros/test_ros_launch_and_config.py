@@ -25,6 +25,7 @@ NODE_FILES = {
     'kane_inverse_dynamics': 'inverse_dynamics_node',
     'kane_forward_dynamics': 'forward_dynamics_node',
     'kane_wrench_control': 'wrench_control_node',
+    'kane_governor': 'governor_node',
     'kane_simulator': 'simulator_node',
 }
 by_yaml = pytest.mark.parametrize('path', YAML_FILES, ids=lambda p: p.name)
@@ -59,6 +60,7 @@ def test_there_is_a_launch_file_for_each_node_and_for_the_closed_loop():
         'inverse_dynamics.launch.py',
         'forward_dynamics.launch.py',
         'wrench_control.launch.py',
+        'governor.launch.py',
         'simulation.launch.py',
     }
 
@@ -195,6 +197,7 @@ def test_documentation_names_every_topic_of_the_node(node):
         'kane_inverse_dynamics': (*with_efforts, 'model_host', 'diagnostics'),
         'kane_forward_dynamics': ('base_node', 'model_host', 'diagnostics'),
         'kane_wrench_control': (*with_efforts, 'model_host', 'diagnostics'),
+        'kane_governor': ('base_node', 'model_host', 'diagnostics'),
         'kane_simulator': ('simulator_output', 'coupler_topics', 'model_host', 'diagnostics'),
     }
     files = {path.stem: path for path in folder.rglob('*.py')}

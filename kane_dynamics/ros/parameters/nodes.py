@@ -16,6 +16,7 @@ from kane_dynamics.ros.parameters.spec import Spec, fixed, param, specs
 
 SIX_ZEROS = (0.0,) * 6
 SCALE = (0.0, 1.0)
+PART = (0.01, 1.0)
 DEVIATION = (0.0, 1e6)
 
 
@@ -210,6 +211,52 @@ class WrenchControlParameters(DynamicsParameters):
 
 
 @dataclass(frozen=True)
+class GovernorParameters(DrivenBaseParameters, DynamicsParameters):
+    """Parameters of ``kane_governor``."""
+
+    publish_rate: float = fixed(
+        20.0,
+        'Rate of cmd_vel; 0: one for each joint_states message.',
+        unit='Hz',
+        bounds=(0.0, 2000.0),
+    )
+    support_points: tuple[float, ...] = fixed(
+        (0.0,),
+        'Where massless casters touch the ground: x, y, z of each in the root link; [0.0]: none.',
+        unit='m',
+        name='base.support_points',
+    )
+    wheel_friction: float = fixed(
+        0.0, 'mu of the wheels; 0: not known, slipping is not looked at.', bounds=(0.0, 10.0)
+    )
+    reserve_edge: float = param(
+        0.05,
+        'Least distance of the zero-moment point from the edges of the support polygon.',
+        unit='m',
+        bounds=(0.0, 10.0),
+        name='reserve.edge',
+    )
+    reserve_friction: float = param(
+        0.8, 'Largest part of mu N that wheels use.', bounds=PART, name='reserve.friction'
+    )
+    reserve_effort: float = param(
+        0.9,
+        'Largest part of the effort limits of wheels and arm.',
+        bounds=PART,
+        name='reserve.effort',
+    )
+    reserve_speed: float = param(
+        0.9, 'Largest part of the velocity limits of wheels.', bounds=PART, name='reserve.speed'
+    )
+    horizon: float = param(
+        1.0,
+        'How far the motion that follows a command is looked at.',
+        unit='s',
+        bounds=(0.01, 60.0),
+    )
+
+
+@dataclass(frozen=True)
 class SimulatorParameters(DrivenBaseParameters, RobotParameters):
     """Parameters of ``kane_simulator``."""
 
@@ -399,6 +446,7 @@ TABLES: dict[str, tuple[Spec, ...]] = {
     'kane_inverse_dynamics': (*specs(InverseDynamicsParameters), GAIN_P, GAIN_D),
     'kane_forward_dynamics': specs(ForwardDynamicsParameters),
     'kane_wrench_control': specs(WrenchControlParameters),
+    'kane_governor': specs(GovernorParameters),
     'kane_simulator': (
         *specs(SimulatorParameters),
         *specs(CouplerParameters),

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands of a base that pass a governor, for one robot; nothing here needs rclpy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kane_dynamics.control.base_stance import base_stance
+from kane_dynamics.control.contact_picture import ContactPicture, picture_of
+from kane_dynamics.control.governor import Admission, Governor, Reserve
+from kane_dynamics.control.support_polygon import SupportPolygon
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.effort_law import BaseState, with_base
+from kane_dynamics.ros.followed_twist import read_command, response
+from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
+from kane_dynamics.ros.messages.planar_frame import PlanarFrame
+from kane_dynamics.ros.parameters.nodes import GovernorParameters
+from kane_dynamics.typing import Floats
+
+STILL = np.zeros(3)
+
+
+class GovernedBase:
+    """
+    The governor of a robot with its newest command.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Algorithms and model.
+    parameters : GovernorParameters
+        Reserves, friction, response of the drives.
+    guard : InputGuard
+        Judges the age of commands.
+
+    Attributes
+    ----------
+    guard : InputGuard
+        The one of the commands.
+    newest : Admission or None
+        What was let through last.
+
+    Raises
+    ------
+    InvalidInputError
+        If the robot has no base on wheels, or the points of casters are not threes of numbers.
+    ConstraintError
+        As for `base_stance`.
+
+    """
+
+    def __init__(
+        self, dynamics: Dynamics, parameters: GovernorParameters, guard: InputGuard
+    ) -> None:
+        model = dynamics.model
+        if model.base is None:
+            raise InvalidInputError(
+                'the governor needs a base on wheels: base_type diff_drive, mecanum, ...'
+            )
+        supports = (*model.base.supports, *_points(parameters.support_points))
+        base = replace(model.base, supports=supports)
+        self.guard, self._dynamics = guard, dynamics
+        self.newest: Admission | None = None
+        self._model, self._frame, self._base = model, model.child_frame, base
+        self._stamped = parameters.cmd_vel_stamped
+        self._contacts = base_stance(base, friction=parameters.wheel_friction or None)
+        self._contacts.polygon(model.robot.neutral())  # fails now rather than under way
+        self._wanted = STILL
+        self.configure(parameters)
+        self.rest()
+
+    def configure(self, parameters: GovernorParameters) -> None:
+        """Take over reserves, limits of the drives, and the age limit."""
+        self.guard.max_age = parameters.cmd_vel_timeout
+        self._drive = response(parameters)
+        reserve = Reserve(
+            parameters.reserve_edge,
+            parameters.reserve_friction,
+            parameters.reserve_effort,
+            parameters.reserve_speed,
+        )
+        base = self._base
+        self._governor = Governor(
+            self._contacts, self._drive, base.driven, base.passive, reserve, parameters.horizon
+        )
+
+    def take(self, message: Any) -> bool:
+        """Check a Twist or TwistStamped and keep it; return whether it was accepted."""
+        try:
+            twist, stamp = read_command(message, self._stamped)
+            self.guard.admit(stamp)
+        except RejectedInput as rejection:
+            self.guard.reject(rejection)
+            return False
+        self._wanted = twist
+        return True
+
+    @property
+    def frame(self) -> PlanarFrame:
+        """Return the base frame in the root link."""
+        return self._frame
+
+    def polygon(self, q: Floats) -> SupportPolygon:
+        """Return what the robot stands on."""
+        return self._contacts.polygon(q)
+
+    def problem(self) -> str:
+        """Return why there is no command, or ''."""
+        return self.guard.problem()
+
+    def rest(self) -> None:
+        """Forget the motion: nothing is commanded."""
+        self._applied, self.newest = STILL, None
+        self._before: tuple[int, Floats] | None = None
+        self._acceleration = np.zeros(self._model.robot.nv)
+
+    def reset(self) -> None:
+        """Forget the newest command too."""
+        self.guard.reset()
+        self.rest()
+
+    def admit(self, time: int, q: Floats, v: Floats) -> Floats:
+        """
+        Return the twist of the base frame to command now, shape (3,).
+
+        Parameters
+        ----------
+        time : int
+            Of the state [ns].
+        q, v : ndarray, shapes (nq,), (nv,)
+            Measured state.
+
+        """
+        self._differentiate(time, v)
+        wanted = self._wanted if self.guard.fresh() else STILL
+        _, twist = self._frame.child_state(q[:3], v[:3])
+        self.newest = self._governor.admit(
+            q,
+            v,
+            self._acceleration,
+            *(self._of_root(x) for x in (twist, self._applied, wanted)),
+        )
+        self._applied = self._of_frame(self.newest.command)
+        return self._applied
+
+    def picture(self, q: Floats, v: Floats) -> ContactPicture:
+        """
+        Return the contact forces and margins of the motion that was let through.
+
+        Raises
+        ------
+        KaneDynamicsError
+            If wheels and motors cannot move so.
+
+        """
+        frame, base = self._frame, self._base
+        pose, twist = frame.child_state(q[:3], v[:3])
+        motion = self._drive.after(twist, self._applied, 0.0)
+        _, speeds = frame.root_state(pose, twist)
+        rates = frame.root_acceleration(q[:3], speeds, motion.acceleration)
+        model = self._model
+        v, a = with_base(
+            self._dynamics,
+            q,
+            v,
+            self._acceleration,
+            BaseState(speeds, rates),
+            model.v_index(base.driven),
+        )
+        return picture_of(self._contacts, q, v, a, model.actuated)
+
+    def _differentiate(self, time: int, v: Floats) -> None:
+        """Take the accelerations of the joints from two states."""
+        before, self._before = self._before, (time, v.copy())
+        if before is not None and time > before[0]:
+            self._acceleration = (v - before[1]) / ((time - before[0]) * 1e-9)
+
+    def _of_root(self, twist: Floats) -> Floats:
+        """Return the twist of the root link in its axes from that of the base frame."""
+        pose, _ = self._frame.child_state(STILL, STILL)
+        return self._frame.root_state(pose, twist)[1]
+
+    def _of_frame(self, twist: Floats) -> Floats:
+        """Return the twist of the base frame from that of the root link."""
+        return self._frame.child_state(STILL, twist)[1]
+
+
+def _points(numbers: tuple[float, ...]) -> list[tuple[float, float, float]]:
+    """
+    Return the points of base.support_points.
+
+    Raises
+    ------
+    InvalidInputError
+        If the numbers are no threes.
+
+    """
+    if numbers == (0.0,):
+        return []
+    if len(numbers) % 3:
+        raise InvalidInputError(
+            f'base.support_points: need x, y, z of each point, got {len(numbers)} numbers'
+        )
+    return [(numbers[k], numbers[k + 1], numbers[k + 2]) for k in range(0, len(numbers), 3)]

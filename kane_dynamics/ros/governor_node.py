@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``kane_governor``: commands of a base that keep reserves of its limits; contact forces."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from geometry_msgs.msg import Twist, TwistStamped
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64
+from visualization_msgs.msg import MarkerArray
+
+from kane_dynamics.ros.base_node import DynamicsNode
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.governed_base import STILL, GovernedBase
+from kane_dynamics.ros.input_guard import InputGuard
+from kane_dynamics.ros.messages.contact_messages import forces_message, markers_message
+from kane_dynamics.ros.messages.conversions import set_stamp
+from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, input_status
+from kane_dynamics.ros.parameters.nodes import GovernorParameters
+from kane_dynamics.ros.qos import COMMAND, LATEST, STATE
+from kane_dynamics.ros.runtime import run
+from kane_dynamics.typing import Floats
+
+
+class GovernorNode(DynamicsNode):
+    """Lets a command of the base through as far as reserves are kept."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__('kane_governor', GovernorParameters, **options)
+        self._governed: GovernedBase | None = None
+        self._moving = False
+        self._kind = TwistStamped if self.parameters.cmd_vel_stamped else Twist
+        self._command = self.create_lifecycle_publisher(self._kind, 'cmd_vel', COMMAND)
+        self._pace = self.create_lifecycle_publisher(Float64, '~/pace', STATE)
+        self._forces = self.create_lifecycle_publisher(JointState, '~/contact_forces', STATE)
+        self._markers = self.create_lifecycle_publisher(MarkerArray, '~/markers', STATE)
+
+    def joint_fields(self) -> tuple[str, ...]:
+        """Read positions and velocities."""
+        return ('position', 'velocity')
+
+    def prepare(self, dynamics: Dynamics) -> GovernedBase:
+        """Make the governor of a robot."""
+        guard = self.new_guard('cmd_vel', self.parameters.cmd_vel_timeout)
+        return GovernedBase(dynamics, self.parameters, guard)
+
+    def take(self, dynamics: Dynamics, prepared: GovernedBase) -> None:
+        """Use the governor of a new model."""
+        self._governed = prepared
+
+    def parameters_changed(self) -> None:
+        """Take over changed reserves and limits."""
+        if self._governed is not None:
+            self._governed.configure(self.parameters)
+
+    def timed_inputs(self) -> dict[str, InputGuard]:
+        """Return the shared guards and that of the command."""
+        governed = self._governed
+        own = {} if governed is None else {'timeout.cmd_vel': governed.guard}
+        return super().timed_inputs() | own
+
+    def subscribe(self) -> None:
+        """Listen to the command that is wanted."""
+        self._listen(self._kind, 'cmd_vel_in', self._on_command, LATEST)
+
+    def _on_command(self, message: Any) -> None:
+        if self._governed is not None:
+            self._governed.take(message)
+
+    def forget(self) -> None:
+        """Drop measured state and command."""
+        super().forget()
+        if self._governed is not None:
+            self._governed.reset()
+
+    def compute(self, stamp: int, q: Floats, v: Floats) -> None:
+        """Publish the command that is let through, and what it asks of the contacts."""
+        governed = self._governed
+        if governed is None:
+            return
+        time = max(stamp, self.get_clock().now().nanoseconds)
+        self._send(time, governed.admit(time, q, v))
+        self._moving = True
+        if governed.newest is not None:
+            self._pace.publish(Float64(data=governed.newest.pace))
+        self._show(stamp, q, v, governed)
+
+    def _show(self, stamp: int, q: Floats, v: Floats, governed: GovernedBase) -> None:
+        """Publish the contact picture, if somebody looks."""
+        forces, markers = (
+            publisher.get_subscription_count() > 0 for publisher in (self._forces, self._markers)
+        )
+        if not (forces or markers):
+            return
+        picture = governed.picture(q, v)
+        if forces:
+            self._forces.publish(forces_message(stamp, picture))
+        if markers:
+            frame_id, polygon = self.parameters.base_frame, governed.polygon(q)
+            message = markers_message(stamp, frame_id, governed.frame, q, picture, polygon)
+            self._markers.publish(message)
+
+    def state_lost(self) -> None:
+        """Stop the base: without a measured state nothing is known to be safe."""
+        if self._moving:
+            self._send(self.get_clock().now().nanoseconds, STILL)
+        self._moving = False
+        if self._governed is not None:
+            self._governed.rest()
+
+    def _send(self, time: int, command: Floats) -> None:
+        message = self._kind()
+        twist = message
+        if self.parameters.cmd_vel_stamped:
+            set_stamp(message.header.stamp, time)
+            message.header.frame_id = self.parameters.base_frame
+            twist = message.twist
+        twist.linear.x, twist.linear.y, twist.angular.z = command.tolist()
+        self._command.publish(message)
+
+    # diagnostics
+
+    def statuses(self) -> dict[str, Any]:
+        """Return the shared components and the command."""
+        return {**super().statuses(), 'cmd_vel_in': self._command_status}
+
+    def _command_status(self) -> Status:
+        if self._governed is None:
+            return input_status(None)
+        status = input_status(self._governed)
+        waits = self._governed.problem()
+        return Status(WARN, f'{waits}: standing', status.values) if waits else status
+
+    def output_status(self, values: dict[str, object]) -> Status:
+        """Tell what binds."""
+        newest = self._governed.newest if self._governed is not None else None
+        if newest is None:
+            return super().output_status(values)
+        values['let through'] = f'{newest.fraction:g}'
+        values['pace of the arm'] = f'{newest.pace:g}'
+        values['headroom'] = f'{newest.headroom:.3f}'
+        if not newest.limit:
+            return Status(OK, 'ok', values)
+        level = WARN if newest.headroom < 0.0 else OK
+        return Status(level, f'bound by {newest.limit}', values)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node; the executable ``kane_governor``."""
+    return run(GovernorNode, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

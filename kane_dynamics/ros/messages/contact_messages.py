@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contact picture as messages: forces and margins by name, and markers for RViz."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import Point
+from sensor_msgs.msg import JointState
+from visualization_msgs.msg import Marker, MarkerArray
+
+from kane_dynamics.control.contact_picture import ContactPicture
+from kane_dynamics.control.support_polygon import SupportPolygon
+from kane_dynamics.ros.messages.conversions import set_stamp
+from kane_dynamics.ros.messages.planar_frame import PlanarFrame, rotation
+from kane_dynamics.typing import Floats
+
+PARTS = ('normal', 'longitudinal', 'lateral')
+METRES_PER_NEWTON = 1e-3
+GREEN, RED, GREY = (0.1, 0.7, 0.2), (0.85, 0.1, 0.1), (0.6, 0.6, 0.6)
+
+
+def forces_message(stamp: int, picture: ContactPicture) -> JointState:
+    """Return the parts of each contact's force [N], and position = part of mu N that is used."""
+    message = JointState()
+    set_stamp(message.header.stamp, stamp)
+    for name, contact in picture.contacts.items():
+        for part in PARTS:
+            message.name.append(f'{name}/{part}')
+            message.effort.append(float(getattr(contact, part)))
+            message.position.append(float(contact.use))
+    return message
+
+
+def markers_message(
+    stamp: int,
+    frame_id: str,
+    frame: PlanarFrame,
+    q: Floats,
+    picture: ContactPicture,
+    polygon: SupportPolygon,
+) -> MarkerArray:
+    """
+    Return arrows for the forces, the support polygon and the zero-moment point.
+
+    Parameters
+    ----------
+    stamp : int
+        [ns].
+    frame_id : str
+        Name of the base frame, whose axes the markers are in.
+    frame : PlanarFrame
+        That frame in the root link.
+    q : ndarray, shape (nq,)
+        Where the robot is.
+    picture : ContactPicture
+        What is shown; wheels that slip (use 1) and a robot that tips are red.
+    polygon : SupportPolygon
+        What it stands on.
+
+    """
+    pose, _ = frame.child_state(q[:3], np.zeros(3))
+    to_base = np.eye(3)
+    to_base[:2, :2] = rotation(-pose[2])
+    origin = np.array([pose[0], pose[1], 0.0])
+
+    def placed(point: Floats) -> Point:
+        x, y, z = (to_base @ (point - origin)).tolist()
+        return Point(x=x, y=y, z=z)
+
+    markers = []
+    for name, contact in picture.contacts.items():
+        tip = contact.point + METRES_PER_NEWTON * contact.force
+        slips = contact.use >= 1.0
+        arrow = _marker(Marker.ARROW, name, RED if slips else GREEN, (0.015, 0.03, 0.0))
+        arrow.points = [placed(contact.point), placed(tip)]
+        markers.append(arrow)
+    tips = not picture.margins.margin > 0.0
+    edge = _marker(Marker.LINE_STRIP, 'support polygon', RED if tips else GREY, (0.01, 0.0, 0.0))
+    corners = [polygon.points[k] for k in (*polygon.corners, polygon.corners[0])]
+    edge.points = [placed(corner) for corner in corners]
+    markers.append(edge)
+    zmp = picture.margins.zero_moment_point
+    if np.isfinite(zmp).all():
+        ball = _marker(
+            Marker.SPHERE_LIST, 'zero-moment point', RED if tips else GREEN, (0.04,) * 3
+        )
+        ball.points = [placed(zmp)]
+        markers.append(ball)
+    for number, marker in enumerate(markers):
+        marker.id, marker.header.frame_id = number, frame_id
+        set_stamp(marker.header.stamp, stamp)
+    return MarkerArray(markers=markers)
+
+
+def _marker(
+    kind: int, name: str, colour: tuple[float, float, float], size: tuple[float, float, float]
+) -> Any:
+    marker = Marker(type=kind, ns=name, action=Marker.ADD)
+    marker.pose.orientation.w = 1.0
+    marker.scale.x, marker.scale.y, marker.scale.z = size
+    marker.color.r, marker.color.g, marker.color.b = colour
+    marker.color.a = 1.0
+    marker.lifetime.sec = 1
+    return marker

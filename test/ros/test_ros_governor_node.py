@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kane_governor: its core without ROS, and as a process over real DDS."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from ros_models import ROOT, FakeClock, from_preset, model_of
+from test_ros_velocity_base import command
+
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.governed_base import GovernedBase
+from kane_dynamics.ros.input_guard import InputGuard
+from kane_dynamics.ros.parameters.nodes import GovernorParameters
+
+NODE = 'kane_governor'
+POINTS = (0.25, 0.0, 0.0, -0.25, 0.0, 0.0)
+CHANGES = {'support_points': POINTS, 'acceleration_limit': (2.0, 2.0, 4.0), 'response_time': 0.05}
+
+
+def governed(clock, **changes):
+    values = {**CHANGES, **changes}
+    p = from_preset('nonholonomic', GovernorParameters, **values)
+    guard = InputGuard('cmd_vel', 0.5, lambda: clock.node, steady=lambda: clock.wall)
+    return GovernedBase(Dynamics(model_of('nonholonomic')), p, guard)
+
+
+def at_rest(base):
+    robot = base._model.robot
+    return robot.neutral(), np.zeros(robot.nv)
+
+
+def test_a_gentle_command_passes_and_a_stale_one_stops_the_base():
+    clock = FakeClock()
+    base = governed(clock)
+    q, v = at_rest(base)
+    assert_allclose(base.admit(clock.node, q, v), np.zeros(3))
+    assert base.problem()
+    assert base.take(command(0.05, rate=0.1))
+    assert base.problem() == ''
+    assert_allclose(base.admit(clock.node, q, v), [0.05, 0.0, 0.1])
+    clock.forward(0.6)
+    assert_allclose(base.admit(clock.node, q, v), np.zeros(3), atol=1e-12)
+    assert not base.take(command(np.nan))
+    assert base.guard.report().rejected == {'nan': 1}
+
+
+def test_a_rough_command_is_let_through_step_by_step():
+    clock = FakeClock()
+    base = governed(clock, wheel_friction=0.2)
+    q, v = at_rest(base)
+    sent = []
+    for _ in range(5):
+        assert base.take(command(1.5))
+        sent.append(base.admit(clock.node, q, v)[0])
+        clock.forward(0.05)
+        v[:1] = sent[-1]  # the base follows at once
+    assert 0.0 < sent[0] < 0.5
+    assert sent == sorted(sent) and sent[-1] > sent[0]
+    assert base.newest.limit.startswith('friction of wheel_')
+    base.rest()
+    assert base.newest is None
+    assert base.admit(clock.node, q, 0.0 * v)[0] <= sent[0]
+
+
+def test_the_picture_is_that_of_the_motion():
+    clock = FakeClock()
+    base = governed(clock, wheel_friction=0.6)
+    q, v = at_rest(base)
+    weight = 9.81 * sum(body.inertia.mass for body in base._model.robot.bodies)
+    picture = base.picture(q, v)
+    assert_allclose(sum(one.normal for one in picture.contacts.values()), weight)
+    assert picture.use == pytest.approx(0.0, abs=1e-9)
+    assert base.take(command(0.1))
+    base.admit(clock.node, q, v)
+    pulls = [one.longitudinal for one in base.picture(q, v).contacts.values()]
+    gain = 0.1 / 0.05  # of the lag: all of the command, below the limit of 2 m/s^2
+    assert_allclose(sum(pulls), gain * weight / 9.81, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ('changes', 'message'),
+    [
+        ({'support_points': (0.1, 0.2)}, 'need x, y, z of each point, got 2'),
+        ({'support_points': (0.0,)}, 'three points that are not on one line'),
+    ],
+)
+def test_what_is_no_stance(changes, message):
+    with pytest.raises(InvalidInputError, match=message):
+        governed(FakeClock(), **changes)
+
+
+def test_a_base_without_wheels():
+    p = from_preset('holonomic', GovernorParameters)
+    with pytest.raises(InvalidInputError, match='needs a base on wheels'):
+        GovernedBase(Dynamics(model_of('holonomic')), p, InputGuard('cmd_vel', 1.0, lambda: 0))
+
+
+@pytest.mark.ros
+def test_the_node(bench):
+    from geometry_msgs.msg import Twist
+    from nav_msgs.msg import Odometry
+    from sensor_msgs.msg import JointState
+    from std_msgs.msg import Float64
+    from visualization_msgs.msg import Marker, MarkerArray
+
+    common = {
+        'base.drive': 'velocity',
+        'base.cmd_vel_stamped': 'false',
+        'base.acceleration_limit': '[2.0, 2.0, 4.0]',
+        'compiled': 'never',
+    }
+    files = [ROOT / 'config' / 'nonholonomic.yaml']
+    odom = bench.listen(Odometry, '/odom')
+    sent = bench.listen(Twist, '/cmd_vel')
+    pace = bench.listen(Float64, f'/{NODE}/pace')
+    forces = bench.listen(JointState, f'/{NODE}/contact_forces')
+    markers = bench.listen(MarkerArray, f'/{NODE}/markers')
+    wanted = bench.publisher(Twist, 'cmd_vel_in', 1)
+    bench.start(
+        'simulator_node',
+        files=files,
+        params={
+            **common,
+            'joint_state_rate': 50.0,
+            'step_size': 0.02,
+            'publish_clock': 'false',
+        },
+    )
+    bench.start(
+        'governor_node',
+        files=files,
+        params={
+            **common,
+            'base.support_points': str(list(POINTS)),
+            'wheel_friction': 0.15,
+            'publish_rate': 10.0,
+            'timeout.joint_states': 1.0,
+            'timeout.odom': 1.0,
+        },
+    )
+    bench.matched(wanted)
+    message = Twist()
+    message.linear.x = 0.6
+
+    def drive():
+        wanted.publish(message)
+
+    def moving():
+        return odom and abs(odom[-1].twist.twist.linear.x - 0.6) < 0.05
+
+    bench.until(moving, each=drive)
+    steps = [one.linear.x for one in sent]
+    assert max(steps) <= 0.6 + 1e-9
+    assert any(0.0 < step < 0.55 for step in steps)  # 2 m/s^2 at once would slip
+    bench.until(lambda: pace and forces and markers, each=drive)
+    assert 0.0 <= pace[-1].data <= 1.0
+    assert {'wheel_left_joint/normal', 'support 0/normal'} <= {*forces[-1].name}
+    kinds = [marker.type for marker in markers[-1].markers]
+    assert kinds.count(Marker.ARROW) == 4
+    assert {Marker.LINE_STRIP, Marker.SPHERE_LIST} <= {*kinds}
+    bench.until(lambda: abs(odom[-1].twist.twist.linear.x) < 0.05)  # nobody drives: it stands
+    bench.status_where(
+        f'{NODE}: cmd_vel_in', lambda level, text, _: level == b'\x01' and 'standing' in text
+    )
