@@ -59,7 +59,7 @@ class Plane:
         a = -1.0 / (sign + z)
         first = (1.0 + sign * x * x * a, sign * x * y * a, -sign * x)
         second = (x * y * a, sign + y * y * a, -y)
-        return np.array([first, second]) + 0.0  # no -0
+        return np.array([first, second])
 
 
 GROUND = Plane()

@@ -95,8 +95,14 @@ def contact_of(case):
 @pytest.mark.parametrize('name', [name for name in KINDS if 'edge' not in name])
 def test_contact_point_is_the_lowest_point(name):
     case = CASES[name]
-    found = case.constraint.contact_point(case.robot, case.q)
-    assert_allclose(found, contact_of(case)[0], rtol=0, atol=1e-14)
+    point, directions = contact_of(case)
+    found = case.constraint.touch(case.robot, case.q.tolist())
+    assert_allclose(found.point, point, rtol=0, atol=1e-14)
+    assert_allclose(found.directions, directions, rtol=0, atol=1e-14)
+    assert_allclose(found.axes[2], case.constraint.plane.normal, rtol=0, atol=0)
+    assert np.linalg.det(found.axes) == pytest.approx(1.0, abs=1e-14)
+    if 'longitudinal' in case.constraint.directions:
+        assert_allclose(found.axes[:2], directions[:2], rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize('name', [n for n in KINDS if CASES[n].robot.base == 'floating'])
@@ -161,6 +167,20 @@ def test_a_knife_edge_on_the_base_is_no_side_slip():
     known = rows_at(Case(robot, kd.constraints.no_side_slip(robot, -0.37), q, v))
     assert_allclose(found.matrix, known.matrix, rtol=0, atol=1e-15)
     assert relative(found.acceleration, known.acceleration) < 1e-14
+
+
+def test_a_knife_edge_in_the_axes_of_a_named_frame():
+    case = CASES['edge_on_slope']
+    robot, edge = case.robot, case.constraint
+    pose = kd.Pose.from_rotation_and_position((0.8, 0.4, -0.4, 0.2), (0.3, -0.2, 0.5))
+    named = dataclasses.replace(robot, frames={'skate': kd.Frame(edge.point.body, pose)})
+    to_skate = pose.conjugate()
+    point = (to_skate * edge.point.pose).position()
+    heading = to_skate.rotation_matrix() @ edge.heading
+    again = kd.constraints.knife_edge(named, 'skate', point, heading, plane=SLOPE)
+    found, known = rows_at(dataclasses.replace(case, robot=named, constraint=again)), rows_at(case)
+    assert_allclose(found.matrix, known.matrix, rtol=0, atol=1e-14)
+    assert relative(found.acceleration, known.acceleration) < 1e-13
 
 
 def test_a_knife_edge_is_the_side_of_a_wheel_of_any_radius():
