@@ -33,6 +33,7 @@ LATEST = QoSProfile(depth=1)
 CONTROLLER, SIMULATOR = 'kane_inverse_dynamics', 'kane_simulator'
 RECOVERY = 60.0  # [s] in which efforts must come again; a node starts slowly on a busy machine
 SILENCE = 5.0  # [s] in which zeros must come; with a dead clock the watchdog takes one
+UNDER_WAY = 1.0  # [s] in which the last states may still be answered: a watchdog's second
 SETTLING = 10  # models published before: so often the heap grows, while it finds room for two
 START = 120.0  # [s] for the first efforts: with `compiled: wait`, the first start compiles
 
@@ -69,6 +70,7 @@ class Soak:
         self.bench, self.period = bench, 1.0 / rate
         self.rows = {fault.name: Row(fault) for fault in FAULTS}
         self.row = self.rows['none']
+        self.unfounded = []
         self.memory = {CONTROLLER: Memory(), SIMULATOR: Memory()}
         self._good, self._known = deque(maxlen=20000), set()
         self._waiting, self._count, self._now = [], 0, 0.0
@@ -145,7 +147,13 @@ class Soak:
         if not np.isfinite(effort).all():
             self.row.not_finite += 1
         elif effort.any() and nanoseconds(message.header.stamp) not in self._known:
-            self.row.unfounded += 1
+            self._blame(f'answers {nanoseconds(message.header.stamp)} ns, which is not usable')
+
+    def _blame(self, what):
+        """Count an effort that nothing known of the robot justifies."""
+        self.row.unfounded += 1
+        newest = self._good[-1] if self._good else 'none'
+        self.unfounded.append(f'{self.row.fault.name}: effort {what}; newest usable: {newest}')
 
     # faults
 
@@ -168,7 +176,8 @@ class Soak:
     def _must_be_silent(self):
         """Count an effort that stands although nothing is known of the robot any more."""
         self._spin(SILENCE, lambda: not self._last.any())
-        self.row.unfounded += bool(self._last.any())
+        if self._last.any():
+            self._blame(f'stands {SILENCE} s after the last usable state')
 
     def wait_for_the_first_efforts(self):
         """Wait until the loop is closed."""
@@ -210,6 +219,7 @@ class Soak:
             self.processes[SIMULATOR].kill()
             self.processes[SIMULATOR].wait()
             self._must_be_silent()
+            self._spin(UNDER_WAY)
             self.processes[SIMULATOR] = self.bench.start('simulator_node', **self._simulator)
             self._good.clear()
             self._known.clear()
@@ -240,6 +250,7 @@ class Soak:
         lines += [
             f'periods without efforts in time, this simulator: {missed}',
             f'late outputs of the controller: {late}',
+            *self.unfounded,
             *(f'memory of {name}: {memory.in_words()}' for name, memory in self.memory.items()),
         ]
         return '\n'.join(lines)

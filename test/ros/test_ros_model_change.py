@@ -21,6 +21,7 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
 import kane_dynamics as kd
+from kane_dynamics.ros import runtime
 from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
 from kane_dynamics.ros.simulator_node import SimulatorNode
 
@@ -151,6 +152,13 @@ def test_models_are_built_in_the_heap_of_the_node(feeder):
     feeder.description.publish(String(data=f'{ONE}<!-- again -->'))
     feeder.feed_until(lambda: feeder.efforts and feeder.efforts[-1][1] == ['shoulder'])
     assert len(heaps_of_threads(feeder.process.pid)) <= 2  # of threads that rclpy's import starts
+
+
+def test_another_c_library_keeps_its_heaps(monkeypatch):
+    asked = []
+    monkeypatch.setattr(runtime.ctypes, 'CDLL', lambda name: asked.append(name) or object())
+    runtime.use_one_heap()
+    assert asked == [None]
 
 
 def test_without_a_compiler_there_is_one_clear_error(bench, tmp_path, monkeypatch):
