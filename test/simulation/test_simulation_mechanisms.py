@@ -24,6 +24,13 @@ def compiled(name):
     return kd.compile(robot, rows, derivatives=name == 'bennett', cache=False)
 
 
+@functools.cache
+def plan_of(name):
+    """Return which rows of a mechanism a compiled solve is for."""
+    robot, rows, _, _ = MECHANISMS[name]()
+    return row_plan(kd.constraints.ConstraintSet(robot, rows))
+
+
 def energy(robot, motion):
     """Return T + V and T along a motion."""
     kinetic = np.array(
@@ -43,8 +50,7 @@ def test_rank_of_redundant_rows(name):
 @pytest.mark.parametrize('name', MECHANISMS)
 def test_compiled_solves_are_of_independent_rows(name):
     # whatever the order in which rows that repeat each other were given
-    robot, rows, _, _ = MECHANISMS[name]()
-    plan = row_plan(kd.constraints.ConstraintSet(robot, rows))
+    plan = plan_of(name)
     assert len(plan.order) == RANKS[name][1]
     assert len(plan.order) + len(plan.repeated) == RANKS[name][0]
     assert plan.certain
@@ -53,8 +59,7 @@ def test_compiled_solves_are_of_independent_rows(name):
 @pytest.mark.parametrize('name', MECHANISMS)
 def test_no_choice_of_rows_is_weak_without_another(name):
     # every choice of three rows of Bennett's loop is singular somewhere on the way round
-    robot, rows, _, _ = MECHANISMS[name]()
-    plan = row_plan(kd.constraints.ConstraintSet(robot, rows))
+    plan = plan_of(name)
     assert bool(plan.second) == (name == 'bennett')
     if plan.second:
         assert plan.second != plan.order
