@@ -62,7 +62,9 @@ def wheel_circle(
     on_axis = np.array(n) * (n @ where) if hinged else where
     motions = _sampled_motions(robot, _frame(body, on_axis))
     if all(_is_upright(motion, n, normal) for motion in motions):
-        raise ConstraintError(f"wheel '{joint}': its axis is vertical, it has no lowest point")
+        raise ConstraintError(
+            f"wheel '{joint}': its axis is perpendicular to its plane, it has no lowest point"
+        )
     lifts = any(_is_lifted(motion, normal) for motion in motions)
     offset = float(np.linalg.norm(where - on_axis))
     if offset > _CENTRED * size and not lifts:

@@ -144,16 +144,34 @@ def test_published_matrices():
         close((stiffness - G * np.array(K0)) / speed**2, K2)
 
 
-@pytest.mark.parametrize('speed', EIGENVALUES)
-def test_published_eigenvalues(speed):
+def modes(speed):
+    """Return the eigenvalues at a speed, the one that grows fastest first."""
     mass, damping, stiffness = linearised(speed)
     rates = np.linalg.solve(mass, np.hstack([-stiffness, -damping]))
     found = np.linalg.eigvals(np.vstack([np.eye(4)[2:], rates]))
+    return found[np.argsort(-found.real)]
+
+
+@pytest.mark.parametrize('speed', EIGENVALUES)
+def test_published_eigenvalues(speed):
+    found = modes(speed)
     published = np.array(EIGENVALUES[speed])
     expected = np.concatenate([published, published[published.imag != 0].conj()])
     nearest = [np.abs(found - x).min() for x in expected]
     assert len(expected) == len(found)
     assert max(nearest) < EXACT * np.abs(expected).max()
+
+
+@pytest.mark.parametrize(
+    ('speed', 'oscillates'),
+    [(4.29238253634111, True), (6.02426201538838, False)],
+    ids=['weave', 'capsize'],
+)
+def test_self_stable_between_the_published_speeds(speed, oscillates):
+    growth = [modes(v)[0].real for v in (0.99 * speed, speed, 1.01 * speed)]
+    assert growth[1] == pytest.approx(0.0, abs=1e-9)
+    assert (growth[0] > 0.0) == oscillates == (growth[2] < 0.0)
+    assert (abs(modes(speed)[0].imag) > 1.0) == oscillates
 
 
 def test_upright_height_and_pitch_are_stationary():

@@ -194,7 +194,7 @@ def test_errors():
     for radius in (None, 0.0, -0.1):
         with pytest.raises(ConstraintError, match='radius > 0 m'):
             c.rolling_wheel(robot, 'left', radius)
-    with pytest.raises(ConstraintError, match='vertical'):
+    with pytest.raises(ConstraintError, match='perpendicular to its plane'):
         c.rolling_wheel(robot, 'shoulder', 0.1)
     with pytest.raises(ConstraintError, match='must be revolute, free or spherical, is Planar'):
         c.rolling_wheel(robot, 'base', 0.1)

@@ -224,6 +224,20 @@ def test_the_same_motion_on_a_turned_world():
         assert relative(again.acceleration, motion.acceleration) < 1e-12, name
 
 
+@pytest.mark.parametrize('name', ['round_tyre', 'roller_on_slope', 'edge_on_slope'])
+def test_zeros_of_the_ground_cost_nothing(name):
+    # traced, the zeros of its normal are left out: a slope takes more operations
+    case = CASES[name]
+
+    def operations(plane):
+        row = dataclasses.replace(case.constraint, plane=plane)
+        return kd.casadi_function(case.robot, 'constraint_rows', (row,)).n_instructions()
+
+    ground = operations(kd.constraints.GROUND)
+    assert operations(kd.Plane((0, 0, 3))) == ground
+    assert operations(SLOPE) > 1.05 * ground
+
+
 def test_a_kerb_for_a_base_in_the_plane_must_be_at_its_wheel():
     robot, r = differential_drive(), DRIVE['r']
     for radius in (r, 0.9 * r):
