@@ -16,6 +16,7 @@ FACTS = (
     'Effort unit',
     'Interfaces',
     'Limits',
+    'Checked',
     'Not known',
     'Start',
 )
