@@ -3,7 +3,7 @@
 # make test     lint, types and every test, with all oracles installed
 # make bench    speed against Pinocchio and MuJoCo, with a plot
 # make validate the evaluation of Silva et al. against MuJoCo, operation counts, all methods compared
-#               also where constraint rows nearly repeat each other
+#               also where constraint rows nearly repeat each other; wheels on a slope, tipping
 # make stress   10^5 interrupted batches with threads, forks and garbage, on guarded memory;
 #               10^6 settings of gravity and payloads
 # make laws     a minute of each mechanism with redundant rows: energy, rank events
@@ -57,6 +57,8 @@ validate: $(WITH_TESTS)
 	$(BIN)/python -m studies.silva
 	$(BIN)/python -m studies.agreement
 	$(BIN)/python -m studies.rank_changes
+	$(BIN)/python -m studies.slope
+	$(BIN)/python -m studies.tip_over
 
 stress: $(WITH_TESTS)
 	$(BIN)/python -X faulthandler test/stress/interrupted_batches.py

@@ -29,6 +29,7 @@ SETTLES = 0.5  # [s]
 LIFTED = 1e-3  # of the weight: below it a contact counts as lifted
 SOFTNESS = 0.005  # time constant of contacts [s]
 CHATTER = 0.01  # time over which loads are averaged: contacts of spheres that roll chatter [s]
+JOINTS, STEP = (2e3, 5.0), 5e-4  # gains [N m/rad, N m s/rad], step [s]
 GRIP = 20.0  # friction: a wheel that is about to lift still pulls
 LATEST = 3.0  # [s]
 
@@ -78,7 +79,7 @@ def lifts_in_mujoco(pose: Floats, sign: float, rise: float) -> tuple[float, str]
     robot = shipped()
     q = robot.neutral()
     q[5:] = pose
-    twin = StandingTwin(robot, WHEELS, CASTER, SOFTNESS, GRIP)
+    twin = StandingTwin(robot, WHEELS, CASTER, SOFTNESS, GRIP, JOINTS, STEP)
     twin.place(q)
     least = LIFTED * 9.81 * sum(body.inertia.mass for body in robot.bodies)
     h, rest = twin.model.opt.timestep, np.zeros(robot.nv)

@@ -20,7 +20,6 @@ from studies.peers.mujoco_twin import add_body, add_geom
 
 _CASTER_RADIUS = 0.05  # [m]
 _STEPS = 10  # in a time constant of contacts
-_LONGEST = 2e-4  # step [s], for the springs of the joints
 
 
 class StandingTwin:
@@ -41,6 +40,8 @@ class StandingTwin:
         mu of the wheels.
     gains : tuple of float
         Stiffness [N m/rad] and damping [N m s/rad] of what holds all joints.
+    step : float
+        The longest [s]: stiff joints need short ones.
 
     """
 
@@ -52,10 +53,11 @@ class StandingTwin:
         softness: float,
         friction: float = 1.0,
         gains: tuple[float, float] = (1e4, 8.0),
+        step: float = 2e-4,
     ) -> None:
         spec = mujoco.MjSpec()
         spec.option.gravity = robot.gravity
-        spec.option.timestep = min(_LONGEST, softness / _STEPS)
+        spec.option.timestep = min(step, softness / _STEPS)
         spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
         spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
         spec.option.impratio = 10.0
