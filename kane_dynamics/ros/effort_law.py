@@ -100,6 +100,9 @@ class EffortLaw:
         self._known: dict[tuple[str, ...], tuple[str, ...] | None] = {}
         self._all = known_speeds(model, model.motors)
         self._actuated, self._drives = model.actuated, model.v_index(model.drives)
+        # steering is measured; a motion of the base alone does not say how wheels turn to it
+        steered = () if model.base is None else model.base.steering
+        self._rolling = model.v_index(tuple(n for n in model.drives if n not in steered))
         self._nothing = Efforts(np.zeros(len(self.motors.v)), np.zeros(len(self._drives)))
 
     def feedforward(
@@ -194,7 +197,7 @@ class EffortLaw:
         v[reference.v_index] = reference.velocity
         a[reference.v_index] = reference.acceleration
         if base is not None:
-            v, a = with_base(self._dynamics, q, v, a, base, self._drives)
+            v, a = with_base(self._dynamics, q, v, a, base, self._rolling)
         motors = self._model.motors
         named = tuple([motors[i] for i in reference.motor])
         if named not in self._known:
@@ -217,7 +220,7 @@ class EffortLaw:
 
 
 def with_base(
-    dynamics: Dynamics, q: Floats, v: Floats, a: Floats, base: BaseState, drives: Indices
+    dynamics: Dynamics, q: Floats, v: Floats, a: Floats, base: BaseState, wheels: Indices
 ) -> tuple[Floats, Floats]:
     """
     Return speeds and accelerations with those of a base, and of the wheels under it.
@@ -230,8 +233,8 @@ def with_base(
         Motion of the robot.
     base : BaseState
         What its base does instead.
-    drives : ndarray of int
-        Places in v of what drives the base: they follow it as well as they can.
+    wheels : ndarray of int
+        Places in v of what rolls under the base: it follows as well as it can.
 
     """
     v, a = v.copy(), a.copy()
@@ -239,9 +242,9 @@ def with_base(
     if not dynamics.model.constraints:
         return v, a
     rows = dynamics.engine.constraint_rows(q, v)
-    v = fitted(rows.matrix, rows.velocity, v, drives)
+    v = fitted(rows.matrix, rows.velocity, v, wheels)
     rows = dynamics.engine.constraint_rows(q, v)
-    return v, fitted(rows.matrix, rows.acceleration, a, drives)
+    return v, fitted(rows.matrix, rows.acceleration, a, wheels)
 
 
 def clamped(effort: Floats, limit: Floats) -> Floats:

@@ -25,7 +25,7 @@ from support.wheeled_robots import installed
 
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Terms
+from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Terms, with_base
 from kane_dynamics.ros.parameters.nodes import InverseDynamicsParameters, SimulatorParameters
 from kane_dynamics.ros.reference import Reference
 from kane_dynamics.ros.robot_source import BASE_NAMES, build_model, read_description
@@ -246,6 +246,22 @@ def arm_efforts(robot, twist=RESTING, rate=RESTING):
     law = EffortLaw(Dynamics(model))
     efforts = law.feedforward(q, np.zeros(model.robot.nv), held, terms, base)
     return dict(zip(model.motors, efforts.motors, strict=True))
+
+
+def test_a_steering_rate_is_the_measured_one():
+    model = model_of('tmr_fr3')
+    robot, steering = model.robot, model.base.steering
+    q, v, a = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
+    turning = model.v_index(steering)
+    v[turning] = 0.7
+    base = BaseState(np.array([0.3, 0.0, 0.0]), np.zeros(3))
+    rolling = model.v_index(model.base.driven)
+    law = EffortLaw(Dynamics(model))
+    assert {*law._rolling} == {*rolling}
+    found, _ = with_base(Dynamics(model), q, v, a, base, rolling)
+    assert_allclose(found[turning], 0.7)
+    radii = [wheel.radius for wheel in model.base.wheels if wheel.driven]
+    assert_allclose(np.abs(found[rolling]), 0.3 / np.array(radii))
 
 
 @by_robot
