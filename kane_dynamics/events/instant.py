@@ -10,6 +10,7 @@ found by the sign of their rates at its ends.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
@@ -87,7 +88,8 @@ class Piece:
         first, end = watch.gaps(q, v, self.efforts, t), self.after(h)
         last = self._looks[h] = watch.look(end.q, end.v, self.efforts, end.t)
         failing = watch.failing(last.values)
-        found = self._dips(first, last, h, failing)
+        turns = min(map(mul, first.rates, last.rates), default=0.0) < 0.0
+        found = self._dips(first, last, h, failing) if turns else []
         if not (failing or found):
             return Reached(end, h, [])
         roots = [(self._root(k, h), k) for k in failing]
