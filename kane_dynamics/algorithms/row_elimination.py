@@ -28,7 +28,8 @@ ROW_WEIGHT = 1e-2
 _CLEAR = 1e-4
 _DROPPED = 0.9 * TAKEN**2
 _FIRST = (1.1 * GRADES[0]) ** 2  # taken by the reference in its first round, whatever the order
-# Rows of unit size that span this volume (squared) are this far from each other in any order.
+# Rows that are this far (squared) from all others, in units of their kind, are so in any order;
+# so are rows of unit size that span this volume (squared).
 _SOLID = 1.2 * TAKEN**2
 
 
@@ -76,6 +77,17 @@ class Elimination:
             self._inverse.append(taken / (self._pivot if not is_zero(self._pivot) else 1.0))
             return
         self._inverse.append(where(taken > 0.0, 1.0 / where(taken > 0.0, self._pivot, 1.0), 0.0))
+
+    def nearness(self) -> Scalar:
+        """Return the largest inverse of a row's squared distance from all others, in its scale."""
+        most: Scalar = 0.0
+        for i, scale in enumerate(self.scale[: len(self._inverse)]):
+            column: list[Scalar] = [1.0]  # of L^-1, below the diagonal
+            for row in self._lower[i + 1 : len(self._inverse)]:
+                column.append(-dot(row[i:], column))
+            inverse = sum((x * x * d for x, d in zip(column, self._inverse[i:], strict=True)), 0.0)
+            most = where(scale * inverse > most, scale * inverse, most)
+        return most
 
     def forward(self, right_side: Sequence[Scalar]) -> list[Scalar]:
         """Return L^-1 c: for a row that is not taken, what c asks beyond the rows taken."""
@@ -147,15 +159,15 @@ def _all_taken(
     factors: Elimination, in_si: Elimination, vanished: Sequence[Scalar]
 ) -> tuple[list[Scalar], Scalar]:
     """Take all rows; return that, and the health, 0 where the rule drops one."""
-    health, weakest, volume = 1.0, 1.0, 1.0
+    health, weakest = 1.0, 1.0
     for gone in vanished:
-        strength = factors.strength()
-        weakest, volume = smaller(weakest, strength), volume * strength
+        weakest = smaller(weakest, factors.strength())
         health = where(gone > 0.0, 0.0, health)
         factors.take()
         in_si.strength()
         in_si.take()
-    health = where(weakest < _FIRST, where(volume < _SOLID, 0.0, health), health)
+    solid = where(_SOLID * factors.nearness() > 1.0, 0.0, health)
+    health = where(weakest < _FIRST, solid, health)
     return [0.0] * len(vanished), smaller(health, ROW_WEIGHT * weakest)
 
 

@@ -23,6 +23,7 @@ from kane_dynamics.bases.places import ALIGNED, wheel_place
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.knife_edge import knife_edge
+from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.wheels import DifferentialDrive, NoSideSlip, differential_drive
 from kane_dynamics.exceptions import ConstraintError, ModelWarning
 from kane_dynamics.model.checks import as_mapping, as_vector, index_of
@@ -335,7 +336,16 @@ def swerve(
         steered_wheel(robot, steering, joint, radius, kind='steered', driven=True)
         for steering, joint in _steered(robot, steered).items()
     ]
-    return assembled('swerve', robot, parts, Passive(casters, balls, supports, radius))
+    rows = _far_apart_first(robot, [part.rows for part in parts])
+    return assembled('swerve', robot, parts, Passive(casters, balls, supports, radius), rows)
+
+
+def _far_apart_first(robot: Robot, rows: Sequence[RollingWheel]) -> tuple[RollingWheel, ...]:
+    """Return rows of wheels, the one farthest from the first beside it: they differ most."""
+    points = [wheel_place(robot, wheel).point for wheel in rows]
+    far = int(np.argmax([np.linalg.norm(point - points[0]) for point in points]))
+    first = dict.fromkeys((0, far))
+    return tuple(rows[k] for k in (*first, *(k for k in range(len(rows)) if k not in first)))
 
 
 def _steered(robot: Robot, steered: Mapping[str, str]) -> Mapping[str, str]:

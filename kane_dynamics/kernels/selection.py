@@ -107,6 +107,9 @@ def row_plan(constraints: ConstraintSet) -> RowPlan:
     samples = [_sampled(constraints, rng) for _ in range(_SAMPLES)]
     order = samples[0][0].elimination_order()
     try:
+        agreeing = _plan_of_wheels(constraints, samples[0])
+        if agreeing is not None:
+            return agreeing
         repeats = np.all([_repeats(rows, mass) for rows, mass in samples], axis=0)
         if repeats.any():
             repeats &= _without_time_and_switches(constraints)
@@ -121,6 +124,29 @@ def row_plan(constraints: ConstraintSet) -> RowPlan:
     except SingularMassMatrixError:
         return RowPlan(tuple(order))  # the reference solves, or says what has no mass
     return RowPlan(kept, watched, certain=False)
+
+
+def _plan_of_wheels(constraints: ConstraintSet, general: _Sample) -> RowPlan | None:
+    """
+    Return a plan for nonholonomic rows that repeat each other at the neutral state, if they do.
+
+    Rows of steered wheels do so wherever their angles agree: never at random, but whenever the
+    base moves. Of wheels opposite each other one pair is weak where the other is strong.
+    """
+    if any(position is not None for position in general[0].positions):
+        return None
+    sample = _at(constraints, constraints.robot.neutral(), np.zeros(constraints.robot.nv), 0.0)
+    rows, factor = sample[0], cholesky_factor(sample[1])
+    count = len(select_rows(rows, factor).taken)
+    if count >= len(select_rows(general[0], cholesky_factor(general[1])).taken):
+        return None
+    found = _strongest_plan([sample])
+    if found is None or not _without_time_and_switches(constraints)[list(found.repeated)].all():
+        return None
+    turned = [*found.repeated, *found.order]
+    again = select_rows(rows.take(turned), factor).taken
+    second = tuple(sorted(turned[k] for k in again))
+    return replace(found, second=second) if second != found.order else found
 
 
 def _strongest_plan(samples: Sequence[_Sample]) -> RowPlan | None:
