@@ -84,6 +84,47 @@ def mobile_arm() -> Case:
     return case(robot, (kd.constraints.no_side_slip(robot, 0.1),))
 
 
+def swerve_arm() -> Case:
+    """Return a base on four steered wheels with an arm of 6 joints, in a curve; 17 speeds."""
+    hull = kd.Inertia(30.0, [0.05, -0.02, 0.2], np.diag([1.2, 1.5, 1.9]))
+    fork = kd.Inertia(0.5, [0.0, 0.0, 0.0], np.diag([0.001, 0.001, 0.002]))
+    rim = kd.Inertia(0.8, [0.0, 0.0, 0.0], np.diag([0.003, 0.005, 0.003]))
+    bodies = [kd.Body('hull', '', kd.Joint('base', kd.Planar()), inertia=hull)]
+    steered = {}
+    for k, (x, y) in enumerate(((0.3, 0.2), (0.3, -0.2), (-0.3, 0.2), (-0.3, -0.2))):
+        steer, wheel = kd.Revolute((0.0, 0.0, 1.0)), kd.Revolute((0.0, 1.0, 0.0))
+        steered[f'steer_{k}'] = f'wheel_{k}'
+        place, side = _at(x, y, 0.06), _at(0.0, 0.025, 0.0)
+        bodies += [
+            kd.Body(f'fork_{k}', 'hull', kd.Joint(f'steer_{k}', steer), place, fork),
+            kd.Body(f'rim_{k}', f'fork_{k}', kd.Joint(f'wheel_{k}', wheel), side, rim),
+        ]
+    links = list(kd.serial_chain(6).bodies)
+    links[0] = replace(links[0], parent='hull', placement=_at(0.1, 0.0, 0.3))
+    robot = kd.Robot('swerve_arm', [*bodies, *links])
+    base = kd.bases.swerve(robot, steered, radius=0.06)
+    return _in_a_curve(base)
+
+
+def _in_a_curve(base: kd.bases.WheeledBase) -> Case:
+    """Return a base that drives and turns, its arm anyhow."""
+    robot, rng = base.robot, np.random.default_rng(7)
+    twist, twist_rate = (0.8, 0.3, 0.6), (0.5, -0.2, 0.4)
+    tangent, v, a = rng.uniform(-0.5, 0.5, (3, robot.nv))
+    tangent[:3] = 0.0
+    angles = base.steering_angles(twist, None, twist_rate)
+    q = base.at_angles(angles.angles, kd.integrate(robot, robot.neutral(), tangent, 1.0))
+    v[:3] = twist
+    for name, rate in base.wheel_rates(twist, q, angles.rates).by_joint.items():
+        v[robot.velocity_index(name)] = rate
+    a = kd.consistent_acceleration(robot, q, v, a, base.constraints)
+    return Case(robot, tuple(base.constraints), q, v, a, np.zeros(robot.nv))
+
+
+def _at(x: float, y: float, z: float) -> kd.Pose:
+    return kd.Pose.from_rotation_and_position((1.0, 0.0, 0.0, 0.0), (x, y, z))
+
+
 def nonholonomic(wheels: bool = True) -> Case:
     """
     Return the shipped differential-drive robot with its 5-joint arm on a planar base.

@@ -22,7 +22,7 @@ from studies.speed.accuracy import accuracy_rows
 from studies.speed.batch import batch_rows
 from studies.speed.closed_loop import closed_loop_rows
 from studies.speed.compile_time import compile_rows
-from studies.speed.on_wheels import on_wheels_rows
+from studies.speed.on_wheels import on_wheels_rows, swerve_rows
 from studies.speed.rows import Row, rows_table, scaling_table
 from studies.speed.scaling import scaling
 from studies.speed.single_calls import chain_rows, long_chain_rows, mobile_arm_rows, tiago_rows
@@ -37,6 +37,7 @@ def parts(quick: bool, effort: Effort) -> dict[str, Callable[[], Rows]]:
     return {
         'tiago': lambda: tiago_rows(effort),
         'on-wheels': lambda: on_wheels_rows(effort),
+        'swerve': lambda: swerve_rows(effort),
         'chain': lambda: chain_rows(effort),
         'mobile-arm': lambda: mobile_arm_rows(effort),
         'long-chain': lambda: long_chain_rows(effort),

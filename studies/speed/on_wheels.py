@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TIAGo on its wheels: efforts of its motors, one state and many, and steps from Python."""
+"""
+Robots on wheels: efforts of their motors, one state and many, and steps from Python.
+
+TIAGo on two wheels, and a base on four steered ones with an arm.
+"""
 
 from __future__ import annotations
 
@@ -48,6 +52,23 @@ def on_wheels_rows(effort: Effort) -> Iterator[Row]:
     peer, inside = 'a step inside step(tau, 100)', us['steps'] / 100
     yield Row(step, TIME, us['step'], bound=5.0)
     yield Row(step, TIME, us['step'], peer, inside, note='the other is machine code alone')
+
+
+def swerve_rows(effort: Effort) -> Iterator[Row]:
+    """Yield constrained inverse dynamics of a base on four steered wheels with an arm."""
+    case = robots.swerve_arm()
+    fast = kd.compile(case.robot, case.constraints)
+    motors = case.robot.velocity_names[3:]
+    names = {'d': fast, 'q': case.q, 'v': case.v, 'a': case.a, 'motors': motors}
+    one = 'd.constrained_inverse_dynamics(q, v, a, motors)'
+    free = 'd.inverse_dynamics(q, v, a)'
+    before = fast.fallbacks
+    times = race([Contender('constrained', one, names), Contender('free', free, names)], effort)
+    us = {name: 1e6 * timing.median for name, timing in times.items()}
+    work = 'constrained inverse dynamics, four steered wheels and 6 joints (nv 17, 8 rows)'
+    note = f'{fast.fallbacks - before} states went to the reference'
+    yield Row(work, TIME, us['constrained'], bound=5.0, note=note)
+    yield Row(work, TIME, us['constrained'], 'inverse_dynamics of the same', us['free'])
 
 
 def fast_simulation(fast: kd.CompiledRobot) -> kd.Simulation:

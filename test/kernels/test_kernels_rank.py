@@ -4,9 +4,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from support.base_robots import Spot, robot_on, steering_of
 from support.machines import planar_2r, planar_body
 
 import kane_dynamics as kd
+from kane_dynamics.algorithms.row_balance import RowBalance
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.constraints.row_selection import select_rows
 from kane_dynamics.exceptions import InconsistentConstraintsError
 from kane_dynamics.kernels.selection import row_plan
 from studies.rank_changes import gaps, mechanisms, steered_wheels
@@ -114,3 +118,45 @@ def test_acceleration_and_motion_are_the_same():
         assert_allclose(got, motion.acceleration, rtol=0, atol=AGREEMENT * np.abs(got).max())
         assert_allclose(batch, np.tile(got, (9, 1)), rtol=0, atol=AGREEMENT * np.abs(got).max())
         assert motion.rank == (9 if turn == 3e-2 else 8)
+
+
+def swerve(half_length=0.3, half_width=0.2, radius=0.06):
+    """Return the rows of a base on four steered wheels."""
+    spots = [
+        Spot(f'{end}{side}', x * half_length, y * half_width, steered=True, radius=radius, b=0.02)
+        for end, x in (('f', 1), ('r', -1))
+        for side, y in (('l', 1), ('r', -1))
+    ]
+    return kd.bases.swerve(robot_on(spots, arm=1), steering_of(spots))
+
+
+def test_steered_wheels_are_solved_for_where_they_agree():
+    # at random their angles never do; when the base moves they do, and two rows say it all
+    base = swerve()
+    rows = ConstraintSet(base.robot, base.constraints)
+    plan = row_plan(rows)
+    assert (len(plan.order), len(plan.repeated), len(plan.second)) == (6, 2, 6)
+    assert set(plan.order) | set(plan.second) == set(range(8))
+    rng, solved = np.random.default_rng(3), []
+    for _ in range(40):
+        q = base.at_angles(base.steering_angles(rng.uniform(-1, 1, 3)).angles)
+        found = rows.rows(q, np.zeros(base.robot.nv), 0.0)
+        entries = [{k: x for k, x in enumerate(row) if x != 0.0} for row in found.matrix.tolist()]
+        systems = plan.system(found, entries).choices
+        health = [RowBalance(one, base.robot.nv).health for one in systems]
+        solved.append(max(health) > 1e-6)  # good to 1e-10, see row_elimination
+    assert all(solved)
+
+
+def test_rows_of_small_wheels_are_taken_in_any_order():
+    # a wheel's own speed keeps its row apart from all others, however many there are
+    for radius in (0.02, 0.06, 0.2):
+        base = swerve(radius=radius)
+        found = ConstraintSet(base.robot, base.constraints).rows(
+            base.robot.neutral(), np.zeros(base.robot.nv), 0.0
+        )
+        rng = np.random.default_rng(0)
+        taken = {
+            len(select_rows(found.take(rng.permutation(8).tolist())).taken) for _ in range(20)
+        }
+        assert taken == {6}
