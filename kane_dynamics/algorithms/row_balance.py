@@ -116,7 +116,7 @@ class RowBalance:
     @cached_property
     def _found(self) -> Solvable:
         rows = [self._system.rows[i] for i in self._system.eliminated]
-        return eliminate(self._system, gram_matrix(rows))
+        return eliminate(self._system, gram_matrix(rows), one_by_one=True)
 
     @cached_property
     def health(self) -> Scalar:

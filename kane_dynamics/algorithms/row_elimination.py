@@ -135,15 +135,24 @@ class Solvable:
     health: Scalar
 
 
-def eliminate(system: SparseRows, gram: Sequence[Sequence[Scalar]]) -> Solvable:
-    """Return the factors of the lower triangle of a Gram matrix A M^-1 A', by the rank rule."""
+def eliminate(
+    system: SparseRows, gram: Sequence[Sequence[Scalar]], *, one_by_one: bool = False
+) -> Solvable:
+    """
+    Return the factors of the lower triangle of a Gram matrix A M^-1 A', by the rank rule.
+
+    Whether another order might drop a row is judged by the volume that rows span, or `one_by_one`
+    by the distance of each from all others: dearer, and right where many wheels roll.
+    """
     kinds = [system.kinds[i] for i in system.eliminated]
     plain = gram_matrix([system.rows[i] for i in system.eliminated])
     factors, in_si = Elimination(gram, kinds), Elimination(plain, kinds)
     vanished = _vanished(system, [row[-1] for row in plain])
     count = len(system.order)
-    solve = _all_taken if system.certain else _by_the_rule
-    dropped, health = solve(factors, in_si, vanished[:count])
+    if system.certain:
+        dropped, health = _all_taken(factors, in_si, vanished[:count], one_by_one)
+    else:
+        dropped, health = _by_the_rule(factors, in_si, vanished[:count])
     beyond: list[Scalar] = []
     for _ in system.repeated:
         own, plain_own = factors.strength(), in_si.strength()
@@ -156,18 +165,19 @@ def eliminate(system: SparseRows, gram: Sequence[Sequence[Scalar]]) -> Solvable:
 
 
 def _all_taken(
-    factors: Elimination, in_si: Elimination, vanished: Sequence[Scalar]
+    factors: Elimination, in_si: Elimination, vanished: Sequence[Scalar], one_by_one: bool
 ) -> tuple[list[Scalar], Scalar]:
     """Take all rows; return that, and the health, 0 where the rule drops one."""
-    health, weakest = 1.0, 1.0
+    health, weakest, volume = 1.0, 1.0, 1.0
     for gone in vanished:
-        weakest = smaller(weakest, factors.strength())
+        strength = factors.strength()
+        weakest, volume = smaller(weakest, strength), volume * strength
         health = where(gone > 0.0, 0.0, health)
         factors.take()
         in_si.strength()
         in_si.take()
-    solid = where(_SOLID * factors.nearness() > 1.0, 0.0, health)
-    health = where(weakest < _FIRST, solid, health)
+    unclear = _SOLID * factors.nearness() > 1.0 if one_by_one else volume < _SOLID
+    health = where(weakest < _FIRST, where(unclear, 0.0, health), health)
     return [0.0] * len(vanished), smaller(health, ROW_WEIGHT * weakest)
 
 

@@ -13,7 +13,7 @@ from kane_dynamics.algorithms.constrained_solve import solve_constrained
 from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
 from kane_dynamics.algorithms.row_balance import RowBalance
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
-from kane_dynamics.algorithms.sparse_rows import residuals
+from kane_dynamics.algorithms.sparse_rows import residuals, sparse_rows
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.trace import Tracer, column, symbols
 
@@ -69,7 +69,7 @@ def constrained_effort(tracer: Tracer, actuated: Names, known: Names | None) -> 
     force = list(required_effort(tracer.light, tracer.light_q, v, a, switches=switches))
     found = balance.balanced(force, driven, weights)
     slip = residuals(balance.rows, v, rows.velocity)
-    rank = len(driven) + min(robot.nv - len(driven), len(tracer.plan.order))
+    rank = len(driven) + min(robot.nv - len(driven), len(tracer.plan.balance.order))
     numbers = rank, _norm(found.remaining), _norm(slip)
     whole = column([*found.effort, *found.multipliers, *v, *a, *numbers])
     inputs = [tracer.q, tracer.v, tracer.a, weights, switches, [tracer.t]]
@@ -78,7 +78,9 @@ def constrained_effort(tracer: Tracer, actuated: Names, known: Names | None) -> 
 
 
 def _balance(tracer: Tracer) -> RowBalance:
-    return RowBalance(tracer.system(tracer.state_rows), tracer.robot.nv)
+    rows = tracer.state_rows
+    system = tracer.plan.balance.system(rows, sparse_rows(rows.matrix))
+    return RowBalance(system, tracer.robot.nv)
 
 
 def _indices(tracer: Tracer, names: Names) -> list[int]:

@@ -29,6 +29,7 @@ from kane_dynamics.algorithms.sparse_rows import SparseRows
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.row_selection import GRADES, select_rows
 from kane_dynamics.exceptions import (
     InconsistentConstraintsError,
@@ -66,6 +67,9 @@ class RowPlan:
         Whether none of `order` was ever weak.
     second : tuple of int
         Rows that are solved for instead where those of `order` are weak, if any.
+    agreeing : tuple of int
+        Of wheels only: rows that span the others where steering angles agree, if fewer than in
+        general. Efforts and completed speeds are for these: else a base does not move.
 
     """
 
@@ -73,6 +77,15 @@ class RowPlan:
     repeated: tuple[int, ...] = ()
     certain: bool = True
     second: tuple[int, ...] = ()
+    agreeing: tuple[int, ...] = ()
+
+    @property
+    def balance(self) -> RowPlan:
+        """Return the plan for efforts and completed speeds."""
+        if not self.agreeing:
+            return self
+        every = (*self.order, *self.repeated)
+        return RowPlan(self.agreeing, tuple(k for k in sorted(every) if k not in self.agreeing))
 
     @property
     def solved(self) -> tuple[int, ...]:
@@ -101,15 +114,22 @@ class RowPlan:
 
 def row_plan(constraints: ConstraintSet) -> RowPlan:
     """Return how a compiled solve treats the rows of some constraints."""
+    plan = _general_plan(constraints)
+    if not all(isinstance(one, RollingWheel) for one in constraints):
+        return plan
+    try:
+        return replace(plan, agreeing=_agreeing(constraints, len(plan.order)))
+    except SingularMassMatrixError:
+        return plan
+
+
+def _general_plan(constraints: ConstraintSet) -> RowPlan:
     if not constraints:
         return RowPlan()
     rng = np.random.default_rng(0)
     samples = [_sampled(constraints, rng) for _ in range(_SAMPLES)]
     order = samples[0][0].elimination_order()
     try:
-        agreeing = _plan_of_wheels(constraints, samples[0])
-        if agreeing is not None:
-            return agreeing
         repeats = np.all([_repeats(rows, mass) for rows, mass in samples], axis=0)
         if repeats.any():
             repeats &= _without_time_and_switches(constraints)
@@ -126,27 +146,16 @@ def row_plan(constraints: ConstraintSet) -> RowPlan:
     return RowPlan(kept, watched, certain=False)
 
 
-def _plan_of_wheels(constraints: ConstraintSet, general: _Sample) -> RowPlan | None:
+def _agreeing(constraints: ConstraintSet, general: int) -> tuple[int, ...]:
     """
-    Return a plan for nonholonomic rows that repeat each other at the neutral state, if they do.
+    Return the rows of wheels that span the others at the neutral state, if fewer than in general.
 
-    Rows of steered wheels do so wherever their angles agree: never at random, but whenever the
-    base moves. Of wheels opposite each other one pair is weak where the other is strong.
+    There steering angles agree; at random they never do, but whenever the base moves.
     """
-    if any(position is not None for position in general[0].positions):
-        return None
     sample = _at(constraints, constraints.robot.neutral(), np.zeros(constraints.robot.nv), 0.0)
-    rows, factor = sample[0], cholesky_factor(sample[1])
-    count = len(select_rows(rows, factor).taken)
-    if count >= len(select_rows(general[0], cholesky_factor(general[1])).taken):
-        return None
     found = _strongest_plan([sample])
-    if found is None or not _without_time_and_switches(constraints)[list(found.repeated)].all():
-        return None
-    turned = [*found.repeated, *found.order]
-    again = select_rows(rows.take(turned), factor).taken
-    second = tuple(sorted(turned[k] for k in again))
-    return replace(found, second=second) if second != found.order else found
+    fewer = found is not None and len(found.order) < general
+    return found.order if found is not None and fewer else ()
 
 
 def _strongest_plan(samples: Sequence[_Sample]) -> RowPlan | None:
