@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from support.calculus import along, derivative, relative
 from support.constraint_cases import CASES, SLOPE, Case, rows_at, wheeled
-from support.machines import DRIVE, differential_drive
+from support.machines import DRIVE, X, Y, differential_drive, inertia, prismatic, revolute
 
 import kane_dynamics as kd
 from kane_dynamics.constraints.knife_edge import KnifeEdge
@@ -249,6 +249,15 @@ def test_a_kerb_for_a_base_in_the_plane_must_be_at_its_wheel():
         kd.constraints.rolling_wheel(robot, 'left', r, plane=kd.Plane(offset=0.1))
 
 
+def sliding_wheel():
+    """Return a wheel about y on a slide along x."""
+    slide = kd.Body('slide', '', prismatic('slide', X), inertia=inertia(1.0))
+    load = inertia(0.5, (0, 0, 0), (1e-3, 2e-3, 1e-3))
+    return kd.Robot(
+        'sliding', [slide, kd.Body('wheel', 'slide', revolute('left', Y), inertia=load)]
+    )
+
+
 def test_errors_of_planes():
     c, robot, flying = kd.constraints, differential_drive(), wheeled('floating')
     slope, upright = kd.Plane((0.1, 0, 1)), kd.Plane((0, 1, 0))
@@ -268,7 +277,11 @@ def test_errors_of_planes():
             kd.Plane(normal)
     with pytest.raises(InvalidInputError, match='offset .* finite'):
         kd.Plane(offset=np.inf)
-    # a wall: the axis of this disc stands on it at the start, and leaves it
+    # a wall on which the axis of a wheel stands wherever the base goes
+    with pytest.raises(ConstraintError, match="'left'.*perpendicular to its plane"):
+        c.rolling_wheel(sliding_wheel(), 'left', 0.1, plane=upright)
+    assert c.rolling_wheel(sliding_wheel(), 'left', 0.1, plane=kd.Plane((1, 0, 0))).labels
+    # the axis of this disc stands on it at the start, and leaves it
     wheel = c.rolling_wheel(flying, 'wheel', 0.1, plane=upright)
     assert wheel.directions == ('longitudinal', 'lateral', 'vertical')
 
