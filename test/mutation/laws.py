@@ -42,7 +42,7 @@ LAWS = {
     'rows': (f'{_C}rows.py', '-k', 'right_side or newton_needs or satisfies'),
     'rolling': (f'{_C}rolling.py', f'{_C}coin_and_ball.py', '-k', 'not energy'),
     'geometry': (f'{_C}wheel_geometry.py',),
-    'wheel_kinds': (f'{_C}wheel_kinds.py',),
+    'wheel_kinds': (f'{_C}wheel_kinds.py', f'{_C}planes.py'),
     'joints': (f'{_C}joints_and_loops.py',),
     'pfaffian': (f'{_C}pfaffian.py',),
     'joined': (f'{_C}closed_by_joints.py', '-k', 'not swings'),
