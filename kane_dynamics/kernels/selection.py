@@ -32,6 +32,7 @@ from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.row_selection import GRADES, select_rows
 from kane_dynamics.exceptions import (
+    ConstraintError,
     InconsistentConstraintsError,
     ProjectionError,
     SingularMassMatrixError,
@@ -115,12 +116,12 @@ class RowPlan:
 def row_plan(constraints: ConstraintSet) -> RowPlan:
     """Return how a compiled solve treats the rows of some constraints."""
     plan = _general_plan(constraints)
-    if not all(isinstance(one, RollingWheel) for one in constraints):
+    if not constraints or not all(isinstance(one, RollingWheel) for one in constraints):
         return plan
     try:
         return replace(plan, agreeing=_agreeing(constraints, len(plan.order)))
-    except SingularMassMatrixError:
-        return plan
+    except (SingularMassMatrixError, ConstraintError):
+        return plan  # no mass, or a wheel that lies flat at the neutral state
 
 
 def _general_plan(constraints: ConstraintSet) -> RowPlan:

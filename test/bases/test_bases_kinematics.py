@@ -143,6 +143,34 @@ def test_batches_are_single_motions(kind):
     )
 
 
+def test_the_worst_slip_comes_first():
+    base = skidding()
+    motion = base.twist((1.0, 1.0, 1.0, 1.5))
+    fighting = motion.fighting
+    assert list(fighting.values()) == sorted(motion.slips.values(), reverse=True)
+    assert min(fighting.values()) < 0.5 * max(fighting.values())
+
+
+def skidding():
+    """Return a base on four omni wheels, of which the last is far from the others."""
+    places = {'a': (0.1, 0.1), 'b': (-0.1, 0.1), 'c': (-0.1, -0.1), 'd': (0.9, -0.8)}
+    spots = [Spot(n, x, y, np.arctan2(x, -y)) for n, (x, y) in places.items()]
+    return kd.bases.omni(robot_on(spots), list(places))
+
+
+def test_given_steering_rates_change_only_where_rolling_determines_them():
+    spots = [
+        Spot('a', 0.3, 0, steered=True, d=0.05, b=0.02),
+        Spot('b', -0.3, 0, steered=True, b=0.02),
+    ]
+    base = kd.bases.swerve(robot_on(spots), steering_of(spots))
+    given = base.wheel_rates((0.5, 0, 0), steering_rates=(0.7, 0.4))
+    assert_allclose(given.steering_rates, (0.0, 0.4), atol=1e-13)  # a trails straight behind
+    still = base.wheel_rates((0.5, 0, 0))
+    # r phi' = e.v - b (w + beta')
+    assert_allclose(given.rates - still.rates, (0.0, -0.02 * 0.4 / 0.1), atol=1e-13)
+
+
 def test_least_slips_are_least():
     # normal equations, and a wheel that turns alone is among those that fight
     base, _ = drawn_base('omni', 4, 'planar')
@@ -178,6 +206,7 @@ def steered_pair(limit):
         (0.0, np.inf, (1, 0, 0), 0.0, True),
         (3.0, np.inf, (1, 0, 0), np.pi, True),  # backwards is nearer
         (7.0, np.inf, (1, 0, 0), 2 * np.pi, True),  # a whole turn away from zero
+        (6.9, np.inf, (1, 0.5, 0), 2 * np.pi + np.arctan2(0.5, 1), True),
         (-20.0, np.inf, (1, 0, 0), -6 * np.pi, True),
         (1.5, 1.6, (0, 1, 0), np.pi / 2, True),
         (1.5, 1.6, (0.1, -1, 0), np.arctan2(1, -0.1) - np.pi, True),  # the near one is beyond
