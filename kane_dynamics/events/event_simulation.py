@@ -29,10 +29,7 @@ from kane_dynamics.events.sets import ConstraintSets
 from kane_dynamics.events.stage import Stage, staged
 from kane_dynamics.events.transition import Setting, Transition, transition
 from kane_dynamics.events.watch import LIMIT, Guard
-from kane_dynamics.exceptions import (
-    EventError,
-    NameNotFoundError,
-)
+from kane_dynamics.exceptions import EventError, InvalidInputError, NameNotFoundError
 from kane_dynamics.model.checks import (
     as_choice,
     as_count,
@@ -41,6 +38,7 @@ from kane_dynamics.model.checks import (
     as_number,
     as_positive,
     as_vector,
+    came,
 )
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
@@ -109,6 +107,10 @@ class EventSimulation:
         given = as_mapping('parts', parts or {})
         self._first = {name: as_part(robot, name, what) for name, what in given.items()}
         self._dynamics = free_dynamics(robot, dynamics)
+        if not isinstance(later, (list, tuple)):
+            raise InvalidInputError(
+                f'later: need a list of constraints and contacts, got {came(later)}'
+            )
         known = [as_part(robot, f'later[{k}]', one) for k, one in enumerate(later)]
         self._sets = ConstraintSets(self._dynamics, [*self._first.values(), *known], beside)
         self._setting = Setting(self._dynamics, rest, as_choice('law', law, LAWS))

@@ -211,7 +211,7 @@ kd.Mimic ratio offset
 kd.Robot bodies gravity
 kd.limited_inverse_dynamics robot q v a constraints actuated weights? limits? cones deviation? \
  external_wrenches time
-kd.EventSimulation robot parts? q? v? step dynamics? rest_speed law
+kd.EventSimulation robot parts? q? v? step dynamics? rest_speed law later?
 events.reset q? v? time
 events.add name what limit?
 events.remove name
@@ -256,6 +256,7 @@ def _usual(w: World) -> dict[str, tuple[str, Any]]:
         | {'pitch': 0.1, 'restitution': 0.5, 'angle': 0.5},
         'wrenches': dict.fromkeys(('external_wrenches', 'wrenches'), w.wrench),
         'parts': {'parts': {'wheels': w.wheels}},
+        'later': {'later': [C.lock(w.robot, 'left')]},
         'dynamics': {'dynamics': kd.dynamics(w.robot)},
         'choice': dict(method='kane', integrator='rk4', base='fixed', side='upper'),
         'names': dict(actuated=wheels, known=wheels, terms=('gravity',), locked_joints=())
@@ -500,6 +501,14 @@ def _wrong(kind: str, right: Any) -> dict[str, Any]:
             'a none among them': {'wheels': None},
             'no name': {3: w.wheels},
             'of another robot': {'wheels': w.of_arm},
+        },
+        'later': {
+            'one alone': w.wheels,
+            'none': None,
+            'text': 'wheels',
+            'number': 3,
+            'a none among them': [w.wheels, None],
+            'of another robot': [w.of_arm],
         },
         'dynamics': {
             'text': 'compiled',
