@@ -223,6 +223,27 @@ def test_the_nearest_angle_within_limits(present, limit, twist, angle, reached):
     assert list(found.by_joint) == ['a_steer', 'b_steer']
 
 
+@pytest.mark.parametrize('limit', [4.0, 6.0, 20.0])
+def test_angles_of_wheels_with_trail_are_those_that_a_search_finds(limit):
+    # the wheel stands still in its fork where -sin(b) vx + cos(b) vy = d w, of the axis' velocity
+    d, w = 0.05, 1.0
+    spots = [Spot('a', 0.3, 0, steered=True, d=d), Spot('b', -0.3, 0, steered=True, d=d)]
+    base = kd.bases.swerve(robot_on(spots, limit=limit), steering_of(spots))
+    rng = np.random.default_rng(6)
+    for sign in rng.choice((-1.0, 1.0), 60):
+        speed, bearing = d * rng.uniform(1.01, 1.3), rng.uniform(-np.pi, np.pi)
+        vx, vy = speed * np.cos(bearing), speed * np.sin(bearing)
+        present = rng.uniform(-limit, limit)
+        found = base.steering_angles(
+            (vx, vy - 0.3 * sign * w, sign * w), base.at_angles((present, 0.0))
+        )
+        angles = np.linspace(-limit, limit, 4001)
+        across = -np.sin(angles) * vx + np.cos(angles) * vy - d * sign * w
+        places = angles[:-1][across[:-1] * across[1:] <= 0.0]
+        nearest = places[np.abs(places - present).argmin()]
+        assert_allclose(found.angles[0], nearest, atol=2.5 * limit / 1000)
+
+
 def test_a_wheel_that_turns_about_itself_keeps_its_angle():
     base = steered_pair(np.inf)
     q = base.at_angles((0.4, 0.3))

@@ -108,6 +108,12 @@ LAWS = {
         'test/algebra/test_algebra_adjoint.py',
     ),
     'joint_kinds': ('test/model/test_joint_kinds.py',),
+    'bases': (
+        'test/bases/test_bases_known_answers.py',
+        'test/bases/test_bases_kinematics.py',
+        '-k',
+        'not twist_of_the_rates and not batches',
+    ),
 }
 # files of the package and the laws that hold them, in the order in which they are asked
 FILES = {
@@ -164,6 +170,9 @@ FILES = {
     'algorithms/sparse_rows.py': 'balance elimination',
     'algorithms/methods/speed_balance.py': 'speeds',
     'algorithms/udwadia_kalaba.py': 'gauss details',
+    'bases/kinematics.py': 'bases',
+    'bases/mobility.py': 'bases',
+    'bases/steering.py': 'bases',
     'constraints/base.py': 'joints servo',
     'constraints/constraint_set.py': 'joints servo',
     'constraints/contacts.py': 'contacts rows',
