@@ -27,6 +27,7 @@ SCRIPTS = {
         'q4 = 1.403348 rad',
     ),
     'base_that_accelerates': ('3.94e-02 rad', '(120x less)'),
+    'wheel_forces': ('from 4 to 269 N', 'friction 0.54', 'tipping over 0.065 m'),
 }
 
 
