@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The governor against contact pictures of the same motions, and in runs that would tip over."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from support.base_robots import Spot, robot_on
 
 import kane_dynamics as kd
 from kane_dynamics.control.base_effects import base_effects
@@ -81,7 +84,7 @@ def test_headroom_is_that_of_the_contact_picture(rng):
     robot, base = robot_and_base(supports=((0.3, 0.0, 0.0),), gravity=(0.2, -0.1, -9.8))
     contacts = base_stance(base, friction=0.8)
     q, v, a = arm_state(robot, rng)
-    q[:3] = 0.0
+    q[:3] = 0.4, -0.3, 0.7
     twist = np.array([0.3, 0.0, 0.6])
     steady = moving(twist, np.zeros(3))
     picture = picture_of(contacts, q, *whole_motion(robot, base, q, v, a, steady), [*WHEELS, *ARM])
@@ -114,6 +117,81 @@ def test_headroom_is_that_of_the_contact_picture(rng):
         assert_allclose(headroom(**{name: part}).headroom, 1e-3, atol=gyroscopic)
     close = headroom(edge=picture.margins.margin - 1e-3 * size)
     assert_allclose(close.headroom, 1e-3, atol=gyroscopic)
+
+
+def with_limits(robot, limits, friction):
+    """Return a robot with these effort limits alone, and dry friction of some joints."""
+    bodies = []
+    for body in robot.bodies:
+        name = body.joint.name
+        joint = replace(
+            body.joint,
+            effort_limit=limits.get(name, np.inf),
+            friction=friction.get(name, body.joint.friction),
+        )
+        bodies.append(replace(body, joint=joint))
+    return replace(robot, bodies=tuple(bodies))
+
+
+def test_efforts_of_wheels_are_those_of_the_motion_that_follows(rng):
+    robot, _ = robot_and_base()
+    robot = with_limits(robot, dict.fromkeys(WHEELS, 30.0), dict.fromkeys(WHEELS, 0.4))
+    base = kd.bases.differential(robot, WHEELS[:1], WHEELS[1:], supports=((0.3, 0.0, 0.0),))
+    contacts, drive = base_stance(base), DriveResponse(0.5)
+    q, v, a = arm_state(robot, rng)
+    q[2] = 0.7
+    twist, command = np.array([0.3, 0.0, 0.6]), np.array([0.7, 0.0, 0.2])
+    wheels = [robot.velocity_index(name) for name in WHEELS]
+    used = 0.0
+    for t in (*np.linspace(0.0, 1.0, 8), 100.0):  # a horizon of 1 s, and what it ends in
+        both = whole_motion(robot, base, q, v, a, drive.after(twist, command, t))
+        effort = picture_of(contacts, q, *both, [*WHEELS, *ARM]).effort.effort
+        used = max(used, np.abs(effort[wheels]).max() / 30.0)
+    governor = Governor(contacts, drive, WHEELS, reserve=Reserve(edge=0.0, effort=used + 1e-3))
+    found = governor.admit(q, v, a, twist, command, command)
+    assert_allclose(found.headroom, 1e-3, atol=1e-6)  # gyroscopic forces of wheels are left out
+
+
+def test_efforts_of_the_arm_have_its_friction():
+    robot, _ = robot_and_base()
+    robot = with_limits(robot, {'arm_2_joint': 80.0}, {'arm_2_joint': 3.0})
+    base = kd.bases.differential(robot, WHEELS[:1], WHEELS[1:], supports=((0.3, 0.0, 0.0),))
+    q, v, a = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
+    q[robot.coordinate_index('arm_2_joint')] = 0.8
+    k = robot.velocity_index('arm_2_joint')
+    v[k] = 0.2 * np.sign(kd.gravity_force(robot, q)[k])  # lifts: friction adds to its weight
+    used = np.abs(kd.inverse_dynamics(robot, q, v, a)[k]) / 80.0
+    reserve = Reserve(edge=0.0, effort=used + 1e-3)
+    governor = Governor(base_stance(base), DriveResponse(0.5), WHEELS, reserve=reserve)
+    found = governor.admit(q, v, a, *np.zeros((3, 3)))
+    assert_allclose(found.headroom, 1e-3, atol=1e-9)
+
+
+def test_speeds_of_the_wheels_of_a_base_that_moves_sideways():
+    corners = {'fl': (0.3, 0.2), 'fr': (0.3, -0.2), 'rl': (-0.3, 0.2), 'rr': (-0.3, -0.2)}
+    robot = robot_on([Spot(name, *xy, radius=0.08) for name, xy in corners.items()])
+    bodies = [
+        replace(body, joint=replace(body.joint, velocity_limit=20.0)) for body in robot.bodies
+    ]
+    robot = replace(robot, bodies=tuple(bodies))
+    rollers = np.pi / 4.0 * np.array([-1, 1, 1, -1])
+    base = kd.bases.mecanum(robot, list(corners), rollers)
+    q, twist = robot.neutral(), np.array([0.3, -0.4, 0.2])
+    q[:3] = 0.4, -0.3, 0.7
+    used = np.abs(base.wheel_rates(twist).rates).max() / 20.0
+    reserve = Reserve(edge=0.0, speed=used + 1e-3)
+    governor = Governor(base_stance(base), DriveResponse(0.5), base.driven, reserve=reserve)
+    found = governor.admit(q, *np.zeros((2, robot.nv)), twist, twist, twist)
+    assert_allclose(found.headroom, 1e-3, atol=1e-9)
+
+
+def test_a_robot_that_nothing_holds_down_tips():
+    robot, base = robot_and_base(gravity=(0.0, 0.0, 1.0))
+    governor = Governor(base_stance(base), DriveResponse(0.5), WHEELS)
+    rest = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
+    found = governor.admit(*rest, *np.zeros((3, 3)))
+    assert (found.fraction, found.pace, found.limit) == (0.0, 0.0, 'tip-over')
+    assert found.headroom == -1.0
 
 
 def test_what_breaks_no_limit_passes():
@@ -151,7 +229,7 @@ def test_an_arm_that_would_tip_the_robot_is_slowed():
     v[k], a[k] = 1.0, -60.0
     found = governor.admit(q, v, a, np.zeros(3), np.zeros(3), np.zeros(3))
     assert 0.0 < found.pace < 1.0
-    assert found.limit
+    assert found.limit == 'tip-over'
     at_rest = governor.admit(q, 0.0 * v, 0.0 * a, np.zeros(3), np.zeros(3), np.zeros(3))
     assert (at_rest.pace, at_rest.limit) == (1.0, '')
 
