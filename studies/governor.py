@@ -17,7 +17,8 @@ from rich.progress import track
 
 import kane_dynamics as kd
 from kane_dynamics.control.base_motion import DriveResponse
-from kane_dynamics.control.governor import Governor, Reserve
+from kane_dynamics.control.governor import Governor
+from kane_dynamics.control.motion_limits import Reserve
 from kane_dynamics.resources import resolve
 from kane_dynamics.typing import Floats
 from studies import report

@@ -10,7 +10,8 @@ import numpy as np
 
 from kane_dynamics.control.base_stance import base_stance
 from kane_dynamics.control.contact_picture import ContactPicture, picture_of
-from kane_dynamics.control.governor import Admission, Governor, Reserve
+from kane_dynamics.control.governor import Admission, Governor
+from kane_dynamics.control.motion_limits import Reserve
 from kane_dynamics.control.support_polygon import SupportPolygon
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.dynamics import Dynamics

@@ -13,8 +13,9 @@ from kane_dynamics.control.base_effects import base_effects
 from kane_dynamics.control.base_motion import DriveResponse, moving
 from kane_dynamics.control.base_stance import base_stance
 from kane_dynamics.control.contact_picture import picture_of
-from kane_dynamics.control.governor import Governor, Reserve
+from kane_dynamics.control.governor import Governor
 from kane_dynamics.control.ground_wrench import ground_wrench
+from kane_dynamics.control.motion_limits import Reserve
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
 from kane_dynamics.resources import resolve
 

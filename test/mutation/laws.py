@@ -199,6 +199,7 @@ FILES = {
     'control/frame_task.py': 'wrench',
     'control/governor.py': 'governed',
     'control/ground_wrench.py': 'ground',
+    'control/motion_limits.py': 'governed',
     'control/normal_forces.py': 'margins governed',
     'control/row_loads.py': 'picture',
     'control/sliding_friction.py': 'skids',
