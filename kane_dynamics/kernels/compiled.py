@@ -290,6 +290,9 @@ class CompiledRobot(Dynamics):
         *,
         terms: Sequence[str] = TERMS,
     ) -> ConstrainedEffort:
+        # a list is as quick as a tuple: what was checked once is found again
+        actuated = tuple(actuated) if isinstance(actuated, list) else actuated
+        known = tuple(known) if isinstance(known, list) else known
         try:
             balance = self._balances[actuated, known]
         except (KeyError, TypeError):  # new, or no tuples
