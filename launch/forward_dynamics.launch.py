@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start kane_forward_dynamics on the topics of a robot."""
 
-from kane_dynamics.ros.launching import one_node_launch
+from kane_dynamics.ros.launching import MEASURED, one_node_launch
 
 TOPICS = {
     'joint_states': {
@@ -9,11 +9,7 @@ TOPICS = {
         'default_value': 'joint_states',
         'description': 'sensor_msgs/JointState with positions, velocities and efforts.',
     },
-    'odom': {
-        'name': 'odom_topic',
-        'default_value': 'odom',
-        'description': 'nav_msgs/Odometry of the base, twist in the child frame.',
-    },
+    'odom': MEASURED['odom'],
     '~/effort': {
         'name': 'effort_topic',
         'default_value': '~/effort',

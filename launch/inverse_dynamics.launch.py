@@ -1,19 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start kane_inverse_dynamics on the topics of a robot."""
 
-from kane_dynamics.ros.launching import one_node_launch
+from kane_dynamics.ros.launching import MEASURED, one_node_launch
 
 TOPICS = {
-    'joint_states': {
-        'name': 'joint_states_topic',
-        'default_value': 'joint_states',
-        'description': 'sensor_msgs/JointState with positions and velocities.',
-    },
-    'odom': {
-        'name': 'odom_topic',
-        'default_value': 'odom',
-        'description': 'nav_msgs/Odometry of the base, twist in the child frame.',
-    },
+    **MEASURED,
     'cmd_vel': {
         'name': 'cmd_vel_topic',
         'default_value': 'cmd_vel',

@@ -108,9 +108,7 @@ def base_effects(
         If a shape is wrong, a number is not finite, or a name unknown.
 
     """
-    if checked_robot(robot).base != 'planar':
-        raise ConstraintError(f'base_effects needs a planar base, this base is {robot.base}')
-    place = checked_coordinates(robot, q)
+    place = checked_coordinates(planar_robot(robot), q)
     speeds, rates = (np.array(checked_speeds(robot, x, name)) for x, name in ((v, 'v'), (a, 'a')))
     stopped = [0, 1, 2, *(robot.velocity_index(name) for name in still)]
     speeds[stopped] = rates[stopped] = 0.0
@@ -124,6 +122,23 @@ def base_effects(
         found.append(np.concatenate([np.asarray(part, dtype=float) for part in parts]))
     coefficients = np.linalg.solve(_features(*_CASES.T), np.array(found))
     return BaseEffects(coefficients[:, :6], coefficients[:, 6:])
+
+
+def planar_robot(robot: Robot) -> Robot:
+    """
+    Return a robot, if its base is planar.
+
+    Raises
+    ------
+    ConstraintError
+        If it is not.
+    InvalidInputError
+        If it is no robot.
+
+    """
+    if checked_robot(robot).base != 'planar':
+        raise ConstraintError(f'base_effects needs a planar base, this base is {robot.base}')
+    return robot
 
 
 def _features(

@@ -211,7 +211,7 @@ def _with_friction(
 
 def tractions_of(contacts: Stance, q: Sequence[float], multipliers: Floats) -> dict[str, Floats]:
     """
-    Return the force along the ground that rows give to each contact, shape (3,), world axes [N].
+    Return the force along the ground that rows give to each contact, (..., 3), world axes [N].
 
     Parameters
     ----------
@@ -219,23 +219,23 @@ def tractions_of(contacts: Stance, q: Sequence[float], multipliers: Floats) -> d
         What the robot stands on.
     q : sequence of float
         Coordinates, checked.
-    multipliers : ndarray, shape (k,)
+    multipliers : ndarray, shape (..., k)
         Of the rows of its constraints.
 
     """
-    forces = {name: np.zeros(3) for name in contacts.names}
+    forces = {name: np.zeros((*multipliers.shape[:-1], 3)) for name in contacts.names}
     free_across = [name for name, one in contacts.wheels.items() if one.directions == (ALONG,)]
     sharing = free_across or list(contacts.wheels)
     first = 0
     for part in parts_of(contacts.constraints):
-        pushes = multipliers[first : first + len(part.labels)]
+        pushes = multipliers[..., first : first + len(part.labels)]
         first += len(part.labels)
         if isinstance(part, RollingWheel):
             forces[joint_of(part)] += pushes @ part.touch(contacts.robot, q).directions
         elif isinstance(part, NoSideSlip):
             left = np.array([-np.sin(q[2]), np.cos(q[2]), 0.0])
             for name in sharing:
-                forces[name] += pushes[0] / len(sharing) * left
+                forces[name] += pushes / len(sharing) * left
     return forces
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
-from kane_dynamics.control.base_effects import base_effects
+from kane_dynamics.control.base_effects import base_effects, planar_robot
 from kane_dynamics.control.base_motion import BaseMotion, twist_rate
 from kane_dynamics.control.contact_picture import tractions_of
 from kane_dynamics.control.normal_forces import pressed_shares
@@ -24,6 +24,7 @@ from kane_dynamics.control.stance import Stance
 from kane_dynamics.control.tip_over import edge_moments
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_names, as_nonnegative, as_positive
+from kane_dynamics.model.joint_tables import known_limits
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
@@ -93,7 +94,7 @@ class MotionLimits:
     def __init__(
         self, contacts: Stance, wheels: Sequence[str], passive: Sequence[str], reserve: Reserve
     ) -> None:
-        robot = contacts.robot
+        robot = planar_robot(contacts.robot)
         self.contacts, self.reserve = contacts, reserve
         self.still = (*as_names('wheels', wheels), *as_names('passive', passive))
         self.wheels = [robot.velocity_index(name) for name in wheels]
@@ -108,7 +109,6 @@ class MotionLimits:
             *(f'effort of {robot.velocity_names[k]}' for k in (*self.wheels, *self.arm)),
             *(f'speed of {robot.velocity_names[k]}' for k in self.wheels),
         )
-        base_effects(robot, robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv))
 
     def at(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Headrooms:
         """Return the headrooms of motions at coordinates and a motion of the arm."""
@@ -147,9 +147,8 @@ class Headrooms:
         self._shares = pressed_shares(polygon, contacts.stiffness)
         rows = contacts.constraints.rows(place, [0.0] * robot.nv, 0.0).matrix.astype(float)
         self._rows, self._held = rows, np.linalg.pinv(rows[:, limits.loose].T)
-        each = [tractions_of(contacts, place, one) for one in np.eye(len(rows))]
-        pulls = np.array([[one[name] for name in contacts.names] for one in each])
-        self._tractions = pulls.reshape(len(rows), len(contacts.names), 3)
+        pulls = tractions_of(contacts, place, np.eye(len(rows)))
+        self._tractions = np.stack([pulls[name] for name in contacts.names], axis=1)
         c, s = np.cos(place[2]), np.sin(place[2])
         turned = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
         self._rates = -np.linalg.pinv(rows[:, limits.wheels]) @ rows[:, :3] @ turned
@@ -202,16 +201,11 @@ class Headrooms:
         moved = np.abs(efforts[..., arm]) + self._drag[arm]
         turned = np.broadcast_to(np.abs(turned), (*moved.shape[:-1], len(wheels)))
         asked = np.concatenate([turned, moved], axis=-1)
-        return limits.reserve.effort - asked / _known(robot.effort_limit[[*wheels, *arm]])
+        return limits.reserve.effort - asked / known_limits(robot.effort_limit[[*wheels, *arm]])
 
     def _of_speeds(self, motion: BaseMotion) -> Floats:
         """Return headrooms of the speeds of wheels."""
         limits = self._limits
         rates = motion.twist @ self._rates.T
-        most = _known(limits.contacts.robot.velocity_limit[limits.wheels])
+        most = known_limits(limits.contacts.robot.velocity_limit[limits.wheels])
         return limits.reserve.speed - np.abs(rates) / most
-
-
-def _known(limits: Floats) -> Floats:
-    """Return limits with 0, which URDF writers use for 'unknown', as infinity."""
-    return np.where(limits > 0.0, limits, np.inf)

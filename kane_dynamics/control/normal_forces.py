@@ -94,18 +94,17 @@ def normal_forces(
     balanced = bool((edge_moments(polygon, w) >= 0.0).all())
     zmp = zero_moment_point(polygon, w)
     place = zmp if balanced else _nearest_inside(polygon, zmp)
-    in_plane = Plane(polygon.normal).directions()
-    arms = (polygon.points - polygon.middle) @ in_plane.T
-    span = np.abs(arms).max()  # rows of one size
-    G = np.vstack([np.ones(len(arms)), arms.T / span])
+    G, in_plane = _balance(polygon)
+    span = np.abs(G[1:]).max()  # rows of one size
+    G[1:] /= span
     moments = total * np.r_[1.0, in_plane @ (place - polygon.middle) / span]
     found = nearest_above(
         np.diag(1.0 / np.sqrt(springs)),
         G,
-        np.zeros(len(arms)),
+        np.zeros(len(springs)),
         moments,
-        np.eye(len(arms)),
-        np.zeros(len(arms)),
+        np.eye(len(springs)),
+        np.zeros(len(springs)),
     )
     pressed = found.pushes == 0.0
     lift = np.where(pressed, 0.0, unknown if stiffness is None else found.pushes)
@@ -122,13 +121,19 @@ def pressed_shares(polygon: SupportPolygon, stiffness: ArrayLike | None = None) 
     """
     springs = _springs(polygon, stiffness)
     n, middle = polygon.normal, polygon.middle
-    in_plane = Plane(n).directions()
-    G = np.vstack([np.ones(len(springs)), in_plane @ (polygon.points - middle).T])
+    G, in_plane = _balance(polygon)
     # n x M about the middle, of unit moments and forces about the origin of the world
     moments, forces = np.eye(3), -np.cross(middle, np.eye(3)).T
     turned = in_plane @ np.cross(n, np.hstack([moments, forces]).T).T
     wanted = np.vstack([np.r_[np.zeros(3), n], turned])
     return np.asarray(springs[:, None] * G.T @ np.linalg.solve(G * springs @ G.T, wanted))
+
+
+def _balance(polygon: SupportPolygon) -> tuple[Floats, Floats]:
+    """Return G of G N = (n.F, n x M), shape (3, k), and the directions of the plane, (2, 3)."""
+    in_plane = Plane(polygon.normal).directions()
+    arms = in_plane @ (polygon.points - polygon.middle).T
+    return np.vstack([np.ones(arms.shape[1]), arms]), in_plane
 
 
 def _nearest_inside(polygon: SupportPolygon, point: Floats) -> Floats:

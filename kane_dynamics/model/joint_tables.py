@@ -107,3 +107,8 @@ def joint_arrays(
         'velocity_limit': velocity_limit,
         'effort_limit': effort_limit,
     }
+
+
+def known_limits(limits: Floats) -> Floats:
+    """Return limits with 0, which URDF writers use for 'unknown', as infinity."""
+    return np.where(limits > 0.0, limits, np.inf)

@@ -15,6 +15,7 @@ import numpy as np
 
 from kane_dynamics.control.base_motion import DriveResponse, sensed_acceleration
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.ros.effort_law import BaseState
 from kane_dynamics.ros.followed_twist import FollowedTwist, read_command, response
 from kane_dynamics.ros.input_guard import RejectedInput
 from kane_dynamics.ros.inputs import GuardFactory, OdometryInput
@@ -106,28 +107,27 @@ class BaseMotionInput:
         self._sensed = sensed
         return True
 
-    def at(self, time: int, odom: OdometryInput) -> tuple[Floats, Floats]:
+    def at(self, time: int, odom: OdometryInput) -> BaseState:
         """
-        Return v and a of the planar base, in the odometry frame, shapes (3,), at a time [ns].
+        Return how the base moves at a time [ns], in the odometry frame.
 
         `problem` has returned '' before.
         """
         frame, fresh = self._model.child_frame, odom.guard.fresh()
-        pose, twist = frame.child_state(odom.q, odom.v)
+        _, twist = frame.child_state(odom.q, odom.v)
         if fresh and odom.stamp != self._odom_stamp:
             if not self._odom_stamp:
                 self._seen.begin(odom.stamp, twist)
             self._seen.command(odom.stamp, twist)
             self._odom_stamp = odom.stamp
-        motions = {CMD_VEL: self._followed.at(time), ODOM: self._seen.at(time)}
         self.used = next(name for name in self.sources if self._fresh(name, odom))
-        speeds = twist if fresh else motions[CMD_VEL].twist
+        motion = (self._followed if self.used == CMD_VEL else self._seen).at(time)
+        speeds = twist if fresh else motion.twist  # without odometry only cmd_vel is fresh
+        acceleration = motion.acceleration
         if self.used == IMU:
-            acceleration = self._of_imu(odom.q[2], speeds[2], motions[ODOM].acceleration[2])
-        else:
-            acceleration = motions[self.used].acceleration
-        _, v = frame.root_state(pose, speeds)
-        return v, frame.root_acceleration(odom.q, v, acceleration)
+            acceleration = self._of_imu(odom.q[2], speeds[2], acceleration[2])
+        v = frame.root_velocity(odom.q, speeds)
+        return BaseState(v, frame.root_acceleration(odom.q, v, acceleration))
 
     def problem(self, odom: OdometryInput) -> str:
         """Return why the motion is not known, or ''."""

@@ -6,8 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.joint_tables import known_limits
 from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Terms, clamped, known_limits
+from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Terms, clamped
 from kane_dynamics.ros.follower import Follower
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.parameters.nodes import InverseDynamicsParameters

@@ -258,8 +258,3 @@ def clamped(effort: Floats, limit: Floats) -> Floats:
 
     """
     return np.clip(effort, -limit, limit)
-
-
-def known_limits(limit: Floats) -> Floats:
-    """Return effort limits with 0, which URDF writers use for 'unknown', as infinity."""
-    return np.where(limit > 0.0, limit, np.inf)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.control.base_motion import BaseMotion, DriveResponse, moving
+from kane_dynamics.model.joint_tables import known_limits
 from kane_dynamics.ros.messages.conversions import check_numbers, nanoseconds
 from kane_dynamics.ros.messages.planar_frame import AXES
 from kane_dynamics.ros.parameters.robot import DrivenBaseParameters
@@ -16,8 +17,8 @@ from kane_dynamics.typing import Floats
 
 def response(parameters: DrivenBaseParameters) -> DriveResponse:
     """Return how the drives of a base follow their command."""
-    limit = np.array(parameters.acceleration_limit)
-    return DriveResponse(parameters.response_time, np.where(limit > 0.0, limit, np.inf))
+    limit = known_limits(np.array(parameters.acceleration_limit))
+    return DriveResponse(parameters.response_time, limit)
 
 
 def read_command(message: Any, stamped: bool) -> tuple[Floats, int]:

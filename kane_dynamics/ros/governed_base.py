@@ -158,20 +158,12 @@ class GovernedBase:
             If wheels and motors cannot move so.
 
         """
-        frame, base = self._frame, self._base
-        pose, twist = frame.child_state(q[:3], v[:3])
+        model, frame = self._model, self._frame
+        _, twist = frame.child_state(q[:3], v[:3])
         motion = self._drive.after(twist, self._applied, 0.0)
-        _, speeds = frame.root_state(pose, twist)
-        rates = frame.root_acceleration(q[:3], speeds, motion.acceleration)
-        model = self._model
-        v, a = with_base(
-            self._dynamics,
-            q,
-            v,
-            self._acceleration,
-            BaseState(speeds, rates),
-            model.v_index(base.driven),
-        )
+        rates = frame.root_acceleration(q[:3], v[:3], motion.acceleration)
+        base, wheels = BaseState(v[:3], rates), model.v_index(self._base.driven)
+        v, a = with_base(self._dynamics, q, v, self._acceleration, base, wheels)
         return picture_of(self._contacts, q, v, a, model.actuated)
 
     def _differentiate(self, time: int, v: Floats) -> None:
@@ -182,8 +174,7 @@ class GovernedBase:
 
     def _of_root(self, twist: Floats) -> Floats:
         """Return the twist of the root link in its axes from that of the base frame."""
-        pose, _ = self._frame.child_state(STILL, STILL)
-        return self._frame.root_state(pose, twist)[1]
+        return self._frame.root_velocity(STILL, twist)
 
     def _of_frame(self, twist: Floats) -> Floats:
         """Return the twist of the base frame from that of the root link."""

@@ -14,7 +14,6 @@ from trajectory_msgs.msg import JointTrajectory
 from kane_dynamics.ros.base_motion_input import CMD_VEL, IMU, BaseMotionInput
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_controller import EffortController
-from kane_dynamics.ros.effort_law import BaseState
 from kane_dynamics.ros.effort_node import EffortNode
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status, input_status
@@ -141,7 +140,7 @@ class InverseDynamicsNode(EffortNode):
             return None
         base = None
         if self._base is not None and self.state is not None and self.state.odom is not None:
-            base = BaseState(*self._base.at(time, self.state.odom))
+            base = self._base.at(time, self.state.odom)
         effort = self._controller.effort(time, q, v, base)
         if effort is not None and self._drives is not None:
             self._drives.publish(time, self._controller.drives, self._controller.drive_effort)

@@ -20,6 +20,19 @@ SWITCH = ['true', 'false']
 SIMULATED = ['nonholonomic', 'holonomic', 'tiago']
 OWNED = sorted(path.stem for path in (share_directory() / 'config' / 'robots').glob('*.yaml'))
 PRESETS = [*SIMULATED, *OWNED]
+MEASURED = {
+    'joint_states': {
+        'name': 'joint_states_topic',
+        'default_value': 'joint_states',
+        'description': 'sensor_msgs/JointState with positions and velocities.',
+    },
+    'odom': {
+        'name': 'odom_topic',
+        'default_value': 'odom',
+        'description': 'nav_msgs/Odometry of the base, twist in the child frame.',
+    },
+}
+"""Launch arguments of the measured state, by topic."""
 _ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}  # a robot's matrices are too small to share out
 _COMMON: dict[str, dict[str, Any]] = {
     'namespace': {'default_value': '', 'description': 'Namespace of the nodes and their topics.'},

@@ -71,9 +71,7 @@ class VelocityDrives:
         if time >= self._until:  # who commanded is gone
             self._followed.command(time, np.zeros(3))
         twist = self._followed.at(time + step).twist
-        pose, _ = self._frame.child_state(q[:3], np.zeros(3))
-        _, speeds = self._frame.root_state(pose, twist)
-        return self._gain * speeds
+        return self._gain * self._frame.root_velocity(q[:3], twist)
 
     def problem(self) -> str:
         """Return '': without a command the base stands."""

@@ -11,8 +11,8 @@ import kane_dynamics as kd
 from kane_dynamics.control.traction import shared_weight, wheel_cones
 from kane_dynamics.control.wrench_control import WrenchControl, WrenchTarget
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
+from kane_dynamics.model.joint_tables import known_limits
 from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_law import known_limits
 from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
 from kane_dynamics.ros.messages.targets import TargetInput, read_pose, read_twist, read_wrench
 from kane_dynamics.ros.parameters.nodes import WrenchControlParameters

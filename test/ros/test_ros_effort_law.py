@@ -11,10 +11,11 @@ from ros_models import FakeClock, from_preset, joint_state, model_of, parameters
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import KaneDynamicsError, NameNotFoundError
+from kane_dynamics.model.joint_tables import known_limits
 from kane_dynamics.resources import resolve
 from kane_dynamics.ros.command_input import CommandInput
 from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_law import EffortLaw, Terms, clamped, known_limits
+from kane_dynamics.ros.effort_law import EffortLaw, Terms, clamped
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.pacer import Pacer
 from kane_dynamics.ros.parameters.nodes import SimulatorParameters

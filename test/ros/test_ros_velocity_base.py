@@ -249,7 +249,7 @@ def hold_arm(coupled, cycles=40):
             assert plant.drives.take(message, plant.time)
             assert inputs.base.take_command(message)
         q, v = np.array(plant.simulation.q), np.array(plant.simulation.v)
-        base = BaseState(*inputs.base.at(inputs.clock.node, inputs.odom))
+        base = inputs.base.at(inputs.clock.node, inputs.odom)
         if not coupled:
             base = base._replace(acceleration=np.zeros(3))
         effort = controller.effort(inputs.clock.node, q, v, base)

@@ -58,9 +58,14 @@ class PlanarFrame:
         """
         yaw = pose_C[2] - self.yaw
         arm_O = rotation(yaw) @ (self.x, self.y)
-        rate = twist_C[2]
-        velocity_O = rotation(pose_C[2]) @ twist_C[:2] - rate * _turned(arm_O)
-        return np.append(pose_C[:2] - arm_O, yaw), np.append(velocity_O, rate)
+        q = np.append(pose_C[:2] - arm_O, yaw)
+        return q, self.root_velocity(q, twist_C)
+
+    def root_velocity(self, q: Floats, twist_C: Floats) -> Floats:
+        """Return v of the planar base at coordinates q from the twist of C in C, shape (3,)."""
+        rate, arm_O = twist_C[2], rotation(q[2]) @ (self.x, self.y)
+        velocity_O = rotation(q[2] + self.yaw) @ twist_C[:2] - rate * _turned(arm_O)
+        return np.append(velocity_O, rate)
 
     def child_state(self, q: Floats, v: Floats) -> tuple[Floats, Floats]:
         """Return pose of C in O and twist of C in C; the inverse of `root_state`."""
