@@ -90,6 +90,7 @@ setup(
         'symbolic': ['sympy'],
         'cones': ['clarabel'],
         'view': ['viser'],
+        'retime': ['toppra'],
         'oracle': [
             'pin',
             'mujoco',
@@ -106,6 +107,7 @@ setup(
             'pytest',
             'pytest-rerunfailures',
             'pytest-xdist',
+            'toppra',
             'viser',
             'hypothesis',
             'ruff',

@@ -227,7 +227,8 @@ def test_console_scripts_exist(setup_arguments):
     missing = []
     for script in setup_arguments['entry_points']['console_scripts']:
         module, function = script.split('=')[1].strip().split(':')
-        path = ROOT.joinpath(*module.split('.')).with_suffix('.py')
+        place = ROOT.joinpath(*module.split('.'))
+        path = place / '__init__.py' if place.is_dir() else place.with_suffix('.py')
         defined = path.is_file() and any(
             isinstance(node, ast.FunctionDef) and node.name == function
             for node in ast.parse(path.read_text()).body

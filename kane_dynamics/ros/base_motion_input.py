@@ -21,7 +21,7 @@ from kane_dynamics.ros.input_guard import RejectedInput
 from kane_dynamics.ros.inputs import GuardFactory, OdometryInput
 from kane_dynamics.ros.messages.conversions import check_numbers, nanoseconds
 from kane_dynamics.ros.messages.planar_frame import rotation
-from kane_dynamics.ros.parameters.nodes import InverseDynamicsParameters
+from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.ros.robot_source import RobotModel
 from kane_dynamics.typing import Floats
 

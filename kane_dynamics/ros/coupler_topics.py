@@ -17,7 +17,7 @@ from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
 from kane_dynamics.ros.messages.conversions import nanoseconds
 from kane_dynamics.ros.messages.diagnostics import OK, Status, input_status
 from kane_dynamics.ros.messages.targets import read_pose
-from kane_dynamics.ros.parameters.nodes import CouplerParameters
+from kane_dynamics.ros.parameters.simulator import CouplerParameters
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.simulation import CouplerWrenches, VirtualCoupler

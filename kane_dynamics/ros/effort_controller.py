@@ -11,7 +11,7 @@ from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Terms, clamped
 from kane_dynamics.ros.follower import Follower
 from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.parameters.nodes import InverseDynamicsParameters
+from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.ros.reference import Reference
 from kane_dynamics.typing import Floats
 

@@ -15,7 +15,7 @@ from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.exceptions import KaneDynamicsError, NameNotFoundError
 from kane_dynamics.ros.declared_constraints import Declared, stops
 from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.parameters.nodes import SimulatorParameters
+from kane_dynamics.ros.parameters.simulator import SimulatorParameters
 from kane_dynamics.ros.plant import Plant, Readings
 from kane_dynamics.typing import Floats
 

@@ -20,7 +20,7 @@ from kane_dynamics.ros.inputs import JointStateInput
 from kane_dynamics.ros.messages.constraint_message import ConstraintMessage
 from kane_dynamics.ros.messages.conversions import set_doubles, set_stamp
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, input_status
-from kane_dynamics.ros.parameters.nodes import ForwardDynamicsParameters
+from kane_dynamics.ros.parameters.forward_dynamics import ForwardDynamicsParameters
 from kane_dynamics.ros.qos import LATEST, STATE
 from kane_dynamics.ros.runtime import run
 from kane_dynamics.typing import Floats

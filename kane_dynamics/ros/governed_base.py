@@ -19,7 +19,7 @@ from kane_dynamics.ros.effort_law import BaseState, with_base
 from kane_dynamics.ros.followed_twist import read_command, response
 from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
 from kane_dynamics.ros.messages.planar_frame import PlanarFrame
-from kane_dynamics.ros.parameters.nodes import GovernorParameters
+from kane_dynamics.ros.parameters.governor import GovernorParameters
 from kane_dynamics.typing import Floats
 
 STILL = np.zeros(3)

@@ -19,7 +19,7 @@ from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.messages.contact_messages import forces_message, markers_message
 from kane_dynamics.ros.messages.conversions import set_stamp
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, input_status
-from kane_dynamics.ros.parameters.nodes import GovernorParameters
+from kane_dynamics.ros.parameters.governor import GovernorParameters
 from kane_dynamics.ros.qos import COMMAND, LATEST, STATE
 from kane_dynamics.ros.runtime import run
 from kane_dynamics.typing import Floats

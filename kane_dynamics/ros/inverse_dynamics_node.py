@@ -19,7 +19,7 @@ from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status, input_status
 from kane_dynamics.ros.messages.drive_output import DriveOutput
 from kane_dynamics.ros.parameters.declare import declare_for_each, read_for_joints
-from kane_dynamics.ros.parameters.nodes import GAIN_D, GAIN_P, InverseDynamicsParameters
+from kane_dynamics.ros.parameters.inverse_dynamics import GAIN_D, GAIN_P, InverseDynamicsParameters
 from kane_dynamics.ros.parameters.robot import VELOCITY
 from kane_dynamics.ros.qos import COMMAND, LATEST
 from kane_dynamics.ros.runtime import run

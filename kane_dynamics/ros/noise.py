@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kane_dynamics.ros.parameters.nodes import SimulatorParameters
+from kane_dynamics.ros.parameters.simulator import SimulatorParameters
 from kane_dynamics.typing import Floats
 
 

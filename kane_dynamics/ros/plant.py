@@ -9,7 +9,7 @@ import numpy as np
 
 import kane_dynamics as kd
 from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.parameters.nodes import SimulatorParameters
+from kane_dynamics.ros.parameters.simulator import SimulatorParameters
 from kane_dynamics.ros.velocity_drives import VelocityDrives
 from kane_dynamics.simulation.stops import StoppedEngine
 from kane_dynamics.typing import Floats, Indices

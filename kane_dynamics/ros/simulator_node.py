@@ -41,12 +41,12 @@ from kane_dynamics.ros.parameters.declare import (
     read,
     read_for_joints,
 )
-from kane_dynamics.ros.parameters.nodes import (
+from kane_dynamics.ros.parameters.robot import VELOCITY
+from kane_dynamics.ros.parameters.simulator import (
     INITIAL_POSITION,
     CouplerParameters,
     SimulatorParameters,
 )
-from kane_dynamics.ros.parameters.robot import VELOCITY
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.ros.runtime import run

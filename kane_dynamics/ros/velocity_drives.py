@@ -15,7 +15,7 @@ import numpy as np
 
 from kane_dynamics.ros.followed_twist import FollowedTwist, read_command, response
 from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
-from kane_dynamics.ros.parameters.nodes import SimulatorParameters
+from kane_dynamics.ros.parameters.simulator import SimulatorParameters
 from kane_dynamics.ros.robot_source import RobotModel
 from kane_dynamics.typing import Floats
 

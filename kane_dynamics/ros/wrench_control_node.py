@@ -14,7 +14,7 @@ from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_node import EffortNode
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status, input_status
-from kane_dynamics.ros.parameters.nodes import WrenchControlParameters
+from kane_dynamics.ros.parameters.wrench_control import WrenchControlParameters
 from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.ros.runtime import run
 from kane_dynamics.ros.wrench_controller import WrenchController

@@ -15,7 +15,7 @@ from kane_dynamics.model.joint_tables import known_limits
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
 from kane_dynamics.ros.messages.targets import TargetInput, read_pose, read_twist, read_wrench
-from kane_dynamics.ros.parameters.nodes import WrenchControlParameters
+from kane_dynamics.ros.parameters.wrench_control import WrenchControlParameters
 from kane_dynamics.typing import Floats
 
 

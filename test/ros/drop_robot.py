@@ -8,7 +8,7 @@ from kane_dynamics.ros.declared_constraints import declared_constraints
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.event_plant import EventPlant
 from kane_dynamics.ros.parameters.constraints import ConstraintParameters
-from kane_dynamics.ros.parameters.nodes import SimulatorParameters
+from kane_dynamics.ros.parameters.simulator import SimulatorParameters
 from kane_dynamics.ros.robot_source import build_model
 
 MASS, G, HEIGHT, STEP = 2.0, 9.81, 0.5, 0.01

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import yaml
 
-from kane_dynamics.ros.parameters.nodes import InverseDynamicsParameters
+from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.ros.parameters.spec import plain, specs
 from kane_dynamics.ros.robot_source import build_model, read_description
 

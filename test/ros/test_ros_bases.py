@@ -9,7 +9,7 @@ from support.base_urdf import BASES
 import kane_dynamics as kd
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, KaneDynamicsError
 from kane_dynamics.ros.dynamics import Dynamics, known_speeds, rolling_motion
-from kane_dynamics.ros.parameters.nodes import SimulatorParameters
+from kane_dynamics.ros.parameters.simulator import SimulatorParameters
 from kane_dynamics.ros.parameters.spec import plain
 from kane_dynamics.ros.robot_source import build_model
 

@@ -17,7 +17,7 @@ import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.ros.coupler_topics import DeviceInput
 from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.parameters.nodes import CouplerParameters, SimulatorParameters
+from kane_dynamics.ros.parameters.simulator import CouplerParameters, SimulatorParameters
 from kane_dynamics.ros.plant import Plant
 
 LINK, MS = 'tool_link', 1_000_000  # [ns]

@@ -18,7 +18,7 @@ from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_law import EffortLaw, Terms, clamped
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.pacer import Pacer
-from kane_dynamics.ros.parameters.nodes import SimulatorParameters
+from kane_dynamics.ros.parameters.simulator import SimulatorParameters
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.reference import Motors, ReferenceInput
 from kane_dynamics.ros.robot_source import read_description

@@ -11,7 +11,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.governed_base import GovernedBase
 from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.parameters.nodes import GovernorParameters
+from kane_dynamics.ros.parameters.governor import GovernorParameters
 
 NODE = 'kane_governor'
 POINTS = (0.25, 0.0, 0.0, -0.25, 0.0, 0.0)

@@ -235,7 +235,7 @@ def test_patterns_match_joints_but_not_nothing():
 
 
 def test_specs_of_a_table_are_in_order():
-    from kane_dynamics.ros.parameters.nodes import RobotParameters
+    from kane_dynamics.ros.parameters.robot import RobotParameters
 
     assert [s.name for s in specs(RobotParameters)][:2] == ['robot_description', 'urdf_file']
 

@@ -13,7 +13,7 @@ from feeder import FRAME, Feeder
 
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_law import EffortLaw, Terms
-from kane_dynamics.ros.parameters.nodes import InverseDynamicsParameters
+from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.ros.parameters.spec import plain
 from kane_dynamics.ros.robot_source import build_model
 

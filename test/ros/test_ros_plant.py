@@ -9,7 +9,7 @@ from ros_models import from_preset, model_of, preset
 import kane_dynamics as kd
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.noise import Noise
-from kane_dynamics.ros.parameters.nodes import SimulatorParameters
+from kane_dynamics.ros.parameters.simulator import SimulatorParameters
 from kane_dynamics.ros.plant import Plant
 
 STEP = 0.002

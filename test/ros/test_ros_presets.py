@@ -26,7 +26,8 @@ from support.wheeled_robots import installed
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Terms, with_base
-from kane_dynamics.ros.parameters.nodes import InverseDynamicsParameters, SimulatorParameters
+from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
+from kane_dynamics.ros.parameters.simulator import SimulatorParameters
 from kane_dynamics.ros.reference import Reference
 from kane_dynamics.ros.robot_source import BASE_NAMES, build_model, read_description
 

@@ -19,7 +19,7 @@ from std_srvs.srv import Empty, SetBool, Trigger
 
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.messages.conversions import nanoseconds
-from kane_dynamics.ros.parameters.nodes import SimulatorParameters
+from kane_dynamics.ros.parameters.simulator import SimulatorParameters
 from kane_dynamics.ros.plant import Plant
 
 pytestmark = pytest.mark.ros

@@ -25,7 +25,8 @@ from kane_dynamics.ros.effort_controller import EffortController
 from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Terms
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.inputs import OdometryInput
-from kane_dynamics.ros.parameters.nodes import InverseDynamicsParameters, SimulatorParameters
+from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
+from kane_dynamics.ros.parameters.simulator import SimulatorParameters
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.reference import Reference
 from kane_dynamics.ros.robot_source import BASE_NAMES, build_model

@@ -16,7 +16,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.parameters.nodes import WrenchControlParameters
+from kane_dynamics.ros.parameters.wrench_control import WrenchControlParameters
 from kane_dynamics.ros.wrench_controller import WrenchController
 
 pytestmark = pytest.mark.ros

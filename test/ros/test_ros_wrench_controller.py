@@ -12,7 +12,7 @@ import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.parameters.nodes import WrenchControlParameters
+from kane_dynamics.ros.parameters.wrench_control import WrenchControlParameters
 from kane_dynamics.ros.wrench_controller import WrenchController
 
 FREE = ('free', 'free', 'free')

@@ -18,7 +18,7 @@ from kane_dynamics.ros.messages.constraint_message import ConstraintMessage
 from kane_dynamics.ros.messages.conversions import set_doubles, set_stamp
 from kane_dynamics.ros.messages.planar_frame import fill_odometry
 from kane_dynamics.ros.noise import Noise
-from kane_dynamics.ros.parameters.nodes import SimulatorParameters
+from kane_dynamics.ros.parameters.simulator import SimulatorParameters
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.qos import LATCHED, STATE
 

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m kane_dynamics.cli``."""
+
+import sys
+
+from kane_dynamics.cli import main
+
+sys.exit(main())

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What commands read from the command line, and what they need to run."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import tempfile
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import TypeAlias
+
+from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, MissingPackageError
+
+Commands: TypeAlias = 'argparse._SubParsersAction[argparse.ArgumentParser]'
+
+BASES = ('fixed', 'planar', 'floating')
+
+
+def seconds(text: str) -> float:
+    """Return a duration > 0 [s] of the command line."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0.0):
+        raise argparse.ArgumentTypeError(f'need a number of seconds > 0, got {text!r}')
+    return value
+
+
+def port(text: str) -> int:
+    """Return a port of the command line."""
+    if not (text.isdecimal() and 1 <= int(text) <= 65535):
+        raise argparse.ArgumentTypeError(f'need a port from 1 to 65535, got {text!r}')
+    return int(text)
+
+
+def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return arguments of this command, and those of ROS."""
+    given = list(arguments)
+    cut = given.index('--ros-args') if '--ros-args' in given else len(given)
+    return given[:cut], given[cut:]
+
+
+def ros_module(name: str, purpose: str) -> ModuleType:
+    """Return a module that needs ROS 2."""
+    try:
+        return import_module(f'kane_dynamics.ros.{name}')
+    except ImportError as error:
+        if isinstance(error, KaneDynamicsError):
+            raise
+        raise MissingPackageError(
+            purpose,
+            f'ROS 2 ({error.name})',
+            "pip install 'kane_dynamics[ros]' (Linux on x86_64), or source a ROS 2 workspace",
+        ) from error
+
+
+def writable_folder(folder: Path) -> Path:
+    """Return a folder that exists and takes files; known before minutes of work, not after."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        raise InvalidInputError(
+            f"--output: no files can be written to '{folder}': {error.strerror}"
+        ) from error

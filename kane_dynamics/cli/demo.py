@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``kane-dynamics demo``: the closed loop over ROS 2, with a table and plots."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from kane_dynamics.cli.arguments import Commands, ros_module, seconds, writable_folder
+from kane_dynamics.cli.printing import console
+from kane_dynamics.model.checks import as_choice
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser('demo', help='closed loop over ROS 2, with a table and plots')
+    parser.add_argument('--robot', default='nonholonomic', help='nonholonomic, holonomic or tiago')
+    parser.add_argument('--duration', type=seconds, default=12.0, help='of each run [s]')
+    parser.add_argument(
+        '--output', type=Path, default=Path('demo-results'), help='folder of plots'
+    )
+    parser.add_argument('--domain', type=int, default=1 + os.getpid() % 100, help='ROS domain')
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Run the closed loop without and with feed-forward; print the table, write the plots."""
+    demo = ros_module('demo', 'the demo')
+    as_choice('--robot', chosen.robot, demo.ROBOTS)
+    from kane_dynamics.demo.plots import write_demo_plots
+    from kane_dynamics.demo.table import run_table
+
+    folder = writable_folder(chosen.output / chosen.robot)
+    bar = Progress(
+        TextColumn('{task.description:<34}'), BarColumn(), TimeElapsedColumn(), console=console
+    )
+    with bar:
+        task = bar.add_task('compiling the dynamics', total=None)
+        setup = demo.prepare(
+            chosen.robot,
+            chosen.duration,
+            lambda what, done, total: bar.update(task, completed=done, total=total),
+        )
+        how = 'loaded from the cache' if setup.compiled.source == 'cache' else 'compiled'
+        bar.update(task, description=f'dynamics: {how}', total=1, completed=1)
+        runs = {}
+        for k, (label, feedforward) in enumerate((('PD', False), ('PD + feed-forward', True))):
+            task = bar.add_task(f'{label}, {chosen.duration:g} s', total=chosen.duration)
+            runs[label] = demo.run_loop(
+                setup,
+                feedforward,
+                1 + (chosen.domain + k) % 100,
+                lambda t, task=task: bar.update(task, completed=t),  # type: ignore[misc]
+            )
+    curves = {label: run.curves for label, run in runs.items()}
+    names = setup.motion.names
+    files = write_demo_plots(folder, names, setup.motion.base, curves)
+    console.print(run_table(setup, runs))
+    console.print(f'dynamics {how}; plots in {folder}: {", ".join(f.name for f in files)}')
+    return 0

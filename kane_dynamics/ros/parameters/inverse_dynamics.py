@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of ``kane_inverse_dynamics``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kane_dynamics.ros.parameters.robot import SECONDS, DrivenBaseParameters, DynamicsParameters
+from kane_dynamics.ros.parameters.spec import Spec, fixed, param
+
+SCALE = (0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class InverseDynamicsParameters(DrivenBaseParameters, DynamicsParameters):
+    """Parameters of ``kane_inverse_dynamics``."""
+
+    command_joints: tuple[str, ...] = fixed(
+        ('',),
+        "Joints, and their order, in ~/commands; [''] means all that carry a motor, in model "
+        'order.',
+    )
+    reference_timeout: float = param(
+        0.5,
+        'Age from which ~/reference is stale.',
+        unit='s',
+        bounds=SECONDS,
+        name='timeout.reference',
+    )
+    reference_start_tolerance: float = param(
+        0.2,
+        'Largest distance from the present position at which a trajectory that has begun '
+        'already is taken; others are refused.',
+        unit='rad or m',
+        bounds=(0.0, 1e6),
+    )
+    on_stale: str = param(
+        'auto',
+        'Output without a fresh reference: hold_position (brake, then hold with the gains), '
+        'hold_gravity (the gravity term at the measured positions: neither brakes nor holds), '
+        'zero, stop (zero once, then silence); auto: hold_position for a mobile base, else '
+        'hold_gravity.',
+        choices=('auto', 'hold_position', 'hold_gravity', 'zero', 'stop'),
+    )
+    motion_from: tuple[str, ...] = fixed(
+        ('cmd_vel', 'odom'),
+        'Where the acceleration of a base driven by velocity is taken from, the first that is '
+        'fresh: cmd_vel (as the drives should follow it), odom (its twist, differentiated), imu.',
+        name='base.motion_from',
+    )
+    imu_timeout: float = param(
+        0.1, 'Age from which imu is stale.', unit='s', bounds=SECONDS, name='timeout.imu'
+    )
+    braking_time: float = param(
+        0.5,
+        'Time to rest, with constant deceleration, of on_stale hold_position.',
+        unit='s',
+        bounds=(0.01, 60.0),
+    )
+    terms_inertia: bool = param(
+        True, 'Feed forward M(q) a of the reference.', name='terms.inertia'
+    )
+    terms_coriolis: bool = param(True, 'Feed forward C(q, v) v.', name='terms.coriolis')
+    terms_gravity: bool = param(
+        True, 'Feed forward g(q); false where the robot compensates gravity.', name='terms.gravity'
+    )
+    terms_friction: bool = param(
+        True, 'Feed forward damping and Coulomb friction of the URDF.', name='terms.friction'
+    )
+    gravity_compensated_joints: tuple[str, ...] = param(
+        ('',), 'Joints whose drive compensates gravity itself; g(q) is left out there.'
+    )
+    torque_scale: float = param(
+        1.0, 'Factor on the feed-forward efforts (not on the gains).', bounds=SCALE
+    )
+    clamp_to_urdf: bool = param(True, 'Clamp efforts to the URDF limits.')
+    effort_limit_scale: float = param(1.0, 'Factor on the URDF effort limits.', bounds=SCALE)
+
+
+GAIN_P = Spec(
+    'gains.<joint>.p',
+    0.0,
+    'Effort per position error of a joint with a motor.',
+    unit='N m/rad or N/m',
+    bounds=(0.0, 1e9),
+)
+GAIN_D = Spec(
+    'gains.<joint>.d',
+    0.0,
+    'Effort per velocity error of a joint with a motor.',
+    unit='N m s/rad or N s/m',
+    bounds=(0.0, 1e9),
+)
