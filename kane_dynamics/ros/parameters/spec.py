@@ -70,9 +70,11 @@ class Spec:
 
     def problem(self, value: object) -> str:
         """Return why a value is illegal, or '' if it is legal."""
-        numbers = value if isinstance(value, (list, tuple)) else [value]
+        numbers: Any = value if isinstance(value, (list, tuple)) else [value]
         if self.kind.startswith('double') and not np.isfinite(np.asarray(numbers, float)).all():
             return f"parameter '{self.name}' must be finite, got {value}"
+        if self.bounds and not all(self.bounds[0] <= x <= self.bounds[1] for x in numbers):
+            return f"parameter '{self.name}' must be {self.constraints()}, got {value}"
         if self.choices and value not in self.choices:
             return f"parameter '{self.name}' must be {self.constraints()}, got '{value}'"
         if self.size and len(numbers) != self.size:
