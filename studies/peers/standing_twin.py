@@ -137,6 +137,11 @@ class StandingTwin:
         return found
 
     @property
+    def coordinates(self) -> Floats:
+        """Return coordinates of the planar base and joints, without how it sinks and tilts."""
+        return np.r_[self.data.qpos[:2], self.heading, self.data.qpos[self._q]]
+
+    @property
     def heading(self) -> float:
         """Return the yaw of the base [rad]."""
         w, x, y, z = self.data.qpos[3:7]

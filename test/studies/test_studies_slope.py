@@ -7,6 +7,8 @@ from numpy.testing import assert_allclose
 
 pytest.importorskip('mujoco', reason='the extra "oracle" is not installed')
 
+import kane_dynamics as kd
+from kane_dynamics.control.contact_picture import picture_of
 from studies import slope, tip_over
 
 pytestmark = pytest.mark.oracle
@@ -20,12 +22,24 @@ def test_efforts_on_the_slope_are_those_of_statics(case):
     assert ours[2] == pytest.approx(statics[2], abs=1.0 if case.yaw_rate else 1e-9)
 
 
-def test_mujoco_agrees_the_better_the_stiffer_its_contacts_are():
-    case = slope.CASES[0]
-    ours = slope.by_inverse_dynamics(case)
-    soft, stiff = (slope.difference(slope.in_mujoco(case, t), ours) for t in (0.02, 0.005))
+@pytest.mark.parametrize('case', (slope.CASES[0], slope.CASES[2]), ids=lambda case: case.name)
+def test_mujoco_agrees_the_better_the_stiffer_its_contacts_are(case):
+    soft, stiff = (slope.off_mujoco(case, slope.in_mujoco(case, t)) for t in (0.02, 0.005))
     assert stiff < 1e-4
     assert stiff < 0.5 * soft
+
+
+def test_across_the_slope_the_upper_wheel_slips_where_its_use_is_above_one():
+    case, robot = slope.CASES[2], slope.robot_on_slope()
+    stance = kd.base_stance(slope.base_of(robot), friction=1.0)
+    q = slope.placed(case, robot)
+    motors = [*slope.WHEELS, *robot.velocity_names[5:]]
+    contacts = picture_of(stance, q, *slope.motion(case, robot, q), motors).contacts
+    upper, lower = (contacts[name] for name in reversed(slope.WHEELS))
+    assert upper.use == pytest.approx(1.09, abs=0.005)
+    assert lower.use < 0.3
+    slips = slope.off_mujoco(case, slope.in_mujoco(case, 0.005, friction=1.0))
+    assert slips > 10.0 * slope.off_mujoco(case, slope.in_mujoco(case, 0.005))
 
 
 def test_the_caster_lifts_where_the_margin_is_zero():
