@@ -26,6 +26,8 @@ class CommandInput:
         The robot; base_x, base_y and base_yaw of a planar base may be named too.
     command_joints : tuple of str
         Order of plain arrays; empty means the model's motors.
+    hardware_joints : tuple of str
+        Joints with an effort command interface, for `take_packed`.
 
     Attributes
     ----------
@@ -34,13 +36,20 @@ class CommandInput:
 
     """
 
-    def __init__(self, model: RobotModel, command_joints: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        model: RobotModel,
+        command_joints: tuple[str, ...],
+        hardware_joints: tuple[str, ...] = (),
+    ) -> None:
         names = tuple(model.robot.velocity_names)
         self.guard = InputGuard('effort command', float('inf'), now=lambda: 0)
         self.stamp = 0
         self._map = NameMap('effort command', names)
         self._ordered = command_joints or model.motors
         self._order = model.v_index(self._ordered)
+        self._packed = NameMap('hardware command', hardware_joints)
+        self._hardware = model.v_index(hardware_joints)
 
     def take(self, message: Any, plant: Plant, now: int, since: int, lockstep: bool) -> bool:
         """
@@ -68,6 +77,38 @@ class CommandInput:
             return False
         plant.command(target, effort)
         self.stamp = nanoseconds(message.header.stamp)
+        self.guard.note(0)
+        return True
+
+    def take_packed(self, message: Any, plant: Plant, now: int, since: int) -> bool:
+        """
+        Check a hardware's JointState and apply its efforts; return whether it was accepted.
+
+        ``JointStateTopicSystem`` of ros2_control names all its joints but sends efforts only of
+        those that have an effort command interface, in the same order. NaN there means that no
+        controller has written the joint yet: it gets no command.
+
+        Parameters
+        ----------
+        message : sensor_msgs.msg.JointState
+            Names and packed efforts.
+        plant : Plant
+            Receives the efforts.
+        now, since : int
+            Present stamp and the oldest that may be answered [ns].
+
+        """
+        try:
+            source, target = self._packed.all_present(message.name)
+            names = [message.name[i] for i in source]
+            written = np.flatnonzero(~np.isnan(message.effort))
+            effort = field_values('hardware command', 'effort', message.effort, names, written)
+            self._check_stamp(nanoseconds(message.header.stamp), now, since, False)
+        except RejectedInput as rejection:
+            self.guard.reject(rejection)
+            return False
+        plant.command(self._hardware[target[written]], effort)
+        self.stamp = 0
         self.guard.note(0)
         return True
 

@@ -12,6 +12,7 @@ from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.messages.diagnostics import WARN, Status
 from kane_dynamics.ros.messages.effort_output import EffortOutput
+from kane_dynamics.ros.messages.joint_topics import joint_topic
 from kane_dynamics.ros.parameters.robot import DynamicsParameters
 from kane_dynamics.ros.parameters.spec import Spec
 from kane_dynamics.typing import Floats
@@ -32,7 +33,7 @@ class EffortNode(DynamicsNode):
         **options: Any,
     ) -> None:
         super().__init__(name, table, joint_table, **options)
-        self._output = EffortOutput(self)
+        self._output = EffortOutput(self, self.parameters.joint_topics)
         self._enabled = True
         self.create_service(SetBool, '~/enable', self._on_enable)
         self.create_service(Trigger, '~/print_model', self._on_print_model)
@@ -52,6 +53,13 @@ class EffortNode(DynamicsNode):
     def joint_fields(self) -> tuple[str, ...]:
         """Read positions and velocities."""
         return ('position', 'velocity')
+
+    def _on_model(self, dynamics: Dynamics) -> None:
+        """Refuse a model whose joints cannot have the topics that are asked for."""
+        if self.parameters.joint_topics:
+            for name in self.parameters.command_joints or dynamics.model.motors:
+                joint_topic(name)
+        super()._on_model(dynamics)
 
     def use_motors(self, dynamics: Dynamics) -> None:
         """Send to the motors of a new model from now on."""

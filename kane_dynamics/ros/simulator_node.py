@@ -99,6 +99,10 @@ class SimulatorNode(Node):
         install_validation(self, SimulatorParameters, (), self._reread)
         self.create_subscription(JointState, '~/effort_command', self._on_effort, COMMAND)
         self.create_subscription(Float64MultiArray, '~/commands', self._on_array, COMMAND)
+        if self.parameters.hardware_joints:
+            self.create_subscription(
+                JointState, 'robot_joint_commands', self._on_hardware, COMMAND
+            )
         self._driven = self.parameters.base_drive == VELOCITY
         if self._driven:
             kind = TwistStamped if self.parameters.cmd_vel_stamped else Twist
@@ -175,7 +179,9 @@ class SimulatorNode(Node):
             if declared
             else Plant(dynamics, self.parameters, initial)
         )
-        self._commands = CommandInput(model, self.parameters.command_joints)
+        self._commands = CommandInput(
+            model, self.parameters.command_joints, self.parameters.hardware_joints
+        )
         self._outside.prepare(self.plant)
         self._coupler.prepare(self.plant)
         self._switches.prepare(self.plant)
@@ -199,15 +205,21 @@ class SimulatorNode(Node):
         if self.plant is None or self._commands is None:
             return
         lockstep = self.parameters.lockstep
-        now, since = self._stamp, self._first_stamp
-        if not lockstep:
-            now = self._stamps.now(self.plant.time)
-            since = now - round(self.parameters.command_timeout * 1e9)
+        now, since = (self._stamp, self._first_stamp) if lockstep else self._since(self.plant)
         if not self._commands.take(message, self.plant, now, since, lockstep) or not lockstep:
             return
         self._lockstep.answer()
         if self.parameters.rtf == 0.0:
             self._on_tick()
+
+    def _since(self, plant: Plant) -> tuple[int, int]:
+        """Return the present stamp and the oldest that a command may have [ns]."""
+        now = self._stamps.now(plant.time)
+        return now, now - round(self.parameters.command_timeout * 1e9)
+
+    def _on_hardware(self, message: JointState) -> None:
+        if self.plant is not None and self._commands is not None:
+            self._commands.take_packed(message, self.plant, *self._since(self.plant))
 
     def _on_array(self, message: Float64MultiArray) -> None:
         if self.plant is not None and self._commands is not None:

@@ -406,6 +406,51 @@ def test_plain_array_follows_command_joints(rolling):
     assert source.guard.report().rejected == {'short': 1, 'nan': 1}
 
 
+HARDWARE = ('arm_2_joint', 'wheel_left_joint')
+NAMES = ['gripper', 'wheel_left_joint', 'arm_1_joint', 'arm_2_joint']  # arm_1 takes positions
+
+
+def test_hardware_commands_are_packed_and_nan_is_no_command(rolling):
+    plant, source = plant_of(rolling), CommandInput(rolling, (), HARDWARE)
+    place = rolling.robot.velocity_index
+    assert source.take_packed(command(NAMES, [2.0, 3.0], stamp=10**18), plant, 0, 0)
+    plant.advance(1)
+    assert plant.applied[place('wheel_left_joint')] == 2.0
+    assert plant.applied[place('arm_2_joint')] == 3.0
+    assert np.count_nonzero(plant.applied) == 2
+    assert source.take_packed(command(NAMES, [np.nan, 4.0]), plant, 0, 0)
+    plant.advance(1)
+    assert plant.applied[place('wheel_left_joint')] == 2.0  # until it times out
+    assert plant.applied[place('arm_2_joint')] == 4.0
+    assert source.take_packed(command(NAMES, [np.nan, np.nan]), plant, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ('message', 'kind'),
+    [
+        (command(NAMES, [1.0]), 'short'),
+        (command(NAMES, [1.0] * 4), 'short'),
+        (command(NAMES, [np.nan]), 'short'),
+        (command(NAMES, [1.0, np.inf]), 'nan'),
+        (command(NAMES, [1.0, 1e12]), 'range'),
+        (command(NAMES[:3], [1.0]), 'missing'),
+        (command([*NAMES, 'arm_2_joint'], [1.0, 1.0]), 'duplicate'),
+        (command(NAMES, [1.0, 1.0], stamp=10), 'stale'),
+    ],
+)
+def test_bad_hardware_command_is_not_applied(rolling, message, kind):
+    plant, source = plant_of(rolling), CommandInput(rolling, (), HARDWARE)
+    assert not source.take_packed(message, plant, 200, 100)
+    plant.advance(1)
+    assert not plant.applied.any()
+    assert source.guard.report().rejected == {kind: 1}
+
+
+def test_hardware_joints_must_exist(rolling):
+    with pytest.raises(NameNotFoundError, match='elbow'):
+        CommandInput(rolling, (), ('elbow',))
+
+
 def test_pacer_follows_the_wall_clock_and_gives_up_a_long_delay():
     clock = FakeClock()
     pacer = Pacer(0.5, steady=lambda: clock.wall)

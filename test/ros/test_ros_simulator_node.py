@@ -60,13 +60,16 @@ class Robot:
                 'odom_frame_id': 'my_odom',
                 'base_frame_id': 'base_link',
                 'command_joints': '[arm_1_joint, wheel_left_joint]',
+                'hardware_joints': '[wheel_left_joint, arm_2_joint]',
                 'pose_covariance_diagonal': '[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]',
                 **parameters,
             },
         )
         self.effort = bench.publisher(JointState, f'{NODE}/effort_command')
         self.commands = bench.publisher(Float64MultiArray, f'{NODE}/commands')
+        self.hardware = bench.publisher(JointState, 'robot_joint_commands', 1)
         bench.matched(self.effort)
+        bench.matched(self.hardware)
         bench.matched(self.commands)
 
     def reset(self):
@@ -212,6 +215,18 @@ def test_plain_commands_follow_command_joints(robot):
     message = robot.step(5)
     applied = dict(zip(message.name, message.effort, strict=True))
     assert (applied['arm_1_joint'], applied['wheel_left_joint']) == (4.0, 1.0)
+
+
+def test_commands_of_ros2_control_hardware_are_unpacked(robot):
+    names = ['gripper', 'arm_2_joint', 'arm_1_joint', 'wheel_left_joint']
+    robot.hardware.publish(JointState(name=names, effort=[3.0, float('nan')]))
+    robot.taken()
+    message = robot.step(5)
+    applied = dict(zip(message.name, message.effort, strict=True))
+    assert applied.pop('arm_2_joint') == 3.0
+    assert not any(applied.values())
+    robot.hardware.publish(JointState(name=names, effort=[3.0, 1.0, 1.0, 1.0]))
+    assert 'rejected: short' in robot.taken()
 
 
 @pytest.mark.parametrize(

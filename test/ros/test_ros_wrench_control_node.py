@@ -12,6 +12,7 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]'
 
 from feeder import FRAME, TIMEOUT, Feeder
 from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
+from std_msgs.msg import Float64
 from std_srvs.srv import SetBool, Trigger
 
 from kane_dynamics.ros.dynamics import Dynamics
@@ -33,6 +34,7 @@ PARAMETERS = {
     'modes': f'[{", ".join(MODES)}]',
     'wheel_friction': 0.5,
     'wheel_load': 300.0,
+    'joint_topics': 'true',
 }
 
 
@@ -46,6 +48,7 @@ def robot(bench):
     feeder = Feeder(bench, model_of('nonholonomic', base_frame_id=FRAME), NODE)
     feeder.velocity = dict.fromkeys(feeder.velocity, 0.0)
     feeder.process = process
+    feeder.alone = [bench.listen(Float64, f'/{name}/effort') for name in feeder.model.motors]
     feeder.targets = {
         name: bench.publisher(kind, f'{NODE}/{name}')
         for name, kind in (
@@ -101,6 +104,17 @@ def test_without_targets_it_holds_the_link(robot):
     message = robot.healthy()
     assert list(message.name) == list(robot.model.motors)
     assert_allclose(message.effort, expected(robot, 0.0), rtol=0, atol=1e-6)
+
+
+def test_each_joint_has_a_topic_of_its_own(robot):
+    wanted = expected(robot, 0.0)
+    robot.healthy()
+
+    def alone():
+        last = [joint[-1].data for joint in robot.alone if joint]
+        return len(last) == len(wanted) and np.abs(last - wanted).max() < 1e-6
+
+    robot.bench.until(alone, each=robot.send)
 
 
 def test_a_wrench_is_pushed_until_it_is_old(robot):
@@ -198,6 +212,7 @@ def test_services(robot):
     off = robot.bench.call(SetBool, f'/{NODE}/enable', data=False)
     assert off.success
     robot.bench.until(robot.silent, each=robot.send)
+    robot.bench.until(lambda: not any(joint[-1].data for joint in robot.alone))
     assert robot.bench.call(SetBool, f'/{NODE}/enable', data=True).success
     robot.healthy()
     printed = robot.bench.call(Trigger, f'/{NODE}/print_model')
@@ -210,3 +225,4 @@ def test_the_last_word_are_zeros(robot):
     assert robot.bench.terminate(robot.process) == 0
     robot.bench.until(robot.silent)
     assert not any(robot.commands[-1].data)
+    robot.bench.until(lambda: not any(joint[-1].data for joint in robot.alone))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The effort topics: one JointState by name, one plain array for a controller."""
+"""The effort topics: one JointState by name, one plain array for a controller, one a joint."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from kane_dynamics.ros.messages.conversions import set_doubles, set_stamp
+from kane_dynamics.ros.messages.joint_topics import JointTopics
 from kane_dynamics.ros.qos import COMMAND, STATE
 from kane_dynamics.ros.robot_source import RobotModel
 from kane_dynamics.typing import Floats
@@ -28,6 +29,8 @@ class EffortOutput:
     ----------
     node : LifecycleNode
         The node; messages pass only while it is active.
+    joint_topics : bool
+        Whether each joint has a topic of its own, too.
 
     Attributes
     ----------
@@ -36,7 +39,7 @@ class EffortOutput:
 
     """
 
-    def __init__(self, node: LifecycleNode) -> None:
+    def __init__(self, node: LifecycleNode, joint_topics: bool = False) -> None:
         self.pushing = False
         self._node = node
         self._state, self._commands = JointState(), Float64MultiArray()
@@ -45,6 +48,7 @@ class EffortOutput:
             node.create_lifecycle_publisher(JointState, '~/effort', STATE),
             node.create_lifecycle_publisher(Float64MultiArray, '~/commands', COMMAND),
         )
+        self._joints = JointTopics(node) if joint_topics else None
 
     def prepare(self, model: RobotModel, command_joints: tuple[str, ...]) -> None:
         """Fit the messages to a robot's motors; `command_joints` orders ``~/commands``."""
@@ -55,6 +59,8 @@ class EffortOutput:
         zeros = [0.0] * len(motors)
         self._state.position, self._state.velocity, self._state.effort = zeros, zeros, zeros
         self._commands.data = [0.0] * len(ordered)
+        if self._joints is not None:
+            self._joints.prepare(ordered)
 
     def publish(self, stamp: int, position: Floats, velocity: Floats, effort: Floats) -> None:
         """
@@ -86,6 +92,8 @@ class EffortOutput:
         """Wait until the subscribers have the last message."""
         for publisher in self._publishers:
             publisher.wait_for_all_acked(LAST_WORD_TIMEOUT)
+        if self._joints is not None:
+            self._joints.flush(LAST_WORD_TIMEOUT)
 
     def _send(self, effort: Floats) -> None:
         set_doubles(self._state.effort, effort)
@@ -94,3 +102,5 @@ class EffortOutput:
             self._publishers, (self._state, self._commands), strict=True
         ):
             publisher.publish(message)
+        if self._joints is not None and self._publishers[0].is_activated:
+            self._joints.publish(self._commands.data)

@@ -5,21 +5,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kane_dynamics.ros.parameters.robot import SECONDS, DrivenBaseParameters, DynamicsParameters
+from kane_dynamics.ros.parameters.robot import (
+    SECONDS,
+    DrivenBaseParameters,
+    DynamicsParameters,
+    EffortOutputParameters,
+)
 from kane_dynamics.ros.parameters.spec import Spec, fixed, param
 
 SCALE = (0.0, 1.0)
 
 
 @dataclass(frozen=True)
-class InverseDynamicsParameters(DrivenBaseParameters, DynamicsParameters):
+class InverseDynamicsParameters(DrivenBaseParameters, EffortOutputParameters, DynamicsParameters):
     """Parameters of ``kane_inverse_dynamics``."""
 
-    command_joints: tuple[str, ...] = fixed(
-        ('',),
-        "Joints, and their order, in ~/commands; [''] means all that carry a motor, in model "
-        'order.',
-    )
     reference_timeout: float = param(
         0.5,
         'Age from which ~/reference is stale.',

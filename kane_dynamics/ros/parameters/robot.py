@@ -174,6 +174,22 @@ class DynamicsParameters(RobotParameters):
 
 
 @dataclass(frozen=True)
+class EffortOutputParameters:
+    """Where the nodes send efforts that command motors."""
+
+    command_joints: tuple[str, ...] = fixed(
+        ('',),
+        "Joints, and their order, in ~/commands; [''] means all that carry a motor, in model "
+        'order.',
+    )
+    joint_topics: bool = fixed(
+        False,
+        'Also publish the effort of each of them alone, as a std_msgs/Float64 on <joint>/effort, '
+        "for the bridge to Gazebo's ApplyJointForce.",
+    )
+
+
+@dataclass(frozen=True)
 class DrivenBaseParameters:
     """A base whose drives take velocities, as nearly all that are sold."""
 

@@ -21,6 +21,11 @@ class SimulatorParameters(DrivenBaseParameters, RobotParameters):
         "Joints, and their order, in ~/commands; [''] means all that carry a motor, in model "
         'order.',
     )
+    hardware_joints: tuple[str, ...] = fixed(
+        ('',),
+        'Joints with an effort command interface in a ros2_control block whose hardware is '
+        "JointStateTopicSystem: it commands them on robot_joint_commands; ['']: none does.",
+    )
     odom_frame_id: str = fixed('odom', 'Frame of the odometry pose.')
     step_size: float = fixed(0.001, 'Integration step.', unit='s', bounds=(1e-5, 0.02))
     integrator: str = fixed(

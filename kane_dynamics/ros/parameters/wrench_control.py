@@ -5,21 +5,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kane_dynamics.ros.parameters.robot import SECONDS, DynamicsParameters
+from kane_dynamics.ros.parameters.robot import (
+    SECONDS,
+    DynamicsParameters,
+    EffortOutputParameters,
+)
 from kane_dynamics.ros.parameters.spec import fixed, param
 
 SCALE = (0.0, 1.0)
 
 
 @dataclass(frozen=True)
-class WrenchControlParameters(DynamicsParameters):
+class WrenchControlParameters(EffortOutputParameters, DynamicsParameters):
     """Parameters of ``kane_wrench_control``."""
 
-    command_joints: tuple[str, ...] = fixed(
-        ('',),
-        "Joints, and their order, in ~/commands; [''] means all that carry a motor, in model "
-        'order.',
-    )
     odom_frame_id: str = fixed(
         'odom', 'Frame of the odometry pose, and of ~/pose; the root link of a fixed base.'
     )
