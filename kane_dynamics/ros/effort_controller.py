@@ -75,13 +75,7 @@ class EffortController:
             self.on_stale = self._default
         self.reference.guard.max_age = parameters.reference_timeout
         self.reference.start_tolerance = parameters.reference_start_tolerance
-        self._terms = Terms(
-            parameters.terms_inertia,
-            parameters.terms_coriolis,
-            parameters.terms_gravity,
-            parameters.terms_friction,
-            parameters.gravity_compensated_joints,
-        )
+        self._terms = Terms.of(parameters)
 
     def compensation_problem(self, names: tuple[str, ...]) -> str:
         """Return what is wrong with gravity_compensated_joints, or ''."""

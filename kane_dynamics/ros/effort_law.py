@@ -21,6 +21,7 @@ import kane_dynamics as kd
 from kane_dynamics.algorithms.consistent import fitted
 from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.ros.dynamics import Dynamics, known_speeds, rolling_motion
+from kane_dynamics.ros.parameters.terms import TermParameters
 from kane_dynamics.ros.reference import Motors, Reference
 from kane_dynamics.typing import Floats, Indices
 
@@ -42,6 +43,17 @@ class Terms:
     gravity: bool = True
     friction: bool = True
     compensated: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, parameters: TermParameters) -> Terms:
+        """Return what parameters choose."""
+        return cls(
+            parameters.terms_inertia,
+            parameters.terms_coriolis,
+            parameters.terms_gravity,
+            parameters.terms_friction,
+            parameters.gravity_compensated_joints,
+        )
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -11,11 +11,11 @@ from kane_dynamics.control.base_motion import BaseMotion, DriveResponse, moving
 from kane_dynamics.model.joint_tables import known_limits
 from kane_dynamics.ros.messages.conversions import check_numbers, nanoseconds
 from kane_dynamics.ros.messages.planar_frame import AXES
-from kane_dynamics.ros.parameters.robot import DrivenBaseParameters
+from kane_dynamics.ros.parameters.robot import CommandedBaseParameters
 from kane_dynamics.typing import Floats
 
 
-def response(parameters: DrivenBaseParameters) -> DriveResponse:
+def response(parameters: CommandedBaseParameters) -> DriveResponse:
     """Return how the drives of a base follow their command."""
     limit = known_limits(np.array(parameters.acceleration_limit))
     return DriveResponse(parameters.response_time, limit)

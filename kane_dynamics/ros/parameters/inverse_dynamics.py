@@ -12,12 +12,15 @@ from kane_dynamics.ros.parameters.robot import (
     EffortOutputParameters,
 )
 from kane_dynamics.ros.parameters.spec import Spec, fixed, param
+from kane_dynamics.ros.parameters.terms import TermParameters
 
 SCALE = (0.0, 1.0)
 
 
 @dataclass(frozen=True)
-class InverseDynamicsParameters(DrivenBaseParameters, EffortOutputParameters, DynamicsParameters):
+class InverseDynamicsParameters(
+    TermParameters, DrivenBaseParameters, EffortOutputParameters, DynamicsParameters
+):
     """Parameters of ``kane_inverse_dynamics``."""
 
     reference_timeout: float = param(
@@ -56,19 +59,6 @@ class InverseDynamicsParameters(DrivenBaseParameters, EffortOutputParameters, Dy
         'Time to rest, with constant deceleration, of on_stale hold_position.',
         unit='s',
         bounds=(0.01, 60.0),
-    )
-    terms_inertia: bool = param(
-        True, 'Feed forward M(q) a of the reference.', name='terms.inertia'
-    )
-    terms_coriolis: bool = param(True, 'Feed forward C(q, v) v.', name='terms.coriolis')
-    terms_gravity: bool = param(
-        True, 'Feed forward g(q); false where the robot compensates gravity.', name='terms.gravity'
-    )
-    terms_friction: bool = param(
-        True, 'Feed forward damping and Coulomb friction of the URDF.', name='terms.friction'
-    )
-    gravity_compensated_joints: tuple[str, ...] = param(
-        ('',), 'Joints whose drive compensates gravity itself; g(q) is left out there.'
     )
     torque_scale: float = param(
         1.0, 'Factor on the feed-forward efforts (not on the gains).', bounds=SCALE

@@ -190,16 +190,9 @@ class EffortOutputParameters:
 
 
 @dataclass(frozen=True)
-class DrivenBaseParameters:
-    """A base whose drives take velocities, as nearly all that are sold."""
+class CommandedBaseParameters:
+    """How the drives of a base follow cmd_vel."""
 
-    base_drive: str = fixed(
-        EFFORT,
-        'What the drives of the base take: effort (this node commands them), or velocity (others '
-        'command them by cmd_vel).',
-        choices=(EFFORT, VELOCITY),
-        name='base.drive',
-    )
     cmd_vel_stamped: bool = fixed(
         True,
         'Whether cmd_vel is a TwistStamped, else a Twist; either is of base_frame_id.',
@@ -226,4 +219,17 @@ class DrivenBaseParameters:
         unit='s',
         bounds=SECONDS,
         name='timeout.cmd_vel',
+    )
+
+
+@dataclass(frozen=True)
+class DrivenBaseParameters(CommandedBaseParameters):
+    """A base whose drives take velocities, as nearly all that are sold."""
+
+    base_drive: str = fixed(
+        EFFORT,
+        'What the drives of the base take: effort (this node commands them), or velocity (others '
+        'command them by cmd_vel).',
+        choices=(EFFORT, VELOCITY),
+        name='base.drive',
     )
