@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.constraints.rolling import RollingWheel
@@ -26,29 +27,28 @@ from kane_dynamics.typing import Floats
 _NO_SLIP = 1e-12
 
 
-def sliding_friction(slip: Floats, load: float, friction: Floats) -> Floats:
+def sliding_friction(slip: Floats, load: ArrayLike, friction: Floats) -> Floats:
     """
-    Return the force of the ground on a contact that slides.
+    Return the force of the ground on contacts that slide.
 
     Parameters
     ----------
-    slip : ndarray, shape (2,)
+    slip : ndarray, shape (..., 2)
         Speed along and across the track [m/s].
-    load : float
+    load : array_like, shape (...)
         Normal force N [N].
-    friction : ndarray, shape (2,)
+    friction : ndarray, shape (2,) or (..., 2)
         mu_x, mu_y.
 
     Returns
     -------
-    ndarray, shape (2,)
+    ndarray, shape (..., 2)
         Along and across the track [N]; zero where the slip is.
 
     """
-    length = np.linalg.norm(friction * slip)
-    if not slip.any() or length == 0.0:
-        return np.zeros(2)
-    return np.asarray(-load * friction**2 * slip / length)
+    length = np.linalg.norm(friction * slip, axis=-1, keepdims=True)
+    direction = np.divide(friction**2 * slip, length, out=np.zeros(slip.shape), where=length > 0.0)
+    return np.asarray(-np.asarray(load)[..., None] * direction)
 
 
 def track_slip(wheel: RollingWheel, q: Sequence[float], v: Floats) -> Floats:

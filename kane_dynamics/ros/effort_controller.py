@@ -70,6 +70,8 @@ class EffortController:
         if problem := self.compensation_problem(parameters.gravity_compensated_joints):
             raise InvalidInputError(problem)
         self._parameters, self._p, self._d = parameters, p, d
+        if self._law.skidding is not None:
+            self._law.skidding.configure(parameters.base_friction)
         self.on_stale = parameters.on_stale
         if self.on_stale == 'auto':
             self.on_stale = self._default

@@ -23,6 +23,7 @@ from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.ros.dynamics import Dynamics, known_speeds, rolling_motion
 from kane_dynamics.ros.parameters.terms import TermParameters
 from kane_dynamics.ros.reference import Motors, Reference
+from kane_dynamics.ros.skidding import Skidding
 from kane_dynamics.typing import Floats, Indices
 
 
@@ -103,6 +104,13 @@ class EffortLaw:
     dynamics : Dynamics
         Algorithms and model. All results have the order of the model's motors.
 
+    Attributes
+    ----------
+    motors : Motors
+        Those of the model.
+    skidding : Skidding or None
+        Of a base that skids.
+
     """
 
     def __init__(self, dynamics: Dynamics) -> None:
@@ -115,6 +123,8 @@ class EffortLaw:
         # steering is measured; a motion of the base alone does not say how wheels turn to it
         steered = () if model.base is None else model.base.steering
         self._rolling = model.v_index(tuple(n for n in model.drives if n not in steered))
+        skids = model.base is not None and bool(model.base.assumed)
+        self.skidding = Skidding(model, model.base) if model.base is not None and skids else None
         self._nothing = Efforts(np.zeros(len(self.motors.v)), np.zeros(len(self._drives)))
 
     def feedforward(
@@ -152,8 +162,12 @@ class EffortLaw:
         if not names:
             return self._nothing
         wanted_q, found = self._wanted(q, v, reference, names, base)
-        motors = self._left_to_drives(found.effort[self.motors.v], wanted_q, terms)
-        return Efforts(motors, found.effort[self._drives])
+        effort = found.effort
+        if self.skidding is not None and terms.friction:
+            rubbing = self.skidding.effort(wanted_q, found.velocity, found.acceleration)
+            effort = effort if rubbing is None else effort + rubbing
+        motors = self._left_to_drives(effort[self.motors.v], wanted_q, terms)
+        return Efforts(motors, effort[self._drives])
 
     def hold(self, q: Floats, terms: Terms) -> Floats:
         """Return the efforts that hold the robot at rest at q against gravity."""
@@ -214,7 +228,10 @@ class EffortLaw:
         named = tuple([motors[i] for i in reference.motor])
         if named not in self._known:
             self._known = {named: known_speeds(self._model, named)}
-        if self._model.overdetermined:
+        if base is None and self.skidding is not None:
+            turned = BaseState(*self.skidding.base_motion(q, v, a))
+            v, a = with_base(self._dynamics, q, v, a, turned, self.skidding.wheels)
+        elif self._model.overdetermined:
             v, a = rolling_motion(self._dynamics, q, v, a)
         return q, self._dynamics.engine.constrained_inverse_dynamics(
             q, v, a, self._actuated, None, self._known[named], terms=terms

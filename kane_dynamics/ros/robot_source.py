@@ -197,7 +197,7 @@ def build_model(
         chosen,
         frame,
         text,
-        (*(str(w.message) for w in caught), *remarks),
+        (*(str(w.message) for w in caught), *remarks, *_unknown_friction(parameters)),
         drives,
         base_on_wheels,
     )
@@ -232,14 +232,24 @@ def _base_constraints(
     """Return the constraints that base_type and base.constraint ask for."""
     kind = parameters.constraint
     if base is not None:
-        # the ground gives a base that skids what its drives make it do: else no force turns it
-        skids = base.assumed if _takes_velocity(parameters) else ()
-        return (*base.constraints, *skids)
+        # across its tracks the ground gives a base that skids what its turns need
+        return (*base.constraints, *base.assumed)
     if kind in ('none', 'auto'):
         return ()
     if parameters.base_type == 'none':
         raise ConstraintError(f"base.constraint '{kind}' needs a base_type other than none")
     return (kd.constraints.no_side_slip(robot, axle_offset=parameters.axle_offset),)
+
+
+def _unknown_friction(parameters: RobotParameters) -> tuple[str, ...]:
+    """Return a remark where turning costs an effort that is not known."""
+    friction = getattr(parameters, 'base_friction', (1.0,))
+    if parameters.base_type != 'skid_steer' or all(friction):
+        return ()
+    return (
+        'base.friction of the skid_steer base is not known: what turning costs its wheels is left '
+        'out of their efforts',
+    )
 
 
 def _child_frame(parameters: RobotParameters, robot: Any) -> tuple[PlanarFrame, tuple[str, ...]]:

@@ -90,6 +90,7 @@ LAWS = {
     'followed': ('test/control/test_control_base_motion.py',),
     'governed': ('test/control/test_control_governor.py', '-k', 'not would_tip_does'),
     'skids': ('test/control/test_control_skid_steer.py',),
+    'skid_friction': ('test/control/test_control_skid_friction.py',),
     'trajectories': ('test/control/test_control_trajectory.py',),
     'happens': (
         'test/events/test_events_known_answers.py',
@@ -202,6 +203,7 @@ FILES = {
     'control/motion_limits.py': 'governed',
     'control/normal_forces.py': 'margins governed',
     'control/row_loads.py': 'picture',
+    'control/skid_friction.py': 'skid_friction',
     'control/sliding_friction.py': 'skids',
     'control/stance.py': 'picture skids',
     'control/support_polygon.py': 'margins',

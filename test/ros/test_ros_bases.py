@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every kind of base from the parameters of nodes; none of this needs ROS."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
-from ros_models import parameters
+from ros_models import parameters, trajectory
 from support.base_urdf import BASES
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, KaneDynamicsError
 from kane_dynamics.ros.dynamics import Dynamics, known_speeds, rolling_motion
+from kane_dynamics.ros.effort_law import EffortLaw, Terms
+from kane_dynamics.ros.input_guard import InputGuard
+from kane_dynamics.ros.parameters.robot import RobotParameters
 from kane_dynamics.ros.parameters.simulator import SimulatorParameters
 from kane_dynamics.ros.parameters.spec import plain
+from kane_dynamics.ros.reference import Motors, ReferenceInput
 from kane_dynamics.ros.robot_source import build_model
 
 
@@ -31,7 +37,7 @@ def test_model_of_each_kind(base_type):
         steerability,
     )
     assert set(model.motors) == {*motors, 'lift_joint'}
-    assert model.constraints == model.base.constraints
+    assert model.constraints == (*model.base.constraints, *model.base.assumed)
     assert model.mobile
     # it stands, and what moves it keeps its wheels rolling
     robot = model.robot
@@ -167,3 +173,60 @@ def test_motors_that_contradict_each_other(base_type):
     np.testing.assert_allclose(rows.matrix @ wanted_a, rows.acceleration, atol=1e-12)
     found = engine.constrained_inverse_dynamics(q, wanted_v, wanted_a, model.motors)
     assert found.residual < 1e-9
+
+
+def turn_reference(model, left, right):
+    """Return the reference of wheels that spin so, with accelerations of the same numbers."""
+    names = [*model.base.driven]
+    rates = [left, left, right, right]
+    source = ReferenceInput(Motors(model), InputGuard('reference', 0.5, now=lambda: 10**12))
+    assert source.take(trajectory(names, [0.0] * 4, rates, rates))
+    return source.at(10**12)
+
+
+def test_wheels_turn_a_base_that_skids_as_its_track_factor_says():
+    """The yaw rate is (v_right - v_left)/(multiplier separation), as of diff_drive_controller."""
+    model = build_model(*chosen('skid_steer'))
+    q = model.robot.neutral()
+    q[2] = 0.7
+    law = EffortLaw(Dynamics(model))
+    _, v, a = law.wanted_motion(q, np.zeros(model.robot.nv), turn_reference(model, 2.0, 3.0))
+    forward, yaw = 0.1 * 2.5, 0.1 * (3.0 - 2.0) / (1.5 * 0.4)
+    c, s = np.cos(0.7), np.sin(0.7)
+    np.testing.assert_allclose(v[:3], (c * forward, s * forward, yaw), rtol=0, atol=1e-12)
+    # as fast as they turn their rates rise; the base goes round
+    along, across = forward, forward * yaw
+    expected = (c * along - s * across, s * along + c * across, yaw)
+    np.testing.assert_allclose(a[:3], expected, rtol=0, atol=1e-12)
+
+
+def test_turning_a_base_that_skids_costs_friction():
+    model = build_model(*chosen('skid_steer'))
+    q, still = model.robot.neutral(), np.zeros(model.robot.nv)
+    law = EffortLaw(Dynamics(model))
+    turn, straight = turn_reference(model, -1.0, 1.0), turn_reference(model, 1.0, 1.0)
+    free = [law.feedforward(q, still, one, Terms()).motors for one in (turn, straight)]
+    law.skidding.configure((0.6, 0.6))
+    paid = [law.feedforward(q, still, one, Terms()).motors for one in (turn, straight)]
+    np.testing.assert_allclose(paid[1], free[1], rtol=0, atol=1e-9)
+    # each wheel slides across with x omega, along with (f - 1) y omega
+    side = 0.3 / np.hypot(0.3, (1.5 - 1.0) * 0.2)
+    weight = 9.81 * sum(body.inertia.mass for body in model.robot.bodies)
+    needed = 0.6 * weight * side * 0.3 / 0.4 / 2 * 0.1
+    named = dict(zip(model.motors, paid[0] - free[0], strict=True))
+    left, right = model.base.driven[:2], model.base.driven[2:]
+    expected = dict.fromkeys(left, -needed) | dict.fromkeys(right, needed) | {'lift_joint': 0.0}
+    assert named == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    rubbing = law.feedforward(q, still, turn, Terms(friction=False)).motors
+    law.skidding.configure((0.6, 0.0))
+    assert [*law.feedforward(q, still, turn, Terms(friction=False)).motors] == [*rubbing]
+    assert [*law.feedforward(q, still, turn, Terms()).motors] == [*free[0]]
+
+
+def test_friction_that_is_not_known_is_said():
+    p, text = chosen('skid_steer')
+    shared = {f.name: getattr(p, f.name) for f in fields(RobotParameters)}
+    unknown = build_model(parameters(**shared), text).remarks
+    assert [one for one in unknown if 'base.friction of the skid_steer base is not known' in one]
+    known = build_model(parameters(**shared, base_friction=(0.7, 0.5)), text).remarks
+    assert not [one for one in known if 'base.friction' in one]

@@ -51,6 +51,14 @@ class InverseDynamicsParameters(
         'fresh: cmd_vel (as the drives should follow it), odom (its twist, differentiated), imu.',
         name='base.motion_from',
     )
+    base_friction: tuple[float, ...] = param(
+        (0.0, 0.0),
+        'mu of the wheels of a skid_steer base along and across their tracks, for the efforts '
+        'that turning costs; 0: not known, left out.',
+        bounds=(0.0, 10.0),
+        size=2,
+        name='base.friction',
+    )
     imu_timeout: float = param(
         0.1, 'Age from which imu is stale.', unit='s', bounds=SECONDS, name='timeout.imu'
     )
