@@ -11,7 +11,6 @@ seen to lift.
 from __future__ import annotations
 
 import argparse
-from collections import deque
 
 import numpy as np
 from rich.progress import track
@@ -20,15 +19,14 @@ import kane_dynamics as kd
 from kane_dynamics.control.critical_acceleration import Tipping
 from kane_dynamics.typing import Floats
 from studies import report
+from studies.peers.load_watch import CHATTER, LoadWatch
 from studies.peers.standing_twin import StandingTwin
 from studies.report import Table
 from studies.slope import CASTER, RADIUS, WHEELS
 
 RAMP = 2.0  # after which the robot should tip [s]: slow, but not so long that wheels spin fast
 SETTLES = 0.5  # [s]
-LIFTED = 1e-3  # of the weight: below it a contact counts as lifted
 SOFTNESS = 0.005  # time constant of contacts [s]
-CHATTER = 0.01  # time over which loads are averaged: contacts of spheres that roll chatter [s]
 JOINTS, STEP = (2e3, 5.0), 5e-4  # gains [N m/rad, N m s/rad], step [s]
 GRIP = 20.0  # friction: a wheel that is about to lift still pulls
 LATEST = 3.0  # [s]
@@ -37,6 +35,11 @@ LATEST = 3.0  # [s]
 def shipped() -> kd.Robot:
     """Return the robot on level ground."""
     return kd.load_urdf('robots/nonholonomic.urdf', base='planar')
+
+
+def weight_of(robot: kd.Robot) -> float:
+    """Return the weight of a robot [N]."""
+    return 9.81 * sum(body.inertia.mass for body in robot.bodies)
 
 
 def arm_poses(count: int, seed: int = 0) -> list[Floats]:
@@ -81,22 +84,20 @@ def lifts_in_mujoco(pose: Floats, sign: float, rise: float) -> tuple[float, str]
     q[5:] = pose
     twin = StandingTwin(robot, WHEELS, CASTER, SOFTNESS, GRIP, JOINTS, STEP)
     twin.place(q)
-    least = LIFTED * 9.81 * sum(body.inertia.mass for body in robot.bodies)
+    watch = LoadWatch(twin, weight_of(robot))
     h, rest = twin.model.opt.timestep, np.zeros(robot.nv)
     ahead = np.r_[sign, 0.0, 0.0, np.full(2, sign / RADIUS), np.zeros(5)]
     still = kd.inverse_dynamics(robot, q, rest, rest)[3:]
     per_rate = kd.inverse_dynamics(robot, q, rest, ahead)[3:] - still  # the arm bends little
-    recent: deque[list[float]] = deque(maxlen=round(CHATTER / h))
     for k in range(round((SETTLES + LATEST) / h)):
         time = max(k * h - SETTLES, 0.0)
         rate = sign * rise * time
         turned, speed = rate * time**2 / 6.0 / RADIUS, 0.5 * rate * time / RADIUS
         effort = still + np.abs(rate) * per_rate
         twin.step(np.r_[turned, turned, pose], np.r_[speed, speed, np.zeros(5)], effort)
-        recent.append(list(twin.loads().values()))
-        if time > 0.0 and np.mean(recent, axis=0).min() < least:
-            middle = time - 0.5 * CHATTER  # of what was averaged
-            return rise * middle, list(twin.loads())[int(np.argmin(np.mean(recent, axis=0)))]
+        lifted = watch.lifted()
+        if time > 0.0 and lifted:
+            return rise * (time - 0.5 * CHATTER), lifted  # in the middle of what was averaged
     return np.inf, ''
 
 

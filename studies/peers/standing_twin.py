@@ -118,6 +118,10 @@ class StandingTwin:
         self.data.qpos[self._q] = q[3:]
         self.data.qvel[:] = 0.0
 
+    def move(self, velocity: Floats) -> None:
+        """Let the joints move at speeds from now on."""
+        self.data.qvel[self._v] = velocity
+
     def step(self, position: Floats, velocity: Floats, effort: Floats) -> None:
         """Advance by a step; joints follow positions and speeds, with efforts added."""
         stiffness, damping = self._gains
@@ -131,9 +135,9 @@ class StandingTwin:
         """Return the normal force of each contact [N]."""
         found = dict.fromkeys(self._grounded, 0.0)
         wrench = np.zeros(6)
-        for k, contact in enumerate(self.data.contact):
+        for k, geom in enumerate(self.data.contact.geom[:, 1].tolist()):
             mujoco.mj_contactForce(self.model, self.data, k, wrench)
-            found[self._names[int(contact.geom[1])]] += float(wrench[0])
+            found[self._names[geom]] += float(wrench[0])
         return found
 
     @property
