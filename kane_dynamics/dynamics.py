@@ -338,6 +338,7 @@ class Dynamics(ABC):
         time: ArrayLike = AT_START,
         *,
         terms: Sequence[str] = TERMS,
+        reference: ArrayLike | None = None,
     ) -> ConstrainedEffort:
         """Return efforts of the actuated joints, and multipliers, that produce a motion."""
 
@@ -522,16 +523,19 @@ class ReferenceDynamics(Dynamics):
         time: ArrayLike = AT_START,
         *,
         terms: Sequence[str] = TERMS,
+        reference: ArrayLike | None = None,
     ) -> ConstrainedEffort:
-        def numbers(q: Floats, v: Floats, a: Floats, t: Floats) -> Floats:
+        def numbers(q: Floats, v: Floats, a: Floats, t: Floats, x: Floats | None = None) -> Floats:
             state = self.robot, q, v, a, self.constraints
             return constrained_inverse_dynamics(
-                *state, actuated, weights, known, terms=terms, time=t[0]
+                *state, actuated, weights, known, terms=terms, time=t[0], reference=x
             ).numbers
 
         nv, name = self.robot.nv, 'constrained_inverse_dynamics'
         shape = (3 * nv + len(self.labels) + 3,)
         state = {'q': q, 'v': v, 'a': a, 'time': as_times(time)}
+        if reference is not None:
+            state['reference'] = reference
         found = self._array(name, numbers, shape, None, **state)
         return ConstrainedEffort(found, nv, self.labels)
 

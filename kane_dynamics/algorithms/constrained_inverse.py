@@ -23,6 +23,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.consistent import least_norm
+from kane_dynamics.algorithms.coriolis_effort import reference_effort
 from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
 from kane_dynamics.algorithms.row_balance import REACHED
 from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
@@ -117,6 +118,7 @@ def constrained_effort(
     weights: Floats,
     switches: Sequence[float],
     external: Floats,
+    moving: Floats | None = None,
 ) -> ConstrainedEffort:
     """
     Return the efforts of some speeds that produce a motion under the rows that were taken.
@@ -137,6 +139,9 @@ def constrained_effort(
         1 or 0 for each of `TERMS`.
     external : ndarray, shape (nv,)
         J' w of external wrenches.
+    moving : ndarray, shape (nv,), optional
+        Speeds of the robot, where v, a are reference speeds and their rate, see
+        `reference_effort`.
 
     Raises
     ------
@@ -148,7 +153,11 @@ def constrained_effort(
     """
     taken, rows = selection.independent, selection.rows
     check_allowed(selection, a)
-    needed = required_effort(robot, q, v.tolist(), a.tolist(), switches=switches) - external
+    motion = v.tolist(), a.tolist()
+    if moving is None:
+        needed = required_effort(robot, q, *motion, switches=switches) - external
+    else:
+        needed = reference_effort(robot, q, moving.tolist(), *motion, switches) - external
     effort, multipliers, rank, residual = balanced_force(
         robot, taken.matrix, columns, needed, weights
     )

@@ -9,6 +9,7 @@ x stays constant; both follow from those of the parent as in (19), (20). With x 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, dual_cross
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.quaternions import as_array
-from kane_dynamics.algorithms.newton_euler import inward, wrench_along
+from kane_dynamics.algorithms.newton_euler import TERMS, inward, required_effort, wrench_along
 from kane_dynamics.model.motion import AT_REST, JointMotion, along_axes, body_twist, joint_motion
 from kane_dynamics.model.robot import WORLD, Robot
 
@@ -83,3 +84,35 @@ def coriolis_effort(robot: Robot, q: Any, v: Any, x: Any) -> NDArray[Any]:
         if robot.parents[i] != WORLD:
             wrenches[robot.parents[i]] = wrenches[robot.parents[i]] + in_parent
     return as_array(tau)
+
+
+def reference_effort(
+    robot: Robot,
+    q: Any,
+    v: Any,
+    x: Any,
+    rate: Any,
+    switches: Sequence[Any] = (1.0,) * len(TERMS),
+) -> NDArray[Any]:
+    r"""
+    Return :math:`M \dot x + C(q, v) x + g + D x + F \mathrm{sign}(x)` of reference speeds x.
+
+    With them the robot moves at speeds v: :math:`s = v - x` then obeys :math:`M \dot s + C s =
+    \tau - \tau_x`, up to friction, and :math:`s^T M s` changes by the power of the efforts alone
+    (Slotine and Li). With x = v it is `required_effort`.
+
+    Parameters
+    ----------
+    robot, q, v, x
+        As for `coriolis_effort`.
+    rate : sequence of scalar, length nv
+        Of x.
+    switches : sequence of scalar
+        1 or 0 for each of `TERMS`: whether it counts.
+
+    """
+    inertia, coriolis, gravity, friction = switches
+    rest = required_effort(robot, q, x, rate, switches=(inertia, 0.0, gravity, friction))
+    turning = [coriolis * effort for effort in coriolis_effort(robot, q, v, x)]
+    result: NDArray[Any] = rest + as_array(turning)
+    return result

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,7 @@ from kane_dynamics.algorithms.gauss import gauss_mass_matrix
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, selected_rows
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.constraints.row_rates import turning_rate
 from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.model.checks import as_number
 from kane_dynamics.model.robot import Robot
@@ -118,6 +120,7 @@ def taken_rows(
     v: ArrayLike | None = None,
     *,
     time: float = 0.0,
+    reference: ArrayLike | None = None,
 ) -> RowSelection:
     """
     Return the rank of constraint rows at a state: which rows are taken, and how strong each is.
@@ -136,6 +139,8 @@ def taken_rows(
         Speeds, for rows that depend on them; rest where left out.
     time : float
         t of constraints that depend on time [s].
+    reference : array_like, shape (nv,), optional
+        Speeds besides v; the rows then say which rates these have while the robot moves at v.
 
     Raises
     ------
@@ -143,12 +148,18 @@ def taken_rows(
         If a shape is wrong or a number is not finite.
     InconsistentConstraintsError
         If the rows ask for different speeds.
+    ConstraintError
+        If there is a reference, and rows bind accelerations only.
 
     """
     several, t = ConstraintSet.of(robot, constraints), as_number('time [s]', time)
     place = checked_coordinates(robot, q)
     speeds = checked_speeds(robot, np.zeros(robot.nv) if v is None else v)
     rows = several.rows(place, speeds, t)
+    if reference is not None:
+        gap = np.subtract(checked_speeds(robot, reference, 'reference'), speeds)
+        turned = turning_rate(several)(place, speeds, gap, t)
+        rows = replace(rows, acceleration=rows.acceleration - np.asarray(turned.full())[:, 0])
     selection = selected_rows(gauss_mass_matrix(robot, place), rows)
     selection.check_speeds(np.array(speeds))
     return selection

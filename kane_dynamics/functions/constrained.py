@@ -117,6 +117,7 @@ def constrained_inverse_dynamics(
     external_wrenches: ExternalWrenches = None,
     terms: Sequence[str] = TERMS,
     time: float = 0.0,
+    reference: ArrayLike | None = None,
 ) -> ConstrainedEffort:
     """
     Return the efforts of the actuated joints, and the multipliers, that produce `a`.
@@ -145,6 +146,11 @@ def constrained_inverse_dynamics(
         What the efforts are to make up for, of 'inertia', 'coriolis', 'gravity' and 'friction'.
     time : float
         t of constraints that depend on time [s].
+    reference : array_like, shape (nv,), optional
+        Reference speeds x, of which `a` is the rate while the robot moves at `v`; x is completed
+        as `v` is, and both must satisfy the constraints. The efforts are then those of
+        M a + C(q, v) x + g + D x + F sign(x), with the C of `coriolis_matrix`, as control by
+        passivity needs them (Slotine and Li). The result has x as its velocity.
 
     Raises
     ------
@@ -158,21 +164,36 @@ def constrained_inverse_dynamics(
         can give; or if `known` leaves something undetermined.
     InconsistentConstraintsError
         If the rows contradict each other, or what is known contradicts them.
+    ConstraintError
+        If there is a reference, and rows bind accelerations only.
 
     """
     speeds = np.array(checked_speeds(robot, v))
     accelerations = np.array(checked_speeds(robot, a, 'a'))
     columns = speed_indices(robot, actuated, 'actuated')
     shares, switches = checked_weights(robot, weights, columns), term_switches(terms)
-    selection = taken_rows(robot, q, constraints, speeds, time=time)
+    aim = None if reference is None else np.array(checked_speeds(robot, reference, 'reference'))
+    selection = taken_rows(robot, q, constraints, speeds, time=time, reference=aim)
     if known is not None:
         given, rows = speed_indices(robot, known), selection.independent
         speeds = completed(robot, rows.matrix, rows.velocity, speeds, given)
-        selection = taken_rows(robot, q, constraints, speeds, time=time)
+        if aim is not None:
+            aim = completed(robot, rows.matrix, rows.velocity, aim, given)
+        selection = taken_rows(robot, q, constraints, speeds, time=time, reference=aim)
         rows = selection.independent
         accelerations = completed(robot, rows.matrix, rows.acceleration, accelerations, given)
     place = checked_coordinates(robot, q)
     external = external_force(robot, place, external_wrenches)
+    motion = (speeds, None) if aim is None else (aim, speeds)
     return constrained_effort(
-        robot, selection, place, speeds, accelerations, columns, shares, switches, external
+        robot,
+        selection,
+        place,
+        motion[0],
+        accelerations,
+        columns,
+        shares,
+        switches,
+        external,
+        motion[1],
     )

@@ -10,10 +10,12 @@ import casadi as ca
 
 from kane_dynamics.algebra.scalars import is_zero, sqrt
 from kane_dynamics.algorithms.constrained_solve import solve_constrained
+from kane_dynamics.algorithms.coriolis_effort import reference_effort as effort_of_reference
 from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
 from kane_dynamics.algorithms.row_balance import RowBalance
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
 from kane_dynamics.algorithms.sparse_rows import residuals, sparse_rows
+from kane_dynamics.constraints.row_rates import turning_rate
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.trace import Tracer, column, symbols
 
@@ -50,13 +52,9 @@ def consistent_acceleration(tracer: Tracer, known: Names | None) -> KernelSpec:
 
 def constrained_effort(tracer: Tracer, actuated: Names, known: Names | None) -> KernelSpec:
     """Trace constrained inverse dynamics: the numbers of a `ConstrainedEffort`."""
-    robot, v, a, rows = tracer.robot, tracer.v, tracer.a, tracer.state_rows
-    weights, switches = symbols('w', robot.nv), symbols('s', len(TERMS))
-    driven = _indices(tracer, actuated)
-    balance, health = _balance(tracer), ca.SX(1.0)
-    b = list(rows.acceleration)
+    v, a, rows, balance = tracer.v, tracer.a, tracer.state_rows, _balance(tracer)
     if known is None:
-        health = balance.allowed(a, b)
+        health = balance.allowed(a, list(rows.acceleration))
     else:
         places = _indices(tracer, known)
         speeds = balance.completed(v, list(rows.velocity), places)
@@ -64,17 +62,67 @@ def constrained_effort(tracer: Tracer, actuated: Names, known: Names | None) -> 
         b = list(tracer.rows(tracer.q, v, tracer.t).acceleration)
         rates = balance.completed(a, b, places)
         a, health = rates.x, smaller(speeds.health, rates.health)
+    switches = symbols('s', len(TERMS))
+    force = required_effort(tracer.light, tracer.light_q, v, a, switches=switches)
+    inputs = [tracer.q, tracer.v, tracer.a]
+    return _efforts(
+        'constrained_effort', tracer, actuated, inputs, switches, (v, a), force, health
+    )
+
+
+def reference_effort(tracer: Tracer, actuated: Names, known: Names | None) -> KernelSpec:
+    """Trace constrained inverse dynamics of reference speeds: the same numbers."""
+    v, a, rows, balance = tracer.v, tracer.a, tracer.state_rows, _balance(tracer)
+    x: list[Any] = symbols('x', tracer.robot.nv)
+    inputs, health = [tracer.q, v, x, a], ca.SX(1.0)
+    b0, places = list(rows.velocity), None if known is None else _indices(tracer, known)
+    if places is not None:
+        speeds, aim = (balance.completed(u, b0, places) for u in (v, x))
+        v, x, health = speeds.x, aim.x, smaller(speeds.health, aim.health)
+    b = _rates(tracer, v, x)
+    if places is None:
+        health = smaller(health, balance.allowed(a, b))
+    else:
+        rates = balance.completed(a, b, places)
+        a, health = rates.x, smaller(health, rates.health)
+    switches = symbols('s', len(TERMS))
+    force = effort_of_reference(tracer.robot, tracer.q, v, x, a, switches)
+    return _efforts('reference_effort', tracer, actuated, inputs, switches, (x, a), force, health)
+
+
+def _rates(tracer: Tracer, v: Sequence[Any], x: Sequence[Any]) -> list[Any]:
+    """Return b of A a = b for the rate of reference speeds x, while the robot moves at v."""
+    b = list(tracer.rows(tracer.q, v, tracer.t).acceleration)
+    if not b:
+        return b
+    gap = [aim - speed for aim, speed in zip(x, v, strict=True)]
+    turn = turning_rate(tracer.constraints)(column(tracer.q), column(v), column(gap), tracer.t)
+    return [side - rate for side, rate in zip(b, ca.vertsplit(turn), strict=True)]
+
+
+def _efforts(
+    name: str,
+    tracer: Tracer,
+    actuated: Names,
+    inputs: list[list[Any]],
+    switches: list[Any],
+    motion: tuple[list[Any], list[Any]],
+    force: Any,
+    health: Any,
+) -> KernelSpec:
+    """Return the kernel of what motors and rows must give for a force and a motion."""
+    robot, rows, balance, (v, a) = tracer.robot, tracer.state_rows, _balance(tracer), motion
+    weights, driven = symbols('w', robot.nv), _indices(tracer, actuated)
     if not all(is_zero(c) for c in rows.velocity):
         health = smaller(health, balance.agreed(v, list(rows.velocity)))
-    force = list(required_effort(tracer.light, tracer.light_q, v, a, switches=switches))
-    found = balance.balanced(force, driven, weights)
+    found = balance.balanced(list(force), driven, weights)
     slip = residuals(balance.rows, v, rows.velocity)
     rank = len(driven) + min(robot.nv - len(driven), len(tracer.plan.balance.order))
     numbers = rank, _norm(found.remaining), _norm(slip)
     whole = column([*found.effort, *found.multipliers, *v, *a, *numbers])
-    inputs = [tracer.q, tracer.v, tracer.a, weights, switches, [tracer.t]]
+    inputs = [*inputs, weights, switches, [tracer.t]]
     health = ca.SX(smaller(health, found.health))
-    return tracer.spec('constrained_effort', inputs, [whole], [(whole.numel(),)], health)
+    return tracer.spec(name, inputs, [whole], [(whole.numel(),)], health)
 
 
 def _balance(tracer: Tracer) -> RowBalance:

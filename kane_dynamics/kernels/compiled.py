@@ -35,6 +35,7 @@ from kane_dynamics.kernels.balance_graphs import (
     consistent_acceleration,
     consistent_velocity,
     constrained_effort,
+    reference_effort,
 )
 from kane_dynamics.kernels.build import STEPS, Build, build_switched, step_name
 from kane_dynamics.kernels.compiled_rows import CompiledRows
@@ -289,31 +290,52 @@ class CompiledRobot(Dynamics):
         time: ArrayLike = AT_START,
         *,
         terms: Sequence[str] = TERMS,
+        reference: ArrayLike | None = None,
     ) -> ConstrainedEffort:
         # a list is as quick as a tuple: what was checked once is found again
         actuated = tuple(actuated) if isinstance(actuated, list) else actuated
         known = tuple(known) if isinstance(known, list) else known
+        graph = constrained_effort if reference is None else reference_effort
         try:
-            balance = self._balances[actuated, known]
+            balance = self._balances[graph, actuated, known]
         except (KeyError, TypeError):  # new, or no tuples
-            kernel = self._kernels.of_speeds(constrained_effort, actuated=actuated, known=known)
+            kernel = self._kernels.of_speeds(graph, actuated=actuated, known=known)
             if kernel is None:
-                reference = self._reference.constrained_inverse_dynamics
-                return reference(q, v, a, actuated, weights, known, time, terms=terms)
+                slow = self._reference.constrained_inverse_dynamics
+                given = q, v, a, actuated, weights, known, time
+                return slow(*given, terms=terms, reference=reference)
             balance = kernel.call
             if isinstance(actuated, tuple) and (known is None or isinstance(known, tuple)):
-                self._balances[actuated, known] = balance
+                self._balances[graph, actuated, known] = balance
         shares = self._ones
         if weights is not None:
             columns = speed_indices(self.robot, actuated, 'actuated')
             shares = checked_weights(self.robot, weights, columns)
         switches = self._all if terms is TERMS else np.array(term_switches(terms))
-        found = balance(q, v, a, shares, switches, self._at(time))
+        motion = (v,) if reference is None else (v, reference)
+        found = balance(q, *motion, a, shares, switches, self._at(time))
         return ConstrainedEffort(found, self._nv, self.labels)
 
-    def prepare_efforts(self, actuated: Sequence[str], known: Sequence[str] | None = None) -> None:
-        """Compile `constrained_inverse_dynamics` of some actuators before it is called."""
-        self._kernels.of_speeds(constrained_effort, actuated=actuated, known=known)
+    def prepare_efforts(
+        self,
+        actuated: Sequence[str],
+        known: Sequence[str] | None = None,
+        *,
+        reference: bool = False,
+    ) -> None:
+        """
+        Compile `constrained_inverse_dynamics` of some actuators before it is called.
+
+        Parameters
+        ----------
+        actuated, known
+            As there.
+        reference : bool
+            Whether it will be called with reference speeds.
+
+        """
+        graph = reference_effort if reference else constrained_effort
+        self._kernels.of_speeds(graph, actuated=actuated, known=known)
 
     def _at(self, time: ArrayLike) -> Floats:
         """Return the time as an array; one that was left out costs nothing."""

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, cast
 
 from kane_dynamics.algorithms.newton_euler import TERMS
@@ -51,6 +50,7 @@ INPUTS = {
     'consistent_velocity': ('q', 'v', 'time'),
     'consistent_acceleration': ('q', 'v', 'a', 'time'),
     'constrained_effort': ('q', 'v', 'a', 'weights', 'terms', 'time'),
+    'reference_effort': ('q', 'v', 'reference', 'a', 'weights', 'terms', 'time'),
 }
 METHODS = {'forward_dynamics': 'acceleration'}  # of kernels that are methods by another name
 # Kernels whose method takes arrays alone, or more that its Python form knows.
@@ -191,13 +191,15 @@ class KernelSet:
                 q, v, a, key[0], float(t[0])
             )
         if name == 'constrained_effort':
-            return partial(self._reference_effort, *key)
+            return lambda q, v, *rest: self._balanced(key, None, q, v, *rest)
+        if name == 'reference_effort':
+            return lambda q, v, x, *rest: self._balanced(key, x, q, v, *rest)
         return cast(Callable[..., Any], getattr(reference, name))
 
-    def _reference_effort(
+    def _balanced(
         self,
-        actuated: tuple[str, ...],
-        known: tuple[str, ...] | None,
+        key: tuple[Any, ...],
+        reference: Floats | None,
         q: Floats,
         v: Floats,
         a: Floats,
@@ -207,8 +209,9 @@ class KernelSet:
     ) -> Floats:
         """Return the numbers of constrained inverse dynamics."""
         terms = [name for name, on in zip(TERMS, switches, strict=True) if on]
+        actuated, known = key
         return self.reference.constrained_inverse_dynamics(
-            q, v, a, actuated, weights, known, float(t[0]), terms=terms
+            q, v, a, actuated, weights, known, float(t[0]), terms=terms, reference=reference
         ).numbers
 
     def _no_reference(self, q: Floats, *_: Floats) -> Floats:

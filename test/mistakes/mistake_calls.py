@@ -120,13 +120,13 @@ kd.momentum robot q v
 kd.momentum_matrix robot q
 kd.potential_energy robot q
 kd.forward_kinematics robot q v? a?
-kd.taken_rows robot q constraints v? time
+kd.taken_rows robot q constraints v? time reference?
 kd.gauss_function robot q v a tau
 kd.gauss_gradient robot q v a tau
 kd.inverse_dynamics robot q v a external_wrenches
 kd.forward_dynamics robot q v tau constraints method speeds external_wrenches time
 kd.constrained_inverse_dynamics robot q v a constraints actuated weights? known terms \
- external_wrenches time
+ external_wrenches time reference?
 kd.least_constraint robot q v tau constraints contacts external_wrenches time
 kd.impact robot q v constraints contacts restitution? law time
 kd.consistent_acceleration robot q v? a constraints known time
@@ -155,7 +155,7 @@ fast.acceleration q v tau out
 fast.forward_dynamics q v tau time method speeds
 fast.consistent_velocity q v known time
 fast.consistent_acceleration q v a known time
-fast.constrained_inverse_dynamics q v a actuated weights known terms time
+fast.constrained_inverse_dynamics q v a actuated weights known terms time reference?
 fast.inverse_dynamics_derivatives q v a
 fast.forward_dynamics_derivatives q v tau time
 fast.simulate q v duration effort? step integrator
@@ -248,7 +248,7 @@ def _usual(w: World) -> dict[str, tuple[str, Any]]:
     wheels = w.robot.velocity_names[3:]
     values: dict[str, dict[str, Any]] = {
         'robot': {'robot': w.robot},
-        'vector': dict(q=w.q, v=w.v, a=w.a, tau=w.tau, u=w.v)
+        'vector': dict(q=w.q, v=w.v, a=w.a, tau=w.tau, u=w.v, reference=w.v)
         | dict.fromkeys(('weights', 'deviation'), np.ones(w.robot.nv))
         | {'limits': np.full(w.robot.nv, 1e3)},
         'constraints': {'constraints': [w.wheels], 'contacts': []},
