@@ -70,7 +70,7 @@ setup(
     keywords=['robotics', 'dynamics', 'dual quaternion', 'nonholonomic', 'ROS'],
     python_requires='>=3.10',
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
-    package_data={PACKAGE: ['py.typed']},
+    package_data={PACKAGE: ['py.typed', 'deployment/templates/*.in']},
     data_files=shared_files(),
     zip_safe=False,
     install_requires=[

@@ -60,6 +60,30 @@ def module_text(spec: KernelSpec | LoopSpec, lanes: int, header: int) -> str:
     )
 
 
+def core_text(spec: KernelSpec | LoopSpec, lanes: int) -> str:
+    """
+    Return the LLVM IR of the function of one state alone, hidden in the library it is linked into.
+
+    Parameters
+    ----------
+    spec : KernelSpec or LoopSpec
+        The traced function; its name is that of the function.
+    lanes : int
+        Doubles in a vector register of the machine.
+
+    """
+    if isinstance(spec, LoopSpec):
+        parts = [loop_text(spec, 1, lanes), sincos_definition(bodies_at_once(lanes))]
+    else:
+        parts = [kernel_text(spec, 1)]
+    parts.append(sincos_definition(1))
+    texts = [text for text, _ in parts]
+    texts[0] = texts[0].replace(
+        f'define double @{spec.name}(', f'define hidden double @{spec.name}('
+    )
+    return '\n'.join([*sorted(set().union(*(names for _, names in parts))), *texts])
+
+
 def _signature(spec: KernelSpec | LoopSpec) -> Signature:
     if isinstance(spec, KernelSpec) and spec.clock:
         return Signature(spec.name, spec.input_sizes[:-1], spec.output_shapes, numbers=1)

@@ -46,6 +46,8 @@ _CALLED = {
     'decrement_reference': 'Py_DecRef',
     'call': 'PyObject_Vectorcall',
 }
+# code models of LLVM: how far away what is called may be
+_IN_THIS_PROCESS, _IN_A_LIBRARY = 'jitdefault', 'default'
 _ARRAY_NEW_INDEX = 93  # PyArray_New in numpy's C API table, fixed by its ABI
 
 
@@ -86,16 +88,29 @@ def compile_object(ir: str) -> bytes:
     return start_compiling(ir).result()
 
 
-def start_compiling(ir: str) -> LlvmCall[bytes]:
-    """Return the call that makes machine code of a module; the GIL is free while LLVM works."""
-    return LlvmCall(_compiled, ir, processor())
+def start_compiling(ir: str, target: Processor | None = None) -> LlvmCall[bytes]:
+    """
+    Return the call that makes machine code of a module; the GIL is free while LLVM works.
+
+    Parameters
+    ----------
+    ir : str
+        The module.
+    target : Processor, optional
+        Where a shared library with this code is to run; where left out, the code is for this
+        process.
+
+    """
+    if target is None:
+        return LlvmCall(_compiled, ir, processor())
+    return LlvmCall(_compiled, ir, target, _IN_A_LIBRARY)
 
 
-def _compiled(ir: str, target: Processor) -> bytes:
+def _compiled(ir: str, target: Processor, code_model: str = _IN_THIS_PROCESS) -> bytes:
     text = for_older_llvm(ir) if _IS_OLDER else ir
     module = llvm.parse_assembly(text, llvm.create_context())
     module.verify()
-    machine = _target_machine(target)
+    machine = _target_machine(target, code_model)
     # no SLP: minutes on straight-line code; batches have their lanes
     if hasattr(llvm, 'create_pass_builder'):
         options = llvm.create_pipeline_tuning_options(speed_level=2)
@@ -112,9 +127,14 @@ def _compiled(ir: str, target: Processor) -> bytes:
     return bytes(machine.emit_object(module))
 
 
-def _target_machine(target: Processor) -> llvm.TargetMachine:
+def _target_machine(target: Processor, code_model: str = _IN_THIS_PROCESS) -> llvm.TargetMachine:
     return llvm.Target.from_triple(target.triple).create_target_machine(
-        cpu=target.name, features=target.features, opt=2, reloc='pic', jit=True
+        cpu=target.name,
+        features=target.features,
+        opt=2,
+        reloc='pic',
+        codemodel=code_model,
+        jit=code_model == _IN_THIS_PROCESS,
     )
 
 

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``kane-dynamics build``: the dynamics of a robot as a C library and a ROS 2 package."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rich.markup import escape
+
+from kane_dynamics.cli.arguments import Commands, writable_folder
+from kane_dynamics.cli.printing import console
+from kane_dynamics.deployment.functions import FUNCTIONS
+from kane_dynamics.deployment.processors import CPUS
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser('build', help='write the dynamics of a robot as a C library')
+    parser.add_argument('robot', help='parameter file of the nodes, or the name of a shipped one')
+    parser.add_argument('--urdf', default='', help='URDF or xacro file, where that names none')
+    parser.add_argument('--output', required=True, type=Path, metavar='FOLDER')
+    parser.add_argument('--name', default='', help="prefix of names in C; from the robot's name")
+    parser.add_argument('--functions', nargs='+', default=[], choices=FUNCTIONS, metavar='NAME')
+    parser.add_argument('--frames', nargs='+', default=[], metavar='FRAME')
+    parser.add_argument('--payloads', nargs='+', default=[], metavar='FRAME')
+    parser.add_argument('--cpu', default='native', choices=CPUS)
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Write the files and print what they are."""
+    from kane_dynamics.constraints.constraint_set import ConstraintSet
+    from kane_dynamics.deployment.core import Plan, identifier, write_core
+    from kane_dynamics.ros.dynamics import known_speeds
+    from kane_dynamics.ros.robot_file import model_of_file
+
+    model = model_of_file(chosen.robot, chosen.urdf)
+    plan = Plan(
+        model.robot,
+        ConstraintSet.of(model.robot, model.constraints),
+        chosen.name or identifier(model.robot.name),
+        model.actuated,
+        known_speeds(model, ()),
+        tuple(chosen.frames),
+        tuple(chosen.payloads),
+        tuple(chosen.functions),
+        chosen.cpu,
+        model.text,
+    )
+    folder = writable_folder(chosen.output)
+    with console.status('') as status:
+        names = write_core(
+            plan, folder, lambda what, done, total: status.update(f'{what} ({done}/{total})')
+        )
+    console.print(f"robot '{escape(model.robot.name)}': {', '.join(names)}", soft_wrap=True)
+    for path in sorted(folder.rglob('*')):
+        if path.is_file():
+            console.print(f'  {escape(str(path))}', soft_wrap=True)
+    return 0

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C library of a robot: machine code, header, stamps, and a loader for Python."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.deployment.declarations import declaration, definition, method, table
+from kane_dynamics.deployment.functions import Spec, chosen, makers
+from kane_dynamics.deployment.processors import supported, target_of
+from kane_dynamics.deployment.texts import filled, listed, quoted
+from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
+from kane_dynamics.kernels.build import Recipe
+from kane_dynamics.kernels.llvm.kernel_spec import HEALTH_LIMIT
+from kane_dynamics.kernels.llvm.module import core_text
+from kane_dynamics.kernels.llvm.native import start_compiling, vector_lanes
+from kane_dynamics.kernels.parameters import Parameters
+from kane_dynamics.kernels.selection import row_plan
+from kane_dynamics.model.content import add_content
+from kane_dynamics.model.load import checked_payload_frames
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.model.state import checked_frames
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """
+    What a library is made of.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    constraints : ConstraintSet
+        Its rows.
+    name : str
+        Prefix of all names in C; a C identifier of lower-case letters, digits and underscores.
+    actuated : tuple of str
+        Speeds with a motor.
+    known : tuple of str or None
+        Speeds that `motor_efforts` takes; the others follow from the constraints.
+    frames, payloads : tuple of str
+        Links of kinematics, and those that may carry a payload.
+    functions : tuple of str
+        Of `FUNCTIONS`; all that the robot has where empty.
+    cpu : str
+        See `processors.target_of`.
+    urdf : str
+        The text that the robot came from, for its stamp.
+
+    """
+
+    robot: Robot
+    constraints: ConstraintSet
+    name: str
+    actuated: tuple[str, ...]
+    known: tuple[str, ...] | None = None
+    frames: tuple[str, ...] = ()
+    payloads: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+    cpu: str = 'native'
+    urdf: str = ''
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r'[a-z][a-z0-9_]*', self.name):
+            raise InvalidInputError(
+                'name: need lower-case letters, digits and underscores, a letter first; got '
+                f'{self.name!r}'
+            )
+        checked_payload_frames(self.robot, self.payloads)
+
+    @property
+    def recipe(self) -> Recipe:
+        """Return what the graphs are traced from."""
+        frames = checked_frames(self.robot, self.frames or None)
+        plan = row_plan(self.constraints)
+        return Recipe(self.robot, self.constraints, plan, frames, self.payloads, use_cache=False)
+
+    def fingerprint(self) -> str:
+        """Return a hash of model and constraints, the same on every machine."""
+        digest = hashlib.sha256()
+        add_content(digest, (self.robot, self.constraints.constraints, self.actuated, self.known))
+        return digest.hexdigest()
+
+
+def identifier(name: str) -> str:
+    """Return a robot's name as names in C begin: lower-case letters, digits and underscores."""
+    plain = re.sub(r'\W+', '_', name.lower(), flags=re.ASCII).strip('_')
+    return plain if plain[:1].isalpha() else f'robot_{plain}'.rstrip('_')
+
+
+def write_core(
+    plan: Plan, folder: Path, progress: Progress = lambda what, done, total: None
+) -> tuple[str, ...]:
+    """
+    Write kernels.o, NAME.h, NAME.c, libNAME.so and the loader NAME.py.
+
+    Parameters
+    ----------
+    plan : Plan
+        What the library is made of.
+    folder : Path
+        Where the files go; must exist.
+    progress : callable
+        progress(what, done, total), called while compiling.
+
+    Returns
+    -------
+    tuple of str
+        Its functions.
+
+    Raises
+    ------
+    MissingPackageError
+        If there is no C compiler.
+    NameNotFoundError, InvalidInputError
+        If a name or a function is wrong, or the compiler says so.
+
+    """
+    compiler = c_compiler()
+    recipe, target = plan.recipe, target_of(plan.cpu)
+    available = makers(recipe, plan.actuated, plan.known)
+    names = chosen(available, plan.functions)
+    jobs = []
+    for done, name in enumerate(names):
+        progress(f'tracing {name}', done, 2 * len(names))
+        spec = replace(available[name](), name=f'{plan.name}_{name}_kernel')
+        jobs.append((name, spec, start_compiling(core_text(spec, vector_lanes()), target)))
+    specs: dict[str, Spec] = {}
+    objects = []
+    for done, (name, spec, job) in enumerate(jobs, start=len(names)):
+        progress(f'compiling {name}', done, 2 * len(names))
+        objects.append(folder / f'{name}.o')
+        objects[-1].write_bytes(job.result())
+        specs[name] = spec
+    values = _values(plan, recipe, specs)
+    (folder / f'{plan.name}.h').write_text(filled('robot.h', values), encoding='utf-8')
+    (folder / f'{plan.name}.c').write_text(filled('robot.c', values), encoding='utf-8')
+    (folder / f'{plan.name}.py').write_text(filled('loader.py', values), encoding='utf-8')
+    _run([*compiler, '-r', '-nostdlib', '-o', 'kernels.o', *[x.name for x in objects]], folder)
+    for path in objects:
+        path.unlink()
+    library = f'lib{plan.name}.so'
+    options = ['-O2', '-fPIC', '-shared', f'-Wl,-soname,{library}', '-Wl,-z,noexecstack']
+    _run([*compiler, *options, '-o', library, f'{plan.name}.c', 'kernels.o', '-lm'], folder)
+    progress('done', 2 * len(names), 2 * len(names))
+    return names
+
+
+def c_compiler() -> list[str]:
+    """Return the command of the C compiler: CC, else cc."""
+    command = shlex.split(os.environ.get('CC', '')) or ['cc']
+    if shutil.which(command[0]) is None:
+        raise MissingPackageError(
+            'a shared library', f"a C compiler ('{command[0]}')", 'apt install gcc, or set CC'
+        )
+    return command
+
+
+def _run(command: Sequence[str], folder: Path) -> None:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise InvalidInputError(f'{shlex.join(command)} failed: {done.stderr.strip()}')
+
+
+def _values(plan: Plan, recipe: Recipe, specs: Mapping[str, Spec]) -> dict[str, Any]:
+    robot, upper = plan.robot, plan.name.upper()
+    default = Parameters(robot, plan.payloads).values.tolist()
+    lists = {
+        'VELOCITY': robot.velocity_names,
+        'COORDINATE': robot.coordinate_names,
+        'ROW': plan.constraints.labels,
+        'FRAME': recipe.frames,
+    }
+    values: dict[str, Any] = {
+        'ROBOT': robot.name.replace('*/', '* /'),
+        'VERSION': version('kane_dynamics'),
+        'NAME': plan.name,
+        'PREFIX': upper,
+        'NQ': robot.nq,
+        'NV': robot.nv,
+        'ROWS': len(plan.constraints.labels),
+        'COUNT': len(default),
+        'CPU': plan.cpu,
+        'SUPPORTED': supported(plan.cpu),
+        'SURE': repr(HEALTH_LIMIT),
+        'DEFAULTS': ', '.join(map(repr, default)),
+        'PAYLOADS': '',
+        'NOTES': _notes(plan),
+        'COORDINATES': listed(_numbered(robot.coordinate_names)),
+        'SPEEDS': listed(_numbered(robot.velocity_names)),
+        'MOTORS': ', '.join(str(int(name in plan.actuated)) for name in robot.velocity_names),
+        'URDF_SHA256': hashlib.sha256(plan.urdf.encode()).hexdigest() if plan.urdf else '',
+        'FINGERPRINT': plan.fingerprint(),
+        'DECLARATIONS': ''.join(declaration(plan.name, name, s) for name, s in specs.items()),
+        'DEFINITIONS': ''.join(definition(plan.name, name, s) for name, s in specs.items()),
+        'FUNCTIONS': table(specs),
+        'METHODS': ''.join(method(name, s) for name, s in specs.items()),
+    }
+    values |= {f'{key}_NAMES': quoted(names) for key, names in lists.items()}
+    return values | {f'{key}_TUPLE': repr(tuple(names)) for key, names in lists.items()}
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    return [f'{k}: {name}' for k, name in enumerate(names)]
+
+
+def _notes(plan: Plan) -> str:
+    """Return what the header says about motors and constraints, as lines of a comment."""
+    if not plan.constraints:
+        return ''
+    known = 'all' if plan.known is None else ', '.join(plan.known)
+    return '\n'.join(
+        [
+            ' * Constraint rows, and so lambda:',
+            listed(_numbered(plan.constraints.labels)),
+            f' * Motors: {", ".join(plan.actuated)}.',
+            f' * Speeds that motor_efforts takes: {known}; others follow from the constraints.',
+            '',
+        ]
+    )

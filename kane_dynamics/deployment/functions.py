@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The functions that a library of a robot may have, with the meaning of their arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import casadi as ca
+import numpy as np
+
+from kane_dynamics.algorithms.friction import joint_friction
+from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
+from kane_dynamics.kernels.balance_graphs import constrained_effort
+from kane_dynamics.kernels.body_graphs import LoopTracer
+from kane_dynamics.kernels.build import Recipe
+from kane_dynamics.kernels.door import at_the_door
+from kane_dynamics.kernels.frame_graphs import frame_jacobians
+from kane_dynamics.kernels.generic import as_loops, solved_by_loops, too_large
+from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
+from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
+from kane_dynamics.kernels.trace import Tracer, column
+
+Spec = KernelSpec | LoopSpec
+_EFFORTS = 'N m or N'
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """
+    What a function computes.
+
+    Parameters
+    ----------
+    text : str
+        In one line.
+    inputs, outputs : tuple of str
+        Names of the arrays in the order of the kernel's.
+    units : tuple of str
+        Of each output.
+
+    """
+
+    text: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    units: tuple[str, ...]
+
+
+FUNCTIONS = {
+    'inverse_dynamics': Meaning(
+        'tau = M a + C v + g + friction: the efforts that produce the accelerations a',
+        ('q', 'v', 'a'),
+        ('tau',),
+        (_EFFORTS,),
+    ),
+    'bias_force': Meaning(
+        'C(q, v) v + g(q), without friction', ('q', 'v'), ('bias',), (_EFFORTS,)
+    ),
+    'gravity_force': Meaning(
+        'g(q): the efforts that hold the robot at rest', ('q',), ('gravity',), (_EFFORTS,)
+    ),
+    'friction_force': Meaning(
+        'damping and Coulomb friction of the URDF, as efforts against them',
+        ('v',),
+        ('friction',),
+        (_EFFORTS,),
+    ),
+    'mass_matrix': Meaning('M(q), armature included', ('q',), ('mass',), ('kg m^2, kg m or kg',)),
+    'forward_dynamics': Meaning(
+        'the accelerations under the efforts tau and all constraints',
+        ('q', 'v', 'tau', 'time'),
+        ('acceleration',),
+        ('rad/s^2 or m/s^2',),
+    ),
+    'motor_efforts': Meaning(
+        'the efforts of the motors that produce a motion under the constraints',
+        ('q', 'v', 'a', 'time'),
+        ('effort', 'multipliers', 'velocity', 'acceleration', 'quality'),
+        (
+            _EFFORTS,
+            'N or N m',
+            'rad/s or m/s',
+            'rad/s^2 or m/s^2',
+            'rank, unbalanced force, norm of A v - b0',
+        ),
+    ),
+    'constraint_rows': Meaning(
+        'A v = b0, A a = b and the violation Phi of holonomic rows',
+        ('q', 'v', 'time'),
+        ('A', 'b0', 'b', 'Phi'),
+        ('-', 'rad/s or m/s', 'rad/s^2 or m/s^2', 'rad or m'),
+    ),
+    'frame_poses': Meaning(
+        'position x, y, z and unit quaternion w, x, y, z of each frame in the world',
+        ('q',),
+        ('poses',),
+        ('m, -',),
+    ),
+    'frame_jacobians': Meaning(
+        'the Jacobian of each frame to its twist (omega, v) in its own axes',
+        ('q',),
+        ('jacobians',),
+        ('-, m',),
+    ),
+}
+
+
+def friction_force(tracer: Tracer) -> KernelSpec:
+    """Trace the efforts against friction."""
+    found = column(joint_friction(tracer.robot, tracer.v))
+    return tracer.spec('friction_force', [tracer.v], [found], [(tracer.robot.nv,)])
+
+
+def motor_efforts(
+    actuated: tuple[str, ...], known: tuple[str, ...] | None, tracer: Tracer
+) -> KernelSpec:
+    """Trace constrained inverse dynamics with all terms and motors alike, one output for each."""
+    whole = constrained_effort(tracer, actuated, known)
+    q, v, a, weights, terms, t, *more = whole.function.sx_in()
+    ones = (ca.SX(np.ones(x.shape)) for x in (weights, terms))
+    numbers, health = whole.function.call([q, v, a, *ones, t, *more])
+    nv = tracer.robot.nv
+    ends = [0, nv, numbers.numel() - 2 * nv - 3, numbers.numel() - nv - 3, numbers.numel() - 3]
+    parts = ca.vertsplit(numbers, [*ends, numbers.numel()])
+    function = ca.Function('motor_efforts', [q, v, a, t, *more], [*parts, health])
+    shapes = tuple((part.numel(),) for part in parts)
+    sizes = tuple(x.numel() for x in (q, v, a, t))
+    return KernelSpec('motor_efforts', function, sizes, shapes, whole.parameters)
+
+
+def makers(
+    recipe: Recipe, actuated: tuple[str, ...], known: tuple[str, ...] | None
+) -> dict[str, Callable[[], Spec]]:
+    """
+    Return what makes the kernel of each function that a robot has, by name.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        Robot and constraints.
+    actuated, known : tuple of str
+        As for `Dynamics.constrained_inverse_dynamics`.
+
+    """
+    made: dict[str, Callable[[], Spec]] = {}
+    if not too_large(recipe.robot):
+        tracer = recipe.tracer()
+        for name, graph in _graphs(recipe, actuated, known).items():
+            made[name] = partial(_straight, graph, tracer)
+    if as_loops(recipe.robot, recipe.constraints, whole_graphs=False):
+        loops = LoopTracer(recipe.robot, recipe.frames, recipe.payloads)
+        found = {loop.__name__: loop for loop in loops.recursions}
+        if solved_by_loops(recipe.robot, recipe.constraints):
+            found['forward_dynamics'] = loops.forward_dynamics
+        made |= {name: loop for name, loop in found.items() if name in FUNCTIONS}
+    return made
+
+
+def _graphs(
+    recipe: Recipe, actuated: tuple[str, ...], known: tuple[str, ...] | None
+) -> dict[str, Callable[[Tracer], KernelSpec]]:
+    graphs: dict[str, Callable[[Tracer], KernelSpec]] = {
+        'inverse_dynamics': Tracer.inverse_dynamics,
+        'bias_force': Tracer.bias_force,
+        'gravity_force': Tracer.gravity_force,
+        'friction_force': friction_force,
+        'mass_matrix': Tracer.mass_matrix,
+        'forward_dynamics': Tracer.forward_dynamics,
+    }
+    if recipe.constraints:
+        graphs['motor_efforts'] = partial(motor_efforts, actuated, known)
+        graphs['constraint_rows'] = Tracer.constraint_rows
+    return {**graphs, 'frame_poses': Tracer.frame_poses, 'frame_jacobians': frame_jacobians}
+
+
+def chosen(available: dict[str, Callable[[], Spec]], names: tuple[str, ...]) -> tuple[str, ...]:
+    """
+    Return the functions that are asked for, all that a robot has where none are.
+
+    Raises
+    ------
+    NameNotFoundError
+        If there is no such function.
+    InvalidInputError
+        If this robot does not have it.
+
+    """
+    for name in names:
+        if name not in FUNCTIONS:
+            raise NameNotFoundError('function', name, FUNCTIONS)
+        if name not in available:
+            raise InvalidInputError(
+                f"this robot has no machine code of '{name}': it has no constraints, or is too "
+                f'large; there are {", ".join(available)}'
+            )
+    return tuple(name for name in available if not names or name in names)
+
+
+def _straight(graph: Callable[[Tracer], KernelSpec], tracer: Tracer) -> KernelSpec:
+    spec = graph(tracer)
+    return at_the_door(spec, tracer.robot) if 'q' in FUNCTIONS[spec.name].inputs else spec
