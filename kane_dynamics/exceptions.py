@@ -119,6 +119,27 @@ class UnreachableAccelerationError(KaneDynamicsError, ValueError):
         super().__init__(f'{message}: {list(self.names)} (residual {residual:.3e})')
 
 
+class InfeasiblePathError(KaneDynamicsError, ValueError):
+    """
+    A path cannot be passed at any speed without exceeding a limit.
+
+    Parameters
+    ----------
+    message : str
+        What is impossible.
+    place : float
+        Where on the path.
+    limits : iterable of str
+        Names of the limits that contradict it, or each other, with numbers.
+
+    """
+
+    def __init__(self, message: str, place: float, limits: Iterable[str]) -> None:
+        self.place = place
+        self.limits = tuple(limits)
+        super().__init__(f'{message} at {place:g} of the path: {"; ".join(self.limits)}')
+
+
 class NotSolvedError(KaneDynamicsError, ArithmeticError):
     """A solver ended without a solution, and without a proof that there is none."""
 

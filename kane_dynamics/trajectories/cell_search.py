@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fastest profile on one grid, and what it uses of each limit on and between its cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kane_dynamics.exceptions import NotSolvedError
+from kane_dynamics.trajectories.fastest import fastest
+from kane_dynamics.trajectories.path_limits import PathLimits
+from kane_dynamics.trajectories.speed_profile import SpeedProfile
+from kane_dynamics.typing import Floats
+
+_NEWTON = 8  # rounds for viscous friction, which goes with the root of x
+_SETTLED = 1e-6  # relative change of the duration
+_HALVINGS = 40  # of the interval of a factor of time
+_REACHED = 0.99  # use of a limit that is active
+
+
+@dataclass(frozen=True, slots=True)
+class LimitUse:
+    """
+    What a motion uses of one limit.
+
+    Parameters
+    ----------
+    largest : float
+        All of it is 1; of speeds it is the square.
+    place : float
+        Where on the path that is.
+    active : float
+        Part of the duration in which the limit is reached.
+
+    """
+
+    largest: float
+    place: float
+    active: float
+
+
+class CellSearch:
+    """
+    One grid with the rows in the middles of its cells and at their ends.
+
+    Parameters
+    ----------
+    limits : PathLimits
+        Limits of a robot on a path.
+    grid : ndarray, shape (n + 1,)
+        Places on the path.
+    tight : ndarray, shape (n, m)
+        What is left of each row in each cell.
+
+    """
+
+    def __init__(self, limits: PathLimits, grid: Floats, tight: Floats) -> None:
+        self.limits, self.grid = limits, grid
+        middles, reach = 0.5 * (grid[1:] + grid[:-1]), 0.5 * np.diff(grid)
+        self._exact, self._nodes = limits.at(middles, reach), limits.at(grid)
+        self._cells = replace(self._exact, c=self._exact.c + tight)
+
+    def fastest(self) -> SpeedProfile:
+        """Return the fastest profile; errors as for `fastest.fastest`."""
+        cells, nodes = (replace(one, d=0.0 * one.d) for one in (self._cells, self._nodes))
+        profile = fastest(self.grid, cells, nodes, self.limits.says)
+        if not self._cells.d.any():
+            return profile
+        for _ in range(_NEWTON):
+            before = profile.duration
+            cells = self._cells.tangent(profile.squares)
+            nodes = self._nodes.tangent(profile.of(self.grid)[1])
+            profile = fastest(self.grid, cells, nodes, self.limits.says)
+            if abs(profile.duration / before - 1.0) < _SETTLED:
+                break
+        return profile
+
+    def uses(self, profile: SpeedProfile, pace: float = 1.0) -> tuple[Floats, Floats]:
+        """Return uses in the middles and at the grid, at a pace, (n, m) and (n + 1, m)."""
+        middles, nodes = (profile.of(at) for at in (profile.middles, self.grid))
+        return (
+            self._exact.use(*(pace**2 * part for part in middles)),
+            self._nodes.use(*(pace**2 * part for part in nodes)),
+        )
+
+    def excess(self, profile: SpeedProfile, pace: float = 1.0) -> Floats:
+        """Return by how much each limit is exceeded in each cell, shape (n, m)."""
+        inside, ends = self.uses(profile, pace)
+        return np.maximum.reduce([inside, ends[1:], ends[:-1]]) - 1.0
+
+    def pace(self, profile: SpeedProfile, tolerance: float) -> float:
+        """
+        Return the largest factor of speed, up to 1, with which no limit is exceeded.
+
+        Raises
+        ------
+        NotSolvedError
+            If there is none.
+
+        """
+        if self.excess(profile).max() <= tolerance:
+            return 1.0
+        low, high = 0.0, 1.0
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            if self.excess(profile, middle).max() <= tolerance:
+                low = middle
+            else:
+                high = middle
+        if low <= 0.0:
+            excess = self.excess(profile)
+            cell, row = np.unravel_index(int(np.argmax(excess)), excess.shape)
+            raise NotSolvedError(
+                f'retiming: {self.limits.names[row]} is exceeded by {excess[cell, row]:.2g} of it '
+                f'at {self.grid[cell]:g}, however fine the grid is'
+            )
+        return low
+
+    def report(self, profile: SpeedProfile) -> dict[str, LimitUse]:
+        """Return what is used of each limit, by name."""
+        inside, ends = self.uses(profile)
+        times = np.diff(self.grid) / np.sqrt(profile.squares)
+        places = np.concatenate([profile.middles, self.grid])
+        found: dict[str, LimitUse] = {}
+        every = np.concatenate([inside, ends])
+        for name in dict.fromkeys(self.limits.names):
+            rows = [k for k, one in enumerate(self.limits.names) if one == name]
+            most = every[:, rows].max(axis=1)
+            worst = int(np.argmax(most))
+            reached = inside[:, rows].max(axis=1) >= _REACHED
+            active = float(times[reached].sum() / times.sum())
+            found[name] = LimitUse(float(most[worst]), float(places[worst]), active)
+        return found

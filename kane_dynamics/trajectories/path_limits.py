@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+The limits of a robot as limits of its speed along a path.
+
+On a path q(s) speeds are :math:`q' \dot s` and accelerations :math:`q' u + q'' x` with
+:math:`u = \ddot s` and :math:`x = \dot s^2`. Efforts, multipliers and the wrench of the ground are
+linear in u and x (Bobrow et al. 1985), but for viscous friction, which goes with the root of x:
+
+.. math:: a u + b x + d \sqrt x + c \le 1 .
+
+Coulomb friction has a sign on a path: the worse one where a joint turns round nearby.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kane_dynamics.algebra.quaternions import vec3
+from kane_dynamics.algorithms.newton_euler import transmitted
+from kane_dynamics.control.motion_limits import Reserve
+from kane_dynamics.control.stance import Stance
+from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.trajectories.ground_limits import GroundLimits
+from kane_dynamics.trajectories.joint_bounds import Bounds, joint_bounds
+from kane_dynamics.trajectories.paths import Path, PathPoints
+from kane_dynamics.typing import Floats
+
+_KEPT = 1e-6  # of a tangent that leaves the constraint rows: what coordinates are rounded by
+
+
+@dataclass(frozen=True, eq=False)
+class LimitRows:
+    """
+    a u + b x + d sqrt(x) + c <= 1 at places along a path.
+
+    Parameters
+    ----------
+    a, b, d, c : ndarray, shape (n, m)
+        Coefficients.
+
+    """
+
+    a: Floats
+    b: Floats
+    d: Floats
+    c: Floats
+
+    def use(self, u: Floats, x: Floats) -> Floats:
+        """Return what motions use of each limit, shape (n, m); all at 1."""
+        return self.a * u[:, None] + self.b * x[:, None] + self.still(x)
+
+    def still(self, x: Floats) -> Floats:
+        """Return what is used without acceleration or centrifugal forces."""
+        return self.c + self.d * np.sqrt(x)[:, None]
+
+    def tangent(self, x: Floats) -> LimitRows:
+        """Return rows without d that touch these at x: the root lies below its tangents."""
+        root = np.sqrt(x)[:, None]
+        slope = np.divide(self.d, 2.0 * root, out=np.zeros_like(self.d), where=root > 0.0)
+        rest = np.zeros_like(self.d)
+        return LimitRows(self.a, self.b + slope, rest, self.c + 0.5 * self.d * root)
+
+
+class PathLimits:
+    """
+    The limits of one robot on one path.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Of the robot under its constraints.
+    path : Path
+        Its coordinates; the tangents keep the constraint rows.
+    actuated : sequence of str
+        Speeds that have motors.
+    contacts : Stance, optional
+        What it stands on.
+    kept : Reserve
+        What is left of the limits.
+    efforts, velocities, accelerations : mapping of str to float or (float, float)
+        Bounds that count instead of the robot's, by speed: of both signs, or lower and upper.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the rows.
+
+    Raises
+    ------
+    InvalidInputError
+        If a coordinate is no speed's (a quaternion), or a bound is none.
+    NameNotFoundError
+        If a speed does not exist.
+
+    """
+
+    def __init__(
+        self,
+        dynamics: Dynamics,
+        path: Path,
+        actuated: Sequence[str],
+        contacts: Stance | None,
+        kept: Reserve,
+        efforts: Bounds,
+        velocities: Bounds,
+        accelerations: Bounds,
+    ) -> None:
+        robot = dynamics.robot
+        if robot.coordinate_names != robot.velocity_names:
+            raise InvalidInputError('retiming: need a robot whose coordinates are its joints')
+        self.dynamics, self.path, self.actuated = dynamics, path, tuple(actuated)
+        motors = [robot.velocity_index(name) for name in self.actuated]
+        driven = np.isin(np.arange(robot.nv), motors)
+        self._efforts = joint_bounds(
+            robot, 'effort', np.where(driven, robot.effort_limit, np.inf), efforts, kept.effort
+        )
+        self._rates = joint_bounds(
+            robot, 'acceleration', np.full(robot.nv, np.inf), accelerations, 1.0
+        )
+        self._speeds = joint_bounds(robot, 'speed', robot.velocity_limit, velocities, kept.speed)
+        self._ground = None if contacts is None else GroundLimits(contacts, kept)
+        self._rubs = bool(robot.damping.any() or robot.friction.any())
+        ground = () if self._ground is None else self._ground.names
+        joints = (*self._efforts.rows, *self._rates.rows, *self._speeds.names)
+        self.names = (*joints, *ground)
+        self._of_speeds = slice(len(joints) - len(self._speeds.names), len(joints))
+        self._constant = np.concatenate(
+            [
+                self._efforts.constant,
+                self._rates.constant,
+                np.zeros(len(self._speeds.names)),
+                np.ones(len(ground)),
+            ]
+        )
+
+    def at(self, places: Floats, reach: Floats | None = None) -> LimitRows:
+        """
+        Return the rows at places, shape (n,).
+
+        Parameters
+        ----------
+        places : ndarray, shape (n,)
+            On the path.
+        reach : ndarray, shape (n,), optional
+            Coulomb friction is the worst of what it is this far before and after.
+
+        Raises
+        ------
+        ConstraintError
+            If a tangent leaves the constraint rows.
+
+        """
+        points = self._checked(places)
+        still, maps = np.zeros_like(points.q), self._ground_maps(points.q)
+        a = self._rows(points.q, maps, (still, points.tangent), ('inertia',))
+        b = self._rows(points.q, maps, (points.tangent, points.bend), ('inertia', 'coriolis'))
+        b[:, self._of_speeds] = self._speeds.squares(points.tangent)
+        d, dry = self._friction(points, maps)
+        if reach is not None and self._rubs:
+            for side in (places - reach, places + reach):
+                dry = np.maximum(dry, self._friction(self._checked(side), maps)[1])
+        c = self._rows(points.q, maps, (still, still), ('gravity',)) + self._constant + dry
+        return LimitRows(a, b, d, c)
+
+    def says(self, row: int, use: float) -> str:
+        """Return words for a row of which so much is used at rest."""
+        efforts = self._efforts
+        if row < len(efforts.rows):
+            k, sign = row % len(efforts.names), 1.0 if row < len(efforts.names) else -1.0
+            value = sign * (use - efforts.constant[row]) * efforts.half[k]
+            limit = efforts.upper[k] if sign > 0.0 else efforts.lower[k]
+            return f'{self.names[row]} ({value:.4g} at rest, limit {limit:.4g})'
+        return f'{self.names[row]} ({use:.4g} of it at rest)'
+
+    def _checked(self, places: Floats) -> PathPoints:
+        """Return points of the path whose derivatives keep the constraint rows to roundoff."""
+        q, tangent, bend = self.path.at(places)
+        if not self.dynamics.labels:
+            return PathPoints(q, tangent, bend)
+        kept = self.dynamics.consistent_velocity(q, tangent)
+        off = np.abs(kept - tangent).max(axis=1) / (1.0 + np.abs(tangent).max(axis=1))
+        worst = int(np.argmax(off))
+        if off[worst] > _KEPT:
+            rows = self.dynamics.constraint_rows(q[worst], tangent[worst])
+            label = rows.labels[int(np.argmax(np.abs(rows.matrix @ tangent[worst])))]
+            raise ConstraintError(
+                f"the path leaves '{label}' at {places[worst]:g} of {self.path.length:g}: "
+                f"A q' = 0 is missed by {off[worst]:.2g} of the tangent; a RolledPath keeps it"
+            )
+        return PathPoints(q, kept, self.dynamics.consistent_acceleration(q, kept, bend))
+
+    def _friction(
+        self, points: PathPoints, maps: tuple[Floats, Floats] | None
+    ) -> tuple[Floats, Floats]:
+        """Return what goes with the speed and what only with its sign, shape (n, m)."""
+        if not self._rubs:
+            none = np.zeros((len(points.q), len(self.names)))
+            return none, none
+        _, tangent, bend = points
+        one, two = (
+            self._rows(points.q, maps, (k * tangent, k * k * bend), ('friction',))
+            for k in (1.0, 2.0)
+        )
+        return two - one, 2.0 * one - two
+
+    def _rows(
+        self,
+        q: Floats,
+        maps: tuple[Floats, Floats] | None,
+        motion: tuple[Floats, Floats],
+        terms: tuple[str, ...],
+    ) -> Floats:
+        """Return the part of the rows that is linear in some terms of a motion, (n, m)."""
+        found = self.dynamics.constrained_inverse_dynamics(q, *motion, self.actuated, terms=terms)
+        rates = motion[1] if 'inertia' in terms else np.zeros_like(q)
+        parts = [self._efforts.linear(found.effort), self._rates.linear(rates)]
+        parts.append(np.zeros((len(q), len(self._speeds.names))))
+        if maps is not None:
+            ground = np.einsum('nmk,nk->nm', maps[1], found.multipliers)
+            if 'friction' not in terms:
+                wrench = ground_wrenches(self.dynamics.robot, q, *motion, 'gravity' in terms)
+                ground += np.einsum('nmk,nk->nm', maps[0], wrench)
+            parts.append(ground)
+        return np.concatenate(parts, axis=1)
+
+    def _ground_maps(self, q: Floats) -> tuple[Floats, Floats] | None:
+        """Return what rows of the ground are made of, shapes (n, m, 6) and (n, m, k)."""
+        if self._ground is None:
+            return None
+        still = np.zeros_like(q)
+        loads = ground_wrenches(self.dynamics.robot, q, still, still, gravity=True)
+        found = [self._ground.at(*pair) for pair in zip(q.tolist(), loads, strict=True)]
+        return np.array([one[0] for one in found]), np.array([one[1] for one in found])
+
+
+def ground_wrenches(robot: Robot, q: Floats, v: Floats, a: Floats, gravity: bool) -> Floats:
+    """Return `ground_wrench` of many states, shape (n, 6), with or without gravity."""
+    wrench = transmitted(robot, q.T, v.T, a.T, gravity=float(gravity))[1]
+    parts = *vec3(wrench.dual), *vec3(wrench.primary)
+    return np.stack([np.broadcast_to(part, len(q)) for part in parts], axis=1).astype(float)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Geometric paths of a robot's coordinates: what a retiming passes along."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.interpolate import CubicSpline
+
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import as_numbers
+from kane_dynamics.typing import Floats
+
+
+class PathPoints(NamedTuple):
+    """
+    Points of a path.
+
+    Parameters
+    ----------
+    q, tangent, bend : ndarray, shape (n, nv)
+        Coordinates, and their first and second derivative along the path.
+
+    """
+
+    q: Floats
+    tangent: Floats
+    bend: Floats
+
+
+class Path(Protocol):
+    """A path from 0 to `length`, with continuous second derivatives."""
+
+    @property
+    def length(self) -> float:
+        """Return the parameter of its end; it begins at 0."""
+
+    def at(self, places: Floats) -> PathPoints:
+        """Return its points at places from 0 to `length`, shape (n,)."""
+
+
+class SplinePath:
+    """
+    The cubic spline through points, 'not-a-knot' at the ends.
+
+    Parameters
+    ----------
+    points : array_like, shape (n, k)
+        Coordinates [rad or m], two points or more.
+    places : array_like, shape (n,), optional
+        Where on the path they are, from 0 on, increasing; 0, 1, ... where left out.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong, a number is not finite, or places do not increase from 0.
+
+    """
+
+    def __init__(self, points: ArrayLike, places: ArrayLike | None = None) -> None:
+        through = as_numbers('points of a path', points)
+        if through.ndim != 2 or len(through) < 2 or not np.isfinite(through).all():
+            raise InvalidInputError(
+                f'points of a path: need two rows or more of finite numbers, got {points!r}'
+            )
+        at = np.arange(len(through)) if places is None else as_numbers('places', places)
+        if at.shape != (len(through),) or at[0] != 0.0 or not (np.diff(at) > 0.0).all():
+            raise InvalidInputError(
+                f'places: need {len(through)} numbers that increase from 0, got {places!r}'
+            )
+        self._spline = CubicSpline(at, through)
+        self.length = float(at[-1])
+
+    def at(self, places: Floats) -> PathPoints:
+        """Return its points at places, shape (n,)."""
+        return PathPoints(*(self._spline(places, order) for order in range(3)))

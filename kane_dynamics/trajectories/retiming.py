@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Time-optimal motion along a given path under the limits of the whole robot, base and arm.
+
+Limits are efforts, speeds and accelerations of joints, friction of wheels and tipping over. Rows
+are checked between the middles of the cells too; where one is exceeded cells are halved and the
+row is drawn in by what it was exceeded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kane_dynamics.control.motion_limits import Reserve
+from kane_dynamics.control.stance import Stance
+from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.model.checks import as_count, as_positive
+from kane_dynamics.trajectories.cell_search import CellSearch, LimitUse
+from kane_dynamics.trajectories.joint_bounds import Bounds
+from kane_dynamics.trajectories.path_limits import PathLimits
+from kane_dynamics.trajectories.paths import Path
+from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.speed_profile import SpeedProfile
+from kane_dynamics.typing import Floats
+
+TOLERANCE = 5e-4  # of a limit, that it may be exceeded by
+FULL = Reserve(edge=0.0, friction=1.0, effort=1.0, speed=1.0)
+"""All of each limit may be used."""
+_ROUNDS = 8  # of halving
+_COARSE = 5e-3  # of a limit, beyond which a cell is halved
+
+
+@dataclass(frozen=True, eq=False)
+class Retimed:
+    """
+    A path with its fastest timing.
+
+    Parameters
+    ----------
+    limits : PathLimits
+        Robot, path and limits.
+    profile : SpeedProfile
+        The speed along the path.
+    uses : mapping of str to LimitUse
+        By name of the limit.
+    slowed : float
+        Factor of the duration by which all was slowed in the end; 1 where nothing was.
+
+    """
+
+    limits: PathLimits
+    profile: SpeedProfile
+    uses: dict[str, LimitUse]
+    slowed: float
+
+    @property
+    def duration(self) -> float:
+        """Return how long it takes [s]."""
+        return self.profile.duration
+
+    def at(self, times: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return q, v and a at times from 0 to the duration, each of shape (n, nv)."""
+        places = self.profile.places(times)
+        u, x = (part[:, None] for part in self.profile.of(places))
+        q, tangent, bend = self.limits.path.at(places)
+        return q, tangent * np.sqrt(x), tangent * u + bend * x
+
+    def efforts(self, times: Floats) -> Floats:
+        """Return the efforts of the motors at times, shape (n, nv)."""
+        dynamics = self.limits.dynamics
+        q, v, a = self.at(times)
+        v = dynamics.consistent_velocity(q, v)
+        a = dynamics.consistent_acceleration(q, v, a)
+        motors = self.limits.actuated
+        return dynamics.constrained_inverse_dynamics(q, v, a, motors).effort
+
+    def points(self, step: float = 0.01) -> TrajectoryPoints:
+        """
+        Return points of the motion with efforts.
+
+        Parameters
+        ----------
+        step : float
+            Largest time between points [s].
+
+        Raises
+        ------
+        InvalidInputError
+            If it is not positive.
+
+        """
+        count = int(np.ceil(self.duration / as_positive('step [s]', step))) + 1
+        times = np.linspace(0.0, self.duration, max(count, 2))
+        names = self.limits.dynamics.robot.velocity_names
+        return TrajectoryPoints(names, times, *self.at(times), self.efforts(times))
+
+
+def retime(
+    dynamics: Dynamics,
+    path: Path,
+    actuated: Sequence[str],
+    *,
+    contacts: Stance | None = None,
+    kept: Reserve = FULL,
+    efforts: Bounds | None = None,
+    velocities: Bounds | None = None,
+    accelerations: Bounds | None = None,
+    cells: int = 200,
+) -> Retimed:
+    """
+    Return the fastest motion from rest to rest along a path.
+
+    No limit is exceeded by more than 0.1 %, between the cells either.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Of the robot under its constraints, from `dynamics` or `compile`.
+    path : Path
+        A `SplinePath` or `RolledPath`; its tangents keep the constraint rows.
+    actuated : sequence of str
+        Speeds that have motors. Redundant ones share with least efforts.
+    contacts : Stance, optional
+        What the robot stands on, from `stance` or `base_stance`: friction of its wheels and
+        tipping over count. Neither does where left out.
+    kept : Reserve
+        What is left of the limits.
+    efforts, velocities : mapping of str to float or (float, float), optional
+        Bounds that count instead of the robot's, by speed: of both signs, or lower and upper.
+    accelerations : mapping of str to float or (float, float), optional
+        Bounds of accelerations; the robot has none.
+    cells : int
+        Of the grid to begin with.
+
+    Raises
+    ------
+    MissingPackageError
+        If toppra is not installed.
+    InfeasiblePathError
+        If there is no such motion; it says where on the path, and which limits.
+    ConstraintError
+        If a tangent of the path leaves the constraint rows.
+    InvalidInputError, NameNotFoundError
+        If a number is not legal, a speed does not exist, or nothing limits the motion.
+    NotSolvedError
+        If limits are exceeded however fine the grid is.
+
+    """
+    limits = PathLimits(
+        dynamics,
+        path,
+        actuated,
+        contacts,
+        kept,
+        {} if efforts is None else efforts,
+        {} if velocities is None else velocities,
+        {} if accelerations is None else accelerations,
+    )
+    count = as_count('cells', cells)
+    # cells that grow with the time from rest: steps of time are even there
+    grid = 0.5 * path.length * (1.0 - np.cos(np.pi * np.arange(count + 1) / count))
+    tight = np.zeros((count, len(limits.names)))
+    for _ in range(_ROUNDS):
+        search = CellSearch(limits, grid, tight)
+        profile = search.fastest()
+        excess = search.excess(profile)
+        if excess.max() <= TOLERANCE:
+            break
+        halved = excess.max(axis=1) > _COARSE
+        tight = np.repeat(tight + np.maximum(excess, 0.0), 1 + halved, axis=0)
+        grid = np.sort(np.concatenate([grid, profile.middles[halved]]))
+    pace = search.pace(profile, TOLERANCE)
+    slower = profile if pace == 1.0 else profile.slowed(pace)
+    return Retimed(limits, slower, search.report(slower), 1.0 / pace)

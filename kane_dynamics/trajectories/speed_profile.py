@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+How fast a path is passed: the square of the speed along it, x = s'^2, and s'' = u.
+
+Between the middles of the cells of a grid u is linear in s, before the first and after the last
+it is constant. With dx/ds = 2 u, x is a quadratic spline without corners, and bounds that are
+linear in u and x, and hold in the middles, hold between them but for the square of a cell.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.interpolate import BPoly
+
+from kane_dynamics.typing import Floats
+
+_POINTS = 12  # of Gauss: x changes by less than ten times over a piece
+
+
+class SpeedProfile:
+    """
+    The speed along a path, from rest to rest.
+
+    Parameters
+    ----------
+    grid : ndarray, shape (n + 1,)
+        Places along the path, increasing.
+    accelerations : ndarray, shape (n,)
+        u in the middles of the cells; they sum up to rest at the end.
+
+    Attributes
+    ----------
+    grid : ndarray, shape (n + 1,)
+        Places along the path.
+    middles : ndarray, shape (n,)
+        Of the cells.
+    squares : ndarray, shape (n,)
+        x in the middles.
+    duration : float
+        From rest to rest [s].
+
+    """
+
+    def __init__(self, grid: Floats, accelerations: Floats) -> None:
+        cells, u, self.grid = np.diff(grid), accelerations, grid
+        nodes = np.concatenate([[0.0], np.cumsum(2.0 * cells * u)])
+        self.middles = 0.5 * (grid[1:] + grid[:-1])
+        self.squares = np.maximum(nodes[:-1] + cells * u, 0.0)
+        self._at = np.concatenate([grid[:1], self.middles, grid[-1:]])
+        self._u = np.concatenate([u[:1], u, u[-1:]])
+        self._x = np.concatenate([[0.0], self.squares, [0.0]])
+        times = np.concatenate([[0.0], np.cumsum(self._times())])
+        self.duration = float(times[-1])
+        motion = np.column_stack([self._at, np.sqrt(self._x), self._u])
+        self._places = BPoly.from_derivatives(times, motion)
+
+    def of(self, places: Floats) -> tuple[Floats, Floats]:
+        """Return u and x at places along the path, each of their shape."""
+        k = np.clip(np.searchsorted(self._at, places, side='right') - 1, 0, len(self._at) - 2)
+        ahead, length = places - self._at[k], self._at[k + 1] - self._at[k]
+        change = (self._u[k + 1] - self._u[k]) / length
+        x = self._x[k] + (2.0 * self._u[k] + change * ahead) * ahead
+        return self._u[k] + change * ahead, np.maximum(x, 0.0)
+
+    def slowed(self, pace: float) -> SpeedProfile:
+        """Return the profile that is passed at a part of the speed."""
+        return SpeedProfile(self.grid, pace**2 * self._u[1:-1])
+
+    def places(self, times: Floats) -> Floats:
+        """Return where on the path it is at times from 0 to the duration."""
+        found = self._places(np.clip(times, 0.0, self.duration))
+        return np.clip(found, self._at[0], self._at[-1])
+
+    def _times(self) -> Floats:
+        """Return how long each piece takes, ds / sqrt(x)."""
+        nodes, weights = np.polynomial.legendre.leggauss(_POINTS)
+        length = np.diff(self._at)
+        inside = self._at[:-1, None] + 0.5 * length[:, None] * (1.0 + nodes)
+        with np.errstate(divide='ignore', invalid='ignore'):
+            times = 0.5 * length * (weights / np.sqrt(self.of(inside)[1])).sum(axis=1)
+            roots = np.sqrt(self._x)
+            ends = 2.0 * length / (roots[:-1] + roots[1:])  # exact where u is constant
+        times[[0, -1]] = ends[[0, -1]]
+        return np.asarray(times)
