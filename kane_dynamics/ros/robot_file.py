@@ -14,6 +14,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.resources import share_directory
 from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.ros.parameters.nodes import ALL_SPECS
+from kane_dynamics.ros.parameters.robot import RobotParameters
 from kane_dynamics.ros.parameters.spec import matching_spec, nearest_parameter, plain, specs
 from kane_dynamics.ros.robot_source import RobotModel, build_model, read_description
 
@@ -90,7 +91,9 @@ def parameters_of_file(path: str | Path, table: type[T], **values: Any) -> T:
     return replace(table(**known), **values)  # type: ignore[type-var]
 
 
-def model_of_file(path: str | Path, urdf: str = '') -> RobotModel:
+def model_of_file(
+    path: str | Path, urdf: str = '', table: type[RobotParameters] = InverseDynamicsParameters
+) -> RobotModel:
     """
     Return the model that nodes build from a parameter file.
 
@@ -100,6 +103,8 @@ def model_of_file(path: str | Path, urdf: str = '') -> RobotModel:
         See `read_parameter_file`.
     urdf : str
         Path of a URDF or xacro file, where the parameters leave it to robot_state_publisher.
+    table : type
+        Table of the node whose model it is.
 
     Raises
     ------
@@ -108,13 +113,13 @@ def model_of_file(path: str | Path, urdf: str = '') -> RobotModel:
 
     """
     chosen = {'urdf_file': urdf} if urdf else {}
-    parameters = parameters_of_file(path, InverseDynamicsParameters, **chosen)
+    parameters = parameters_of_file(path, table, **chosen)
     text = read_description(parameters)
     if not text:
         raise InvalidInputError(
             f"'{path}' names no urdf_file; give one with --urdf ({parameters.urdf_source})"
         )
-    return build_model(parameters, text, parameters.joints)
+    return build_model(parameters, text, getattr(parameters, 'joints', ()))
 
 
 def _found(path: str | Path) -> Path:

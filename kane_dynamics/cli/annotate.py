@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``kane-dynamics annotate``: efforts into the points of a trajectory."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+import numpy as np
+from rich.markup import escape
+from rich.table import Table
+
+from kane_dynamics.cli.arguments import Commands
+from kane_dynamics.cli.printing import console
+from kane_dynamics.control.trajectory import Trajectory
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
+from kane_dynamics.ros.planned_base import along
+from kane_dynamics.ros.planned_efforts import PlannedEfforts
+from kane_dynamics.ros.robot_file import model_of_file, parameters_of_file
+from kane_dynamics.ros.robot_source import RobotModel
+from kane_dynamics.trajectories.base_plan import BasePlan
+from kane_dynamics.trajectories.files import TrajectoryFile, read_trajectory, write_trajectory
+from kane_dynamics.trajectories.filling import line_error
+from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.typing import Floats
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser('annotate', help='fill in the efforts of a joint trajectory')
+    parser.add_argument('source', help='trajectory: .yaml as ros2 topic echo, .json, .csv')
+    parser.add_argument('target', help='where it goes, in any of these forms')
+    parser.add_argument('--config', required=True, help='parameter file, or name of a shipped one')
+    parser.add_argument('--urdf', default='', help='path, where the parameters have none')
+    parser.add_argument(
+        '--base',
+        default='',
+        metavar='CSV',
+        help='twist of the base over time: time,vx,vy,yaw_rate',
+    )
+    parser.add_argument('--error', type=float, help='of efforts between points [N m or N]')
+    parser.add_argument('--rate', type=float, help='least number of points per second')
+    parser.add_argument('--ramp', type=float, help='time of the first point [s]')
+    parser.add_argument(
+        '--at', action='append', default=[], metavar='JOINT=POSITION', help='of other joints'
+    )
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Fill the efforts of a trajectory, and tell what they are."""
+    given = read_trajectory(chosen.source)
+    model = model_of_file(chosen.config, chosen.urdf, TrajectoryFeedforwardParameters)
+    options = {'effort_error': chosen.error, 'point_rate': chosen.rate, 'ramp_time': chosen.ramp}
+    parameters = replace(
+        parameters_of_file(chosen.config, TrajectoryFeedforwardParameters),
+        **{name: value for name, value in options.items() if value is not None},
+    )
+    dynamics = Dynamics(model)
+    with console.status('dynamics of the robot'):  # seconds, the first time
+        dynamics.compile()
+    planned = PlannedEfforts(dynamics, parameters)
+    q, v = _state(model, chosen.at), np.zeros(model.robot.nv)
+    base = _base(model, given, chosen.base, q)
+    points, clamped = planned.fill(given.points, q, v, base)
+    write_trajectory(chosen.target, points)
+    wanted = planned.along(points.names, q, base)
+    sparse = replace(parameters, effort_error=0.0, point_rate=0.0, clamp_to_urdf=False)
+    planned.configure(sparse)
+    before, _ = planned.fill(given.points, q, v, base)
+    _report(points, line_error(before, wanted), line_error(points, wanted))
+    console.print(f'{len(given.points.times)} points in, {len(points.times)} out: {chosen.target}')
+    for one in clamped:
+        console.print(f'[yellow]clamped:[/yellow] {escape(one.text())}', soft_wrap=True)
+    return 0
+
+
+def _state(model: RobotModel, given: list[str]) -> Floats:
+    """Return the coordinates of the robot: neutral, but for the joints on the command line."""
+    q = model.robot.neutral()
+    for text in given:
+        name, _, value = text.partition('=')
+        try:
+            q[model.robot.coordinate_index(name)] = float(value)
+        except ValueError as error:
+            raise InvalidInputError(f'--at: need JOINT=POSITION, got {text!r}') from error
+    return q
+
+
+def _base(model: RobotModel, given: TrajectoryFile, twists: str, q: Floats) -> BasePlan | None:
+    """Return how the base moves: as the trajectory or a file of twists says, else not at all."""
+    if not twists:
+        return given.base
+    if given.base is not None:
+        raise InvalidInputError('--base: the trajectory says already how the base moves')
+    try:
+        rows = np.loadtxt(twists, delimiter=',', skiprows=1, ndmin=2)
+        profile = Trajectory(rows[:, 0], rows[:, 1:])
+    except (OSError, ValueError, IndexError) as error:
+        raise InvalidInputError(f"--base: '{twists}' cannot be read: {error}") from error
+    if rows.shape[1] != 4:
+        raise InvalidInputError(
+            f"--base: '{twists}': need time,vx,vy,yaw_rate, got {rows.shape[1]} columns"
+        )
+    return along(model.child_frame, q, profile)
+
+
+def _report(points: TrajectoryPoints, before: Floats, after: Floats) -> None:
+    """Print the efforts, and the errors of lines between points."""
+    table = Table(title='efforts [N m or N]')
+    for heading in ('joint', 'largest', 'held at the end', 'error before', 'error now'):
+        table.add_column(heading)
+    efforts = np.asarray(points.efforts)
+    columns = (np.abs(efforts).max(axis=0), efforts[-1], before, after)
+    for name, *values in zip(points.names, *columns, strict=True):
+        table.add_row(name, *(f'{value:.4g}' for value in values))
+    console.print(table)

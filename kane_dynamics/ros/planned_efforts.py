@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Efforts that a trajectory of some motors needs, base and arm coupled; no rclpy here."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kane_dynamics.model.checks import index_of
+from kane_dynamics.model.joint_tables import known_limits
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Terms
+from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
+from kane_dynamics.ros.planned_base import resting
+from kane_dynamics.trajectories.base_plan import BasePlan
+from kane_dynamics.trajectories.clamping import Clamped, clamped_points
+from kane_dynamics.trajectories.filling import EffortOf, filled
+from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.start import begun, ramped
+from kane_dynamics.typing import Floats, Indices
+
+
+class PlannedEfforts:
+    """
+    Fills the efforts of trajectories of one robot.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Algorithms and model.
+    parameters : TrajectoryFeedforwardParameters
+        Terms, spacing of points, ramp, limits.
+
+    Raises
+    ------
+    NameNotFoundError
+        If gravity_compensated_joints names a joint without a motor.
+
+    """
+
+    def __init__(self, dynamics: Dynamics, parameters: TrajectoryFeedforwardParameters) -> None:
+        self._law, self._model = EffortLaw(dynamics), dynamics.model
+        self.configure(parameters)
+
+    def configure(self, parameters: TrajectoryFeedforwardParameters) -> None:
+        """Take over parameters; raises as the constructor."""
+        self.motor(parameters.gravity_compensated_joints)
+        self._parameters, self._terms = parameters, Terms.of(parameters)
+
+    def motor(self, names: tuple[str, ...]) -> Indices:
+        """
+        Return the places of joints among the motors.
+
+        Raises
+        ------
+        NameNotFoundError
+            If one has no motor.
+
+        """
+        motors = self._model.motors
+        return np.array([index_of('joint with a motor', n, motors) for n in names], dtype=np.intp)
+
+    def along(self, names: tuple[str, ...], q: Floats, base: BasePlan | None = None) -> EffortOf:
+        """
+        Return the efforts of joints as a function of their motion.
+
+        Parameters
+        ----------
+        names : tuple of str
+            Joints that move.
+        q : ndarray, shape (nq,)
+            Coordinates of all others, which stand still.
+        base : BasePlan, optional
+            Motion of a mobile base; without one it stands where q says.
+
+        Raises
+        ------
+        NameNotFoundError
+            If a joint has no motor.
+
+        """
+        motor, law, terms = self.motor(names), self._law, self._terms
+        still = np.zeros(self._model.robot.nv)
+        plan = base if base is not None else resting(q)
+        mobile = bool(self._model.drives)
+
+        def effort(time: float, *motion: Floats) -> Floats:
+            state, moved = None, q
+            if mobile:
+                place, *rates = plan.at(time)
+                moved, state = q.copy(), BaseState(*rates)
+                moved[:3] = place
+            wanted = law.motors.reference(motor, *motion)
+            return law.feedforward(moved, still, wanted, terms, state).motors[motor]
+
+        return effort
+
+    def fill(
+        self, points: TrajectoryPoints, q: Floats, v: Floats, base: BasePlan | None = None
+    ) -> tuple[TrajectoryPoints, tuple[Clamped, ...]]:
+        """
+        Return a trajectory with efforts, and which of them were clamped.
+
+        Parameters
+        ----------
+        points : TrajectoryPoints
+            Motion of some motors.
+        q, v : ndarray, shapes (nq,), (nv,)
+            Present state; joints that the trajectory does not name stay there.
+        base : BasePlan, optional
+            See `along`.
+
+        Raises
+        ------
+        NameNotFoundError
+            If a joint has no motor.
+        KaneDynamicsError
+            If motors and constraints cannot produce the motion, or an effort is not finite.
+
+        """
+        p, motor = self._parameters, self.motor(points.names)
+        motors, robot = self._law.motors, self._model.robot
+        whole = begun(points, q[motors.q[motor]], v[motors.v[motor]])
+        bound = p.effort_error or np.inf
+        with_efforts = filled(
+            whole, self.along(points.names, q, base), error=bound, rate=p.point_rate
+        )
+        if len(with_efforts.times) > 1:
+            with_efforts = ramped(with_efforts, min(p.ramp_time, 0.5 * with_efforts.times[-1]))
+        if not p.clamp_to_urdf:
+            return with_efforts, ()
+        limit = known_limits(np.asarray(robot.effort_limit)[motors.v[motor]])
+        return clamped_points(with_efforts, limit * p.effort_limit_scale)

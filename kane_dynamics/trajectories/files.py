@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of joint trajectories: YAML as ``ros2 topic echo`` prints it, JSON, CSV."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import yaml
+
+from kane_dynamics.control.trajectory import Trajectory
+from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
+from kane_dynamics.trajectories.base_plan import split_base
+from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.records import base_of_record, points_of_record, record_of_points
+
+KINDS = ('.yaml', '.yml', '.json', '.csv')
+COLUMNS = {
+    'position': 'positions',
+    'velocity': 'velocities',
+    'acceleration': 'accelerations',
+    'effort': 'efforts',
+}
+JOINTS, BASES = (
+    ('joint_trajectory', 'trajectory'),
+    (
+        'multi_dof_joint_trajectory',
+        'multi_dof_trajectory',
+    ),
+)
+
+
+class TrajectoryFile(NamedTuple):
+    """
+    What a file holds.
+
+    Attributes
+    ----------
+    points : TrajectoryPoints
+        Of the joints.
+    base : Trajectory or None
+        Of a planar base: x, y, yaw.
+
+    """
+
+    points: TrajectoryPoints
+    base: Trajectory | None
+
+
+def read_trajectory(path: str | Path) -> TrajectoryFile:
+    """
+    Read a trajectory.
+
+    Parameters
+    ----------
+    path : str or Path
+        YAML or JSON with the fields of a JointTrajectory, or of a message that has one (MoveIt's
+        RobotTrajectory, a goal of FollowJointTrajectory); or CSV with the columns ``time`` [s]
+        and ``<joint>/position``, ``/velocity``, ``/acceleration``, ``/effort``.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file cannot be read, is of another kind, or holds no trajectory.
+
+    """
+    file, kind = Path(path), _kind(path)
+    try:
+        text = file.read_text(encoding='utf-8')
+        if kind == '.csv':
+            return TrajectoryFile(*split_base(_from_csv(text)))
+        return _from_record(json.loads(text) if kind == '.json' else _first(text))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, json.JSONDecodeError) as error:
+        raise InvalidInputError(f"trajectory '{file}' cannot be read: {error}") from error
+    except KaneDynamicsError as error:
+        error.args = (f"trajectory '{file}': {error}", *error.args[1:])
+        raise
+
+
+def write_trajectory(path: str | Path, points: TrajectoryPoints) -> None:
+    """
+    Write a trajectory.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file cannot be written or is of another kind.
+
+    """
+    file, kind = Path(path), _kind(path)
+    try:
+        with file.open('w', encoding='utf-8', newline='') as stream:
+            _WRITERS[kind](stream, points)
+    except OSError as error:
+        raise InvalidInputError(f"trajectory '{file}' cannot be written: {error}") from error
+
+
+def _kind(path: str | Path) -> str:
+    kind = Path(path).suffix.lower()
+    if kind not in KINDS:
+        raise InvalidInputError(f"trajectory '{path}': need a name that ends with one of {KINDS}")
+    return kind
+
+
+def _first(text: str) -> Any:
+    """Return the first document of YAML text; ``ros2 topic echo`` ends each with ---."""
+    return next(iter(yaml.safe_load_all(text)), None)
+
+
+def _from_record(record: Any) -> TrajectoryFile:
+    inner = record if isinstance(record, dict) else {}
+    joints = next((inner[name] for name in JOINTS if name in inner), record)
+    points, base = split_base(points_of_record(joints))
+    plans = [inner[name] for name in BASES if name in inner and inner[name].get('points')]
+    return TrajectoryFile(points, base_of_record(plans[0]) if plans else base)
+
+
+def _from_csv(text: str) -> TrajectoryPoints:
+    rows = [row for row in csv.reader(text.splitlines()) if row]
+    if len(rows) < 2 or rows[0][0] != 'time':
+        raise InvalidInputError("need a line of headings, 'time' first, and one for each point")
+    try:
+        table = np.array(rows[1:], dtype=float)
+    except ValueError as error:
+        raise InvalidInputError(f'need numbers below the headings: {error}') from error
+    split = [name.rpartition('/') for name in rows[0][1:]]
+    if unknown := [f'{a}/{b}' for a, _, b in split if b not in COLUMNS]:
+        raise InvalidInputError(f'columns {unknown}: need <joint>/ one of {list(COLUMNS)}')
+    names = tuple(dict.fromkeys(joint for joint, _, _ in split))
+    given = {}
+    for column, field in COLUMNS.items():
+        places = {joint: k for k, (joint, _, what) in enumerate(split, 1) if what == column}
+        if places and set(places) != set(names):
+            lacking = sorted(set(names) - set(places))
+            raise InvalidInputError(f'no column {column} of {lacking}, other joints have one')
+        if places or field == 'positions':
+            given[field] = table[:, [places[joint] for joint in names if joint in places]]
+    return TrajectoryPoints(names, table[:, 0], **given)
+
+
+def _to_csv(stream: Any, points: TrajectoryPoints) -> None:
+    fields = {c: getattr(points, f) for c, f in COLUMNS.items() if getattr(points, f) is not None}
+    writer = csv.writer(stream)
+    writer.writerow(['time', *(f'{name}/{c}' for c in fields for name in points.names)])
+    for row in np.column_stack([points.times, *fields.values()]).tolist():
+        writer.writerow(row)
+
+
+def _to_json(stream: Any, points: TrajectoryPoints) -> None:
+    json.dump(record_of_points(points), stream, indent=1)
+
+
+def _to_yaml(stream: Any, points: TrajectoryPoints) -> None:
+    yaml.safe_dump(record_of_points(points), stream, sort_keys=False, default_flow_style=None)
+
+
+_WRITERS: dict[str, Callable[[Any, TrajectoryPoints], None]] = {
+    '.csv': _to_csv,
+    '.json': _to_json,
+    '.yaml': _to_yaml,
+    '.yml': _to_yaml,
+}
