@@ -7,19 +7,27 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import yaml
 from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import (
+    Command,
+    FindExecutable,
+    LaunchConfiguration,
+    PathJoinSubstitution,
+)
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
-from kane_dynamics.resources import share_directory
+from kane_dynamics.resources import resolve, share_directory
 from launch import LaunchDescription
 
 SWITCH = ['true', 'false']
 SIMULATED = ['nonholonomic', 'holonomic', 'tiago']
 OWNED = sorted(path.stem for path in (share_directory() / 'config' / 'robots').glob('*.yaml'))
 PRESETS = [*SIMULATED, *OWNED]
+CONTROLLED = {'nonholonomic': 'caster_link', 'tiago': ''}
+"""Robots with config/ros2_control/<robot>_controllers.yaml, and their ball casters."""
 MEASURED = {
     'joint_states': {
         'name': 'joint_states_topic',
@@ -89,12 +97,14 @@ def value(name: str, kind: type) -> ParameterValue:
     return ParameterValue(LaunchConfiguration(name), value_type=kind)
 
 
-def robot_parameters(context: Any, more: Mapping[str, Any]) -> list[Any]:
-    """Return preset, parameter file, `more`, then URDF and frame prefix where they are given."""
+def robot_parameters(
+    context: Any,
+    more: Mapping[str, Any],
+    arguments: Sequence[str] = ('urdf_file', 'frame_prefix'),
+) -> list[Any]:
+    """Return preset, parameter file, `more`, then the `arguments` that are not empty."""
     robot = LaunchConfiguration('robot').perform(context)
-    given = {
-        name: LaunchConfiguration(name).perform(context) for name in ('urdf_file', 'frame_prefix')
-    }
+    given = {name: LaunchConfiguration(name).perform(context) for name in arguments}
     always = {'params_file': value('params_file', str), 'end_with_process': os.getpid(), **more}
     return [
         *([ParameterFile(preset(robot))] if robot else []),
@@ -105,17 +115,75 @@ def robot_parameters(context: Any, more: Mapping[str, Any]) -> list[Any]:
 
 def dynamics_node(name: str, parameters: Sequence[Any], **given: Any) -> Node:
     """Return a node of this package that ends with the launch, and the launch with it."""
+    given.setdefault('namespace', LaunchConfiguration('namespace'))
     return Node(
         package='kane_dynamics',
         executable=name,
         name=name,
-        namespace=LaunchConfiguration('namespace'),
         output='screen',
         on_exit=end_all,
         additional_env=_ONE_THREAD,
         parameters=list(parameters),
         arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')],
         **given,
+    )
+
+
+def controllers_file(robot: str) -> PathJoinSubstitution:
+    """Return the path of the parameters of a robot's controllers."""
+    return config_file('ros2_control', f'{robot}_controllers.yaml')
+
+
+def controller_joints(robot: str, controller: str) -> list[str]:
+    """Return the joints of a controller, in its order."""
+    file = share_directory() / 'config' / 'ros2_control' / f'{robot}_controllers.yaml'
+    content = yaml.safe_load(file.read_text(encoding='utf-8'))
+    return list(content[controller]['ros__parameters']['joints'])
+
+
+def controlled_robot(context: Any, hardware: str, use_sim_time: bool) -> Node:
+    """Return the publisher of robot_description: the URDF with the blocks of ros2_control."""
+    robot, controller, urdf = (
+        LaunchConfiguration(name).perform(context) for name in ('robot', 'controller', 'urdf_file')
+    )
+    shipped = share_directory() / 'config' / f'{robot}.yaml'
+    own = yaml.safe_load(shipped.read_text(encoding='utf-8'))['/**']['ros__parameters']
+    xacro = PathJoinSubstitution(
+        [FindPackageShare('kane_dynamics'), 'robots', 'xacro', 'controlled_robot.urdf.xacro']
+    )
+    given = {
+        'name': robot,
+        'urdf': str(resolve(urdf or own['urdf_file'])),
+        'controllers': controllers_file(robot),
+        'preset': preset(robot),
+        'hardware': hardware,
+        'controller': controller,
+        'casters': CONTROLLED[robot],
+    }
+    options = [part for name, text in given.items() for part in (f' {name}:=', text)]
+    description = Command([FindExecutable(name='xacro'), ' ', xacro, *options])
+    return Node(
+        package='robot_state_publisher',
+        executable='robot_state_publisher',
+        output='screen',
+        on_exit=end_all,
+        parameters=[
+            {
+                'robot_description': ParameterValue(description, value_type=str),
+                'use_sim_time': use_sim_time,
+            }
+        ],
+    )
+
+
+def spawner(robot: str, controller: str) -> Node:
+    """Return what loads, configures and activates a controller, and ends."""
+    return Node(
+        package='controller_manager',
+        executable='spawner',
+        output='screen',
+        on_exit=end_failed,
+        arguments=[controller, '--param-file', controllers_file(robot)],
     )
 
 
@@ -174,6 +242,19 @@ def end_all(event: Any, context: Any) -> list[Any] | None:
     """
     if context.is_shutdown:
         return None
-    if event.returncode:
-        raise RuntimeError(f'{event.process_name} ended with exit code {event.returncode}')
+    end_failed(event, context)
     return [Shutdown(reason=f'{event.process_name} has ended')]
+
+
+def end_failed(event: Any, context: Any) -> None:
+    """
+    End the launch with exit code 1 when a process fails that has to end by itself.
+
+    Raises
+    ------
+    RuntimeError
+        If it failed; launch logs it and ends with exit code 1.
+
+    """
+    if event.returncode and not context.is_shutdown:
+        raise RuntimeError(f'{event.process_name} ended with exit code {event.returncode}')

@@ -7,10 +7,18 @@ from types import ModuleType
 
 NAMES = {
     'launch': ('LaunchDescription',),
-    'launch.actions': ('DeclareLaunchArgument', 'OpaqueFunction', 'Shutdown'),
+    'launch.actions': (
+        'DeclareLaunchArgument',
+        'IncludeLaunchDescription',
+        'OpaqueFunction',
+        'Shutdown',
+    ),
     'launch.conditions': ('IfCondition',),
+    'launch.launch_description_sources': ('PythonLaunchDescriptionSource',),
     'launch.substitutions': (
+        'Command',
         'EqualsSubstitution',
+        'FindExecutable',
         'LaunchConfiguration',
         'NotEqualsSubstitution',
         'PathJoinSubstitution',
@@ -88,10 +96,21 @@ class Described:
         context = self._context(values)
         found = []
         for node in self._setup(context):
-            given = dict(node.given)
-            given['parameters'] = [_performed(part, context) for part in given['parameters']]
-            found.append(given)
+            if type(node).__name__ == 'Node':
+                given = dict(node.given)
+                for key in ('parameters', 'arguments'):
+                    given[key] = [_performed(part, context) for part in given.get(key, ())]
+                found.append(given)
         return found
+
+    def includes(self, **values):
+        """Return the file and the arguments of each launch file that is included."""
+        context = self._context(values)
+        return [
+            (text(part.parts[0].parts[0], context), dict(part.given['launch_arguments']))
+            for part in self._setup(context)
+            if type(part).__name__ == 'IncludeLaunchDescription'
+        ]
 
     def used(self):
         """Return the names of the launch arguments that something reads."""

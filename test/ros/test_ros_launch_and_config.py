@@ -16,8 +16,13 @@ from kane_dynamics.ros.parameters.nodes import ALL_SPECS, TABLES
 from kane_dynamics.ros.parameters.spec import Spec, markdown_table, matching_spec, specs
 
 ROOT = Path(__file__).resolve().parents[2]
-LAUNCH_FILES = sorted((ROOT / 'launch').glob('*.py'))
-YAML_FILES = sorted((ROOT / 'config').rglob('*.yaml'))
+OTHERS = ('gazebo', 'ros2_control')  # files for other packages too: test_ros_ros2_control.py
+LAUNCH_FILES = sorted(
+    path for path in (ROOT / 'launch').glob('*.py') if path.name.split('.')[0] not in OTHERS
+)
+YAML_FILES = sorted(
+    path for path in (ROOT / 'config').rglob('*.yaml') if path.parent.name not in OTHERS
+)
 SIMULATED = ('nonholonomic', 'holonomic', 'tiago')
 OWNED = sorted(path.stem for path in (ROOT / 'config' / 'robots').glob('*.yaml'))
 ROS_PARAMETERS = {'use_sim_time'}  # declared by rclpy

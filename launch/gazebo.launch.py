@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A robot in Gazebo that this package moves, with ros2_control or without: doc/ros2_control.md.
+
+Needs ros_gz_sim, ros_gz_bridge, robot_state_publisher and xacro; ros2_controllers and
+gz_ros2_control for hardware:=gz, ign_ros2_control (Humble) for hardware:=ign. Not tried: no Gazebo
+was at hand.
+"""
+
+from launch.actions import IncludeLaunchDescription, OpaqueFunction
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.substitutions import FindPackageShare
+
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.ros.launching import (
+    CONTROLLED,
+    SWITCH,
+    argument,
+    config_file,
+    controlled_robot,
+    controller_joints,
+    dynamics_node,
+    end_all,
+    end_failed,
+    robot_parameters,
+    spawner,
+)
+from launch import LaunchDescription
+
+SIM_TIME = {'use_sim_time': True}
+WORLD = 'empty.sdf'  # its name stands in the topics of the bridges
+FORCES = 'joint_force'
+"""Hardware that is none: one topic of ApplyJointForce a joint."""
+
+
+def gazebo(gui):
+    """Return the include that starts Gazebo; the launch ends with it."""
+    file = PathJoinSubstitution([FindPackageShare('ros_gz_sim'), 'launch', 'gz_sim.launch.py'])
+    return IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(file),
+        launch_arguments=[
+            ('gz_args', f'-r {"" if gui == "true" else "-s "}{WORLD}'),
+            ('on_exit_shutdown', 'true'),
+        ],
+    )
+
+
+def bridge(name, file):
+    """Return a bridge of the topics that a file names."""
+    return Node(
+        package='ros_gz_bridge',
+        executable='parameter_bridge',
+        name=name,
+        output='screen',
+        on_exit=end_all,
+        parameters=[{'config_file': config_file('gazebo', file), **SIM_TIME}],
+    )
+
+
+def launch_setup(context):
+    """Return Gazebo with the robot, the bridges, the controllers and the source of efforts."""
+    robot, hardware, controller, gui = (
+        LaunchConfiguration(name).perform(context)
+        for name in ('robot', 'hardware', 'controller', 'gui')
+    )
+    forces, all_joints = hardware == FORCES, controller == 'effort_controller'
+    if forces and not all_joints:
+        raise InvalidInputError(f'hardware:={FORCES} has no controllers, got {controller}')
+    nodes = [
+        gazebo(gui),
+        controlled_robot(context, hardware, use_sim_time=True),
+        Node(
+            package='ros_gz_sim',
+            executable='create',
+            output='screen',
+            on_exit=end_failed,
+            arguments=['-topic', 'robot_description', '-name', robot, '-z', '0.001'],
+        ),
+        bridge('bridge', f'{robot}_bridge.yaml'),
+    ]
+    if forces:
+        nodes.append(bridge('joint_force_bridge', f'{robot}_joint_force_bridge.yaml'))
+    else:
+        wanted = [
+            'joint_state_broadcaster',
+            controller,
+            *([] if all_joints else ['base_controller']),
+        ]
+        nodes += [spawner(robot, name) for name in wanted]
+    if all_joints:
+        # JointStatePublisher sends each step, 1000 a second: more than a Python node should answer
+        own = {
+            'joint_topics': forces,
+            'publish_rate': 250.0 if forces else 0.0,
+            'command_joints': controller_joints(robot, controller),
+        }
+        nodes.append(
+            dynamics_node(
+                'kane_inverse_dynamics',
+                robot_parameters(context, {**SIM_TIME, **own}, ['urdf_file']),
+                namespace='',
+                remappings=[('~/commands', f'{controller}/commands')],
+            )
+        )
+    return nodes
+
+
+def generate_launch_description():
+    """Return the launch arguments, Gazebo and the nodes."""
+    return LaunchDescription(
+        [
+            argument(
+                'robot',
+                default_value='nonholonomic',
+                choices=list(CONTROLLED),
+                description='Preset config/<robot>.yaml with its controllers and bridges.',
+            ),
+            argument('urdf_file'),
+            argument(
+                'hardware',
+                default_value='gz',
+                choices=['gz', 'ign', FORCES],
+                description='gz: gz_ros2_control; ign: ign_ros2_control of Fortress; joint_force: '
+                'ApplyJointForce for each joint, no ros2_control.',
+            ),
+            argument(
+                'controller',
+                default_value='effort_controller',
+                choices=['effort_controller', 'arm_controller'],
+                description='effort_controller: wheels and arm by the efforts of '
+                'kane_inverse_dynamics; arm_controller: the arm by trajectories, the wheels by '
+                'base_controller.',
+            ),
+            argument(
+                'gui',
+                default_value='true',
+                choices=SWITCH,
+                description='Show the window of Gazebo.',
+            ),
+            argument(
+                'params_file',
+                default_value=config_file('inverse_dynamics.yaml'),
+                description='Parameters of kane_inverse_dynamics; they win over the preset.',
+            ),
+            argument('log_level'),
+            OpaqueFunction(function=launch_setup),
+        ]
+    )

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+kane_simulator under the controllers of ros2_control, without hardware: doc/ros2_control.md.
+
+Needs ros2_control, ros2_controllers, robot_state_publisher, xacro and
+joint_state_topic_hardware_interface of Jazzy or later. All on the wall clock, and without a
+namespace: the topics of the hardware have none.
+"""
+
+from launch.actions import OpaqueFunction
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+from kane_dynamics.ros.launching import (
+    CONTROLLED,
+    argument,
+    config_file,
+    controlled_robot,
+    controller_joints,
+    controllers_file,
+    dynamics_node,
+    end_all,
+    robot_parameters,
+    spawner,
+)
+from launch import LaunchDescription
+
+COMPILED = {'compiled': LaunchConfiguration('compiled')}
+
+
+def launch_setup(context):
+    """Return simulator, controller manager, controllers and, for all efforts, their source."""
+    robot, controller = (
+        LaunchConfiguration(name).perform(context) for name in ('robot', 'controller')
+    )
+    all_joints = controller == 'effort_controller'
+    joints = controller_joints(robot, controller)
+    simulator = {
+        'hardware_joints': joints,
+        'publish_clock': False,
+        'base.drive': 'effort' if all_joints else 'velocity',
+    }
+    nodes = [
+        dynamics_node(
+            'kane_simulator',
+            robot_parameters(context, {**COMPILED, **simulator}, ['urdf_file']),
+            namespace='',
+            # the hardware reads robot_joint_states; joint_states are those of the broadcaster
+            remappings=[
+                ('joint_states', 'robot_joint_states'),
+                ('robot_description', 'kane_simulator/robot_description'),
+            ],
+        ),
+        controlled_robot(context, 'topic', use_sim_time=False),
+        Node(
+            package='controller_manager',
+            executable='ros2_control_node',
+            output='screen',
+            on_exit=end_all,
+            parameters=[controllers_file(robot)],
+        ),
+        spawner(robot, 'joint_state_broadcaster'),
+        spawner(robot, controller),
+    ]
+    if all_joints:
+        nodes.append(
+            dynamics_node(
+                'kane_inverse_dynamics',
+                robot_parameters(context, {**COMPILED, 'command_joints': joints}, ['urdf_file']),
+                namespace='',
+                remappings=[('~/commands', f'{controller}/commands')],
+            )
+        )
+    return nodes
+
+
+def generate_launch_description():
+    """Return the launch arguments and the nodes."""
+    return LaunchDescription(
+        [
+            argument(
+                'robot',
+                default_value='nonholonomic',
+                choices=list(CONTROLLED),
+                description='Preset config/<robot>.yaml with its controllers.',
+            ),
+            argument('urdf_file'),
+            argument(
+                'controller',
+                default_value='effort_controller',
+                choices=['effort_controller', 'arm_controller'],
+                description='effort_controller: wheels and arm by the efforts of '
+                'kane_inverse_dynamics; arm_controller: the arm by trajectories, the base by '
+                'cmd_vel.',
+            ),
+            argument(
+                'params_file',
+                default_value=config_file('simulation.yaml'),
+                description='Parameters of the nodes; they win over those of the preset.',
+            ),
+            argument(
+                'compiled',
+                default_value='wait',
+                choices=['auto', 'wait', 'never'],
+                description='Dynamics as machine code: wait for it, auto: begin with the slower '
+                'reference algorithms, never.',
+            ),
+            argument('log_level'),
+            OpaqueFunction(function=launch_setup),
+        ]
+    )
