@@ -65,11 +65,12 @@ def wheeled_base(robot: Robot, block: Mapping[str, Any]) -> WheeledBase:
     for entry in entries:
         if entry not in names:
             raise InvalidInputError(
-                f"a {kind} base has no entry '{entry}'{_meant(entry, names)}; there are {names}"
+                f"a base of kind '{kind}' has no entry '{entry}'{_meant(entry, names)}; "
+                f'there are {names}'
             )
     for argument in arguments:
         if argument.default is argument.empty and argument.name not in entries:
-            raise InvalidInputError(f"a {kind} base needs '{argument.name}'")
+            raise InvalidInputError(f"a base of kind '{kind}' needs '{argument.name}'")
     return BUILDERS[kind](robot, **entries)
 
 

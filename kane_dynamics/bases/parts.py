@@ -15,9 +15,9 @@ from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.rolling_wheels import roller_wheel, rolling_ball, rolling_wheel
-from kane_dynamics.exceptions import ConstraintError, ModelWarning
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError, ModelWarning
 from kane_dynamics.model.body import Vector
-from kane_dynamics.model.checks import as_mapping, as_names, as_vector, index_of
+from kane_dynamics.model.checks import as_mapping, as_names, as_vector, came, index_of
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_robot
 
@@ -80,7 +80,7 @@ class Passive:
 
     def parts(self, robot: Robot) -> list[Part]:
         """Return the casters and balls that are joints."""
-        casters = as_mapping('casters', self.casters or {})
+        casters = as_mapping('casters', {} if self.casters is None else self.casters)
         found = [
             steered_wheel(robot, swivel, joint, self.radius, kind='caster', driven=False)
             for swivel, joint in casters.items()
@@ -91,8 +91,20 @@ class Passive:
         return found
 
     def points(self) -> tuple[Vector, ...]:
-        """Return the contact points of massless casters [m]."""
-        vectors = (as_vector('supports [m]', point, 3).tolist() for point in self.supports)
+        """
+        Return the contact points of massless casters [m].
+
+        Raises
+        ------
+        InvalidInputError
+            If they are not several points.
+
+        """
+        if isinstance(self.supports, (str, Mapping)) or not isinstance(self.supports, Iterable):
+            raise InvalidInputError(
+                f'supports [m]: need a sequence of points (x, y, z), got {came(self.supports)}'
+            )
+        vectors = (as_vector('point of supports [m]', x, 3).tolist() for x in self.supports)
         return tuple((x, y, z) for x, y, z in vectors)
 
 

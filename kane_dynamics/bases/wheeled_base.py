@@ -28,7 +28,14 @@ from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.model.body import Vector
-from kane_dynamics.model.checks import as_mapping, as_numbers, as_positive, came, index_of
+from kane_dynamics.model.checks import (
+    as_mapping,
+    as_number,
+    as_numbers,
+    as_positive,
+    came,
+    index_of,
+)
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates
 from kane_dynamics.typing import Floats
@@ -152,7 +159,7 @@ class WheeledBase:
             If `exact` and wheels slip; it says which and by how much.
 
         """
-        turned = self._array('steering_rates [rad/s]', steering_rates, self.steering)
+        turned = self._steered(steering_rates)
         moved = _finite('twist', twist, 3)
         names = Names(self.driven, self.steering)
         found = self._each(
@@ -191,7 +198,7 @@ class WheeledBase:
             As for `wheel_rates`.
 
         """
-        turned = self._array('steering_rates [rad/s]', steering_rates, self.steering)
+        turned = self._steered(steering_rates)
         spun = self._array('rates [rad/s]', rates, self.driven)
         found = self._each(lambda place, x, s: twist_of(self._rows(place), x, s), q, spun, turned)
         if exact:
@@ -276,17 +283,20 @@ class WheeledBase:
             self.robot.neutral().tolist() if q is None else checked_coordinates(self.robot, q)
         )
 
+    def _steered(self, rates: ArrayLike | Mapping[str, float] | None) -> Floats:
+        """Return rates of the steering joints, zero where left out."""
+        given = np.zeros(len(self.steering)) if rates is None else rates
+        return self._array('steering_rates [rad/s]', given, self.steering)
+
     def _array(
-        self, what: str, x: ArrayLike | Mapping[str, float] | None, names: tuple[str, ...]
+        self, what: str, x: ArrayLike | Mapping[str, float], names: tuple[str, ...]
     ) -> Floats:
-        """Return rates in the order of names; what a mapping leaves out is zero for steering."""
-        if x is None:
-            return np.zeros(len(names))
+        """Return rates in the order of names, all of which a mapping has."""
         if not isinstance(x, Mapping):
             return _finite(what, x, len(names))
         given = np.full(len(names), np.nan)
         for name, value in as_mapping(what, x).items():
-            given[index_of('joint', name, names)] = value
+            given[index_of('joint', name, names)] = as_number(f"{what} of '{name}'", value)
         missing = [name for name, value in zip(names, given, strict=True) if np.isnan(value)]
         if missing:
             raise InvalidInputError(f'{what}: {missing} are missing')
@@ -299,8 +309,9 @@ class WheeledBase:
         At one q it is called once, at many once for each; the result is that of one state where
         only one was given.
         """
-        several = q is not None and np.ndim(q) > 1
-        places = as_numbers('q', q) if several else None
+        place = None if q is None else as_numbers('q', q)
+        several = place is not None and place.ndim > 1
+        places = place if several else None
         lengths = {len(x) for x in (*given, places) if x is not None and x.ndim == 2}
         if len(lengths) > 1:
             raise InvalidInputError(
@@ -309,7 +320,7 @@ class WheeledBase:
         count = next(iter(lengths), 1)
         rows = [np.broadcast_to(x, (count, x.shape[-1])) for x in given]
         if places is None or not count:
-            found = function(self._coordinates(None if several else q), *rows)
+            found = function(self._coordinates(None if several else place), *rows)
             return found if lengths else found.at(0)
         each = [
             function(self._coordinates(place), *(x[k : k + 1] for x in rows))

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.control.stance import Stance, joint_of, stance
-from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import came
+from kane_dynamics.model.checks import as_one
 
 ACROSS = 'lateral'
 
@@ -42,10 +41,7 @@ def base_stance(
         As for `stance`; or if `base` is none.
 
     """
-    if not isinstance(base, WheeledBase):
-        raise InvalidInputError(
-            f'base: need what bases.differential etc. return, got {came(base)}'
-        )
+    as_one(WheeledBase, 'base', base, 'what bases.differential etc. return')
     body = base.robot.bodies[0].name
     skids = base.kind == 'skid_steer'
     rolling = [one for one in base.constraints if isinstance(one, RollingWheel)]

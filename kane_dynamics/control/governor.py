@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from kane_dynamics.control.base_motion import BaseMotion, DriveResponse, moving
 from kane_dynamics.control.motion_limits import Headrooms, MotionLimits, Reserve
 from kane_dynamics.control.stance import Stance
-from kane_dynamics.model.checks import as_positive, as_vector
+from kane_dynamics.model.checks import as_one, as_positive, as_vector
 from kane_dynamics.typing import Floats
 
 # of the way: small ones too, since drives make a large acceleration of a small step
@@ -85,7 +85,7 @@ class Governor:
     ConstraintError
         If the base is not planar.
     InvalidInputError
-        If the horizon is not positive.
+        If the horizon is not positive, or another argument is not what it should be.
     NameNotFoundError
         If a joint does not exist.
 
@@ -101,8 +101,11 @@ class Governor:
         horizon: float = 1.0,
     ) -> None:
         kept = Reserve() if reserve is None else reserve
-        self._limits = MotionLimits(contacts, wheels, passive, kept)
-        self._drive = drive
+        stands = as_one(Stance, 'contacts', contacts, 'what stance or base_stance return')
+        self._limits = MotionLimits(
+            stands, wheels, passive, as_one(Reserve, 'reserve', kept, 'a Reserve')
+        )
+        self._drive = as_one(DriveResponse, 'drive', drive, 'a DriveResponse')
         self._times = np.linspace(0.0, as_positive('horizon [s]', horizon), MOMENTS)
 
     def admit(

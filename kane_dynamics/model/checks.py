@@ -7,13 +7,15 @@ import inspect
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.real_numbers import as_number, as_numbers, came
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
+
+_T = TypeVar('_T')
 
 
 def as_vector(name: str, x: Any, size: int) -> NDArray[np.float64]:
@@ -86,6 +88,21 @@ def as_names(name: str, x: Any) -> tuple[str, ...]:
         if not isinstance(entry, str):
             raise InvalidInputError(f'{name}: need names, got {came(entry)}')
     return names
+
+
+def as_one(kind: type[_T], name: str, x: Any, needed: str) -> _T:
+    """
+    Return an object of a type.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none; the message says what is needed.
+
+    """
+    if not isinstance(x, kind):
+        raise InvalidInputError(f'{name}: need {needed}, got {came(x)}')
+    return x
 
 
 def as_text(name: str, x: Any) -> str:

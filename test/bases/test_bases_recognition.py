@@ -269,7 +269,7 @@ def swerve():
         ({'kind': 'swirve'}, InvalidInputError, "got str 'swirve'; did you mean 'swerve'?"),
         ({'kind': 3}, InvalidInputError, r"need one of \['differential', .*, got int 3$"),
         ({'sterred': {}}, InvalidInputError, "no entry 'sterred'; did you mean 'steered'?"),
-        ({'kind': 'omni'}, InvalidInputError, r"an? omni base has no entry 'steered'; there are"),
+        ({'kind': 'omni'}, InvalidInputError, "kind 'omni' has no entry 'steered'; there are"),
         ({'steered': {}}, ConstraintError, r'steered: need 1 or more joints of wheels'),
         ({'steered': ['fl']}, InvalidInputError, 'steered: need a mapping from names'),
         ({'steered': {'front': 'fl'}}, NameNotFoundError, "no joint named 'front'"),
@@ -295,7 +295,11 @@ def test_more_wrong_bases():
     names = [spot.name for spot in corners()]
     b = kd.bases
     for call, error, message in (
-        (lambda: b.wheeled_base(robot, {'kind': 'omni'}), InvalidInputError, "omni base needs 'w"),
+        (
+            lambda: b.wheeled_base(robot, {'kind': 'omni'}),
+            InvalidInputError,
+            "kind 'omni' needs 'w",
+        ),
         (lambda: b.wheeled_base(robot, 'omni'), InvalidInputError, 'block: need a mapping'),
         (lambda: b.mecanum(robot, names, [0.7]), InvalidInputError, 'roller_angles'),
         (lambda: b.skid_steer(robot, ['fl'], ['fr', 'rr']), ConstraintError, 'left: need 2'),

@@ -101,6 +101,7 @@ def test_every_argument_has_mistakes(call):
         'halvings',
         'self',
         'beside',
+        'exact',
     )
     names = {
         name
