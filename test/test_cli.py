@@ -35,6 +35,7 @@ def test_check(capsys):
             ['check', 'package://arm/arm.urdf'],
             "error: URDF file 'package://arm/arm.urdf': package:// addresses are not resolved",
         ),
+        (['build', 'tiagoo', '--output', '.'], "error: no parameter file 'tiagoo'; shipped are"),
         (['equations', str(ARM), '--lock', 'elbow'], "error: no joint named 'elbow'; there are"),
     ],
 )

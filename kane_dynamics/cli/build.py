@@ -32,6 +32,7 @@ def run(chosen: argparse.Namespace) -> int:
     """Write the files and print what they are."""
     from kane_dynamics.constraints.constraint_set import ConstraintSet
     from kane_dynamics.deployment.core import Plan, identifier, write_core
+    from kane_dynamics.deployment.ros_package import package_problem, write_package
     from kane_dynamics.ros.dynamics import known_speeds
     from kane_dynamics.ros.robot_file import model_of_file
 
@@ -49,11 +50,17 @@ def run(chosen: argparse.Namespace) -> int:
         model.text,
     )
     folder = writable_folder(chosen.output)
+    core = writable_folder(folder / 'core')
     with console.status('') as status:
         names = write_core(
-            plan, folder, lambda what, done, total: status.update(f'{what} ({done}/{total})')
+            plan, core, lambda what, done, total: status.update(f'{what} ({done}/{total})')
         )
     console.print(f"robot '{escape(model.robot.name)}': {', '.join(names)}", soft_wrap=True)
+    problem = package_problem(plan, names)
+    if problem:
+        console.print(f'[yellow]no ROS 2 package:[/yellow] {escape(problem)}', soft_wrap=True)
+    else:
+        console.print(f'ROS 2 package {write_package(plan, folder)}')
     for path in sorted(folder.rglob('*')):
         if path.is_file():
             console.print(f'  {escape(str(path))}', soft_wrap=True)

@@ -83,11 +83,14 @@ class Plan:
         checked_payload_frames(self.robot, self.payloads)
 
     @property
+    def all_frames(self) -> tuple[str, ...]:
+        """Return the links of kinematics, all bodies where none are named."""
+        return checked_frames(self.robot, self.frames or None)
+
     def recipe(self) -> Recipe:
         """Return what the graphs are traced from."""
-        frames = checked_frames(self.robot, self.frames or None)
-        plan = row_plan(self.constraints)
-        return Recipe(self.robot, self.constraints, plan, frames, self.payloads, use_cache=False)
+        rows, plan = self.constraints, row_plan(self.constraints)
+        return Recipe(self.robot, rows, plan, self.all_frames, self.payloads, use_cache=False)
 
     def fingerprint(self) -> str:
         """Return a hash of model and constraints, the same on every machine."""
@@ -131,7 +134,7 @@ def write_core(
 
     """
     compiler = c_compiler()
-    recipe, target = plan.recipe, target_of(plan.cpu)
+    recipe, target = plan.recipe(), target_of(plan.cpu)
     available = makers(recipe, plan.actuated, plan.known)
     names = chosen(available, plan.functions)
     jobs = []
@@ -146,7 +149,7 @@ def write_core(
         objects.append(folder / f'{name}.o')
         objects[-1].write_bytes(job.result())
         specs[name] = spec
-    values = _values(plan, recipe, specs)
+    values = common_values(plan) | _texts(plan.name, specs)
     (folder / f'{plan.name}.h').write_text(filled('robot.h', values), encoding='utf-8')
     (folder / f'{plan.name}.c').write_text(filled('robot.c', values), encoding='utf-8')
     (folder / f'{plan.name}.py').write_text(filled('loader.py', values), encoding='utf-8')
@@ -176,14 +179,15 @@ def _run(command: Sequence[str], folder: Path) -> None:
         raise InvalidInputError(f'{shlex.join(command)} failed: {done.stderr.strip()}')
 
 
-def _values(plan: Plan, recipe: Recipe, specs: Mapping[str, Spec]) -> dict[str, Any]:
+def common_values(plan: Plan) -> dict[str, Any]:
+    """Return what templates say about a robot."""
     robot, upper = plan.robot, plan.name.upper()
     default = Parameters(robot, plan.payloads).values.tolist()
     lists = {
         'VELOCITY': robot.velocity_names,
         'COORDINATE': robot.coordinate_names,
         'ROW': plan.constraints.labels,
-        'FRAME': recipe.frames,
+        'FRAME': plan.all_frames,
     }
     values: dict[str, Any] = {
         'ROBOT': robot.name.replace('*/', '* /'),
@@ -205,13 +209,18 @@ def _values(plan: Plan, recipe: Recipe, specs: Mapping[str, Spec]) -> dict[str, 
         'MOTORS': ', '.join(str(int(name in plan.actuated)) for name in robot.velocity_names),
         'URDF_SHA256': hashlib.sha256(plan.urdf.encode()).hexdigest() if plan.urdf else '',
         'FINGERPRINT': plan.fingerprint(),
-        'DECLARATIONS': ''.join(declaration(plan.name, name, s) for name, s in specs.items()),
-        'DEFINITIONS': ''.join(definition(plan.name, name, s) for name, s in specs.items()),
-        'FUNCTIONS': table(specs),
-        'METHODS': ''.join(method(name, s) for name, s in specs.items()),
     }
     values |= {f'{key}_NAMES': quoted(names) for key, names in lists.items()}
     return values | {f'{key}_TUPLE': repr(tuple(names)) for key, names in lists.items()}
+
+
+def _texts(prefix: str, specs: Mapping[str, Spec]) -> dict[str, str]:
+    return {
+        'DECLARATIONS': ''.join(declaration(prefix, name, s) for name, s in specs.items()),
+        'DEFINITIONS': ''.join(definition(prefix, name, s) for name, s in specs.items()),
+        'FUNCTIONS': table(specs),
+        'METHODS': ''.join(method(name, s) for name, s in specs.items()),
+    }
 
 
 def _numbered(names: Sequence[str]) -> list[str]:

@@ -19,7 +19,7 @@ def filled(template: str, values: Mapping[str, object]) -> str:
 
 def quoted(names: Iterable[str]) -> str:
     """Return names as C strings, each with a comma after it."""
-    return ''.join(f'"{_escaped(name)}", ' for name in names)
+    return ''.join(f'{c_string(name)}, ' for name in names)
 
 
 def listed(lines: Iterable[str]) -> str:
@@ -27,5 +27,7 @@ def listed(lines: Iterable[str]) -> str:
     return '\n'.join(f' *   {line.replace("*/", "* /")}' for line in lines)
 
 
-def _escaped(name: str) -> str:
-    return name.replace('\\', '\\\\').replace('"', '\\"')
+def c_string(text: str) -> str:
+    """Return a text as it stands in C."""
+    escaped = text.replace('\\', '\\\\').replace('"', '\\"')
+    return f'"{escaped}"'
