@@ -10,10 +10,9 @@ four of them along and across the track.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
+from kane_dynamics.control.base_effects import planar_robot
 from kane_dynamics.control.contact_picture import tractions_of
 from kane_dynamics.control.motion_limits import Reserve
 from kane_dynamics.control.normal_forces import pressed_shares
@@ -47,6 +46,8 @@ class GroundLimits:
     ------
     InvalidInputError
         If wheels slide: what rubs them is not linear in the motion.
+    ConstraintError
+        If the base is not planar.
 
     """
 
@@ -55,7 +56,7 @@ class GroundLimits:
             raise InvalidInputError(
                 f'retiming: wheels {sorted(contacts.sliding)} slide; give a stance without sliding'
             )
-        robot = contacts.robot
+        robot = planar_robot(contacts.robot)
         self.contacts, self.kept = contacts, kept
         mass = sum(body.inertia.mass for body in robot.bodies)
         self.weight = float(mass * np.linalg.norm(robot.gravity))
@@ -64,42 +65,79 @@ class GroundLimits:
         self.held = [name for name in contacts.wheels if name in known]
         angles = 2.0 * np.pi * (np.arange(SIDES) + 0.5) / SIDES
         self._sides = np.stack([np.cos(angles), np.sin(angles)]) / np.cos(np.pi / SIDES)
-        edges = contacts.polygon(robot.neutral()).edges
+        moved = {*(w.wheel.body for w in contacts.wheels.values())}
+        moved |= {frame.body for frame in contacts.casters.values()}
+        carried = {i for body in moved for i in robot.ancestors(body)[1:]}
+        spun = {wheel.wheel.body for wheel in contacts.wheels.values()}
+        # contacts stand in the axes of the base as these coordinates say; spinning moves none
+        self._moving = [k for i in carried - spun for k in range(robot.nq)[robot.indices[i].q]]
+        self._edges = contacts.polygon(robot.neutral()).edges
         self.names = (
-            *(f'tip-over over {one} - {other}' for one, other in edges),
+            *(f'tip-over over {one} - {other}' for one, other in self._edges),
             *(f'load of {name}' for name in contacts.names),
             *(f'friction of {name}' for name in self.held for _ in range(SIDES)),
         )
 
-    def at(self, q: Sequence[float], still: Floats) -> tuple[Floats, Floats]:
+    def at(self, q: Floats, still: Floats) -> tuple[Floats, Floats]:
         """
-        Return W and L of 1 + W w + L lambda <= 1, shapes (m, 6) and (m, k).
+        Return W and L of 1 + W w + L lambda <= 1, shapes (n, m, 6) and (n, m, k).
 
         Parameters
         ----------
-        q : sequence of float
-            Coordinates, checked.
-        still : ndarray, shape (6,)
-            Wrench of the ground on the robot at rest; bounds are relative to what it loads.
+        q : ndarray, shape (n, nq)
+            Coordinates.
+        still : ndarray, shape (n, 6)
+            Wrench of the ground on the robot at rest; bounds of friction are relative to what it
+            loads.
 
         """
-        contacts, kept = self.contacts, self.kept
-        polygon = contacts.polygon(q)
+        to_base = _to_base(q[:, :3])
+        places = [self._placed(row) for row in (q if self._moving else q[:1])]
+        parts = (np.array(part) for part in zip(*places, strict=True))
+        edges, shares, pulls = (np.broadcast_to(x, (len(q), *x.shape[1:])) for x in parts)
+        least = _LEAST * self.weight / len(self.contacts.names)
+        loads = np.einsum('nki,nij,nj->nk', shares, to_base, still)
+        loads = self.kept.friction * np.maximum(loads, least)
+        held = [self.contacts.names.index(name) for name in self.held]
+        per_load = 1.0 / loads[:, held, None]
+        pressed = np.repeat(-self.kept.friction * shares[:, held] * per_load, SIDES, axis=1)
+        of_wheels = (pulls * per_load[..., None]).reshape(len(q), -1, pulls.shape[-1])
+        of_others = np.zeros((len(q), len(self.names) - of_wheels.shape[1], pulls.shape[-1]))
+        whole = np.concatenate([edges, -shares * (_LEAST / least), pressed], axis=1)
+        return whole @ to_base, np.concatenate([of_others, of_wheels], axis=1)
+
+    def _placed(self, q: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return rows of edges, normal forces and sides of friction, the base at the origin."""
+        contacts, place = self.contacts, [0.0, 0.0, 0.0, *q[3:].tolist()]
+        polygon = contacts.polygon(place)
+        if polygon.edges != self._edges:
+            raise InvalidInputError(
+                f'retiming: the support polygon has other edges on the path, {polygon.edges}, '
+                f'than at first, {self._edges}'
+            )
         moments = np.array([edge_moments(polygon, one) for one in np.eye(6)]).T
-        total = np.concatenate([np.zeros(3), polygon.normal])
         arms = polygon.ends - polygon.middle
         size = float(np.sum(-arms * polygon.inward, axis=1).min())
+        kept = self.kept.edge * np.concatenate([np.zeros(3), polygon.normal])
+        edges = -(moments - kept) / (size * self.weight)
         shares = pressed_shares(polygon, contacts.stiffness)
-        part = self.weight / len(contacts.names)
         rows = len(contacts.constraints.labels)
-        of_wrench = [-(moments - kept.edge * total) / (size * self.weight), -shares / part]
-        of_rows = [np.zeros((len(moments) + len(shares), rows))]
-        pulls = tractions_of(contacts, q, np.eye(rows))
+        tractions, sides = tractions_of(contacts, place, np.eye(rows)), []
         for name in self.held:
-            k = contacts.names.index(name)
-            axes = contacts.wheels[name].touch(contacts.robot, q).axes[:2]
-            along = pulls[name] @ axes.T / np.maximum(contacts.friction[k], _NO_FRICTION)
-            load = kept.friction * max(float(shares[k] @ still), _LEAST * part)
-            of_wrench.append(np.tile(-kept.friction * shares[k] / load, (SIDES, 1)))
-            of_rows.append((along @ self._sides).T / load)
-        return np.concatenate(of_wrench), np.concatenate(of_rows)
+            friction = np.maximum(contacts.friction[contacts.names.index(name)], _NO_FRICTION)
+            axes = contacts.wheels[name].touch(contacts.robot, place).axes[:2]
+            sides.append((tractions[name] @ axes.T / friction @ self._sides).T)
+        return edges, shares, np.array(sides).reshape(len(self.held), SIDES, rows)
+
+
+def _to_base(places: Floats) -> Floats:
+    """Return what brings wrenches about the origin of the world into the base, (n, 6, 6)."""
+    x, y, yaw = places.T
+    c, s, one, none = np.cos(yaw), np.sin(yaw), np.ones_like(x), np.zeros_like(x)
+    turned = np.array([[c, s, none], [-s, c, none], [none, none, one]]).transpose(2, 0, 1)
+    arm = np.array([[none, none, -y], [none, none, x], [y, -x, none]]).transpose(2, 0, 1)
+    # the moment about the origin p of the base is less by p x f
+    found = np.zeros((len(places), 6, 6))
+    found[:, :3, :3] = found[:, 3:, 3:] = turned
+    found[:, :3, 3:] = turned @ arm
+    return found

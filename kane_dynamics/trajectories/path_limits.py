@@ -184,13 +184,13 @@ class PathLimits:
             return PathPoints(q, tangent, bend)
         kept = self.dynamics.consistent_velocity(q, tangent)
         off = np.abs(kept - tangent).max(axis=1) / (1.0 + np.abs(tangent).max(axis=1))
-        worst = int(np.argmax(off))
-        if off[worst] > _KEPT:
-            rows = self.dynamics.constraint_rows(q[worst], tangent[worst])
-            label = rows.labels[int(np.argmax(np.abs(rows.matrix @ tangent[worst])))]
+        if (off > _KEPT).any():
+            first = int(np.argmax(off > _KEPT))
+            rows = self.dynamics.constraint_rows(q[first], tangent[first])
+            label = rows.labels[int(np.argmax(np.abs(rows.matrix @ tangent[first])))]
             raise ConstraintError(
-                f"the path leaves '{label}' at {places[worst]:g} of {self.path.length:g}: "
-                f"A q' = 0 is missed by {off[worst]:.2g} of the tangent; a RolledPath keeps it"
+                f"the path leaves '{label}' at {places[first]:g} of {self.path.length:g}: "
+                f"A q' = 0 is missed by {off[first]:.2g} of the tangent; a RolledPath keeps it"
             )
         return PathPoints(q, kept, self.dynamics.consistent_acceleration(q, kept, bend))
 
@@ -234,8 +234,7 @@ class PathLimits:
             return None
         still = np.zeros_like(q)
         loads = ground_wrenches(self.dynamics.robot, q, still, still, gravity=True)
-        found = [self._ground.at(*pair) for pair in zip(q.tolist(), loads, strict=True)]
-        return np.array([one[0] for one in found]), np.array([one[1] for one in found])
+        return self._ground.at(q, loads)
 
 
 def ground_wrenches(robot: Robot, q: Floats, v: Floats, a: Floats, gravity: bool) -> Floats:
