@@ -122,6 +122,7 @@ setup(
     entry_points={
         'console_scripts': [
             'kane_inverse_dynamics = kane_dynamics.ros.entry:inverse_dynamics',
+            'kane_computed_torque = kane_dynamics.ros.entry:computed_torque',
             'kane_forward_dynamics = kane_dynamics.ros.entry:forward_dynamics',
             'kane_wrench_control = kane_dynamics.ros.entry:wrench_control',
             'kane_governor = kane_dynamics.ros.entry:governor',

@@ -27,6 +27,8 @@ class Dynamics:
     ----------
     model : RobotModel
         Robot and constraints.
+    aims : bool
+        Whether efforts of reference speeds are wanted, so that they are compiled, too.
 
     Attributes
     ----------
@@ -35,8 +37,8 @@ class Dynamics:
 
     """
 
-    def __init__(self, model: RobotModel) -> None:
-        self.model = model
+    def __init__(self, model: RobotModel, aims: bool = False) -> None:
+        self.model, self.aims = model, aims
         self.engine: kd.Dynamics = kd.dynamics(model.robot, model.constraints)
         self.compiled = False
 
@@ -66,7 +68,10 @@ class Dynamics:
         """Return compiled algorithms, with the efforts of the motors among them."""
         model = self.model
         fast = kd.compile(model.robot, model.constraints, progress=progress)
-        fast.prepare_efforts(model.actuated, known_speeds(model, ()))
+        named = model.actuated, known_speeds(model, ())
+        fast.prepare_efforts(*named)
+        if self.aims:
+            fast.prepare_efforts(*named, reference=True)
         return fast
 
 

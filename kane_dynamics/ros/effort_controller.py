@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kane_dynamics.control.tracking import FEEDFORWARD
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.joint_tables import known_limits
 from kane_dynamics.ros.dynamics import Dynamics
@@ -13,6 +14,7 @@ from kane_dynamics.ros.follower import Follower
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.ros.reference import Reference
+from kane_dynamics.ros.tracking_law import Gains, check_law, tracking_efforts
 from kane_dynamics.typing import Floats
 
 
@@ -26,6 +28,8 @@ class EffortController:
         Algorithms and model.
     guard : InputGuard
         Judges the age of references.
+    law : str
+        How the reference is followed, one of `control.tracking.LAWS`.
 
     Attributes
     ----------
@@ -37,6 +41,8 @@ class EffortController:
         Motors without an effort limit in the URDF.
     on_stale : str
         What happens without a fresh reference: 'hold_position', 'hold_gravity', 'zero', 'stop'.
+    follows_by : str
+        The law.
     drives : tuple of str
         What drives the base, where others command its velocity.
     drive_effort : ndarray, shape (number of drives,)
@@ -44,8 +50,10 @@ class EffortController:
 
     """
 
-    def __init__(self, dynamics: Dynamics, guard: InputGuard) -> None:
+    def __init__(self, dynamics: Dynamics, guard: InputGuard, law: str = FEEDFORWARD) -> None:
         model = dynamics.model
+        check_law(law, model)
+        self.follows_by = law
         self.motors, self.drives = model.motors, model.drives
         self.drive_effort = np.zeros(len(self.drives))
         self._law = EffortLaw(dynamics)
@@ -69,7 +77,7 @@ class EffortController:
         """
         if problem := self.compensation_problem(parameters.gravity_compensated_joints):
             raise InvalidInputError(problem)
-        self._parameters, self._p, self._d = parameters, p, d
+        self._parameters, self._gains = parameters, Gains(p, d)
         if self._law.skidding is not None:
             self._law.skidding.configure(parameters.base_friction)
         self.on_stale = parameters.on_stale
@@ -127,13 +135,16 @@ class EffortController:
         p, law = self._parameters, self._law
         reference: Reference | None
         if self.on_stale == 'hold_position':
-            stiff = self._p > 0.0
+            stiff = self._gains.position > 0.0
             reference = self._follower.follow_or_hold(time, p.braking_time, stiff)
         else:
             reference = self._follower.follow(time)
         if reference is not None:
-            forward, self.drive_effort = law.feedforward(q, v, reference, self._terms, base)
-            return p.torque_scale * forward + law.feedback(q, v, reference, self._p, self._d)
+            given = q, v, reference, self._terms, p.torque_scale, base
+            efforts, self.drive_effort = tracking_efforts(
+                law, self.follows_by, self._gains, *given
+            )
+            return efforts
         if self.on_stale == 'hold_gravity':
             return p.torque_scale * law.hold(q, self._terms)
         return np.zeros(len(self.motors)) if self.on_stale == 'zero' else None
@@ -157,7 +168,9 @@ class EffortController:
         """Return the motors that 'hold_position' lets go where they like, for lack of a gain."""
         if self.on_stale != 'hold_position':
             return []
-        return [name for name, p in zip(self.motors, self._p, strict=True) if p == 0.0]
+        return [
+            name for name, p in zip(self.motors, self._gains.position, strict=True) if p == 0.0
+        ]
 
     def adrift(self) -> list[str]:
         """Return the motors that ought to be held now, and are not."""

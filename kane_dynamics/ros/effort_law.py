@@ -158,16 +158,49 @@ class EffortLaw:
             If motors and constraints cannot produce the wanted motion.
 
         """
+        motion = self._put(q, v, reference)
+        return self.efforts(*motion, reference.motor, terms, base)
+
+    def efforts(
+        self,
+        q: Floats,
+        v: Floats,
+        a: Floats,
+        motor: Indices,
+        terms: Terms,
+        base: BaseState | None = None,
+        aim: Floats | None = None,
+    ) -> Efforts:
+        """
+        Return the efforts of a motion that is given for some motors.
+
+        Parameters
+        ----------
+        q, v, a : ndarray, shapes (nq,), (nv,), (nv,)
+            The motion; what has no motor follows from the constraints.
+        motor : ndarray of int
+            The motors for which it is given.
+        terms, base
+            As for `feedforward`.
+        aim : ndarray, shape (nv,), optional
+            Reference speeds, of which `a` is the rate; see
+            `kane_dynamics.constrained_inverse_dynamics`.
+
+        Raises
+        ------
+        KaneDynamicsError
+            If motors and constraints cannot produce the motion.
+
+        """
         names = terms.names
         if not names:
             return self._nothing
-        wanted_q, found = self._wanted(q, v, reference, names, base)
+        found = self._found(q, v, a, motor, names, base, aim)
         effort = found.effort
         if self.skidding is not None and terms.friction:
-            rubbing = self.skidding.effort(wanted_q, found.velocity, found.acceleration)
+            rubbing = self.skidding.effort(q, found.velocity, found.acceleration)
             effort = effort if rubbing is None else effort + rubbing
-        motors = self._left_to_drives(effort[self.motors.v], wanted_q, terms)
-        return Efforts(motors, effort[self._drives])
+        return Efforts(self._left_to_drives(effort[self.motors.v], q, terms), effort[self._drives])
 
     def hold(self, q: Floats, terms: Terms) -> Floats:
         """Return the efforts that hold the robot at rest at q against gravity."""
@@ -194,9 +227,14 @@ class EffortLaw:
 
         """
         efforts, m = np.zeros(len(self.motors.v)), reference.motor
-        error = self.motors.error(m, reference.position, q[reference.q_index])
-        efforts[m] = p[m] * error + d[m] * (reference.velocity - v[reference.v_index])
+        error, rate = self.errors(q, v, reference)
+        efforts[m] = p[m] * error + d[m] * rate
         return efforts
+
+    def errors(self, q: Floats, v: Floats, reference: Reference) -> tuple[Floats, Floats]:
+        """Return wanted minus measured positions and speeds of the motors that are named."""
+        error = self.motors.error(reference.motor, reference.position, q[reference.q_index])
+        return error, reference.velocity - v[reference.v_index]
 
     def wanted_motion(
         self, q: Floats, v: Floats, reference: Reference
@@ -206,26 +244,35 @@ class EffortLaw:
 
         Parameters and errors as for `feedforward`.
         """
-        wanted_q, found = self._wanted(q, v, reference, TERMS, None)
-        return wanted_q, found.velocity, found.acceleration
+        q, v, a = self._put(q, v, reference)
+        found = self._found(q, v, a, reference.motor, TERMS)
+        return q, found.velocity, found.acceleration
 
-    def _wanted(
-        self,
-        q: Floats,
-        v: Floats,
-        reference: Reference,
-        terms: tuple[str, ...],
-        base: BaseState | None,
-    ) -> tuple[Floats, kd.ConstrainedEffort]:
-        """Return the wanted q, and what moves the whole robot so."""
+    def _put(self, q: Floats, v: Floats, reference: Reference) -> tuple[Floats, Floats, Floats]:
+        """Return the measured motion with what the reference names in its place."""
         q, v, a = q.copy(), v.copy(), np.zeros(self._robot.nv)
         q[reference.q_index] = reference.position
         v[reference.v_index] = reference.velocity
         a[reference.v_index] = reference.acceleration
+        return q, v, a
+
+    def _found(
+        self,
+        q: Floats,
+        v: Floats,
+        a: Floats,
+        motor: Indices,
+        terms: tuple[str, ...],
+        base: BaseState | None = None,
+        aim: Floats | None = None,
+    ) -> kd.ConstrainedEffort:
+        """Return what moves the whole robot so."""
+        if base is not None and aim is not None:
+            aim = with_base(self._dynamics, q, aim, a, base, self._rolling)[0]
         if base is not None:
             v, a = with_base(self._dynamics, q, v, a, base, self._rolling)
         motors = self._model.motors
-        named = tuple([motors[i] for i in reference.motor])
+        named = tuple([motors[i] for i in motor])
         if named not in self._known:
             self._known = {named: known_speeds(self._model, named)}
         if base is None and self.skidding is not None:
@@ -233,9 +280,9 @@ class EffortLaw:
             v, a = with_base(self._dynamics, q, v, a, turned, self.skidding.wheels)
         elif self._model.overdetermined:
             v, a = rolling_motion(self._dynamics, q, v, a)
-        return q, self._dynamics.engine.constrained_inverse_dynamics(
-            q, v, a, self._actuated, None, self._known[named], terms=terms
-        )
+        given = q, v, a, self._actuated, None, self._known[named]
+        call = self._dynamics.engine.constrained_inverse_dynamics
+        return call(*given, terms=terms, reference=aim)
 
     def _left_to_drives(self, effort: Floats, q: Floats, terms: Terms) -> Floats:
         """Return efforts without the gravity that drives compensate themselves."""

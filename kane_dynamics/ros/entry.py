@@ -16,6 +16,10 @@ NODES = {
         'inverse_dynamics_node',
         'Turns joint_states, odom and ~/reference into the efforts of wheels and arm.',
     ),
+    'kane_computed_torque': (
+        'computed_torque_node',
+        'Follows ~/reference by computed torque, by passivity or by feed-forward and PD.',
+    ),
     'kane_forward_dynamics': (
         'forward_dynamics_node',
         'Predicts the accelerations and constraint forces that measured efforts cause.',
@@ -39,6 +43,11 @@ NODES = {
 def inverse_dynamics(args: Sequence[str] | None = None) -> int:
     """Run kane_inverse_dynamics."""
     return start('kane_inverse_dynamics', args)
+
+
+def computed_torque(args: Sequence[str] | None = None) -> int:
+    """Run kane_computed_torque."""
+    return start('kane_computed_torque', args)
 
 
 def forward_dynamics(args: Sequence[str] | None = None) -> int:

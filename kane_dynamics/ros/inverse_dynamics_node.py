@@ -21,6 +21,7 @@ from kane_dynamics.ros.messages.drive_output import DriveOutput
 from kane_dynamics.ros.parameters.declare import declare_for_each, read_for_joints
 from kane_dynamics.ros.parameters.inverse_dynamics import GAIN_D, GAIN_P, InverseDynamicsParameters
 from kane_dynamics.ros.parameters.robot import VELOCITY
+from kane_dynamics.ros.parameters.spec import Spec
 from kane_dynamics.ros.qos import COMMAND, LATEST
 from kane_dynamics.ros.runtime import run
 from kane_dynamics.typing import Floats
@@ -31,8 +32,12 @@ GAINS = (GAIN_P, GAIN_D)
 class InverseDynamicsNode(EffortNode):
     """Publishes the efforts that follow the reference, or a safe substitute for it."""
 
+    NAME = 'kane_inverse_dynamics'
+    TABLE: type[InverseDynamicsParameters] = InverseDynamicsParameters
+    JOINT_TABLE: tuple[Spec, ...] = GAINS
+
     def __init__(self, **options: Any) -> None:
-        super().__init__('kane_inverse_dynamics', InverseDynamicsParameters, GAINS, **options)
+        super().__init__(self.NAME, self.TABLE, self.JOINT_TABLE, **options)
         self._controller: EffortController | None = None
         self._base: BaseMotionInput | None = None
         driven = self.parameters.base_drive == VELOCITY
@@ -42,10 +47,10 @@ class InverseDynamicsNode(EffortNode):
 
     def prepare(self, dynamics: Dynamics) -> tuple[EffortController, BaseMotionInput | None]:
         """Make what depends on the robot: effort law, gains, limits, and its driven base."""
-        declare_for_each(self, GAINS, dynamics.model.motors)
+        declare_for_each(self, self.JOINT_TABLE, dynamics.model.motors)
         guard = self.new_guard('reference', self.parameters.reference_timeout)
-        controller = EffortController(dynamics, guard)
-        self._configure(controller)
+        controller = self.new_controller(dynamics, guard)
+        self.configure(controller)
         if not dynamics.model.drives:
             return controller, None
         return controller, BaseMotionInput(
@@ -65,14 +70,19 @@ class InverseDynamicsNode(EffortNode):
         if loose := controller.loose():
             self.get_logger().warning(f'on_stale hold_position: no gain p, does not hold {loose}')
 
-    def _configure(self, controller: EffortController) -> None:
+    def new_controller(self, dynamics: Dynamics, guard: InputGuard) -> EffortController:
+        """Return what turns state and reference into efforts."""
+        return EffortController(dynamics, guard)
+
+    def configure(self, controller: EffortController) -> None:
+        """Hand parameters and gains to a controller."""
         p, d = (read_for_joints(self, spec, controller.motors) for spec in GAINS)
         controller.configure(self.parameters, p, d)
 
     def parameters_changed(self) -> None:
         """Take over changed terms, gains and time limits."""
         if self._controller is not None:
-            self._configure(self._controller)
+            self.configure(self._controller)
         if self._base is not None:
             self._base.configure(self.parameters)
 

@@ -15,6 +15,7 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 from kane_dynamics.aside import Aside
+from kane_dynamics.control.tracking import PASSIVE
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status
@@ -157,7 +158,8 @@ class ModelHost:
 
     def _built(self, text: str) -> Dynamics:
         """Return the dynamics of a description, compiled if the cache has them."""
-        dynamics = Dynamics(build_model(self._parameters, text, self._motors))
+        model = build_model(self._parameters, text, self._motors)
+        dynamics = Dynamics(model, getattr(self._parameters, 'law', '') == PASSIVE)
         if self._policy != 'never':
             # what is wrong with the compiler or the cache, the compilation will say
             with contextlib.suppress(KaneDynamicsError, RuntimeError, OSError, ImportError):

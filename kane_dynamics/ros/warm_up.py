@@ -45,6 +45,8 @@ class WarmUp:
         How to build the model.
     text : str
         URDF.
+    aims : bool
+        As for `Dynamics`.
 
     Attributes
     ----------
@@ -53,7 +55,7 @@ class WarmUp:
 
     """
 
-    def __init__(self, parameters: RobotParameters, text: str) -> None:
+    def __init__(self, parameters: RobotParameters, text: str, aims: bool = False) -> None:
         self.progress = ''
         names = RobotParameters.__dataclass_fields__
         values = {k: v for k, v in asdict(parameters).items() if k in names}
@@ -67,7 +69,8 @@ class WarmUp:
             start_new_session=True,
         )
         if self._process.stdin is not None:
-            self._process.stdin.write(json.dumps({'parameters': values, 'text': text}).encode())
+            request = {'parameters': values, 'text': text, 'aims': aims}
+            self._process.stdin.write(json.dumps(request).encode())
             self._process.stdin.close()
 
     def wait(self) -> None:
@@ -134,7 +137,7 @@ class Compilation(Aside['kd.CompiledRobot']):  # a name: LLVM is loaded when it 
             self._warm_up.stop()
 
     def _compile(self) -> kd.CompiledRobot:
-        self._warm_up = WarmUp(self._parameters, self.dynamics.model.text)
+        self._warm_up = WarmUp(self._parameters, self.dynamics.model.text, self.dynamics.aims)
         if self._stopped:
             self._warm_up.stop()
         self._warm_up.wait()
@@ -164,7 +167,8 @@ def main() -> int:
     request = json.load(sys.stdin)
     values = {name: plain(value) for name, value in request['parameters'].items()}
     try:
-        dynamics = Dynamics(build_model(RobotParameters(**values), request['text']))
+        model = build_model(RobotParameters(**values), request['text'])
+        dynamics = Dynamics(model, request['aims'])
         with _turn():
             dynamics.compile(_report)
     except (KaneDynamicsError, OSError) as error:

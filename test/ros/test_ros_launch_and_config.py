@@ -28,6 +28,7 @@ OWNED = sorted(path.stem for path in (ROOT / 'config' / 'robots').glob('*.yaml')
 ROS_PARAMETERS = {'use_sim_time'}  # declared by rclpy
 NODE_FILES = {
     'kane_inverse_dynamics': 'inverse_dynamics_node',
+    'kane_computed_torque': 'computed_torque_node',
     'kane_forward_dynamics': 'forward_dynamics_node',
     'kane_wrench_control': 'wrench_control_node',
     'kane_governor': 'governor_node',
@@ -63,6 +64,7 @@ def console_scripts():
 def test_there_is_a_launch_file_for_each_node_and_for_the_closed_loop():
     assert {p.name for p in LAUNCH_FILES} >= {
         'inverse_dynamics.launch.py',
+        'computed_torque.launch.py',
         'forward_dynamics.launch.py',
         'wrench_control.launch.py',
         'governor.launch.py',
@@ -200,6 +202,12 @@ def test_documentation_names_every_topic_of_the_node(node):
     with_efforts = 'base_node', 'effort_node', 'effort_output'
     helpers = {
         'kane_inverse_dynamics': (*with_efforts, 'model_host', 'diagnostics'),
+        'kane_computed_torque': (
+            *with_efforts,
+            'inverse_dynamics_node',
+            'model_host',
+            'diagnostics',
+        ),
         'kane_forward_dynamics': ('base_node', 'model_host', 'diagnostics'),
         'kane_wrench_control': (*with_efforts, 'model_host', 'diagnostics'),
         'kane_governor': ('base_node', 'model_host', 'diagnostics'),

@@ -17,6 +17,7 @@ from std_msgs.msg import String
 pytestmark = pytest.mark.ros
 NODES = {
     'inverse_dynamics_node': 'kane_inverse_dynamics',
+    'computed_torque_node': 'kane_computed_torque',
     'forward_dynamics_node': 'kane_forward_dynamics',
     'wrench_control_node': 'kane_wrench_control',
     'simulator_node': 'kane_simulator',

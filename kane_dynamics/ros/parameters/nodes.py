@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameter tables of all nodes; names and defaults follow ros2_controllers."""
 
+from kane_dynamics.ros.parameters.computed_torque import JOINT_TABLE, ComputedTorqueParameters
 from kane_dynamics.ros.parameters.constraints import CONSTRAINT_SPECS
 from kane_dynamics.ros.parameters.forward_dynamics import ForwardDynamicsParameters
 from kane_dynamics.ros.parameters.governor import GovernorParameters
@@ -15,6 +16,7 @@ from kane_dynamics.ros.parameters.wrench_control import WrenchControlParameters
 
 TABLES: dict[str, tuple[Spec, ...]] = {
     'kane_inverse_dynamics': (*specs(InverseDynamicsParameters), GAIN_P, GAIN_D),
+    'kane_computed_torque': (*specs(ComputedTorqueParameters), *JOINT_TABLE),
     'kane_forward_dynamics': specs(ForwardDynamicsParameters),
     'kane_wrench_control': specs(WrenchControlParameters),
     'kane_governor': specs(GovernorParameters),

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Efforts that follow a reference: feed-forward, computed torque, or Slotine and Li; no rclpy."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kane_dynamics.control.tracking import (
+    COMPUTED,
+    FEEDFORWARD,
+    PASSIVE,
+    commanded_acceleration,
+    reference_speeds,
+)
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Efforts, Terms
+from kane_dynamics.ros.reference import Reference
+from kane_dynamics.ros.robot_source import RobotModel
+from kane_dynamics.typing import Floats
+
+
+class Gains(NamedTuple):
+    """
+    Two gains of each motor, shape (number of motors,).
+
+    Parameters
+    ----------
+    position : ndarray
+        p [N m/rad], K_p [1/s^2] or Lambda [1/s].
+    velocity : ndarray
+        d [N m s/rad], K_d [1/s] or K [N m s/rad].
+
+    """
+
+    position: Floats
+    velocity: Floats
+
+
+def tracking_efforts(
+    law: EffortLaw,
+    name: str,
+    gains: Gains,
+    q: Floats,
+    v: Floats,
+    reference: Reference,
+    terms: Terms,
+    scale: float = 1.0,
+    base: BaseState | None = None,
+) -> Efforts:
+    """
+    Return the efforts that bring the robot to a reference, by one call of the engine.
+
+    Motors that the reference does not name keep their speeds. Formulas: `control.tracking`.
+
+    Parameters
+    ----------
+    law : EffortLaw
+        Of the robot.
+    name : str
+        One of `control.tracking.LAWS`.
+    gains : Gains
+        Of that law.
+    q, v : ndarray, shapes (nq,), (nv,)
+        Measured state.
+    reference : Reference
+        Wanted motion.
+    terms : Terms
+        Which terms of the dynamics count.
+    scale : float
+        Factor on what the dynamics ask for, not on p, d and K.
+    base : BaseState, optional
+        Of a base driven by velocity.
+
+    Raises
+    ------
+    KaneDynamicsError
+        If motors and constraints cannot produce the motion.
+
+    """
+    if name == FEEDFORWARD:
+        forward, drives = law.feedforward(q, v, reference, terms, base)
+        return Efforts(scale * forward + law.feedback(q, v, reference, *gains), drives)
+    m, places, pull = reference.motor, reference.v_index, np.zeros(len(law.motors.v))
+    a, aim = np.zeros(len(v)), None
+    error, rate = law.errors(q, v, reference)
+    first, second = gains.position[m], gains.velocity[m]
+    if name == COMPUTED:
+        a[places] = commanded_acceleration(reference.acceleration, error, rate, first, second)
+    else:
+        aim = v.copy()
+        aim[places], a[places] = reference_speeds(
+            reference.velocity, reference.acceleration, error, rate, first
+        )
+        pull[m] = second * (aim - v)[places]
+    found = law.efforts(q, v, a, m, terms, base, aim)
+    return Efforts(scale * found.motors + pull, found.drives)
+
+
+def check_law(name: str, model: RobotModel) -> None:
+    """
+    Check that a law is one for a robot.
+
+    Raises
+    ------
+    InvalidInputError
+        If Slotine and Li's is wanted for a base that has more motors than freedoms, or skids:
+        the speeds of its motors may contradict each other, and are no reference then.
+
+    """
+    skids = model.base is not None and bool(model.base.assumed)
+    if name == PASSIVE and (model.overdetermined or skids):
+        raise InvalidInputError(
+            f"law '{PASSIVE}': the base has more motors than freedoms, so that reference speeds "
+            f"of its motors may contradict each other; take '{COMPUTED}'"
+        )

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Computed torque and control by passivity: what their errors and energies do. No ROS needed."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from ros_models import from_preset, model_of, parameters, trajectory
+from scipy.integrate import solve_ivp
+from support.base_urdf import BASES
+
+import kane_dynamics as kd
+from kane_dynamics.control.effort_rise import EffortRise
+from kane_dynamics.control.tracking import COMPUTED, FEEDFORWARD, PASSIVE
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.ros.computed_torque_controller import ComputedTorqueController
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.effort_law import EffortLaw, Terms
+from kane_dynamics.ros.input_guard import InputGuard
+from kane_dynamics.ros.parameters.computed_torque import ComputedTorqueParameters
+from kane_dynamics.ros.parameters.spec import plain
+from kane_dynamics.ros.reference import Reference
+from kane_dynamics.ros.robot_source import build_model
+from kane_dynamics.ros.tracking_law import Gains, check_law, tracking_efforts
+
+ALL = Terms()
+
+
+@pytest.fixture(scope='module', params=['nonholonomic', 'holonomic'])
+def law(request):
+    dynamics = Dynamics(model_of(request.param), aims=True)
+    dynamics.compile()
+    law = EffortLaw(dynamics)
+    law.model, law.engine = dynamics.model, dynamics.engine
+    return law
+
+
+def reference_of(model, *values):
+    motor = np.arange(len(model.motors))
+    return Reference(motor, model.q_index(model.motors), model.v_index(model.motors), *values)
+
+
+def moving(law, rng):
+    """Return a state on the rows, a reference, and what tau is in v of efforts of the motors."""
+    model = law.model
+    q = model.robot.neutral() + rng.uniform(-0.5, 0.5, model.robot.nq)
+    known = [name for name in model.robot.velocity_names if name in model.motors]
+    v = rng.uniform(-0.5, 0.5, model.robot.nv)
+    v = law.engine.consistent_velocity(q, v, known) if model.constraints else v
+    reference = reference_of(model, *rng.uniform(-0.5, 0.5, (3, len(model.motors))))
+
+    def whole(efforts):
+        tau = np.zeros(model.robot.nv)
+        tau[law.motors.v] = efforts.motors
+        return tau
+
+    return q, v, reference, whole
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_errors_under_computed_torque_obey_their_equation(law, seed):
+    rng = np.random.default_rng(seed)
+    q, v, reference, whole = moving(law, rng)
+    gains = Gains(*rng.uniform([[4.0], [1.0]], [[100.0], [20.0]], (2, len(law.motors.v))))
+    efforts = tracking_efforts(law, COMPUTED, gains, q, v, reference, ALL)
+    a = kd.forward_dynamics(law.model.robot, q, v, whole(efforts), law.model.constraints)
+    error, rate = law.errors(q, v, reference)
+    bend = reference.acceleration - a.acceleration[law.motors.v]
+    equation = bend + gains.velocity * rate + gains.position * error
+    assert_allclose(equation, 0.0, atol=1e-9)  # of terms up to 100
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_passivity_the_energy_of_the_error_of_speeds_falls_with_the_gains(law, seed):
+    """d/dt (s'Ms/2) = -s'Ks - s'(friction at v - friction at v_r), at any state."""
+    rng = np.random.default_rng(seed)
+    q, v, reference, whole = moving(law, rng)
+    gains = Gains(*rng.uniform(1.0, 8.0, (2, len(law.motors.v))))
+    efforts = tracking_efforts(law, PASSIVE, gains, q, v, reference, ALL)
+    vdot = law.engine.acceleration(q, v, whole(efforts))
+    error, rate = law.errors(q, v, reference)
+    aim = v.copy()
+    aim[law.motors.v] = reference.velocity + gains.position * error
+    slope = np.zeros(len(v))
+    slope[law.motors.v] = reference.acceleration + gains.position * rate
+    found = law.engine.constrained_inverse_dynamics(
+        q, v, slope, law.model.actuated, None, known(law.model), reference=aim
+    )
+    s, sdot = v - found.velocity, vdot - found.acceleration
+
+    def energy(h):
+        moved = kd.integrate(law.model.robot, q, v, h)
+        return 0.5 * (s + h * sdot) @ law.engine.mass_matrix(moved) @ (s + h * sdot)
+
+    def power(h):
+        return (energy(h) - energy(-h)) / (2.0 * h)
+
+    h = 1e-3  # central differences, extrapolated: errors of h^4 and of 1e-14 / h
+    found_power = (4.0 * power(0.5 * h) - power(h)) / 3.0
+    drag = law.engine.friction_force(v) - law.engine.friction_force(found.velocity)
+    own = s[law.motors.v]
+    lost = own @ (gains.velocity * own) + s @ drag
+    assert_allclose(found_power, -lost, rtol=1e-8, atol=1e-8)
+    assert lost > 0.1
+
+
+def known(model):
+    return None if not model.constraints else tuple(model.motors)
+
+
+def sine(model, t):
+    """Return what all motors are to do, and where they begin."""
+    k = np.arange(len(model.motors))
+    rate = 1.0 + 0.2 * k
+    values = np.sin(rate * t), rate * np.cos(rate * t), -(rate**2) * np.sin(rate * t)
+    return reference_of(model, *(0.3 * x for x in values))
+
+
+def followed(law, name, gains, duration=0.6):
+    """Return times, errors and s'Ms/2 of a motion under a law, continuous in time."""
+    model = law.model
+    q, v, _, whole = moving(law, np.random.default_rng(2))
+    assert model.robot.nq == model.robot.nv  # so that dq/dt = v
+
+    def rates(t, state):
+        q, v = np.split(state, 2)
+        efforts = tracking_efforts(law, name, gains, q, v, sine(model, t), ALL)
+        return np.r_[v, law.engine.acceleration(q, v, whole(efforts))]
+
+    times = np.linspace(0.0, duration, 61)
+    found = solve_ivp(rates, (0.0, duration), np.r_[q, v], 'RK45', times, rtol=1e-8, atol=1e-8)
+    errors, energies = [], []
+    for t, state in zip(found.t, found.y.T, strict=True):
+        (q, v), reference = np.split(state, 2), sine(model, t)
+        errors.append(law.errors(q, v, reference))
+        aim = v.copy()
+        aim[law.motors.v] = reference.velocity + gains.position * errors[-1][0]
+        if model.constraints:
+            aim = law.engine.consistent_velocity(q, aim, known(model))
+        energies.append(0.5 * (v - aim) @ law.engine.mass_matrix(q) @ (v - aim))
+    return found.t, np.array(errors), np.array(energies)
+
+
+def test_errors_under_computed_torque_are_those_of_damped_springs(law):
+    n = len(law.motors.v)
+    gains = Gains(np.full(n, 64.0), np.full(n, 16.0))  # critically damped, 8 rad/s
+    time, errors, _ = followed(law, COMPUTED, gains)
+    start, rate = errors[0]
+    grown = start + np.outer(time, rate + 8.0 * start)
+    assert_allclose(errors[:, 0], np.exp(-8.0 * time)[:, None] * grown, rtol=0, atol=1e-6)
+    assert np.abs(start).max() > 0.3
+
+
+def test_passivity_the_energy_falls_until_the_reference_is_followed(law):
+    n = len(law.motors.v)
+    inertia = np.diag(law.engine.mass_matrix(law.model.robot.neutral()))[law.motors.v]
+    gains = Gains(np.full(n, 6.0), 10.0 * inertia)
+    _, errors, energies = followed(law, PASSIVE, gains)
+    fall = np.diff(energies)
+    assert (fall < 1e-6 * energies[0]).all()  # errors of the integrator
+    assert energies[-1] < 0.2 * energies[0]
+    assert np.abs(errors[-1, 0]).max() < 0.5 * np.abs(errors[0, 0]).max()
+
+
+@pytest.mark.parametrize('named', [['arm_1_joint'], []])
+def test_motors_that_are_not_named_keep_their_speeds(law, named):
+    rng = np.random.default_rng(8)
+    q, v, whole_reference, whole = moving(law, rng)
+    chosen_ones = np.array([law.model.motors.index(n) for n in named], dtype=int)
+    values = (
+        x[chosen_ones]
+        for x in (
+            whole_reference.position,
+            whole_reference.velocity,
+            whole_reference.acceleration,
+        )
+    )
+    reference = law.motors.reference(chosen_ones, *values)
+    gains = Gains(np.full(len(law.motors.v), 30.0), np.full(len(law.motors.v), 5.0))
+    for name in (COMPUTED, PASSIVE):
+        efforts = tracking_efforts(law, name, gains, q, v, reference, ALL)
+        a = law.engine.acceleration(q, v, whole(efforts))
+        rest = np.delete(law.motors.v, chosen_ones)
+        if name == COMPUTED or not named:
+            assert_allclose(a[rest], 0.0, atol=1e-9)
+
+
+def test_feedforward_and_pd_are_those_of_the_effort_law(law, rng):
+    q, v, reference, _ = moving(law, rng)
+    gains = Gains(np.full(len(law.motors.v), 3.0), np.full(len(law.motors.v), 0.5))
+    found = tracking_efforts(law, FEEDFORWARD, gains, q, v, reference, ALL, 0.5)
+    forward = law.feedforward(q, v, reference, ALL).motors
+    feedback = law.feedback(q, v, reference, *gains)
+    assert_allclose(found.motors, 0.5 * forward + feedback, atol=1e-12)
+
+
+@pytest.mark.parametrize('name', [COMPUTED, PASSIVE])
+def test_terms_are_switched_and_scaled(name, law, rng):
+    q, v, reference, _ = moving(law, rng)
+    none = np.zeros(len(law.motors.v))
+    gains = Gains(np.full(len(none), 3.0), none)
+    parts = [
+        tracking_efforts(
+            law, name, gains, q, v, reference, Terms(*(i == j for j in range(4)))
+        ).motors
+        for i in range(4)
+    ]
+    whole = tracking_efforts(law, name, gains, q, v, reference, ALL).motors
+    assert_allclose(sum(parts), whole, atol=1e-9)
+    assert all(np.abs(part).max() > 1e-3 for part in parts)
+    half = tracking_efforts(law, name, gains, q, v, reference, ALL, 0.5).motors
+    assert_allclose(half, 0.5 * whole, atol=1e-12)
+    off = tracking_efforts(law, name, gains, q, v, reference, Terms(*(False,) * 4))
+    assert not off.motors.any()
+
+
+@pytest.mark.parametrize('name', [COMPUTED, PASSIVE])
+def test_both_engines_give_the_same(name, law, rng):
+    q, v, reference, _ = moving(law, rng)
+    gains = Gains(*rng.uniform(1.0, 8.0, (2, len(law.motors.v))))
+    slow = EffortLaw(Dynamics(law.model))
+    given, before = (name, gains, q, v, reference, ALL), law.engine.fallbacks
+    expected = tracking_efforts(slow, *given).motors
+    assert_allclose(tracking_efforts(law, *given).motors, expected, rtol=0, atol=1e-10)
+    assert law.engine.fallbacks == before
+
+
+def test_bases_whose_motors_may_contradict_each_other_have_no_reference_speeds():
+    text, settings, _, _ = BASES['mecanum']
+    own = {name.removeprefix('base.'): plain(value) for name, value in settings.items()}
+    p = parameters(ComputedTorqueParameters, base_type='mecanum', **own)
+    model = build_model(p, text)
+    check_law(COMPUTED, model)
+    with pytest.raises(InvalidInputError, match='more motors than freedoms'):
+        check_law(PASSIVE, model)
+
+
+# efforts that rise
+
+
+def test_efforts_grow_from_zero_and_again_after_a_rest():
+    rise, wanted = EffortRise(2), np.array([4.0, -2.0])
+    rise.duration = 0.5
+    assert rise.share(10**9) == 0.0
+    assert_array_equal(rise.limited(10**9, wanted), [0.0, 0.0])
+    assert_allclose(rise.limited(10**9 + 125_000_000, wanted), 0.25 * wanted, rtol=1e-15)
+    assert_array_equal(rise.limited(2 * 10**9, wanted), wanted)
+    rise.rest()
+    assert_array_equal(rise.limited(3 * 10**9, wanted), [0.0, 0.0])
+
+
+def test_efforts_change_at_their_rates_both_ways():
+    rise = EffortRise(3)
+    rise.rate = np.array([10.0, 100.0, np.inf])
+    assert_array_equal(rise.limited(0, np.full(3, 5.0)), [0.0, 0.0, 5.0])
+    up = rise.limited(100_000_000, np.full(3, 5.0))
+    assert_allclose(up, [1.0, 5.0, 5.0], rtol=1e-15)
+    down = rise.limited(200_000_000, np.full(3, -50.0))
+    assert_allclose(down, [0.0, -5.0, -50.0], rtol=1e-15, atol=1e-15)
+    back = rise.limited(100_000_000, np.full(3, 5.0))  # time goes back: none has passed
+    assert_allclose(back, [0.0, -5.0, 5.0], rtol=1e-15, atol=1e-15)
+
+
+def test_a_ramp_without_duration_is_none():
+    rise = EffortRise(1)
+    assert rise.share(0) == 1.0
+    assert_array_equal(rise.limited(0, np.array([3.0])), [3.0])
+
+
+# controller
+
+
+def controller_of(name=COMPUTED, gains=(100.0, 20.0), **values):
+    model = model_of('nonholonomic')
+    clock = [10**12]
+    guard = InputGuard('reference', 0.5, lambda: clock[0])
+    controller = ComputedTorqueController(Dynamics(model), guard, name)
+    p = from_preset('nonholonomic', ComputedTorqueParameters, **values)
+    controller.configure(p, *(np.full(len(model.motors), x) for x in gains))
+    controller.limit_rise(0.0, np.zeros(len(model.motors)))
+    return controller, model, clock
+
+
+def test_controller_follows_by_its_law_within_limits_and_rises():
+    controller, model, clock = controller_of(reference_start_tolerance=10.0)
+    n = len(model.motors)
+    assert controller.reference.take(trajectory(model.motors, np.full(n, 0.1)))
+    q, v = model.robot.neutral(), np.zeros(model.robot.nv)
+    law = EffortLaw(Dynamics(model))
+    gains = Gains(np.full(n, 100.0), np.full(n, 20.0))
+    reference = reference_of(model, np.full(n, 0.1), np.zeros(n), np.zeros(n))
+    expected = tracking_efforts(law, COMPUTED, gains, q, v, reference, ALL).motors
+    found = controller.effort(clock[0], q, v)
+    limit = np.asarray(model.robot.effort_limit)[model.v_index(model.motors)]
+    assert_allclose(found, np.clip(expected, -limit, limit), atol=1e-10)
+    assert np.abs(found).max() > 1.0
+    controller.limit_rise(1.0, np.zeros(n))
+    controller.rest()
+    assert not controller.effort(clock[0], q, v).any()
+    assert_allclose(controller.effort(clock[0] + 250_000_000, q, v), 0.25 * found, atol=1e-10)
+    assert controller.share == 0.25
+
+
+@pytest.mark.parametrize('name', [COMPUTED, PASSIVE])
+def test_controller_holds_without_a_reference(name):
+    controller, model, clock = controller_of(name)
+    assert controller.on_stale == 'hold_position'
+    assert controller.loose() == []
+    q, v = model.robot.neutral(), np.zeros(model.robot.nv)
+    q[model.q_index(('arm_2_joint',))] = 0.7
+    still = controller.effort(clock[0], q, v)
+    assert_allclose(still, EffortLaw(Dynamics(model)).hold(q, ALL), atol=1e-9)
+    pushed = q.copy()
+    pushed[model.q_index(('arm_2_joint',))] = 0.8
+    back = controller.effort(clock[0] + 1000, pushed, v)
+    i = model.motors.index('arm_2_joint')
+    assert back[i] < still[i] - 1.0
+
+
+def test_controller_is_silent_where_it_shall_stop():
+    controller, model, clock = controller_of(on_stale='stop')
+    q, v = model.robot.neutral(), np.zeros(model.robot.nv)
+    assert controller.effort(clock[0], q, v) is None
