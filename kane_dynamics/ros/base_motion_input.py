@@ -23,6 +23,7 @@ from kane_dynamics.ros.messages.conversions import check_numbers, nanoseconds
 from kane_dynamics.ros.messages.planar_frame import rotation
 from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.ros.robot_source import RobotModel
+from kane_dynamics.ros.tilt_input import base_link
 from kane_dynamics.typing import Floats
 
 CMD_VEL, ODOM, IMU = SOURCES = ('cmd_vel', 'odom', 'imu')
@@ -107,9 +108,9 @@ class BaseMotionInput:
         self._sensed = sensed
         return True
 
-    def at(self, time: int, odom: OdometryInput) -> BaseState:
+    def at(self, time: int, odom: OdometryInput, gravity: Floats) -> BaseState:
         """
-        Return how the base moves at a time [ns], in the odometry frame.
+        Return how the base moves at a time [ns], in the odometry frame, under gravity there.
 
         `problem` has returned '' before.
         """
@@ -125,7 +126,7 @@ class BaseMotionInput:
         speeds = twist if fresh else motion.twist  # without odometry only cmd_vel is fresh
         acceleration = motion.acceleration
         if self.used == IMU:
-            acceleration = self._of_imu(odom.q[2], speeds[2], acceleration[2])
+            acceleration = self._of_imu(odom.q[2], speeds[2], acceleration[2], gravity)
         v = frame.root_velocity(odom.q, speeds)
         return BaseState(v, frame.root_acceleration(odom.q, v, acceleration))
 
@@ -157,25 +158,22 @@ class BaseMotionInput:
         """
         if message.linear_acceleration_covariance[0] == -1.0:
             raise RejectedInput('missing', 'imu: the message says that it has no acceleration')
-        name = message.header.frame_id.removeprefix(self._prefix)
-        link = self._model.robot.frames.get(name)
-        if link is None or link.body != 0:
-            raise RejectedInput(
-                'frame', f"imu: frame_id '{message.header.frame_id}' is no link of the base"
-            )
+        pose = base_link(self._model, message.header.frame_id, self._prefix)
         linear = message.linear_acceleration
         force = np.array([linear.x, linear.y, linear.z], dtype=float)
         check_numbers('imu: linear_acceleration', force, ('x', 'y', 'z'))
         frame = self._model.child_frame
         turned = np.eye(3)
         turned[:2, :2] = rotation(-frame.yaw)
-        position = link.pose.position() - np.array([frame.x, frame.y, 0.0])
-        return force, turned @ link.pose.rotation_matrix(), turned @ position
+        position = pose.position() - np.array([frame.x, frame.y, 0.0])
+        return force, turned @ pose.rotation_matrix(), turned @ position
 
-    def _of_imu(self, yaw: float, yaw_rate: float, yaw_acceleration: float) -> Floats:
+    def _of_imu(
+        self, yaw: float, yaw_rate: float, yaw_acceleration: float, gravity: Floats
+    ) -> Floats:
         """Return the acceleration of the base frame that the accelerometer shows."""
-        gravity = rotation(-yaw - self._model.child_frame.yaw) @ self._model.robot.gravity[:2]
-        return sensed_acceleration(*self._sensed, yaw_rate, yaw_acceleration, gravity)
+        along = rotation(-yaw - self._model.child_frame.yaw) @ gravity[:2]
+        return sensed_acceleration(*self._sensed, yaw_rate, yaw_acceleration, along)
 
     def _fresh(self, name: str, odom: OdometryInput) -> bool:
         if name == CMD_VEL:

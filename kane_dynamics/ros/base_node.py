@@ -14,7 +14,7 @@ from rclpy.exceptions import ParameterException
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Imu, JointState
 
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.ros.dynamics import Dynamics
@@ -24,9 +24,13 @@ from kane_dynamics.ros.messages.diagnostics import OK, Diagnostics, Status, inpu
 from kane_dynamics.ros.model_host import ModelHost
 from kane_dynamics.ros.output_log import OutputLog
 from kane_dynamics.ros.parameters.declare import declare, install_validation, read
+from kane_dynamics.ros.parameters.load import FIXED, IMU, ODOM, PAYLOAD_SPECS
 from kane_dynamics.ros.parameters.robot import DynamicsParameters
 from kane_dynamics.ros.parameters.spec import Spec
+from kane_dynamics.ros.payloads import Payloads
 from kane_dynamics.ros.qos import ALL_PARTS, LATEST
+from kane_dynamics.ros.robot_source import RobotModel
+from kane_dynamics.ros.tilt_input import TiltInput
 from kane_dynamics.typing import Floats
 
 WATCH_PERIOD = 0.05
@@ -65,10 +69,20 @@ class DynamicsNode(LifecycleNode):
         self.parameters: Any = declare(self, table)
         self.host = ModelHost(self, self.parameters, self._on_model)
         self.state: MeasuredState | None = None
+        frames = getattr(self.parameters, 'payloads', None)
+        self._payloads = None if frames is None else Payloads(self, frames)
+        self._tilt: TiltInput | None = None
         self._log = OutputLog()
         self._active = False
         self._entities: list[tuple[str, Any]] = []
-        install_validation(self, table, joint_table, self._reread, self.parameter_problem)
+        install_validation(
+            self,
+            table,
+            (*joint_table, *PAYLOAD_SPECS),
+            self._reread,
+            self.parameter_problem,
+            self._payload_problem,
+        )
         self._diagnostics = Diagnostics(self, self.statuses())
         self._jump = self.get_clock().create_jump_callback(
             JumpThreshold(
@@ -137,6 +151,8 @@ class DynamicsNode(LifecycleNode):
         profile = ALL_PARTS if self.parameters.merge_joint_states else LATEST
         if self.parameters.base_type != 'none':
             self._listen(Odometry, 'odom', self._on_odom, LATEST)
+        if getattr(self.parameters, 'gravity_from', FIXED) == IMU:
+            self._listen(Imu, 'imu', self._on_tilt, LATEST)
         self._listen(JointState, 'joint_states', self._on_joint_states, profile)
         self.subscribe()
         wall = Clock(clock_type=ClockType.STEADY_TIME)
@@ -201,10 +217,23 @@ class DynamicsNode(LifecycleNode):
             odom_needed=not dynamics.model.drives,
         )
         state.set_max_age(p.joint_states_timeout, p.odom_timeout)
+        tilt = self._new_tilt(dynamics.model, state)
+        if self._payloads is not None:
+            self._payloads.apply(dynamics)
         prepared = self.prepare(dynamics)
         self.state_lost()  # under the names from before
-        self.state = state
+        self.state, self._tilt = state, tilt
         self.take(dynamics, prepared)
+
+    def _new_tilt(self, model: RobotModel, state: MeasuredState) -> TiltInput | None:
+        """Return what tells the direction of gravity, None where it is fixed."""
+        source = getattr(self.parameters, 'gravity_from', FIXED)
+        if source == FIXED:
+            return None
+        guard = self.new_guard('imu', self.parameters.imu_timeout)
+        if source == ODOM and state.odom is not None:
+            guard = state.odom.guard
+        return TiltInput(model, source, self.parameters.frame_prefix, guard)
 
     def new_guard(self, name: str, max_age: float) -> InputGuard:
         """Return a guard on this node's clock."""
@@ -223,7 +252,11 @@ class DynamicsNode(LifecycleNode):
         p = self.parameters
         if self.state is not None:
             self.state.set_max_age(p.joint_states_timeout, p.odom_timeout)
+            if self._tilt is not None and self._tilt.source == IMU:
+                self._tilt.guard.max_age = p.imu_timeout
             self.parameters_changed()
+        if self._payloads is not None and self.host.dynamics is not None:
+            self._payloads.apply(self.host.dynamics)
 
     def timed_inputs(self) -> dict[str, InputGuard]:
         """Return the guards whose age limits are parameters, by the name of the parameter."""
@@ -232,6 +265,8 @@ class DynamicsNode(LifecycleNode):
         guards = {'timeout.joint_states': self.state.joints.guard}
         if self.state.odom is not None:
             guards['timeout.odom'] = self.state.odom.guard
+        if self._tilt is not None and self._tilt.source == IMU:
+            guards['timeout.imu'] = self._tilt.guard
         return guards
 
     def parameter_problem(self, name: str, value: Any) -> str:
@@ -239,16 +274,32 @@ class DynamicsNode(LifecycleNode):
         guard = self.timed_inputs().get(name)
         return guard.limit_problem(name, value) if guard is not None else ''
 
+    def carried(self) -> dict[str, str]:
+        """Return what links carry, in words."""
+        return {} if self._payloads is None else self._payloads.in_words()
+
+    def _payload_problem(self, changes: dict[str, Any]) -> str:
+        """Return why payloads cannot become these, or ''."""
+        return self._payloads.problem(changes) if self._payloads is not None else ''
+
     def forget(self) -> None:
         """Drop the measured state: the clock has jumped back, or the node was inactive."""
         if self.state is not None:
             self.state.reset()
+        if self._tilt is not None:
+            self._tilt.reset()
 
     # the loop
 
     def _on_odom(self, message: Odometry) -> None:
-        if self.state is not None and self.state.odom is not None:
-            self.state.odom.take(message)
+        odom = self.state.odom if self.state is not None else None
+        taken = odom is not None and odom.take(message)
+        if taken and self._tilt is not None and self._tilt.source == ODOM:
+            self._tilt.take(message)
+
+    def _on_tilt(self, message: Imu) -> None:
+        if self._tilt is not None:
+            self._tilt.take(message)
 
     def _on_joint_states(self, message: JointState) -> None:
         taken = self.state is not None and self.state.joints.take(message)
@@ -261,7 +312,9 @@ class DynamicsNode(LifecycleNode):
 
     def state_problem(self) -> str:
         """Return why the measured state cannot be used, or ''."""
-        return self.state.problem() if self.state is not None else 'no model'
+        if self.state is None:
+            return 'no model'
+        return self.state.problem() or (self._tilt.problem() if self._tilt is not None else '')
 
     def update(self) -> None:
         """Assemble q, v and compute the output, if the state is usable."""
@@ -269,6 +322,8 @@ class DynamicsNode(LifecycleNode):
             self.state_lost()
             return
         stamp, begin = self.state.assemble(), time.perf_counter()
+        if self._tilt is not None and self.host.dynamics is not None:
+            self.host.dynamics.set_gravity(self._tilt.gravity(self.state.q))
         try:
             self.compute(stamp, self.state.q, self.state.v)
         except (KaneDynamicsError, ValueError, ArithmeticError) as error:  # numbers went wild
@@ -283,11 +338,15 @@ class DynamicsNode(LifecycleNode):
     def statuses(self) -> dict[str, Any]:
         """Return the components that the diagnostics report."""
         return {
-            'model': self.host.status,
+            'model': self._model_status,
             'joint_states': self._joint_states_status,
             'odom': self._odom_status,
             'output': self._output_status,
         }
+
+    def _model_status(self) -> Status:
+        status = self.host.status()
+        return Status(status.level, status.message, {**status.values, **self.carried()})
 
     def _joint_states_status(self) -> Status:
         return input_status(self.state.joints if self.state is not None else None)

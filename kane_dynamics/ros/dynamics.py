@@ -41,6 +41,18 @@ class Dynamics:
         self.model, self.aims = model, aims
         self.engine: kd.Dynamics = kd.dynamics(model.robot, model.constraints)
         self.compiled = False
+        self._carried: dict[str, tuple[float, Floats, Floats]] = {}
+        self._gravity: Floats | None = None
+
+    def carry(self, frame: str, mass: float, com: Floats, inertia: Floats) -> None:
+        """Let a link carry a payload, from the next call on; as `kane_dynamics.Dynamics`."""
+        self.engine.set_payload(frame, mass, com, inertia)
+        self._carried[frame] = mass, com, inertia
+
+    def set_gravity(self, vector: Floats) -> None:
+        """Set the gravity acceleration, from the next call on; as `kane_dynamics.Dynamics`."""
+        self.engine.set_gravity(vector)
+        self._gravity = vector
 
     def compile(self, progress: Progress = lambda what, done, total: None) -> None:
         """Compile, or load from the cache; takes seconds the first time."""
@@ -54,7 +66,11 @@ class Dynamics:
             return None
 
     def use(self, fast: kd.CompiledRobot) -> None:
-        """Go on with compiled algorithms, from the next call on."""
+        """Go on with compiled algorithms, from the next call on, under the same loads."""
+        for frame, payload in self._carried.items():
+            fast.set_payload(frame, *payload)
+        if self._gravity is not None:
+            fast.set_gravity(self._gravity)
         self.engine, self.compiled = fast, True
 
     def load(self) -> bool:
@@ -67,7 +83,9 @@ class Dynamics:
     def _made(self, progress: Progress) -> kd.CompiledRobot:
         """Return compiled algorithms, with the efforts of the motors among them."""
         model = self.model
-        fast = kd.compile(model.robot, model.constraints, progress=progress)
+        fast = kd.compile(
+            model.robot, model.constraints, payloads=model.payloads, progress=progress
+        )
         named = model.actuated, known_speeds(model, ())
         fast.prepare_efforts(*named)
         if self.aims:

@@ -56,7 +56,7 @@ class EffortController:
         self.follows_by = law
         self.motors, self.drives = model.motors, model.drives
         self.drive_effort = np.zeros(len(self.drives))
-        self._law = EffortLaw(dynamics)
+        self._law, self._dynamics = EffortLaw(dynamics), dynamics
         self._follower = Follower(self._law.motors, guard)
         self.reference = self._follower.reference
         self._limit = known_limits(np.asarray(model.robot.effort_limit)[self._law.motors.v])
@@ -64,6 +64,11 @@ class EffortController:
         self.unlimited = tuple(name for name, limit in pairs if np.isinf(limit))
         self._default = 'hold_position' if model.mobile else 'hold_gravity'
         self._clamped: set[str] = set()
+
+    @property
+    def gravity(self) -> Floats:
+        """Return the present gravity in the axes of the model's world, shape (3,) [m/s^2]."""
+        return np.asarray(self._dynamics.engine.robot.gravity)
 
     def configure(self, parameters: InverseDynamicsParameters, p: Floats, d: Floats) -> None:
         """

@@ -150,7 +150,7 @@ class InverseDynamicsNode(EffortNode):
             return None
         base = None
         if self._base is not None and self.state is not None and self.state.odom is not None:
-            base = self._base.at(time, self.state.odom)
+            base = self._base.at(time, self.state.odom, self._controller.gravity)
         effort = self._controller.effort(time, q, v, base)
         if effort is not None and self._drives is not None:
             self._drives.publish(time, self._controller.drives, self._controller.drive_effort)
@@ -192,7 +192,9 @@ class InverseDynamicsNode(EffortNode):
         if status.level != OK or self._controller is None:
             return status
         if over := self._controller.clamped_since():
-            return Status(WARN, f'clamped to the effort limit: {over}', values)
+            carried = '; '.join(f'{k}: {x}' for k, x in self.carried().items())
+            line = f'clamped to the effort limit: {over}' + (f' ({carried})' if carried else '')
+            return Status(WARN, line, values)
         if adrift := self._controller.adrift():
             return Status(WARN, f'hold_position: no gain p, nothing holds {adrift}', values)
         return status

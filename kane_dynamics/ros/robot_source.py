@@ -13,6 +13,7 @@ import numpy as np
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
+from kane_dynamics.model.load import checked_payload_frames
 from kane_dynamics.resources import resolve
 from kane_dynamics.ros._optional import try_import
 from kane_dynamics.ros.messages.planar_frame import PlanarFrame
@@ -48,6 +49,8 @@ class RobotModel:
         Speeds of a base that others command the velocity of, in the order of v.
     base : WheeledBase or None
         The base on wheels.
+    payloads : tuple of str
+        Links that may carry something.
 
     """
 
@@ -60,6 +63,7 @@ class RobotModel:
     remarks: tuple[str, ...]
     drives: tuple[str, ...] = ()
     base: kd.bases.WheeledBase | None = None
+    payloads: tuple[str, ...] = ()
 
     @property
     def actuated(self) -> tuple[str, ...]:
@@ -200,6 +204,7 @@ def build_model(
         (*(str(w.message) for w in caught), *remarks, *_unknown_friction(parameters)),
         drives,
         base_on_wheels,
+        checked_payload_frames(robot, getattr(parameters, 'payloads', ())),
     )
 
 

@@ -15,7 +15,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty, SetBool, Trigger
 
-from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.ros.command_input import CommandInput
 from kane_dynamics.ros.coupler_topics import CouplerTopics
 from kane_dynamics.ros.dynamics import Dynamics
@@ -41,12 +41,14 @@ from kane_dynamics.ros.parameters.declare import (
     read,
     read_for_joints,
 )
+from kane_dynamics.ros.parameters.load import PAYLOAD_SPECS
 from kane_dynamics.ros.parameters.robot import VELOCITY
 from kane_dynamics.ros.parameters.simulator import (
     INITIAL_POSITION,
     CouplerParameters,
     SimulatorParameters,
 )
+from kane_dynamics.ros.payloads import Payloads
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.ros.runtime import run
@@ -96,7 +98,14 @@ class SimulatorNode(Node):
             on_compiled=self._on_compiled,
             patient=self.parameters.lockstep,
         )
-        install_validation(self, SimulatorParameters, (), self._reread)
+        self._payloads = Payloads(self, self.parameters.payloads)
+        install_validation(
+            self,
+            SimulatorParameters,
+            PAYLOAD_SPECS,
+            self._reread,
+            together=self._payloads.problem,
+        )
         self.create_subscription(JointState, '~/effort_command', self._on_effort, COMMAND)
         self.create_subscription(Float64MultiArray, '~/commands', self._on_array, COMMAND)
         if self.parameters.hardware_joints:
@@ -122,7 +131,7 @@ class SimulatorNode(Node):
         self._diagnostics = Diagnostics(
             self,
             {
-                'model': self.host.status,
+                'model': self._model_status,
                 'command': self._command_status,
                 **({'cmd_vel': self._drives_status} if self._driven else {}),
                 'external wrench': self._outside.wrench_status,
@@ -162,6 +171,8 @@ class SimulatorNode(Node):
 
     def _reread(self) -> None:
         self.parameters = read(self, SimulatorParameters)
+        if self.host.dynamics is not None:
+            self._payloads.apply(self.host.dynamics)
 
     def _on_compiled(self) -> None:
         if self.plant is not None:
@@ -173,7 +184,10 @@ class SimulatorNode(Node):
         initial = read_for_joints(self, INITIAL_POSITION, model.joints)
         self._output.prepare(dynamics, own_description=not self.host.from_topic)
         first = self.plant is None
+        self._payloads.apply(dynamics)
         declared = self._switches.declared(model.robot)
+        if declared and self.parameters.payloads:
+            raise InvalidInputError('constraints that are switched and payloads exclude another')
         self.plant = (
             EventPlant(dynamics, self.parameters, initial, declared)
             if declared
@@ -347,6 +361,11 @@ class SimulatorNode(Node):
         return response
 
     # diagnostics
+
+    def _model_status(self) -> Status:
+        status = self.host.status()
+        values = {**status.values, **self._payloads.in_words()}
+        return Status(status.level, status.message, values)
 
     def _command_status(self) -> Status:
         return input_status(self._commands)

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import kane_dynamics as kd
@@ -24,11 +24,17 @@ from kane_dynamics.aside import Aside
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.kernels.cache import cache_folder
 from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.parameters.load import PayloadParameters
 from kane_dynamics.ros.parameters.robot import RobotParameters
 from kane_dynamics.ros.parameters.spec import plain
 from kane_dynamics.ros.robot_source import build_model
 
 NICENESS = 10
+
+
+@dataclass(frozen=True)
+class ModelParameters(PayloadParameters, RobotParameters):
+    """What machine code depends on."""
 
 
 class CompilationError(KaneDynamicsError, RuntimeError):
@@ -57,8 +63,9 @@ class WarmUp:
 
     def __init__(self, parameters: RobotParameters, text: str, aims: bool = False) -> None:
         self.progress = ''
-        names = RobotParameters.__dataclass_fields__
-        values = {k: v for k, v in asdict(parameters).items() if k in names}
+        names = ModelParameters.__dataclass_fields__
+        given = {k: v for k, v in asdict(parameters).items() if k in names}
+        values = {'payloads': (), **given}  # not every node takes them
         self._errors = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
             [sys.executable, '-m', 'kane_dynamics.ros.warm_up'],
@@ -167,7 +174,7 @@ def main() -> int:
     request = json.load(sys.stdin)
     values = {name: plain(value) for name, value in request['parameters'].items()}
     try:
-        model = build_model(RobotParameters(**values), request['text'])
+        model = build_model(ModelParameters(**values), request['text'])
         dynamics = Dynamics(model, request['aims'])
         with _turn():
             dynamics.compile(_report)

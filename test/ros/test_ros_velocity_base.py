@@ -75,7 +75,7 @@ class Inputs:
 
     def motion(self):
         assert self.base.problem(self.odom) == ''
-        return self.base.at(self.clock.node, self.odom)
+        return self.base.at(self.clock.node, self.odom, self.model.robot.gravity)
 
 
 def test_the_command_says_how_the_base_accelerates():
@@ -250,7 +250,7 @@ def hold_arm(coupled, cycles=40):
             assert plant.drives.take(message, plant.time)
             assert inputs.base.take_command(message)
         q, v = np.array(plant.simulation.q), np.array(plant.simulation.v)
-        base = inputs.base.at(inputs.clock.node, inputs.odom)
+        base = inputs.base.at(inputs.clock.node, inputs.odom, inputs.model.robot.gravity)
         if not coupled:
             base = base._replace(acceleration=np.zeros(3))
         effort = controller.effort(inputs.clock.node, q, v, base)

@@ -123,12 +123,13 @@ def install_validation(
     joint_table: Iterable[Spec],
     on_change: Callable[[], None],
     further: Callable[[str, Any], str] = lambda name, value: '',
+    together: Callable[[dict[str, Any]], str] = lambda changes: '',
 ) -> None:
     """
     Check every later change against the table and call `on_change` once it is accepted.
 
     The check has no side effect and accepts names that it does not know. `further` returns what
-    else is wrong with a value, or ''.
+    else is wrong with a value, or '', and `together` with all that are set at once.
     """
     by_name = {spec.name: spec for spec in specs(table)}
     patterns = tuple(joint_table)
@@ -146,7 +147,8 @@ def install_validation(
             problem = problem or further(change.name, plain(change.value))
             if problem:
                 return SetParametersResult(successful=False, reason=problem)
-        return SetParametersResult(successful=True)
+        problem = together({change.name: plain(change.value) for change in changes})
+        return SetParametersResult(successful=not problem, reason=problem)
 
     def apply(changes: list[Parameter[Any]]) -> None:
         on_change()

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kane_dynamics.ros.parameters.load import PayloadParameters, TiltParameters
 from kane_dynamics.ros.parameters.robot import SECONDS, DynamicsParameters
 from kane_dynamics.ros.parameters.spec import fixed, param
 
 
 @dataclass(frozen=True)
-class ForwardDynamicsParameters(DynamicsParameters):
+class ForwardDynamicsParameters(PayloadParameters, TiltParameters, DynamicsParameters):
     """Parameters of ``kane_forward_dynamics``."""
 
     effort_source: str = fixed(

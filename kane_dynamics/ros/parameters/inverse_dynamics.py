@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kane_dynamics.ros.parameters.load import PayloadParameters, TiltParameters
 from kane_dynamics.ros.parameters.robot import (
     SECONDS,
     DrivenBaseParameters,
@@ -19,7 +20,12 @@ SCALE = (0.0, 1.0)
 
 @dataclass(frozen=True)
 class InverseDynamicsParameters(
-    TermParameters, DrivenBaseParameters, EffortOutputParameters, DynamicsParameters
+    TermParameters,
+    DrivenBaseParameters,
+    EffortOutputParameters,
+    PayloadParameters,
+    TiltParameters,
+    DynamicsParameters,
 ):
     """Parameters of ``kane_inverse_dynamics``."""
 
@@ -58,9 +64,6 @@ class InverseDynamicsParameters(
         bounds=(0.0, 10.0),
         size=2,
         name='base.friction',
-    )
-    imu_timeout: float = param(
-        0.1, 'Age from which imu is stale.', unit='s', bounds=SECONDS, name='timeout.imu'
     )
     braking_time: float = param(
         0.5,

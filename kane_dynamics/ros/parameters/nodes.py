@@ -6,6 +6,7 @@ from kane_dynamics.ros.parameters.constraints import CONSTRAINT_SPECS
 from kane_dynamics.ros.parameters.forward_dynamics import ForwardDynamicsParameters
 from kane_dynamics.ros.parameters.governor import GovernorParameters
 from kane_dynamics.ros.parameters.inverse_dynamics import GAIN_D, GAIN_P, InverseDynamicsParameters
+from kane_dynamics.ros.parameters.load import PAYLOAD_SPECS
 from kane_dynamics.ros.parameters.simulator import (
     INITIAL_POSITION,
     CouplerParameters,
@@ -15,15 +16,25 @@ from kane_dynamics.ros.parameters.spec import Spec, specs
 from kane_dynamics.ros.parameters.wrench_control import WrenchControlParameters
 
 TABLES: dict[str, tuple[Spec, ...]] = {
-    'kane_inverse_dynamics': (*specs(InverseDynamicsParameters), GAIN_P, GAIN_D),
-    'kane_computed_torque': (*specs(ComputedTorqueParameters), *JOINT_TABLE),
-    'kane_forward_dynamics': specs(ForwardDynamicsParameters),
-    'kane_wrench_control': specs(WrenchControlParameters),
+    'kane_inverse_dynamics': (
+        *specs(InverseDynamicsParameters),
+        GAIN_P,
+        GAIN_D,
+        *PAYLOAD_SPECS,
+    ),
+    'kane_computed_torque': (
+        *specs(ComputedTorqueParameters),
+        *JOINT_TABLE,
+        *PAYLOAD_SPECS,
+    ),
+    'kane_forward_dynamics': (*specs(ForwardDynamicsParameters), *PAYLOAD_SPECS),
+    'kane_wrench_control': (*specs(WrenchControlParameters), *PAYLOAD_SPECS),
     'kane_governor': specs(GovernorParameters),
     'kane_simulator': (
         *specs(SimulatorParameters),
         *specs(CouplerParameters),
         INITIAL_POSITION,
+        *PAYLOAD_SPECS,
         *CONSTRAINT_SPECS,
     ),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kane_dynamics.ros.parameters.load import PayloadParameters
 from kane_dynamics.ros.parameters.robot import DrivenBaseParameters, RobotParameters
 from kane_dynamics.ros.parameters.spec import Spec, fixed, param
 
@@ -13,7 +14,7 @@ DEVIATION = (0.0, 1e6)
 
 
 @dataclass(frozen=True)
-class SimulatorParameters(DrivenBaseParameters, RobotParameters):
+class SimulatorParameters(DrivenBaseParameters, PayloadParameters, RobotParameters):
     """Parameters of ``kane_simulator``."""
 
     command_joints: tuple[str, ...] = fixed(

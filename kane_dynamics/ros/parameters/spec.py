@@ -70,7 +70,8 @@ class Spec:
 
     def problem(self, value: object) -> str:
         """Return why a value is illegal, or '' if it is legal."""
-        numbers: Any = value if isinstance(value, (list, tuple)) else [value]
+        value = plain(value)  # rclpy hands out arrays
+        numbers: Any = value if isinstance(value, tuple) else (value,)
         if self.kind.startswith('double') and not np.isfinite(np.asarray(numbers, float)).all():
             return f"parameter '{self.name}' must be finite, got {value}"
         if self.bounds and not all(self.bounds[0] <= x <= self.bounds[1] for x in numbers):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kane_dynamics.ros.parameters.load import PayloadParameters, TiltParameters
 from kane_dynamics.ros.parameters.robot import (
     SECONDS,
     DynamicsParameters,
@@ -16,7 +17,9 @@ SCALE = (0.0, 1.0)
 
 
 @dataclass(frozen=True)
-class WrenchControlParameters(EffortOutputParameters, DynamicsParameters):
+class WrenchControlParameters(
+    EffortOutputParameters, PayloadParameters, TiltParameters, DynamicsParameters
+):
     """Parameters of ``kane_wrench_control``."""
 
     odom_frame_id: str = fixed(

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Payloads of a node: parameters that reach the dynamics at once, and a service to detach them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from std_srvs.srv import Trigger
+
+import kane_dynamics as kd
+from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.parameters.declare import declare_for_each
+from kane_dynamics.ros.parameters.load import COM, INERTIA, MASS, PAYLOAD_SPECS
+from kane_dynamics.ros.parameters.spec import Spec
+from kane_dynamics.typing import Floats
+
+_UPPER = np.triu_indices(3)
+
+
+class Payloads:
+    """
+    What the links of a robot carry, as the parameters of a node say.
+
+    Parameters
+    ----------
+    node : Node
+        Its parameters; they are declared here.
+    frames : tuple of str
+        Links that may carry something.
+
+    """
+
+    def __init__(self, node: Node, frames: tuple[str, ...]) -> None:
+        self._node, self._frames = node, frames
+        declare_for_each(node, PAYLOAD_SPECS, frames)
+        node.create_service(Trigger, '~/detach_payloads', self._on_detach)
+
+    def apply(self, dynamics: Dynamics) -> None:
+        """
+        Let a robot carry what the parameters say, from its next call on.
+
+        Raises
+        ------
+        KaneDynamicsError
+            If there is no such link, or no body has such an inertia.
+
+        """
+        for frame in self._frames:
+            mass, com, inertia = self._present(frame, {})
+            if not mass:  # what else is set then waits for a mass
+                com, inertia = np.zeros(3), np.zeros((3, 3))
+            dynamics.carry(frame, mass, com, inertia)
+
+    def problem(self, changes: Mapping[str, Any]) -> str:
+        """Return why parameters cannot become these, all at once, or ''."""
+        for frame in self._frames:
+            mass, com, inertia = self._present(frame, changes)
+            try:
+                if mass:
+                    kd.Inertia(mass, com, inertia)
+            except KaneDynamicsError as error:
+                return f'payload.{frame}: {error}'
+        return ''
+
+    def in_words(self) -> dict[str, str]:
+        """Return what each link that carries something carries."""
+        found = {}
+        for frame in self._frames:
+            mass, com, _ = self._present(frame, {})
+            if mass:
+                found[f'payload on {frame}'] = f'{mass:g} kg at {com.tolist()} m'
+        return found
+
+    def _present(self, frame: str, changes: Mapping[str, Any]) -> tuple[float, Floats, Floats]:
+        """Return mass, centre of mass and inertia as parameters say, or will say."""
+
+        def value(spec: Spec) -> Any:
+            name = spec.name.replace('<frame>', frame)
+            return changes[name] if name in changes else self._node.get_parameter(name).value
+
+        tensor = np.zeros((3, 3))
+        tensor[_UPPER] = value(INERTIA)
+        return value(MASS), np.array(value(COM)), tensor + np.triu(tensor, 1).T
+
+    def _on_detach(self, request: Trigger.Request, response: Trigger.Response) -> Any:
+        names = [MASS.name.replace('<frame>', frame) for frame in self._frames]
+        empty = [Parameter(name, Parameter.Type.DOUBLE, 0.0) for name in names]
+        carried = ', '.join(self.in_words())
+        result = self._node.set_parameters_atomically(empty)
+        response.success = bool(result.successful)
+        response.message = result.reason or (f'detached: {carried}' if carried else 'none')
+        return response

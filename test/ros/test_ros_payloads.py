@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Payloads and the direction of gravity while nodes run: cores, and over real DDS."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from ros_models import (
+    PENDULUM_URDF,
+    FakeClock,
+    from_preset,
+    model_of,
+    odometry,
+    parameters,
+    time_message,
+)
+from scipy.spatial.transform import Rotation
+
+import kane_dynamics as kd
+from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.input_guard import InputGuard
+from kane_dynamics.ros.parameters.simulator import SimulatorParameters
+from kane_dynamics.ros.plant import Plant
+from kane_dynamics.ros.robot_source import build_model
+from kane_dynamics.ros.tilt_input import TiltInput
+
+NODE = 'kane_inverse_dynamics'
+COM = np.array([0.0, 0.0, -1.0])
+G = 9.81
+
+
+def pendulum(**values):
+    return build_model(parameters(**values), PENDULUM_URDF)
+
+
+def test_loads_stay_when_machine_code_takes_over():
+    dynamics = Dynamics(pendulum(payloads=('rod',)))
+    dynamics.carry('rod', 2.0, COM, np.zeros((3, 3)))
+    dynamics.set_gravity(np.array([0.0, 0.0, -5.0]))
+    q = [np.pi / 2]
+    before = dynamics.engine.gravity_force(q)
+    dynamics.compile()
+    assert dynamics.compiled
+    assert_allclose(dynamics.engine.gravity_force(q), before, rtol=1e-12)
+    assert_allclose(np.abs(before), [5.0 * (0.5 + 2.0)], rtol=1e-12)
+
+
+def test_links_that_do_not_exist_carry_nothing():
+    with pytest.raises(NameNotFoundError, match='hook'):
+        pendulum(payloads=('hook',))
+    with pytest.raises(InvalidInputError, match='part of the world'):
+        pendulum(payloads=('base_link',))
+
+
+def test_a_simulated_robot_carries_a_payload_from_the_next_step_on():
+    p = parameters(SimulatorParameters, payloads=('rod',), compiled='never')
+    dynamics = Dynamics(build_model(p, PENDULUM_URDF))
+    plant = Plant(dynamics, p, np.array([1.0]))
+    robot = dynamics.model.robot
+    loaded = robot.with_payload('rod', 2.0, COM)
+    rates = [kd.forward_dynamics(r, [1.0], [0.0], [0.0]).acceleration for r in (robot, loaded)]
+    plant.advance(1)
+    assert_allclose(plant.simulation.v, rates[0] * p.step_size, rtol=1e-3)
+    before = plant.simulation.v.copy()
+    dynamics.carry('rod', 2.0, COM, np.zeros((3, 3)))
+    plant.advance(1)
+    assert_allclose(plant.simulation.v - before, rates[1] * p.step_size, rtol=1e-3)
+    assert abs(rates[0][0] / rates[1][0] - 1.0) > 0.1
+
+
+def tilt_of(model, source, clock):
+    guard = InputGuard(source, 0.1, lambda: clock.node, steady=lambda: clock.wall)
+    return TiltInput(model, source, '', guard)
+
+
+def imu(rotation, frame, stamp=0, known=0.0):
+    """Return what looks like an Imu whose sensor is turned so in the world."""
+    x, y, z, w = rotation.as_quat()
+    return SimpleNamespace(
+        header=SimpleNamespace(stamp=time_message(stamp), frame_id=frame),
+        orientation=SimpleNamespace(x=x, y=y, z=z, w=w),
+        orientation_covariance=[known] * 9,
+    )
+
+
+def test_a_slope_in_odometry_tilts_gravity():
+    """A base heads across a slope of 10 degrees: gravity pulls it sideways, downhill."""
+    model, clock = model_of('nonholonomic'), FakeClock()
+    tilt = tilt_of(model, 'odom', clock)
+    q = model.robot.neutral()
+    assert_allclose(tilt.gravity(q), model.robot.gravity)
+    slope, yaw = np.radians(10.0), 0.7
+    turned = Rotation.from_euler('y', -slope) * Rotation.from_euler('z', yaw)  # uphill along x
+    x, y, z, w = turned.as_quat()
+    message = odometry(wxyz=(w, x, y, z))
+    assert tilt.take(message)
+    q[2] = np.arctan2(2 * (w * z + x * y), w * w + x * x - y * y - z * z)  # yaw of odometry
+    in_base = Rotation.from_euler('z', -q[2]).apply(tilt.gravity(q))
+    down = G * np.sin(slope)
+    assert_allclose(in_base, turned.inv().apply([0, 0, -G]), atol=1e-12)
+    assert_allclose(in_base, [-down * np.cos(yaw), down * np.sin(yaw), -G * np.cos(slope)])
+    tilt.reset()
+    assert_allclose(tilt.gravity(q), model.robot.gravity)
+
+
+def test_an_imu_on_the_root_link_tells_how_a_robot_is_mounted():
+    model, clock = pendulum(), FakeClock()
+    tilt = tilt_of(model, 'imu', clock)
+    assert tilt.problem()
+    wall = Rotation.from_euler('y', 90, degrees=True)  # mounted on a wall: x down
+    assert tilt.take(imu(wall, 'base_link'))
+    assert tilt.problem() == ''
+    assert_allclose(tilt.gravity(model.robot.neutral()), [G, 0, 0], atol=1e-12)
+    assert not tilt.take(imu(wall, 'rod'))  # it moves
+    assert not tilt.take(imu(wall, 'base_link', known=-1.0))
+    message = imu(wall, 'base_link')
+    message.orientation.w = 3.0
+    assert not tilt.take(message)
+    assert tilt.guard.report().rejected == {'frame': 2, 'missing': 1}
+    clock.forward(0.2)
+    assert 'old' in tilt.problem() or tilt.problem()
+
+
+def test_a_fixed_base_has_no_odometry_to_ask():
+    with pytest.raises(InvalidInputError, match='base_type other than none'):
+        tilt_of(pendulum(), 'odom', FakeClock())
+    assert from_preset('nonholonomic').gravity_from == 'fixed'
+
+
+@pytest.mark.ros
+def test_the_very_next_output_has_a_payload_and_new_models_keep_it(bench):
+    """Over DDS: set together, refused when no body is like that, kept, detached by a service."""
+    pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
+    from rcl_interfaces.srv import SetParametersAtomically
+    from rclpy.parameter import Parameter
+    from ros_bench import LATCHED
+    from sensor_msgs.msg import JointState
+    from std_msgs.msg import String
+    from std_srvs.srv import Trigger
+
+    bench.start('inverse_dynamics_node', params={'payloads': '[rod]', 'compiled': 'never'})
+    states = bench.publisher(JointState, 'joint_states')
+    description = bench.publisher(String, 'robot_description', LATCHED)
+    efforts = bench.listen(JointState, f'/{NODE}/effort')
+
+    def ask():
+        """Return the effort that answers one state at once, the very next one."""
+        bench.matched(states)
+        del efforts[:]
+        state = JointState(name=['hinge'], position=[np.pi / 2], velocity=[0.0])
+        state.header.stamp = bench.now()
+        states.publish(state)
+        bench.until(lambda: efforts, timeout=20.0)
+        assert efforts[0].header.stamp == state.header.stamp
+        return abs(efforts[0].effort[0])
+
+    def carry(mass, com, inertia=(0.0,) * 6):
+        values = {'mass': mass, 'com': list(com), 'inertia': list(inertia)}
+        changes = [Parameter(f'payload.rod.{k}', value=x) for k, x in values.items()]
+        call = SetParametersAtomically, f'/{NODE}/set_parameters_atomically'
+        return bench.call(*call, parameters=[x.to_parameter_msg() for x in changes]).result
+
+    description.publish(String(data=PENDULUM_URDF))
+    bench.until(lambda: bench.status(f'{NODE}: model')[0] == b'\x00')
+    bench.until(lambda: abs(ask() - 0.5 * G) < 1e-9)
+    assert carry(2.0, COM).successful
+    assert_allclose(ask(), (0.5 + 2.0) * G, rtol=1e-12)
+    refused = carry(2.0, COM, (-1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    assert not refused.successful and 'payload.rod' in refused.reason
+    assert_allclose(ask(), (0.5 + 2.0) * G, rtol=1e-12)
+    heavier = PENDULUM_URDF.replace('mass value="1"', 'mass value="3"')
+    description.publish(String(data=heavier))
+    bench.until(lambda: abs(ask() - (1.5 + 2.0) * G) < 1e-9)
+    values = bench.next_status(f'{NODE}: model')[2]
+    assert values['payload on rod'] == '2 kg at [0.0, 0.0, -1.0] m'
+    told = bench.call(Trigger, f'/{NODE}/detach_payloads')
+    assert told.success and 'rod' in told.message
+    assert_allclose(ask(), 1.5 * G, rtol=1e-12)
