@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The nodes of ros2_control.launch.py over real DDS, with a stand-in for ros2_control itself."""
+
+import runpy
+
+import fake_launch
+import numpy as np
+import pytest
+from ros_models import ROOT
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
+
+from rclpy.qos import QoSProfile, qos_profile_sensor_data
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+pytestmark = pytest.mark.ros
+NODES = {'kane_simulator': 'simulator_node', 'kane_inverse_dynamics': 'inverse_dynamics_node'}
+# a busy machine: slower than the files say, and patient
+SLOW = {'joint_state_rate': 50.0, 'odom_rate': 50.0, 'step_size': 0.002, 'compiled': 'never'}
+PATIENT = {f'timeout.{name}': 5.0 for name in ('joint_states', 'odom')}
+REST = 0.05  # [rad/s]
+
+
+class Ros2Control:
+    """
+    JointStateTopicSystem, joint_state_broadcaster and forward_command_controller.
+
+    As in topic_based_hardware_interfaces 1.1.0 and ros2_controllers 6.9.0: commands are NaN until
+    a controller writes them, are sent with each update, name all joints and are packed; the last
+    one stays for ever. One update a state.
+    """
+
+    def __init__(self, bench, joints):
+        self.joints, self.commands = joints, [float('nan')] * len(joints)
+        self.velocity, self.applied = {}, {}
+        node = bench.node
+        self.hardware = node.create_publisher(
+            JointState, '/robot_joint_commands', QoSProfile(depth=1)
+        )
+        self.broadcast = node.create_publisher(JointState, 'joint_states', 10)
+        node.create_subscription(
+            JointState, '/robot_joint_states', self.on_state, qos_profile_sensor_data
+        )
+        node.create_subscription(
+            Float64MultiArray, 'effort_controller/commands', self.on_command, 10
+        )
+        self.node = node
+
+    def on_state(self, state):
+        self.broadcast.publish(state)
+        self.velocity = dict(zip(state.name, state.velocity, strict=True))
+        self.applied = dict(zip(state.name, state.effort, strict=True))
+        names = ['gripper_joint', *self.joints]  # one that takes positions
+        command = JointState(name=names, position=[0.0], effort=self.commands)
+        command.header.stamp = self.node.get_clock().now().to_msg()
+        self.hardware.publish(command)
+
+    def on_command(self, message):
+        assert len(message.data) == len(self.joints)  # else its update returns ERROR
+        self.commands = list(message.data)
+
+
+@pytest.fixture
+def launched(monkeypatch):
+    """Return parameters and remappings of the nodes, as the launch file gives them."""
+    fake_launch.install(monkeypatch)
+    module = runpy.run_path(str(ROOT / 'launch' / 'ros2_control.launch.py'))
+    launch = fake_launch.Described(module['generate_launch_description']())
+    found = {}
+    for node in launch.nodes():
+        if node['package'] == 'kane_dynamics':
+            given = fake_launch.parameters(node)
+            for name in ('params_file', 'end_with_process', 'compiled'):
+                given.pop(name)
+            remap = [f'{topic}:={name}' for topic, name in node['remappings']]
+            found[node['executable']] = given, [part for r in remap for part in ('-r', r)]
+    return found
+
+
+def test_efforts_go_through_the_hardware_and_hold_the_arm(bench, launched):
+    joints = launched['kane_simulator'][0]['hardware_joints']
+    ros2_control = Ros2Control(bench, joints)
+
+    def start(name, **more):
+        given, remap = launched[name]
+        return bench.start(
+            NODES[name],
+            files=[ROOT / 'config' / 'nonholonomic.yaml'],
+            params={**given, **SLOW, **more},
+            arguments=remap,
+        )
+
+    start('kane_simulator', command_timeout=5.0)
+    _, _, values = bench.status_where(
+        'kane_simulator: command', lambda level, text, values: values.get('accepted', '0') != '0'
+    )
+    assert values['rejected'] == '0'  # NaN is no command
+    bench.until(lambda: abs(ros2_control.velocity['arm_2_joint']) > REST)  # the arm falls
+    assert not any(ros2_control.applied.values())
+    source = start('kane_inverse_dynamics', **PATIENT)
+
+    def held():
+        speeds = np.abs(list(ros2_control.velocity.values()))
+        return any(ros2_control.applied.values()) and speeds.max() < REST
+
+    bench.until(held)
+    applied = [ros2_control.applied[name] for name in joints]
+    # one state later; the largest is what the arm weighs, on arm_2_joint
+    assert np.abs(np.subtract(applied, ros2_control.commands)).max() < 0.1 * np.abs(applied).max()
+    assert np.argmax(np.abs(applied)) == joints.index('arm_2_joint')
+    assert bench.terminate(source) == 0  # its last word are zeros: nothing else would end them
+    bench.until(lambda: not any(ros2_control.commands))
+    bench.until(lambda: not any(ros2_control.applied.values()))

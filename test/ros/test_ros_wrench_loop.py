@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Simulator and wrench control in closed loop, each in a process of its own, over real DDS."""
+
+import numpy as np
+import pytest
+from ros_models import ROOT, FakeClock, from_preset, model_of, preset
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
+
+from geometry_msgs.msg import PoseStamped
+from sensor_msgs.msg import JointState
+
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.input_guard import InputGuard
+from kane_dynamics.ros.messages.conversions import nanoseconds
+from kane_dynamics.ros.parameters.simulator import SimulatorParameters
+from kane_dynamics.ros.parameters.wrench_control import WrenchControlParameters
+from kane_dynamics.ros.plant import Plant
+from kane_dynamics.ros.wrench_controller import WrenchController
+
+pytestmark = pytest.mark.ros
+NODE = 'kane_wrench_control'
+FILES = [ROOT / 'config' / f'{name}.yaml' for name in ('nonholonomic', 'wrench_control')]
+STEP, PERIODS = 0.004, 50
+UP = 0.1  # [m]
+SIMULATED = {'step_size': STEP, 'joint_state_rate': 250.0, 'odom_rate': 250.0}
+
+
+class InProcess:
+    """The same loop without ROS: controller and plant call each other."""
+
+    def __init__(self):
+        model = model_of('nonholonomic')
+        dynamics, clock = Dynamics(model), FakeClock()
+        start = [preset('nonholonomic').get(f'initial_positions.{n}', 0.0) for n in model.joints]
+        given = from_preset('nonholonomic', SimulatorParameters, **SIMULATED)
+        self.plant = Plant(dynamics, given, np.array(start))
+        self.controller = WrenchController(
+            dynamics,
+            from_preset('nonholonomic', WrenchControlParameters),
+            lambda name, age: InputGuard(name, age, lambda: clock.node),
+        )
+        self.joints, self.motors = model.q_index(model.joints), model.v_index(model.motors)
+        self.first = self.place()
+        self.target = target(self.first)
+
+    def place(self):
+        return self.controller._place(self.plant.simulation.q)
+
+    def run(self):
+        """Return the joint positions at each state, and how far the hand rises."""
+        path = []
+        for _ in range(PERIODS):
+            path.append(self.plant.simulation.q[self.joints])
+            assert self.controller.pose.take(self.target)
+            effort = self.controller.effort(self.plant.simulation.q, self.plant.simulation.v)
+            self.plant.command(self.motors, effort)
+            self.plant.advance(self.plant.steps_to_state)
+        return np.array(path), self.place()[2] - self.first[2]
+
+
+def target(place):
+    """Return the pose that is wanted: the present one, higher."""
+    message = PoseStamped()
+    message.header.frame_id = 'odom'
+    position, orientation = message.pose.position, message.pose.orientation
+    position.x, position.y, position.z = place[0], place[1], place[2] + UP
+    orientation.w, orientation.x, orientation.y, orientation.z = place[3:]
+    return message
+
+
+def test_the_link_moves_as_in_one_process(bench):
+    expected = InProcess()
+    poses = bench.publisher(PoseStamped, f'{NODE}/pose', 1)
+    states = bench.listen(JointState, '/joint_states')
+    patient = {f'timeout.{name}': 100.0 for name in ('joint_states', 'odom', 'pose')}
+    bench.start(
+        'wrench_control_node',
+        files=FILES,
+        params={'compiled': 'never', 'use_sim_time': 'true', **patient},
+    )
+    bench.matched(poses)
+    bench.status_where(  # before the first state
+        f'{NODE}: pose',
+        lambda level, text, values: values.get('accepted', '0') != '0',
+        each=lambda: poses.publish(expected.target),
+    )
+    lockstep = {'lockstep': 'true', 'rtf': 0.0, 'command_timeout': 20.0, 'publish_tf': 'false'}
+    bench.start(
+        'simulator_node',
+        files=FILES[:1],
+        params={'compiled': 'never', **SIMULATED, **lockstep},
+        arguments=['-r', f'~/effort_command:=/{NODE}/effort'],
+    )
+    wanted, rise = expected.run()
+    bench.until(lambda: len({nanoseconds(m.header.stamp) for m in states}) >= PERIODS)
+    path = {nanoseconds(m.header.stamp): list(m.position) for m in states}
+    measured = np.array([path[4_000_000 * k] for k in range(PERIODS)])
+    assert rise > 0.1 * UP
+    # an odometry that comes after its joint_states counts one period later
+    assert np.abs(measured - wanted).max() < 1e-3 * np.abs(wanted - wanted[0]).max()
