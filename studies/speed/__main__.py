@@ -22,6 +22,7 @@ from studies.speed.accuracy import accuracy_rows
 from studies.speed.batch import batch_rows
 from studies.speed.closed_loop import closed_loop_rows
 from studies.speed.compile_time import compile_rows
+from studies.speed.libraries import library_rows
 from studies.speed.on_wheels import on_wheels_rows, swerve_rows
 from studies.speed.rows import Row, rows_table, scaling_table
 from studies.speed.scaling import scaling
@@ -43,6 +44,7 @@ def parts(quick: bool, effort: Effort) -> dict[str, Callable[[], Rows]]:
         'long-chain': lambda: long_chain_rows(effort),
         'batch': lambda: batch_rows(few),
         'simulation': lambda: closed_loop_rows(few),
+        'build': lambda: library_rows(effort),
         'accuracy': lambda: accuracy_rows(quick),
         'compile': lambda: compile_rows(quick),
     }

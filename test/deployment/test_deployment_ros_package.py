@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ROS 2 package around a library, compiled against stubs of ros2_control's headers."""
 
+import ctypes
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
@@ -22,6 +23,10 @@ from kane_dynamics.deployment.ros_package import NEEDED, package_problem, write_
 STUBS = Path(__file__).resolve().parents[1] / 'data' / 'ros2_control_stubs'
 STRICT = ['-std=c++17', '-O1', '-Wall', '-Wextra', '-Werror', '-pedantic']
 NAN = float('nan')
+CMAKE_PACKAGES = (
+    *('ament_cmake', 'controller_interface', 'hardware_interface', 'pluginlib', 'rclcpp'),
+    *('rclcpp_lifecycle', 'inverse_dynamics_solver'),
+)
 
 
 @pytest.fixture(scope='module')
@@ -211,3 +216,18 @@ def test_the_command_writes_a_package(compiler, tmp_path, capsys):
     assert 'no ROS 2 package: the package needs inverse_dynamics, bias_force' in said
     assert cli.main([*arguments, '--payloads', 'elbow']) == 1
     assert "no frame named 'elbow'" in capsys.readouterr().err
+
+
+def test_cmake_makes_the_library(package, tmp_path):
+    if shutil.which('cmake') is None:
+        pytest.skip('NO CMAKE: CMakeLists.txt is not tried')
+    folders = [f'-D{name}_DIR={STUBS / "cmake"}' for name in CMAKE_PACKAGES]
+    configure = ['cmake', '-S', package, '-B', tmp_path, *folders, '-Wdev', '-Werror=dev']
+    said = subprocess.run(configure, capture_output=True, text=True, check=True).stdout
+    assert 'plugins of controller_interface: controller_plugins.xml' in said
+    assert 'plugins of inverse_dynamics_solver: solver_plugins.xml' in said
+    assert 'ament_package mobile_arm_dynamics' in said
+    build = ['cmake', '--build', tmp_path, '--target', 'mobile_arm']
+    subprocess.run(build, capture_output=True, check=True)
+    library = ctypes.CDLL(str(tmp_path / 'libmobile_arm.so'))
+    assert library.mobile_arm_check() == 0
