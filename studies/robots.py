@@ -84,8 +84,8 @@ def mobile_arm() -> Case:
     return case(robot, (kd.constraints.no_side_slip(robot, 0.1),))
 
 
-def swerve_arm() -> Case:
-    """Return a base on four steered wheels with an arm of 6 joints, in a curve; 17 speeds."""
+def swerve_base() -> kd.bases.WheeledBase:
+    """Return a base on four steered wheels with an arm of 6 joints; 17 speeds."""
     hull = kd.Inertia(30.0, [0.05, -0.02, 0.2], np.diag([1.2, 1.5, 1.9]))
     fork = kd.Inertia(0.5, [0.0, 0.0, 0.0], np.diag([0.001, 0.001, 0.002]))
     rim = kd.Inertia(0.8, [0.0, 0.0, 0.0], np.diag([0.003, 0.005, 0.003]))
@@ -102,11 +102,10 @@ def swerve_arm() -> Case:
     links = list(kd.serial_chain(6).bodies)
     links[0] = replace(links[0], parent='hull', placement=_at(0.1, 0.0, 0.3))
     robot = kd.Robot('swerve_arm', [*bodies, *links])
-    base = kd.bases.swerve(robot, steered, radius=0.06)
-    return _in_a_curve(base)
+    return kd.bases.swerve(robot, steered, radius=0.06)
 
 
-def _in_a_curve(base: kd.bases.WheeledBase) -> Case:
+def in_a_curve(base: kd.bases.WheeledBase) -> Case:
     """Return a base that drives and turns, its arm anyhow."""
     robot, rng = base.robot, np.random.default_rng(7)
     twist, twist_rate = (0.8, 0.3, 0.6), (0.5, -0.2, 0.4)

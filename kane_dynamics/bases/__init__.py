@@ -10,6 +10,7 @@ from kane_dynamics.bases.builders import (
     skid_steer,
     swerve,
 )
+from kane_dynamics.bases.centred_steering import ConsistentSteering, SteeringStep
 from kane_dynamics.bases.fitting import FittingKind, fitting_kinds
 from kane_dynamics.bases.kinematics import BaseTwist, WheelRates
 from kane_dynamics.bases.recognition import FoundWheel, found_wheels
@@ -19,9 +20,11 @@ from kane_dynamics.bases.wheeled_base import WheeledBase
 
 __all__ = [
     'BaseTwist',
+    'ConsistentSteering',
     'FittingKind',
     'FoundWheel',
     'SteeringAngles',
+    'SteeringStep',
     'Wheel',
     'WheelRates',
     'WheeledBase',

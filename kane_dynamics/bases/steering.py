@@ -78,7 +78,7 @@ def steering_angles_of(
         Motions and the rates of their components.
 
     """
-    k0, kc, ks = _lateral_rows(rolling, wheels, speeds, q)
+    k0, kc, ks = lateral_rows(rolling, wheels, speeds, q)
     present = np.array(q)[speeds.steering_places]
     constant, a, b = twist @ k0.T, twist @ kc.T, twist @ ks.T
     size = np.hypot(a, b)
@@ -98,7 +98,7 @@ def steering_angles_of(
     return SteeringAngles(angles, rates, reached, tuple(w.steering or '' for w in wheels))
 
 
-def _lateral_rows(
+def lateral_rows(
     rolling: ConstraintSet, wheels: Sequence[Wheel], speeds: Speeds, q: Sequence[float]
 ) -> tuple[Floats, Floats, Floats]:
     """Return k_0, k_c and k_s of each wheel's lateral row over the twist, each (s, 3)."""

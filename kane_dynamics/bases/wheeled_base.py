@@ -11,6 +11,11 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kane_dynamics.bases.centred_steering import (
+    CentredSteering,
+    ConsistentSteering,
+    SteeringStep,
+)
 from kane_dynamics.bases.kinematics import (
     BaseTwist,
     Names,
@@ -33,11 +38,12 @@ from kane_dynamics.model.checks import (
     as_number,
     as_numbers,
     as_positive,
+    as_vector,
     came,
     index_of,
 )
 from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates
+from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
 _R = TypeVar('_R', bound=Many)
@@ -232,15 +238,75 @@ class WheeledBase:
         """
         moved = _finite('twist', twist, 3)
         rate = _finite('twist_rate', np.zeros(3) if twist_rate is None else twist_rate, 3)
-        wheels = tuple(wheel for wheel in self.wheels if wheel.kind == 'steered')
         return self._each(
             lambda place, *given: steering_angles_of(
-                self._sets[0], wheels, self._speeds, place, *given
+                self._sets[0], self._steered_wheels, self._speeds, place, *given
             ),
             q,
             moved,
             rate,
         )
+
+    def consistent_steering(
+        self, q: ArrayLike | None = None, v: ArrayLike | None = None
+    ) -> ConsistentSteering:
+        """
+        Return the nearest steering angles that agree, and how far the given ones are from them.
+
+        Measured angles never have a centre of turning in common to the last digit; then rows that
+        should repeat each other leave the base no motion (`mobility` is 0).
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), optional
+            Coordinates with the angles; the neutral ones where left out.
+        v : array_like, shape (nv,), optional
+            Speeds, of which those of steering are fitted too: with them the angles agree from one
+            instant to the next. Zero where left out.
+
+        Raises
+        ------
+        InvalidInputError
+            If a shape is wrong or a number is not finite.
+
+        """
+        robot, s = self.robot, self._speeds
+        place = robot.neutral() if q is None else np.array(checked_coordinates(robot, q))
+        speeds = np.zeros(robot.nv) if v is None else np.array(checked_speeds(robot, v))
+        given = place[s.steering_places]
+        angles, rates = self._centred(place).agreed(given, speeds[s.steering])
+        place[s.steering_places], speeds[s.steering] = angles, rates
+        wheels = tuple(wheel.joint for wheel in self._steered_wheels)
+        return ConsistentSteering(place, speeds, angles - given, wheels)
+
+    def steer_towards(self, twist: ArrayLike, q: ArrayLike, most: float = np.inf) -> SteeringStep:
+        """
+        Return the next steering angles on the way to a motion, and what of it they allow.
+
+        The angles agree at every step: the centre of turning moves to that of the motion, the
+        shorter way, wheels rolling backwards where that is nearer. Until it is there the base
+        moves by that part of the twist which its wheels allow.
+
+        Parameters
+        ----------
+        twist : array_like, shape (3,)
+            Wanted motion of the base; where it is zero the angles stay.
+        q : array_like, shape (nq,)
+            Coordinates with the present angles.
+        most : float
+            Largest angle by which a wheel turns [rad]: its rate limit times the step.
+
+        Raises
+        ------
+        InvalidInputError
+            If a shape is wrong, a number is not finite, or `most` is not > 0.
+
+        """
+        given = np.array(checked_coordinates(self.robot, q))
+        moved = as_vector('twist', twist, 3)
+        if most != np.inf:
+            as_positive('most [rad]', most)
+        return self._centred(given).towards(given[self._speeds.steering_places], moved, most)
 
     def at_angles(self, angles: ArrayLike, q: ArrayLike | None = None) -> Floats:
         """
@@ -277,6 +343,25 @@ class WheeledBase:
     def undriven(self, q: ArrayLike | None = None) -> int:
         """Return how many independent motions the base can do while its motors stand still."""
         return undriven(self._rows(self._coordinates(q)))
+
+    @cached_property
+    def _steered_wheels(self) -> tuple[Wheel, ...]:
+        return tuple(wheel for wheel in self.wheels if wheel.kind == 'steered')
+
+    @cached_property
+    def _on_base(self) -> CentredSteering | None:
+        """Return the steered wheels where nothing but their angles moves them in the base."""
+        robot = self.robot
+        parents = {
+            robot.parents[robot.body_of_joint(w.steering or '')] for w in self._steered_wheels
+        }
+        return self._centred_at(self._coordinates(None)) if parents <= {0} else None
+
+    def _centred(self, q: Floats) -> CentredSteering:
+        return self._on_base or self._centred_at(self._speeds.at_origin(q.tolist()))
+
+    def _centred_at(self, q: list[float]) -> CentredSteering:
+        return CentredSteering(self._sets[0], self._rows(q), self._steered_wheels, self._speeds, q)
 
     def _coordinates(self, q: ArrayLike | None) -> list[float]:
         return self._speeds.at_origin(

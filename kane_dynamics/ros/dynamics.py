@@ -13,6 +13,8 @@ from kane_dynamics.ros.robot_source import BASE_NAMES, RobotModel
 from kane_dynamics.typing import Floats
 
 Progress = Callable[[str, int, int], None]
+_MASSLESS = 1e-9  # part of the largest inertia: wheels without any are moved first
+_REPEATED = 1e-6  # relative singular value of rows that repeat others, at angles that agree
 
 
 class NotCompiledYetError(kd.exceptions.KaneDynamicsError):
@@ -121,7 +123,7 @@ def rolling_motion(dynamics: Dynamics, q: Floats, v: Floats, a: Floats) -> tuple
 
     Those of its motors may contradict each other. The base, and what follows without a motor,
     moves as fits them best, by least squares of slip; then everything moves the least from that
-    onto the rows, in the metric of M.
+    onto the rows, each speed by its inertia in the diagonal of M.
 
     Parameters
     ----------
@@ -135,16 +137,19 @@ def rolling_motion(dynamics: Dynamics, q: Floats, v: Floats, a: Floats) -> tuple
     model, engine = dynamics.model, dynamics.engine
     passive = model.base.passive if model.base is not None else ()
     free = model.v_index((*BASE_NAMES, *passive))
+    inertia = np.diagonal(engine.mass_matrix(q))
+    lightness = 1.0 / np.sqrt(np.maximum(inertia, _MASSLESS * inertia.max()))
 
-    def fitted(A: Floats, b: Floats, x: Floats) -> Floats:
+    def onto(A: Floats, b: Floats, x: Floats) -> Floats:
         whole = x.copy()
         whole[free] += np.linalg.lstsq(A[:, free], b - A @ x, rcond=SMALL)[0]
-        return whole
+        missing = b - A @ whole
+        return whole + lightness * np.linalg.lstsq(A * lightness, missing, rcond=_REPEATED)[0]
 
     rows = engine.constraint_rows(q, v)
-    v = engine.consistent_velocity(q, fitted(rows.matrix, rows.velocity, v))
+    v = onto(rows.matrix, rows.velocity, v)
     rows = engine.constraint_rows(q, v)
-    return v, engine.consistent_acceleration(q, v, fitted(rows.matrix, rows.acceleration, a))
+    return v, onto(rows.matrix, rows.acceleration, a)
 
 
 def _refuse(what: str, done: int, total: int) -> None:

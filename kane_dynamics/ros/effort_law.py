@@ -122,6 +122,7 @@ class EffortLaw:
         self._actuated, self._drives = model.actuated, model.v_index(model.drives)
         # steering is measured; a motion of the base alone does not say how wheels turn to it
         steered = () if model.base is None else model.base.steering
+        self._agreed = model.base.consistent_steering if model.base and steered else None
         self._rolling = model.v_index(tuple(n for n in model.drives if n not in steered))
         skids = model.base is not None and bool(model.base.assumed)
         self.skidding = Skidding(model, model.base) if model.base is not None and skids else None
@@ -139,7 +140,7 @@ class EffortLaw:
         Return the efforts that the wanted motion needs.
 
         What the reference does not name moves as measured, with zero acceleration; a base without
-        motors moves as the constraints say.
+        motors moves as the constraints say. Steering angles are taken at the nearest that agree.
 
         Parameters
         ----------
@@ -195,6 +196,7 @@ class EffortLaw:
         names = terms.names
         if not names:
             return self._nothing
+        q, v = self._with_agreement(q, v)
         found = self._found(q, v, a, motor, names, base, aim)
         effort = found.effort
         if self.skidding is not None and terms.friction:
@@ -206,7 +208,7 @@ class EffortLaw:
         """Return the efforts that hold the robot at rest at q against gravity."""
         if not terms.gravity:
             return np.zeros(len(self.motors.v))
-        at_rest = np.zeros(self._robot.nv)
+        q, at_rest = self._with_agreement(q, np.zeros(self._robot.nv))
         found = self._dynamics.engine.constrained_inverse_dynamics(
             q, at_rest, at_rest, self._actuated, None, self._all, terms=('gravity',)
         )
@@ -245,6 +247,7 @@ class EffortLaw:
         Parameters and errors as for `feedforward`.
         """
         q, v, a = self._put(q, v, reference)
+        q, v = self._with_agreement(q, v)
         found = self._found(q, v, a, reference.motor, TERMS)
         return q, found.velocity, found.acceleration
 
@@ -283,6 +286,13 @@ class EffortLaw:
         given = q, v, a, self._actuated, None, self._known[named]
         call = self._dynamics.engine.constrained_inverse_dynamics
         return call(*given, terms=terms, reference=aim)
+
+    def _with_agreement(self, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """Return coordinates and speeds with steering that lets the base move."""
+        if self._agreed is None:
+            return q, v
+        found = self._agreed(q, v)
+        return found.q, found.v
 
     def _left_to_drives(self, effort: Floats, q: Floats, terms: Terms) -> Floats:
         """Return efforts without the gravity that drives compensate themselves."""

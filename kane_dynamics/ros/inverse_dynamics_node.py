@@ -18,6 +18,7 @@ from kane_dynamics.ros.effort_node import EffortNode
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status, input_status
 from kane_dynamics.ros.messages.drive_output import DriveOutput
+from kane_dynamics.ros.messages.steering_status import steering_status
 from kane_dynamics.ros.parameters.declare import declare_for_each, read_for_joints
 from kane_dynamics.ros.parameters.inverse_dynamics import GAIN_D, GAIN_P, InverseDynamicsParameters
 from kane_dynamics.ros.parameters.robot import VELOCITY
@@ -164,10 +165,12 @@ class InverseDynamicsNode(EffortNode):
     # diagnostics
 
     def statuses(self) -> dict[str, Any]:
-        """Return the shared components, the reference, and a driven base."""
+        """Return the shared components, the reference, a driven base, and what it steers by."""
         own = {'reference': self._reference_status}
         if self.parameters.base_drive == VELOCITY:
             own['base'] = self._base_status
+        if self.parameters.steering_names:
+            own['steering'] = self._steering_status
         return {**super().statuses(), **own}
 
     def _base_status(self) -> Status:
@@ -176,6 +179,12 @@ class InverseDynamicsNode(EffortNode):
         problem = self._base.problem(self.state.odom)
         values = {'acceleration from': self._base.used or 'nothing yet'}
         return Status(ERROR, problem, values) if problem else Status(OK, 'ok', values)
+
+    def _steering_status(self) -> Status:
+        model = self.host.model
+        if model is None or model.base is None or self.state is None:
+            return Status(OK, 'no wheels that are steered')
+        return steering_status(model.base, self.state.q, self.parameters.steering_tolerance)
 
     def _reference_status(self) -> Status:
         if self._controller is None:

@@ -56,7 +56,8 @@ def on_wheels_rows(effort: Effort) -> Iterator[Row]:
 
 def swerve_rows(effort: Effort) -> Iterator[Row]:
     """Yield constrained inverse dynamics of a base on four steered wheels with an arm."""
-    case = robots.swerve_arm()
+    base = robots.swerve_base()
+    case = robots.in_a_curve(base)
     fast = kd.compile(case.robot, case.constraints)
     motors = case.robot.velocity_names[3:]
     names = {'d': fast, 'q': case.q, 'v': case.v, 'a': case.a, 'motors': motors}
@@ -69,6 +70,31 @@ def swerve_rows(effort: Effort) -> Iterator[Row]:
     note = f'{fast.fallbacks - before} states went to the reference'
     yield Row(work, TIME, us['constrained'], bound=5.0, note=note)
     yield Row(work, TIME, us['constrained'], 'inverse_dynamics of the same', us['free'])
+    yield from _measured(base, fast, names, effort)
+
+
+def _measured(
+    base: kd.bases.WheeledBase, fast: kd.CompiledRobot, names: dict[str, object], effort: Effort
+) -> Iterator[Row]:
+    """Yield the same where angles are measured with noise: 1e-3 rad, and 1e-2 rad/s."""
+    rng = np.random.default_rng(3)
+    q, v, a = (np.array(names[name], dtype=float) for name in 'qva')
+    for joint in base.steering:
+        q[base.robot.coordinate_index(joint)] += 1e-3 * rng.normal()
+        v[base.robot.velocity_index(joint)] += 1e-2 * rng.normal()
+    agreed = base.consistent_steering(q, v)
+    v = fast.consistent_velocity(agreed.q, agreed.v)
+    a = fast.consistent_acceleration(agreed.q, v, a)
+    chosen = {**names, 'q': agreed.q, 'v': v, 'a': a}
+    before = fast.fallbacks
+    one = 'd.constrained_inverse_dynamics(q, v, a, motors)'
+    find = Contender('find', 'b.consistent_steering(q, v)', {'b': base, 'q': q, 'v': agreed.v})
+    times = race([Contender('constrained', one, chosen), find], effort)
+    us = {name: 1e6 * timing.median for name, timing in times.items()}
+    work = 'the same at the steering angles that agree, next to measured ones with 1 mrad of noise'
+    note = f'{fast.fallbacks - before} states went to the reference'
+    yield Row(work, TIME, us['constrained'], bound=5.0, note=note)
+    yield Row('consistent_steering of this base, to find them', TIME, us['find'])
 
 
 def fast_simulation(fast: kd.CompiledRobot) -> kd.Simulation:

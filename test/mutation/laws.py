@@ -122,6 +122,7 @@ LAWS = {
     'bases': (
         'test/bases/test_bases_known_answers.py',
         'test/bases/test_bases_kinematics.py',
+        'test/bases/test_bases_steering.py',
         '-k',
         'not twist_of_the_rates and not batches',
     ),
@@ -181,6 +182,7 @@ FILES = {
     'algorithms/sparse_rows.py': 'balance elimination',
     'algorithms/methods/speed_balance.py': 'speeds',
     'algorithms/udwadia_kalaba.py': 'gauss details',
+    'bases/centred_steering.py': 'bases',
     'bases/kinematics.py': 'bases',
     'bases/mobility.py': 'bases',
     'bases/steering.py': 'bases',

@@ -13,6 +13,8 @@ from kane_dynamics.exceptions import ConstraintError, InvalidInputError, KaneDyn
 from kane_dynamics.ros.dynamics import Dynamics, known_speeds, rolling_motion
 from kane_dynamics.ros.effort_law import EffortLaw, Terms
 from kane_dynamics.ros.input_guard import InputGuard
+from kane_dynamics.ros.messages.diagnostics import OK, WARN
+from kane_dynamics.ros.messages.steering_status import steering_status
 from kane_dynamics.ros.parameters.robot import RobotParameters
 from kane_dynamics.ros.parameters.simulator import SimulatorParameters
 from kane_dynamics.ros.parameters.spec import plain
@@ -230,3 +232,55 @@ def test_friction_that_is_not_known_is_said():
     assert [one for one in unknown if 'base.friction of the skid_steer base is not known' in one]
     known = build_model(parameters(**shared, base_friction=(0.7, 0.5)), text).remarks
     assert not [one for one in known if 'base.friction' in one]
+
+
+def noisy_swerve(noise):
+    """Return a base in a curve whose steering angles and rates are measured with noise."""
+    model, rng = build_model(*chosen('swerve')), np.random.default_rng(3)
+    base, robot, twist = model.base, model.robot, (0.5, 0.1, 0.4)
+    angles = base.steering_angles(twist, None, (0.2, 0.1, -0.1))
+    q, v = base.at_angles(angles.angles), np.zeros(robot.nv)
+    v[:3] = twist
+    for name, rate in base.wheel_rates(twist, q, angles.rates).by_joint.items():
+        v[robot.velocity_index(name)] = rate
+    for name in base.steering:
+        q[robot.coordinate_index(name)] += noise * rng.normal()
+        v[robot.velocity_index(name)] += 10.0 * noise * rng.normal()
+    return model, q, v
+
+
+@pytest.mark.parametrize('noise', [0.0, 1e-3, 0.02])
+def test_the_law_takes_steering_angles_that_agree(noise):
+    model, q, v = noisy_swerve(noise)
+    law, robot = EffortLaw(Dynamics(model)), model.robot
+    source = ReferenceInput(Motors(model), InputGuard('reference', 0.5, now=lambda: 10**12))
+    assert source.take(trajectory(['lift_joint'], [0.1], [0.2], [0.3]))
+    wanted_q, wanted_v, wanted_a = law.wanted_motion(q, v, source.at(10**12))
+    # rows that repeat others do so but for roundoff: machine code answers, and the base can move
+    selection = kd.taken_rows(robot, wanted_q, model.constraints, wanted_v)
+    left = np.setdiff1d(np.arange(8), selection.taken)
+    assert len(left) == 2
+    assert selection.strength[left].max() < 1e-12
+    before = kd.taken_rows(robot, q, model.constraints, v)
+    others = np.sort(before.strength)[:2]
+    assert others.max() > 1e-6 or noise == 0.0
+    # accelerations of these too
+    rows = law._dynamics.engine.constraint_rows(wanted_q, wanted_v)
+    assert np.abs(rows.matrix @ wanted_a - rows.acceleration).max() < 1e-12
+    # the base goes on as measured, but for the noise
+    assert np.linalg.norm(wanted_v[:3] - v[:3]) <= 5.0 * noise + 1e-12
+
+
+def test_steering_angles_that_fight_are_named():
+    model = build_model(*chosen('swerve'))
+    q = model.robot.neutral()
+    fine = steering_status(model.base, q, 0.05)
+    assert (fine.level, fine.message) == (OK, 'angles agree to 0.0000 rad')
+    q[model.robot.coordinate_index('fl_steer')] += 0.2
+    status = steering_status(model.base, q, 0.05)
+    assert status.level == WARN
+    assert status.message.startswith('steering angles disagree by 0.')
+    # straight ahead both front wheels look along the same line: they meet in the middle
+    assert set(status.message.split(': ')[1].split(', ')) == {'fl_wheel', 'fr_wheel'}
+    assert set(status.values) == {f'{wheel} [rad]' for wheel in model.base.driven}
+    assert steering_status(model.base, q, 0.3).level == OK

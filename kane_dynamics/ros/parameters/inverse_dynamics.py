@@ -65,6 +65,14 @@ class InverseDynamicsParameters(
         size=2,
         name='base.friction',
     )
+    steering_tolerance: float = param(
+        0.05,
+        'Angle by which steered wheels may be away from the nearest angles that agree without a '
+        'warning; dynamics takes those that agree.',
+        unit='rad',
+        bounds=(0.0, 3.2),
+        name='base.steering_tolerance',
+    )
     braking_time: float = param(
         0.5,
         'Time to rest, with constant deceleration, of on_stale hold_position.',
