@@ -126,6 +126,7 @@ setup(
             'kane_forward_dynamics = kane_dynamics.ros.entry:forward_dynamics',
             'kane_wrench_control = kane_dynamics.ros.entry:wrench_control',
             'kane_governor = kane_dynamics.ros.entry:governor',
+            'kane_trajectory_feedforward = kane_dynamics.ros.entry:trajectory_feedforward',
             'kane_simulator = kane_dynamics.ros.entry:simulator',
             'kane-dynamics = kane_dynamics.cli:main',
         ],

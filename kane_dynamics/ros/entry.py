@@ -32,6 +32,10 @@ NODES = {
         'governor_node',
         'Lets cmd_vel through as far as tip-over, friction, effort and speed limits allow.',
     ),
+    'kane_trajectory_feedforward': (
+        'trajectory_feedforward_node',
+        'Fills the efforts of trajectories for a joint_trajectory_controller.',
+    ),
     'kane_simulator': (
         'simulator_node',
         'Integrates the robot: efforts in; joint_states, odom, tf and /clock out.',
@@ -63,6 +67,11 @@ def wrench_control(args: Sequence[str] | None = None) -> int:
 def governor(args: Sequence[str] | None = None) -> int:
     """Run kane_governor."""
     return start('kane_governor', args)
+
+
+def trajectory_feedforward(args: Sequence[str] | None = None) -> int:
+    """Run kane_trajectory_feedforward."""
+    return start('kane_trajectory_feedforward', args)
 
 
 def simulator(args: Sequence[str] | None = None) -> int:

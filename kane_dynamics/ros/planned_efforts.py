@@ -95,7 +95,12 @@ class PlannedEfforts:
         return effort
 
     def fill(
-        self, points: TrajectoryPoints, q: Floats, v: Floats, base: BasePlan | None = None
+        self,
+        points: TrajectoryPoints,
+        q: Floats,
+        v: Floats,
+        base: BasePlan | None = None,
+        joins: bool = False,
     ) -> tuple[TrajectoryPoints, tuple[Clamped, ...]]:
         """
         Return a trajectory with efforts, and which of them were clamped.
@@ -108,6 +113,9 @@ class PlannedEfforts:
             Present state; joints that the trajectory does not name stay there.
         base : BasePlan, optional
             See `along`.
+        joins : bool
+            Whether the trajectory has begun already: then it does not go on from the present
+            state, nor begin with a ramp.
 
         Raises
         ------
@@ -119,12 +127,14 @@ class PlannedEfforts:
         """
         p, motor = self._parameters, self.motor(points.names)
         motors, robot = self._law.motors, self._model.robot
-        whole = begun(points, q[motors.q[motor]], v[motors.v[motor]])
+        whole = points
+        if not joins:
+            whole = begun(points, q[motors.q[motor]], v[motors.v[motor]])
         bound = p.effort_error or np.inf
         with_efforts = filled(
             whole, self.along(points.names, q, base), error=bound, rate=p.point_rate
         )
-        if len(with_efforts.times) > 1:
+        if len(with_efforts.times) > 1 and not joins:
             with_efforts = ramped(with_efforts, min(p.ramp_time, 0.5 * with_efforts.times[-1]))
         if not p.clamp_to_urdf:
             return with_efforts, ()

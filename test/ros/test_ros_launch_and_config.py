@@ -33,6 +33,7 @@ NODE_FILES = {
     'kane_forward_dynamics': 'forward_dynamics_node',
     'kane_wrench_control': 'wrench_control_node',
     'kane_governor': 'governor_node',
+    'kane_trajectory_feedforward': 'trajectory_feedforward_node',
     'kane_simulator': 'simulator_node',
 }
 by_yaml = pytest.mark.parametrize('path', YAML_FILES, ids=lambda p: p.name)
@@ -69,6 +70,7 @@ def test_there_is_a_launch_file_for_each_node_and_for_the_closed_loop():
         'forward_dynamics.launch.py',
         'wrench_control.launch.py',
         'governor.launch.py',
+        'trajectory_feedforward.launch.py',
         'simulation.launch.py',
     }
 
@@ -213,6 +215,7 @@ def test_documentation_names_every_topic_of_the_node(node):
         'kane_forward_dynamics': ('base_node', 'model_host', 'diagnostics'),
         'kane_wrench_control': (*with_efforts, 'model_host', 'diagnostics'),
         'kane_governor': ('base_node', 'model_host', 'diagnostics'),
+        'kane_trajectory_feedforward': ('base_node', 'model_host', 'diagnostics'),
         'kane_simulator': ('simulator_output', 'coupler_topics', 'model_host', 'diagnostics'),
     }
     files = {path.stem: path for path in folder.rglob('*.py')}

@@ -13,6 +13,7 @@ from kane_dynamics.ros.parameters.simulator import (
     SimulatorParameters,
 )
 from kane_dynamics.ros.parameters.spec import Spec, specs
+from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
 from kane_dynamics.ros.parameters.wrench_control import WrenchControlParameters
 
 TABLES: dict[str, tuple[Spec, ...]] = {
@@ -30,6 +31,7 @@ TABLES: dict[str, tuple[Spec, ...]] = {
     'kane_forward_dynamics': (*specs(ForwardDynamicsParameters), *PAYLOAD_SPECS),
     'kane_wrench_control': (*specs(WrenchControlParameters), *PAYLOAD_SPECS),
     'kane_governor': specs(GovernorParameters),
+    'kane_trajectory_feedforward': specs(TrajectoryFeedforwardParameters),
     'kane_simulator': (
         *specs(SimulatorParameters),
         *specs(CouplerParameters),

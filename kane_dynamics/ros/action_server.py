@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The action FollowJointTrajectory of a node, where control_msgs is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
+from rclpy.node import Node
+from rclpy.task import Future
+
+from kane_dynamics.ros._optional import try_import
+from kane_dynamics.ros.action_proxy import ActionProxy, Responses
+from kane_dynamics.ros.trajectory_filter import Filled
+
+RESPONSES = Responses(
+    GoalResponse.ACCEPT, GoalResponse.REJECT, CancelResponse.ACCEPT, CancelResponse.REJECT
+)
+
+
+def joint_trajectory_proxy(
+    node: Node, target: str, fill: Callable[[Any], Filled]
+) -> ActionProxy | None:
+    """
+    Serve ``~/follow_joint_trajectory`` in front of the action of a controller.
+
+    Parameters
+    ----------
+    node : Node
+        The node.
+    target : str
+        Name of the controller's action.
+    fill : callable
+        See `ActionProxy`.
+
+    Returns
+    -------
+    ActionProxy or None
+        None without control_msgs; the log says so.
+
+    """
+    action = try_import('control_msgs.action', 'FollowJointTrajectory')
+    logger = node.get_logger()
+    if action is None:
+        logger.warning(
+            'no control_msgs: trajectories are taken from ~/joint_trajectory only; for the action '
+            'install ros-<distribution>-control-msgs'
+        )
+        return None
+    proxy = ActionProxy(
+        fill,
+        ActionClient(node, action, target),
+        RESPONSES,
+        Future,
+        action.Result,
+        lambda reason: logger.error(reason),
+    )
+    ActionServer(
+        node,
+        action,
+        '~/follow_joint_trajectory',
+        proxy.execute,
+        goal_callback=proxy.on_goal,
+        cancel_callback=proxy.on_cancel,
+    )
+    return proxy

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trajectory message to one with efforts, for one robot; nothing here needs rclpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
+from kane_dynamics.ros.base_forecast import BaseForecast
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.input_guard import RejectedInput
+from kane_dynamics.ros.inputs import GuardFactory, MeasuredState
+from kane_dynamics.ros.messages.conversions import nanoseconds
+from kane_dynamics.ros.messages.records import fill_trajectory, record_of
+from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
+from kane_dynamics.ros.planned_efforts import PlannedEfforts
+from kane_dynamics.trajectories.base_plan import split_base
+from kane_dynamics.trajectories.clamping import Clamped
+from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.records import base_of_record, points_of_record
+
+
+class Filled(NamedTuple):
+    """
+    A trajectory for the controller.
+
+    Attributes
+    ----------
+    given, points : TrajectoryPoints
+        What came and what goes.
+    clamped : tuple of Clamped
+        Efforts beyond their limits.
+
+    """
+
+    given: TrajectoryPoints
+    points: TrajectoryPoints
+    clamped: tuple[Clamped, ...]
+
+    def origin(self, sent: int) -> int:
+        """Return the point that came to which a point that goes leads."""
+        times = self.given.times
+        at = self.points.times[min(max(sent, 0), len(self.points.times) - 1)]
+        return min(int(np.searchsorted(times, at - 1e-9)), len(times) - 1)
+
+
+class TrajectoryFilter:
+    """
+    Fills the efforts of trajectory messages.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Algorithms and model.
+    parameters : TrajectoryFeedforwardParameters
+        What is filled, and how.
+    new_guard : callable
+        Makes an `InputGuard` of a name.
+    new_point : callable
+        Makes a trajectory_msgs/JointTrajectoryPoint.
+
+    Attributes
+    ----------
+    base : BaseForecast
+        Takes the commands of the base.
+
+    """
+
+    def __init__(
+        self,
+        dynamics: Dynamics,
+        parameters: TrajectoryFeedforwardParameters,
+        new_guard: GuardFactory,
+        new_point: Callable[[], Any],
+    ) -> None:
+        self._planned = PlannedEfforts(dynamics, parameters)
+        self.base = BaseForecast(dynamics.model, parameters, new_guard)
+        self._parameters, self._new_point = parameters, new_point
+
+    def configure(self, parameters: TrajectoryFeedforwardParameters) -> None:
+        """
+        Take over changed parameters.
+
+        Raises
+        ------
+        NameNotFoundError
+            If gravity_compensated_joints names a joint without a motor.
+
+        """
+        self._planned.configure(parameters)
+        self.base.configure(parameters)
+        self._parameters = parameters
+
+    def fill(self, message: Any, state: MeasuredState, time: int, multi_dof: Any = None) -> Filled:
+        """
+        Write efforts and points between into a JointTrajectory.
+
+        Parameters
+        ----------
+        message : trajectory_msgs.msg.JointTrajectory
+            Changed in place.
+        state : MeasuredState
+            Newest measured state, assembled.
+        time : int
+            Present time [ns].
+        multi_dof : trajectory_msgs.msg.MultiDOFJointTrajectory, optional
+            How a base is planned to move.
+
+        Raises
+        ------
+        KaneDynamicsError
+            If the message is no trajectory of motors of this robot, the motion of the base is not
+            known, or motors and constraints cannot produce the motion; it is unchanged then.
+
+        """
+        given = points_of_record(record_of(message))
+        joints, base = split_base(given)
+        if multi_dof is not None and multi_dof.points:
+            if base is not None:
+                raise InvalidInputError('the trajectory moves the base twice')
+            base = base_of_record(record_of(multi_dof))
+        stamp = nanoseconds(message.header.stamp)
+        shift = (stamp - time) * 1e-9 if stamp else 0.0
+        if shift + joints.times[-1] < 0.0:
+            raise RejectedInput(
+                'stale', f'the trajectory ended {-shift - joints.times[-1]:.3f} s ago'
+            )
+        plan = None
+        if state.odom is not None:
+            plan = self.base.plan(base, time, shift, state.odom)
+        elif base is not None:
+            raise InvalidInputError('the trajectory moves a base, and base_type is none')
+        points, clamped = self._planned.fill(joints, state.q, state.v, plan, joins=shift < 0.0)
+        if not self._parameters.effort_interface:
+            points = replace(points, efforts=None)
+        fill_trajectory(message, points, self._new_point)
+        return Filled(given, points, clamped)
+
+
+class TrajectoryCount:
+    """What became of the trajectories that came; for the diagnostics."""
+
+    def __init__(self) -> None:
+        self.passed, self.refused, self.newest, self.reason = 0, 0, '', ''
+
+    def took(self, filled: Filled) -> str:
+        """Count a trajectory that goes on; return what to say of it, or ''."""
+        self.passed, self.reason = self.passed + 1, ''
+        before, after = len(filled.given.times), len(filled.points.times)
+        self.newest = f'{before} points in, {after} out, {filled.points.times[-1]:.3f} s'
+        return '; '.join(f'clamped: {one.text()}' for one in filled.clamped)
+
+    def refuses(self, error: KaneDynamicsError) -> str:
+        """Count a trajectory that does not; return what to say of it."""
+        self.refused, self.reason = self.refused + 1, f'trajectory refused: {error}'
+        return self.reason

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Goals between a planner and a controller, with stand-ins that keep rclpy's rules."""
+
+from types import SimpleNamespace
+
+import pytest
+from action_fakes import (
+    ABORTED,
+    CANCELED,
+    EXECUTING,
+    SUCCEEDED,
+    Controller,
+    Executor,
+    Future,
+    Server,
+)
+
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.ros.action_proxy import ActionProxy, Responses
+from kane_dynamics.ros.trajectory_filter import Filled
+from kane_dynamics.trajectories.points import TrajectoryPoints
+
+COARSE = TrajectoryPoints(('a',), [0.0, 1.0, 2.0], [[0.0]] * 3)
+FINE = TrajectoryPoints(('a',), [0.1, 0.5, 1.0, 1.5, 2.0, 2.001], [[0.0]] * 6)
+
+
+class Rig:
+    """A proxy between a server and a controller."""
+
+    def __init__(self):
+        self.executor, self.controller, self.told = Executor(), Controller(), []
+        responses = Responses('accept', 'reject', 'accept_cancel', 'reject_cancel')
+        self.proxy = ActionProxy(
+            self.fill, self.controller, responses, Future, SimpleNamespace, self.told.append
+        )
+        self.server = Server(self.executor, self.proxy)
+
+    def fill(self, goal):
+        if goal.bad:
+            raise InvalidInputError('bad')
+        goal.filled = True
+        return Filled(COARSE, FINE, ())
+
+    def send(self, bad=False):
+        return self.server.send(SimpleNamespace(bad=bad, filled=False))
+
+    def end(self, *answer):
+        self.controller.goals[-1].end(*answer)
+        self.executor.spin()
+
+
+@pytest.fixture
+def rig():
+    return Rig()
+
+
+@pytest.mark.parametrize(
+    ('answer', 'status'),
+    [((SUCCEEDED, 0), SUCCEEDED), ((ABORTED, -4, 'path'), ABORTED), ((ABORTED, -5), ABORTED)],
+)
+def test_status_and_code_are_those_of_the_controller(rig, answer, status):
+    goal, result = rig.send()
+    assert rig.controller.requests[0].filled
+    assert goal.status == EXECUTING
+    assert rig.proxy.running == 1
+    rig.end(*answer)
+    assert goal.status == status
+    assert result.result().error_code == answer[1]
+    assert result.result().error_string == (answer[2] if len(answer) > 2 else '')
+    assert rig.proxy.running == 0
+
+
+def test_a_bad_goal_never_reaches_the_controller(rig):
+    assert rig.send(bad=True) is None
+    assert not rig.controller.requests
+
+
+def test_what_the_controller_refuses_is_refused(rig):
+    rig.controller.accepts = False
+    assert rig.send() is None
+    assert rig.told == ['goal refused by the controller']
+    assert rig.proxy.running == 0
+
+
+def test_without_a_controller_goals_are_refused(rig):
+    rig.controller.ready = False
+    assert rig.send() is None
+    assert 'is not there' in rig.told[0]
+
+
+def test_a_cancel_is_passed_on_and_judged_by_status(rig):
+    goal, result = rig.send()
+    assert rig.server.cancel(goal)
+    assert goal.status == CANCELED
+    assert result.result().error_code == 0  # as the controller leaves it
+    assert not rig.server.cancel(goal)  # it is over
+
+
+def test_a_goal_may_end_before_its_cancel_is_answered(rig):
+    rig.controller.cancels = False
+    goal, result = rig.send()
+    assert rig.server.cancel(goal)
+    rig.end(SUCCEEDED, 0)
+    assert goal.status == SUCCEEDED
+
+
+def test_what_somebody_else_cancels_is_aborted_here(rig):
+    goal, _ = rig.send()
+    rig.end(CANCELED, 0)
+    assert goal.status == ABORTED
+
+
+def test_a_new_goal_preempts_the_old_one(rig):
+    old, ended = rig.send()
+    new, _ = rig.send()
+    assert (old.status, new.status) == (ABORTED, EXECUTING)
+    assert ended.result().error_code == -1
+    assert 'preempted' in ended.result().error_string
+    rig.end(SUCCEEDED, 0)
+    assert new.status == SUCCEEDED
+
+
+@pytest.mark.parametrize(('sent', 'origin'), [(0, 1), (2, 1), (3, 2), (5, 2), (99, 2)])
+def test_feedback_counts_the_points_of_the_sender(rig, sent, origin):
+    goal, _ = rig.send()
+    rig.controller.report(index=sent, desired='x')
+    rig.controller.report(desired='y')  # control_msgs before 6.3.0 has no index
+    assert (goal.feedback[0].index, goal.feedback[0].desired) == (origin, 'x')
+    assert goal.feedback[1].desired == 'y'
+    assert not hasattr(goal.feedback[1], 'index')
+
+
+def test_feedback_before_the_goal_is_known_here_is_dropped(rig):
+    request = SimpleNamespace(bad=False, filled=False)
+    rig.executor.start(rig.proxy.on_goal(request))
+    rig.controller.report(desired='x')  # nobody to tell yet
+
+
+def test_a_controller_that_goes_away_ends_its_goals(rig):
+    goal, result = rig.send()
+    rig.proxy.watch()
+    assert goal.status == EXECUTING
+    rig.controller.ready = False
+    rig.proxy.watch()
+    rig.executor.spin()
+    assert goal.status == ABORTED
+    assert (result.result().error_code, result.result().error_string) == (
+        -1,
+        'the controller is gone',
+    )
+    rig.end(SUCCEEDED, 0)  # too late
+    assert goal.status == ABORTED
+
+
+def test_all_goals_are_cancelled_at_the_controller(rig):
+    goal, _ = rig.send()
+    rig.proxy.cancel_all()
+    rig.executor.spin()
+    assert goal.status == ABORTED  # nobody asked this node for it
+    assert rig.proxy.running == 0

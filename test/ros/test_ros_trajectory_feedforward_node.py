@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kane_trajectory_feedforward as a process: trajectories over real DDS."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from ros_models import ROOT, from_preset
+
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
+from kane_dynamics.ros.planned_efforts import PlannedEfforts
+from kane_dynamics.ros.robot_file import model_of_file
+
+NODE = 'kane_trajectory_feedforward'
+ARM = tuple(f'arm_{i}_joint' for i in range(1, 6))
+TARGET = np.array([0.1, 0.5, -0.4, 0.2, 0.3])
+
+pytestmark = pytest.mark.ros
+
+
+def goal_message(names=ARM):
+    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+    points = [JointTrajectoryPoint(), JointTrajectoryPoint()]
+    for k, one in enumerate(points):
+        one.positions = (k * TARGET).tolist()
+        one.velocities = [0.0] * 5
+        one.time_from_start.sec = 2 * k
+    message = JointTrajectory(joint_names=list(names), points=points)
+    message.header.frame_id = 'kept'
+    return message
+
+
+def test_the_node(bench):
+    from feeder import Feeder
+    from trajectory_msgs.msg import JointTrajectory
+
+    table = TrajectoryFeedforwardParameters
+    model = model_of_file('nonholonomic', table=table)
+    received = bench.listen(JointTrajectory, '/my_arm/joint_trajectory')
+    sender = bench.publisher(JointTrajectory, f'{NODE}/joint_trajectory', 1)
+    bench.start(
+        'trajectory_feedforward_node',
+        files=[ROOT / 'config' / 'nonholonomic.yaml'],
+        params={
+            'controller': 'my_arm',
+            'compiled': 'never',
+            'effort_error': 0.0,
+            'point_rate': 2.0,
+            'ramp_time': 0.25,
+            'timeout.joint_states': 5.0,
+            'base_frame_id': 'my_base',
+        },
+    )
+    bench.matched(sender)
+    feeder = Feeder(bench, model, NODE)
+    status = f'{NODE}: trajectories'
+
+    def offer(message):
+        def each():
+            feeder.send()
+            sender.publish(message)
+
+        return each
+
+    bench.until(lambda: received, each=offer(goal_message()), period=0.1)
+    message = received[-1]
+    assert message.header.frame_id == 'kept'
+    parameters = from_preset('nonholonomic', table, ramp_time=0.0)
+    law = PlannedEfforts(Dynamics(model), parameters)
+    q = model.robot.neutral()
+    for name, position in feeder.position.items():
+        q[model.robot.coordinate_index(name)] = position
+    wanted = law.along(ARM, q)(2.0, TARGET, np.zeros(5), np.zeros(5))
+    assert_allclose(message.points[-1].effort, wanted, rtol=0, atol=1e-6)  # what holds the arm
+    first = message.points[0].time_from_start
+    assert (first.sec, first.nanosec) == (0, 250_000_000)
+    assert len(message.points) == 6  # twice a second after the ramp, and the one that holds
+    bench.status_where(status, lambda level, text, v: int(v['passed on']) > 0 and text == 'ok')
+
+    del received[:]
+    bench.status_where(
+        status,
+        lambda level, text, v: level == b'\x01' and "no joint with a motor named 'wheel" in text,
+        each=offer(goal_message(('wheel_left_joint', *ARM[1:]))),
+    )
+    assert not received
+    bench.until(lambda: received, each=offer(goal_message()), period=0.1)  # it goes on
