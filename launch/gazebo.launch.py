@@ -20,11 +20,9 @@ from kane_dynamics.ros.launching import (
     argument,
     config_file,
     controlled_robot,
-    controller_joints,
-    dynamics_node,
+    effort_source,
     end_all,
     end_failed,
-    robot_parameters,
     spawner,
 )
 from launch import LaunchDescription
@@ -91,19 +89,9 @@ def launch_setup(context):
         nodes += [spawner(robot, name) for name in wanted]
     if all_joints:
         # JointStatePublisher sends each step, 1000 a second: more than a Python node should answer
-        own = {
-            'joint_topics': forces,
-            'publish_rate': 250.0 if forces else 0.0,
-            'command_joints': controller_joints(robot, controller),
-        }
-        nodes.append(
-            dynamics_node(
-                'kane_inverse_dynamics',
-                robot_parameters(context, {**SIM_TIME, **own}, ['urdf_file']),
-                namespace='',
-                remappings=[('~/commands', f'{controller}/commands')],
-            )
-        )
+        rate = 250.0 if forces else 0.0
+        more = {**SIM_TIME, 'joint_topics': forces, 'publish_rate': rate}
+        nodes.append(effort_source(context, more))
     return nodes
 
 
@@ -125,14 +113,8 @@ def generate_launch_description():
                 description='gz: gz_ros2_control; ign: ign_ros2_control of Fortress; joint_force: '
                 'ApplyJointForce for each joint, no ros2_control.',
             ),
-            argument(
-                'controller',
-                default_value='effort_controller',
-                choices=['effort_controller', 'arm_controller'],
-                description='effort_controller: wheels and arm by the efforts of '
-                'kane_inverse_dynamics; arm_controller: the arm by trajectories, the wheels by '
-                'base_controller.',
-            ),
+            argument('controller'),
+            argument('source'),
             argument(
                 'gui',
                 default_value='true',
@@ -142,7 +124,7 @@ def generate_launch_description():
             argument(
                 'params_file',
                 default_value=config_file('inverse_dynamics.yaml'),
-                description='Parameters of kane_inverse_dynamics; they win over the preset.',
+                description='Parameters of the node; they win over the preset.',
             ),
             argument('log_level'),
             OpaqueFunction(function=launch_setup),

@@ -19,6 +19,7 @@ from kane_dynamics.ros.launching import (
     controller_joints,
     controllers_file,
     dynamics_node,
+    effort_source,
     end_all,
     robot_parameters,
     spawner,
@@ -63,14 +64,7 @@ def launch_setup(context):
         spawner(robot, controller),
     ]
     if all_joints:
-        nodes.append(
-            dynamics_node(
-                'kane_inverse_dynamics',
-                robot_parameters(context, {**COMPILED, 'command_joints': joints}, ['urdf_file']),
-                namespace='',
-                remappings=[('~/commands', f'{controller}/commands')],
-            )
-        )
+        nodes.append(effort_source(context, COMPILED))
     return nodes
 
 
@@ -85,14 +79,8 @@ def generate_launch_description():
                 description='Preset config/<robot>.yaml with its controllers.',
             ),
             argument('urdf_file'),
-            argument(
-                'controller',
-                default_value='effort_controller',
-                choices=['effort_controller', 'arm_controller'],
-                description='effort_controller: wheels and arm by the efforts of '
-                'kane_inverse_dynamics; arm_controller: the arm by trajectories, the base by '
-                'cmd_vel.',
-            ),
+            argument('controller'),
+            argument('source'),
             argument(
                 'params_file',
                 default_value=config_file('simulation.yaml'),

@@ -41,6 +41,7 @@ MEASURED = {
     },
 }
 """Launch arguments of the measured state, by topic."""
+_EFFORT_SOURCES = ['kane_inverse_dynamics', 'kane_computed_torque']
 _ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}  # a robot's matrices are too small to share out
 _COMMON: dict[str, dict[str, Any]] = {
     'namespace': {'default_value': '', 'description': 'Namespace of the nodes and their topics.'},
@@ -64,6 +65,17 @@ _COMMON: dict[str, dict[str, Any]] = {
         'description': 'URDF or xacro, a path or package:// URI; empty: that of the preset, '
         'else the topic robot_description.',
     },
+    'controller': {
+        'default_value': 'effort_controller',
+        'choices': ['effort_controller', 'arm_controller'],
+        'description': 'effort_controller: wheels and arm by the efforts of a node of this '
+        'package; arm_controller: the arm by trajectories, the base by velocity.',
+    },
+    'source': {
+        'default_value': _EFFORT_SOURCES[0],
+        'choices': _EFFORT_SOURCES,
+        'description': 'Node that computes the efforts for effort_controller.',
+    },
     'autostart': {
         'default_value': 'true',
         'choices': SWITCH,
@@ -75,6 +87,8 @@ _COMMON: dict[str, dict[str, Any]] = {
         'description': 'Least severity that is logged.',
     },
 }
+
+_EVERY_NODE = [name for name in _COMMON if name not in ('controller', 'source')]
 
 
 def argument(name: str, **given: Any) -> DeclareLaunchArgument:
@@ -187,6 +201,18 @@ def spawner(robot: str, controller: str) -> Node:
     )
 
 
+def effort_source(context: Any, more: Mapping[str, Any]) -> Node:
+    """Return the node that computes the efforts of wheels and arm for effort_controller."""
+    robot, source = (LaunchConfiguration(n).perform(context) for n in ('robot', 'source'))
+    joints = controller_joints(robot, 'effort_controller')
+    return dynamics_node(
+        source,
+        robot_parameters(context, {**more, 'command_joints': joints}, ['urdf_file']),
+        namespace='',
+        remappings=[('~/commands', 'effort_controller/commands')],
+    )
+
+
 def one_node_launch(name: str, topics: Mapping[str, Mapping[str, str]]) -> LaunchDescription:
     """
     Return the launch of one node on the topics of a robot.
@@ -208,7 +234,7 @@ def one_node_launch(name: str, topics: Mapping[str, Mapping[str, str]]) -> Launc
     file = config_file(f'{name.removeprefix("kane_")}.yaml')
     return LaunchDescription(
         [
-            *(argument(common) for common in _COMMON),
+            *(argument(common) for common in _EVERY_NODE),
             argument(
                 'params_file',
                 default_value=file,

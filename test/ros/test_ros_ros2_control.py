@@ -354,9 +354,10 @@ def test_the_description_is_made_with_what_the_xacro_file_takes(launched):
 def test_efforts_reach_the_joints_in_the_order_of_the_controller(launched):
     name, launch = launched
     for given, hardware in cases(name):
-        nodes = {node['executable']: node for node in launch.nodes(**given)}
+        wanted = ('kane_inverse_dynamics', 'kane_computed_torque')[hardware == 'gz']
+        nodes = {node['executable']: node for node in launch.nodes(**given, source=wanted)}
         joints = controllers(given['robot'])[given['controller']][1]['joints']
-        source = nodes.get('kane_inverse_dynamics')
+        source = nodes.get(wanted)
         assert (source is not None) is (given['controller'] == 'effort_controller')
         if source is not None:
             assert fake_launch.parameters(source)['command_joints'] == joints
