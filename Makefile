@@ -8,6 +8,7 @@
 #               10^6 settings of gravity and payloads
 # make laws     a minute of each mechanism with redundant rows: energy, rank events
 # make soak     the closed loop under faults, MINUTES=30 RATE=500
+# make deadlines  the closed loop with computed torque on a quiet machine, MINUTES=10 RATE=500
 # make platforms  a short suite on every Python 3.10 to 3.13 of this machine, old and new llvmlite
 # make aarch64  a short check on emulated aarch64 (Debian with qemu-user)
 # make mutants  every wrong formula, not only the sample of make test: which ones does no law see?
@@ -39,7 +40,7 @@ endif
 unexport AMENT_PREFIX_PATH COLCON_PREFIX_PATH PYTHONHOME PYTHONPATH RMW_IMPLEMENTATION
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-.PHONY: demo test tests-of-nodes other-tests bench validate laws mutants soak stress platforms aarch64 lint clean help
+.PHONY: demo test tests-of-nodes other-tests bench validate laws mutants soak deadlines stress platforms aarch64 lint clean help
 .DEFAULT_GOAL := demo
 
 help:
@@ -73,6 +74,9 @@ laws: $(WITH_TESTS)
 
 soak: $(WITH_TESTS)
 	$(BIN)/python test/ros/soak.py --minutes $(MINUTES) --rate $(RATE)
+
+deadlines: $(WITH_TESTS)
+	$(BIN)/python test/ros/long_run.py --minutes $(MINUTES) --rate $(RATE)
 
 platforms:
 	$(PYTHON) test/platforms/pythons.py $(VENV)-platforms
