@@ -11,8 +11,8 @@ s v, accelerations :math:`s^2 a`):
    + W_s s^2.
 
 The speed along the ground does not enter (Galilei). Seven evaluations of the recursion of Newton
-and Euler give the coefficients, and then all the motions that a planner or governor looks at are
-one product of matrices. The spin of wheels is left out.
+and Euler, traced, give the coefficients, and then all the motions that a planner or governor looks
+at are one product of matrices. The spin of wheels is left out.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algebra.quaternions import vec3
-from kane_dynamics.algorithms.newton_euler import transmitted
+from kane_dynamics.control.traced_recursion import TracedRecursion
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
+from kane_dynamics.model.state import checked_robot
 from kane_dynamics.typing import Floats
 
 _CASES = np.array(  # a_x, a_y, alpha, omega, s that determine the coefficients
@@ -46,13 +45,13 @@ _CASES = np.array(  # a_x, a_y, alpha, omega, s that determine the coefficients
 @dataclass(frozen=True, eq=False, slots=True)
 class BaseEffects:
     """
-    Coefficients of the wrench of the ground and of the efforts. Built by `base_effects`.
+    Coefficients of the wrench of the ground and of the efforts. Built by `TracedEffects`.
 
     Parameters
     ----------
-    wrenches : ndarray, shape (7, 6)
+    wrenches : ndarray, shape (..., 7, 6)
         Of (tau, f) of the ground on the robot about the origin of the world, world axes.
-    efforts : ndarray, shape (7, nv)
+    efforts : ndarray, shape (..., 7, nv)
         Of M a + C v + g, without armature and friction.
 
     """
@@ -80,48 +79,84 @@ class BaseEffects:
         """
         x, y, alpha = np.moveaxis(np.asarray(acceleration, dtype=float), -1, 0)
         chosen = _features(x, y, alpha, yaw_rate, pace)
-        return chosen @ self.wrenches, chosen @ self.efforts
+        if self.wrenches.ndim == 2:
+            return chosen @ self.wrenches, chosen @ self.efforts
+        row = chosen[..., None, :]
+        return (row @ self.wrenches)[..., 0, :], (row @ self.efforts)[..., 0, :]
+
+    def between(self, knots: Floats) -> BaseEffects:
+        """
+        Return the effects between states of a row, linear from one to the next.
+
+        Parameters
+        ----------
+        knots : ndarray, shape (...)
+            Places in the row, 0 for its first state.
+
+        """
+        before = np.clip(knots.astype(int), 0, len(self.wrenches) - 2)
+        share = (knots - before)[..., None, None]
+        wrenches, efforts = (
+            (1.0 - share) * x[before] + share * x[before + 1]
+            for x in (self.wrenches, self.efforts)
+        )
+        return BaseEffects(wrenches, efforts)
 
 
-def base_effects(
-    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, still: Sequence[str] = ()
-) -> BaseEffects:
+class TracedEffects:
     """
-    Return what the motion of a planar base asks, at coordinates and a motion of the arm.
+    What the motion of a planar base asks, at any coordinates and motion of the arm.
 
     Parameters
     ----------
     robot : Robot
         A robot with a planar base.
-    q : array_like, shape (nq,)
-        Coordinates.
-    v, a : array_like, shape (nv,)
-        Motion of the joints at full pace; what is given for the base does not count.
     still : sequence of str
-        Speeds that do not count either: wheels.
+        Speeds that do not count: wheels.
 
     Raises
     ------
     ConstraintError
         If the base is not planar.
     InvalidInputError, NameNotFoundError
-        If a shape is wrong, a number is not finite, or a name unknown.
+        If it is no robot, or a name unknown.
 
     """
-    place = checked_coordinates(planar_robot(robot), q)
-    speeds, rates = (np.array(checked_speeds(robot, x, name)) for x, name in ((v, 'v'), (a, 'a')))
-    stopped = [0, 1, 2, *(robot.velocity_index(name) for name in still)]
-    speeds[stopped] = rates[stopped] = 0.0
-    c, s = np.cos(place[2]), np.sin(place[2])
-    found = []
-    for x, y, alpha, omega, pace in _CASES.tolist():
-        v_case, a_case = pace * speeds, pace**2 * rates
-        v_case[2], a_case[:3] = omega, (c * x - s * y, s * x + c * y, alpha)
-        efforts, wrench = transmitted(robot, place, v_case.tolist(), a_case.tolist())
-        parts = vec3(wrench.dual), vec3(wrench.primary), efforts
-        found.append(np.concatenate([np.asarray(part, dtype=float) for part in parts]))
-    coefficients = np.linalg.solve(_features(*_CASES.T), np.array(found))
-    return BaseEffects(coefficients[:, :6], coefficients[:, 6:])
+
+    def __init__(self, robot: Robot, still: Sequence[str] = ()) -> None:
+        self._recursion = TracedRecursion(planar_robot(robot))
+        self._stopped = [0, 1, 2, *(robot.velocity_index(name) for name in still)]
+        self._solved = np.linalg.inv(_features(*_CASES.T))
+
+    def at(self, q: Floats, v: Floats, a: Floats) -> BaseEffects:
+        """
+        Return the effects at a state, or at each of several with the base at one place.
+
+        Parameters
+        ----------
+        q : ndarray, shape (nq,) or (B, nq)
+            Coordinates.
+        v, a : ndarray, shape (nv,) or (B, nv)
+            Motion of the joints at full pace; what is given for the base does not count.
+
+        """
+        places = np.atleast_2d(q)
+        x, y, alpha, omega, pace = _CASES.T
+        speeds, rates = (
+            np.multiply.outer(s, np.atleast_2d(given)).swapaxes(0, 1)
+            for s, given in ((pace, v), (pace**2, a))
+        )
+        speeds[..., self._stopped] = rates[..., self._stopped] = 0.0
+        c, s = np.cos(places[0, 2]), np.sin(places[0, 2])
+        speeds[..., 2] = omega
+        rates[..., :3] = np.stack([c * x - s * y, s * x + c * y, alpha], axis=-1)
+        cases = (
+            np.repeat(places, len(x), axis=0),
+            *(m.reshape(-1, m.shape[-1]) for m in (speeds, rates)),
+        )
+        found = self._solved @ self._recursion.at(*cases).reshape(len(places), len(x), -1)
+        coefficients = found if np.ndim(q) > 1 else found[0]
+        return BaseEffects(coefficients[..., :6], coefficients[..., 6:])
 
 
 def planar_robot(robot: Robot) -> Robot:
@@ -137,7 +172,7 @@ def planar_robot(robot: Robot) -> Robot:
 
     """
     if checked_robot(robot).base != 'planar':
-        raise ConstraintError(f'base_effects needs a planar base, this base is {robot.base}')
+        raise ConstraintError(f'a governor needs a planar base, this base is {robot.base}')
     return robot
 
 

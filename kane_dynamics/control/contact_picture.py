@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kane_dynamics.algebra.quaternions import as_array
+from kane_dynamics.algebra.scalars import cos, sin
 from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
 from kane_dynamics.algorithms.external_wrenches import ExternalWrenches
 from kane_dynamics.constraints.base import Constraint
@@ -209,7 +212,7 @@ def _with_friction(
     return wrenches
 
 
-def tractions_of(contacts: Stance, q: Sequence[float], multipliers: Floats) -> dict[str, Floats]:
+def tractions_of(contacts: Stance, q: Any, multipliers: Floats) -> dict[str, Floats]:
     """
     Return the force along the ground that rows give to each contact, (..., 3), world axes [N].
 
@@ -217,8 +220,8 @@ def tractions_of(contacts: Stance, q: Sequence[float], multipliers: Floats) -> d
     ----------
     contacts : Stance
         What the robot stands on.
-    q : sequence of float
-        Coordinates, checked.
+    q : sequence of scalar
+        Coordinates, checked numbers or traced.
     multipliers : ndarray, shape (..., k)
         Of the rows of its constraints.
 
@@ -231,11 +234,12 @@ def tractions_of(contacts: Stance, q: Sequence[float], multipliers: Floats) -> d
         pushes = multipliers[..., first : first + len(part.labels)]
         first += len(part.labels)
         if isinstance(part, RollingWheel):
-            forces[joint_of(part)] += pushes @ part.touch(contacts.robot, q).directions
+            joint, touch = joint_of(part), part.touch(contacts.robot, q)
+            forces[joint] = forces[joint] + pushes @ touch.directions
         elif isinstance(part, NoSideSlip):
-            left = np.array([-np.sin(q[2]), np.cos(q[2]), 0.0])
+            left = as_array([-sin(q[2]), cos(q[2]), 0.0])
             for name in sharing:
-                forces[name] += pushes / len(sharing) * left
+                forces[name] = forces[name] + pushes / len(sharing) * left
     return forces
 
 

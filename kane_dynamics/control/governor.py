@@ -10,13 +10,14 @@ the motion that follows keeps its reserves (a scalar reference governor, Gilbert
 
 Where w itself was within the limits, :math:`\kappa = 0` is; where the arm has moved them since, it
 brakes as far as that helps most. The motion that follows is that of `DriveResponse` with the arm
-as it moves now; `motion_limits` says what it asks of ground, wheels and arm, for all candidates at
-once.
+on its plan, or as it moves now; `motion_limits` says what it asks of ground, wheels and arm, for
+all candidates at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -25,12 +26,17 @@ from numpy.typing import ArrayLike
 from kane_dynamics.control.base_motion import BaseMotion, DriveResponse, moving
 from kane_dynamics.control.motion_limits import Headrooms, MotionLimits, Reserve
 from kane_dynamics.control.stance import Stance
-from kane_dynamics.model.checks import as_one, as_positive, as_vector
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import as_numbers, as_one, as_positive, as_vector, came
+from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
 # of the way: small ones too, since drives make a large acceleration of a small step
 FRACTIONS = np.array([*np.linspace(1.0, 0.1, 10), 0.05, 0.02, 0.01, 0.005, 0.0])
 MOMENTS = 8  # of the horizon that are looked at, and its end state
+
+
+Plan = Callable[[Floats], tuple[Floats, Floats, Floats]]
 
 
 class Admission(NamedTuple):
@@ -105,8 +111,19 @@ class Governor:
         self._limits = MotionLimits(
             stands, wheels, passive, as_one(Reserve, 'reserve', kept, 'a Reserve')
         )
+        self._robot = stands.robot
+        still = [self._robot.coordinate_index(name) for name in (*wheels, *passive)]
+        self._stays = [0, 1, 2, *still]
         self._drive = as_one(DriveResponse, 'drive', drive, 'a DriveResponse')
-        self._times = np.linspace(0.0, as_positive('horizon [s]', horizon), MOMENTS)
+        self._times = _moments(horizon)
+
+    def adjusted(self, drive: DriveResponse, reserve: Reserve, horizon: float) -> Governor:
+        """Return the governor of the same robot with another drive, reserve and horizon."""
+        other = copy(self)
+        other._limits = self._limits.with_reserve(as_one(Reserve, 'reserve', reserve, 'a Reserve'))
+        other._drive = as_one(DriveResponse, 'drive', drive, 'a DriveResponse')
+        other._times = _moments(horizon)
+        return other
 
     def admit(
         self,
@@ -116,6 +133,7 @@ class Governor:
         twist: ArrayLike,
         applied: ArrayLike,
         wanted: ArrayLike,
+        plan: Plan | None = None,
     ) -> Admission:
         """
         Return the command to apply next.
@@ -128,6 +146,11 @@ class Governor:
             Of the base frame now.
         applied, wanted : array_like, shape (3,)
             Command that the drives follow now, and the one that is wanted.
+        plan : callable, optional
+            The motion that the arm is about to play: of times ahead [s], shape (k,), at full
+            pace, it returns q, v and a of the robot, each (k, n). Played at a part of the pace
+            the arm comes as far in the horizon as that. Without it the arm goes on as it moves
+            now.
 
         Raises
         ------
@@ -135,9 +158,17 @@ class Governor:
             If a shape is wrong or a number is not finite.
 
         """
+        robot = self._robot
+        state = (
+            np.array(checked_coordinates(robot, q)),
+            np.array(checked_speeds(robot, v)),
+            np.array(checked_speeds(robot, a, 'a')),
+        )
         now, last = as_vector('twist', twist, 3), as_vector('applied', applied, 3)
         goal = as_vector('wanted', wanted, 3)
-        rooms, names = self._limits.at(q, v, a), self._limits.names
+        if plan is not None:
+            state = self._ahead(state[0], plan)
+        rooms, names = self._limits.at(*state), self._limits.names
         paces = self._least(rooms, now, last[None], FRACTIONS[:, None])
         pace = float(FRACTIONS[_first(paces)])
         candidates = last + FRACTIONS[:, None] * (goal - last)
@@ -154,14 +185,38 @@ class Governor:
             limit = names[int(np.argmin(paces[_first(paces) - 1]))]
         return Admission(candidates[chosen], fraction, pace, limit, float(found[chosen].min()))
 
-    def _least(self, rooms: Headrooms, twist: Floats, commands: Floats, pace: ArrayLike) -> Floats:
+    def _least(
+        self, rooms: Headrooms, twist: Floats, commands: Floats, pace: Floats | float
+    ) -> Floats:
         """Return the least headroom of each limit over the motion of each command, (c, l)."""
         going = self._drive.after(twist, commands[:, None, :], self._times)
         ends = moving(commands, np.zeros_like(commands))
         motion = BaseMotion(
             *(np.concatenate([x, y[:, None]], axis=1) for x, y in zip(going, ends, strict=True))
         )
-        return rooms.of(motion, pace).min(axis=1)
+        going_on = np.append(np.arange(MOMENTS), MOMENTS - 1.0)  # the end state is at the end
+        return rooms.of(motion, pace, pace * going_on).min(axis=1)
+
+    def _ahead(self, q: Floats, plan: Plan) -> tuple[Floats, Floats, Floats]:
+        """Return the states of a plan over the horizon, with base and wheels where they are."""
+        robot = self._robot
+        sizes = {'q': robot.nq, 'v': robot.nv, 'a': robot.nv}
+        found = [
+            np.array(as_numbers(f'plan: {name}', x))
+            for name, x in zip(sizes, plan(self._times), strict=True)
+        ]
+        for (name, size), x in zip(sizes.items(), found, strict=True):
+            if x.shape != (MOMENTS, size) or not np.isfinite(x).all():
+                raise InvalidInputError(
+                    f'plan: {name}: need finite numbers of shape {(MOMENTS, size)}, got {came(x)}'
+                )
+        found[0][:, self._stays] = q[self._stays]
+        return found[0], found[1], found[2]
+
+
+def _moments(horizon: float) -> Floats:
+    """Return the times that are looked at [s]."""
+    return np.linspace(0.0, as_positive('horizon [s]', horizon), MOMENTS)
 
 
 def _first(headrooms: Floats) -> int:

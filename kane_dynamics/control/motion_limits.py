@@ -4,28 +4,29 @@ How far motions of a base are from the limits of its robot, as parts of them.
 
 Limits are tipping over (the zero-moment point against the edges of the support polygon), friction
 of each contact, efforts of wheels and arm, and speeds of wheels. At coordinates and a motion of
-the arm all of them follow from the motion of the base by linear maps and `base_effects`.
+the arm all of them follow from the motion of the base by linear maps and `BaseEffects`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
-from kane_dynamics.control.base_effects import base_effects, planar_robot
+from kane_dynamics.control.base_effects import TracedEffects, planar_robot
 from kane_dynamics.control.base_motion import BaseMotion, twist_rate
-from kane_dynamics.control.contact_picture import tractions_of
 from kane_dynamics.control.normal_forces import pressed_shares
 from kane_dynamics.control.stance import Stance
+from kane_dynamics.control.support_polygon import support_polygon
 from kane_dynamics.control.tip_over import edge_moments
+from kane_dynamics.control.traced_recursion import TracedFooting
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_names, as_nonnegative, as_positive
 from kane_dynamics.model.joint_tables import known_limits
-from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
 
@@ -103,6 +104,8 @@ class MotionLimits:
         self.loose = [0, 1, 2, *(robot.velocity_index(name) for name in passive)]
         stays = {*self.wheels, *self.loose}
         self.arm = [k for k in range(robot.nv) if k not in stays]
+        self.effects = TracedEffects(robot, self.still)
+        self.footing = TracedFooting(contacts)
         self.names = (
             'tip-over',
             *(f'friction of {name}' for name in contacts.names),
@@ -110,8 +113,24 @@ class MotionLimits:
             *(f'speed of {robot.velocity_names[k]}' for k in self.wheels),
         )
 
-    def at(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Headrooms:
-        """Return the headrooms of motions at coordinates and a motion of the arm."""
+    def with_reserve(self, reserve: Reserve) -> MotionLimits:
+        """Return the limits of the same robot with another reserve."""
+        other = copy(self)
+        other.reserve = reserve
+        return other
+
+    def at(self, q: Floats, v: Floats, a: Floats) -> Headrooms:
+        """
+        Return the headrooms of motions at coordinates and a motion of the arm.
+
+        Parameters
+        ----------
+        q, v, a : ndarray, shapes (nq,), (nv,), (nv,), or (B, nq), (B, nv), (B, nv)
+            State, and accelerations of the arm; those of base and wheels do not count. Or the
+            arm's states along a plan, a step apart; base and wheels are where they are in the
+            first.
+
+        """
         return Headrooms(self, q, v, a)
 
 
@@ -123,37 +142,30 @@ class Headrooms:
     ----------
     limits : MotionLimits
         The limits.
-    q, v, a : array_like, shapes (nq,), (nv,), (nv,)
-        State, and accelerations of the arm; those of base and wheels do not count.
-
-    Raises
-    ------
-    InvalidInputError
-        If a shape is wrong or a number is not finite.
+    q, v, a
+        As for `MotionLimits.at`.
 
     """
 
-    def __init__(self, limits: MotionLimits, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> None:
+    def __init__(self, limits: MotionLimits, q: Floats, v: Floats, a: Floats) -> None:
         self._limits, contacts = limits, limits.contacts
-        robot = contacts.robot
-        place, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
-        self._effects = base_effects(robot, q, v, a, limits.still)
-        self._drag = robot.damping * np.abs(speeds) + robot.friction
-        polygon = contacts.polygon(q)
+        robot, place = contacts.robot, np.atleast_2d(q)[0]
+        self._effects, self._planned = limits.effects.at(q, v, a), np.ndim(q) > 1
+        self._drag = robot.damping * np.abs(np.atleast_2d(v)).max(axis=0) + robot.friction
+        points, rows, tractions = limits.footing.at(place)
+        polygon = support_polygon(points, contacts.normal, contacts.names)
         self._normal = polygon.normal
-        self._edges = np.array([edge_moments(polygon, one) for one in np.eye(6)]).T
+        self._edges = edge_moments(polygon, np.eye(6)).T
         arms = polygon.ends - polygon.middle
         self._size = float(np.sum(-arms * polygon.inward, axis=1).min())
         self._shares = pressed_shares(polygon, contacts.stiffness)
-        rows = contacts.constraints.rows(place, [0.0] * robot.nv, 0.0).matrix.astype(float)
         self._rows, self._held = rows, np.linalg.pinv(rows[:, limits.loose].T)
-        pulls = tractions_of(contacts, place, np.eye(len(rows)))
-        self._tractions = np.stack([pulls[name] for name in contacts.names], axis=1)
+        self._tractions = tractions
         c, s = np.cos(place[2]), np.sin(place[2])
         turned = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
         self._rates = -np.linalg.pinv(rows[:, limits.wheels]) @ rows[:, :3] @ turned
 
-    def of(self, motion: BaseMotion, pace: ArrayLike = 1.0) -> Floats:
+    def of(self, motion: BaseMotion, pace: ArrayLike = 1.0, knots: ArrayLike = 0.0) -> Floats:
         """
         Return the headroom of each limit, negative beyond its reserve, shape (..., l).
 
@@ -163,10 +175,13 @@ class Headrooms:
             Of the base frame, in its axes, shapes (..., 3).
         pace : array_like, shape (...)
             Part of the arm's speed.
+        knots : array_like, shape (...)
+            Where the arm is on its plan, in steps.
 
         """
         yaw_rate, paces = motion.twist[..., 2], np.asarray(pace, dtype=float)
-        wrenches, efforts = self._effects.at(motion.acceleration, yaw_rate, paces)
+        there = self._effects.between(np.asarray(knots)) if self._planned else self._effects
+        wrenches, efforts = there.at(motion.acceleration, yaw_rate, paces)
         # with which the rows alone move what nothing drives, of least norm
         pushes = efforts[..., self._limits.loose] @ self._held.T
         parts = (

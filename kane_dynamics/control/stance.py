@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -87,11 +88,14 @@ class Stance:
             If q has another shape, or there are not three points that make a polygon.
 
         """
-        place = checked_coordinates(self.robot, q)
-        bodies = body_poses(self.robot, place)
-        touched = [wheel.touch(self.robot, place).point for wheel in self.wheels.values()]
-        held = [(bodies[f.body] * f.pose).position() for f in self.casters.values()]
-        return support_polygon(np.array([*touched, *held], dtype=float), self.normal, self.names)
+        points = self.contact_points(checked_coordinates(self.robot, q))
+        return support_polygon(np.array(points, dtype=float), self.normal, self.names)
+
+    def contact_points(self, q: Any) -> list[Any]:
+        """Return where each contact touches the ground at q, numbers or traced, [m]."""
+        bodies = body_poses(self.robot, q)
+        touched = [wheel.touch(self.robot, q).point for wheel in self.wheels.values()]
+        return touched + [(bodies[f.body] * f.pose).position() for f in self.casters.values()]
 
     def loads(
         self,

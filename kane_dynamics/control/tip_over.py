@@ -135,13 +135,13 @@ def zero_moment_point(polygon: SupportPolygon, wrench: Floats) -> Floats:
 
 def edge_moments(polygon: SupportPolygon, wrench: Floats) -> Floats:
     """
-    Return the moment about each edge that keeps the robot on the ground, shape (e,) [N m].
+    Return the moment about each edge that keeps the robot on the ground, (..., e) [N m].
 
-    It is linear in the wrench of the ground: z_i n.F.
+    It is linear in the wrench of the ground, (..., 6): z_i n.F.
     """
     n = polygon.normal
-    moments = wrench[:3] - np.cross(polygon.ends, wrench[3:])
-    return np.asarray(np.sum(polygon.inward * np.cross(n, moments), axis=1))
+    moments = wrench[..., None, :3] - np.cross(polygon.ends, wrench[..., None, 3:])
+    return np.asarray(np.sum(polygon.inward * np.cross(n, moments), axis=-1))
 
 
 def _across(axes: Floats, vectors: Floats) -> Floats:

@@ -20,6 +20,7 @@ from kane_dynamics.ros.followed_twist import read_command, response
 from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
 from kane_dynamics.ros.messages.planar_frame import PlanarFrame
 from kane_dynamics.ros.parameters.governor import GovernorParameters
+from kane_dynamics.ros.planned_arm import PlannedArm
 from kane_dynamics.typing import Floats
 
 STILL = np.zeros(3)
@@ -37,11 +38,15 @@ class GovernedBase:
         Reserves, friction, response of the drives.
     guard : InputGuard
         Judges the age of commands.
+    arm : PlannedArm, optional
+        What the arm plays.
 
     Attributes
     ----------
     guard : InputGuard
         The one of the commands.
+    arm : PlannedArm or None
+        As given.
     newest : Admission or None
         What was let through last.
 
@@ -55,7 +60,11 @@ class GovernedBase:
     """
 
     def __init__(
-        self, dynamics: Dynamics, parameters: GovernorParameters, guard: InputGuard
+        self,
+        dynamics: Dynamics,
+        parameters: GovernorParameters,
+        guard: InputGuard,
+        arm: PlannedArm | None = None,
     ) -> None:
         model = dynamics.model
         if model.base is None:
@@ -64,19 +73,23 @@ class GovernedBase:
             )
         supports = (*model.base.supports, *_points(parameters.support_points))
         base = replace(model.base, supports=supports)
-        self.guard, self._dynamics = guard, dynamics
+        self.guard, self.arm, self._dynamics = guard, arm, dynamics
         self.newest: Admission | None = None
         self._model, self._frame, self._base = model, model.child_frame, base
         self._stamped = parameters.cmd_vel_stamped
         self._contacts = base_stance(base, friction=parameters.wheel_friction or None)
         self._contacts.polygon(model.robot.neutral())  # fails now rather than under way
         self._wanted = STILL
+        drive = response(parameters)
+        self._governor = Governor(self._contacts, drive, base.driven, base.passive)
         self.configure(parameters)
         self.rest()
 
     def configure(self, parameters: GovernorParameters) -> None:
         """Take over reserves, limits of the drives, and the age limit."""
         self.guard.max_age = parameters.cmd_vel_timeout
+        if self.arm is not None:
+            self.arm.tolerance = parameters.arm_tolerance
         self._drive = response(parameters)
         reserve = Reserve(
             parameters.reserve_edge,
@@ -84,10 +97,7 @@ class GovernedBase:
             parameters.reserve_effort,
             parameters.reserve_speed,
         )
-        base = self._base
-        self._governor = Governor(
-            self._contacts, self._drive, base.driven, base.passive, reserve, parameters.horizon
-        )
+        self._governor = self._governor.adjusted(self._drive, reserve, parameters.horizon)
 
     def take(self, message: Any) -> bool:
         """Check a Twist or TwistStamped and keep it; return whether it was accepted."""
@@ -122,6 +132,8 @@ class GovernedBase:
     def reset(self) -> None:
         """Forget the newest command too."""
         self.guard.reset()
+        if self.arm is not None:
+            self.arm.reset()
         self.rest()
 
     def admit(self, time: int, q: Floats, v: Floats) -> Floats:
@@ -139,12 +151,10 @@ class GovernedBase:
         self._differentiate(time, v)
         wanted = self._wanted if self.guard.fresh() else STILL
         _, twist = self._frame.child_state(q[:3], v[:3])
-        self.newest = self._governor.admit(
-            q,
-            v,
-            self._acceleration,
-            *(self._of_root(x) for x in (twist, self._applied, wanted)),
-        )
+        pace = 1.0 if self.newest is None else self.newest.pace
+        plan = None if self.arm is None else self.arm.ahead(time, pace, q, v)
+        now, last, goal = (self._of_root(x) for x in (twist, self._applied, wanted))
+        self.newest = self._governor.admit(q, v, self._acceleration, now, last, goal, plan)
         self._applied = self._of_frame(self.newest.command)
         return self._applied
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from geometry_msgs.msg import Twist, TwistStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
+from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
 from kane_dynamics.ros.base_node import DynamicsNode
@@ -20,6 +22,7 @@ from kane_dynamics.ros.messages.contact_messages import forces_message, markers_
 from kane_dynamics.ros.messages.conversions import set_stamp
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, input_status
 from kane_dynamics.ros.parameters.governor import GovernorParameters
+from kane_dynamics.ros.planned_arm import PlannedArm
 from kane_dynamics.ros.qos import COMMAND, LATEST, STATE
 from kane_dynamics.ros.runtime import run
 from kane_dynamics.typing import Floats
@@ -44,8 +47,11 @@ class GovernorNode(DynamicsNode):
 
     def prepare(self, dynamics: Dynamics) -> GovernedBase:
         """Make the governor of a robot."""
-        guard = self.new_guard('cmd_vel', self.parameters.cmd_vel_timeout)
-        return GovernedBase(dynamics, self.parameters, guard)
+        p, arm = self.parameters, None
+        if p.arm_trajectory_topic:
+            guard = self.new_guard('arm_trajectory', math.inf)
+            arm = PlannedArm(dynamics.model, guard, p.arm_tolerance)
+        return GovernedBase(dynamics, p, self.new_guard('cmd_vel', p.cmd_vel_timeout), arm)
 
     def take(self, dynamics: Dynamics, prepared: GovernedBase) -> None:
         """Use the governor of a new model."""
@@ -65,6 +71,12 @@ class GovernorNode(DynamicsNode):
     def subscribe(self) -> None:
         """Listen to the command that is wanted."""
         self._listen(self._kind, 'cmd_vel_in', self._on_command, LATEST)
+        if topic := self.parameters.arm_trajectory_topic:
+            self._listen(JointTrajectory, topic, self._on_trajectory, COMMAND)
+
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        if self._governed is not None and self._governed.arm is not None:
+            self._governed.arm.take(message)
 
     def _on_command(self, message: Any) -> None:
         if self._governed is not None:

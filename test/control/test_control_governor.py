@@ -2,6 +2,7 @@
 """The governor against contact pictures of the same motions, and in runs that would tip over."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from numpy.testing import assert_allclose
 from support.base_robots import Spot, robot_on
 
 import kane_dynamics as kd
-from kane_dynamics.control.base_effects import base_effects
+from kane_dynamics.control.base_effects import TracedEffects
 from kane_dynamics.control.base_motion import DriveResponse, moving
 from kane_dynamics.control.base_stance import base_stance
 from kane_dynamics.control.contact_picture import picture_of
@@ -29,6 +30,13 @@ def robot_and_base(supports=((0.25, 0.0, 0.0), (-0.25, 0.0, 0.0)), gravity=(0.0,
     robot = kd.load_urdf(resolve(URDF), base='planar', gravity=gravity)
     base = kd.bases.differential(robot, WHEELS[:1], WHEELS[1:], supports=supports)
     return robot, base
+
+
+@cache
+def governed(friction=None):
+    """Return the robot and its governor, which is traced once."""
+    robot, base = robot_and_base()
+    return robot, Governor(base_stance(base, friction=friction), DriveResponse(0.5), WHEELS)
 
 
 def turned(yaw):
@@ -60,7 +68,7 @@ def test_the_polynomials_are_the_recursion(rng):
     robot, _ = robot_and_base(gravity=GRAVITY)
     q, v, a = arm_state(robot, rng)
     v[3:5] = a[3:5] = 7.0  # wheels stand still
-    effects = base_effects(robot, q, v, a, WHEELS)
+    effects = TracedEffects(robot, WHEELS).at(q, v, a)
     v[3:5] = a[3:5] = 0.0
     assert set(WHEELS) == set(robot.velocity_names[3:5])
     for pace in (0.0, 0.3, 1.0):
@@ -196,8 +204,7 @@ def test_a_robot_that_nothing_holds_down_tips():
 
 
 def test_what_breaks_no_limit_passes():
-    robot, base = robot_and_base()
-    governor = Governor(base_stance(base, friction=0.6), DriveResponse(0.5), WHEELS)
+    robot, governor = governed(0.6)
     rest = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
     found = governor.admit(*rest, np.zeros(3), np.zeros(3), [0.2, 0.0, 0.1])
     assert_allclose(found.command, [0.2, 0.0, 0.1])
@@ -206,24 +213,23 @@ def test_what_breaks_no_limit_passes():
 
 
 def test_what_binds_is_named():
-    robot, base = robot_and_base()
+    robot, governor = governed()
     rest = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
     quick = DriveResponse(0.01)
-    slippery = Governor(base_stance(base, friction=0.05), quick, WHEELS)
+    slippery = governed(0.05)[1].adjusted(quick, Reserve(), 1.0)
     found = slippery.admit(*rest, np.zeros(3), np.zeros(3), [1.0, 0.0, 0.0])
     assert found.limit.startswith('friction of wheel_')
     assert found.fraction < 0.05
-    fast = Governor(base_stance(base), DriveResponse(10.0), WHEELS)
+    fast = governor.adjusted(DriveResponse(10.0), Reserve(), 1.0)
     found = fast.admit(*rest, np.zeros(3), np.zeros(3), [100.0, 0.0, 0.0])
     assert found.limit.startswith('speed of wheel_') and found.fraction < 1.0
-    slow = Governor(base_stance(base), quick, WHEELS, reserve=Reserve(edge=0.1))
+    slow = governor.adjusted(quick, Reserve(edge=0.1), 1.0)
     found = slow.admit(*rest, np.zeros(3), np.zeros(3), [3.0, 0.0, 0.0])
     assert found.limit in ('tip-over', 'effort of wheel_left_joint', 'effort of wheel_right_joint')
 
 
 def test_an_arm_that_would_tip_the_robot_is_slowed():
-    robot, base = robot_and_base()
-    governor = Governor(base_stance(base), DriveResponse(0.5), WHEELS)
+    robot, governor = governed()
     q, v, a = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
     q[[robot.coordinate_index(name) for name in ARM]] = [0.0, 1.2, -0.4, 0.0, 0.0]
     k = robot.velocity_index('arm_2_joint')
@@ -283,8 +289,10 @@ def test_arguments_of_a_governor():
         Governor(contacts, drive, WHEELS, horizon=0.0)
     with pytest.raises(NameNotFoundError, match='wheel_front'):
         Governor(contacts, drive, ['wheel_front'])
+    governor = governed()[1]
     rest = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
-    governor = Governor(contacts, drive, WHEELS)
+    with pytest.raises(InvalidInputError, match='horizon'):
+        governor.adjusted(drive, Reserve(), -1.0)
     for name, given in (('twist', 0), ('applied', 1), ('wanted', 2)):
         commands = [np.zeros(3)] * 3
         commands[given] = np.zeros(2)
@@ -308,6 +316,85 @@ def test_reserves_that_are_none(parts, message):
 
 def test_effects_need_a_planar_base():
     robot = kd.load_urdf(resolve(URDF), base='floating')
-    zeros = np.zeros(robot.nv)
     with pytest.raises(ConstraintError, match='planar base'):
-        base_effects(robot, robot.neutral(), zeros, zeros)
+        TracedEffects(robot)
+
+
+def test_a_plan_that_stays_as_it_is_counts_as_the_motion_of_now(rng):
+    robot, governor = governed(0.6)
+    q, v, a = arm_state(robot, rng)
+    commands = rng.uniform(-1.0, 1.0, (3, 3)) * [1.0, 0.0, 1.0]
+    now = governor.admit(q, v, a, *commands)
+    held = governor.admit(
+        q, v, a, *commands, plan=lambda t: tuple(np.tile(x, (len(t), 1)) for x in (q, v, a))
+    )
+    assert_allclose(held.command, now.command, rtol=0, atol=1e-12)
+    assert (held.pace, held.limit, held.fraction) == (now.pace, now.limit, now.fraction)
+    assert_allclose(held.headroom, now.headroom, rtol=0, atol=1e-12)
+
+
+def test_effects_along_a_plan_are_those_of_its_states(rng):
+    robot, _ = robot_and_base(gravity=GRAVITY)
+    effects = TracedEffects(robot, WHEELS)
+    states = [np.array(x) for x in zip(*(arm_state(robot, rng) for _ in range(4)), strict=True)]
+    states[0][:, :3] = states[0][0, :3]
+    along = effects.at(*states)
+    for k in range(4):
+        one = effects.at(*(x[k] for x in states))
+        at_knot = along.between(np.array(float(k)))
+        assert_allclose(at_knot.wrenches, one.wrenches, rtol=0, atol=1e-11)
+        assert_allclose(at_knot.efforts, one.efforts, rtol=0, atol=1e-11)
+    middle = along.between(np.array(1.25))
+    expected = 0.75 * along.wrenches[1] + 0.25 * along.wrenches[2]
+    assert_allclose(middle.wrenches, expected, rtol=0, atol=1e-11)
+
+
+def played_arm(robot, contacts, governor, planned):
+    """Return the least margin and the last place on its plan of an arm played at the pace."""
+    k, start, swing, lasts = robot.velocity_index('arm_2_joint'), 0.3, -1.6, 2.0
+
+    def plan(times):
+        """Return the arm that leans backward, beyond where the robot stands."""
+        s = np.clip(times / lasts, 0.0, 1.0)
+        q, v, a = (np.zeros((len(s), robot.nv)) for _ in range(3))
+        moves = (s > 0.0) & (s < 1.0)
+        q[:, k] = start + swing * s**2 * (3.0 - 2.0 * s)
+        v[:, k] = moves * swing * 6.0 * s * (1.0 - s) / lasts
+        a[:, k] = moves * swing * (6.0 - 12.0 * s) / lasts**2
+        return q, v, a
+
+    place, pace, least, still, period = 0.0, 1.0, np.inf, np.zeros((3, 3)), 0.05
+    for _ in range(60):
+        q, v, a = (x[0] for x in plan(np.array([place])))
+        now = q, pace * v, pace**2 * a
+        least = min(least, contacts.margins(*now).margin)
+        ahead = (lambda t, place=place: plan(place + t)) if planned else None
+        pace = governor.admit(*now, *still, plan=ahead).pace
+        place += pace * period
+    return least, place / lasts
+
+
+def test_an_arm_stops_before_its_plan_tips_the_robot():
+    robot = kd.load_urdf(resolve(URDF), base='planar').with_payload('tool_link', 4.0)
+    supports = ((0.22, 0.0, 0.0),)
+    base = kd.bases.differential(robot, WHEELS[:1], WHEELS[1:], supports=supports)
+    contacts = base_stance(base)
+    governor = Governor(contacts, DriveResponse(0.1), WHEELS, reserve=Reserve(edge=0.02))
+    least, place = played_arm(robot, contacts, governor, planned=True)
+    assert least > 0.02  # the reserve
+    assert 0.3 < place < 1.0
+    # as the arm moves now it is fine until it is too late: a pose tips, not a speed
+    least, _ = played_arm(robot, contacts, governor, planned=False)
+    assert least < 0.02
+
+
+def test_plans_that_are_none():
+    robot, governor = governed()
+    rest = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
+    still = np.zeros((3, 3))
+    for wrong in (np.zeros(robot.nv), np.full((8, robot.nv), np.nan), 'rest'):
+        for k, name in enumerate('qva'):
+            given = [np.zeros((8, robot.nv))] * 3
+            given[k] = wrong
+            with pytest.raises(InvalidInputError, match=f'plan: {name}'):
+                governor.admit(*rest, *still, plan=lambda t, given=given: given)

@@ -204,6 +204,7 @@ FILES = {
     'constraints/wheel_directions.py': 'wheel_kinds rows rolling',
     'constraints/wheels.py': 'rows rolling geometry',
     'control/base_effects.py': 'governed',
+    'control/traced_recursion.py': 'governed',
     'control/base_motion.py': 'followed',
     'control/contact_picture.py': 'picture skids',
     'control/critical_acceleration.py': 'picture',

@@ -4,25 +4,32 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from ros_models import ROOT, FakeClock, from_preset, model_of
+from ros_models import ROOT, FakeClock, from_preset, model_of, path, point
 from test_ros_velocity_base import command
 
+from kane_dynamics.control.trajectory import Trajectory
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.governed_base import GovernedBase
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.parameters.governor import GovernorParameters
+from kane_dynamics.ros.planned_arm import PlannedArm
 
 NODE = 'kane_governor'
 POINTS = (0.25, 0.0, 0.0, -0.25, 0.0, 0.0)
 CHANGES = {'support_points': POINTS, 'acceleration_limit': (2.0, 2.0, 4.0), 'response_time': 0.05}
 
 
-def governed(clock, **changes):
+def governed(clock, plays=False, **changes):
     values = {**CHANGES, **changes}
     p = from_preset('nonholonomic', GovernorParameters, **values)
-    guard = InputGuard('cmd_vel', 0.5, lambda: clock.node, steady=lambda: clock.wall)
-    return GovernedBase(Dynamics(model_of('nonholonomic')), p, guard)
+    model = model_of('nonholonomic')
+    guard, other = (
+        InputGuard(name, age, lambda: clock.node, steady=lambda: clock.wall)
+        for name, age in (('cmd_vel', 0.5), ('arm_trajectory', np.inf))
+    )
+    arm = PlannedArm(model, other, p.arm_tolerance) if plays else None
+    return GovernedBase(Dynamics(model), p, guard, arm)
 
 
 def at_rest(base):
@@ -94,6 +101,66 @@ def test_a_base_without_wheels():
     p = from_preset('holonomic', GovernorParameters)
     with pytest.raises(InvalidInputError, match='needs a base on wheels'):
         GovernedBase(Dynamics(model_of('holonomic')), p, InputGuard('cmd_vel', 1.0, lambda: 0))
+
+
+ARM = tuple(f'arm_{k}_joint' for k in range(1, 6))
+
+
+def leaning(angle, after):
+    """Return a trajectory of the arm that lowers it to one side."""
+    return path(ARM, [point([0.0, angle, 0.0, 0.0, 0.0], [0.0] * 5, time=after)])
+
+
+def play(base, clock, periods):
+    """Play what the arm shall do at the pace that is let through; return places and paces."""
+    model = base._model
+    q, v = at_rest(base)
+    base.admit(clock.node, q, v)
+    assert base.arm.take(leaning(-1.5, 2.0))
+    arm = model.q_index(ARM)
+    begun, end, place, paces = clock.node, 2.0, 0.0, []
+    motion = Trajectory([0.0, end], [np.zeros(5), [0.0, -1.5, 0, 0, 0]], np.zeros((2, 5)))
+    for _ in range(periods):
+        q[arm], speed, _ = motion.at(place)
+        pace = 1.0 if not paces else paces[-1]
+        v[model.v_index(ARM)] = pace * speed
+        base.admit(clock.node, q, v)
+        paces.append(base.newest.pace)
+        place += 0.05 * paces[-1]
+        clock.forward(0.05)
+    assert clock.node > begun
+    return place / end, paces
+
+
+def test_the_pace_falls_before_the_trajectory_of_the_arm_tips_the_robot():
+    clock = FakeClock()
+    base = governed(clock, plays=True, support_points=(0.22, 0.0, 0.0), reserve_edge=0.02)
+    place, paces = play(base, clock, 50)
+    assert paces[0] == 1.0 and paces[-1] <= 0.1
+    assert base.newest.limit == 'tip-over' and base.newest.headroom >= 0.0
+    assert 0.1 < place < 0.9
+
+
+def test_a_trajectory_that_the_arm_does_not_follow_does_not_count():
+    clock = FakeClock()
+    base = governed(clock, plays=True)
+    q, v = at_rest(base)
+    assert not base.arm.take(leaning(0.5, 1.0))  # where from?
+    assert base.arm.ahead(clock.node, 1.0, q, v) is None
+    assert base.arm.take(leaning(0.5, 1.0))
+    k = base._model.q_index(ARM)[1]
+    states = base.arm.ahead(clock.node, 1.0, q, v)(np.array([0.0, 0.5, 5.0]))[0]
+    assert_allclose(states[:, k], [0.0, 0.25, 0.5], rtol=0, atol=1e-9)
+    clock.forward(0.8)  # at half the pace: as far as after 0.4 s
+    q[k] = 0.5 * 0.4**2 * (3.0 - 2.0 * 0.4)
+    states = base.arm.ahead(clock.node, 0.5, q, v)(np.array([0.0, 0.1]))[0]
+    assert_allclose(states[:, k], [q[k], 0.25], rtol=0, atol=1e-9)
+    q[k] += 0.3  # further than arm_tolerance
+    assert base.arm.ahead(clock.node, 1.0, q, v) is None
+    assert not base.arm.take(path(['wrist'], [point([0.0])]))
+    base.reset()
+    q[k] -= 0.3
+    assert base.arm.ahead(clock.node, 1.0, q, v) is None
 
 
 @pytest.mark.ros

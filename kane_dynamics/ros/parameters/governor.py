@@ -49,6 +49,17 @@ class GovernorParameters(DrivenBaseParameters, DynamicsParameters):
     reserve_speed: float = param(
         0.9, 'Largest part of the velocity limits of wheels.', bounds=PART, name='reserve.speed'
     )
+    arm_trajectory_topic: str = fixed(
+        '',
+        'Topic of the trajectory (trajectory_msgs/JointTrajectory) that the arm plays at ~/pace; '
+        "'': none, the arm goes on as it moves.",
+    )
+    arm_tolerance: float = param(
+        0.2,
+        'Largest distance of a joint from that trajectory with which it counts.',
+        unit='rad or m',
+        bounds=(0.0, 100.0),
+    )
     horizon: float = param(
         1.0,
         'How far the motion that follows a command is looked at.',
