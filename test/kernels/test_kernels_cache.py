@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -53,6 +54,22 @@ def only_file(folder):
     return path
 
 
+@pytest.fixture(scope='module')
+def kept(tmp_path_factory):
+    """Return a compiled crane and the folder that it was stored in."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv('XDG_CACHE_HOME', str(tmp_path_factory.mktemp('kept')))
+        return kd.compile(crane()), Path(os.environ['XDG_CACHE_HOME']) / 'kane_dynamics'
+
+
+@pytest.fixture
+def stored(kept, cache_folder):
+    """Return a compiled crane that is in the folder of this test."""
+    first, folder = kept
+    shutil.copytree(folder, cache_folder)
+    return first
+
+
 class TestCompile:
     """What kd.compile does with the folder."""
 
@@ -69,8 +86,7 @@ class TestCompile:
         assert second.instructions == first.instructions
 
     @POSIX
-    def test_nobody_else_may_write_or_look(self, cache_folder):
-        kd.compile(crane())
+    def test_nobody_else_may_write_or_look(self, stored, cache_folder):
         assert stat.S_IMODE(cache_folder.stat().st_mode) == 0o700
         assert stat.S_IMODE(only_file(cache_folder).stat().st_mode) == 0o600
 
@@ -80,8 +96,7 @@ class TestCompile:
         assert not cache_folder.exists()
 
     @pytest.mark.parametrize('damage', ['flip', 'truncate', 'empty', 'foreign', 'folder'])
-    def test_damaged_file_is_rebuilt_and_said(self, damage, cache_folder):
-        first = kd.compile(crane())
+    def test_damaged_file_is_rebuilt_and_said(self, damage, stored, cache_folder):
         path = only_file(cache_folder)
         data = bytearray(path.read_bytes())
         if damage == 'flip':
@@ -96,15 +111,14 @@ class TestCompile:
         assert again.source == 'compiled'
         reason = 'could not be read' if damage == 'folder' else 'is not what was written'
         assert reason in again.remark
-        assert_array_equal(results(again), results(first))
+        assert_array_equal(results(again), results(stored))
         if damage != 'folder':
             assert again.remark.endswith('stored')
             assert kd.compile(crane()).source == 'cache'
 
     @POSIX
     @pytest.mark.parametrize('mode', [0o720, 0o702, 0o777])
-    def test_folder_that_others_can_write_is_not_used(self, mode, cache_folder):
-        kd.compile(crane())
+    def test_folder_that_others_can_write_is_not_used(self, mode, stored, cache_folder):
         cache_folder.chmod(mode)
         fast = kd.compile(crane())
         assert fast.source == 'compiled'
@@ -112,8 +126,7 @@ class TestCompile:
 
     @POSIX
     @pytest.mark.parametrize('mode', [0o620, 0o602, 0o666])
-    def test_file_that_others_can_write_is_not_used(self, mode, cache_folder):
-        kd.compile(crane())
+    def test_file_that_others_can_write_is_not_used(self, mode, stored, cache_folder):
         only_file(cache_folder).chmod(mode)
         fast = kd.compile(crane())
         assert fast.source == 'compiled'
@@ -122,8 +135,7 @@ class TestCompile:
         assert stat.S_IMODE(only_file(cache_folder).stat().st_mode) == 0o600
 
     @POSIX
-    def test_file_of_somebody_else_is_not_used(self, cache_folder, monkeypatch):
-        kd.compile(crane())
+    def test_file_of_somebody_else_is_not_used(self, stored, monkeypatch):
         monkeypatch.setattr(os, 'getuid', lambda: os.geteuid() + 1)
         assert 'belongs to or can be written by others' in kd.compile(crane()).remark
 

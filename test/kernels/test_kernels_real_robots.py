@@ -70,7 +70,7 @@ ROBOTS = {
 @pytest.mark.parametrize('make', ROBOTS.values(), ids=ROBOTS)
 def test_every_function_and_a_step(make, rng):
     case = make()
-    fast = kd.compile(case.robot, case.constraints, cache=False)
+    fast = kd.compile(case.robot, case.constraints)
     for _ in range(3):
         q, v, a = state = case.state(rng)
         for function in FUNCTIONS:
