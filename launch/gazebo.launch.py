@@ -14,16 +14,20 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.ros.controller_launching import (
+    ALL_JOINTS,
+    choices,
+    controlled_robot,
+    effort_filler,
+    effort_source,
+    spawner,
+)
 from kane_dynamics.ros.launching import (
-    CONTROLLED,
     SWITCH,
     argument,
     config_file,
-    controlled_robot,
-    effort_source,
     end_all,
     end_failed,
-    spawner,
 )
 from launch import LaunchDescription
 
@@ -63,7 +67,7 @@ def launch_setup(context):
         LaunchConfiguration(name).perform(context)
         for name in ('robot', 'hardware', 'controller', 'gui')
     )
-    forces, all_joints = hardware == FORCES, controller == 'effort_controller'
+    forces, all_joints = hardware == FORCES, controller == ALL_JOINTS
     if forces and not all_joints:
         raise InvalidInputError(f'hardware:={FORCES} has no controllers, got {controller}')
     nodes = [
@@ -92,6 +96,8 @@ def launch_setup(context):
         rate = 250.0 if forces else 0.0
         more = {**SIM_TIME, 'joint_topics': forces, 'publish_rate': rate}
         nodes.append(effort_source(context, more))
+    else:
+        nodes.append(effort_filler(context, SIM_TIME, cmd_vel='base_controller/cmd_vel'))
     return nodes
 
 
@@ -99,13 +105,7 @@ def generate_launch_description():
     """Return the launch arguments, Gazebo and the nodes."""
     return LaunchDescription(
         [
-            argument(
-                'robot',
-                default_value='nonholonomic',
-                choices=list(CONTROLLED),
-                description='Preset config/<robot>.yaml with its controllers and bridges.',
-            ),
-            argument('urdf_file'),
+            *choices(),
             argument(
                 'hardware',
                 default_value='gz',
@@ -113,8 +113,6 @@ def generate_launch_description():
                 description='gz: gz_ros2_control; ign: ign_ros2_control of Fortress; joint_force: '
                 'ApplyJointForce for each joint, no ros2_control.',
             ),
-            argument('controller'),
-            argument('source'),
             argument(
                 'gui',
                 default_value='true',
@@ -126,7 +124,6 @@ def generate_launch_description():
                 default_value=config_file('inverse_dynamics.yaml'),
                 description='Parameters of the node; they win over the preset.',
             ),
-            argument('log_level'),
             OpaqueFunction(function=launch_setup),
         ]
     )

@@ -11,18 +11,22 @@ from launch.actions import OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from kane_dynamics.ros.launching import (
-    CONTROLLED,
-    argument,
-    config_file,
+from kane_dynamics.ros.controller_launching import (
+    ALL_JOINTS,
+    choices,
     controlled_robot,
     controller_joints,
     controllers_file,
-    dynamics_node,
+    effort_filler,
     effort_source,
+    spawner,
+)
+from kane_dynamics.ros.launching import (
+    argument,
+    config_file,
+    dynamics_node,
     end_all,
     robot_parameters,
-    spawner,
 )
 from launch import LaunchDescription
 
@@ -30,11 +34,11 @@ COMPILED = {'compiled': LaunchConfiguration('compiled')}
 
 
 def launch_setup(context):
-    """Return simulator, controller manager, controllers and, for all efforts, their source."""
+    """Return simulator, controller manager, controllers and the source of efforts."""
     robot, controller = (
         LaunchConfiguration(name).perform(context) for name in ('robot', 'controller')
     )
-    all_joints = controller == 'effort_controller'
+    all_joints = controller == ALL_JOINTS
     joints = controller_joints(robot, controller)
     simulator = {
         'hardware_joints': joints,
@@ -65,6 +69,8 @@ def launch_setup(context):
     ]
     if all_joints:
         nodes.append(effort_source(context, COMPILED))
+    else:
+        nodes.append(effort_filler(context, COMPILED, cmd_vel='cmd_vel'))
     return nodes
 
 
@@ -72,15 +78,7 @@ def generate_launch_description():
     """Return the launch arguments and the nodes."""
     return LaunchDescription(
         [
-            argument(
-                'robot',
-                default_value='nonholonomic',
-                choices=list(CONTROLLED),
-                description='Preset config/<robot>.yaml with its controllers.',
-            ),
-            argument('urdf_file'),
-            argument('controller'),
-            argument('source'),
+            *choices(),
             argument(
                 'params_file',
                 default_value=config_file('simulation.yaml'),
@@ -93,7 +91,6 @@ def generate_launch_description():
                 description='Dynamics as machine code: wait for it, auto: begin with the slower '
                 'reference algorithms, never.',
             ),
-            argument('log_level'),
             OpaqueFunction(function=launch_setup),
         ]
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launch arguments and nodes that the launch files share; the only module that imports launch."""
+"""Launch arguments and nodes that the launch files share."""
 
 from __future__ import annotations
 
@@ -7,27 +7,19 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import yaml
 from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
-from launch.substitutions import (
-    Command,
-    FindExecutable,
-    LaunchConfiguration,
-    PathJoinSubstitution,
-)
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
-from kane_dynamics.resources import resolve, share_directory
+from kane_dynamics.resources import share_directory
 from launch import LaunchDescription
 
 SWITCH = ['true', 'false']
 SIMULATED = ['nonholonomic', 'holonomic', 'tiago']
 OWNED = sorted(path.stem for path in (share_directory() / 'config' / 'robots').glob('*.yaml'))
 PRESETS = [*SIMULATED, *OWNED]
-CONTROLLED = {'nonholonomic': 'caster_link', 'tiago': ''}
-"""Robots with config/ros2_control/<robot>_controllers.yaml, and their ball casters."""
 MEASURED = {
     'joint_states': {
         'name': 'joint_states_topic',
@@ -41,7 +33,6 @@ MEASURED = {
     },
 }
 """Launch arguments of the measured state, by topic."""
-_EFFORT_SOURCES = ['kane_inverse_dynamics', 'kane_computed_torque']
 _ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}  # a robot's matrices are too small to share out
 _COMMON: dict[str, dict[str, Any]] = {
     'namespace': {'default_value': '', 'description': 'Namespace of the nodes and their topics.'},
@@ -65,17 +56,6 @@ _COMMON: dict[str, dict[str, Any]] = {
         'description': 'URDF or xacro, a path or package:// URI; empty: that of the preset, '
         'else the topic robot_description.',
     },
-    'controller': {
-        'default_value': 'effort_controller',
-        'choices': ['effort_controller', 'arm_controller'],
-        'description': 'effort_controller: wheels and arm by the efforts of a node of this '
-        'package; arm_controller: the arm by trajectories, the base by velocity.',
-    },
-    'source': {
-        'default_value': _EFFORT_SOURCES[0],
-        'choices': _EFFORT_SOURCES,
-        'description': 'Node that computes the efforts for effort_controller.',
-    },
     'autostart': {
         'default_value': 'true',
         'choices': SWITCH,
@@ -87,8 +67,6 @@ _COMMON: dict[str, dict[str, Any]] = {
         'description': 'Least severity that is logged.',
     },
 }
-
-_EVERY_NODE = [name for name in _COMMON if name not in ('controller', 'source')]
 
 
 def argument(name: str, **given: Any) -> DeclareLaunchArgument:
@@ -143,76 +121,6 @@ def dynamics_node(name: str, parameters: Sequence[Any], **given: Any) -> Node:
     )
 
 
-def controllers_file(robot: str) -> PathJoinSubstitution:
-    """Return the path of the parameters of a robot's controllers."""
-    return config_file('ros2_control', f'{robot}_controllers.yaml')
-
-
-def controller_joints(robot: str, controller: str) -> list[str]:
-    """Return the joints of a controller, in its order."""
-    file = share_directory() / 'config' / 'ros2_control' / f'{robot}_controllers.yaml'
-    content = yaml.safe_load(file.read_text(encoding='utf-8'))
-    return list(content[controller]['ros__parameters']['joints'])
-
-
-def controlled_robot(context: Any, hardware: str, use_sim_time: bool) -> Node:
-    """Return the publisher of robot_description: the URDF with the blocks of ros2_control."""
-    robot, controller, urdf = (
-        LaunchConfiguration(name).perform(context) for name in ('robot', 'controller', 'urdf_file')
-    )
-    shipped = share_directory() / 'config' / f'{robot}.yaml'
-    own = yaml.safe_load(shipped.read_text(encoding='utf-8'))['/**']['ros__parameters']
-    xacro = PathJoinSubstitution(
-        [FindPackageShare('kane_dynamics'), 'robots', 'xacro', 'controlled_robot.urdf.xacro']
-    )
-    given = {
-        'name': robot,
-        'urdf': str(resolve(urdf or own['urdf_file'])),
-        'controllers': controllers_file(robot),
-        'preset': preset(robot),
-        'hardware': hardware,
-        'controller': controller,
-        'casters': CONTROLLED[robot],
-    }
-    options = [part for name, text in given.items() for part in (f' {name}:=', text)]
-    description = Command([FindExecutable(name='xacro'), ' ', xacro, *options])
-    return Node(
-        package='robot_state_publisher',
-        executable='robot_state_publisher',
-        output='screen',
-        on_exit=end_all,
-        parameters=[
-            {
-                'robot_description': ParameterValue(description, value_type=str),
-                'use_sim_time': use_sim_time,
-            }
-        ],
-    )
-
-
-def spawner(robot: str, controller: str) -> Node:
-    """Return what loads, configures and activates a controller, and ends."""
-    return Node(
-        package='controller_manager',
-        executable='spawner',
-        output='screen',
-        on_exit=end_failed,
-        arguments=[controller, '--param-file', controllers_file(robot)],
-    )
-
-
-def effort_source(context: Any, more: Mapping[str, Any]) -> Node:
-    """Return the node that computes the efforts of wheels and arm for effort_controller."""
-    robot, source = (LaunchConfiguration(n).perform(context) for n in ('robot', 'source'))
-    joints = controller_joints(robot, 'effort_controller')
-    return dynamics_node(
-        source,
-        robot_parameters(context, {**more, 'command_joints': joints}, ['urdf_file']),
-        namespace='',
-        remappings=[('~/commands', 'effort_controller/commands')],
-    )
-
-
 def one_node_launch(name: str, topics: Mapping[str, Mapping[str, str]]) -> LaunchDescription:
     """
     Return the launch of one node on the topics of a robot.
@@ -234,7 +142,7 @@ def one_node_launch(name: str, topics: Mapping[str, Mapping[str, str]]) -> Launc
     file = config_file(f'{name.removeprefix("kane_")}.yaml')
     return LaunchDescription(
         [
-            *(argument(common) for common in _EVERY_NODE),
+            *(argument(common) for common in _COMMON),
             argument(
                 'params_file',
                 default_value=file,

@@ -28,7 +28,7 @@ NAMES = {
     'launch_ros.parameter_descriptions': ('ParameterFile', 'ParameterValue'),
     'launch_ros.substitutions': ('FindPackageShare',),
 }
-LAUNCHING = 'kane_dynamics.ros.launching'
+LAUNCHING = 'kane_dynamics.ros.launching', 'kane_dynamics.ros.controller_launching'
 
 
 class Recorded:
@@ -62,12 +62,14 @@ def install(monkeypatch):
         for name in names:
             setattr(made, name, type(name, (Recorded,), {}))
         monkeypatch.setitem(sys.modules, module, made)
-    # restored, or forgotten again, afterwards: what it holds are stand-ins
-    monkeypatch.setitem(sys.modules, LAUNCHING, None)
-    monkeypatch.delitem(sys.modules, LAUNCHING)
-    helper = importlib.import_module(LAUNCHING)
-    monkeypatch.setitem(sys.modules, LAUNCHING, helper)
-    return helper
+    # restored, or forgotten again, afterwards: what they hold are stand-ins
+    for name in LAUNCHING:
+        monkeypatch.setitem(sys.modules, name, None)
+        monkeypatch.delitem(sys.modules, name)
+    made = [importlib.import_module(name) for name in LAUNCHING]
+    for name, helper in zip(LAUNCHING, made, strict=True):
+        monkeypatch.setitem(sys.modules, name, helper)
+    return made[0]
 
 
 class Described:

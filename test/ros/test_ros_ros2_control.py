@@ -364,6 +364,11 @@ def test_efforts_reach_the_joints_in_the_order_of_the_controller(launched):
             assert source['remappings'] == [('~/commands', 'effort_controller/commands')]
             alone = fake_launch.parameters(source).get('joint_topics', False)
             assert alone is (hardware == 'joint_force')
+        else:
+            filler = nodes['kane_trajectory_feedforward']
+            assert fake_launch.parameters(filler)['controller'] == given['controller']
+            moved = 'cmd_vel' if name == 'ros2_control' else 'base_controller/cmd_vel'
+            assert filler['remappings'] == [('cmd_vel', moved)]
         if name == 'ros2_control':
             simulator = fake_launch.parameters(nodes['kane_simulator'])
             assert simulator['hardware_joints'] == joints
