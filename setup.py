@@ -125,6 +125,7 @@ setup(
             'kane_computed_torque = kane_dynamics.ros.entry:computed_torque',
             'kane_forward_dynamics = kane_dynamics.ros.entry:forward_dynamics',
             'kane_wrench_control = kane_dynamics.ros.entry:wrench_control',
+            'kane_contact_observer = kane_dynamics.ros.entry:contact_observer',
             'kane_governor = kane_dynamics.ros.entry:governor',
             'kane_trajectory_feedforward = kane_dynamics.ros.entry:trajectory_feedforward',
             'kane_simulator = kane_dynamics.ros.entry:simulator',

@@ -24,7 +24,14 @@ from kane_dynamics.ros.messages.diagnostics import OK, Diagnostics, Status, inpu
 from kane_dynamics.ros.model_host import ModelHost
 from kane_dynamics.ros.output_log import OutputLog
 from kane_dynamics.ros.parameters.declare import declare, install_validation, read
-from kane_dynamics.ros.parameters.load import FIXED, IMU, ODOM, PAYLOAD_SPECS
+from kane_dynamics.ros.parameters.load import (
+    FIXED,
+    IMU,
+    ODOM,
+    PAYLOAD_SPECS,
+    PayloadParameters,
+    TiltParameters,
+)
 from kane_dynamics.ros.parameters.robot import DynamicsParameters
 from kane_dynamics.ros.parameters.spec import Spec
 from kane_dynamics.ros.payloads import Payloads
@@ -69,8 +76,9 @@ class DynamicsNode(LifecycleNode):
         self.parameters: Any = declare(self, table)
         self.host = ModelHost(self, self.parameters, self._on_model)
         self.state: MeasuredState | None = None
-        frames = getattr(self.parameters, 'payloads', None)
-        self._payloads = None if frames is None else Payloads(self, frames)
+        self._payloads: Payloads | None = None
+        if isinstance(self.parameters, PayloadParameters):
+            self._payloads = Payloads(self, self.parameters.payloads)
         self._tilt: TiltInput | None = None
         self._log = OutputLog()
         self._active = False
@@ -151,8 +159,8 @@ class DynamicsNode(LifecycleNode):
         profile = ALL_PARTS if self.parameters.merge_joint_states else LATEST
         if self.parameters.base_type != 'none':
             self._listen(Odometry, 'odom', self._on_odom, LATEST)
-        if getattr(self.parameters, 'gravity_from', FIXED) == IMU:
-            self._listen(Imu, 'imu', self._on_tilt, LATEST)
+        if self._down_from() == IMU:
+            self._listen(Imu, IMU, self._on_tilt, LATEST)
         self._listen(JointState, 'joint_states', self._on_joint_states, profile)
         self.subscribe()
         wall = Clock(clock_type=ClockType.STEADY_TIME)
@@ -225,9 +233,14 @@ class DynamicsNode(LifecycleNode):
         self.state, self._tilt = state, tilt
         self.take(dynamics, prepared)
 
+    def _down_from(self) -> str:
+        """Return the source of the direction of gravity."""
+        p = self.parameters
+        return p.gravity_from if isinstance(p, TiltParameters) else FIXED
+
     def _new_tilt(self, model: RobotModel, state: MeasuredState) -> TiltInput | None:
         """Return what tells the direction of gravity, None where it is fixed."""
-        source = getattr(self.parameters, 'gravity_from', FIXED)
+        source = self._down_from()
         if source == FIXED:
             return None
         guard = self.new_guard('imu', self.parameters.imu_timeout)

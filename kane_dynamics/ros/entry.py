@@ -28,6 +28,10 @@ NODES = {
         'wrench_control_node',
         'Turns joint_states, odom and targets of a link into the efforts of wheels and arm.',
     ),
+    'kane_contact_observer': (
+        'contact_observer_node',
+        'Turns joint_states with efforts into external efforts, contact wrenches and payloads.',
+    ),
     'kane_governor': (
         'governor_node',
         'Lets cmd_vel through as far as tip-over, friction, effort and speed limits allow.',
@@ -62,6 +66,11 @@ def forward_dynamics(args: Sequence[str] | None = None) -> int:
 def wrench_control(args: Sequence[str] | None = None) -> int:
     """Run kane_wrench_control."""
     return start('kane_wrench_control', args)
+
+
+def contact_observer(args: Sequence[str] | None = None) -> int:
+    """Run kane_contact_observer."""
+    return start('kane_contact_observer', args)
 
 
 def governor(args: Sequence[str] | None = None) -> int:

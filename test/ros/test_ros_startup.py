@@ -20,6 +20,7 @@ NODES = {
     'computed_torque_node': 'kane_computed_torque',
     'forward_dynamics_node': 'kane_forward_dynamics',
     'wrench_control_node': 'kane_wrench_control',
+    'contact_observer_node': 'kane_contact_observer',
     'simulator_node': 'kane_simulator',
 }
 LINK = {'frame': 'rod'}  # of kane_wrench_control

@@ -3,6 +3,10 @@
 
 from kane_dynamics.ros.parameters.computed_torque import JOINT_TABLE, ComputedTorqueParameters
 from kane_dynamics.ros.parameters.constraints import CONSTRAINT_SPECS
+from kane_dynamics.ros.parameters.contact_observer import (
+    OBSERVER_TABLE,
+    ContactObserverParameters,
+)
 from kane_dynamics.ros.parameters.forward_dynamics import ForwardDynamicsParameters
 from kane_dynamics.ros.parameters.governor import GovernorParameters
 from kane_dynamics.ros.parameters.inverse_dynamics import GAIN_D, GAIN_P, InverseDynamicsParameters
@@ -30,6 +34,11 @@ TABLES: dict[str, tuple[Spec, ...]] = {
     ),
     'kane_forward_dynamics': (*specs(ForwardDynamicsParameters), *PAYLOAD_SPECS),
     'kane_wrench_control': (*specs(WrenchControlParameters), *PAYLOAD_SPECS),
+    'kane_contact_observer': (
+        *specs(ContactObserverParameters),
+        *OBSERVER_TABLE,
+        *PAYLOAD_SPECS,
+    ),
     'kane_governor': specs(GovernorParameters),
     'kane_trajectory_feedforward': specs(TrajectoryFeedforwardParameters),
     'kane_simulator': (

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``kane_contact_observer``: joint_states with efforts to contacts, collisions and payloads."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from geometry_msgs.msg import WrenchStamped
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, Float64MultiArray
+from std_srvs.srv import Trigger
+
+from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.ros.base_node import DynamicsNode
+from kane_dynamics.ros.contact_observer import ContactObserver
+from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.ros.inputs import JointStateInput
+from kane_dynamics.ros.messages.conversions import set_stamp
+from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, input_status
+from kane_dynamics.ros.messages.wrench_estimate import (
+    covariance_message,
+    payload_in_words,
+    wrench_message,
+)
+from kane_dynamics.ros.parameters.contact_observer import (
+    GAIN,
+    OBSERVER_TABLE,
+    THRESHOLD,
+    ContactObserverParameters,
+)
+from kane_dynamics.ros.parameters.declare import declare_for_each, read_for_joints
+from kane_dynamics.ros.qos import STATE
+from kane_dynamics.ros.runtime import run
+from kane_dynamics.typing import Floats
+
+Prepared = tuple[ContactObserver, JointStateInput]
+
+
+class ContactObserverNode(DynamicsNode):
+    """Publishes external efforts, the wrench on a link and a collision flag."""
+
+    def __init__(self, **options: Any) -> None:
+        self._observer: ContactObserver | None = None
+        self._efforts: JointStateInput | None = None
+        super().__init__(
+            'kane_contact_observer', ContactObserverParameters, OBSERVER_TABLE, **options
+        )
+        self._external = self.create_lifecycle_publisher(JointState, '~/external_effort', STATE)
+        self._wrench = self.create_lifecycle_publisher(WrenchStamped, '~/wrench', STATE)
+        self._covariance = self.create_lifecycle_publisher(
+            Float64MultiArray, '~/wrench_covariance', STATE
+        )
+        self._collision = self.create_lifecycle_publisher(Bool, '~/collision', STATE)
+        self.create_service(Trigger, '~/start_payload_estimate', self._on_start)
+        self.create_service(Trigger, '~/finish_payload_estimate', self._on_finish)
+
+    # model and parameters
+
+    def joint_fields(self) -> tuple[str, ...]:
+        """Read positions and velocities; efforts are needed of observed joints only."""
+        return ('position', 'velocity')
+
+    def prepare(self, dynamics: Dynamics) -> Prepared:
+        """Make what depends on the robot: the observer, and the input of its efforts."""
+        p = self.parameters
+        observer = ContactObserver(dynamics, p)
+        declare_for_each(self, OBSERVER_TABLE, observer.joints)
+        self._configure(observer)
+        topic = 'efforts of joint_states'
+        efforts = JointStateInput(
+            observer.joints, ('effort',), self._effort_guard, p.merge_joint_states, topic
+        )
+        return observer, efforts
+
+    def _effort_guard(self, name: str) -> Any:
+        return self.new_guard(name, self.parameters.joint_states_timeout)
+
+    def take(self, dynamics: Dynamics, prepared: Prepared) -> None:
+        """Use the observer of a new model."""
+        self._observer, self._efforts = prepared
+
+    def _configure(self, observer: ContactObserver) -> None:
+        numbers = [read_for_joints(self, spec, observer.joints) for spec in (GAIN, THRESHOLD)]
+        observer.configure(self.parameters, *numbers)
+
+    def parameters_changed(self) -> None:
+        """Take over changed gains, thresholds and noise."""
+        if self._observer is not None:
+            self._configure(self._observer)
+        if self._efforts is not None:
+            self._efforts.set_max_age(self.parameters.joint_states_timeout)
+
+    # the loop
+
+    def subscribe(self) -> None:
+        """Nothing more to listen to."""
+
+    def _on_joint_states(self, message: JointState) -> None:
+        if self._efforts is not None:
+            self._efforts.take(message)
+        super()._on_joint_states(message)
+
+    def state_problem(self) -> str:
+        """Return why the measured state or the efforts cannot be used, or ''."""
+        problem = super().state_problem()
+        return problem or (self._efforts.problem() if self._efforts is not None else '')
+
+    def forget(self) -> None:
+        """Drop measured state and external efforts."""
+        super().forget()
+        if self._efforts is not None:
+            self._efforts.reset()
+        self.state_lost()
+
+    def state_lost(self) -> None:
+        """Begin anew: what external efforts are now, nobody knows."""
+        if self._observer is not None:
+            self._observer.reset()
+
+    def compute(self, stamp: int, q: Floats, v: Floats) -> None:
+        """Publish what is felt of others."""
+        observer, efforts = self._observer, self._efforts
+        if observer is None or efforts is None:
+            return
+        if not observer.update(efforts.stamp, q, v, efforts.values['effort']):
+            return
+        message = JointState(name=list(observer.joints), effort=observer.external.tolist())
+        set_stamp(message.header.stamp, stamp)
+        self._external.publish(message)
+        self._collision.publish(Bool(data=observer.collision))
+        found = observer.wrench(q, v)
+        if found is not None:
+            frame = self.parameters.frame_prefix + self.parameters.frame
+            self._wrench.publish(wrench_message(stamp, frame, found))
+            self._covariance.publish(covariance_message(found))
+
+    # services
+
+    def _on_start(self, request: Trigger.Request, response: Trigger.Response) -> Any:
+        try:
+            if self._observer is None:
+                response.message = 'no model'
+                return response
+            self._observer.start_estimate()
+            response.success, response.message = True, 'move the arm, then finish'
+        except KaneDynamicsError as error:
+            response.message = str(error)
+        return response
+
+    def _on_finish(self, request: Trigger.Request, response: Trigger.Response) -> Any:
+        try:
+            if self._observer is None:
+                response.message = 'no model'
+                return response
+            response.message = payload_in_words(self._observer.finish_estimate())
+            response.success = True
+        except KaneDynamicsError as error:
+            response.message = str(error)
+        return response
+
+    # diagnostics
+
+    def statuses(self) -> dict[str, Any]:
+        """Return the shared components and the efforts."""
+        return {**super().statuses(), 'efforts': self._efforts_status}
+
+    def _efforts_status(self) -> Status:
+        return input_status(self._efforts)
+
+    def output_status(self, values: dict[str, object]) -> Status:
+        """Warn of collisions."""
+        observer = self._observer
+        if observer is None:
+            return super().output_status(values)
+        for name, effort in zip(observer.joints, observer.external.tolist(), strict=True):
+            values[f'external effort of {name}'] = f'{effort:.3f}'
+        return (
+            Status(WARN, 'collision', values) if observer.collision else Status(OK, 'ok', values)
+        )
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node; the executable ``kane_contact_observer``."""
+    return run(ContactObserverNode, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
