@@ -88,7 +88,7 @@ class Desired:
 
 @dataclass(frozen=True, eq=False)
 class Command:
-    """What is on the command interfaces; None where one is not claimed."""
+    """What is written to the command interfaces; None where one is not claimed, or stays."""
 
     position: Floats | None
     effort: Floats | None
@@ -213,8 +213,8 @@ class TrajectoryController:
         self._effort = self._feedforward = np.zeros(len(self.names))
         return Command(None, self._effort if self.settings.effort else None)
 
-    def update(self, time: float, position: Floats, velocity: Floats) -> Command | None:
-        """Return the command of a cycle; None where nothing is written."""
+    def update(self, time: float, position: Floats, velocity: Floats) -> Command:
+        """Return the command of a cycle."""
         self._position, self._velocity = np.array(position), np.array(velocity)
         if self._violated:
             self._violated = False
@@ -228,7 +228,7 @@ class TrajectoryController:
         off = np.abs(now.position - self._position).max()
         if running and time < self._active.end and off > settings.path_tolerance:
             self._violated = True
-            return None
+            return Command(None, None)
         if running and time >= self._active.end:
             self.state = State.SUCCEEDED
             self._hold_effort = now.effort

@@ -136,7 +136,8 @@ def test_a_controlled_stop_has_no_effort():
 def test_off_the_path_nothing_is_written_then_it_holds():
     of = both(path_tolerance=0.5)
     of.send(POINTS, 0.0)
-    assert at(of, 0.6, AT + 1.0) is None
+    command = at(of, 0.6, AT + 1.0)
+    assert (command.position, command.effort) == (None, None)
     assert_allclose(at(of, 0.61, AT + 1.0).position, AT + 1.0)
     assert of.state is State.HOLDING
 
