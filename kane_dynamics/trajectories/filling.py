@@ -37,6 +37,9 @@ SMOOTH = 1e-6
 LINES = 0.8
 """Part of the wanted error that lines between points may take; the rest is for small jumps."""
 
+LOOKS = (0.5, 0.25, 0.75, 0.125, 0.375, 0.625, 0.875)
+"""Where between two points a line is compared; halves, which smaller intervals look at again."""
+
 
 class Sample(NamedTuple):
     """One state of the joints and its effort; arrays of shape (k,)."""
@@ -144,7 +147,7 @@ class _Segment:
         if error == np.inf or right - left < 2.0 * CLOSEST:
             return [ends[1]]
         middle = 0.5 * (left + right)
-        for part in (0.5, 0.25, 0.75):
+        for part in LOOKS:
             line = (1.0 - part) * ends[0].effort + part * ends[1].effort
             if (np.abs(self.at(left + part * (right - left)).effort - line) > error).any():
                 return self._refined(left, middle, error) + self._refined(middle, right, error)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``python -m studies.feedforward``, for less than a second of motion."""
 
-import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
