@@ -34,7 +34,8 @@ from kane_dynamics.typing import Floats, Indices
 _MOST_STEPS, _LONGEST_STEP, _STILL = 20, 0.3, 1e-9
 _WEAK = 1e-9  # relative singular value: along the direction itself slopes are zero
 _AT_CENTRE = 1e-9  # of the size of the base: a steering axis that the base turns about
-_BISECTIONS = 40
+_BISECTIONS = 20
+_SIDEWAYS = 1e-3  # weight of what fixed wheels forbid: it follows from the yaw rate that is wanted
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +131,11 @@ class CentredSteering:
         fixed = bound_motions(rows.take(others)) * self._unit
         # of unit columns, one for each motion that fixed wheels leave
         self._open = left_null_space(fixed.T, rows.small)
+        weights = np.array([[1.0], [_SIDEWAYS], [1.0]])
+        self._followed = np.linalg.pinv(weights * self._open) * weights.T
         self._kc, self._ks = ((k * self._unit) @ self._open for k in (kc, ks))
+        places = speeds.steering_places[self.centred]
+        self._limits = rolling.robot.lower[places], rolling.robot.upper[places]
         self._any = len(chosen) > 0 and self._open.shape[1] > 0
 
     def agreed(self, angles: Floats, rates: Floats) -> tuple[Floats, Floats]:
@@ -171,28 +176,36 @@ class CentredSteering:
             Largest angle from the present ones [rad].
 
         """
-        wanted = self._open.T @ (twist / self._unit)
+        wanted = self._followed @ (twist / self._unit)
         size = float(np.linalg.norm(wanted))
         next_angles = angles.copy()
         if not self._any or size == 0.0:
             return SteeringStep(next_angles, self._unit * (self._open @ wanted))
         own = angles[self.centred]
         start = self._direction(own)
-        goal = wanted / size * (1.0 if start @ wanted >= 0.0 else -1.0)
-        part = 1.0
+        start = start if start @ wanted >= 0.0 else -start  # wheels roll backwards
+        goal, part = wanted / size, 1.0
         direction, found = goal, self._angles(goal, own)
         for _ in range(_BISECTIONS):
             far = float(np.abs(found - own).max())
-            if far <= most:
+            beyond = bool(((found < self._limits[0]) | (found > self._limits[1])).any())
+            if far <= most and not beyond:
                 break
-            part *= float(np.clip(0.95 * most / far, 0.1, 0.95))
+            part *= 0.5 if beyond else float(np.clip(0.95 * most / far, 0.1, 0.95))
             direction = (1.0 - part) * start + part * goal
             direction /= np.linalg.norm(direction)
             found = self._angles(direction, own)
+        else:
+            direction, found = start, self._angles(start, own)
         next_angles[self.centred] = own + np.clip(found - own, -most, most)
-        return SteeringStep(
-            next_angles, self._unit * (self._open @ direction) * (direction @ wanted)
-        )
+        return SteeringStep(next_angles, self._unit * self._allowed(direction, wanted, size))
+
+    def _allowed(self, direction: Floats, wanted: Floats, size: float) -> Floats:
+        """Return the motion along a unit direction that goes forward as is wanted, no faster."""
+        d, w = self._open @ direction, self._open @ wanted
+        forward = float(d[:2] @ d[:2])
+        speed = d[:2] @ w[:2] / forward if forward > _AT_CENTRE else direction @ wanted
+        return np.asarray(d * np.clip(speed, 0.0, size))
 
     def _angles(self, direction: Floats, near: Floats) -> Floats:
         """Return the angles for a direction of motion, those nearest to given ones."""

@@ -113,6 +113,13 @@ class WheeledBase:
         return tuple(joint for joint in steered if joint is not None)
 
     @property
+    def centred(self) -> tuple[str, ...]:
+        """Return the steered joints without trail: their angles must agree."""
+        steering = self.steering
+        chosen = self._centred(self.robot.neutral()).centred if steering else ()
+        return tuple(steering[int(k)] for k in chosen)
+
+    @property
     def passive(self) -> tuple[str, ...]:
         """Return the joints that no motor turns: casters, balls, wheels that only follow."""
         joints = [j for wheel in self.wheels for j in (wheel.steering, wheel.joint) if j]
@@ -285,7 +292,8 @@ class WheeledBase:
 
         The angles agree at every step: the centre of turning moves to that of the motion, the
         shorter way, wheels rolling backwards where that is nearer. Until it is there the base
-        moves by that part of the twist which its wheels allow.
+        moves as its wheels allow, as far forward as is wanted, but with no larger motion: it
+        stands where they look across. The joints' limits are kept.
 
         Parameters
         ----------

@@ -228,7 +228,7 @@ class Plant:
         if len(self._light):
             effort[self._light] = self._dynamics.engine.gravity_force(q)[self._light]
         if self.drives is not None:
-            effort[:3] += self.drives.effort(q, self.time, self._step_ns)
+            effort += self.drives.effort(q, self.time, self._step_ns)
         return effort
 
     def _pushing(self) -> Floats:

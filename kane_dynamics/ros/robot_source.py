@@ -173,7 +173,7 @@ def build_model(
             text, base=base, locked_joints=parameters.locked_joints, gravity=parameters.gravity
         )
         if _takes_velocity(parameters) and (gain := getattr(parameters, 'drive_gain', 0.0)):
-            robot = _driven(robot, gain)
+            robot = _driven(robot, gain, _steered(parameters, robot))
         base_on_wheels = wheeled_base(parameters, robot)
         constraints = _base_constraints(parameters, robot, base_on_wheels)
         for remark in kd.taken_rows(robot, robot.neutral(), constraints).remarks:
@@ -224,11 +224,22 @@ def _drives(parameters: RobotParameters, base: kd.bases.WheeledBase | None) -> t
     return named_motors(parameters) if base is None else (*base.driven, *base.steering)
 
 
-def _driven(robot: Any, gain: float) -> Any:
-    """Return a robot whose base is slowed by `gain` per speed: the damper of velocity drives."""
+def _steered(parameters: RobotParameters, robot: Any) -> tuple[str, ...]:
+    """Return the joints that drives steer; those of wheels with trail follow the motion."""
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', kd.exceptions.ModelWarning)  # told of the base itself
+        base = wheeled_base(parameters, robot)
+    return () if base is None else base.centred
+
+
+def _driven(robot: Any, gain: float, steered: tuple[str, ...]) -> Any:
+    """Return a robot with the dampers of velocity drives: `gain` per speed, base and steering."""
     base, *others = robot.bodies
-    damped = replace(base, joint=replace(base.joint, damping=gain))
-    return replace(robot, bodies=(damped, *others))
+    damped = [replace(base, joint=replace(base.joint, damping=gain))]
+    for body in others:
+        held = body.joint.name in steered
+        damped.append(replace(body, joint=replace(body.joint, damping=gain)) if held else body)
+    return replace(robot, bodies=tuple(damped))
 
 
 def _base_constraints(

@@ -2,7 +2,9 @@
 """
 The drives of a simulated base that takes velocities, and the topic ``cmd_vel`` that gives them.
 
-A drive pulls its base with an effort in proportion to what is lacking of the commanded speed. The
+Wheels that are steered turn together towards the command, at a limited rate, and the base moves
+as far as they allow (`WheeledBase.steer_towards`); without a command they keep their angles. A
+drive pulls its base with an effort in proportion to what is lacking of the commanded speed. The
 part of the speed itself is damping of the model, which integrators treat so that it cannot
 diverge, however stiff the drive is; the wheels follow by their constraints.
 """
@@ -15,10 +17,12 @@ import numpy as np
 
 from kane_dynamics.ros.followed_twist import FollowedTwist, read_command, response
 from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
+from kane_dynamics.ros.messages.planar_frame import PlanarFrame
 from kane_dynamics.ros.parameters.simulator import SimulatorParameters
 from kane_dynamics.ros.robot_source import RobotModel
 from kane_dynamics.typing import Floats
 
+_ROOT = PlanarFrame()
 NANO = 1_000_000_000
 
 
@@ -46,6 +50,10 @@ class VelocityDrives:
         self._stamped = parameters.cmd_vel_stamped
         self._lasts = round(parameters.cmd_vel_timeout * NANO)
         self._followed = FollowedTwist(response(parameters))
+        self._rate_limit, self._nv = parameters.steering_rate_limit, model.robot.nv
+        self._base = model.base if model.base is not None and model.base.centred else None
+        self._steering = () if self._base is None else self._base.steering
+        self._at = model.q_index(self._steering), model.v_index(self._steering)
         self.reset()
 
     def reset(self) -> None:
@@ -67,11 +75,20 @@ class VelocityDrives:
         return True
 
     def effort(self, q: Floats, time: int, step: int) -> Floats:
-        """Return the efforts of base_x, base_y, base_yaw in a step [ns] from a time [ns] on."""
+        """Return the efforts of base and steering in a step [ns] from a time [ns] on, (nv,)."""
         if time >= self._until:  # who commanded is gone
             self._followed.command(time, np.zeros(3))
         twist = self._followed.at(time + step).twist
-        return self._gain * self._frame.root_velocity(q[:3], twist)
+        effort = np.zeros(self._nv)
+        if self._base is None:
+            effort[:3] = self._gain * self._frame.root_velocity(q[:3], twist)
+            return effort
+        seconds, (places, speeds) = step * 1e-9, self._at
+        wanted = self._frame.root_velocity(np.zeros(3), twist)
+        following = self._base.steer_towards(wanted, q, self._rate_limit * seconds)
+        effort[:3] = self._gain * _ROOT.root_velocity(q[:3], following.twist)
+        effort[speeds] = self._gain * (following.angles - q[places]) / seconds
+        return effort
 
     def problem(self) -> str:
         """Return '': without a command the base stands."""

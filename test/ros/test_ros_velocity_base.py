@@ -12,10 +12,12 @@ from ros_models import (
     from_preset,
     model_of,
     odometry,
+    parameters,
     preset,
     time_message,
     xyz,
 )
+from support.base_urdf import BASES, CORNERS, urdf
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
@@ -25,11 +27,14 @@ from kane_dynamics.ros.effort_controller import EffortController
 from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Terms
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.inputs import OdometryInput
+from kane_dynamics.ros.messages.planar_frame import PlanarFrame
 from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.ros.parameters.simulator import SimulatorParameters
+from kane_dynamics.ros.parameters.spec import plain
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.reference import Reference
 from kane_dynamics.ros.robot_source import BASE_NAMES, build_model
+from kane_dynamics.ros.velocity_drives import VelocityDrives
 
 WHEELS = ('wheel_left_joint', 'wheel_right_joint')
 LIMIT = (1.0, 1.0, 2.0)  # [m/s^2, m/s^2, rad/s^2]
@@ -291,6 +296,79 @@ def test_a_simulated_base_follows_its_command_and_stops_without_one():
     plant.reset()
     plant.advance(2)
     assert_allclose(twist(), np.zeros(3), atol=1e-3)
+
+
+def simulated(kind, **changes):
+    """Return the model of a simulated base driven by velocity, and its parameters."""
+    text, settings, _, _ = BASES[kind]
+    own = {name.removeprefix('base.'): plain(value) for name, value in settings.items()}
+    p = parameters(SimulatorParameters, base_type=kind, **own, **DRIVEN, **changes)
+    return build_model(p, text), p
+
+
+def test_drives_of_a_swerve_base_steer_it():
+    model, p = simulated('swerve', steering_rate_limit=4.0, cmd_vel_timeout=10.0)
+    drives, q, step = VelocityDrives(model, p), model.robot.neutral(), 10_000_000
+    q[2] = 0.7
+    places, speeds = model.q_index(model.base.steering), model.v_index(model.base.steering)
+    assert drives.take(command(0.0, y=0.5), 0)
+    turned = []
+    for k in range(60):
+        effort = drives.effort(q, k * step, step)
+        rates = effort[speeds] / p.drive_gain
+        turned.append(np.abs(rates).max())
+        assert turned[-1] <= 4.0 * (1.0 + 1e-12)
+        twist = PlanarFrame().child_state(q[:3], effort[:3] / p.drive_gain)[1]
+        q[places] += rates * step * 1e-9  # stiff drives do as they are told
+        assert model.base.mobility(q) == 1
+        assert model.base.wheel_rates(twist, q).fighting == {}
+    assert max(turned) > 3.8
+    assert_allclose(np.abs(q[places]), np.pi / 2, rtol=0, atol=1e-9)
+    assert_allclose(twist, (0.0, 0.5, 0.0), rtol=0, atol=1e-3)  # but for the lag of the drives
+    # at a standstill the wheels stay as they are; backwards they roll as they stand
+    drives.reset()
+    assert not drives.effort(q, 0, step).any()
+    assert drives.take(command(0.0, y=-0.5), step)
+    effort = drives.effort(q, step, step)
+    assert_allclose(effort[speeds], 0.0, rtol=0, atol=p.drive_gain * 1e-9)
+    assert PlanarFrame().child_state(q[:3], effort[:3])[1][1] < 0.0
+
+
+def test_a_simulated_swerve_base_goes_where_it_is_told():
+    model, p = simulated(
+        'swerve', step_size=0.02, cmd_vel_timeout=10.0, steering_rate_limit=20.0, compiled='never'
+    )
+    plant = Plant(Dynamics(model), p, np.zeros(len(model.joints)))
+    assert plant.drives.take(command(0.1, rate=0.3, y=0.1), 0)
+    plant.advance(25)
+    q, v = plant.simulation.q, plant.simulation.v
+    twist = model.child_frame.child_state(q[:3], v[:3])[1]
+    assert_allclose(twist, (0.1, 0.1, 0.3), rtol=0, atol=2e-3)
+    angles = model.base.steering_angles(twist, q)
+    assert_allclose(q[model.q_index(model.base.steering)], angles.angles, rtol=0, atol=1e-3)
+    # under way it has come as far as the wheels allowed, not where the front had been
+    assert q[1] > 0.02
+    rows = Dynamics(model).engine.constraint_rows(q, v)
+    assert np.abs(rows.matrix @ v).max() < 1e-9
+
+
+def test_powered_casters_are_not_held():
+    text, settings, _, _ = BASES['swerve']
+    own = {name.removeprefix('base.'): plain(value) for name, value in settings.items()}
+    trailing = urdf({name: (xy, 0.0, True, 0.04) for name, xy in CORNERS.items()})
+    p = parameters(SimulatorParameters, base_type='swerve', **own, **DRIVEN)
+    model = build_model(p, trailing)
+    assert model.base.centred == ()
+    damping = [model.robot.damping[i] for i in model.v_index(model.base.steering)]
+    assert damping == [0.0] * 4
+    fixed = build_model(p, text)
+    damping = [fixed.robot.damping[i] for i in fixed.v_index(fixed.base.steering)]
+    assert damping == [p.drive_gain] * 4
+    drives = VelocityDrives(model, p)
+    assert drives.take(command(0.0, y=0.5), 0)
+    effort = drives.effort(model.robot.neutral(), 0, 10_000_000)
+    assert effort[1] > 0.0
+    assert not np.delete(effort, 1).any()
 
 
 @pytest.mark.ros

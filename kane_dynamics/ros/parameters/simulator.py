@@ -35,11 +35,18 @@ class SimulatorParameters(DrivenBaseParameters, PayloadParameters, RobotParamete
     clamp_to_urdf: bool = fixed(True, 'Clamp efforts to the URDF limits, as drives do.')
     drive_gain: float = fixed(
         1e5,
-        'Effort of each of base_x, base_y, base_yaw per velocity error where base.drive is '
-        'velocity.',
+        'Effort of each of base_x, base_y, base_yaw and of steered joints per velocity error '
+        'where base.drive is velocity.',
         unit='N s/m, N m s/rad',
         bounds=(1.0, 1e9),
         name='base.drive_gain',
+    )
+    steering_rate_limit: float = fixed(
+        5.0,
+        'Rate at which the drives of steered wheels turn them where base.drive is velocity.',
+        unit='rad/s',
+        bounds=(0.01, 1000.0),
+        name='base.steering_rate_limit',
     )
     gravity_compensated_joints: tuple[str, ...] = fixed(
         ('',), 'Joints whose drives compensate gravity themselves.'
