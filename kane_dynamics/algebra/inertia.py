@@ -15,9 +15,10 @@ from kane_dynamics.algebra.matrices import is_zero, matrix_of, skew
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import Quaternion, as_array, dot, make_quaternion, pure
 from kane_dynamics.algebra.real_numbers import as_numbers
-from kane_dynamics.algebra.scalars import Scalar
+from kane_dynamics.algebra.scalars import Scalar, is_number, where
 from kane_dynamics.exceptions import InvalidInertiaError, ModelWarning
 
+UPPER = np.triu_indices(3)  # of a tensor: xx, xy, xz, yy, yz, zz
 QuaternionicTensor = tuple[Quaternion, Quaternion, Quaternion]
 _SYMMETRY = 1e-9  # relative: what printing six digits of a rotated tensor leaves behind
 _ROUNDOFF = 1e-12  # kg m^2 for each kg: what adding up a body of 1 m leaves behind
@@ -108,6 +109,13 @@ class Inertia:
         vars(inertia).update(mass=mass, com=as_array(com), tensor=matrix_of(rows))
         return inertia
 
+    @staticmethod
+    def of(mass: Scalar, com: NDArray[Any], tensor: NDArray[Any]) -> Inertia:
+        """Return mass properties, checked where they are numbers."""
+        if is_number(mass):
+            return Inertia(mass, com, tensor)
+        return Inertia.traced(mass, com.tolist(), tensor[UPPER].tolist())
+
     @property
     def is_zero(self) -> bool:
         """Return whether a body has neither mass nor inertia; a traced one has."""
@@ -121,19 +129,19 @@ class Inertia:
     def moved(self, x_B_A: Pose) -> Inertia:
         """Return the same body described in A, given the pose of B in A (14)."""
         R = x_B_A.rotation_matrix()
-        return Inertia(self.mass, x_B_A.position() + R @ self.com, R @ self.tensor @ R.T)
+        return Inertia.of(self.mass, x_B_A.position() + R @ self.com, R @ self.tensor @ R.T)
 
     def __add__(self, other: Inertia) -> Inertia:
         """Return the two bodies welded together (parallel axis theorem)."""
         mass = self.mass + other.mass
-        if mass == 0.0:
-            return Inertia(0.0, np.zeros(3), self.tensor + other.tensor)
-        com = (self.mass * self.com + other.mass * other.com) / mass
+        moments = [as_array([part.mass]) * part.com for part in (self, other)]
+        # two bodies without mass have their centre at the origin
+        com = (moments[0] + moments[1]) / as_array([where(mass > 0.0, mass, 1.0)])
         tensor = self.tensor + other.tensor
         for part in (self, other):
             arm = skew(part.com - com)
-            tensor = tensor - part.mass * (arm @ arm)
-        return Inertia(mass, com, tensor)
+            tensor = tensor - as_array([part.mass]) * (arm @ arm)
+        return Inertia.of(mass, com, tensor)
 
     def warn_if_impossible(self, link: str) -> None:
         """Warn, with the numbers, where no mass distribution has these principal moments."""

@@ -202,7 +202,7 @@ def common_values(plan: Plan) -> dict[str, Any]:
         'SUPPORTED': supported(plan.cpu),
         'SURE': repr(HEALTH_LIMIT),
         'DEFAULTS': ', '.join(map(repr, default)),
-        'PAYLOADS': '',
+        'PAYLOADS': _payloads(plan),
         'NOTES': _notes(plan),
         'COORDINATES': listed(_numbered(robot.coordinate_names)),
         'SPEEDS': listed(_numbered(robot.velocity_names)),
@@ -225,6 +225,15 @@ def _texts(prefix: str, specs: Mapping[str, Spec]) -> dict[str, str]:
 
 def _numbered(names: Sequence[str]) -> list[str]:
     return [f'{k}: {name}' for k, name in enumerate(names)]
+
+
+def _payloads(plan: Plan) -> str:
+    """Return what the header says about payloads."""
+    if not plan.payloads:
+        return ''
+    names = ', '.join(plan.payloads)
+    made = f'as\n * {plan.name}_load makes them of payloads on {names}'
+    return f', then the inertias of what carries payloads, {made}'
 
 
 def _notes(plan: Plan) -> str:

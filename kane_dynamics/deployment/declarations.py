@@ -15,6 +15,8 @@ _INPUT_UNITS = {
     'a': 'rad/s^2 or m/s^2',
     'tau': 'N m or N',
     'time': 's',
+    'gravity': 'm/s^2',
+    'payloads': 'kg, m, kg m^2',
 }
 
 

@@ -20,6 +20,7 @@ from kane_dynamics.kernels.frame_graphs import frame_jacobians
 from kane_dynamics.kernels.generic import as_loops, solved_by_loops, too_large
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
+from kane_dynamics.kernels.parameters import load_graph
 from kane_dynamics.kernels.trace import Tracer, column
 
 Spec = KernelSpec | LoopSpec
@@ -104,6 +105,13 @@ FUNCTIONS = {
         ('jacobians',),
         ('-, m',),
     ),
+    'load': Meaning(
+        'the `parameters` (its own are not read) under gravity and payloads: of each frame named '
+        'for these mass, centre of mass, and inertia about it as xx, xy, xz, yy, yz, zz',
+        ('gravity', 'payloads'),
+        ('load',),
+        ('as parameters',),
+    ),
 }
 
 
@@ -149,6 +157,8 @@ def makers(
         tracer = recipe.tracer()
         for name, graph in _graphs(recipe, actuated, known).items():
             made[name] = partial(_straight, graph, tracer)
+    if recipe.payloads:
+        made['load'] = partial(load_graph, recipe.robot, recipe.payloads)
     if as_loops(recipe.robot, recipe.constraints, whole_graphs=False):
         loops = LoopTracer(recipe.robot, recipe.frames, recipe.payloads)
         found = {loop.__name__: loop for loop in loops.recursions}

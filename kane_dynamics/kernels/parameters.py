@@ -10,21 +10,23 @@ zeros of that body's inertia, and what is added up is added up once, when it is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algebra.inertia import Inertia
+from kane_dynamics.algebra.inertia import UPPER, Inertia
 from kane_dynamics.algebra.quaternions import as_array
-from kane_dynamics.model.canonical_frames import chosen_frames, inertia_in
+from kane_dynamics.algebra.scalars import where
+from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
+from kane_dynamics.model.canonical_frames import FrameInBody, chosen_frames, inertia_in
 from kane_dynamics.model.load import POINT, Load
-from kane_dynamics.model.robot import Robot, with_loads
+from kane_dynamics.model.robot import Robot, loaded_inertias, with_loads
 from kane_dynamics.typing import Floats
 
 GRAVITY = 3
 INERTIA = 10  # mass, centre of mass, xx, xy, xz, yy, yz, zz
-_UPPER = np.triu_indices(3)
 
 
 def carriers(robot: Robot, payloads: Sequence[str]) -> tuple[int, ...]:
@@ -57,6 +59,40 @@ def _traced(symbols: Sequence[ca.SX]) -> Inertia:
     return Inertia.traced(symbols[0], symbols[1:4], symbols[4:])
 
 
+def inertia_numbers(inertias: Sequence[Inertia], canonical: Sequence[FrameInBody]) -> list[Any]:
+    """Return what the parameters hold of bodies: each in its own and in its canonical frame."""
+    values: list[Any] = []
+    for own, frame in zip(inertias, canonical, strict=True):
+        for inertia in (own, inertia_in(own, frame)):
+            values += [inertia.mass, *inertia.com.tolist(), *inertia.tensor[UPPER].tolist()]
+    return values
+
+
+def load_graph(robot: Robot, payloads: Sequence[str]) -> KernelSpec:
+    """
+    Trace the parameters of gravity and payloads.
+
+    Inputs: gravity, shape (3,), and for each frame mass, centre of mass, and inertia about it as
+    xx, xy, xz, yy, yz, zz, all in the axes of the frame, shape (10 n,). A mass < 0 has no answer.
+    """
+    gravity = [ca.SX.sym(f'gravity{k}') for k in range(GRAVITY)]
+    numbers = [ca.SX.sym(f'payload{k}') for k in range(INERTIA * len(payloads))]
+    starts = range(0, len(numbers), INERTIA)
+    carried = {
+        frame: _traced(numbers[k : k + INERTIA]) for frame, k in zip(payloads, starts, strict=True)
+    }
+    loaded, chosen = loaded_inertias(robot, carried), chosen_frames(robot)
+    bodies = carriers(robot, payloads)
+    of_bodies = inertia_numbers([loaded[k] for k in bodies], [chosen[k] for k in bodies])
+    values = ca.vertcat(*gravity, *[ca.SX(x) for x in of_bodies])
+    health = ca.SX(1.0)
+    for k in starts:
+        health = where(numbers[k] >= 0.0, health, 0.0)
+    inputs = [ca.vertcat(*gravity), ca.vertcat(*numbers)]
+    function = ca.Function('load', inputs, [ca.densify(values), health])
+    return KernelSpec('load', function, (GRAVITY, len(numbers)), ((values.numel(),),))
+
+
 class Parameters(Load):
     """
     The present parameters of a compiled robot.
@@ -78,11 +114,10 @@ class Parameters(Load):
     def __init__(self, robot: Robot, payloads: Sequence[str]) -> None:
         super().__init__(robot, payloads)
         self._bodies = carriers(robot, payloads)
-        self._axes = chosen_frames(robot) if payloads else []
-        self.values: Floats = np.empty(GRAVITY + 2 * INERTIA * len(self._bodies))
-        self.values[:GRAVITY] = robot.gravity
+        chosen = chosen_frames(robot) if payloads else []
+        self._axes = [chosen[body] for body in self._bodies]
+        self.values: Floats = np.array([*robot.gravity.tolist(), *self._inertias()])
         self._copies: list[Floats] = []
-        self._write_inertias()
 
     def copy(self, more: Floats) -> Floats:
         """Return a vector of the parameters and more; it follows what is set later."""
@@ -105,14 +140,9 @@ class Parameters(Load):
     ) -> None:
         """Set what a frame carries; see `Load.set_payload`."""
         super().set_payload(frame, mass, com, inertia)
-        self._write_inertias()
-
-    def _write_inertias(self) -> None:
-        rows = self.values[GRAVITY:].reshape(-1, INERTIA)
-        for k, body in enumerate(self._bodies):
-            own = self.robot.bodies[body].inertia
-            for row, inertia in zip(
-                rows[2 * k :], (own, inertia_in(own, self._axes[body])), strict=False
-            ):
-                row[0], row[1:4], row[4:] = inertia.mass, inertia.com, inertia.tensor[_UPPER]
+        self.values[GRAVITY:] = self._inertias()
         self._copy_again()
+
+    def _inertias(self) -> list[float]:
+        own = [self.robot.bodies[body].inertia for body in self._bodies]
+        return inertia_numbers(own, self._axes)

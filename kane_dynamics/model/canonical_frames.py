@@ -31,6 +31,7 @@ import numpy as np
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure
+from kane_dynamics.algebra.scalars import is_number
 from kane_dynamics.model.body import Body, Joint, Mimic
 from kane_dynamics.model.joint_kinds import Revolute
 from kane_dynamics.model.robot import WORLD, Robot
@@ -207,9 +208,11 @@ def inertia_in(inertia: Inertia, new: FrameInBody) -> Inertia:
     if new is _GIVEN:
         return inertia
     com = new.axes.T @ (inertia.com - new.origin)
-    size = max(np.abs(inertia.com).max(), np.abs(new.origin).max())
-    tensor, largest = new.axes.T @ inertia.tensor @ new.axes, np.abs(inertia.tensor).max()
-    return Inertia(inertia.mass, _cleaned(com, size), _cleaned(tensor, largest))
+    tensor = new.axes.T @ inertia.tensor @ new.axes
+    if is_number(inertia.mass):
+        size = max(np.abs(inertia.com).max(), np.abs(new.origin).max())
+        com, tensor = _cleaned(com, size), _cleaned(tensor, np.abs(inertia.tensor).max())
+    return Inertia.of(inertia.mass, com, tensor)
 
 
 def _mimic(body: Body, turns: dict[str, float]) -> Mimic | None:

@@ -46,9 +46,9 @@ def four_bar(compiler, tmp_path_factory):
     """Return the library of a closed four-bar linkage, and a state."""
     robot, rows, q, v = four_bar_loop()
     constraints = ConstraintSet.of(robot, rows)
-    plan = Plan(
-        robot, constraints, 'four_bar', ('crank',), functions=('forward_dynamics', 'motor_efforts')
-    )
+    functions = ('gravity_force', 'forward_dynamics', 'load')
+    carrying = ('coupler', 'coupler_end')
+    plan = Plan(robot, constraints, 'four_bar', (), payloads=carrying, functions=functions)
     folder = tmp_path_factory.mktemp('four_bar')
     write_core(plan, folder)
     return SimpleNamespace(plan=plan, folder=folder, q=q, v=v)

@@ -160,6 +160,33 @@ def test_gravity_is_set_without_a_compiler(mobile, states):
         robot.gravity_force(q)
 
 
+def test_payloads_are_set_without_a_compiler(four_bar, rng):
+    module = loader(four_bar.folder, 'four_bar')
+    robot, plan = module.Robot(), four_bar.plan
+    carrying = kd.dynamics(plan.robot, plan.constraints)
+    carrying.set_gravity((0.5, -9.0, 1.0))
+    rows = []
+    for frame in plan.payloads:  # two frames of one body
+        mass, com, root = rng.uniform(1, 3), rng.uniform(-0.2, 0.2, 3), rng.uniform(-1, 1, (3, 3))
+        spread = root @ root.T
+        inertia = np.trace(spread) * np.eye(3) - spread
+        carrying.set_payload(frame, mass, com, inertia)
+        rows.append([mass, *com, *inertia[np.triu_indices(3)]])
+    robot.parameters = robot.load((0.5, -9.0, 1.0), rows)
+    # roundoff of two ways to add inertias up; efforts of up to 60 N m
+    expected = carrying.gravity_force(four_bar.q)
+    assert_allclose(robot.gravity_force(four_bar.q), expected, rtol=0, atol=1e-12)
+    tau = np.array([0.1, 0.2, 0.3, 0.4])
+    found = robot.forward_dynamics(four_bar.q, four_bar.v, tau)
+    expected = carrying.acceleration(four_bar.q, four_bar.v, tau)
+    assert_allclose(found, expected, rtol=0, atol=1e-9)
+    bare = module.Robot().parameters
+    empty = robot.load((0.0, 0.0, -9.81), np.zeros((2, 10)))
+    assert_allclose(empty[3:], bare[3:], rtol=0, atol=1e-15)
+    with pytest.raises(module.NoAnswerError):
+        robot.load((0, 0, 0), [-1.0, *np.zeros(19)])
+
+
 @pytest.mark.parametrize('bad', [np.nan, np.inf, 1e14])
 def test_inputs_without_an_answer_are_refused(bad, mobile, states):
     module = loader(mobile.folder, 'mobile_arm')
