@@ -28,7 +28,7 @@ EffortOf: TypeAlias = Callable[[float, Floats, Floats, Floats], Floats]
 
 GAP = 1e-3
 """Time between the two points where efforts jump [s]: a period of a usual controller."""
-CLOSEST = 2e-3
+CLOSEST = 1e-3
 """Least time between points that are put in for the error's sake [s]."""
 SMOOTH = 1e-6
 """Jump of an effort, relative to its size, that is none: that of rounding at 9 digits."""
