@@ -145,14 +145,14 @@ def holonomic() -> Case:
 
 def tiago() -> Case:
     """Return TIAGo without hand on a planar base with its driven wheels."""
-    path = _example(_TIAGO)
+    path = example(_TIAGO)
     robot = read(path, base='planar')
     return case(robot, (kd.constraints.differential_drive(robot, *WHEELS),), path)
 
 
 def arm(name: str) -> Case:
     """Return an industrial arm on a fixed base."""
-    path = _example(_ARMS[name])
+    path = example(_ARMS[name])
     return case(read(path), path=path)
 
 
@@ -163,7 +163,7 @@ def read(path: Path, **options: Any) -> kd.Robot:
         return kd.load_urdf(path, **options)
 
 
-def _example(path: str) -> Path:
+def example(path: str) -> Path:
     """Return a URDF of the package example-robot-data."""
     spec = importlib.util.find_spec('cmeel')
     if spec is not None and spec.origin is not None:

@@ -9,7 +9,8 @@ import numpy as np
 
 from kane_dynamics.exceptions import NotSolvedError
 from kane_dynamics.trajectories.fastest import fastest
-from kane_dynamics.trajectories.path_limits import PathLimits
+from kane_dynamics.trajectories.free_sharing import least_uses, projected
+from kane_dynamics.trajectories.path_limits import LimitRows, PathLimits
 from kane_dynamics.trajectories.speed_profile import SpeedProfile
 from kane_dynamics.typing import Floats
 
@@ -17,6 +18,10 @@ _NEWTON = 8  # rounds for viscous friction, which goes with the root of x
 _SETTLED = 1e-6  # relative change of the duration
 _HALVINGS = 40  # of the interval of a factor of time
 _REACHED = 0.99  # use of a limit that is active
+
+
+def _together(row: int, use: float) -> str:
+    return 'all limits together, however redundant motors share'
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,37 +57,47 @@ class CellSearch:
         Places on the path.
     tight : ndarray, shape (n, m)
         What is left of each row in each cell.
+    free : bool
+        Whether redundant motors share as the limits need it, not with least efforts.
 
     """
 
-    def __init__(self, limits: PathLimits, grid: Floats, tight: Floats) -> None:
+    def __init__(self, limits: PathLimits, grid: Floats, tight: Floats, free: bool) -> None:
         self.limits, self.grid = limits, grid
-        middles, reach = 0.5 * (grid[1:] + grid[:-1]), 0.5 * np.diff(grid)
-        self._exact, self._nodes = limits.at(middles, reach), limits.at(grid)
+        self.middles, reach = 0.5 * (grid[1:] + grid[:-1]), 0.5 * np.diff(grid)
+        self._exact, self._nodes = limits.at(self.middles, reach), limits.at(grid)
+        self._shares = (limits.shares(self.middles), limits.shares(grid)) if free else None
         self._cells = replace(self._exact, c=self._exact.c + tight)
 
     def fastest(self) -> SpeedProfile:
         """Return the fastest profile; errors as for `fastest.fastest`."""
-        cells, nodes = (replace(one, d=0.0 * one.d) for one in (self._cells, self._nodes))
-        profile = fastest(self.grid, cells, nodes, self.limits.says)
+        profile = self._under(*(replace(one, d=0.0 * one.d) for one in (self._cells, self._nodes)))
         if not self._cells.d.any():
             return profile
         for _ in range(_NEWTON):
             before = profile.duration
-            cells = self._cells.tangent(profile.squares)
-            nodes = self._nodes.tangent(profile.of(self.grid)[1])
-            profile = fastest(self.grid, cells, nodes, self.limits.says)
+            cells = self._cells.tangent(profile.of(self.middles)[1])
+            profile = self._under(cells, self._nodes.tangent(profile.of(self.grid)[1]))
             if abs(profile.duration / before - 1.0) < _SETTLED:
                 break
         return profile
 
+    def _under(self, cells: LimitRows, nodes: LimitRows) -> SpeedProfile:
+        """Return the fastest profile under rows without d."""
+        if self._shares is None:
+            return fastest(self.grid, cells, nodes, self.limits.says)
+        cells = projected(cells, self._shares[0], self.middles)
+        nodes = projected(nodes, self._shares[1], self.grid)
+        return fastest(self.grid, cells, nodes, _together)
+
     def uses(self, profile: SpeedProfile, pace: float = 1.0) -> tuple[Floats, Floats]:
         """Return uses in the middles and at the grid, at a pace, (n, m) and (n + 1, m)."""
-        middles, nodes = (profile.of(at) for at in (profile.middles, self.grid))
-        return (
-            self._exact.use(*(pace**2 * part for part in middles)),
-            self._nodes.use(*(pace**2 * part for part in nodes)),
-        )
+        middles, nodes = (profile.of(at) for at in (self.middles, self.grid))
+        inside = self._exact.use(*(pace**2 * part for part in middles))
+        ends = self._nodes.use(*(pace**2 * part for part in nodes))
+        if self._shares is None:
+            return inside, ends
+        return least_uses(inside, self._shares[0]), least_uses(ends, self._shares[1])
 
     def excess(self, profile: SpeedProfile, pace: float = 1.0) -> Floats:
         """Return by how much each limit is exceeded in each cell, shape (n, m)."""
@@ -120,8 +135,8 @@ class CellSearch:
     def report(self, profile: SpeedProfile) -> dict[str, LimitUse]:
         """Return what is used of each limit, by name."""
         inside, ends = self.uses(profile)
-        times = np.diff(self.grid) / np.sqrt(profile.squares)
-        places = np.concatenate([profile.middles, self.grid])
+        times = np.diff(self.grid) / np.sqrt(profile.of(self.middles)[1])
+        places = np.concatenate([self.middles, self.grid])
         found: dict[str, LimitUse] = {}
         every = np.concatenate([inside, ends])
         for name in dict.fromkeys(self.limits.names):

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.algorithms.newton_euler import transmitted
@@ -30,6 +31,7 @@ from kane_dynamics.trajectories.joint_bounds import Bounds, joint_bounds
 from kane_dynamics.trajectories.paths import Path, PathPoints
 from kane_dynamics.typing import Floats
 
+_NULL = 1e-10  # singular values that are none
 _KEPT = 1e-6  # of a tangent that leaves the constraint rows: what coordinates are rounded by
 
 
@@ -218,15 +220,61 @@ class PathLimits:
         """Return the part of the rows that is linear in some terms of a motion, (n, m)."""
         found = self.dynamics.constrained_inverse_dynamics(q, *motion, self.actuated, terms=terms)
         rates = motion[1] if 'inertia' in terms else np.zeros_like(q)
-        parts = [self._efforts.linear(found.effort), self._rates.linear(rates)]
-        parts.append(np.zeros((len(q), len(self._speeds.names))))
+        wrench = np.zeros((len(q), 6))
+        if maps is not None and 'friction' not in terms:
+            wrench = ground_wrenches(self.dynamics.robot, q, *motion, 'gravity' in terms)
+        return self._assembled(found.effort, rates, maps, wrench, found.multipliers)
+
+    def _assembled(
+        self,
+        efforts: Floats,
+        rates: Floats,
+        maps: tuple[Floats, Floats] | None,
+        wrench: Floats,
+        multipliers: Floats,
+    ) -> Floats:
+        """Return the part of the rows that is linear in these, (n, m)."""
+        parts = [self._efforts.linear(efforts), self._rates.linear(rates)]
+        parts.append(np.zeros((len(efforts), len(self._speeds.names))))
         if maps is not None:
-            ground = np.einsum('nmk,nk->nm', maps[1], found.multipliers)
-            if 'friction' not in terms:
-                wrench = ground_wrenches(self.dynamics.robot, q, *motion, 'gravity' in terms)
-                ground += np.einsum('nmk,nk->nm', maps[0], wrench)
-            parts.append(ground)
+            ground = np.einsum('nmk,nk->nm', maps[0], wrench)
+            parts.append(ground + np.einsum('nmk,nk->nm', maps[1], multipliers))
         return np.concatenate(parts, axis=1)
+
+    def balancing(self, q: Floats) -> tuple[Floats, Floats]:
+        """
+        Return multipliers that balance each other where nothing is driven, and their efforts.
+
+        Returns
+        -------
+        multipliers, efforts : ndarray, shapes (n, k, r), (n, nv, r)
+            What another way of sharing between redundant motors adds.
+
+        """
+        robot = self.dynamics.robot
+        driven = np.isin(robot.velocity_names, self.actuated)
+        still, found = np.zeros(robot.nv), []
+        for place in q:
+            A = np.asarray(self.dynamics.constraint_rows(place, still).matrix, dtype=float)
+            free = scipy.linalg.null_space(A[:, ~driven].T, rcond=_NULL)
+            found.append((free, -np.where(driven[:, None], A.T @ free, 0.0)))
+        most = max(free.shape[1] for free, _ in found)
+        multipliers, efforts = (
+            np.array([np.pad(x, ((0, 0), (0, most - x.shape[1]))) for x in parts])
+            for parts in zip(*found, strict=True)
+        )
+        return multipliers, efforts
+
+    def shares(self, places: Floats) -> Floats:
+        """Return what ways of sharing add to the rows, Z of `free_sharing`, shape (n, m, r)."""
+        q = self.path.at(places).q
+        multipliers, efforts = self.balancing(q)
+        maps, none, still = self._ground_maps(q), np.zeros_like(q), np.zeros((len(q), 6))
+        columns = [
+            self._assembled(efforts[..., k], none, maps, still, multipliers[..., k])
+            for k in range(efforts.shape[-1])
+        ]
+        return np.stack(columns, axis=-1)
 
     def _ground_maps(self, q: Floats) -> tuple[Floats, Floats] | None:
         """Return what rows of the ground are made of, shapes (n, m, 6) and (n, m, k)."""

@@ -17,8 +17,9 @@ import numpy as np
 from kane_dynamics.control.motion_limits import Reserve
 from kane_dynamics.control.stance import Stance
 from kane_dynamics.dynamics import Dynamics
-from kane_dynamics.model.checks import as_count, as_positive
+from kane_dynamics.model.checks import as_count, as_nonnegative, as_positive
 from kane_dynamics.trajectories.cell_search import CellSearch, LimitUse
+from kane_dynamics.trajectories.free_sharing import shared
 from kane_dynamics.trajectories.joint_bounds import Bounds
 from kane_dynamics.trajectories.path_limits import PathLimits
 from kane_dynamics.trajectories.paths import Path
@@ -48,6 +49,8 @@ class Retimed:
         By name of the limit.
     slowed : float
         Factor of the duration by which all was slowed in the end; 1 where nothing was.
+    shares_freely : bool
+        Whether redundant motors share as the limits need it.
 
     """
 
@@ -55,6 +58,7 @@ class Retimed:
     profile: SpeedProfile
     uses: dict[str, LimitUse]
     slowed: float
+    shares_freely: bool = False
 
     @property
     def duration(self) -> float:
@@ -75,7 +79,13 @@ class Retimed:
         v = dynamics.consistent_velocity(q, v)
         a = dynamics.consistent_acceleration(q, v, a)
         motors = self.limits.actuated
-        return dynamics.constrained_inverse_dynamics(q, v, a, motors).effort
+        efforts = dynamics.constrained_inverse_dynamics(q, v, a, motors).effort
+        if not self.shares_freely:
+            return efforts
+        places = self.profile.places(times)
+        uses = self.limits.at(places).use(*self.profile.of(places))
+        z = shared(uses, self.limits.shares(places))
+        return np.asarray(efforts + np.einsum('nvr,nr->nv', self.limits.balancing(q)[1], z))
 
     def points(self, step: float = 0.01) -> TrajectoryPoints:
         """
@@ -108,6 +118,8 @@ def retime(
     efforts: Bounds | None = None,
     velocities: Bounds | None = None,
     accelerations: Bounds | None = None,
+    share_freely: bool = False,
+    smoothing: float = 0.0,
     cells: int = 200,
 ) -> Retimed:
     """
@@ -122,7 +134,7 @@ def retime(
     path : Path
         A `SplinePath` or `RolledPath`; its tangents keep the constraint rows.
     actuated : sequence of str
-        Speeds that have motors. Redundant ones share with least efforts.
+        Speeds that have motors.
     contacts : Stance, optional
         What the robot stands on, from `stance` or `base_stance`: friction of its wheels and
         tipping over count. Neither does where left out.
@@ -132,6 +144,12 @@ def retime(
         Bounds that count instead of the robot's, by speed: of both signs, or lower and upper.
     accelerations : mapping of str to float or (float, float), optional
         Bounds of accelerations; the robot has none.
+    share_freely : bool
+        Whether redundant motors share as the limits need it, which takes linear programs; else
+        they share with least efforts, as `constrained_inverse_dynamics` has them.
+    smoothing : float
+        Time [s] that a change of acceleration takes at least: the speed along the path is the mean
+        over it, and where limits would then be exceeded the whole motion is slower. 0: not at all.
     cells : int
         Of the grid to begin with.
 
@@ -159,12 +177,13 @@ def retime(
         {} if velocities is None else velocities,
         {} if accelerations is None else accelerations,
     )
+    smooth = as_nonnegative('smoothing [s]', smoothing)
     count = as_count('cells', cells)
     # cells that grow with the time from rest: steps of time are even there
     grid = 0.5 * path.length * (1.0 - np.cos(np.pi * np.arange(count + 1) / count))
     tight = np.zeros((count, len(limits.names)))
     for _ in range(_ROUNDS):
-        search = CellSearch(limits, grid, tight)
+        search = CellSearch(limits, grid, tight, share_freely)
         profile = search.fastest()
         excess = search.excess(profile)
         if excess.max() <= TOLERANCE:
@@ -172,6 +191,8 @@ def retime(
         halved = excess.max(axis=1) > _COARSE
         tight = np.repeat(tight + np.maximum(excess, 0.0), 1 + halved, axis=0)
         grid = np.sort(np.concatenate([grid, profile.middles[halved]]))
+    if smooth > 0.0:
+        profile = profile.smoothed(smooth)
     pace = search.pace(profile, TOLERANCE)
     slower = profile if pace == 1.0 else profile.slowed(pace)
-    return Retimed(limits, slower, search.report(slower), 1.0 / pace)
+    return Retimed(limits, slower, search.report(slower), 1.0 / pace, share_freely)

@@ -14,6 +14,8 @@ from scipy.interpolate import BPoly
 
 from kane_dynamics.typing import Floats
 
+_SAMPLES = 20  # of a smoothed profile, a piece
+_LEVELS = 6  # of ever smaller cells at the ends of a smoothed profile
 _POINTS = 12  # of Gauss: x changes by less than ten times over a piece
 
 
@@ -65,6 +67,36 @@ class SpeedProfile:
     def slowed(self, pace: float) -> SpeedProfile:
         """Return the profile that is passed at a part of the speed."""
         return SpeedProfile(self.grid, pace**2 * self._u[1:-1])
+
+    def smoothed(self, window: float) -> SpeedProfile:
+        """
+        Return the profile whose speed at each time is the mean of this over a window before [s].
+
+        It lasts longer by the window, and s'' changes by at most its range in the window.
+        """
+        whole = self.duration + window
+        # closer where it starts and ends: the third power of time
+        even = np.linspace(-1.0, 1.0, _SAMPLES * len(self._at))
+        times = 0.5 * whole * (1.0 + np.sin(0.5 * np.pi * even))
+        sums = self._places.antiderivative()
+
+        def summed(t: Floats) -> Floats:
+            inside = np.clip(t, 0.0, self.duration)
+            after = np.maximum(t - self.duration, 0.0)
+            return np.asarray(sums(inside) + after * self._at[-1])
+
+        moved = (summed(times) - summed(times - window)) / window
+        moved += np.maximum(window - times, 0.0) / window * self._at[0]
+        speeds = (self.places(times) - self.places(times - window)) / window
+        # s grows with the third power of time there
+        ends = 0.125 ** np.arange(_LEVELS, 0.0, -1.0)
+        first, last = self.grid[[0, -1]]
+        begun = first + (self.grid[1] - first) * ends
+        ended = last - (last - self.grid[-2]) * ends[::-1]
+        grid = np.concatenate([[first], begun, self.grid[1:-1], ended, [last]])
+        nodes = np.interp(grid, moved, speeds) ** 2
+        nodes[[0, -1]] = 0.0
+        return SpeedProfile(grid, 0.5 * np.diff(nodes) / np.diff(grid))
 
     def places(self, times: Floats) -> Floats:
         """Return where on the path it is at times from 0 to the duration."""

@@ -4,6 +4,8 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from support.machines import Y, at, inertia, revolute
+from support.standing_robots import RADIUS, rolling
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InfeasiblePathError, InvalidInputError
@@ -71,3 +73,80 @@ def test_what_limits_nothing_is_refused():
     path = SplinePath([[0.0], [TURN]])
     with pytest.raises(InvalidInputError, match='nothing limits the speed'):
         retime(kd.compile(link()), path, ['hinge'], efforts={'hinge': np.inf}, cells=10)
+
+
+def test_smoothing_spreads_changes_of_acceleration_and_keeps_limits():
+    path, window = SplinePath([[0.0], [TURN]]), 0.05
+    dynamics = kd.compile(link())
+    quick = retime(dynamics, path, ['hinge'], cells=300)
+    found = retime(dynamics, path, ['hinge'], cells=300, smoothing=window)
+    times = np.linspace(0.0, found.duration, 2001)[1:-1]
+    jerks = [
+        np.abs(np.gradient(one.at(times * one.duration / found.duration)[2][:, 0])).max()
+        for one in (quick, found)
+    ]
+    assert jerks[1] < 0.1 * jerks[0]
+    rate = np.gradient(found.at(times)[2][:, 0], times)
+    largest = np.abs(quick.at(np.linspace(0.0, quick.duration, 500))[2]).max()
+    assert np.abs(rate).max() < 1.1 * 2.0 * largest / window  # from least to most in the window
+    longer = found.duration / found.slowed - quick.duration
+    assert longer == pytest.approx(window, rel=0.1)  # cells at the ends blunt it
+    assert 1.0 < found.slowed < 1.1
+    assert np.abs(found.efforts(times)).max() <= 1.001 * MOST
+
+
+DISTANCE, MU, TIP = 6.0, 0.6, 0.4
+AXLES = {'FL': (0.35, 0.3), 'FR': (0.35, -0.3), 'RL': (-0.25, 0.3), 'RR': (-0.25, -0.3)}
+
+
+def car():
+    """Return the base on wheels of D3 with its rows, stance and a straight path."""
+    bodies = [
+        kd.Body(
+            'hull', '', kd.Joint('base', kd.Planar()), inertia=inertia(40, (0, 0, TIP), (1, 1, 1))
+        )
+    ]
+    bodies += [
+        kd.Body(f'wheel {n}', 'hull', revolute(n, Y), at(x, y, RADIUS), inertia(0))
+        for n, (x, y) in AXLES.items()
+    ]
+    robot = kd.Robot('car', bodies)
+    rows = rolling(robot, AXLES)
+    path = SplinePath([np.zeros(7), [DISTANCE, 0.0, 0.0, *4 * [DISTANCE / RADIUS]]])
+    return kd.dynamics(robot, rows), path, kd.stance(robot, rows, friction=MU)
+
+
+def driven(cells=20, **bounds):
+    dynamics, path, contacts = car()
+    return retime(
+        dynamics, path, list(AXLES), contacts=contacts, share_freely=True, cells=cells, **bounds
+    )
+
+
+def test_all_wheels_drive_and_brake_with_all_their_friction():
+    found = driven()
+    # the switch is at a node: what is left is the square of a cell, 6e-7 with 400 of them
+    assert found.duration == pytest.approx(2.019275109, rel=6e-4)
+    assert_allclose(found.at(np.array([0.5, 1.5]))[2][:, 0], (5.886, -5.886), rtol=1e-6)
+
+
+def test_rear_wheels_drive_what_the_load_that_moves_back_allows():
+    brakes = {'FL': (-1e4, 0.0), 'FR': (-1e4, 0.0)}
+    found = driven(efforts=brakes)
+    assert found.duration == pytest.approx(2.033647356, rel=2e-3)
+    assert_allclose(found.at(np.array([0.5, 1.6]))[2][:, 0], (5.7225, -5.886), rtol=1e-6)
+    efforts = found.efforts(np.array([0.5]))[0, 3:]
+    assert_allclose(efforts[:2], 0.0, atol=1e-3)  # fronts cannot push
+    assert_allclose(efforts.sum() / RADIUS, 40.0 * 5.7225, rtol=1e-6)
+
+
+def test_motors_that_share_with_least_effort_are_slower():
+    dynamics, path, contacts = car()
+    least = retime(dynamics, path, list(AXLES), contacts=contacts, cells=20)
+    # each gives a quarter: the front ones slip first where the load moves back, at mu g l_r over
+    # (L/2 + mu h); braking the rear ones, at mu g l_f/(L/2 + mu h)
+    assert_allclose(
+        least.at(least.duration * np.array([0.3, 0.8]))[2][:, 0],
+        (MU * 9.81 * 0.25 / (0.3 + MU * TIP), -MU * 9.81 * 0.35 / (0.3 + MU * TIP)),
+        rtol=1e-6,
+    )
