@@ -59,6 +59,7 @@ validate: $(WITH_TESTS)
 	$(BIN)/python -m studies.agreement
 	$(BIN)/python -m studies.rank_changes
 	$(BIN)/python -m studies.slope
+	$(BIN)/python -m studies.observer
 	$(BIN)/python -m studies.tip_over
 
 stress: $(WITH_TESTS)

@@ -98,6 +98,7 @@ LAWS = {
         '-k',
         'not many and not ramp and not sine',
     ),
+    'smoothed': ('test/identification/test_identification_smoothing.py',),
     'carried': ('test/identification/test_identification_payload.py',),
     'trajectories': ('test/control/test_control_trajectory.py',),
     'happens': (
@@ -229,6 +230,7 @@ FILES = {
     'identification/momentum_observer.py': 'observed',
     'identification/observed_speeds.py': 'observed',
     'identification/payload.py': 'carried',
+    'identification/smoothing.py': 'smoothed',
     'functions/constrained.py': 'wrenches',
     'functions/contacts.py': 'wrenches contacts rubbing robots_that_rub',
     'kernels/llvm/sines.py': 'sines',
