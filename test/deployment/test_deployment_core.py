@@ -7,13 +7,16 @@ import importlib.util
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import kane_dynamics as kd
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.deployment.core import Plan, identifier, write_core
+from kane_dynamics.deployment.functions import makers
 from kane_dynamics.deployment.processors import supported, target_of
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError, NameNotFoundError
 
@@ -323,3 +326,25 @@ def test_names_in_c_come_from_the_robot():
     assert identifier('My Robot-2') == 'my_robot_2'
     assert identifier('7dof') == 'robot_7dof'
     assert identifier('Ärm') == 'rm'
+
+
+def test_code_that_loops_over_bodies(compiler, tmp_path, rng):
+    robot = kd.serial_chain(26)  # too large for straight-line code: no matrix, nor frames' J
+    plan = Plan(robot, ConstraintSet.of(robot, ()), 'chain', (), cpu='generic')
+    names = ('inverse_dynamics', 'gravity_force', 'forward_dynamics')
+    assert set(names) < set(makers(plan.recipe(), (), None))
+    with pytest.raises(InvalidInputError, match="no machine code of 'mass_matrix'.* too large"):
+        write_core(replace(plan, functions=('mass_matrix',)), tmp_path)
+    write_core(replace(plan, functions=names), tmp_path)
+    chain = loader(tmp_path, 'chain').Robot()
+    q, v, a = rng.uniform(-1.0, 1.0, (3, robot.nv))
+    tau = kd.inverse_dynamics(robot, q, v, a)
+    size = np.abs(tau).max()
+    assert_allclose(chain.inverse_dynamics(q, v, a) / size, tau / size, **SAME)
+    assert_allclose(chain.gravity_force(q) / size, kd.gravity_force(robot, q) / size, **SAME)
+    # M of 26 links in a row loses about six digits
+    assert_allclose(chain.forward_dynamics(q, v, tau), a, rtol=0, atol=1e-8)
+    listing = subprocess.run(
+        ['nm', '-D', tmp_path / 'libchain.so'], capture_output=True, text=True, check=True
+    )
+    assert 'kernel' not in listing.stdout

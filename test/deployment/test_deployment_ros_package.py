@@ -17,11 +17,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 import kane_dynamics as kd
 from kane_dynamics import cli
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.deployment.core import Plan
+from kane_dynamics.deployment.core import Plan, write_core
 from kane_dynamics.deployment.ros_package import NEEDED, package_problem, write_package
 
 STUBS = Path(__file__).resolve().parents[1] / 'data' / 'ros2_control_stubs'
-STRICT = ['-std=c++17', '-O1', '-Wall', '-Wextra', '-Werror', '-pedantic']
+STRICT = ['-std=c++17', '-Wall', '-Wextra', '-Werror', '-pedantic']
 NAN = float('nan')
 CMAKE_PACKAGES = (
     *('ament_cmake', 'controller_interface', 'hardware_interface', 'pluginlib', 'rclcpp'),
@@ -52,12 +52,9 @@ def built(package, folder, source, harness, *options):
     return folder / 'program'
 
 
-@pytest.fixture(scope='module')
-def controller(package, tmp_path_factory):
+def driven(package, folder):
     """Return a function: cases -> names of the interfaces, and status and commands of each."""
-    program = built(
-        package, tmp_path_factory.mktemp('program'), 'effort_controller.cpp', 'harness.cpp'
-    )
+    program = built(package, folder, 'effort_controller.cpp', 'harness.cpp')
 
     def run(*cases):
         text = '\n'.join(' '.join(map(str, case)) for case in cases)
@@ -68,6 +65,12 @@ def controller(package, tmp_path_factory):
         return [line.split() for line in lines[:3]], numbers[:, 0], numbers[:, 2:]
 
     return run
+
+
+@pytest.fixture(scope='module')
+def controller(package, tmp_path_factory):
+    """Return what drives the controller of the robot on two wheels."""
+    return driven(package, tmp_path_factory.mktemp('program'))
 
 
 def efforts(mobile, q, v, a):
@@ -153,6 +156,20 @@ def test_no_answer_is_an_error_and_deactivation_commands_zero(controller, motion
     assert_array_equal(status, [0, 1, 1, 0])
     assert_array_equal(commands[1:3], [commands[0]] * 2)  # nothing was written
     assert_array_equal(commands[3], 0.0)
+
+
+def test_a_robot_without_constraints(package, tmp_path, rng):
+    robot = kd.serial_chain(3)
+    rows, names = ConstraintSet.of(robot, ()), robot.joint_names
+    plan = Plan(robot, rows, 'mobile_arm', names, functions=NEEDED, cpu='generic')
+    (tmp_path / 'core').mkdir()
+    assert package_problem(plan, write_core(plan, tmp_path / 'core')) == ''
+    write_package(plan, tmp_path)
+    q, v, a = rng.uniform(-1.0, 1.0, (3, 3))
+    reference = np.column_stack([q, v, a]).ravel()
+    _, status, commands = driven(tmp_path, tmp_path)(('c', *np.zeros(3), *reference))
+    assert_array_equal(status, 0)
+    assert_allclose(commands[0], kd.inverse_dynamics(robot, q, v, a), rtol=1e-12, atol=1e-12)
 
 
 def test_the_solver(package, mobile, tmp_path, rng):
