@@ -12,6 +12,9 @@ from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion
 from kane_dynamics.algebra.exponential import log
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import vec3
+from kane_dynamics.algorithms.udwadia_kalaba import nearest
+from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.typing import Floats
 
@@ -50,6 +53,14 @@ class FrameTask:
         return np.r_[self.axes @ angle, self.axes @ way]
 
 
+def frame_place(dynamics: Dynamics, frame: str, q: Floats) -> Pose:
+    """Return the pose of a frame in the world; parameters as for `frame_task`."""
+    robot = dynamics.robot
+    body = robot.bodies[robot.moving_body(frame)].name
+    numbers = dynamics.frame_pose(body, q).tolist()
+    return Pose.from_rotation_and_position(numbers[3:], numbers[:3]) * robot.frame(frame).pose
+
+
 def frame_task(dynamics: Dynamics, frame: str, q: Floats, v: Floats, own_axes: bool) -> FrameTask:
     """
     Return how a frame moves at a state.
@@ -68,8 +79,7 @@ def frame_task(dynamics: Dynamics, frame: str, q: Floats, v: Floats, own_axes: b
     """
     robot = dynamics.robot
     fixed, body = robot.frame(frame).pose, robot.bodies[robot.moving_body(frame)].name
-    numbers = dynamics.frame_pose(body, q).tolist()
-    pose = Pose.from_rotation_and_position(numbers[3:], numbers[:3]) * fixed
+    pose = frame_place(dynamics, frame, q)
     # twists of the body, and their rates, in the axes of the frame at its origin
     moved = np.asarray(fixed.conjugate().adjoint_matrix(), dtype=float)
     J, drift = moved @ dynamics.frame_jacobian(body, q), moved @ dynamics.frame_drift(body, q, v)
@@ -79,3 +89,27 @@ def frame_task(dynamics: Dynamics, frame: str, q: Floats, v: Floats, own_axes: b
     axes = R.T if own_axes else np.eye(3)
     turn = scipy.linalg.block_diag(axes @ R, axes @ R)
     return FrameTask(pose, axes, turn @ J, turn @ drift, turn @ own)
+
+
+def task_acceleration(rows: RowSelection, matrix: Floats, rate: Floats, wanted: Floats) -> Floats:
+    """
+    Return the accelerations nearest to wanted ones, in the metric M, that keep rows and a task.
+
+    Where the robot cannot do all of the task, what repeats rows or other axes is left out.
+
+    Parameters
+    ----------
+    rows : RowSelection
+        The constraint rows at the state, A a = b.
+    matrix : ndarray, shape (k, nv)
+        J of the task.
+    rate : ndarray, shape (k,)
+        J a.
+    wanted : ndarray, shape (nv,)
+        Accelerations that the task leaves open.
+
+    """
+    kept = rows.independent
+    whole, sides = np.vstack([kept.matrix, matrix]), np.r_[kept.acceleration, rate]
+    both = select_rows(ConstraintRows.of(whole, 0.0 * sides, sides), rows.root).independent
+    return nearest(rows.root, both.matrix, wanted, both.acceleration)[0]

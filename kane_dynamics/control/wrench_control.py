@@ -34,10 +34,9 @@ from kane_dynamics.algorithms.force_limits import ForceLimits
 from kane_dynamics.algorithms.friction import implicit_drag
 from kane_dynamics.algorithms.limited_inverse import LimitedEffort, LimitedInverse
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
-from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.friction_cones import FrictionCone
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
-from kane_dynamics.control.frame_task import FrameTask, frame_task
+from kane_dynamics.control.frame_task import FrameTask, frame_task, task_acceleration
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.functions.limited import checked_limits
@@ -272,11 +271,7 @@ class WrenchControl:
     ) -> tuple[Floats, dict[str, float]]:
         """Return the acceleration nearest to the posture's under rows and task; what it misses."""
         chosen = [k for k, mode in enumerate(self.modes) if mode != 'free']
-        kept = rows.independent
-        matrix = np.vstack([kept.matrix, task.jacobian[chosen]])
-        sides = np.r_[kept.acceleration, (rate - task.drift)[chosen]]
-        both = select_rows(ConstraintRows.of(matrix, 0.0 * sides, sides), rows.root).independent
-        a = nearest(rows.root, both.matrix, posture, both.acceleration)[0]
+        a = task_acceleration(rows, task.jacobian[chosen], (rate - task.drift)[chosen], posture)
         gap = np.abs(task.jacobian @ a + task.drift - rate) / (1.0 + np.abs(rate))
         missed = {
             NAMES[k]: float(gap[k])

@@ -4,22 +4,29 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
+
+from geometry_msgs.msg import PoseStamped, TwistStamped
 
 from kane_dynamics.ros.computed_torque_controller import ComputedTorqueController
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_controller import EffortController
+from kane_dynamics.ros.frame_torque_controller import FrameTorqueController
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
-from kane_dynamics.ros.messages.diagnostics import Status
+from kane_dynamics.ros.messages.diagnostics import ERROR, WARN, Status, input_status
+from kane_dynamics.ros.messages.targets import TargetInput
 from kane_dynamics.ros.parameters.computed_torque import (
     EFFORT_RATE,
     GAINS_OF,
     JOINT_TABLE,
+    TASK,
     ComputedTorqueParameters,
 )
 from kane_dynamics.ros.parameters.declare import read_for_joints
+from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.ros.runtime import run
 
 
@@ -31,7 +38,9 @@ class ComputedTorqueNode(InverseDynamicsNode):
     JOINT_TABLE = JOINT_TABLE
 
     def new_controller(self, dynamics: Dynamics, guard: InputGuard) -> ComputedTorqueController:
-        """Return what turns state and reference into efforts."""
+        """Return what turns state and reference, or the pose of a frame, into efforts."""
+        if self.parameters.space == TASK:
+            return FrameTorqueController(dynamics, guard, self.parameters, self.new_guard)
         return ComputedTorqueController(dynamics, guard, self.parameters.law)
 
     def configure(self, controller: EffortController) -> None:
@@ -43,12 +52,55 @@ class ComputedTorqueNode(InverseDynamicsNode):
         controller.configure(self.parameters, first, second)
         if isinstance(controller, ComputedTorqueController):
             controller.limit_rise(self.parameters.ramp_time, rate)
+        if isinstance(controller, FrameTorqueController):
+            controller.take_task(self.parameters)
+
+    def timed_inputs(self) -> dict[str, InputGuard]:
+        """Return the guards of the shared inputs, and of the targets of a frame."""
+        return super().timed_inputs() | {f'timeout.{k}': x.guard for k, x in self.targets.items()}
+
+    @property
+    def targets(self) -> Mapping[str, TargetInput]:
+        """Return what takes the targets of a frame."""
+        controller = self._controller
+        return controller.targets if isinstance(controller, FrameTorqueController) else {}
+
+    def subscribe(self) -> None:
+        """Listen to the reference, to what moves a driven base, and to the targets of a frame."""
+        super().subscribe()
+        if self.parameters.space == TASK:
+            self._listen(PoseStamped, '~/pose', partial(self._on_target, 'pose'), COMMAND)
+            self._listen(TwistStamped, '~/twist', partial(self._on_target, 'twist'), COMMAND)
+
+    def _on_target(self, name: str, message: Any) -> None:
+        if name in self.targets:
+            self.targets[name].take(message)
+
+    def forget(self) -> None:
+        """Drop measured state, reference and targets."""
+        super().forget()
+        for target in self.targets.values():
+            target.reset()
+
+    def statuses(self) -> dict[str, Any]:
+        """Return the shared components, and the pose of a frame."""
+        own = {'pose': self._pose_status} if self.parameters.space == TASK else {}
+        return super().statuses() | own
+
+    def _pose_status(self) -> Status:
+        status = input_status(self.targets.get('pose'))
+        if status.level != ERROR or self._controller is None:
+            return status
+        line = f'{status.message}; on_stale: {self._controller.on_stale}'
+        return Status(WARN, line, status.values)
 
     def output_status(self, values: dict[str, Any]) -> Status:
         """Say which law is at work, and how far the efforts have grown."""
         if isinstance(self._controller, ComputedTorqueController):
             values['law'] = self._controller.follows_by
             values['share of the efforts'] = f'{self._controller.share:.2f}'
+        if isinstance(self._controller, FrameTorqueController):
+            values['missed acceleration'] = f'{self._controller.missed:.3g}'
         return super().output_status(values)
 
 

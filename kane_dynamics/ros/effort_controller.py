@@ -9,7 +9,7 @@ from kane_dynamics.control.tracking import FEEDFORWARD
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.joint_tables import known_limits
 from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Terms, clamped
+from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Efforts, Terms, clamped
 from kane_dynamics.ros.follower import Follower
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
@@ -137,22 +137,27 @@ class EffortController:
     def _wanted(self, time: int, q: Floats, v: Floats, base: BaseState | None) -> Floats | None:
         """Return the efforts of the motors before they are clamped; note those of the drives."""
         self.drive_effort = np.zeros(len(self.drives))
-        p, law = self._parameters, self._law
+        found = self.followed(time, q, v, base)
+        if found is not None:
+            efforts, self.drive_effort = found
+            return efforts
+        if self.on_stale == 'hold_gravity':
+            return self._parameters.torque_scale * self._law.hold(q, self._terms)
+        return np.zeros(len(self.motors)) if self.on_stale == 'zero' else None
+
+    def followed(self, time: int, q: Floats, v: Floats, base: BaseState | None) -> Efforts | None:
+        """Return the efforts that follow the reference or hold, None where neither is wanted."""
+        p = self._parameters
         reference: Reference | None
         if self.on_stale == 'hold_position':
             stiff = self._gains.position > 0.0
             reference = self._follower.follow_or_hold(time, p.braking_time, stiff)
         else:
             reference = self._follower.follow(time)
-        if reference is not None:
-            given = q, v, reference, self._terms, p.torque_scale, base
-            efforts, self.drive_effort = tracking_efforts(
-                law, self.follows_by, self._gains, *given
-            )
-            return efforts
-        if self.on_stale == 'hold_gravity':
-            return p.torque_scale * law.hold(q, self._terms)
-        return np.zeros(len(self.motors)) if self.on_stale == 'zero' else None
+        if reference is None:
+            return None
+        given = q, v, reference, self._terms, p.torque_scale, base
+        return tracking_efforts(self._law, self.follows_by, self._gains, *given)
 
     def _limited(self, effort: Floats) -> Floats:
         if not self._parameters.clamp_to_urdf:

@@ -108,6 +108,8 @@ class EffortLaw:
     ----------
     motors : Motors
         Those of the model.
+    rolling : ndarray of int
+        Places in v of what rolls under a driven base.
     skidding : Skidding or None
         Of a base that skids.
 
@@ -123,7 +125,7 @@ class EffortLaw:
         # steering is measured; a motion of the base alone does not say how wheels turn to it
         steered = () if model.base is None else model.base.steering
         self._agreed = model.base.consistent_steering if model.base and steered else None
-        self._rolling = model.v_index(tuple(n for n in model.drives if n not in steered))
+        self.rolling = model.v_index(tuple(n for n in model.drives if n not in steered))
         skids = model.base is not None and bool(model.base.assumed)
         self.skidding = Skidding(model, model.base) if model.base is not None and skids else None
         self._nothing = Efforts(np.zeros(len(self.motors.v)), np.zeros(len(self._drives)))
@@ -202,7 +204,7 @@ class EffortLaw:
         if self.skidding is not None and terms.friction:
             rubbing = self.skidding.effort(q, found.velocity, found.acceleration)
             effort = effort if rubbing is None else effort + rubbing
-        return Efforts(self._left_to_drives(effort[self.motors.v], q, terms), effort[self._drives])
+        return Efforts(self.left_to_drives(effort[self.motors.v], q, terms), effort[self._drives])
 
     def hold(self, q: Floats, terms: Terms) -> Floats:
         """Return the efforts that hold the robot at rest at q against gravity."""
@@ -212,7 +214,7 @@ class EffortLaw:
         found = self._dynamics.engine.constrained_inverse_dynamics(
             q, at_rest, at_rest, self._actuated, None, self._all, terms=('gravity',)
         )
-        return self._left_to_drives(found.effort[self.motors.v], q, terms)
+        return self.left_to_drives(found.effort[self.motors.v], q, terms)
 
     def feedback(self, q: Floats, v: Floats, reference: Reference, p: Floats, d: Floats) -> Floats:
         """
@@ -271,9 +273,9 @@ class EffortLaw:
     ) -> kd.ConstrainedEffort:
         """Return what moves the whole robot so."""
         if base is not None and aim is not None:
-            aim = with_base(self._dynamics, q, aim, a, base, self._rolling)[0]
+            aim = with_base(self._dynamics, q, aim, a, base, self.rolling)[0]
         if base is not None:
-            v, a = with_base(self._dynamics, q, v, a, base, self._rolling)
+            v, a = with_base(self._dynamics, q, v, a, base, self.rolling)
         motors = self._model.motors
         named = tuple([motors[i] for i in motor])
         if named not in self._known:
@@ -294,7 +296,7 @@ class EffortLaw:
         found = self._agreed(q, v)
         return found.q, found.v
 
-    def _left_to_drives(self, effort: Floats, q: Floats, terms: Terms) -> Floats:
+    def left_to_drives(self, effort: Floats, q: Floats, terms: Terms) -> Floats:
         """Return efforts without the gravity that drives compensate themselves."""
         if not (terms.compensated and terms.gravity):
             return effort

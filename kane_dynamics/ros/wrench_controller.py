@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-import kane_dynamics as kd
+from kane_dynamics.control.frame_task import frame_place
 from kane_dynamics.control.traction import shared_weight, wheel_cones
 from kane_dynamics.control.wrench_control import WrenchControl, WrenchTarget
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.model.joint_tables import known_limits
 from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
+from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.messages.targets import TargetInput, read_pose, read_twist, read_wrench
 from kane_dynamics.ros.parameters.wrench_control import WrenchControlParameters
 from kane_dynamics.typing import Floats
@@ -109,7 +109,7 @@ class WrenchController:
         if p.without_target != 'hold' and all(value is None for value in wanted.values()):
             self.rest()
             return np.zeros(len(self.motors)) if p.without_target == 'zero' else None
-        pose = self._near(wanted['pose'], place)
+        pose = self.pose.near(place, p.pose_tolerance)
         given = {k: x for k, x in wanted.items() if k != 'pose' and x is not None}
         law, held = self._present_law(q), place if self._held is None else self._held
         try:
@@ -124,24 +124,9 @@ class WrenchController:
             raise InvalidInputError(f'the efforts are not finite: {effort}')
         return effort
 
-    def _near(self, pose: Floats | None, place: Floats) -> Floats | None:
-        """Return a wanted pose, unless it is too far away."""
-        if pose is None:
-            return None
-        gap = float(np.linalg.norm(pose[:3] - place[:3]))
-        if gap <= self._parameters.pose_tolerance:
-            return pose
-        limit = self._parameters.pose_tolerance
-        reason = f'pose: the target is {gap:.3f} m away, tolerance {limit:g} m'
-        self.pose.drop(RejectedInput('jump', reason))
-        return None
-
     def _place(self, q: Floats) -> Floats:
         """Return the pose of the frame, shape (7,)."""
-        robot, engine = self._robot, self._dynamics.engine
-        frame = robot.frame(self._parameters.frame)
-        x, y, z, *wxyz = engine.frame_pose(robot.bodies[frame.body].name, q).tolist()
-        pose = kd.Pose.from_rotation_and_position(wxyz, (x, y, z)) * frame.pose
+        pose = frame_place(self._dynamics.engine, self._parameters.frame, q)
         return np.array([*pose.position(), *pose.rotation.components])
 
     def _present_law(self, q: Floats) -> WrenchControl:

@@ -9,6 +9,7 @@ from ros_models import PENDULUM_URDF, ROOT, model_of, trajectory
 pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
 
 from feeder import FRAME, TIMEOUT, Feeder
+from geometry_msgs.msg import PoseStamped
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
@@ -18,6 +19,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
+import kane_dynamics as kd
+from kane_dynamics.control.frame_tracking import FrameMotion, FrameTracking
 from kane_dynamics.control.tracking import PASSIVE
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_law import EffortLaw, Terms
@@ -177,6 +180,67 @@ def test_law_is_fixed_and_gains_are_not(robot):
     robot.bench.until(lambda: 0.0 < abs(robot.answers()[-1].effort[at]), each=robot.send)
     assert abs(robot.answers()[-1].effort[at]) < 0.5 * abs(hold[at])
     assert put('effort_rate.arm_2_joint', type=double, double_value=0.0)
+
+
+def test_a_frame_is_followed_in_task_space(bench):
+    """A second node of the same name as the first, which is not fed any more."""
+    model = model_of('nonholonomic', base_frame_id=FRAME)
+    bench.start(
+        'computed_torque_node',
+        files=[ROOT / 'config' / 'nonholonomic.yaml'],
+        params={
+            'base_frame_id': FRAME,
+            'space': 'task',
+            'compiled': 'never',
+            'ramp_time': 0.0,
+            'on_stale': 'zero',
+            'clamp_to_urdf': 'false',
+        },
+        arguments=['-r', '__node:=of_a_frame'],
+    )
+    feeder = Feeder(bench, model, 'of_a_frame')
+    poses = bench.publisher(PoseStamped, 'of_a_frame/pose')
+    bench.matched(poses)
+    q, v = state_of(feeder)
+    place = kd.forward_kinematics(model.robot, q).pose('tool_link')
+    target = PoseStamped()
+    target.header.frame_id = 'odom'
+    position = place.position() + [0.0, 0.0, 0.05]
+    for name, x in zip('xyz', position, strict=True):
+        setattr(target.pose.position, name, float(x))
+    for name, x in zip('wxyz', place.rotation.components, strict=True):
+        setattr(target.pose.orientation, name, float(x))
+    law = FrameTracking(
+        kd.dynamics(model.robot, model.constraints),
+        'tool_link',
+        model.actuated,
+        np.full(6, 100.0),
+        np.full(6, 20.0),
+        q,
+        known=tuple(model.motors),
+    )
+    wanted = FrameMotion([*position, *place.rotation.components])
+    expected = law.effort(q, v, wanted).found.effort[model.v_index(model.motors)]
+
+    def feed():
+        poses.publish(target)
+        feeder.send()
+
+    def followed():
+        found = feeder.answers()
+        return found and np.allclose(found[-1].effort, expected, rtol=0.0, atol=1e-8)
+
+    bench.until(followed, each=feed)
+    assert np.abs(expected).max() > 1.0
+    target.header.frame_id = 'map'
+
+    def refused(level, text, values):
+        return "need frame_id 'odom', got 'map'" in values.get('last rejection', '')
+
+    bench.status_where('of_a_frame: pose', refused, feed)
+    bench.until(
+        lambda: feeder.answers() and not any(feeder.answers()[-1].effort), each=feeder.send
+    )
 
 
 def test_a_model_swapped_under_torque_sends_zeros_and_grows_anew(bench):

@@ -60,6 +60,29 @@ class TargetInput:
         self._value = value
         return True
 
+    def near(self, place: Floats, tolerance: float) -> Floats | None:
+        """
+        Return the newest pose, or None where there is none that is fresh and near enough.
+
+        Parameters
+        ----------
+        place : ndarray, shape (7,)
+            Where the frame is.
+        tolerance : float
+            Largest distance [m]; a pose that is further away is dropped.
+
+        """
+        pose = self.value
+        if pose is None:
+            return None
+        gap = float(np.linalg.norm(pose[:3] - place[:3]))
+        if gap <= tolerance:
+            return pose
+        name = self.guard.name
+        reason = f'{name}: the target is {gap:.3f} m away, tolerance {tolerance:g} m'
+        self.drop(RejectedInput('jump', reason))
+        return None
+
     def drop(self, reason: RejectedInput) -> None:
         """Count the newest target as rejected, and forget it."""
         self.guard.reject(reason)

@@ -11,7 +11,10 @@ from kane_dynamics.ros.parameters.inverse_dynamics import (
     GAIN_P,
     InverseDynamicsParameters,
 )
+from kane_dynamics.ros.parameters.robot import SECONDS
 from kane_dynamics.ros.parameters.spec import Spec, fixed, param
+
+JOINT, TASK = 'joint', 'task'
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,56 @@ class ComputedTorqueParameters(InverseDynamicsParameters):
         'slotine_li: by passivity, with sliding_gains; feedforward_pd: as kane_inverse_dynamics, '
         'with gains.',
         choices=LAWS,
+    )
+    space: str = fixed(
+        JOINT,
+        'joint: ~/reference is followed; task: the pose of `frame`, as ~/pose and ~/twist say, '
+        'by computed torque, while the other motors keep the posture of the start.',
+        choices=(JOINT, TASK),
+    )
+    frame: str = fixed('', 'Link that follows ~/pose in task space; it must be given then.')
+    odom_frame_id: str = fixed(
+        'odom', 'Frame of the odometry pose, of ~/pose and ~/twist; the root of a fixed base.'
+    )
+    task_stiffness: tuple[float, ...] = param(
+        (100.0,) * 6,
+        'Acceleration of the frame per error, about x, y, z and along them in the axes of '
+        'odom_frame_id; an axis on which p and d are 0 is free.',
+        unit='1/s^2',
+        bounds=(0.0, 1e6),
+        size=6,
+        name='task_gains.p',
+    )
+    task_damping: tuple[float, ...] = param(
+        (20.0,) * 6,
+        'The same per error of the twist.',
+        unit='1/s',
+        bounds=(0.0, 1e4),
+        size=6,
+        name='task_gains.d',
+    )
+    posture_stiffness: float = param(
+        25.0,
+        'Acceleration of the joints per way to their posture, as far as the frame allows.',
+        unit='1/s^2',
+        bounds=(0.0, 1e6),
+    )
+    posture_damping: float = param(10.0, 'The same per velocity.', unit='1/s', bounds=(0.0, 1e4))
+    pose_tolerance: float = param(
+        0.3,
+        'Largest distance of ~/pose from the present place; others are refused.',
+        unit='m',
+        bounds=(0.0, 1e6),
+    )
+    pose_timeout: float = param(
+        0.5,
+        'Age from which ~/pose is stale: on_stale; hold_position holds the frame where it is.',
+        unit='s',
+        bounds=SECONDS,
+        name='timeout.pose',
+    )
+    twist_timeout: float = param(
+        0.5, 'Age from which ~/twist is stale.', unit='s', bounds=SECONDS, name='timeout.twist'
     )
     ramp_time: float = param(
         0.5,
