@@ -119,6 +119,12 @@ LAWS = {
         'test/algebra/test_algebra_pose_kinematics.py',
         'test/algebra/test_algebra_adjoint.py',
     ),
+    'tracking': ('test/control/test_control_tracking.py',),
+    'frame_tracking': (
+        'test/control/test_control_frame_tracking.py',
+        '-k',
+        'nearest or others or asks',
+    ),
     'joint_kinds': ('test/model/test_joint_kinds.py',),
     'bases': (
         'test/bases/test_bases_known_answers.py',
@@ -204,6 +210,9 @@ FILES = {
     'constraints/rolling_wheels.py': 'wheel_kinds geometry',
     'constraints/wheel_directions.py': 'wheel_kinds rows rolling',
     'constraints/wheels.py': 'rows rolling geometry',
+    'control/effort_rise.py': 'tracking',
+    'control/frame_tracking.py': 'frame_tracking',
+    'control/tracking.py': 'tracking',
     'control/base_effects.py': 'governed',
     'control/traced_recursion.py': 'governed',
     'control/base_motion.py': 'followed',

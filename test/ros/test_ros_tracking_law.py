@@ -6,13 +6,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from ros_models import from_preset, model_of, parameters, time_message, trajectory, xyz
 from scipy.integrate import solve_ivp
 from support.base_urdf import BASES
 
 import kane_dynamics as kd
-from kane_dynamics.control.effort_rise import EffortRise
 from kane_dynamics.control.tracking import COMPUTED, FEEDFORWARD, PASSIVE
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.ros.computed_torque_controller import ComputedTorqueController
@@ -247,38 +246,6 @@ def test_bases_whose_motors_may_contradict_each_other_have_no_reference_speeds()
     check_law(COMPUTED, model)
     with pytest.raises(InvalidInputError, match='more motors than freedoms'):
         check_law(PASSIVE, model)
-
-
-# efforts that rise
-
-
-def test_efforts_grow_from_zero_and_again_after_a_rest():
-    rise, wanted = EffortRise(2), np.array([4.0, -2.0])
-    rise.duration = 0.5
-    assert rise.share(10**9) == 0.0
-    assert_array_equal(rise.limited(10**9, wanted), [0.0, 0.0])
-    assert_allclose(rise.limited(10**9 + 125_000_000, wanted), 0.25 * wanted, rtol=1e-15)
-    assert_array_equal(rise.limited(2 * 10**9, wanted), wanted)
-    rise.rest()
-    assert_array_equal(rise.limited(3 * 10**9, wanted), [0.0, 0.0])
-
-
-def test_efforts_change_at_their_rates_both_ways():
-    rise = EffortRise(3)
-    rise.rate = np.array([10.0, 100.0, np.inf])
-    assert_array_equal(rise.limited(0, np.full(3, 5.0)), [0.0, 0.0, 5.0])
-    up = rise.limited(100_000_000, np.full(3, 5.0))
-    assert_allclose(up, [1.0, 5.0, 5.0], rtol=1e-15)
-    down = rise.limited(200_000_000, np.full(3, -50.0))
-    assert_allclose(down, [0.0, -5.0, -50.0], rtol=1e-15, atol=1e-15)
-    back = rise.limited(100_000_000, np.full(3, 5.0))  # time goes back: none has passed
-    assert_allclose(back, [0.0, -5.0, 5.0], rtol=1e-15, atol=1e-15)
-
-
-def test_a_ramp_without_duration_is_none():
-    rise = EffortRise(1)
-    assert rise.share(0) == 1.0
-    assert_array_equal(rise.limited(0, np.array([3.0])), [3.0])
 
 
 # controller
