@@ -89,6 +89,7 @@ class EffortController:
         if self.on_stale == 'auto':
             self.on_stale = self._default
         self.reference.guard.max_age = parameters.reference_timeout
+        self.reference.ramp = parameters.braking_time
         self.reference.start_tolerance = parameters.reference_start_tolerance
         self._terms = Terms.of(parameters)
 

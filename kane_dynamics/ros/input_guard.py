@@ -161,6 +161,10 @@ class InputGuard:
         self.accepted += 1
         self._rejected_now = ''
 
+    def extend(self, lasts: float) -> None:
+        """Let the age of the newest message count from another time after its stamp [s]."""
+        self._lasts = lasts
+
     def reject(self, rejection: RejectedInput) -> None:
         """Count a message that was not used."""
         if rejection.kind not in self._rejected:

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from geometry_msgs.msg import Twist, TwistStamped
 from sensor_msgs.msg import Imu
+from std_msgs.msg import Float64
 from trajectory_msgs.msg import JointTrajectory
 
 from kane_dynamics.ros.base_motion_input import CMD_VEL, IMU, BaseMotionInput
@@ -19,6 +21,7 @@ from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status, input_status
 from kane_dynamics.ros.messages.drive_output import DriveOutput
 from kane_dynamics.ros.messages.steering_status import steering_status
+from kane_dynamics.ros.pace_input import PaceInput
 from kane_dynamics.ros.parameters.declare import declare_for_each, read_for_joints
 from kane_dynamics.ros.parameters.inverse_dynamics import GAIN_D, GAIN_P, InverseDynamicsParameters
 from kane_dynamics.ros.parameters.robot import VELOCITY
@@ -41,6 +44,7 @@ class InverseDynamicsNode(EffortNode):
         super().__init__(self.NAME, self.TABLE, self.JOINT_TABLE, **options)
         self._controller: EffortController | None = None
         self._base: BaseMotionInput | None = None
+        self._pace = PaceInput(self.new_guard('pace', self.parameters.pace_timeout))
         driven = self.parameters.base_drive == VELOCITY
         self._drives = DriveOutput(self) if driven else None
 
@@ -51,6 +55,7 @@ class InverseDynamicsNode(EffortNode):
         declare_for_each(self, self.JOINT_TABLE, dynamics.model.motors)
         guard = self.new_guard('reference', self.parameters.reference_timeout)
         controller = self.new_controller(dynamics, guard)
+        controller.reference.pace = self._pace.value
         self.configure(controller)
         if not dynamics.model.drives:
             return controller, None
@@ -82,6 +87,7 @@ class InverseDynamicsNode(EffortNode):
 
     def parameters_changed(self) -> None:
         """Take over changed terms, gains and time limits."""
+        self._pace.guard.max_age = self.parameters.pace_timeout
         if self._controller is not None:
             self.configure(self._controller)
         if self._base is not None:
@@ -89,7 +95,7 @@ class InverseDynamicsNode(EffortNode):
 
     def timed_inputs(self) -> dict[str, InputGuard]:
         """Return the guards of the shared inputs, and of those of a driven base."""
-        guards = super().timed_inputs()
+        guards = super().timed_inputs() | {'timeout.pace': self._pace.guard}
         if self._base is not None:
             guards.update({'timeout.cmd_vel': self._base.command, 'timeout.imu': self._base.imu})
         return guards
@@ -108,6 +114,7 @@ class InverseDynamicsNode(EffortNode):
             JointTrajectory, '~/reference', self._on_reference, COMMAND
         )
         self.own('subscription', subscription)
+        self._listen(Float64, 'pace', self._pace.take, LATEST)
         p = self.parameters
         if p.base_drive != VELOCITY:
             return
@@ -137,8 +144,9 @@ class InverseDynamicsNode(EffortNode):
             self._controller.reference.take(message)
 
     def forget(self) -> None:
-        """Drop measured state and reference."""
+        """Drop measured state, reference and pace."""
         super().forget()
+        self._pace.guard.reset()
         if self._controller is not None:
             self._controller.reference.reset()
             self._controller.rest()
@@ -190,6 +198,7 @@ class InverseDynamicsNode(EffortNode):
         if self._controller is None:
             return input_status(None)
         status = input_status(self._controller.reference)
+        status = replace(status, values={**status.values, 'pace': f'{self._pace.value():g}'})
         if status.level != ERROR:
             return status
         line = f'{status.message}; on_stale: {self._controller.on_stale}'

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kane_dynamics.control.pace import PacedTime
 from kane_dynamics.control.trajectory import Setpoint, Trajectory
 from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
 from kane_dynamics.ros.messages.conversions import LARGEST, NameMap, check_numbers, nanoseconds
@@ -122,7 +123,16 @@ class ReferenceInput:
         Largest distance of a trajectory that has begun already from the present position [rad or
         m].
 
+    Attributes
+    ----------
+    pace : callable
+        Returns the pace at which trajectories may be played now, from 0 to 1.
+    ramp : float
+        Time in which they come to rest at pace 0 [s].
+
     """
+
+    pace: Callable[[], float]
 
     def __init__(
         self,
@@ -133,7 +143,9 @@ class ReferenceInput:
     ) -> None:
         self.guard, self.start_tolerance = guard, start_tolerance
         self._motors, self._present = motors, present
+        self.pace, self.ramp = _at_full_pace, 0.5
         self._newest: Plan | None = None
+        self._paced: tuple[PacedTime, float] | None = None
         self._map = NameMap('reference', motors.names)
 
     def take(self, message: Any) -> bool:
@@ -154,18 +166,33 @@ class ReferenceInput:
         if len(times) == 1 and not lasts:
             zeros = np.zeros(len(motor))
             given = [rows[0] if len(rows) else zeros for rows in values]
-            plan = Plan(motor, start, Setpoint(*given))
+            plan, paced = Plan(motor, start, Setpoint(*given)), None
         else:
             rows = [x for x in values if len(x)]
             plan = Plan(motor, start, self._trajectory(motor, start, times, rows))
+            # what moves now moves at the full rate of the new trajectory: nothing jumps
+            paced = PacedTime(self.guard.now() * 1e-9), lasts
         self.guard.note(stamp, lasts)
-        self._newest = plan
+        self._newest, self._paced = plan, paced
 
     def at(self, time: int) -> Reference | None:
         """Return what is wanted at a time [ns], or None if the newest reference is too old."""
-        if self._newest is None or not self.guard.fresh():
+        if self._newest is None:
             return None
-        return self._motors.reference(self._newest.motor, *self._newest.at(time))
+        played = None
+        if self._paced is not None:
+            clock, lasts = self._paced
+            played = clock.at(time * 1e-9, self.pace(), self.ramp)
+            along = (time - self._newest.start) * 1e-9 - played.lag
+            if played.lag > 0.0 and along <= lasts:  # what is played slower lasts longer
+                self.guard.extend(lasts + played.lag)
+        if not self.guard.fresh():
+            return None
+        plan = self._newest
+        if played is None:
+            return self._motors.reference(plan.motor, *plan.at(time))
+        there = plan.at(time - round(played.lag * 1e9))
+        return self._motors.reference(plan.motor, *played.motion(*there))
 
     def problem(self) -> str:
         """Return why there is no usable reference, or ''."""
@@ -173,7 +200,7 @@ class ReferenceInput:
 
     def reset(self) -> None:
         """Forget the newest reference."""
-        self._newest = None
+        self._newest, self._paced = None, None
         self.guard.reset()
 
     def _read(self, message: Any) -> tuple[Indices, Floats, list[Floats]]:
@@ -225,6 +252,10 @@ class ReferenceInput:
                 f'{self.start_tolerance:g}; give its first point a time_from_start',
             )
         return Trajectory(times, *values)
+
+
+def _at_full_pace() -> float:
+    return 1.0
 
 
 def _rows(points: Any, field: str, names: list[str], source: Indices) -> Floats:

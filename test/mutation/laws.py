@@ -100,6 +100,7 @@ LAWS = {
     ),
     'smoothed': ('test/identification/test_identification_smoothing.py',),
     'carried': ('test/identification/test_identification_payload.py',),
+    'pace': ('test/control/test_control_pace.py',),
     'trajectories': ('test/control/test_control_trajectory.py',),
     'happens': (
         'test/events/test_events_known_answers.py',
@@ -223,6 +224,7 @@ FILES = {
     'control/ground_wrench.py': 'ground',
     'control/motion_limits.py': 'governed',
     'control/normal_forces.py': 'margins governed',
+    'control/pace.py': 'pace',
     'control/row_loads.py': 'picture',
     'control/skid_friction.py': 'skid_friction',
     'control/sliding_friction.py': 'skids',

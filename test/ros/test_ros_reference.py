@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trajectories on ~/reference: interpolated in time, never a jump. No ROS needed."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -8,6 +10,7 @@ from ros_models import FakeClock, model_of, path, point
 
 from kane_dynamics.ros.follower import Follower
 from kane_dynamics.ros.input_guard import InputGuard
+from kane_dynamics.ros.pace_input import PaceInput
 from kane_dynamics.ros.reference import Motors
 
 ARM, WHEEL = 'arm_2_joint', 'wheel_left_joint'
@@ -279,3 +282,74 @@ def test_a_trajectory_begins_from_the_hold(model):
     held(loop)
     assert loop.send([ARM], [point([1.0], time=1.0)])
     assert_allclose(loop.wanted()[ARM][0], 0.0, atol=1e-12)
+
+
+# pace
+
+
+def test_a_trajectory_is_played_slower(model):
+    loop, pace = Loop(model), [1.0]
+    loop.follower.reference.pace = lambda: pace[0]
+    loop.follower.reference.ramp = 0.2
+    assert loop.send([ARM], [point([1.0], [0.0], [0.0], time=2.0)], age=0.0)
+    values = [loop.wanted()[ARM]]
+    while True:
+        pace[0] = 0.5 if len(values) > 100 else 1.0
+        loop.clock.forward(0.01)
+        wanted = loop.wanted()
+        if wanted is None:
+            break
+        values.append(wanted[ARM])
+    p, v, a = np.array(values).T
+    # half of a step of the acceleration; a ramp of 0.2 s steps it by 5 v
+    assert_allclose(np.diff(p) / 0.01, 0.5 * (v[1:] + v[:-1]), rtol=0, atol=0.02)
+    # beside the ends of the ramp and that of the motion, where accelerations step
+    off = np.abs(np.diff(v) / 0.01 - 0.5 * (a[1:] + a[:-1])) > 0.05
+    assert np.count_nonzero(off) <= 3
+    # 1 s at full pace, 0.1 s on the ramp, where 0.075 s are played, the rest half as fast
+    arrived = 0.01 * np.argmax(p >= 1.0 - 1e-12)
+    assert arrived == pytest.approx(1.0 + 0.1 + 2.0 * (2.0 - 1.075), abs=0.015)
+    # by its stamp it was old before; its age counts from where it ends
+    assert 0.01 * len(values) == pytest.approx(arrived + TIMEOUT, abs=0.03)
+
+
+def test_a_trajectory_stands_at_pace_zero_and_goes_on(model):
+    loop, pace = Loop(model), [1.0]
+    loop.follower.reference.pace = lambda: pace[0]
+    assert loop.send([ARM], [point([1.0], time=2.0)], age=0.0)
+    loop.clock.forward(0.5)
+    loop.wanted()
+    pace[0] = 0.0
+    for _ in range(100):
+        loop.clock.forward(0.1)
+        position, velocity, acceleration = loop.wanted()[ARM]
+    assert 0.25 < position < 0.5
+    assert velocity == acceleration == 0.0
+    pace[0] = 1.0
+    for _ in range(16):
+        loop.clock.forward(0.1)
+        last = loop.wanted()
+    assert last[ARM][0] == pytest.approx(1.0)
+    loop.clock.forward(TIMEOUT + 0.1)
+    assert loop.wanted() is None
+
+
+def test_setpoints_have_no_pace(model):
+    loop = Loop(model)
+    loop.follower.reference.pace = lambda: 0.2
+    assert loop.send([ARM], [point([0.3], [0.4], [0.5])])
+    assert loop.wanted()[ARM].tolist() == [0.3, 0.4, 0.5]
+
+
+def test_pace_counts_as_long_as_it_is_fresh():
+    clock = FakeClock()
+    pace = PaceInput(InputGuard('pace', 0.5, lambda: clock.node, steady=lambda: clock.wall))
+    assert pace.value() == 1.0
+    assert pace.take(SimpleNamespace(data=0.3))
+    assert pace.value() == 0.3
+    for wrong in (np.nan, 1.5, -0.1, np.inf):
+        assert not pace.take(SimpleNamespace(data=wrong))
+    assert pace.value() == 0.3
+    assert pace.guard.report().rejected == {'range': 4}
+    clock.forward(0.6)
+    assert pace.value() == 1.0

@@ -36,6 +36,13 @@ class InverseDynamicsParameters(
         bounds=SECONDS,
         name='timeout.reference',
     )
+    pace_timeout: float = param(
+        0.5,
+        'Age from which pace is stale: trajectories are played at the full pace.',
+        unit='s',
+        bounds=SECONDS,
+        name='timeout.pace',
+    )
     reference_start_tolerance: float = param(
         0.2,
         'Largest distance from the present position at which a trajectory that has begun '
@@ -75,7 +82,8 @@ class InverseDynamicsParameters(
     )
     braking_time: float = param(
         0.5,
-        'Time to rest, with constant deceleration, of on_stale hold_position.',
+        'Time to rest, with constant deceleration, of on_stale hold_position; and of a trajectory '
+        'where pace goes from 1 to 0.',
         unit='s',
         bounds=(0.01, 60.0),
     )
