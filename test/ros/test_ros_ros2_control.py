@@ -180,6 +180,7 @@ def test_parser_of_ros_reads_the_controllers(robot):
     context.try_shutdown()
 
 
+@pytest.mark.filterwarnings('ignore::kane_dynamics.exceptions.ModelWarning')  # TIAGo's own
 @by_robot
 @by_hardware
 def test_the_robot_stays_what_it_is(described, robot, hardware):
