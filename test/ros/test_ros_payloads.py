@@ -22,6 +22,8 @@ from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.parameters.simulator import SimulatorParameters
+from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
+from kane_dynamics.ros.planned_efforts import PlannedEfforts
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.robot_source import build_model
 from kane_dynamics.ros.tilt_input import TiltInput
@@ -68,6 +70,24 @@ def test_a_simulated_robot_carries_a_payload_from_the_next_step_on():
     plant.advance(1)
     assert_allclose(plant.simulation.v - before, rates[1] * p.step_size, rtol=1e-3)
     assert abs(rates[0][0] / rates[1][0] - 1.0) > 0.1
+
+
+def test_trajectories_are_filled_with_what_the_arm_carries():
+    values = {'payloads': ('tool_link',)}
+    model = model_of('nonholonomic', **values)
+    dynamics, arm = Dynamics(model), [f'arm_{k}_joint' for k in range(1, 6)]
+    law = PlannedEfforts(
+        dynamics, from_preset('nonholonomic', TrajectoryFeedforwardParameters, **values)
+    )
+    q, still, rest = model.robot.neutral(), np.zeros(5), np.full(5, 0.4)
+    bare = law.along(tuple(arm), q)(0.0, rest, still, still)
+    dynamics.carry('tool_link', 2.0, COM, np.zeros((3, 3)))
+    more = law.along(tuple(arm), q)(0.0, rest, still, still) - bare
+    q[model.q_index(arm)] = rest
+    robots = model.robot, model.robot.with_payload('tool_link', 2.0, COM)
+    without, weight = (kd.gravity_force(robot, q)[model.v_index(arm)] for robot in robots)
+    assert np.abs(more).max() > 1.0
+    assert_allclose(more, weight - without, rtol=0, atol=1e-9)
 
 
 def tilt_of(model, source, clock):
@@ -136,22 +156,29 @@ def test_the_very_next_output_has_a_payload_and_new_models_keep_it(bench):
     from rcl_interfaces.srv import SetParametersAtomically
     from rclpy.parameter import Parameter
     from ros_bench import LATCHED
-    from sensor_msgs.msg import JointState
+    from sensor_msgs.msg import Imu, JointState
     from std_msgs.msg import String
     from std_srvs.srv import Trigger
 
-    bench.start('inverse_dynamics_node', params={'payloads': '[rod]', 'compiled': 'never'})
+    given = {'payloads': '[rod]', 'compiled': 'never', 'gravity_from': 'imu', 'timeout.imu': 600.0}
+    bench.start('inverse_dynamics_node', params=given)
+    sensor = bench.publisher(Imu, 'imu')
     states = bench.publisher(JointState, 'joint_states')
     description = bench.publisher(String, 'robot_description', LATCHED)
     efforts = bench.listen(JointState, f'/{NODE}/effort')
 
-    def ask():
-        """Return the effort that answers one state at once, the very next one."""
-        bench.matched(states)
-        del efforts[:]
+    def tell():
+        """Publish a state and return it."""
         state = JointState(name=['hinge'], position=[np.pi / 2], velocity=[0.0])
         state.header.stamp = bench.now()
         states.publish(state)
+        return state
+
+    def ask():
+        """Return the effort that answers one state at once, the very next one."""
+        bench.spin(0.05)
+        del efforts[:]
+        state = tell()
         bench.until(lambda: efforts, timeout=20.0)
         assert efforts[0].header.stamp == state.header.stamp
         return abs(efforts[0].effort[0])
@@ -162,8 +189,18 @@ def test_the_very_next_output_has_a_payload_and_new_models_keep_it(bench):
         call = SetParametersAtomically, f'/{NODE}/set_parameters_atomically'
         return bench.call(*call, parameters=[x.to_parameter_msg() for x in changes]).result
 
+    def mounted(angle):
+        """Tell how the base is mounted: turned about y."""
+        message = Imu()
+        message.header.frame_id, message.header.stamp = 'base_link', bench.now()
+        message.orientation.y, message.orientation.w = np.sin(angle / 2), np.cos(angle / 2)
+        sensor.publish(message)
+
     description.publish(String(data=PENDULUM_URDF))
     bench.until(lambda: bench.status(f'{NODE}: model')[0] == b'\x00')
+    waits = bench.status_where(f'{NODE}: output', lambda level, text, values: 'imu' in text, tell)
+    assert waits[0] == b'\x02' and not efforts
+    bench.until(lambda: efforts, each=lambda: (mounted(0.0), tell()))
     bench.until(lambda: abs(ask() - 0.5 * G) < 1e-9)
     assert carry(2.0, COM).successful
     assert_allclose(ask(), (0.5 + 2.0) * G, rtol=1e-12)
@@ -172,9 +209,14 @@ def test_the_very_next_output_has_a_payload_and_new_models_keep_it(bench):
     assert_allclose(ask(), (0.5 + 2.0) * G, rtol=1e-12)
     heavier = PENDULUM_URDF.replace('mass value="1"', 'mass value="3"')
     description.publish(String(data=heavier))
-    bench.until(lambda: abs(ask() - (1.5 + 2.0) * G) < 1e-9)
+    bench.until(
+        lambda: abs(abs(efforts[-1].effort[0]) - (1.5 + 2.0) * G) < 1e-9,
+        each=lambda: (mounted(0.0), tell()),  # a new model hears anew where down is
+    )
     values = bench.next_status(f'{NODE}: model')[2]
     assert values['payload on rod'] == '2 kg at [0.0, 0.0, -1.0] m'
     told = bench.call(Trigger, f'/{NODE}/detach_payloads')
     assert told.success and 'rod' in told.message
     assert_allclose(ask(), 1.5 * G, rtol=1e-12)
+    mounted(np.pi / 2)  # on a wall: the rod hangs along gravity now
+    bench.until(lambda: ask() < 1e-9)

@@ -40,7 +40,10 @@ TABLES: dict[str, tuple[Spec, ...]] = {
         *PAYLOAD_SPECS,
     ),
     'kane_governor': specs(GovernorParameters),
-    'kane_trajectory_feedforward': specs(TrajectoryFeedforwardParameters),
+    'kane_trajectory_feedforward': (
+        *specs(TrajectoryFeedforwardParameters),
+        *PAYLOAD_SPECS,
+    ),
     'kane_simulator': (
         *specs(SimulatorParameters),
         *specs(CouplerParameters),

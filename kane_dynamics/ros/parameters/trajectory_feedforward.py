@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kane_dynamics.ros.parameters.load import PayloadParameters
 from kane_dynamics.ros.parameters.robot import (
     EFFORT,
     VELOCITY,
@@ -18,7 +19,9 @@ REST, PLANNED, MEASURED, COMMANDED = MOTIONS = ('rest', 'planned', 'measured', '
 
 
 @dataclass(frozen=True)
-class TrajectoryFeedforwardParameters(TermParameters, CommandedBaseParameters, DynamicsParameters):
+class TrajectoryFeedforwardParameters(
+    TermParameters, CommandedBaseParameters, PayloadParameters, DynamicsParameters
+):
     """Parameters of ``kane_trajectory_feedforward``."""
 
     controller: str = fixed(
