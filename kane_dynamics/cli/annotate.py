@@ -12,7 +12,6 @@ from rich.table import Table
 
 from kane_dynamics.cli.arguments import Commands
 from kane_dynamics.cli.printing import console
-from kane_dynamics.control.trajectory import Trajectory
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
@@ -97,14 +96,13 @@ def _base(model: RobotModel, given: TrajectoryFile, twists: str, q: Floats) -> B
         raise InvalidInputError('--base: the trajectory says already how the base moves')
     try:
         rows = np.loadtxt(twists, delimiter=',', skiprows=1, ndmin=2)
-        profile = Trajectory(rows[:, 0], rows[:, 1:])
-    except (OSError, ValueError, IndexError) as error:
+    except (OSError, ValueError) as error:
         raise InvalidInputError(f"--base: '{twists}' cannot be read: {error}") from error
     if rows.shape[1] != 4:
         raise InvalidInputError(
             f"--base: '{twists}': need time,vx,vy,yaw_rate, got {rows.shape[1]} columns"
         )
-    return along(model.child_frame, q, profile)
+    return along(model.child_frame, q, rows[:, 0], rows[:, 1:])
 
 
 def _report(points: TrajectoryPoints, before: Floats, after: Floats) -> None:

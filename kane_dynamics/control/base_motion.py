@@ -107,6 +107,23 @@ class DriveResponse:
         side = np.sign(goal - start)
         return moving(goal - side * gap, side * rate)
 
+    def covered(self, twist: ArrayLike, command: ArrayLike, time: ArrayLike) -> Floats:
+        r"""
+        Return the integral of the twist, each component in C, over a time under a command.
+
+        Where the rate is bounded the gap g to the command obeys :math:`\int g = (g_0^2 -
+        g^2)/(2A)`, where the lag rules :math:`\int g = T (g_0 - g)`. Parameters and errors as for
+        `after`.
+        """
+        start, goal = _twists('twist', twist), _twists('command', command)
+        last = np.abs(goal - self.after(start, goal, time).twist)
+        first, lag, limit = np.abs(goal - start), self._lag, self._limit
+        knee = np.minimum(first, lag * limit)  # from where on the lag rules
+        bounded = (first**2 - np.maximum(last, knee) ** 2) / (2.0 * limit)
+        lacking = bounded + lag * np.maximum(knee - last, 0.0)
+        duration = as_numbers('time [s]', time)[..., None]
+        return goal * duration - np.sign(goal - start) * lacking
+
 
 def moving(twist: Floats, rate: Floats) -> BaseMotion:
     """Return the motion of a frame from its twist and the derivative of that, each in C."""

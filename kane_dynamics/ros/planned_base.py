@@ -12,9 +12,6 @@ from kane_dynamics.control.trajectory import Setpoint, Trajectory
 from kane_dynamics.ros.messages.planar_frame import PlanarFrame
 from kane_dynamics.typing import Floats
 
-PARTS = 16
-"""Into how many the time is divided where a yaw rate is integrated: even, for Simpson's rule."""
-
 
 def resting(q: Floats) -> Setpoint:
     """Return the plan of a base that stands at x, y, yaw."""
@@ -35,43 +32,65 @@ class TwistPlan:
     start : ndarray, shape (3,)
         x, y, yaw of the root link at time zero.
     motion : callable
-        motion(times) returns the `BaseMotion` of the frame at times [s], one a row.
+        motion(time) returns the `BaseMotion` of the frame at a time [s].
+    turned : callable
+        turned(time) returns the integral of its yaw rate [rad].
 
     """
 
     def __init__(
-        self, frame: PlanarFrame, start: Floats, motion: Callable[[Floats], BaseMotion]
+        self,
+        frame: PlanarFrame,
+        start: Floats,
+        motion: Callable[[float], BaseMotion],
+        turned: Callable[[float], float],
     ) -> None:
-        self._frame, self._motion = frame, motion
+        self._frame, self._motion, self._turned = frame, motion, turned
         self._start = np.array(start[:3], dtype=float)
 
     def at(self, time: float) -> tuple[Floats, Floats, Floats]:
         """Return x, y, yaw of the root link and their derivatives at a time [s], (3,) each."""
-        motion = self._motion(np.linspace(0.0, time, PARTS + 1))
-        weights = np.array([1.0, *[4.0, 2.0] * (PARTS // 2 - 1), 4.0, 1.0]) * time / (3 * PARTS)
-        q = self._start.copy()
-        q[2] += weights @ motion.twist[:, 2]
-        v = self._frame.root_velocity(q, motion.twist[-1])
-        return q, v, self._frame.root_acceleration(q, v, motion.acceleration[-1])
+        motion, q = self._motion(time), self._start.copy()
+        q[2] += self._turned(time)
+        v = self._frame.root_velocity(q, motion.twist)
+        return q, v, self._frame.root_acceleration(q, v, motion.acceleration)
 
 
 def following(
     frame: PlanarFrame, start: Floats, drive: DriveResponse, twist: Floats, command: Floats
 ) -> TwistPlan:
     """Return the plan of a base that follows a command that stands, from its present twist."""
+    return TwistPlan(
+        frame,
+        start,
+        lambda time: drive.after(twist, command, time),
+        lambda time: float(drive.covered(twist, command, time)[2]),
+    )
 
-    def motion(times: Floats) -> BaseMotion:
-        ones = np.ones((len(times), 1))
-        return drive.after(ones * twist, ones * command, times)
 
-    return TwistPlan(frame, start, motion)
+def along(frame: PlanarFrame, start: Floats, times: Floats, twists: Floats) -> TwistPlan:
+    """
+    Return the plan of a base whose twist is given at points of time, with lines between.
 
+    Parameters
+    ----------
+    frame, start
+        As for `TwistPlan`.
+    times, twists : ndarray, shapes (n,), (n, 3)
+        Increasing times [s], and v_x, v_y [m/s], yaw rate [rad/s] of the frame there; constant
+        before and after.
 
-def along(frame: PlanarFrame, start: Floats, twists: Trajectory) -> TwistPlan:
-    """Return the plan of a base whose twist is given at points of time, with lines between."""
+    Raises
+    ------
+    InvalidInputError
+        As `Trajectory`.
 
-    def motion(times: Floats) -> BaseMotion:
-        rows = [twists.at(float(time)) for time in times]
-        return moving(np.array([row[0] for row in rows]), np.array([row[1] for row in rows]))
+    """
+    profile = Trajectory(times, twists)
 
-    return TwistPlan(frame, start, motion)
+    def turned(time: float) -> float:
+        corners = np.array([0.0, *(t for t in times if 0.0 < t < time), time])
+        rates = np.array([profile.at(t)[0][2] for t in corners])
+        return float(np.diff(corners) @ (rates[1:] + rates[:-1]) / 2.0)
+
+    return TwistPlan(frame, start, lambda time: moving(*profile.at(time)[:2]), turned)

@@ -5,12 +5,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import index_of
 from kane_dynamics.model.joint_tables import known_limits
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Terms
-from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
+from kane_dynamics.ros.parameters.trajectory_feedforward import (
+    REST,
+    TrajectoryFeedforwardParameters,
+)
 from kane_dynamics.ros.planned_base import resting
+from kane_dynamics.ros.retimed import retimed_points
 from kane_dynamics.trajectories.base_plan import BasePlan
 from kane_dynamics.trajectories.clamping import Clamped, clamped_points
 from kane_dynamics.trajectories.filling import EffortOf, filled
@@ -39,6 +44,7 @@ class PlannedEfforts:
 
     def __init__(self, dynamics: Dynamics, parameters: TrajectoryFeedforwardParameters) -> None:
         self._law, self._model = EffortLaw(dynamics), dynamics.model
+        self._dynamics = dynamics
         self.configure(parameters)
 
     def configure(self, parameters: TrajectoryFeedforwardParameters) -> None:
@@ -130,6 +136,8 @@ class PlannedEfforts:
         whole = points
         if not joins:
             whole = begun(points, q[motors.q[motor]], v[motors.v[motor]])
+        if p.retime:
+            whole = self._retimed(whole, q, joins)
         bound = p.effort_error or np.inf
         with_efforts = filled(
             whole, self.along(points.names, q, base), error=bound, rate=p.point_rate
@@ -140,3 +148,13 @@ class PlannedEfforts:
             return with_efforts, ()
         limit = known_limits(np.asarray(robot.effort_limit)[motors.v[motor]])
         return clamped_points(with_efforts, limit * p.effort_limit_scale)
+
+    def _retimed(self, points: TrajectoryPoints, q: Floats, joins: bool) -> TrajectoryPoints:
+        """Return the fastest motion along the way of the joints."""
+        if self._model.drives and self._parameters.base_motion != REST:
+            raise InvalidInputError(
+                f"retime needs base.motion 'rest', got '{self._parameters.base_motion}'"
+            )
+        if joins:
+            raise InvalidInputError('a trajectory that has begun cannot be retimed')
+        return retimed_points(self._dynamics.engine, self._model, points, q)

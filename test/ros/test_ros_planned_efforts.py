@@ -12,8 +12,7 @@ from ros_models import PENDULUM_URDF, from_preset, parameters
 import kane_dynamics as kd
 from kane_dynamics.cli import main
 from kane_dynamics.control.base_motion import DriveResponse
-from kane_dynamics.control.trajectory import Trajectory
-from kane_dynamics.exceptions import NameNotFoundError
+from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.messages.planar_frame import PlanarFrame
 from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
@@ -157,26 +156,27 @@ def test_a_fixed_robot_and_its_pendulum():
 
 
 @pytest.mark.parametrize('turning', [0.0, 0.7])
-def test_plans_of_a_base_are_consistent(turning):
+@pytest.mark.parametrize('limit', [2.0, np.inf])
+def test_plans_of_a_base_are_consistent(turning, limit):
     """Speeds and accelerations are derivatives: compared with differences over 10 us."""
     start = np.array([0.5, -0.4, 0.3])
-    drive = DriveResponse(0.3, (2.0, 2.0, 3.0))
+    drive = DriveResponse(0.3, (limit, limit, limit))
     twist, command = np.array([0.1, 0.05, turning]), np.array([0.9, 0.0, -turning])
-    profile = Trajectory([0.0, 1.0, 2.0], [twist, command, 0.0 * twist])
-    for plan in (following(OFFSET, start, drive, twist, command), along(OFFSET, start, profile)):
+    twists = np.array([twist, command, 0.0 * twist])
+    for plan in (
+        following(OFFSET, start, drive, twist, command),
+        along(OFFSET, start, np.array([0.2, 1.0, 2.0]), twists),
+    ):
         step = 1e-5
-        for time in (0.13, 0.71, 1.4):
-            (_, before, _), (q, v, a), (_, after, _) = (
-                plan.at(time + k * step) for k in (-1, 0, 1)
-            )
-            # of headings that Simpson's rule makes of 16 parts, and of profiles with corners
-            assert_allclose((after - before) / (2.0 * step), a, rtol=0, atol=0.03)
-            headings = [plan.at(time + k * step)[0][2] for k in (-1, 1)]
-            assert_allclose((headings[1] - headings[0]) / (2.0 * step), v[2], rtol=0, atol=0.02)
+        for time in (0.07, 0.13, 0.71, 1.4, 2.5):
+            before, (q, v, a), after = (plan.at(time + k * step) for k in (-1, 0, 1))
+            # rounding of 1e-16 over 1e-5 s, and steps of 1e-5 s, squared
+            assert_allclose((after[1] - before[1]) / (2.0 * step), a, rtol=0, atol=1e-8)
+            assert_allclose((after[0] - before[0])[2] / (2.0 * step), v[2], rtol=0, atol=1e-8)
             assert_allclose(q[:2], start[:2])
-    begun = plan.at(0.0)
-    assert_allclose(begun[0], start)
-    assert_allclose(OFFSET.child_state(*begun[:2])[1], twist, atol=1e-12)
+        begun = plan.at(0.0)
+        assert_allclose(begun[0], start)
+        assert_allclose(OFFSET.child_state(*begun[:2])[1], twist, atol=1e-12)
 
 
 def test_a_base_at_rest():
@@ -184,6 +184,38 @@ def test_a_base_at_rest():
         resting(np.arange(9.0)).at(3.0), ([0, 1, 2], [0] * 3, [0] * 3), strict=True
     ):
         assert_allclose(got, want)
+
+
+def test_a_trajectory_as_fast_as_the_limits_allow(dynamics, model):
+    pytest.importorskip('toppra', reason='the extra "retime" is not installed')
+    q, v = state(model)
+    slow = TrajectoryPoints(ARM, [0.0, 10.0, 20.0], np.outer([0.0, 0.3, 0.5], np.ones(5)))
+    options = {'retime': True, 'ramp_time': 0.0, 'effort_error': 0.0, 'clamp_to_urdf': False}
+    found, _ = planned(dynamics, **options).fill(slow, q, v)
+    assert found.times[-1] < 2.0
+    assert_allclose(found.positions[[0, -1]], slow.positions[[0, -1]], atol=1e-9)
+    limit = model.robot.effort_limit[-5:]
+    use = np.abs(found.efforts) / limit
+    speed = np.abs(found.velocities) / model.robot.velocity_limit[-5:]
+    assert max(use.max(), speed.max()) == pytest.approx(1.0, abs=0.02)  # of points 20 ms apart
+    line = found.positions - found.positions[:, :1]
+    assert_allclose(line, 0.0 * line, atol=1e-9)  # all joints together, as on the way given
+
+
+@pytest.mark.parametrize(
+    ('changes', 'joins', 'message'),
+    [
+        ({'base_motion': 'measured'}, False, "needs base.motion 'rest', got 'measured'"),
+        ({}, True, 'has begun cannot be retimed'),
+    ],
+)
+def test_what_cannot_be_retimed(dynamics, model, changes, joins, message):
+    law = planned(dynamics, retime=True, **changes)
+    with pytest.raises(InvalidInputError, match=message):
+        law.fill(arm_motion(), *state(model), joins=joins)
+    still = TrajectoryPoints(ARM[:1], [0.0, 1.0], np.zeros((2, 1)))
+    with pytest.raises(InvalidInputError, match='nothing to retime'):
+        planned(dynamics, retime=True).fill(still, *state(model))
 
 
 # the command

@@ -58,6 +58,11 @@ class TrajectoryFeedforwardParameters(
         unit='s',
         bounds=(0.0, 60.0),
     )
+    retime: bool = param(
+        False,
+        'Move along the way of the joints as fast as the limits of efforts and speeds allow; with '
+        "base.motion rest only, needs toppra (pip install 'kane_dynamics[retime]').",
+    )
     clamp_to_urdf: bool = param(True, 'Clamp efforts to the URDF limits.')
     effort_limit_scale: float = param(1.0, 'Factor on the URDF effort limits.', bounds=(0.0, 1.0))
 
