@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 from rich.markup import escape
 
-from kane_dynamics.cli import annotate, build, check, demo, equations, view
+from kane_dynamics.cli import annotate, build, check, demo, equations, retime, view
 from kane_dynamics.cli.arguments import split
 from kane_dynamics.cli.printing import errors
 from kane_dynamics.exceptions import KaneDynamicsError
 
-COMMANDS = (demo, check, annotate, build, equations, view)
+COMMANDS = (demo, check, annotate, retime, build, equations, view)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

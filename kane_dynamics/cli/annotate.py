@@ -61,7 +61,7 @@ def run(chosen: argparse.Namespace) -> int:
     with console.status('dynamics of the robot'):  # seconds, the first time
         dynamics.compile()
     planned = PlannedEfforts(dynamics, parameters)
-    q, v = _state(model, chosen.at), np.zeros(model.robot.nv)
+    q, v = state_of(model, chosen.at), np.zeros(model.robot.nv)
     base = _base(model, given, chosen.base, q)
     points, clamped = planned.fill(given.points, q, v, base)
     write_trajectory(chosen.target, points)
@@ -76,7 +76,7 @@ def run(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _state(model: RobotModel, given: list[str]) -> Floats:
+def state_of(model: RobotModel, given: list[str]) -> Floats:
     """Return the coordinates of the robot: neutral, but for the joints on the command line."""
     q = model.robot.neutral()
     for text in given:

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``kane-dynamics retime``: a joint trajectory as fast as its robot allows."""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+from rich.table import Table
+
+import kane_dynamics as kd
+from kane_dynamics.cli.annotate import state_of
+from kane_dynamics.cli.arguments import Commands
+from kane_dynamics.cli.printing import console
+from kane_dynamics.control.motion_limits import Reserve
+from kane_dynamics.control.stance import Stance
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.ros.robot_file import model_of_file
+from kane_dynamics.ros.robot_source import RobotModel
+from kane_dynamics.trajectories.files import read_trajectory, write_trajectory
+from kane_dynamics.trajectories.paths import Path, SplinePath
+from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.retiming import Retimed, retime
+from kane_dynamics.trajectories.rolled_path import RolledPath
+from kane_dynamics.typing import Floats
+
+_SHOWN = 0.5  # use from which a limit is in the table
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser('retime', help='time a joint trajectory by what its robot bears')
+    parser.add_argument('source', help='trajectory: .yaml as ros2 topic echo, .json, .csv')
+    parser.add_argument('target', help='where it goes, in any of these forms')
+    parser.add_argument('--config', required=True, help='parameter file, or name of a shipped one')
+    parser.add_argument('--urdf', default='', help='path, where the parameters have none')
+    parser.add_argument('--effort-scale', type=float, default=0.9, help='part of effort limits')
+    parser.add_argument('--speed-scale', type=float, default=0.9, help='part of velocity limits')
+    parser.add_argument('--friction', type=float, help='mu of the wheels; then they do not slip')
+    parser.add_argument('--friction-scale', type=float, default=0.8, help='part of mu')
+    parser.add_argument('--edge', type=float, default=0.05, help='from tipping over [m]')
+    parser.add_argument('--smoothing', type=float, default=0.0, help='of accelerations [s]')
+    parser.add_argument('--step', type=float, default=0.01, help='between points [s]')
+    parser.add_argument(
+        '--at', action='append', default=[], metavar='JOINT=POSITION', help='of other joints'
+    )
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Time a trajectory anew, and tell what limits it."""
+    given = read_trajectory(chosen.source).points
+    model = model_of_file(chosen.config, chosen.urdf)
+    kept = Reserve(chosen.edge, chosen.friction_scale, chosen.effort_scale, chosen.speed_scale)
+    with console.status('dynamics of the robot'):  # seconds, the first time
+        dynamics = kd.compile(model.robot, model.constraints)
+        path = _path(model, dynamics, given, state_of(model, chosen.at))
+        found = retime(
+            dynamics,
+            path,
+            model.actuated,
+            contacts=_contacts(model, chosen.friction),
+            kept=kept,
+            smoothing=chosen.smoothing,
+        )
+    write_trajectory(chosen.target, _of_joints(found.points(chosen.step), given.names))
+    _report(found)
+    before = given.times[-1] - given.times[0]
+    console.print(f'{before:.3f} s before, {found.duration:.3f} s now: {chosen.target}')
+    return 0
+
+
+def _path(
+    model: RobotModel, dynamics: kd.CompiledRobot, given: TrajectoryPoints, q: Floats
+) -> Path:
+    """Return the path through the points; where the base moves, wheels roll with it."""
+    base, robot = model.base, model.robot
+    if len(given.times) < 2:
+        raise InvalidInputError('retime: a trajectory of one point has no path')
+    whole = np.tile(q, (len(given.times), 1))
+    whole[:, [robot.coordinate_index(name) for name in given.names]] = given.positions
+    places = given.times - given.times[0]
+    own = () if base is None else (*base.driven, *base.steering, *base.passive)
+    rolls = {*own, *(('base_x', 'base_y', 'base_yaw') if model.mobile else ())}
+    if not rolls & {*given.names}:
+        return SplinePath(whole, places)
+    names = [n for n in robot.coordinate_names if n in given.names or n not in rolls]
+    points = whole[:, [robot.coordinate_index(name) for name in names]]
+    steered = base if base is not None and base.steering else None
+    return RolledPath(dynamics, names, points, whole[0], places=places, steered=steered)
+
+
+def _contacts(model: RobotModel, friction: float | None) -> Stance | None:
+    """Return what the robot stands on, where friction is known."""
+    if friction is None:
+        return None
+    if model.base is None:
+        raise InvalidInputError('--friction: this robot has no base on wheels')
+    return kd.base_stance(model.base, friction=friction)
+
+
+def _of_joints(points: TrajectoryPoints, names: tuple[str, ...]) -> TrajectoryPoints:
+    """Return the points of some joints."""
+    columns = [points.names.index(name) for name in names]
+    rows = (points.positions, points.velocities, points.accelerations, points.efforts)
+    return TrajectoryPoints(names, points.times, *(np.asarray(x)[:, columns] for x in rows))
+
+
+def _report(found: Retimed) -> None:
+    """Print what limits the motion."""
+    table = Table(title='limits, those of which half is used')
+    for heading in ('limit', 'largest use', 'at (of the path)', 'reached (of the time)'):
+        table.add_column(heading)
+    length = found.limits.path.length
+    for name, use in found.uses.items():
+        if use.largest >= _SHOWN:
+            reached = f'{100.0 * use.active:.0f} %'
+            table.add_row(name, f'{use.largest:.4f}', f'{use.place / length:.3f}', reached)
+    console.print(table)
