@@ -11,10 +11,10 @@ import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import kane_dynamics as kd
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.deployment.declarations import declaration, definition, method, table
 from kane_dynamics.deployment.functions import Spec, chosen, makers
@@ -191,7 +191,7 @@ def common_values(plan: Plan) -> dict[str, Any]:
     }
     values: dict[str, Any] = {
         'ROBOT': robot.name.replace('*/', '* /'),
-        'VERSION': version('kane_dynamics'),
+        'VERSION': kd.__version__,
         'NAME': plan.name,
         'PREFIX': upper,
         'NQ': robot.nq,
