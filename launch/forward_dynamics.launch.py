@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start kane_forward_dynamics on the topics of a robot."""
 
-from kane_dynamics.ros.launching import MEASURED, one_node_launch
+from kane_dynamics.ros.launching import DRIVEN_BASE, MEASURED, one_node_launch
 
 TOPICS = {
     'joint_states': {
@@ -10,6 +10,7 @@ TOPICS = {
         'description': 'sensor_msgs/JointState with positions, velocities and efforts.',
     },
     'odom': MEASURED['odom'],
+    **DRIVEN_BASE,
     '~/effort': {
         'name': 'effort_topic',
         'default_value': '~/effort',

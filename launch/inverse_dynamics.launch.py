@@ -1,20 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start kane_inverse_dynamics on the topics of a robot."""
 
-from kane_dynamics.ros.launching import MEASURED, one_node_launch
+from kane_dynamics.ros.launching import DRIVEN_BASE, MEASURED, one_node_launch
 
 TOPICS = {
     **MEASURED,
-    'cmd_vel': {
-        'name': 'cmd_vel_topic',
-        'default_value': 'cmd_vel',
-        'description': 'geometry_msgs/Twist or TwistStamped of a base driven by velocity.',
-    },
-    'imu': {
-        'name': 'imu_topic',
-        'default_value': 'imu',
-        'description': 'sensor_msgs/Imu of a base driven by velocity, if base.motion_from has it.',
-    },
+    **DRIVEN_BASE,
     '~/reference': {
         'name': 'reference_topic',
         'default_value': '~/reference',

@@ -21,7 +21,7 @@ from kane_dynamics.ros.input_guard import RejectedInput
 from kane_dynamics.ros.inputs import GuardFactory, OdometryInput
 from kane_dynamics.ros.messages.conversions import check_numbers, nanoseconds
 from kane_dynamics.ros.messages.planar_frame import rotation
-from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
+from kane_dynamics.ros.parameters.moved_base import MovedBaseParameters
 from kane_dynamics.ros.robot_source import RobotModel
 from kane_dynamics.ros.tilt_input import base_link
 from kane_dynamics.typing import Floats
@@ -37,7 +37,7 @@ class BaseMotionInput:
     ----------
     model : RobotModel
         The robot.
-    parameters : InverseDynamicsParameters
+    parameters : MovedBaseParameters
         Sources, age limits, response.
     new_guard : callable
         Makes an `InputGuard` of a name.
@@ -57,7 +57,7 @@ class BaseMotionInput:
     """
 
     def __init__(
-        self, model: RobotModel, parameters: InverseDynamicsParameters, new_guard: GuardFactory
+        self, model: RobotModel, parameters: MovedBaseParameters, new_guard: GuardFactory
     ) -> None:
         self.sources = parameters.motion_from
         unknown = [name for name in self.sources if name not in SOURCES]
@@ -75,7 +75,7 @@ class BaseMotionInput:
         self._sensed = (np.zeros(3), np.eye(3), np.zeros(3))
         self.configure(parameters)
 
-    def configure(self, parameters: InverseDynamicsParameters) -> None:
+    def configure(self, parameters: MovedBaseParameters) -> None:
         """Take over age limits and response."""
         self.command.max_age = parameters.cmd_vel_timeout
         self.imu.max_age = parameters.imu_timeout

@@ -12,8 +12,11 @@ from geometry_msgs.msg import AccelStamped
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.ros.base_node import DynamicsNode
+from kane_dynamics.ros.base_motion_input import BaseMotionInput
+from kane_dynamics.ros.driven_base import DrivenBaseNode
+from kane_dynamics.ros.driven_motion import driven_motion
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.inputs import JointStateInput
@@ -26,7 +29,7 @@ from kane_dynamics.ros.runtime import run
 from kane_dynamics.typing import Floats
 
 
-class ForwardDynamicsNode(DynamicsNode):
+class ForwardDynamicsNode(DrivenBaseNode):
     """Publishes the accelerations and constraint forces that the measured efforts cause."""
 
     def __init__(self, **options: Any) -> None:
@@ -44,18 +47,21 @@ class ForwardDynamicsNode(DynamicsNode):
         """Read positions and velocities, and efforts unless they have a topic of their own."""
         return ('position', 'velocity') if self._from_topic else ('position', 'velocity', 'effort')
 
-    def prepare(self, dynamics: Dynamics) -> JointStateInput | None:
-        """Return the input of the efforts, where they have a topic of their own."""
-        if not self._from_topic:
-            return None
-        return JointStateInput(
-            dynamics.model.motors, ('effort',), self.effort_guard, topic='effort'
-        )
+    def prepare(self, dynamics: Dynamics) -> tuple[JointStateInput | None, BaseMotionInput | None]:
+        """Return the input of the efforts, if they have their own topic, and that of the base."""
+        source = None
+        if self._from_topic:
+            motors = dynamics.model.motors
+            source = JointStateInput(motors, ('effort',), self.effort_guard, topic='effort')
+        return source, self.new_driven_base(dynamics)
 
-    def take(self, dynamics: Dynamics, prepared: JointStateInput | None) -> None:
-        """Use a new model: effort input, index tables, messages."""
+    def take(
+        self, dynamics: Dynamics, prepared: tuple[JointStateInput | None, BaseMotionInput | None]
+    ) -> None:
+        """Use a new model: inputs, index tables, messages."""
         model = dynamics.model
-        self._model, self._dynamics, self._effort_input = model, dynamics, prepared
+        self._model, self._dynamics = model, dynamics
+        self._effort_input, self._driven_base = prepared
         self._effort_v = model.v_index(model.motors if self._from_topic else model.joints)
         self._tau = np.zeros(model.robot.nv)
         self._q_index, self._v_index = model.q_index(model.joints), model.v_index(model.joints)
@@ -67,7 +73,8 @@ class ForwardDynamicsNode(DynamicsNode):
         self._constraint_message = ConstraintMessage(dynamics.engine.labels)
 
     def parameters_changed(self) -> None:
-        """Take over a changed time limit."""
+        """Take over changed time limits."""
+        super().parameters_changed()
         if self._effort_input is not None:
             self._effort_input.set_max_age(self.parameters.effort_timeout)
 
@@ -81,7 +88,8 @@ class ForwardDynamicsNode(DynamicsNode):
         return self.new_guard(name, self.parameters.effort_timeout)
 
     def subscribe(self) -> None:
-        """Listen to the efforts if they have a topic of their own."""
+        """Listen to the efforts if they have a topic of their own, and to a driven base."""
+        super().subscribe()
         if self._from_topic:
             subscription = self.create_subscription(
                 JointState, '~/effort', self._on_effort, LATEST
@@ -111,7 +119,7 @@ class ForwardDynamicsNode(DynamicsNode):
         if source is None:
             return
         self._tau[self._effort_v] = source.values['effort']
-        motion = self._dynamics.engine.forward_dynamics(q, v, self._tau)
+        motion = self._motion(stamp, q, v)
         acceleration = np.asarray(motion.acceleration)
         if not (np.isfinite(acceleration).all() and np.isfinite(motion.multipliers).all()):
             raise InvalidInputError(f'the predicted acceleration is not finite: {acceleration}')
@@ -121,6 +129,15 @@ class ForwardDynamicsNode(DynamicsNode):
         residual = float(np.abs(motion.velocity_violation).max(initial=0.0))
         self._worst_residual = max(self._worst_residual, residual)
         self._forces.publish(self._constraint_message.filled(stamp, motion))
+
+    def _motion(self, stamp: int, q: Floats, v: Floats) -> kd.Motion:
+        """Return what efforts, and drives that take velocities, cause."""
+        moved, state = self._driven_base, self.state
+        if moved is None or state is None or state.odom is None:
+            return self._dynamics.engine.forward_dynamics(q, v, self._tau)
+        down = np.asarray(self._dynamics.engine.robot.gravity)
+        base = moved.at(max(stamp, self.get_clock().now().nanoseconds), state.odom, down)
+        return driven_motion(self._dynamics, q, v, self._tau, base.acceleration)
 
     def _publish_joints(self, stamp: int, q: Floats, v: Floats, acceleration: Floats) -> None:
         message, point = self._joint_message, self._joint_message.points[0]

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from geometry_msgs.msg import Twist, TwistStamped
-from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64
 from trajectory_msgs.msg import JointTrajectory
 
-from kane_dynamics.ros.base_motion_input import CMD_VEL, IMU, BaseMotionInput
+from kane_dynamics.ros.base_motion_input import BaseMotionInput
+from kane_dynamics.ros.driven_base import DrivenBaseNode
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_controller import EffortController
 from kane_dynamics.ros.effort_node import EffortNode
@@ -33,7 +32,7 @@ from kane_dynamics.typing import Floats
 GAINS = (GAIN_P, GAIN_D)
 
 
-class InverseDynamicsNode(EffortNode):
+class InverseDynamicsNode(DrivenBaseNode, EffortNode):
     """Publishes the efforts that follow the reference, or a safe substitute for it."""
 
     NAME = 'kane_inverse_dynamics'
@@ -43,7 +42,6 @@ class InverseDynamicsNode(EffortNode):
     def __init__(self, **options: Any) -> None:
         super().__init__(self.NAME, self.TABLE, self.JOINT_TABLE, **options)
         self._controller: EffortController | None = None
-        self._base: BaseMotionInput | None = None
         self._pace = PaceInput(self.new_guard('pace', self.parameters.pace_timeout))
         driven = self.parameters.base_drive == VELOCITY
         self._drives = DriveOutput(self) if driven else None
@@ -57,17 +55,13 @@ class InverseDynamicsNode(EffortNode):
         controller = self.new_controller(dynamics, guard)
         controller.reference.pace = self._pace.value
         self.configure(controller)
-        if not dynamics.model.drives:
-            return controller, None
-        return controller, BaseMotionInput(
-            dynamics.model, self.parameters, lambda name: self.new_guard(name, 0.0)
-        )
+        return controller, self.new_driven_base(dynamics)
 
     def take(
         self, dynamics: Dynamics, prepared: tuple[EffortController, BaseMotionInput | None]
     ) -> None:
         """Use the controller of a new model; silence has been sent under the old names."""
-        controller, self._base = prepared
+        controller, self._driven_base = prepared
         self._controller = controller
         self.use_motors(dynamics)
         if controller.unlimited and self.parameters.clamp_to_urdf:
@@ -87,18 +81,14 @@ class InverseDynamicsNode(EffortNode):
 
     def parameters_changed(self) -> None:
         """Take over changed terms, gains and time limits."""
+        super().parameters_changed()
         self._pace.guard.max_age = self.parameters.pace_timeout
         if self._controller is not None:
             self.configure(self._controller)
-        if self._base is not None:
-            self._base.configure(self.parameters)
 
     def timed_inputs(self) -> dict[str, InputGuard]:
-        """Return the guards of the shared inputs, and of those of a driven base."""
-        guards = super().timed_inputs() | {'timeout.pace': self._pace.guard}
-        if self._base is not None:
-            guards.update({'timeout.cmd_vel': self._base.command, 'timeout.imu': self._base.imu})
-        return guards
+        """Return the guards of the shared inputs, and that of the pace."""
+        return super().timed_inputs() | {'timeout.pace': self._pace.guard}
 
     def parameter_problem(self, name: str, value: Any) -> str:
         """Return why a value cannot be used now, or ''."""
@@ -110,34 +100,12 @@ class InverseDynamicsNode(EffortNode):
 
     def subscribe(self) -> None:
         """Listen to the reference, and to what moves a driven base."""
+        super().subscribe()
         subscription = self.create_subscription(
             JointTrajectory, '~/reference', self._on_reference, COMMAND
         )
         self.own('subscription', subscription)
         self._listen(Float64, 'pace', self._pace.take, LATEST)
-        p = self.parameters
-        if p.base_drive != VELOCITY:
-            return
-        if CMD_VEL in p.motion_from:
-            kind = TwistStamped if p.cmd_vel_stamped else Twist
-            self._listen(kind, 'cmd_vel', self._on_command, LATEST)
-        if IMU in p.motion_from:
-            self._listen(Imu, 'imu', self._on_imu, LATEST)
-
-    def _on_command(self, message: Any) -> None:
-        if self._base is not None:
-            self._base.take_command(message)
-
-    def _on_imu(self, message: Imu) -> None:
-        if self._base is not None:
-            self._base.take_imu(message)
-
-    def state_problem(self) -> str:
-        """Return why the measured state, or the motion of a driven base, cannot be used."""
-        problem = super().state_problem()
-        if problem or self._base is None or self.state is None or self.state.odom is None:
-            return problem
-        return self._base.problem(self.state.odom)
 
     def _on_reference(self, message: JointTrajectory) -> None:
         if self._controller is not None:
@@ -150,16 +118,15 @@ class InverseDynamicsNode(EffortNode):
         if self._controller is not None:
             self._controller.reference.reset()
             self._controller.rest()
-        if self._base is not None:
-            self._base.reset()
 
     def effort(self, time: int, q: Floats, v: Floats) -> Floats | None:
         """Return the efforts of the present state and reference."""
         if self._controller is None:
             return None
         base = None
-        if self._base is not None and self.state is not None and self.state.odom is not None:
-            base = self._base.at(time, self.state.odom, self._controller.gravity)
+        moved, state = self._driven_base, self.state
+        if moved is not None and state is not None and state.odom is not None:
+            base = moved.at(time, state.odom, self._controller.gravity)
         effort = self._controller.effort(time, q, v, base)
         if effort is not None and self._drives is not None:
             self._drives.publish(time, self._controller.drives, self._controller.drive_effort)
@@ -175,18 +142,9 @@ class InverseDynamicsNode(EffortNode):
     def statuses(self) -> dict[str, Any]:
         """Return the shared components, the reference, a driven base, and what it steers by."""
         own = {'reference': self._reference_status}
-        if self.parameters.base_drive == VELOCITY:
-            own['base'] = self._base_status
         if self.parameters.steering_names:
             own['steering'] = self._steering_status
         return {**super().statuses(), **own}
-
-    def _base_status(self) -> Status:
-        if self._base is None or self.state is None or self.state.odom is None:
-            return Status(ERROR, 'no model')
-        problem = self._base.problem(self.state.odom)
-        values = {'acceleration from': self._base.used or 'nothing yet'}
-        return Status(ERROR, problem, values) if problem else Status(OK, 'ok', values)
 
     def _steering_status(self) -> Status:
         model = self.host.model

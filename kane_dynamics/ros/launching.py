@@ -33,6 +33,19 @@ MEASURED = {
     },
 }
 """Launch arguments of the measured state, by topic."""
+DRIVEN_BASE = {
+    'cmd_vel': {
+        'name': 'cmd_vel_topic',
+        'default_value': 'cmd_vel',
+        'description': 'geometry_msgs/Twist or TwistStamped of a base driven by velocity.',
+    },
+    'imu': {
+        'name': 'imu_topic',
+        'default_value': 'imu',
+        'description': 'sensor_msgs/Imu of a base driven by velocity, if base.motion_from has it.',
+    },
+}
+"""Launch arguments of what moves a base driven by velocity, by topic."""
 _ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}  # a robot's matrices are too small to share out
 _COMMON: dict[str, dict[str, Any]] = {
     'namespace': {'default_value': '', 'description': 'Namespace of the nodes and their topics.'},

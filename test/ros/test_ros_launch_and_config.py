@@ -207,14 +207,15 @@ def test_documentation_names_every_topic_of_the_node(node):
     own = (folder / f'{NODE_FILES[node]}.py').read_text()
     with_efforts = 'base_node', 'effort_node', 'effort_output'
     helpers = {
-        'kane_inverse_dynamics': (*with_efforts, 'model_host', 'diagnostics'),
+        'kane_inverse_dynamics': (*with_efforts, 'driven_base', 'model_host', 'diagnostics'),
         'kane_computed_torque': (
             *with_efforts,
             'inverse_dynamics_node',
+            'driven_base',
             'model_host',
             'diagnostics',
         ),
-        'kane_forward_dynamics': ('base_node', 'model_host', 'diagnostics'),
+        'kane_forward_dynamics': ('base_node', 'driven_base', 'model_host', 'diagnostics'),
         'kane_wrench_control': (*with_efforts, 'model_host', 'diagnostics'),
         'kane_contact_observer': ('base_node', 'model_host', 'diagnostics'),
         'kane_governor': ('base_node', 'model_host', 'diagnostics'),

@@ -22,6 +22,7 @@ from support.base_urdf import BASES, CORNERS, urdf
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.base_motion_input import BaseMotionInput
+from kane_dynamics.ros.driven_motion import driven_motion
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_controller import EffortController
 from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Terms
@@ -30,7 +31,8 @@ from kane_dynamics.ros.inputs import OdometryInput
 from kane_dynamics.ros.messages.planar_frame import PlanarFrame
 from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.ros.parameters.simulator import SimulatorParameters
-from kane_dynamics.ros.parameters.spec import plain
+from kane_dynamics.ros.parameters.spec import plain, specs
+from kane_dynamics.ros.parameters.wrench_control import WrenchControlParameters
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.reference import Reference
 from kane_dynamics.ros.robot_source import BASE_NAMES, build_model
@@ -172,6 +174,14 @@ def test_sources_that_do_not_exist():
         Inputs('cmdvel')
 
 
+def test_a_node_that_pushes_with_its_wheels_refuses_a_base_that_others_drive():
+    (spec,) = (one for one in specs(WrenchControlParameters) if one.name == 'base.drive')
+    assert spec.problem('effort') == ''
+    said = spec.problem('velocity')
+    assert "must be one of effort, got 'velocity'" in said
+    assert 'base_type none while that stands' in said
+
+
 def test_a_fixed_robot_has_no_velocity_drives():
     with pytest.raises(InvalidInputError, match='needs a base_type'):
         model_of('nonholonomic', base_type='none', constraint='none', **DRIVEN)
@@ -216,6 +226,12 @@ def test_efforts_are_those_of_the_whole_motion(rng, kind, rows):
     exact = kd.constrained_inverse_dynamics(robot, q, v, a, model.constraints, model.actuated)
     assert_allclose(efforts.motors, exact.effort[model.v_index(model.motors)], atol=1e-9)
     assert_allclose(efforts.drives, exact.effort[model.v_index(model.drives)], atol=1e-9)
+    tau = np.full(robot.nv, 7.0)  # what others measure of the drives does not count
+    tau[model.v_index(model.motors)] = efforts.motors
+    motion = driven_motion(Dynamics(model), q, v, tau, rate)
+    assert_allclose(motion.acceleration, a, atol=1e-9)
+    free = kd.forward_dynamics(robot, q, v, tau, model.constraints)
+    assert np.abs(free.acceleration - a).max() > 1.0
 
 
 def hold_arm(coupled, cycles=40):

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kane_dynamics.ros.parameters.load import PayloadParameters, TiltParameters
-from kane_dynamics.ros.parameters.robot import SECONDS, DynamicsParameters
+from kane_dynamics.ros.parameters.load import PayloadParameters
+from kane_dynamics.ros.parameters.moved_base import MovedBaseParameters
+from kane_dynamics.ros.parameters.robot import SECONDS
 from kane_dynamics.ros.parameters.spec import fixed, param
 
 
 @dataclass(frozen=True)
-class ForwardDynamicsParameters(PayloadParameters, TiltParameters, DynamicsParameters):
+class ForwardDynamicsParameters(PayloadParameters, MovedBaseParameters):
     """Parameters of ``kane_forward_dynamics``."""
 
     effort_source: str = fixed(

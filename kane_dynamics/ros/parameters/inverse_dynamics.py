@@ -5,14 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kane_dynamics.ros.parameters.load import PayloadParameters, TiltParameters
-from kane_dynamics.ros.parameters.robot import (
-    SECONDS,
-    DrivenBaseParameters,
-    DynamicsParameters,
-    EffortOutputParameters,
-)
-from kane_dynamics.ros.parameters.spec import Spec, fixed, param
+from kane_dynamics.ros.parameters.load import PayloadParameters
+from kane_dynamics.ros.parameters.moved_base import MovedBaseParameters
+from kane_dynamics.ros.parameters.robot import SECONDS, EffortOutputParameters
+from kane_dynamics.ros.parameters.spec import Spec, param
 from kane_dynamics.ros.parameters.terms import TermParameters
 
 SCALE = (0.0, 1.0)
@@ -20,12 +16,7 @@ SCALE = (0.0, 1.0)
 
 @dataclass(frozen=True)
 class InverseDynamicsParameters(
-    TermParameters,
-    DrivenBaseParameters,
-    EffortOutputParameters,
-    PayloadParameters,
-    TiltParameters,
-    DynamicsParameters,
+    TermParameters, EffortOutputParameters, PayloadParameters, MovedBaseParameters
 ):
     """Parameters of ``kane_inverse_dynamics``."""
 
@@ -57,12 +48,6 @@ class InverseDynamicsParameters(
         'zero, stop (zero once, then silence); auto: hold_position for a mobile base, else '
         'hold_gravity.',
         choices=('auto', 'hold_position', 'hold_gravity', 'zero', 'stop'),
-    )
-    motion_from: tuple[str, ...] = fixed(
-        ('cmd_vel', 'odom'),
-        'Where the acceleration of a base driven by velocity is taken from, the first that is '
-        'fresh: cmd_vel (as the drives should follow it), odom (its twist, differentiated), imu.',
-        name='base.motion_from',
     )
     base_friction: tuple[float, ...] = param(
         (0.0, 0.0),

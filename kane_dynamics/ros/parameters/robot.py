@@ -233,3 +233,16 @@ class DrivenBaseParameters(CommandedBaseParameters):
         choices=(EFFORT, VELOCITY),
         name='base.drive',
     )
+
+
+@dataclass(frozen=True)
+class EffortBaseParameters:
+    """A base whose drives take efforts; for nodes that command them."""
+
+    base_drive: str = fixed(
+        EFFORT,
+        'What the drives of the base take: effort, since this node pushes with them. The arm of a '
+        'base that follows cmd_vel works with base_type none while that stands.',
+        choices=(EFFORT,),
+        name='base.drive',
+    )

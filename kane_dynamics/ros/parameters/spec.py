@@ -77,7 +77,8 @@ class Spec:
         if self.bounds and not all(self.bounds[0] <= x <= self.bounds[1] for x in numbers):
             return f"parameter '{self.name}' must be {self.constraints()}, got {value}"
         if self.choices and value not in self.choices:
-            return f"parameter '{self.name}' must be {self.constraints()}, got '{value}'"
+            why = f'. {self.description}' if len(self.choices) == 1 else ''
+            return f"parameter '{self.name}' must be {self.constraints()}, got '{value}'{why}"
         if self.size and len(numbers) != self.size:
             return f"parameter '{self.name}' needs {self.size} numbers, got {len(numbers)}"
         return ''

@@ -9,6 +9,7 @@ from kane_dynamics.ros.parameters.load import PayloadParameters, TiltParameters
 from kane_dynamics.ros.parameters.robot import (
     SECONDS,
     DynamicsParameters,
+    EffortBaseParameters,
     EffortOutputParameters,
 )
 from kane_dynamics.ros.parameters.spec import fixed, param
@@ -18,7 +19,11 @@ SCALE = (0.0, 1.0)
 
 @dataclass(frozen=True)
 class WrenchControlParameters(
-    EffortOutputParameters, PayloadParameters, TiltParameters, DynamicsParameters
+    EffortBaseParameters,
+    EffortOutputParameters,
+    PayloadParameters,
+    TiltParameters,
+    DynamicsParameters,
 ):
     """Parameters of ``kane_wrench_control``."""
 
