@@ -94,6 +94,8 @@ def _built(robot: kd.Robot, p: ConstraintParameters) -> Constraint | Contact:
         return C.no_side_slip(robot, p.offset)
     if p.type == 'rolling':
         return _rolling(robot, p)
+    if p.type == 'roller':
+        return C.roller_wheel(robot, p.joint, p.roller_angle, plane=_plane(p))
     if p.type == 'joint_stop':
         return C.contact(C.joint_limit(robot, p.joint, p.side), restitution=p.restitution)
     if p.type == 'loop_closure':
@@ -103,8 +105,13 @@ def _built(robot: kd.Robot, p: ConstraintParameters) -> Constraint | Contact:
     return C.contact(distance, slip, friction=p.friction, restitution=p.restitution)
 
 
+def _plane(p: ConstraintParameters) -> kd.Plane:
+    """Return what a wheel rolls on."""
+    return kd.Plane(p.normal, p.offset)
+
+
 def _rolling(robot: kd.Robot, p: ConstraintParameters) -> Constraint | Contact:
-    wheel = C.rolling_wheel(robot, p.joint)
+    wheel = C.rolling_wheel(robot, p.joint, plane=_plane(p), tyre_radius=p.tyre_radius)
     if not p.friction:
         return wheel
     if 'vertical' in wheel.directions:

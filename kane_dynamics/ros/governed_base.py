@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,7 +52,7 @@ class GovernedBase:
     Raises
     ------
     InvalidInputError
-        If the robot has no base on wheels, or the points of casters are not threes of numbers.
+        If the robot has no base on wheels.
     ConstraintError
         As for `base_stance`.
 
@@ -71,8 +70,7 @@ class GovernedBase:
             raise InvalidInputError(
                 'the governor needs a base on wheels: base_type diff_drive, mecanum, ...'
             )
-        supports = (*model.base.supports, *_points(parameters.support_points))
-        base = replace(model.base, supports=supports)
+        base = model.base
         self.guard, self.arm, self._dynamics = guard, arm, dynamics
         self.newest: Admission | None = None
         self._model, self._frame, self._base = model, model.child_frame, base
@@ -189,22 +187,3 @@ class GovernedBase:
     def _of_frame(self, twist: Floats) -> Floats:
         """Return the twist of the base frame from that of the root link."""
         return self._frame.child_state(STILL, twist)[1]
-
-
-def _points(numbers: tuple[float, ...]) -> list[tuple[float, float, float]]:
-    """
-    Return the points of base.support_points.
-
-    Raises
-    ------
-    InvalidInputError
-        If the numbers are no threes.
-
-    """
-    if numbers == (0.0,):
-        return []
-    if len(numbers) % 3:
-        raise InvalidInputError(
-            f'base.support_points: need x, y, z of each point, got {len(numbers)} numbers'
-        )
-    return [(numbers[k], numbers[k + 1], numbers[k + 2]) for k in range(0, len(numbers), 3)]

@@ -72,6 +72,7 @@ def _block(p: RobotParameters, kind: str) -> dict[str, Any]:
     if 'steering_names' in _TAKES[kind]:
         block['steered'] = _paired(p, 'steering_names', 'steered_wheel_names')
     block['casters'] = _paired(p, 'caster_swivel_names', 'caster_wheel_names')
+    block['supports'] = _points(p.support_points)
     if p.wheel_radius:
         wheels = (joint for name in _TAKES[kind] for joint in getattr(p, name))
         joints = [joint for joint in wheels if joint not in p.steering_names]
@@ -103,6 +104,25 @@ def _paired(p: RobotParameters, keys: str, values: str) -> dict[str, str]:
             f'{list(wheels)}'
         )
     return dict(zip(names, wheels, strict=True))
+
+
+def _points(numbers: tuple[float, ...]) -> list[tuple[float, float, float]]:
+    """
+    Return the points of base.support_points.
+
+    Raises
+    ------
+    InvalidInputError
+        If the numbers are no threes.
+
+    """
+    if tuple(numbers) == (0.0,):
+        return []
+    if len(numbers) % 3:
+        raise InvalidInputError(
+            f'base.support_points: need x, y, z of each point, got {len(numbers)} numbers'
+        )
+    return [(numbers[k], numbers[k + 1], numbers[k + 2]) for k in range(0, len(numbers), 3)]
 
 
 def _shown(field: str) -> str:

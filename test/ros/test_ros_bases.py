@@ -284,3 +284,16 @@ def test_steering_angles_that_fight_are_named():
     assert set(status.message.split(': ')[1].split(', ')) == {'fl_wheel', 'fr_wheel'}
     assert set(status.values) == {f'{wheel} [rad]' for wheel in model.base.driven}
     assert steering_status(model.base, q, 0.3).level == OK
+
+
+def test_balls_and_massless_casters_carry_a_base():
+    model = build_model(*chosen('diff_drive', support_points=(0.2, 0.1, 0.0, -0.2, 0.0, 0.0)))
+    assert model.base.supports == ((0.2, 0.1, 0.0), (-0.2, 0.0, 0.0))
+    plain_model = build_model(*chosen('diff_drive'))
+    assert plain_model.base.supports == ()
+    # they press and bind nothing
+    labels = [[label for c in m.constraints for label in c.labels] for m in (model, plain_model)]
+    assert labels[0] == labels[1]
+    assert {'support 0', 'support 1'} < set(kd.base_stance(model.base).names)
+    with pytest.raises(InvalidInputError, match='support_points: need x, y, z of each point, got'):
+        build_model(*chosen('diff_drive', support_points=(0.2, 0.1)))

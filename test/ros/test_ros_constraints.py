@@ -34,6 +34,7 @@ def one(robot, **values):
         ({'type': 'no_side_slip', 'offset': 0.1}, ('base/no_side_slip',)),
         ({'type': 'rolling', 'joint': WHEEL}, 2),
         ({'type': 'rolling', 'joint': WHEEL, 'friction': 0.5, 'load': 100.0}, 2),
+        ({'type': 'roller', 'joint': WHEEL, 'roller_angle': 0.5}, 1),
         (
             {'type': 'joint_stop', 'joint': 'arm_2_joint', 'side': 'lower'},
             ('arm_2_joint/lower',),
@@ -56,6 +57,9 @@ def test_every_type_is_built(values, labels):
     [
         ('it', {'joint': 'elbow'}, "constraint 'it' of type lock: no joint named 'elbow'"),
         ('it', {'type': 'rolling', 'joint': WHEEL, 'friction': 0.5}, 'needs its load'),
+        ('it', {'type': 'rolling', 'joint': WHEEL, 'normal': (0.0, 0.2, 1.0)}, 'planar base'),
+        ('it', {'type': 'rolling', 'joint': WHEEL, 'normal': (0.0,) * 3}, 'need a direction'),
+        ('it', {'type': 'rolling', 'joint': WHEEL, 'tyre_radius': 1.0}, 'need less than the radi'),
         ('it', {'type': 'joint_stop', 'joint': 'arm_2_joint', 'limit': 1.0}, 'has friction, no l'),
         ('it', {'type': 'point_contact', 'link': 'tool_link', 'normal': (0.0,) * 3}, 'direction'),
         ('a b', {'joint': 'arm_1_joint'}, "'a b' cannot name a service"),
@@ -67,6 +71,44 @@ def test_wrong_declarations_are_named(name, values, message):
     robot = model_of('nonholonomic').robot
     with pytest.raises(InvalidInputError, match=message):
         declared_constraints(robot, {name: ConstraintParameters(**values)})
+
+
+PUSHER = """<robot name="pusher"><link name="rail"/>
+  <joint name="slide" type="prismatic"><parent link="rail"/><child link="fork"/>
+    <axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="9" velocity="9"/></joint>
+  <link name="fork"><inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="wheel" type="continuous"><parent link="fork"/><child link="rim"/>
+    <origin xyz="0.4 0 0"/><axis xyz="0 1 0"/></joint>
+  <link name="rim"><inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><origin rpy="1.5707963267948966 0 0"/><geometry>
+      <cylinder radius="0.1" length="0.02"/></geometry></collision></link>
+</robot>"""
+
+
+def test_wheels_roll_on_a_wall():
+    """A wheel at the end of a fork rolls up the plane x = 0.5, which faces it."""
+    robot = kd.load_urdf(PUSHER)
+    wall = {'joint': 'wheel', 'normal': (-1.0, 0.0, 0.0), 'offset': -0.5}
+    rolling = one(robot, type='rolling', tyre_radius=0.02, **wall).what
+    assert (rolling.plane, rolling.tyre_radius) == (kd.Plane((-1.0, 0.0, 0.0), -0.5), 0.02)
+    v = np.array([0.3, 0.3 / 0.1])
+    set_ = kd.dynamics(robot, (rolling,))
+    assert_allclose(set_.constraint_rows(robot.neutral(), v).matrix @ v, 0.0, atol=1e-12)
+    assert np.abs(set_.constraint_rows(robot.neutral(), v).matrix @ (v * (1, -1))).max() > 0.5
+    # a roller at right angles to the way up lets it slip there, one along it does not
+    free, held = (
+        kd.dynamics(robot, (one(robot, type='roller', roller_angle=angle, **wall).what,))
+        for angle in (np.pi / 2, 0.0)
+    )
+    slip = np.array([0.3, 0.0])
+    moved = []
+    for each in (free, held):
+        rows = each.constraint_rows(robot.neutral(), slip)
+        (k,) = [k for k, label in enumerate(rows.labels) if label.endswith('/roller')]
+        moved.append(abs((rows.matrix @ slip)[k]))
+    assert moved == pytest.approx([0.0, 0.3], abs=1e-12)
 
 
 def test_stops_are_the_finite_ends_of_ranges():

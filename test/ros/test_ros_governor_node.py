@@ -23,7 +23,7 @@ CHANGES = {'support_points': POINTS, 'acceleration_limit': (2.0, 2.0, 4.0), 'res
 def governed(clock, plays=False, **changes):
     values = {**CHANGES, **changes}
     p = from_preset('nonholonomic', GovernorParameters, **values)
-    model = model_of('nonholonomic')
+    model = model_of('nonholonomic', support_points=values['support_points'])
     guard, other = (
         InputGuard(name, age, lambda: clock.node, steady=lambda: clock.wall)
         for name, age in (('cmd_vel', 0.5), ('arm_trajectory', np.inf))

@@ -12,6 +12,7 @@ KINDS = (
     'coupling',
     'no_side_slip',
     'rolling',
+    'roller',
     'joint_stop',
     'point_contact',
     'loop_closure',
@@ -26,8 +27,9 @@ class ConstraintParameters:
     type: str = fixed(
         'lock',
         'What it is: lock (of joint), coupling (joint to master), no_side_slip (of a planar '
-        'base), rolling (of the wheel on joint), joint_stop (joint at its limit side), '
-        'point_contact (a point of link over a plane), loop_closure (link fixed to other_link).',
+        'base), rolling (of the wheel on joint), roller (of a wheel with rollers on joint), '
+        'joint_stop (joint at its limit side), point_contact (a point of link over a plane), '
+        'loop_closure (link fixed to other_link).',
         choices=KINDS,
     )
     active: bool = fixed(True, 'Whether it holds from the start and after ~/reset.')
@@ -41,7 +43,22 @@ class ConstraintParameters:
         (0.0, 0.0, 0.0), 'Point of a point_contact in the frame of link.', unit='m', size=3
     )
     normal: tuple[float, ...] = fixed(
-        (0.0, 0.0, 1.0), 'Normal of the plane of a point_contact, towards the free side.', size=3
+        (0.0, 0.0, 1.0),
+        'Normal of the plane of a point_contact, or that a wheel rolls on, towards the free side.',
+        size=3,
+    )
+    tyre_radius: float = fixed(
+        0.0,
+        'Of rolling: radius of the cross-section of a round tyre, less than that of its wheel.',
+        unit='m',
+        bounds=BEYOND,
+    )
+    roller_angle: float = fixed(
+        0.0,
+        'Of a roller wheel: from its forward direction to the axis of the roller on the ground, '
+        'counterclockwise seen from above; 0: omni wheel.',
+        unit='rad',
+        bounds=(-3.2, 3.2),
     )
     offset: float = fixed(
         0.0,

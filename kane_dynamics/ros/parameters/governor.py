@@ -21,12 +21,6 @@ class GovernorParameters(DrivenBaseParameters, DynamicsParameters):
         unit='Hz',
         bounds=(0.0, 2000.0),
     )
-    support_points: tuple[float, ...] = fixed(
-        (0.0,),
-        'Where massless casters touch the ground: x, y, z of each in the root link; [0.0]: none.',
-        unit='m',
-        name='base.support_points',
-    )
     wheel_friction: float = fixed(
         0.0, 'mu of the wheels; 0: not known, slipping is not looked at.', bounds=(0.0, 10.0)
     )

@@ -84,6 +84,13 @@ class RobotParameters:
         'Wheel joints of casters, in the order of base.caster_swivel_names.',
         name='base.caster_wheel_names',
     )
+    support_points: tuple[float, ...] = fixed(
+        (0.0,),
+        'Where massless casters and balls under the base touch the ground: x, y, z of each in the '
+        'root link; [0.0]: none. They carry, and hold nothing.',
+        unit='m',
+        name='base.support_points',
+    )
     wheel_separation_multiplier: float = fixed(
         1.0,
         'By which the track of a skid_steer base seems wider where it turns, in its kinematics.',
