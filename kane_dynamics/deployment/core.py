@@ -131,6 +131,8 @@ def write_core(
         If there is no C compiler.
     NameNotFoundError, InvalidInputError
         If a name or a function is wrong, or the compiler says so.
+    NotFingerprintableError
+        If a constraint holds a user's function: there is no stamp of it.
 
     """
     compiler = c_compiler()
@@ -190,7 +192,7 @@ def common_values(plan: Plan) -> dict[str, Any]:
         'FRAME': plan.all_frames,
     }
     values: dict[str, Any] = {
-        'ROBOT': robot.name.replace('*/', '* /'),
+        'ROBOT': re.sub(r'["*\\\s]', ' ', robot.name),  # stands in comments
         'VERSION': kd.__version__,
         'NAME': plan.name,
         'PREFIX': upper,

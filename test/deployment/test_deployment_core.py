@@ -18,7 +18,13 @@ from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.deployment.core import Plan, identifier, write_core
 from kane_dynamics.deployment.functions import makers
 from kane_dynamics.deployment.processors import supported, target_of
-from kane_dynamics.exceptions import InvalidInputError, MissingPackageError, NameNotFoundError
+from kane_dynamics.deployment.texts import c_string
+from kane_dynamics.exceptions import (
+    InvalidInputError,
+    MissingPackageError,
+    NameNotFoundError,
+    NotFingerprintableError,
+)
 
 # The same graphs by the same compiler for the same processor: what fused products may differ in.
 SAME = {'rtol': 0.0, 'atol': 1e-12}
@@ -348,3 +354,24 @@ def test_code_that_loops_over_bodies(compiler, tmp_path, rng):
         ['nm', '-D', tmp_path / 'libchain.so'], capture_output=True, text=True, check=True
     )
     assert 'kernel' not in listing.stdout
+
+
+def test_a_library_for_other_processors_is_refused(compiler, tmp_path, monkeypatch):
+    monkeypatch.setattr('kane_dynamics.deployment.core.supported', lambda cpu: '0')
+    robot = replace(kd.serial_chain(2), name='two "links" */ \\')  # as it stands in comments
+    plan = Plan(robot, ConstraintSet.of(robot, ()), 'two', (), functions=('friction_force',))
+    write_core(plan, tmp_path)
+    with pytest.raises(OSError, match='made for native processors, which this one is not'):
+        loader(tmp_path, 'two').Robot()
+
+
+def test_names_are_quoted_for_c():
+    assert c_string('left "arm" \\ 1') == '"left \\"arm\\" \\\\ 1"'
+
+
+def test_rows_of_a_function_have_no_stamp(compiler, tmp_path):
+    robot = kd.serial_chain(2)
+    rows = (kd.constraints.pfaffian(robot, lambda q, t: [[1.0, 1.0]]),)
+    plan = Plan(robot, ConstraintSet.of(robot, rows), 'two', (), functions=('friction_force',))
+    with pytest.raises(NotFingerprintableError):
+        write_core(plan, tmp_path)
