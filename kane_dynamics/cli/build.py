@@ -48,6 +48,7 @@ def run(chosen: argparse.Namespace) -> int:
         tuple(chosen.functions),
         chosen.cpu,
         model.text,
+        model.motors,
     )
     folder = writable_folder(chosen.output)
     core = writable_folder(folder / 'core')

@@ -60,6 +60,9 @@ class Plan:
         See `processors.target_of`.
     urdf : str
         The text that the robot came from, for its stamp.
+    commanded : tuple of str
+        Speeds whose efforts a controller commands; all with a motor where empty. The others are
+        drives that are commanded by velocity.
 
     """
 
@@ -73,6 +76,7 @@ class Plan:
     functions: tuple[str, ...] = ()
     cpu: str = 'native'
     urdf: str = ''
+    commanded: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r'[a-z][a-z0-9_]*', self.name):

@@ -45,7 +45,8 @@ def package_problem(plan: Plan, functions: Sequence[str]) -> str:
         return f'the package needs {", ".join(missing)}'
     if plan.robot.velocity_names != plan.robot.coordinate_names:
         return 'a joint has more than one degree of freedom, which ros2_control does not know'
-    moved = [name for name in plan.actuated if name not in plan.robot.joint_names]
+    commanded = plan.commanded or plan.actuated
+    moved = [name for name in commanded if name not in plan.robot.joint_names]
     if moved:
         return f'{", ".join(moved)} are no joints: the drives of this base are not in its model'
     return ''
@@ -71,7 +72,7 @@ def write_package(plan: Plan, folder: Path) -> str:
     package, names = f'{plan.name}_dynamics', plan.robot.velocity_names
     references = names if plan.known is None or not plan.constraints else plan.known
     states = [name for name in references if name in plan.robot.joint_names]
-    motors = [name for name in names if name in plan.actuated]
+    motors = [name for name in names if name in (plan.commanded or plan.actuated)]
     compute = _OF_MOTORS if plan.constraints else _OF_ALL
     values = {
         **common_values(plan),

@@ -2,6 +2,7 @@
 """The ROS 2 package around a library, compiled against stubs of ros2_control's headers."""
 
 import ctypes
+import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
@@ -210,6 +211,19 @@ def test_plugins_are_described(package):
     content = yaml.safe_load((package / 'config' / 'controllers.yaml').read_text())
     chosen = content['mobile_arm_effort_controller']['ros__parameters']
     assert chosen == {'gravity': [0.0, 0.0, -9.81]}
+
+
+def test_drives_that_take_velocities_get_no_efforts(mobile, tmp_path):
+    arm = tuple(name for name in mobile.plan.actuated if name.startswith('arm'))
+    plan = replace(mobile.plan, commanded=arm)
+    write_package(plan, tmp_path)
+    text = (tmp_path / 'src' / 'effort_controller.cpp').read_text()
+    (motors,) = [line for line in text.splitlines() if 'MOTORS{{' in line]
+    assert re.findall(r'"(\w+)"', motors) == list(arm)
+    (references,) = [line for line in text.splitlines() if 'REFERENCES{{' in line]
+    assert '"wheel_left_joint"' in references
+    pushed = replace(plan, constraints=ConstraintSet.of(plan.robot, ()), actuated=('base_x', *arm))
+    assert package_problem(pushed, mobile.functions) == ''
 
 
 def test_robots_without_a_package(mobile):
