@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The action of kane_trajectory_feedforward over real DDS, between a client and a controller."""
+
+import sys
+
+import build_control_msgs
+import pytest
+from ros_models import ROOT
+from test_ros_trajectory_feedforward_node import ARM, NODE, goal_message
+
+from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
+from kane_dynamics.ros.robot_file import model_of_file
+
+pytestmark = pytest.mark.ros
+CONTROLLER = 'my_arm/follow_joint_trajectory'
+
+
+@pytest.fixture(scope='module')
+def action(tmp_path_factory):
+    """Return the type of the action: that of control_msgs, or one that is built here."""
+    with pytest.MonkeyPatch.context() as patch:
+        try:
+            from control_msgs.action import FollowJointTrajectory
+        except ImportError:
+            if lacking := build_control_msgs.missing():
+                pytest.skip(f'THE ACTION IS NOT TESTED OVER DDS: {lacking}')
+            folder = tmp_path_factory.mktemp('control_msgs')
+            build_control_msgs.build(folder)
+            patch.syspath_prepend(str(folder))
+            patch.setenv('PYTHONPATH', str(folder), prepend=':')
+            from control_msgs.action import FollowJointTrajectory
+        yield FollowJointTrajectory
+    for name in [name for name in sys.modules if name.split('.')[0] == 'control_msgs']:
+        del sys.modules[name]
+
+
+class Controller:
+    """An action server that does with goals what joint_trajectory_controller does."""
+
+    def __init__(self, bench, action):
+        from rclpy.action import ActionServer, CancelResponse, GoalResponse
+
+        self.action, self.goals, self.requests, self.accepts = action, [], [], True
+
+        def on_goal(request):
+            return GoalResponse.ACCEPT if self.accepts else GoalResponse.REJECT
+
+        self.server = ActionServer(
+            bench.node,
+            action,
+            CONTROLLER,
+            self.execute,
+            goal_callback=on_goal,
+            handle_accepted_callback=self.accepted,
+            cancel_callback=lambda goal: CancelResponse.ACCEPT,
+        )
+
+    def accepted(self, goal):
+        from rclpy.task import Future
+
+        for _, ended in self.goals:  # preempted
+            if not ended.done():
+                ended.set_result(('abort', -1, 'Current goal preempted by new incoming action.'))
+        self.requests.append(goal.request)
+        self.goals.append((goal, Future()))
+        goal.execute()
+
+    async def execute(self, goal):
+        how, code, text = await next(ended for one, ended in self.goals if one == goal)
+        getattr(goal, how)()
+        result = self.action.Result()
+        result.error_code, result.error_string = code, text
+        return result
+
+    def end(self, how, code=0, text=''):
+        """End the newest goal."""
+        self.goals[-1][1].set_result((how, code, text))
+
+
+class Client:
+    """Sends goals to the node, and keeps what comes back."""
+
+    def __init__(self, bench, action):
+        from rclpy.action import ActionClient
+
+        self.bench, self.action, self.feedback = bench, action, []
+        self.client = ActionClient(bench.node, action, f'{NODE}/follow_joint_trajectory')
+        self.feeder = None
+
+    def send(self, names=ARM):
+        goal = self.action.Goal()
+        goal.trajectory = goal_message(names)
+        future = self.client.send_goal_async(
+            goal, feedback_callback=lambda message: self.feedback.append(message.feedback)
+        )
+        self.bench.until(future.done, each=self.feeder.send)
+        return future.result()
+
+    def result(self, goal):
+        future = goal.get_result_async()
+        self.bench.until(future.done)
+        return future.result()
+
+
+def test_goals_results_cancels_and_preemption(bench, action):
+    from action_msgs.msg import GoalStatus
+    from feeder import Feeder
+
+    controller, client = Controller(bench, action), Client(bench, action)
+    model = model_of_file('nonholonomic', table=TrajectoryFeedforwardParameters)
+    bench.start(
+        'trajectory_feedforward_node',
+        files=[ROOT / 'config' / 'nonholonomic.yaml'],
+        params={
+            'controller': 'my_arm',
+            'compiled': 'never',
+            'effort_error': 0.0,
+            'point_rate': 2.0,
+            'timeout.joint_states': 5.0,
+            'base_frame_id': 'my_base',
+        },
+    )
+    client.feeder = Feeder(bench, model, NODE)
+    bench.until(lambda: client.client.server_is_ready())
+    bench.until(lambda: client.send().accepted, period=0.2)  # its model and state are there now
+
+    first = controller.requests[-1].trajectory.points
+    assert len(first) > 2
+    assert all(len(point.effort) == 5 for point in first)
+    feedback = action.Feedback()
+    feedback.joint_names, feedback.index = list(ARM), len(first) - 1
+    controller.goals[-1][0].publish_feedback(feedback)
+    bench.until(lambda: client.feedback)
+    assert client.feedback[0].joint_names == list(ARM)
+    assert client.feedback[0].index == 1  # of the two points that were sent
+    goals = len(controller.goals)
+
+    old = client.send()  # preempts the one before
+    assert len(controller.goals) == goals + 1
+    new = client.send()
+    ended = client.result(old)
+    assert (ended.status, ended.result.error_code) == (GoalStatus.STATUS_ABORTED, -1)
+    assert 'preempted' in ended.result.error_string
+    controller.end('succeed')
+    assert client.result(new).status == GoalStatus.STATUS_SUCCEEDED
+
+    failing = client.send()
+    controller.end('abort', -4, 'path')
+    ended = client.result(failing)
+    assert (ended.status, ended.result.error_code) == (GoalStatus.STATUS_ABORTED, -4)
+
+    stopped = client.send()
+    cancel = stopped.cancel_goal_async()
+    bench.until(lambda: controller.goals[-1][0].is_cancel_requested)
+    controller.end('canceled')
+    bench.until(cancel.done)
+    ended = client.result(stopped)
+    assert (ended.status, ended.result.error_code) == (GoalStatus.STATUS_CANCELED, 0)
+
+    seen = len(controller.requests)
+    assert not client.send(('wheel_left_joint', *ARM[1:])).accepted
+    controller.accepts = False
+    assert not client.send().accepted
+    assert len(controller.requests) == seen
+
+    controller.accepts = True
+    lost = client.send()
+    controller.server.destroy()
+    ended = client.result(lost)
+    assert (ended.status, ended.result.error_string) == (
+        GoalStatus.STATUS_ABORTED,
+        'the controller is gone',
+    )
