@@ -169,6 +169,7 @@ def test_the_node(bench):
     from nav_msgs.msg import Odometry
     from sensor_msgs.msg import JointState
     from std_msgs.msg import Float64
+    from trajectory_msgs.msg import JointTrajectory
     from visualization_msgs.msg import Marker, MarkerArray
 
     common = {
@@ -184,6 +185,7 @@ def test_the_node(bench):
     forces = bench.listen(JointState, f'/{NODE}/contact_forces')
     markers = bench.listen(MarkerArray, f'/{NODE}/markers')
     wanted = bench.publisher(Twist, 'cmd_vel_in', 1)
+    plans = bench.publisher(JointTrajectory, 'arm_plan', 1)
     bench.start(
         'simulator_node',
         files=files,
@@ -201,12 +203,14 @@ def test_the_node(bench):
             **common,
             'base.support_points': str(list(POINTS)),
             'wheel_friction': 0.15,
+            'arm_trajectory_topic': 'arm_plan',
             'publish_rate': 10.0,
             'timeout.joint_states': 1.0,
             'timeout.odom': 1.0,
         },
     )
     bench.matched(wanted)
+    bench.matched(plans)
     message = Twist()
     message.linear.x = 0.6
 
