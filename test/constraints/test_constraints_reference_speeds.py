@@ -109,6 +109,17 @@ def test_what_is_wrong_is_an_error(machine):
             call(q, v, a, actuated, reference=x)  # not on the rows, and all is said to be known
 
 
+def test_wrenches_are_made_up_for():
+    robot, constraints, actuated, q, v, a = wheeled_robot('drive_with_arm')
+    link, wrench = robot.bodies[-1].name, np.arange(1.0, 7.0)
+    given = robot, q, v, a, constraints, actuated, None, actuated
+    free = kd.constrained_inverse_dynamics(*given, reference=v)
+    held = kd.constrained_inverse_dynamics(*given, reference=v, external_wrenches={link: wrench})
+    plain = kd.constrained_inverse_dynamics(*given, external_wrenches={link: wrench})
+    assert_allclose(held.effort, plain.effort, atol=1e-11)
+    assert np.abs(held.effort - free.effort).max() > 0.1
+
+
 def test_the_error_of_speeds_gains_the_power_of_the_efforts_alone(machine):
     """d/dt (s'Ms/2) = s'(tau - tau_x) - s'(D s + F (sign v - sign x)), with wheels."""
     (reference, fast), actuated, (q, v, a, x) = machine
