@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row
+from kane_dynamics.constraints.row_rates import turning_rate
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.model.checks import came
@@ -120,6 +122,11 @@ class ConstraintSet(Sequence[Constraint]):
             tuple(kinds),
             tuple(owners),
         )
+
+    @cached_property
+    def turning_rate(self) -> Any:
+        r"""Return (q, v, x, t) -> :math:`\dot A x`; see `row_rates.turning_rate`."""
+        return turning_rate(self.robot, self.rows)
 
     def selection(self, factor: Floats | None, q: Any, v: Any, t: float) -> RowSelection:
         """Return which rows are taken at a state; L of M = L L', None where M is singular."""

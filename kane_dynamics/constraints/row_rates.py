@@ -8,18 +8,27 @@ Speeds x that keep :math:`A x = b_0` while the robot moves at other speeds v cha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from kane_dynamics.algebra.tracing import expression_matrix
-from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.traced_rows import state_symbols
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.model.integration import rate_along_motion
+from kane_dynamics.model.robot import Robot
 
 
-def turning_rate(constraints: ConstraintSet) -> Any:
+def turning_rate(robot: Robot, rows_at: Callable[[Any, Any, Any], ConstraintRows]) -> Any:
     r"""
     Return the function (q, v, x, t) -> :math:`\dot A(q, v, t) x`, shape (k,); casadi.Function.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    rows_at : callable
+        (q, v, t) -> the rows; it is traced.
 
     Raises
     ------
@@ -29,8 +38,8 @@ def turning_rate(constraints: ConstraintSet) -> Any:
     """
     import casadi as ca
 
-    state, x = state_symbols(constraints.robot), ca.SX.sym('x', constraints.robot.nv)
-    rows = constraints.rows(state.place, state.speeds, state.t)
+    state, x = state_symbols(robot), ca.SX.sym('x', robot.nv)
+    rows = rows_at(state.place, state.speeds, state.t)
     for label, integrated in zip(rows.labels, rows.integrated, strict=True):
         if integrated:
             raise ConstraintError(
@@ -38,5 +47,5 @@ def turning_rate(constraints: ConstraintSet) -> Any:
                 'besides those of the robot are allowed'
             )
     carried = expression_matrix(rows.matrix.astype(object)) @ x
-    rate = rate_along_motion(constraints.robot, carried, *state)
+    rate = rate_along_motion(robot, carried, *state)
     return ca.Function('turning_rate', [state.q, state.v, x, state.t], [ca.densify(rate)])

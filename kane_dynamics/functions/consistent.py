@@ -14,7 +14,6 @@ from kane_dynamics.algorithms.gauss import gauss_mass_matrix
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, selected_rows
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.constraints.row_rates import turning_rate
 from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.model.checks import as_number
 from kane_dynamics.model.robot import Robot
@@ -158,7 +157,7 @@ def taken_rows(
     rows = several.rows(place, speeds, t)
     if reference is not None:
         gap = np.subtract(checked_speeds(robot, reference, 'reference'), speeds)
-        turned = turning_rate(several)(place, speeds, gap, t)
+        turned = several.turning_rate(place, speeds, gap, t)
         rows = replace(rows, acceleration=rows.acceleration - np.asarray(turned.full())[:, 0])
     selection = selected_rows(gauss_mass_matrix(robot, place), rows)
     selection.check_speeds(np.array(speeds))

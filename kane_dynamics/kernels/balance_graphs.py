@@ -15,7 +15,6 @@ from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
 from kane_dynamics.algorithms.row_balance import RowBalance
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
 from kane_dynamics.algorithms.sparse_rows import residuals, sparse_rows
-from kane_dynamics.constraints.row_rates import turning_rate
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.trace import Tracer, column, symbols
 
@@ -96,7 +95,7 @@ def _rates(tracer: Tracer, v: Sequence[Any], x: Sequence[Any]) -> list[Any]:
     if not b:
         return b
     gap = [aim - speed for aim, speed in zip(x, v, strict=True)]
-    turn = turning_rate(tracer.constraints)(column(tracer.q), column(v), column(gap), tracer.t)
+    turn = tracer.constraints.turning_rate(column(tracer.q), column(v), column(gap), tracer.t)
     return [side - rate for side, rate in zip(b, ca.vertsplit(turn), strict=True)]
 
 

@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from kane_dynamics.control.effort_rise import EffortRise
+from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_controller import EffortController
-from kane_dynamics.ros.effort_law import BaseState
+from kane_dynamics.ros.effort_law import BaseState, Efforts
 from kane_dynamics.ros.input_guard import InputGuard
+from kane_dynamics.ros.reference import Reference
+from kane_dynamics.ros.tracking_law import term_alone
 from kane_dynamics.typing import Floats
 
 
@@ -24,6 +29,7 @@ class ComputedTorqueController(EffortController):
         super().__init__(dynamics, guard, law)
         self._rise = EffortRise(len(self.motors))
         self.share = 0.0
+        self._left_out: dict[str, list[int]] = {}
 
     def limit_rise(self, ramp_time: float, rate: Floats) -> None:
         """
@@ -38,6 +44,47 @@ class ComputedTorqueController(EffortController):
 
         """
         self._rise.duration, self._rise.rate = ramp_time, np.where(rate > 0.0, rate, np.inf)
+
+    def leave_out(self, terms: Mapping[str, tuple[str, ...]]) -> None:
+        """
+        Leave terms out at some motors.
+
+        Parameters
+        ----------
+        terms : mapping of str to tuple of str
+            Motors by 'inertia', 'coriolis' or 'friction'.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no such motor.
+
+        """
+        for term, names in terms.items():
+            if problem := self.left_out_problem(f'left_out.{term}', names):
+                raise InvalidInputError(problem)
+        places = {k: [self.motors.index(name) for name in names] for k, names in terms.items()}
+        self._left_out = {term: motors for term, motors in places.items() if motors}
+
+    def left_out_problem(self, parameter: str, names: tuple[str, ...]) -> str:
+        """Return what is wrong with joints at which a term is left out, or ''."""
+        missing = [name for name in names if name not in self.motors]
+        if not missing:
+            return ''
+        return f'{parameter}: no motors {missing}; there are {list(self.motors)}'
+
+    def tracked(
+        self, q: Floats, v: Floats, reference: Reference, base: BaseState | None
+    ) -> Efforts:
+        """Return the efforts that follow a reference, without what is left out."""
+        found = super().tracked(q, v, reference, base)
+        motors = found.motors.copy()
+        for term, chosen in self._left_out.items():
+            if term in self._terms.names:
+                state = q, v, reference, base
+                part = term_alone(self._law, self.follows_by, self._gains, term, *state)
+                motors[chosen] -= self._parameters.torque_scale * part[chosen]
+        return Efforts(motors, found.drives)
 
     def rest(self) -> None:
         """Begin anew with the next state: no effort is out."""

@@ -29,6 +29,8 @@ from kane_dynamics.ros.parameters.declare import read_for_joints
 from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.ros.runtime import run
 
+LEFT_OUT = ('inertia', 'coriolis', 'friction')  # gravity: gravity_compensated_joints
+
 
 class ComputedTorqueNode(InverseDynamicsNode):
     """Publishes the efforts that make the errors of the reference vanish."""
@@ -51,9 +53,19 @@ class ComputedTorqueNode(InverseDynamicsNode):
         )
         controller.configure(self.parameters, first, second)
         if isinstance(controller, ComputedTorqueController):
-            controller.limit_rise(self.parameters.ramp_time, rate)
+            p = self.parameters
+            controller.limit_rise(p.ramp_time, rate)
+            parts = p.left_out_inertia, p.left_out_coriolis, p.left_out_friction
+            controller.leave_out(dict(zip(LEFT_OUT, parts, strict=True)))
         if isinstance(controller, FrameTorqueController):
             controller.take_task(self.parameters)
+
+    def parameter_problem(self, name: str, value: Any) -> str:
+        """Return why a value cannot be used now, or ''."""
+        controller, own = self._controller, name.startswith('left_out.')
+        if own and isinstance(controller, ComputedTorqueController):
+            return controller.left_out_problem(name, value)
+        return super().parameter_problem(name, value)
 
     def timed_inputs(self) -> dict[str, InputGuard]:
         """Return the guards of the shared inputs, and of the targets of a frame."""

@@ -157,7 +157,13 @@ class EffortController:
             reference = self._follower.follow(time)
         if reference is None:
             return None
-        given = q, v, reference, self._terms, p.torque_scale, base
+        return self.tracked(q, v, reference, base)
+
+    def tracked(
+        self, q: Floats, v: Floats, reference: Reference, base: BaseState | None
+    ) -> Efforts:
+        """Return the efforts that follow a reference by the law."""
+        given = q, v, reference, self._terms, self._parameters.torque_scale, base
         return tracking_efforts(self._law, self.follows_by, self._gains, *given)
 
     def _limited(self, effort: Floats) -> Floats:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -96,6 +97,33 @@ def tracking_efforts(
         pull[m] = second * (aim - v)[places]
     found = law.efforts(q, v, a, m, terms, base, aim)
     return Efforts(scale * found.motors + pull, found.drives)
+
+
+def term_alone(
+    law: EffortLaw,
+    name: str,
+    gains: Gains,
+    term: str,
+    q: Floats,
+    v: Floats,
+    reference: Reference,
+    base: BaseState | None = None,
+) -> Floats:
+    """
+    Return what one term adds to the efforts of the motors, by one more call of the engine.
+
+    Parameters
+    ----------
+    law, name, gains, q, v, reference, base
+        As for `tracking_efforts`.
+    term : str
+        'inertia', 'coriolis', 'gravity' or 'friction'.
+
+    """
+    none = np.zeros(len(law.motors.v))
+    pure = gains if name == COMPUTED else Gains(gains.position * (name == PASSIVE), none)
+    alone = replace(Terms(False, False, False, False), **{term: True})
+    return tracking_efforts(law, name, pure, q, v, reference, alone, base=base).motors
 
 
 def check_law(name: str, model: RobotModel) -> None:

@@ -11,7 +11,6 @@ from support.wheeled_robots import wheeled_robot
 
 import kane_dynamics as kd
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.constraints.row_rates import turning_rate
 
 CASES = all_cases()
 STEP = 1e-4  # central differences: errors of STEP^2 and of 1e-16 / STEP
@@ -28,10 +27,10 @@ def test_turning_rate_is_the_derivative_of_the_rows_along_the_motion(name):
     several = ConstraintSet(case.robot, (case.constraint,))
     if binds_accelerations_only(case):
         with pytest.raises(kd.exceptions.ConstraintError, match='binds accelerations only'):
-            turning_rate(several)
+            _ = several.turning_rate
         return
     x = np.random.default_rng(7).uniform(-1.0, 1.0, case.robot.nv)
-    found = turning_rate(several)(case.q, case.v, x, case.t).full()[:, 0]
+    found = several.turning_rate(case.q, case.v, x, case.t).full()[:, 0]
 
     def carried(h):
         q = kd.integrate(case.robot, case.q, case.v, h).tolist()
@@ -49,7 +48,7 @@ def test_rows_of_the_speeds_themselves(name):
         return
     several = ConstraintSet(case.robot, (case.constraint,))
     q, v = case.q.tolist(), case.v.tolist()
-    turn = turning_rate(several)(q, v, v, case.t).full()[:, 0]
+    turn = several.turning_rate(q, v, v, case.t).full()[:, 0]
     sides = [
         several.rows(kd.integrate(case.robot, q, v, h).tolist(), v, case.t + h).velocity
         for h in (-STEP, STEP)

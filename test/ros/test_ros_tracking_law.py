@@ -16,7 +16,7 @@ from kane_dynamics.control.tracking import COMPUTED, FEEDFORWARD, PASSIVE
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.ros.computed_torque_controller import ComputedTorqueController
 from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_law import EffortLaw, Terms
+from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Terms
 from kane_dynamics.ros.frame_torque_controller import FrameTorqueController
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.parameters.computed_torque import ComputedTorqueParameters
@@ -282,6 +282,30 @@ def test_controller_follows_by_its_law_within_limits_and_rises():
     assert controller.share == 0.25
 
 
+@pytest.mark.parametrize('name', [COMPUTED, PASSIVE, FEEDFORWARD])
+def test_terms_are_left_out_at_some_motors(name):
+    controller, model, clock = controller_of(name, (9.0, 2.0), clamp_to_urdf=False)
+    n, rng = len(model.motors), np.random.default_rng(4)
+    reference = reference_of(model, *rng.uniform(-0.5, 0.5, (3, n)))
+    q, v = model.robot.neutral(), rng.uniform(-0.5, 0.5, model.robot.nv)
+    v = kd.consistent_velocity(model.robot, q, v, model.constraints, model.motors)
+    whole = controller.tracked(q, v, reference, None).motors
+    alone = [Terms(*(i == j for j in range(4))) for i in range(4)]
+    law, gains = EffortLaw(Dynamics(model)), Gains(np.full(n, 9.0), np.full(n, 2.0))
+    none = Terms(*(False,) * 4)
+    pull = tracking_efforts(law, name, gains, q, v, reference, none).motors
+    for term, k in (('inertia', 0), ('coriolis', 1), ('friction', 3)):
+        controller.leave_out({term: ('arm_2_joint', 'wheel_left_joint')})
+        places = [model.motors.index(x) for x in ('arm_2_joint', 'wheel_left_joint')]
+        part = tracking_efforts(law, name, gains, q, v, reference, alone[k]).motors - pull
+        expected = whole.copy()
+        expected[places] -= part[places]
+        assert_allclose(controller.tracked(q, v, reference, None).motors, expected, atol=1e-9)
+        assert np.abs(part[places]).max() > 1e-3
+    with pytest.raises(InvalidInputError, match=r"left_out.inertia: no motors \['elbow'\]"):
+        controller.leave_out({'inertia': ('elbow',)})
+
+
 @pytest.mark.parametrize('name', [COMPUTED, PASSIVE])
 def test_controller_holds_without_a_reference(name):
     controller, model, clock = controller_of(name)
@@ -411,3 +435,39 @@ def test_what_a_frame_cannot_have_is_an_error(compiled):
         frame_controller(compiled, [0], law=PASSIVE)
     with pytest.raises(NameNotFoundError, match='elbow'):
         frame_controller(compiled, [0], frame='elbow')
+
+
+def test_errors_vanish_beside_a_base_that_others_drive():
+    """The arm obeys its equation while the base moves as its own drives let it."""
+    driven = {'base_drive': 'velocity'}
+    model = model_of('nonholonomic', **driven)
+    robot, law = model.robot, EffortLaw(Dynamics(model))
+    rng, n = np.random.default_rng(6), len(model.motors)
+    q, v = robot.neutral() + rng.uniform(-0.5, 0.5, robot.nq), rng.uniform(-0.5, 0.5, robot.nv)
+    heading, across = np.array([[np.cos(q[2]), np.sin(q[2])], [-np.sin(q[2]), np.cos(q[2])]])
+    speed, turn, gain, bend = 0.4, 0.5, 0.9, -0.6
+    velocity = np.r_[speed * heading, turn]
+    base = BaseState(velocity, np.r_[gain * heading + speed * turn * across, bend])
+    v[:3] = velocity
+    v = kd.consistent_velocity(
+        robot, q, v, model.constraints, [x for x in robot.velocity_names if 'wheel' not in x]
+    )
+    gains = Gains(np.full(n, 64.0), np.full(n, 16.0))
+    reference = reference_of(model, *rng.uniform(-0.5, 0.5, (3, n)))
+    efforts = tracking_efforts(law, COMPUTED, gains, q, v, reference, ALL, base=base)
+    tau = np.zeros(robot.nv)
+    tau[law.motors.v], tau[model.v_index(model.drives)] = efforts
+    a = kd.forward_dynamics(robot, q, v, tau, model.constraints).acceleration
+    assert_allclose(a[:3], base.acceleration, atol=1e-8)
+    error, rate = law.errors(q, v, reference)
+    equation = reference.acceleration - a[law.motors.v] + 16.0 * rate + 64.0 * error
+    assert_allclose(equation, 0.0, atol=1e-8)
+    assert len(model.drives) == 2
+    # with no error, reference speeds are the speeds, and passivity asks for the same
+    still = reference_of(model, q[law.motors.q], v[law.motors.v], reference.acceleration)
+    both = [
+        tracking_efforts(law, name, gains, q, v, still, ALL, base=base)
+        for name in (COMPUTED, PASSIVE)
+    ]
+    assert_allclose(both[0].motors, both[1].motors, atol=1e-9)
+    assert_allclose(both[0].drives, both[1].drives, atol=1e-9)

@@ -78,6 +78,19 @@ class ComputedTorqueParameters(InverseDynamicsParameters):
     twist_timeout: float = param(
         0.5, 'Age from which ~/twist is stale.', unit='s', bounds=SECONDS, name='timeout.twist'
     )
+    left_out_inertia: tuple[str, ...] = param(
+        ('',),
+        'Joints at which M a is left out, the feedback of computed_torque with it.',
+        name='left_out.inertia',
+    )
+    left_out_coriolis: tuple[str, ...] = param(
+        ('',), 'Joints at which C v is left out.', name='left_out.coriolis'
+    )
+    left_out_friction: tuple[str, ...] = param(
+        ('',),
+        'Joints at which friction is left out, as where a drive makes up for its own.',
+        name='left_out.friction',
+    )
     ramp_time: float = param(
         0.5,
         'Time in which the efforts grow from zero, after activation and after every silence.',
