@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.control.tracking import (
     COMPUTED,
     FEEDFORWARD,
@@ -122,7 +122,8 @@ def term_alone(
     """
     none = np.zeros(len(law.motors.v))
     pure = gains if name == COMPUTED else Gains(gains.position * (name == PASSIVE), none)
-    alone = replace(Terms(False, False, False, False), **{term: True})
+    inertia, coriolis, gravity, friction = (term == one for one in TERMS)
+    alone = Terms(inertia, coriolis, gravity, friction)
     return tracking_efforts(law, name, pure, q, v, reference, alone, base=base).motors
 
 
