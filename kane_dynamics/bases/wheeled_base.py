@@ -112,7 +112,7 @@ class WheeledBase:
         steered = (wheel.steering for wheel in self.wheels if wheel.kind == 'steered')
         return tuple(joint for joint in steered if joint is not None)
 
-    @property
+    @cached_property
     def centred(self) -> tuple[str, ...]:
         """Return the steered joints without trail: their angles must agree."""
         steering = self.steering

@@ -123,7 +123,7 @@ def rolling_motion(dynamics: Dynamics, q: Floats, v: Floats, a: Floats) -> tuple
 
     Those of its motors may contradict each other. The base, and what follows without a motor,
     moves as fits them best, by least squares of slip; then everything moves the least from that
-    onto the rows, each speed by its inertia in the diagonal of M.
+    onto the rows, each speed by its inertia in the diagonal of M; steering stays as it is.
 
     Parameters
     ----------
@@ -139,6 +139,8 @@ def rolling_motion(dynamics: Dynamics, q: Floats, v: Floats, a: Floats) -> tuple
     free = model.v_index((*BASE_NAMES, *passive))
     inertia = np.diagonal(engine.mass_matrix(q))
     lightness = 1.0 / np.sqrt(np.maximum(inertia, _MASSLESS * inertia.max()))
+    if model.base is not None:  # these agree already
+        lightness[model.v_index(model.base.centred)] = 0.0
 
     def onto(A: Floats, b: Floats, x: Floats) -> Floats:
         whole = x.copy()

@@ -83,7 +83,13 @@ def _measured(
         q[base.robot.coordinate_index(joint)] += 1e-3 * rng.normal()
         v[base.robot.velocity_index(joint)] += 1e-2 * rng.normal()
     agreed = base.consistent_steering(q, v)
-    v = fast.consistent_velocity(agreed.q, agreed.v)
+    twist = base.steer_towards(v[:3], agreed.q).twist  # as near as these angles allow
+    steering = [base.robot.velocity_index(joint) for joint in base.steering]
+    rates = base.wheel_rates(twist, agreed.q, agreed.v[steering])
+    v = agreed.v.copy()
+    v[:3] = twist
+    for joint, rate in rates.by_joint.items():
+        v[base.robot.velocity_index(joint)] = rate
     a = fast.consistent_acceleration(agreed.q, v, a)
     chosen = {**names, 'q': agreed.q, 'v': v, 'a': a}
     before = fast.fallbacks

@@ -234,9 +234,16 @@ def test_friction_that_is_not_known_is_said():
     assert not [one for one in known if 'base.friction' in one]
 
 
-def noisy_swerve(noise):
-    """Return a base in a curve whose steering angles and rates are measured with noise."""
-    model, rng = build_model(*chosen('swerve')), np.random.default_rng(3)
+def noisy_swerve(noise, beside=0.0):
+    """
+    Return a base in a curve whose steering angles and rates are measured with noise.
+
+    Its wheels stand beside their steering axes, so that steering rolls them.
+    """
+    p, text = chosen('swerve')
+    assert text.count('xyz="-0.0 0 0"') == 4
+    model = build_model(p, text.replace('xyz="-0.0 0 0"', f'xyz="0 {beside} 0"'))
+    rng = np.random.default_rng(3)
     base, robot, twist = model.base, model.robot, (0.5, 0.1, 0.4)
     angles = base.steering_angles(twist, None, (0.2, 0.1, -0.1))
     q, v = base.at_angles(angles.angles), np.zeros(robot.nv)
@@ -249,9 +256,11 @@ def noisy_swerve(noise):
     return model, q, v
 
 
-@pytest.mark.parametrize('noise', [0.0, 1e-3, 0.02])
-def test_the_law_takes_steering_angles_that_agree(noise):
-    model, q, v = noisy_swerve(noise)
+@pytest.mark.parametrize(
+    ('noise', 'beside'), [(0.0, 0.0), (1e-3, 0.0), (1e-3, 0.03), (0.02, 0.03)]
+)
+def test_the_law_takes_steering_angles_that_agree(noise, beside):
+    model, q, v = noisy_swerve(noise, beside)
     law, robot = EffortLaw(Dynamics(model)), model.robot
     source = ReferenceInput(Motors(model), InputGuard('reference', 0.5, now=lambda: 10**12))
     assert source.take(trajectory(['lift_joint'], [0.1], [0.2], [0.3]))
