@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bases driven by velocity: sources of their motion, efforts beside them, their simulation."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from preset_robots import FILES, stand_in, values_of
 from ros_models import (
     ROOT,
     FakeClock,
@@ -35,6 +37,7 @@ from kane_dynamics.ros.parameters.spec import plain, specs
 from kane_dynamics.ros.parameters.wrench_control import WrenchControlParameters
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.reference import Reference
+from kane_dynamics.ros.robot_file import parameters_of_file
 from kane_dynamics.ros.robot_source import BASE_NAMES, build_model
 from kane_dynamics.ros.velocity_drives import VelocityDrives
 
@@ -232,6 +235,23 @@ def test_efforts_are_those_of_the_whole_motion(rng, kind, rows):
     assert_allclose(motion.acceleration, a, atol=1e-9)
     free = kd.forward_dynamics(robot, q, v, tau, model.constraints)
     assert np.abs(free.acceleration - a).max() > 1.0
+
+
+@pytest.mark.parametrize('name', ['tmr_fr3', 'youbot', 'husky_ur5e', 'fetch'])
+def test_efforts_cause_the_motion_of_the_arm_that_they_are_for(rng, name):
+    # swerve, mecanum, skid steer, differential: drives are redundant, or more than wheels
+    p = parameters_of_file(FILES[name], InverseDynamicsParameters)
+    model = build_model(p, stand_in(name), values_of(name)['joints'])
+    q, v = model.robot.neutral(), np.zeros(model.robot.nv)
+    base = BaseState(np.zeros(3), np.array([0.5, 0.0, 0.0]))
+    arm = model.v_index(model.motors)
+    wanted = held(model, q)
+    wanted = replace(wanted, acceleration=rng.uniform(-1.0, 1.0, len(arm)))
+    dynamics, tau = Dynamics(model), np.zeros(model.robot.nv)
+    tau[arm] = EffortLaw(dynamics).feedforward(q, v, wanted, Terms(), base).motors
+    motion = driven_motion(dynamics, q, v, tau, base.acceleration)
+    assert_allclose(motion.acceleration[arm], wanted.acceleration, atol=1e-9)
+    assert_allclose(motion.acceleration[:3], base.acceleration, atol=1e-9)
 
 
 def hold_arm(coupled, cycles=40):
