@@ -12,6 +12,8 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification.observed_speeds import ObservedSpeeds
 from kane_dynamics.identification.payload import (
     PARAMETERS,
+    SCALE,
+    PayloadEstimate,
     estimate_payload,
     fitted_payload,
     payload_regressor,
@@ -73,6 +75,8 @@ def test_at_rest_the_inertia_is_hidden():
     found = fitted_payload(rows, efforts)
     assert (found.rank, found.visible) == (3, ('m', 'mx', 'my'))
     assert_allclose(found.parameters[PLANAR[:3]], PHI[:3], rtol=1e-8)
+    hidden = np.setdiff1d(np.arange(10), PLANAR[:3])
+    assert_allclose(found.deviations[hidden], SCALE[hidden])
 
 
 def test_a_point_mass_with_errors_is_estimated_as_printed():
@@ -142,6 +146,17 @@ def test_deviations_are_those_of_many_fits():
     assert_allclose(np.mean([f.deviations for f in fits], axis=0), spread, rtol=0.15)
     com = np.std([fit.com for fit in fits], axis=0)
     assert_allclose(np.mean([f.com_deviations for f in fits], axis=0), com, rtol=0.15)
+
+
+def test_the_centre_of_mass_varies_as_mass_and_moments_do_together():
+    rng = np.random.default_rng(9)
+    root = 0.01 * rng.normal(size=(10, 10))
+    root[1:4] += 0.4 * root[0]  # a heavier payload has larger moments
+    phi = np.r_[3.0, 1.2, -0.9, 0.6, np.zeros(6)]
+    draws = phi + rng.normal(size=(4000, 10)) @ root.T
+    spread = np.std(draws[:, 1:4] / draws[:, :1], axis=0)
+    told = PayloadEstimate(phi, root @ root.T, 10).com_deviations
+    assert_allclose(told, spread, rtol=0.06)  # 4000 draws: 1.1 %, five times that
 
 
 def test_what_is_wrong_is_refused():

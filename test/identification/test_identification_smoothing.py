@@ -21,6 +21,12 @@ def test_polynomials_come_back_with_their_derivatives():
         assert_allclose(values, np.column_stack([wanted, -2.0 * wanted]), rtol=0, atol=1e-7)
 
 
+def test_results_stand_in_the_middle_of_inner_pieces():
+    times = np.linspace(5.0, 6.0, 101)
+    t = smoothed(times, times[:, None], 0.0999)[0]
+    assert_allclose(t, np.arange(5.15, 5.9, 0.1), rtol=1e-12)
+
+
 def test_noise_is_averaged():
     times = np.linspace(0.0, 2.0, 2001)
     noise = np.random.default_rng(2).normal(0.0, 1.0, (2001, 1))
