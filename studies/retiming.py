@@ -304,11 +304,12 @@ def draw(rig: Rig, found: Retimed, file: Path) -> None:
     """Draw efforts and speeds over their limits, and what wheels and edges use."""
     robot, times = rig.dynamics.robot, np.linspace(0.0, found.duration, MOMENTS)
     _, v, _ = found.at(times)
+    efforts = found.efforts(times)
     places = found.profile.places(times)
     used = found.limits.at(places).use(*found.profile.of(places))
     figure, axes = plt.subplots(3, 1, figsize=(9.0, 10.0), sharex=True, layout='constrained')
     for k, name in enumerate(robot.velocity_names[3:], start=3):
-        axes[0].plot(times, found.efforts(times)[:, k] / robot.effort_limit[k], label=name)
+        axes[0].plot(times, efforts[:, k] / robot.effort_limit[k], label=name)
         axes[1].plot(times, v[:, k] / robot.velocity_limit[k])
     for kind in ('friction of', 'tip-over over'):
         for name in dict.fromkeys(n for n in found.limits.names if n.startswith(kind)):

@@ -102,6 +102,17 @@ LAWS = {
     'carried': ('test/identification/test_identification_payload.py',),
     'pace': ('test/control/test_control_pace.py',),
     'trajectories': ('test/control/test_control_trajectory.py',),
+    'retimed': (
+        'test/trajectories/test_trajectories_path_limits.py',
+        'test/trajectories/test_trajectories_retiming.py',
+        '-k',
+        'not share and not wheels',
+    ),
+    'rolled': (
+        'test/trajectories/test_trajectories_rolled_path.py',
+        '-k',
+        'not steered',
+    ),
     'happens': (
         'test/events/test_events_known_answers.py',
         '-k',
@@ -257,4 +268,10 @@ FILES = {
     'simulation/reference.py': 'integrators friction events midpoint',
     'simulation/stops.py': 'stops',
     'simulation/virtual_coupler.py': 'coupler',
+    'trajectories/fastest.py': 'retimed',
+    'trajectories/ground_limits.py': 'retimed',
+    'trajectories/joint_bounds.py': 'retimed',
+    'trajectories/path_limits.py': 'retimed',
+    'trajectories/rolled_path.py': 'rolled',
+    'trajectories/speed_profile.py': 'retimed',
 }

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows along a path against efforts and contact pictures of the motions that they stand for."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from support.machines import Y, at, inertia, revolute
+from support.standing_robots import CORNERS, PAIR, RADIUS, standing
+
+import kane_dynamics as kd
+from kane_dynamics.control.contact_picture import picture_of
+from kane_dynamics.control.motion_limits import Reserve
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.trajectories.ground_limits import SIDES
+from kane_dynamics.trajectories.path_limits import PathLimits
+from kane_dynamics.trajectories.paths import SplinePath
+from kane_dynamics.trajectories.retiming import FULL
+from kane_dynamics.trajectories.rolled_path import RolledPath
+
+KEPT = Reserve(edge=0.03, friction=0.8, effort=0.7, speed=0.6)
+SUPPORT = (-0.3, 0.05, 0.0)
+MOTORS = ('L', 'R', 'arm')
+
+
+@pytest.fixture(scope='module')
+def base():
+    """Return a differential drive with an arm of one joint that rubs."""
+    drive = standing(PAIR, (-0.08, 0.0, 0.18), spin=0.01)
+    joint = revolute('arm', Y, damping=0.4, friction=0.3, effort_limit=30.0, velocity_limit=3.0)
+    arm = kd.Body(
+        'arm', 'chassis', joint, at(0.1, 0.0, 0.5), inertia(3.0, (0.2, 0, 0.3), (1, 1, 1))
+    )
+    robot = kd.Robot('drive', (*drive.bodies, arm))
+    return kd.bases.differential(robot, ['L'], ['R'], radius=RADIUS, supports=[SUPPORT])
+
+
+@pytest.fixture(scope='module')
+def limits(base):
+    dynamics = kd.dynamics(base.robot, base.constraints)
+    start = base.robot.neutral()
+    start[:3] = 2.0, -1.0, 0.7
+    points = [[0.0, 0.0, -0.3], [6.0, 9.0, 0.8], [14.0, 8.0, 0.2]]
+    path = RolledPath(dynamics, MOTORS, points, start, cells=60)
+    contacts = kd.base_stance(base, friction=(0.6, 0.4))
+    efforts, speeds = {'L': (-2.0, 9.0), 'R': 5.0}, {'L': (-10.0, 30.0)}
+    return PathLimits(dynamics, path, MOTORS, contacts, KEPT, efforts, speeds, {'arm': 6.0})
+
+
+@pytest.fixture(scope='module')
+def motions(limits):
+    """Return places, u, x, the uses there, and q, v, a."""
+    places, u, x = (
+        np.array([0.2, 0.9, 1.7]),
+        np.array([0.3, -0.2, -0.4]),
+        np.array([0.1, 0.3, 0.05]),
+    )
+    q, tangent, bend = limits.path.at(places)
+    a = tangent * u[:, None] + bend * x[:, None]
+    uses = limits.at(places).use(u, x)
+    return uses, q, tangent * np.sqrt(x)[:, None], a
+
+
+def of(limits, uses, name):
+    """Return the columns of the rows of a name."""
+    return uses[:, [k for k, one in enumerate(limits.names) if one == name]]
+
+
+def test_rows_of_joints_are_parts_of_their_limits(base, limits, motions):
+    uses, q, v, a = motions
+    rows = base.constraints
+    for row in range(len(q)):
+        tau = kd.constrained_inverse_dynamics(base.robot, q[row], v[row], a[row], rows, MOTORS)
+        left, right, arm = tau.effort[3:]
+        expected = {'L': (left - 3.5 * 0.7) / (5.5 * 0.7), 'R': right / 3.5, 'arm': arm / 21.0}
+        for name, value in expected.items():
+            found = of(limits, uses[row : row + 1], f'effort of {name}')[0]
+            assert_allclose(found, (value, -value), rtol=0, atol=1e-9)
+        found = of(limits, uses[row : row + 1], 'acceleration of arm')[0]
+        assert_allclose(found, np.array([1.0, -1.0]) * a[row, 5] / 6.0, atol=1e-12)
+    assert_allclose(of(limits, uses, 'speed of arm')[:, 0], (v[:, 5] / 1.8) ** 2, atol=1e-12)
+    most = np.where(v[:, 3] < 0.0, 6.0, 18.0)
+    assert_allclose(of(limits, uses, 'speed of L')[:, 0], (v[:, 3] / most) ** 2, atol=1e-12)
+    assert limits.at(np.array([0.2])).d[:, 2].any()  # damping of the arm
+
+
+def test_rows_of_the_ground_are_those_of_contact_pictures(base, limits, motions):
+    uses, q, v, a = motions
+    contacts = kd.base_stance(base, friction=(0.6, 0.4))
+    weight, share = 37.0 * 9.81, 37.0 * 9.81 / 3.0
+    for row, one in enumerate(uses):
+        picture = picture_of(contacts, q[row], v[row], a[row], MOTORS)
+        still = picture_of(contacts, q[row], 0 * v[row], 0 * a[row], MOTORS)
+        edges = [use for use, name in zip(one, limits.names, strict=True) if 'tip-over' in name]
+        points = contacts.polygon(q[row])
+        size = np.sum((points.middle - points.ends) * points.inward, axis=1).min()
+        margin = KEPT.edge + (1.0 - max(edges)) * size * weight / picture.loads.forces.sum()
+        assert margin == pytest.approx(picture.margins.margin, abs=1e-9)
+        for name, contact in picture.contacts.items():
+            load = of(limits, uses[row : row + 1], f'load of {name}')[0, 0]
+            assert (1.0 - load) * share == pytest.approx(contact.normal, abs=1e-8)
+        for name in PAIR:
+            sides = of(limits, uses[row : row + 1], f'friction of {name}')[0]
+            assert len(sides) == SIDES
+            contact, rested = picture.contacts[name], still.contacts[name]
+            most = (sides.max() - 1.0) * rested.normal + contact.normal  # |traction| / (0.8 mu)
+            exact = np.hypot(contact.longitudinal / 0.6, contact.lateral / 0.4) / 0.8
+            assert 1.0 - 1e-9 <= most / exact <= 1.0 / np.cos(np.pi / SIDES) + 1e-9
+
+
+def test_dry_friction_is_the_worse_one_where_a_joint_turns_round(base, limits):
+    points = limits.path.at(np.linspace(0.0, 2.0, 201))
+    turn = np.flatnonzero(np.diff(np.sign(points.tangent[:, 5])))
+    place = np.array([1e-2 * turn[0] + 2e-2])  # shortly after
+    one, both = limits.at(place), limits.at(place, np.array([3e-2]))
+    rows = [k for k, name in enumerate(limits.names) if name == 'effort of arm']
+    gaps = np.sort((both.c - one.c)[0, rows])
+    assert_allclose(gaps, (0.0, 2.0 * 0.3 / 21.0), atol=1e-9)
+
+
+def test_tangents_touch_the_root_from_above(limits):
+    rows, x = limits.at(np.array([0.5, 1.5])), np.array([0.2, 0.7])
+    u = np.zeros(2)
+    touching = rows.tangent(x)
+    assert_allclose(touching.use(u, x), rows.use(u, x), atol=1e-12)
+    rising = rows.d > 0.0
+    for other in (0.5 * x, 2.0 * x):
+        assert (touching.use(u, other) > rows.use(u, other))[rising].all()
+
+
+@pytest.mark.parametrize('bound', [-1.0, (1.0, 2.0), (0.0, 0.0), (1.0, 2.0, 3.0)])
+def test_bounds_without_zero_between_are_refused(base, bound):
+    dynamics = kd.dynamics(base.robot)
+    path = SplinePath(np.zeros((2, 6)))
+    with pytest.raises(InvalidInputError, match="bound of effort of 'arm'"):
+        PathLimits(dynamics, path, MOTORS, None, FULL, {'arm': bound}, {}, {})
+
+
+def test_robots_that_are_not_planar_or_whose_wheels_slide_are_refused(base):
+    floating = kd.Robot('ball', [kd.Body('ball', '', kd.Joint('base', kd.Free()))])
+    with pytest.raises(InvalidInputError, match='whose coordinates are its joints'):
+        PathLimits(kd.dynamics(floating), SplinePath([[0.0], [1.0]]), (), None, FULL, {}, {}, {})
+    robot = standing(CORNERS, (0.0, 0.0, 0.2))
+    skids = kd.bases.skid_steer(robot, ['FL', 'RL'], ['FR', 'RR'], radius=RADIUS)
+    contacts, path = kd.base_stance(skids, friction=0.6), SplinePath(np.zeros((2, 7)))
+    with pytest.raises(InvalidInputError, match='slide; give a stance without'):
+        PathLimits(kd.dynamics(robot), path, (), contacts, FULL, {}, {}, {})
