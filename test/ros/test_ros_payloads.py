@@ -220,3 +220,46 @@ def test_the_very_next_output_has_a_payload_and_new_models_keep_it(bench):
     assert_allclose(ask(), 1.5 * G, rtol=1e-12)
     mounted(np.pi / 2)  # on a wall: the rod hangs along gravity now
     bench.until(lambda: ask() < 1e-9)
+
+
+@pytest.mark.ros
+def test_the_simulator_takes_and_drops_payloads_while_it_runs():
+    pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
+    import rclpy
+    from rclpy.context import Context
+    from rclpy.parameter import Parameter
+    from ros_bench import domain_id
+    from std_srvs.srv import Trigger
+
+    from kane_dynamics.ros.simulator_node import SimulatorNode
+
+    given = {
+        'robot_description': PENDULUM_URDF,
+        'compiled': 'never',
+        'start_paused': True,
+        'payloads': ['rod'],
+        'payload.rod.com': [0.0, 0.0, -1.0],
+    }
+    context = Context()
+    rclpy.init(context=context, domain_id=domain_id())
+    overrides = [Parameter(name, value=value) for name, value in given.items()]
+    node = SimulatorNode(context=context, parameter_overrides=overrides)
+    try:
+        node.start()
+
+        def weight():
+            return abs(node.host.dynamics.engine.gravity_force([np.pi / 2])[0])
+
+        assert_allclose(weight(), 0.5 * G)
+        assert node.set_parameters([Parameter('payload.rod.mass', value=2)])[0].successful
+        assert_allclose(weight(), 2.5 * G)
+        assert 'payload on rod' in node._model_status().values
+        too_long = Parameter('payload.rod.com', value=[0.0, 0.0])
+        assert 'needs 3 numbers' in node.set_parameters([too_long])[0].reason
+        told = node._payloads._on_detach(Trigger.Request(), Trigger.Response())
+        assert told.success
+        assert_allclose(weight(), 0.5 * G)
+    finally:
+        node.stop()
+        node.destroy_node()
+        context.try_shutdown()
