@@ -226,7 +226,6 @@ FILES = {
     'control/frame_tracking.py': 'frame_tracking',
     'control/tracking.py': 'tracking',
     'control/base_effects.py': 'governed',
-    'control/traced_recursion.py': 'governed',
     'control/base_motion.py': 'followed',
     'control/contact_picture.py': 'picture skids',
     'control/critical_acceleration.py': 'picture',
