@@ -116,7 +116,7 @@ def line_error(points: TrajectoryPoints, effort: EffortOf, step: float = 1e-3) -
         if end - start <= 1.5 * GAP:
             continue
         ends = points.efforts[k : k + 2]
-        for part in np.linspace(0.0, 1.0, max(round((end - start) / step), 2) + 1):
+        for part in np.linspace(0.0, 1.0, max(round((end - start) / step), 3)):
             time = start + part * (end - start)
             line = (1.0 - part) * ends[0] + part * ends[1]
             wanted = effort(time, *motion.at(min(time, end)))

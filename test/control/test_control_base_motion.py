@@ -58,6 +58,17 @@ def test_the_rate_is_that_of_the_equation(limit):
         assert_allclose(motion.acceleration, expected, atol=1e-12)
 
 
+@given(LAGS, LIMITS, TWISTS, TWISTS, TIMES)
+@settings(deadline=None, max_examples=50)
+def test_what_is_covered_is_the_integral_of_the_twist(lag, limit, twist, command, time):
+    drive, steps = drives(lag, limit), 4000
+    middles = (np.arange(steps) + 0.5) * time / steps
+    ones = np.ones((steps, 1))
+    sampled = drive.after(ones * twist, ones * command, middles).twist.mean(axis=0) * time
+    # midpoints of steps of 0.5 ms; rates reach 600 / s^2 where a lag of 10 ms takes up 6 m/s
+    assert_allclose(drive.covered(twist, command, time), sampled, rtol=0, atol=1e-4)
+
+
 def test_a_ramp_without_lag_ends_at_its_command():
     drive = DriveResponse(0.0, (1.0, 2.0, 4.0))
     half = drive.after(np.zeros(3), [1.0, -1.0, 0.0], 0.25)

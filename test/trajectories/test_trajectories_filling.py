@@ -83,6 +83,13 @@ def test_where_the_acceleration_jumps_two_points_stand():
     assert_allclose(sides[1][:-1], above, rtol=0, atol=0.5)  # a gap after it
 
 
+def test_between_points_close_together_the_second_of_a_pair_stands_halfway():
+    times = [0.0, 1.0, 1.0 + GAP, 2.0]
+    given = TrajectoryPoints(NAMES, times, *np.random.default_rng(3).uniform(-1, 1, (2, 4, 2)))
+    found = filled(given, effort)
+    assert_allclose(found.times[2] - 1.0, 0.5 * GAP)
+
+
 @pytest.mark.parametrize('order', ORDERS)
 def test_the_last_effort_holds_the_robot(order):
     given = points(order)
