@@ -27,7 +27,14 @@ from kane_dynamics.control.base_motion import BaseMotion, DriveResponse, moving
 from kane_dynamics.control.motion_limits import Headrooms, MotionLimits, Reserve
 from kane_dynamics.control.stance import Stance
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_numbers, as_one, as_positive, as_vector, came
+from kane_dynamics.model.checks import (
+    as_function,
+    as_numbers,
+    as_one,
+    as_positive,
+    as_vector,
+    came,
+)
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
@@ -200,16 +207,17 @@ class Governor:
     def _ahead(self, q: Floats, plan: Plan) -> tuple[Floats, Floats, Floats]:
         """Return the states of a plan over the horizon, with base and wheels where they are."""
         robot = self._robot
-        sizes = {'q': robot.nq, 'v': robot.nv, 'a': robot.nv}
-        found = [
-            np.array(as_numbers(f'plan: {name}', x))
-            for name, x in zip(sizes, plan(self._times), strict=True)
-        ]
-        for (name, size), x in zip(sizes.items(), found, strict=True):
-            if x.shape != (MOMENTS, size) or not np.isfinite(x).all():
+        given = as_function('plan', plan, 'times')(self._times)
+        if not isinstance(given, (tuple, list)) or len(given) != len('qva'):
+            raise InvalidInputError(f'plan: need q, v and a of the times, got {came(given)}')
+        found = []
+        for name, x, size in zip('qva', given, (robot.nq, robot.nv, robot.nv), strict=True):
+            rows = np.array(as_numbers(f'plan: {name}', x))
+            if rows.shape != (MOMENTS, size) or not np.isfinite(rows).all():
                 raise InvalidInputError(
                     f'plan: {name}: need finite numbers of shape {(MOMENTS, size)}, got {came(x)}'
                 )
+            found.append(rows)
         found[0][:, self._stays] = q[self._stays]
         return found[0], found[1], found[2]
 

@@ -46,7 +46,7 @@ governing.DriveResponse time_constant acceleration_limit
 governing.Reserve edge friction effort speed
 governing.Governor contacts drive wheels passive reserve? horizon
 governing.after twist command time
-governing.admit q v a twist applied wanted
+governing.admit q v a twist applied wanted plan?
 """
 
 
@@ -140,6 +140,7 @@ def arguments() -> dict[tuple[str, str], tuple[str, Any]]:
             'passive': ('names', []),
             'reserve': ('reserve', None),
             'horizon': ('step', 1.0),
+            'plan': ('plan', None),
         },
         'governing.after': {'time': ('times', 0.1), 'twist': ('twists', np.zeros(3))},
     }
@@ -221,6 +222,16 @@ def wrong(kind: str) -> dict[str, Any] | None:
         'part': {**number, 'zero': 0.0, 'negative': -0.1, 'above one': 1.5},
         'stance': {**other, 'base': w.rolling},
         'drive': {**other, 'time constant': 0.1},
+        'plan': {
+            'number': 3,
+            'text': 'ahead',
+            'array': np.zeros((8, w.four.nq)),
+            'too few arguments': lambda: None,
+            'gives nothing': lambda times: None,
+            'gives one': lambda times: np.zeros((8, w.four.nq)),
+            'gives text': lambda times: ('q', 'v', 'a'),
+            'gives rows of one': lambda times: (w.four.neutral(),) * 3,
+        },
         'reserve': {**other, 'edge': 0.05, 'mapping': {'edge': 0.05}},
     }
     return kinds.get(kind)
