@@ -83,7 +83,7 @@ def _measured(
         q[base.robot.coordinate_index(joint)] += 1e-3 * rng.normal()
         v[base.robot.velocity_index(joint)] += 1e-2 * rng.normal()
     agreed = base.consistent_steering(q, v)
-    twist = base.steer_towards(v[:3], agreed.q).twist  # as near as these angles allow
+    twist = base.steer_towards(v[:3], agreed.q, 1e-12).twist  # what these angles allow
     steering = [base.robot.velocity_index(joint) for joint in base.steering]
     rates = base.wheel_rates(twist, agreed.q, agreed.v[steering])
     v = agreed.v.copy()
