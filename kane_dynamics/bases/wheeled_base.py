@@ -286,7 +286,9 @@ class WheeledBase:
         wheels = tuple(wheel.joint for wheel in self._steered_wheels)
         return ConsistentSteering(place, speeds, angles - given, wheels)
 
-    def steer_towards(self, twist: ArrayLike, q: ArrayLike, most: float = np.inf) -> SteeringStep:
+    def steer_towards(
+        self, twist: ArrayLike, q: ArrayLike, most: float | None = None
+    ) -> SteeringStep:
         """
         Return the next steering angles on the way to a motion, and what of it they allow.
 
@@ -301,8 +303,9 @@ class WheeledBase:
             Wanted motion of the base; where it is zero the angles stay.
         q : array_like, shape (nq,)
             Coordinates with the present angles.
-        most : float
-            Largest angle by which a wheel turns [rad]: its rate limit times the step.
+        most : float, optional
+            Largest angle by which a wheel turns [rad]: its rate limit times the step; any where
+            left out.
 
         Raises
         ------
@@ -312,9 +315,8 @@ class WheeledBase:
         """
         given = np.array(checked_coordinates(self.robot, q))
         moved = as_vector('twist', twist, 3)
-        if most != np.inf:
-            as_positive('most [rad]', most)
-        return self._centred(given).towards(given[self._speeds.steering_places], moved, most)
+        limit = np.inf if most is None else as_positive('most [rad]', most)
+        return self._centred(given).towards(given[self._speeds.steering_places], moved, limit)
 
     def at_angles(self, angles: ArrayLike, q: ArrayLike | None = None) -> Floats:
         """

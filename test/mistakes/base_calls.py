@@ -34,6 +34,8 @@ rolling.wheel_rates twist q? steering_rates?
 rolling.twist rates q? steering_rates?
 rolling.steering_angles twist q? twist_rate?
 rolling.at_angles angles q?
+rolling.consistent_steering q? v?
+rolling.steer_towards twist q most?
 rolling.mobility q?
 rolling.steerability q?
 rolling.undriven q?
@@ -145,8 +147,14 @@ def arguments() -> dict[tuple[str, str], tuple[str, Any]]:
         'governing.after': {'time': ('times', 0.1), 'twist': ('twists', np.zeros(3))},
     }
     # what takes one state or many
-    for name in ('mobility', 'steerability', 'undriven', 'at_angles'):
+    for name in ('mobility', 'steerability', 'undriven', 'at_angles', 'consistent_steering'):
         owned[f'rolling.{name}'] = {'q': ('vector', w.turning.neutral())}
+    owned['rolling.consistent_steering']['v'] = ('vector', np.zeros(w.turning.nv))
+    owned['rolling.steer_towards'] = {
+        'q': ('vector', w.turning.neutral()),
+        'twist': ('three', np.array([0.3, 0.1, 0.2])),
+        'most': ('step', 0.1),
+    }
     return {(owner, name): x for owner, named in owned.items() for name, x in named.items()}
 
 
