@@ -62,6 +62,19 @@ def test_commands_that_show_robots_work(page, monkeypatch):
     assert shown == [10] * len(commands)
 
 
+@pytest.mark.parametrize(
+    'command', re.findall(r'^kane-dynamics ((?:annotate|retime) .*)', README, re.M)
+)
+def test_commands_on_files_work(command, monkeypatch, tmp_path, capsys):
+    from kane_dynamics import cli
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'examples').symlink_to(ROOT / 'examples')
+    assert cli.main(command.split()) == 0
+    assert (tmp_path / command.split()[2]).is_file()
+    assert 'arm_1_joint' in capsys.readouterr().out
+
+
 @pytest.mark.parametrize('script', re.findall(r'python (examples/\S+)', README))
 def test_examples_exist(script):
     assert (ROOT / script).is_file()
