@@ -258,7 +258,7 @@ def test_a_steering_rate_is_the_measured_one():
     base = BaseState(np.array([0.3, 0.0, 0.0]), np.zeros(3))
     rolling = model.v_index(model.base.driven)
     law = EffortLaw(Dynamics(model))
-    assert {*law._rolling} == {*rolling}
+    assert {*law.rolling} == {*rolling}
     found, _ = with_base(Dynamics(model), q, v, a, base, rolling)
     assert_allclose(found[turning], 0.7)
     radii = [wheel.radius for wheel in model.base.wheels if wheel.driven]
