@@ -66,6 +66,10 @@ class CellSearch:
         self.limits, self.grid = limits, grid
         self.middles, reach = 0.5 * (grid[1:] + grid[:-1]), 0.5 * np.diff(grid)
         self._exact, self._nodes = limits.at(self.middles, reach), limits.at(grid)
+        # a limit that depends much on the place is exceeded most between the middle and the ends
+        self._quarters = np.concatenate([self.middles - 0.5 * reach, self.middles + 0.5 * reach])
+        if not free:
+            self._between = limits.at(self._quarters)
         self._shares = (limits.shares(self.middles), limits.shares(grid)) if free else None
         self._cells = replace(self._exact, c=self._exact.c + tight)
 
@@ -102,7 +106,11 @@ class CellSearch:
     def excess(self, profile: SpeedProfile, pace: float = 1.0) -> Floats:
         """Return by how much each limit is exceeded in each cell, shape (n, m)."""
         inside, ends = self.uses(profile, pace)
-        return np.maximum.reduce([inside, ends[1:], ends[:-1]]) - 1.0
+        uses = [inside, ends[1:], ends[:-1]]
+        if self._shares is None:
+            between = self._between.use(*(pace**2 * part for part in profile.of(self._quarters)))
+            uses += np.split(between, 2)
+        return np.maximum.reduce(uses) - 1.0
 
     def pace(self, profile: SpeedProfile, tolerance: float) -> float:
         """

@@ -31,7 +31,7 @@ TOLERANCE = 5e-4  # of a limit, that it may be exceeded by
 FULL = Reserve(edge=0.0, friction=1.0, effort=1.0, speed=1.0)
 """All of each limit may be used."""
 _ROUNDS = 8  # of halving
-_COARSE = 5e-3  # of a limit, beyond which a cell is halved
+_COARSE = 2e-3  # of a limit, beyond which a cell is halved
 
 
 @dataclass(frozen=True, eq=False)
