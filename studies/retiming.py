@@ -98,7 +98,7 @@ def tiago() -> Rig:
 
 def swerve() -> Rig:
     """Return a base on four steered wheels with an arm."""
-    found = robots.swerve_arm().robot
+    found = robots.swerve_base().robot
     bodies = [_limited(body, k) for k, body in enumerate(found.bodies)]
     robot = replace(found, bodies=bodies)
     base = kd.bases.swerve(robot, {f'steer_{k}': f'wheel_{k}' for k in range(4)}, radius=0.06)

@@ -28,9 +28,8 @@ def differential():
 
 def steered():
     """Return a path of a base on steered wheels by its place, and its dynamics."""
-    case = robots.swerve_arm()
-    robot, wheels = case.robot, {f'steer_{k}': f'wheel_{k}' for k in range(4)}
-    base = kd.bases.swerve(robot, wheels, radius=0.06)
+    base = robots.swerve_base()
+    robot = base.robot
     dynamics = kd.dynamics(robot, base.constraints)
     names = ('base_x', 'base_y', 'base_yaw', *robot.velocity_names[-6:])
     points = np.zeros((3, 9))
@@ -67,10 +66,10 @@ def test_points_of_other_coordinates_are_refused():
 
 
 def test_a_steered_base_that_stands_still_has_no_heading():
-    case = robots.swerve_arm()
-    base = kd.bases.swerve(case.robot, {f'steer_{k}': f'wheel_{k}' for k in range(4)}, radius=0.06)
-    dynamics = kd.dynamics(case.robot, base.constraints)
+    base = robots.swerve_base()
+    robot = base.robot
+    dynamics = kd.dynamics(robot, base.constraints)
     names = ('base_x', 'base_y', 'base_yaw', 'joint_1')
     points = [[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
     with pytest.raises(InvalidInputError, match='stands still'):
-        RolledPath(dynamics, names, points, case.q, steered=base, cells=10)
+        RolledPath(dynamics, names, points, robot.neutral(), steered=base, cells=10)
