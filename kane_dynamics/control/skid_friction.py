@@ -23,9 +23,9 @@ from kane_dynamics.algorithms.constrained_inverse import balanced_force
 from kane_dynamics.bases.places import wheel_place
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.control.base_stance import base_stance
-from kane_dynamics.control.ground_wrench import ground_wrench
 from kane_dynamics.control.normal_forces import normal_forces
 from kane_dynamics.control.sliding_friction import sliding_friction
+from kane_dynamics.control.traced_recursion import TracedRecursion
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.functions.consistent import taken_rows
 from kane_dynamics.model.checks import as_vector
@@ -79,6 +79,9 @@ class SkidFriction:
         self._places = np.array([wheel_place(robot, one).point[:2] for one in wheels.values()])
         self._centre = float(self._places[:, 0].mean())
         self._reach = float(np.abs(self._places[:, 0] - self._centre).max())
+        # wheels that do not steer stand where they stand, seen from the base
+        self._polygon = self._contacts.polygon(robot.neutral())
+        self._wrench = TracedRecursion(robot)
         self._shares = self._of_a_moment(base, base.driven if actuated is None else actuated)
 
     def effort(self, q: Floats, v: Floats, a: Floats) -> Floats:
@@ -103,9 +106,9 @@ class SkidFriction:
         rate = float(v[2])
         if rate == 0.0:
             return 0.0
-        wrench = ground_wrench(self._robot, q, v, a)
-        loads = normal_forces(self._contacts.polygon(q), wrench, self._contacts.stiffness).forces
-        side = float(wrench[3:] @ (-np.sin(q[2]), np.cos(q[2]), 0.0))
+        wrench = self._wrench.at(*(x[None] for x in _from_the_base(q, v, a)))[0, :6]
+        loads = normal_forces(self._polygon, wrench, self._contacts.stiffness).forces
+        side = float(wrench[4])
         forces = self._side_forces(rate, loads[self._who], side)
         fading = min(1.0, abs(rate) * self._reach / _CREEP)
         return fading * float((self._places[:, 0] - self._centre) @ forces)
@@ -141,3 +144,11 @@ class SkidFriction:
         turning[2] = 1.0
         columns = speed_indices(robot, actuated, 'actuated')
         return balanced_force(robot, rows.matrix, columns, turning, np.ones(robot.nv))[0]
+
+
+def _from_the_base(q: Floats, v: Floats, a: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the same motion in axes that stand still where those of the planar base are now."""
+    sine, cosine = np.sin(q[2]), np.cos(q[2])
+    turn = np.array([[cosine, sine], [-sine, cosine]])
+    here = np.r_[np.zeros(3), q[3:]]
+    return here, *(np.r_[turn @ x[:2], x[2:]] for x in (v, a))

@@ -34,10 +34,13 @@ class Skidding:
         # twist of each wheel's unit rate: a base that skids has nothing that changes it
         self._per_rate = base.twist(np.eye(len(base.driven))).twist
         self._friction: SkidFriction | None = None
+        self._mu: tuple[float, ...] = ()
 
     def configure(self, friction: tuple[float, ...]) -> None:
         """Take over mu along and across the track; where one is 0 it is not known."""
-        known = all(mu > 0.0 for mu in friction)
+        if friction == self._mu:  # other parameters changed; this takes a third of a second
+            return
+        known, self._mu = all(mu > 0.0 for mu in friction), friction
         self._friction = SkidFriction(self._base, friction, self._actuated) if known else None
 
     def base_motion(self, q: Floats, v: Floats, a: Floats) -> tuple[Floats, Floats]:

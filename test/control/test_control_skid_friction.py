@@ -140,6 +140,18 @@ def test_the_base_slides_away_where_friction_cannot_hold_it():
     assert moment == pytest.approx(-limit, rel=PRINTED)
 
 
+def test_where_the_base_is_does_not_count(rng):
+    base = skid_steer(0.2, -0.25, centre=(0.05, 0, 0.1), wheel=0.5, arm=True)
+    found, q = SkidFriction(base, MU), base.robot.neutral()
+    v, a = rng.uniform(-1.0, 1.0, (2, base.robot.nv))
+    moved = q.copy()
+    moved[:3] = 0.7, -0.4, 2.2
+    turn = np.array([[np.cos(2.2), -np.sin(2.2)], [np.sin(2.2), np.cos(2.2)]])
+    there = [np.r_[turn @ x[:2], x[2:]] for x in (v, a)]
+    assert found.moment(moved, *there) == pytest.approx(found.moment(q, v, a), rel=1e-12)
+    assert found.moment(moved, v, a) != pytest.approx(found.moment(q, v, a), rel=1e-3)
+
+
 def test_noise_of_speeds_is_no_turn():
     base = skid_steer(0.22, -0.22)
     found, q = SkidFriction(base, MU), base.robot.neutral()
