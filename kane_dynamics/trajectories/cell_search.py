@@ -17,6 +17,7 @@ from kane_dynamics.typing import Floats
 _NEWTON = 8  # rounds for viscous friction, which goes with the root of x
 _SETTLED = 1e-6  # relative change of the duration
 _HALVINGS = 40  # of the interval of a factor of time
+_LOOKS = (-0.75, -0.5, -0.25, 0.25, 0.5, 0.75)  # from the middle of a cell to its ends
 _REACHED = 0.99  # use of a limit that is active
 
 
@@ -67,9 +68,9 @@ class CellSearch:
         self.middles, reach = 0.5 * (grid[1:] + grid[:-1]), 0.5 * np.diff(grid)
         self._exact, self._nodes = limits.at(self.middles, reach), limits.at(grid)
         # a limit that depends much on the place is exceeded most between the middle and the ends
-        self._quarters = np.concatenate([self.middles - 0.5 * reach, self.middles + 0.5 * reach])
+        self._others = np.concatenate([self.middles + part * reach for part in _LOOKS])
         if not free:
-            self._between = limits.at(self._quarters)
+            self._between = limits.at(self._others)
         self._shares = (limits.shares(self.middles), limits.shares(grid)) if free else None
         self._cells = replace(self._exact, c=self._exact.c + tight)
 
@@ -108,8 +109,8 @@ class CellSearch:
         inside, ends = self.uses(profile, pace)
         uses = [inside, ends[1:], ends[:-1]]
         if self._shares is None:
-            between = self._between.use(*(pace**2 * part for part in profile.of(self._quarters)))
-            uses += np.split(between, 2)
+            between = self._between.use(*(pace**2 * part for part in profile.of(self._others)))
+            uses += np.split(between, len(_LOOKS))
         return np.maximum.reduce(uses) - 1.0
 
     def pace(self, profile: SpeedProfile, tolerance: float) -> float:

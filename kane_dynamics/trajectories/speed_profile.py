@@ -2,9 +2,11 @@
 r"""
 How fast a path is passed: the square of the speed along it, x = s'^2, and s'' = u.
 
-Between the middles of the cells of a grid u is linear in s, before the first and after the last
-it is constant. With dx/ds = 2 u, x is a quadratic spline without corners, and bounds that are
-linear in u and x, and hold in the middles, hold between them but for the square of a cell.
+Between the middle of a cell of a grid and its ends u is linear in s, before the first middle and
+after the last one constant. At an end it is the mean of both cells, weighed by their lengths: with
+dx/ds = 2 u, x is then a quadratic spline without corners through what it is in the middles, and
+bounds that are linear in u and x, and hold in the middles, hold between them but for the square of
+a cell.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from scipy.interpolate import BPoly
 from kane_dynamics.typing import Floats
 
 _SAMPLES = 20  # of a smoothed profile, a piece
-_LEVELS = 6  # of ever smaller cells at the ends of a smoothed profile
+_GROWTH = 1.25  # of cells from the ends of a smoothed profile on
+_LEAST = 1e-6  # of the largest cell, the first and the last
 _POINTS = 12  # of Gauss: x changes by less than ten times over a piece
 
 
@@ -45,12 +48,15 @@ class SpeedProfile:
 
     def __init__(self, grid: Floats, accelerations: Floats) -> None:
         cells, u, self.grid = np.diff(grid), accelerations, grid
+        self._accelerations = accelerations
         nodes = np.concatenate([[0.0], np.cumsum(2.0 * cells * u)])
         self.middles = 0.5 * (grid[1:] + grid[:-1])
         self.squares = np.maximum(nodes[:-1] + cells * u, 0.0)
-        self._at = np.concatenate([grid[:1], self.middles, grid[-1:]])
-        self._u = np.concatenate([u[:1], u, u[-1:]])
-        self._x = np.concatenate([[0.0], self.squares, [0.0]])
+        met = (cells[:-1] * u[:-1] + cells[1:] * u[1:]) / (cells[:-1] + cells[1:])
+        passed = np.maximum(self.squares[:-1] + 0.5 * cells[:-1] * (u[:-1] + met), 0.0)
+        self._at = _with_ends(grid, _woven(self.middles, grid[1:-1]))
+        self._u = _with_ends(u, _woven(u, met))
+        self._x = _with_ends(np.zeros(2), _woven(self.squares, passed))
         times = np.concatenate([[0.0], np.cumsum(self._times())])
         self.duration = float(times[-1])
         motion = np.column_stack([self._at, np.sqrt(self._x), self._u])
@@ -66,7 +72,7 @@ class SpeedProfile:
 
     def slowed(self, pace: float) -> SpeedProfile:
         """Return the profile that is passed at a part of the speed."""
-        return SpeedProfile(self.grid, pace**2 * self._u[1:-1])
+        return SpeedProfile(self.grid, pace**2 * self._accelerations)
 
     def smoothed(self, window: float) -> SpeedProfile:
         """
@@ -76,7 +82,7 @@ class SpeedProfile:
         """
         whole = self.duration + window
         # closer where it starts and ends: the third power of time
-        even = np.linspace(-1.0, 1.0, _SAMPLES * len(self._at))
+        even = np.linspace(-1.0, 1.0, _SAMPLES * len(self.grid))
         times = 0.5 * whole * (1.0 + np.sin(0.5 * np.pi * even))
         sums = self._places.antiderivative()
 
@@ -88,12 +94,7 @@ class SpeedProfile:
         moved = (summed(times) - summed(times - window)) / window
         moved += np.maximum(window - times, 0.0) / window * self._at[0]
         speeds = (self.places(times) - self.places(times - window)) / window
-        # s grows with the third power of time there
-        ends = 0.125 ** np.arange(_LEVELS, 0.0, -1.0)
-        first, last = self.grid[[0, -1]]
-        begun = first + (self.grid[1] - first) * ends
-        ended = last - (last - self.grid[-2]) * ends[::-1]
-        grid = np.concatenate([[first], begun, self.grid[1:-1], ended, [last]])
+        grid = _graded(*self.grid[[0, -1]], 2 * len(self.grid))
         nodes = np.interp(grid, moved, speeds) ** 2
         nodes[[0, -1]] = 0.0
         return SpeedProfile(grid, 0.5 * np.diff(nodes) / np.diff(grid))
@@ -114,3 +115,32 @@ class SpeedProfile:
             ends = 2.0 * length / (roots[:-1] + roots[1:])  # exact where u is constant
         times[[0, -1]] = ends[[0, -1]]
         return np.asarray(times)
+
+
+def _graded(first: float, last: float, count: int) -> Floats:
+    """
+    Return places with small cells at both ends, and about `count` between.
+
+    s grows with the third power of time at rest; cells that grow slowly keep u smooth.
+    """
+    half, largest = 0.5 * (last - first), (last - first) / count
+    steps = int(np.log(1.0 / _LEAST) / np.log(_GROWTH))
+    growing = largest * _LEAST * _GROWTH ** np.arange(steps)
+    growing = growing[np.cumsum(growing) < half]
+    rest = half - growing.sum()
+    even = max(int(np.ceil(rest / largest)), 1)
+    cells = np.concatenate([growing, np.full(even, rest / even)])
+    inside = first + np.cumsum(np.concatenate([cells, cells[::-1]]))[:-1]
+    return np.concatenate([[first], inside, [last]])
+
+
+def _woven(middles: Floats, between: Floats) -> Floats:
+    """Return values in the middles of cells and where cells meet, in their order."""
+    whole = np.empty(len(middles) + len(between))
+    whole[::2], whole[1::2] = middles, between
+    return whole
+
+
+def _with_ends(ends: Floats, inside: Floats) -> Floats:
+    """Return values between the first and the last of others."""
+    return np.concatenate([ends[:1], inside, ends[-1:]])
