@@ -94,7 +94,7 @@ class SpeedProfile:
         moved = (summed(times) - summed(times - window)) / window
         moved += np.maximum(window - times, 0.0) / window * self._at[0]
         speeds = (self.places(times) - self.places(times - window)) / window
-        grid = _graded(*self.grid[[0, -1]], 2 * len(self.grid))
+        grid = _graded(self.grid[0], self.grid[-1], 2 * len(self.grid))
         nodes = np.interp(grid, moved, speeds) ** 2
         nodes[[0, -1]] = 0.0
         return SpeedProfile(grid, 0.5 * np.diff(nodes) / np.diff(grid))

@@ -106,6 +106,7 @@ LAWS = {
     'retimed': (
         'test/trajectories/test_trajectories_path_limits.py',
         'test/trajectories/test_trajectories_retiming.py',
+        'test/trajectories/test_trajectories_speed_profile.py',
         '-k',
         'not share and not wheels',
     ),
