@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # make demo     the package in its own environment, and a robot that moves (ROBOT=tiago: TIAGo)
-# make test     lint, types and every test, with all oracles installed
+# make test     lint, types and tests, with all oracles installed
 # make bench    speed against Pinocchio and MuJoCo, with a plot
-# make validate the evaluation of Silva et al. against MuJoCo, operation counts, all methods compared
+# make validate more cases of the tests, the evaluation of Silva et al. against MuJoCo, operation counts, all methods compared
 #               also where constraint rows nearly repeat each other; wheels on a slope, tipping
 # make stress   10^5 interrupted batches with threads, forks and garbage, on guarded memory;
 #               10^6 settings of gravity and payloads
@@ -55,6 +55,7 @@ bench: $(WITH_TESTS)
 	$(BIN)/python -m studies.speed
 
 validate: $(WITH_TESTS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m thorough --ignore=test/ros
 	$(BIN)/python -m studies.silva
 	$(BIN)/python -m studies.agreement
 	$(BIN)/python -m studies.rank_changes
@@ -90,14 +91,14 @@ aarch64: $(MADE)
 # colcon's --retest-until-pass, for deadlines are missed on a busy machine; the summary names it.
 test: export OMP_NUM_THREADS := 1
 test: export OPENBLAS_NUM_THREADS := 1
-test: lint
-	$(MAKE) --output-sync=target -j 2 tests-of-nodes other-tests
+test: $(WITH_TESTS)
+	$(MAKE) --output-sync=target -j 3 lint tests-of-nodes other-tests
 
 tests-of-nodes: $(WITH_TESTS)
 	$(BIN)/python -m pytest --reruns 2 -raR --durations=15 test/ros
 
 other-tests: $(WITH_TESTS)
-	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=15 --ignore=test/ros
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not thorough' --durations=15 --ignore=test/ros
 
 lint: $(WITH_TESTS)
 	$(BIN)/ruff check .

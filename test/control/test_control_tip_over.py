@@ -9,7 +9,7 @@ from support.standing_robots import CORNERS, forward, standing, uphill
 
 import kane_dynamics as kd
 from kane_dynamics.control.support_polygon import support_polygon
-from kane_dynamics.control.tip_over import tip_over
+from kane_dynamics.control.tip_over import edge_moments, tip_over
 from kane_dynamics.exceptions import InvalidInputError
 
 SLOPE, TURN = np.deg2rad(12.0), np.deg2rad(35.0)
@@ -86,6 +86,13 @@ def test_margins_are_as_known(case):
     assert found.force_angle_2000 == pytest.approx(new, rel=PRINTED)
     assert (found.edge, found.margin) == (edge, pytest.approx(min(distances), rel=PRINTED))
     assert_allclose(found.zero_moment_point, [x, y, 0.0], rtol=PRINTED, atol=1e-12)
+
+
+def test_edge_moments_of_many_wrenches_are_those_of_each(rng):
+    polygon = SQUARE
+    wrenches = rng.normal(size=(3, 6))
+    each = [edge_moments(polygon, wrench) for wrench in wrenches]
+    assert_allclose(edge_moments(polygon, wrenches), each, rtol=1e-12)
 
 
 def test_the_case_that_swings_is_the_one_described():

@@ -36,7 +36,10 @@ def as_loops(robot, tmp_path_factory, **options):
         return kd.compile(robot, **options)
 
 
-@pytest.fixture(scope='module', params=['floating', 'planar, followers'])
+THOROUGH = pytest.param('planar, followers', marks=pytest.mark.thorough)
+
+
+@pytest.fixture(scope='module', params=['floating', THOROUGH])
 def tree(request, tmp_path_factory):
     """Return a tree of every joint kind, its compiled loops, and 21 states."""
     base, *followers = request.param.split(', ')

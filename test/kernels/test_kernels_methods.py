@@ -72,6 +72,7 @@ def test_generalized_speeds(method, rng):
     assert_allclose(motion.acceleration, expected.acceleration, rtol=0, atol=AGREEMENT * scale)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize('method', METHODS)
 def test_large_robots_take_what_is_not_compiled_from_the_reference(method, rng):
     robot = kd.serial_chain(26)
@@ -89,6 +90,7 @@ def _large():
     return kd.compile(kd.serial_chain(26), methods=True, cache=False)
 
 
+@pytest.mark.thorough
 def test_redundant_rows_depending_on_time(rng):
     robot = random_tree(rng, 'planar', kinds=('revolute', 'spherical'))
     rows = rng.normal(size=(2, robot.nv))

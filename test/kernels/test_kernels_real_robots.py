@@ -52,18 +52,18 @@ def tree():
     return Case(random_tree(np.random.default_rng(12), 'floating'))
 
 
-def slow(make):
+def thorough(make):
     """Return a pytest argument for a robot that takes long to compile."""
-    return pytest.param(make, marks=pytest.mark.slow)
+    return pytest.param(make, marks=pytest.mark.thorough)
 
 
 ROBOTS = {
     'holonomic': lambda: shipped('holonomic'),
     'nonholonomic': lambda: shipped('nonholonomic'),
-    'panda': lambda: arm('panda'),
     'ur5': lambda: arm('ur5_robot'),
-    'tiago': slow(tiago),
-    'tree': slow(tree),
+    'panda': thorough(lambda: arm('panda')),
+    'tiago': thorough(tiago),
+    'tree': thorough(tree),
 }
 
 

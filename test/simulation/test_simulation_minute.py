@@ -15,7 +15,7 @@ MINUTE = 60.0
 STEPS = {'rk4': (1.25e-4, 1e-8), 'midpoint': (1e-3, 1e-2)}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize('integrator', STEPS)
 def test_a_minute_without_slip_and_without_energy_drift(integrator):
     step, bound = STEPS[integrator]

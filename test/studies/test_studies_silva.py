@@ -93,6 +93,7 @@ def test_samples_are_of_one_state():
     assert_allclose(middle, taken.v[k], rtol=0, atol=4e-3)
 
 
+@pytest.mark.thorough
 @pytest.mark.claim(18)
 def test_rolling_agrees_with_mujoco(rolling):
     for method in (*comparison.METHODS, comparison.COMPILED):
@@ -172,6 +173,7 @@ def test_counted_graphs_give_the_accelerations():
         assert_allclose(found, expected, rtol=0, atol=1e-10 * scale)
 
 
+@pytest.mark.thorough
 @pytest.mark.claim(19)
 def test_program_writes_everything(tmp_path):
     assert program.main(['--quick', '--only', 'holonomic', '--output', str(tmp_path)]) == 0
