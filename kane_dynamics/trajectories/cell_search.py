@@ -37,7 +37,7 @@ class LimitUse:
     place : float
         Where on the path that is.
     active : float
-        Part of the duration in which the limit is reached.
+        Part of the duration that is spent in cells where the limit is reached.
 
     """
 
@@ -147,12 +147,13 @@ class CellSearch:
         times = np.diff(self.grid) / np.sqrt(profile.of(self.middles)[1])
         places = np.concatenate([self.middles, self.grid])
         found: dict[str, LimitUse] = {}
+        most_of_cells = 1.0 + self.excess(profile)
         every = np.concatenate([inside, ends])
         for name in dict.fromkeys(self.limits.names):
             rows = [k for k, one in enumerate(self.limits.names) if one == name]
             most = every[:, rows].max(axis=1)
             worst = int(np.argmax(most))
-            reached = inside[:, rows].max(axis=1) >= _REACHED
+            reached = most_of_cells[:, rows].max(axis=1) >= _REACHED
             active = float(times[reached].sum() / times.sum())
             found[name] = LimitUse(float(most[worst]), float(places[worst]), active)
         return found
