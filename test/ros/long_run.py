@@ -18,6 +18,7 @@ from rclpy.qos import QoSProfile
 from ros_bench import ROOT, Bench
 from sensor_msgs.msg import JointState
 from soak_memory import Memory
+from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from kane_dynamics.ros.messages.conversions import nanoseconds
@@ -97,6 +98,11 @@ class LongRun:
 
     def run(self, seconds):
         """Let it run; return how many periods were missed in it, and how many there were."""
+        # else the arm lies on its stops before there is a controller
+        self.bench.until(
+            lambda: self.bench.call(Trigger, f'{self.node}/print_model').success, START
+        )
+        self.bench.call(SetBool, f'{SIMULATOR}/pause', data=False)
         self.bench.until(lambda: self._start, START)
         self._drive(SETTLING)
         before = self.periods()
@@ -138,6 +144,7 @@ def main(arguments=None):
     files = [ROOT / 'config' / f'{name}.yaml' for name in (chosen.robot, 'simulation')]
     common = {'compiled': 'wait'}
     simulator = {**common, 'joint_state_rate': chosen.rate, 'publish_tf': 'false'}
+    simulator['start_paused'] = 'true'
     controller = {**common, 'use_sim_time': 'true', 'law': chosen.law}
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(folder)
