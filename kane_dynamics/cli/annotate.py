@@ -10,7 +10,7 @@ import numpy as np
 from rich.markup import escape
 from rich.table import Table
 
-from kane_dynamics.cli.arguments import Commands
+from kane_dynamics.cli.arguments import Commands, add_trajectory
 from kane_dynamics.cli.printing import console
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.dynamics import Dynamics
@@ -29,10 +29,7 @@ from kane_dynamics.typing import Floats
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser('annotate', help='fill in the efforts of a joint trajectory')
-    parser.add_argument('source', help='trajectory: .yaml as ros2 topic echo, .json, .csv')
-    parser.add_argument('target', help='where it goes, in any of these forms')
-    parser.add_argument('--config', required=True, help='parameter file, or name of a shipped one')
-    parser.add_argument('--urdf', default='', help='path, where the parameters have none')
+    add_trajectory(parser)
     parser.add_argument(
         '--base',
         default='',
@@ -42,9 +39,6 @@ def add(commands: Commands) -> None:
     parser.add_argument('--error', type=float, help='of efforts between points [N m or N]')
     parser.add_argument('--rate', type=float, help='least number of points per second')
     parser.add_argument('--ramp', type=float, help='time of the first point [s]')
-    parser.add_argument(
-        '--at', action='append', default=[], metavar='JOINT=POSITION', help='of other joints'
-    )
     parser.set_defaults(run=run)
 
 

@@ -19,6 +19,17 @@ Commands: TypeAlias = 'argparse._SubParsersAction[argparse.ArgumentParser]'
 BASES = ('fixed', 'planar', 'floating')
 
 
+def add_trajectory(parser: argparse.ArgumentParser) -> None:
+    """Add what every command takes that makes a trajectory of another one, for a robot."""
+    parser.add_argument('source', help='trajectory: .yaml as ros2 topic echo, .json, .csv')
+    parser.add_argument('target', help='where it goes, in any of these forms')
+    parser.add_argument('--config', required=True, help='parameter file, or name of a shipped one')
+    parser.add_argument('--urdf', default='', help='path, where the parameters have none')
+    parser.add_argument(
+        '--at', action='append', default=[], metavar='JOINT=POSITION', help='of other joints'
+    )
+
+
 def seconds(text: str) -> float:
     """Return a duration > 0 [s] of the command line."""
     try:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 import kane_dynamics as kd
 from kane_dynamics.cli.annotate import state_of
-from kane_dynamics.cli.arguments import Commands
+from kane_dynamics.cli.arguments import Commands, add_trajectory
 from kane_dynamics.cli.printing import console
 from kane_dynamics.control.motion_limits import Reserve
 from kane_dynamics.control.stance import Stance
@@ -30,10 +30,7 @@ _SHOWN = 0.5  # use from which a limit is in the table
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser('retime', help='time a joint trajectory by what its robot bears')
-    parser.add_argument('source', help='trajectory: .yaml as ros2 topic echo, .json, .csv')
-    parser.add_argument('target', help='where it goes, in any of these forms')
-    parser.add_argument('--config', required=True, help='parameter file, or name of a shipped one')
-    parser.add_argument('--urdf', default='', help='path, where the parameters have none')
+    add_trajectory(parser)
     parser.add_argument('--effort-scale', type=float, default=0.9, help='part of effort limits')
     parser.add_argument('--speed-scale', type=float, default=0.9, help='part of velocity limits')
     parser.add_argument('--friction', type=float, help='mu of the wheels; then they do not slip')
@@ -41,9 +38,6 @@ def add(commands: Commands) -> None:
     parser.add_argument('--edge', type=float, default=0.05, help='from tipping over [m]')
     parser.add_argument('--smoothing', type=float, default=0.0, help='of accelerations [s]')
     parser.add_argument('--step', type=float, default=0.01, help='between points [s]')
-    parser.add_argument(
-        '--at', action='append', default=[], metavar='JOINT=POSITION', help='of other joints'
-    )
     parser.set_defaults(run=run)
 
 
