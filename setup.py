@@ -25,6 +25,12 @@ ROS_WHEELS = (
     'ros-trajectory-msgs',
     'ros-visualization-msgs',
 )
+# Arrays and launches, and the compiler that needs no graphics card; Linux and Windows on x86_64.
+CUDA_PLATFORM = 'sys_platform != "darwin" and platform_machine in "x86_64 AMD64"'
+CUDA_WHEELS = [
+    f'cupy-cuda12x>=13.4; {CUDA_PLATFORM}',
+    f'nvidia-cuda-nvrtc-cu12>=12.8; {CUDA_PLATFORM}',
+]
 
 
 def shared_files():
@@ -91,6 +97,9 @@ setup(
         'cones': ['clarabel'],
         'view': ['viser'],
         'retime': ['toppra'],
+        'cuda': CUDA_WHEELS,
+        'learn': ['gymnasium'],
+        'sweep': ['distributed'],
         'oracle': [
             'pin',
             'mujoco',
@@ -107,6 +116,9 @@ setup(
             'pytest',
             'pytest-rerunfailures',
             'pytest-xdist',
+            'distributed',
+            'gymnasium',
+            *CUDA_WHEELS,
             'toppra',
             'viser',
             'hypothesis',
