@@ -107,9 +107,17 @@ class Block:
 
     def binary(self, operation: str, a: str, b: str) -> str:
         """Append an arithmetic operation."""
-        result = self.emit(f'{operation} {FLAGS} {self.type} {a}, {b}')
+        result = self.arithmetic(operation, a, b)
         self._note_sum(result, operation, a, b)
         return result
+
+    def arithmetic(self, operation: str, a: str, b: str) -> str:
+        """Append the code of an arithmetic operation."""
+        return self.emit(f'{operation} {FLAGS} {self.type} {a}, {b}')
+
+    def negate(self, a: str) -> str:
+        """Append the negative of a value."""
+        return self.emit(f'fneg {self.type} {a}')
 
     def _note_sum(self, result: str, operation: str, a: str, b: str) -> None:
         """Remember results of the form value + constant."""
@@ -124,7 +132,7 @@ class Block:
         if operation in ('fadd', 'fsub'):
             self._sums[result] = value, ahead + (constant if operation == 'fadd' else -constant)
         elif operation == 'fmul' and a in self._sums:
-            scaled = self.emit(f'fmul {FLAGS} {self.type} {value}, {b}')
+            scaled = self.arithmetic('fmul', value, b)
             self._sums[result] = scaled, ahead * constant
 
     def intrinsic(self, name: str, *arguments: str) -> str:
@@ -153,15 +161,20 @@ class Block:
         if (angle, ahead) not in self._sincos:
             quarters = round(ahead / (math.pi / 2))
             rest = self.constant(math.remainder(ahead, math.pi / 2))
-            pair = f'{{ {self.type}, {self.type} }}'
-            both = self.emit(
-                f'call {pair} @kd_sincos_{self.suffix}({self.type} {angle}, {self.type} {rest})'
-            )
-            sine, cosine = (self.emit(f'extractvalue {pair} {both}, {k}') for k in (0, 1))
+            sine, cosine = self.call_sincos(angle, rest)
             for _ in range(quarters % 4):
-                sine, cosine = cosine, self.emit(f'fneg {self.type} {sine}')
+                sine, cosine = cosine, self.negate(sine)
             self._sincos[angle, ahead] = sine, cosine
         return self._sincos[angle, ahead]
+
+    def call_sincos(self, angle: str, ahead: str) -> tuple[str, str]:
+        """Append both functions of the sum of an angle and a constant, |ahead| <= pi/4."""
+        pair = f'{{ {self.type}, {self.type} }}'
+        both = self.emit(
+            f'call {pair} @kd_sincos_{self.suffix}({self.type} {angle}, {self.type} {ahead})'
+        )
+        sine, cosine = (self.emit(f'extractvalue {pair} {both}, {k}') for k in (0, 1))
+        return sine, cosine
 
 
 def append_operation(block: Block, operation: int, a: str, b: str) -> str:
@@ -184,7 +197,7 @@ def append_operation(block: Block, operation: int, a: str, b: str) -> str:
     if operation == ca.OP_ASSIGN:
         return a
     if operation == ca.OP_NEG:
-        return block.emit(f'fneg {block.type} {a}')
+        return block.negate(a)
     if operation == ca.OP_SQ:
         return block.binary('fmul', a, a)
     if operation == ca.OP_TWICE:
