@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, make_quaternion, pure, scale
 from kane_dynamics.algebra.scalars import Scalar, sqrt
 from kane_dynamics.algebra.traced_numbers import is_traced
@@ -84,7 +86,7 @@ def disc_directions(axis: Quaternion, plane: Plane, complaint: str) -> DiscDirec
     normal = pure(plane.normal)
     lean = dot(axis, normal)
     sine = sqrt(1.0 - lean * lean)
-    if not is_traced(sine) and not sine > LEAN_LIMIT:
+    if not is_traced(sine) and not np.all(sine > LEAN_LIMIT):
         raise ConstraintError(complaint)
     return DiscDirections(axis, normal, lean, sine)
 

@@ -117,23 +117,26 @@ def pressed_shares(polygon: SupportPolygon, stiffness: ArrayLike | None = None) 
     """
     Return P with N = P w, as long as every point presses: negative where one would be pulled.
 
-    Parameters and errors as for `normal_forces`; shape (k, 6).
+    Parameters and errors as for `normal_forces`; shape (k, 6), of many places (n, k, 6).
     """
     springs = _springs(polygon, stiffness)
     n, middle = polygon.normal, polygon.middle
     G, in_plane = _balance(polygon)
     # n x M about the middle, of unit moments and forces about the origin of the world
-    moments, forces = np.eye(3), -np.cross(middle, np.eye(3)).T
-    turned = in_plane @ np.cross(n, np.hstack([moments, forces]).T).T
-    wanted = np.vstack([np.r_[np.zeros(3), n], turned])
-    return np.asarray(springs[:, None] * G.T @ np.linalg.solve(G * springs @ G.T, wanted))
+    forces = -np.cross(middle[..., None, :], np.eye(3))
+    moved = np.concatenate([np.broadcast_to(np.eye(3), forces.shape), forces], axis=-2)
+    turned = in_plane @ np.swapaxes(np.cross(n, moved), -1, -2)
+    total = np.broadcast_to(np.r_[np.zeros(3), n], (*turned.shape[:-2], 1, 6))
+    back = np.swapaxes(G, -1, -2)
+    found = np.linalg.solve(G * springs @ back, np.concatenate([total, turned], axis=-2))
+    return np.asarray(springs[:, None] * back @ found)
 
 
 def _balance(polygon: SupportPolygon) -> tuple[Floats, Floats]:
-    """Return G of G N = (n.F, n x M), shape (3, k), and the directions of the plane, (2, 3)."""
+    """Return G of G N = (n.F, n x M), (..., 3, k), and the directions of the plane, (2, 3)."""
     in_plane = Plane(polygon.normal).directions()
-    arms = in_plane @ (polygon.points - polygon.middle).T
-    return np.vstack([np.ones(arms.shape[1]), arms]), in_plane
+    arms = in_plane @ np.swapaxes(polygon.points - polygon.middle[..., None, :], -1, -2)
+    return np.concatenate([np.ones_like(arms[..., :1, :]), arms], axis=-2), in_plane
 
 
 def _nearest_inside(polygon: SupportPolygon, point: Floats) -> Floats:

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -20,6 +20,7 @@ from kane_dynamics.typing import Floats
 _LINE = 1e-6
 # Heights over length: wheels, casters and the plane of a URDF differ by millimetres.
 _FLAT = 0.02
+_LEAST = 3  # points
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -27,11 +28,13 @@ class SupportPolygon:
     """
     Points that a robot stands on, moved along the normal into one plane. See `support_polygon`.
 
+    Of many places of the same points it holds one row each; then so do its properties.
+
     Parameters
     ----------
     names : tuple of str
         Of the points.
-    points : ndarray, shape (k, 3)
+    points : ndarray, shape (k, 3) or (n, k, 3)
         In world axes [m].
     normal : ndarray, shape (3,)
         Unit normal of the plane, to the side of the robot.
@@ -57,13 +60,13 @@ class SupportPolygon:
     @property
     def ends(self) -> Floats:
         """Return the end of each edge, p_{i+1}, shape (e, 3) [m]."""
-        return np.roll(self.points[list(self.corners)], -1, axis=0)
+        return np.roll(self.points[..., list(self.corners), :], -1, axis=-2)
 
     @property
     def axes(self) -> Floats:
         """Return the unit direction of each edge, a_i, shape (e, 3)."""
-        along = self.ends - self.points[list(self.corners)]
-        return along / np.linalg.norm(along, axis=1)[:, None]
+        along = self.ends - self.points[..., list(self.corners), :]
+        return along / np.linalg.norm(along, axis=-1, keepdims=True)
 
     @property
     def inward(self) -> Floats:
@@ -73,7 +76,34 @@ class SupportPolygon:
     @property
     def middle(self) -> Floats:
         """Return the mean of the points, shape (3,) [m]."""
-        return np.mean(self.points, axis=0)
+        return np.mean(self.points, axis=-2)
+
+    def moved(self, points: Floats) -> SupportPolygon:
+        """
+        Return the polygons of other places of these points, all with these corners.
+
+        Parameters
+        ----------
+        points : ndarray, shape (n, k, 3)
+            In world axes [m].
+
+        Raises
+        ------
+        InvalidInputError
+            If they are not in one plane, or on one line, or other points are corners.
+
+        """
+        laid = _laid(points, Plane(self.normal), self.names)
+        found = replace(self, points=laid.points)
+        from_edges = laid.points[..., None, :, :] - found.ends[..., None, :]
+        inside = np.einsum('neki,nei->nek', from_edges, found.inward)
+        for k in np.flatnonzero(inside.min(axis=(1, 2)) < -_LINE * laid.lengths):
+            other = support_polygon(points[k], self.normal, self.names)
+            raise InvalidInputError(
+                f'the support polygon has other edges on the way, {other.edges}, than at first, '
+                f'{self.edges}'
+            )
+        return found
 
 
 def support_polygon(
@@ -103,24 +133,42 @@ def support_polygon(
     called = tuple(f'point {i}' for i in range(len(given))) if names is None else _names(names)
     if len(called) != len(given):
         raise InvalidInputError(f'names: need {len(given)} of them, got {list(called)}')
-    from_middle = given - given.mean(axis=0)
+    laid = _laid(given[None], plane, called)
+    corners = tuple(int(i) for i in scipy.spatial.ConvexHull(laid.flat[0]).vertices[::-1])
+    first = corners.index(min(corners))  # begin at the point that is named first
+    return SupportPolygon(called, laid.points[0], n, corners[first:] + corners[:first])
+
+
+class _Laid(NamedTuple):
+    """Points in a plane, (n, k, 3), in its axes, (n, k, 2), and how far they reach, (n,)."""
+
+    points: Floats
+    flat: Floats
+    lengths: Floats
+
+
+def _laid(given: Floats, plane: Plane, names: tuple[str, ...]) -> _Laid:
+    """Return points that a robot stands on, (n, k, 3), in the plane through their mean."""
+    n = np.array(plane.normal)
+    from_middle = given - given.mean(axis=1, keepdims=True)
     heights = from_middle @ n
     flat = from_middle @ plane.directions().T  # x, y, n right-handed: counterclockwise
-    length, width = np.linalg.svd(flat, compute_uv=False)[:2] if len(flat) > 2 else (0.0, 0.0)
-    if not width > _LINE * length:
+    sizes = np.zeros((len(given), 2))
+    if len(names) >= _LEAST:
+        sizes = np.linalg.svd(flat, compute_uv=False)
+    lengths, widths = sizes.T
+    for k in np.flatnonzero(~(widths > _LINE * lengths)):
         raise InvalidInputError(
-            f'a robot stands on three points that are not on one line, got {_shown(called, given)}'
+            'a robot stands on three points that are not on one line, got '
+            f'{_shown(names, given[k])}'
         )
-    if np.ptp(heights) > _FLAT * length:
+    differ = np.ptp(heights, axis=1)
+    for k in np.flatnonzero(differ > _FLAT * lengths):
         raise InvalidInputError(
             f'points that a robot stands on: need one plane with normal {np.round(n, 4).tolist()},'
-            f' their heights differ by {np.ptp(heights):.6g} m: {_shown(called, given)}'
+            f' their heights differ by {differ[k]:.6g} m: {_shown(names, given[k])}'
         )
-    corners = tuple(int(i) for i in scipy.spatial.ConvexHull(flat).vertices[::-1])
-    first = corners.index(min(corners))  # begin at the point that is named first
-    return SupportPolygon(
-        called, given - np.outer(heights, n), n, corners[first:] + corners[:first]
-    )
+    return _Laid(given - heights[..., None] * n, flat, lengths)
 
 
 def _points(points: ArrayLike) -> Floats:

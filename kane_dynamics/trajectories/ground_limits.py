@@ -10,7 +10,10 @@ four of them along and across the track.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from kane_dynamics.control.base_effects import planar_robot
 from kane_dynamics.control.contact_picture import tractions_of
@@ -71,9 +74,9 @@ class GroundLimits:
         spun = {wheel.wheel.body for wheel in contacts.wheels.values()}
         # contacts stand in the axes of the base as these coordinates say; spinning moves none
         self._moving = [k for i in carried - spun for k in range(robot.nq)[robot.indices[i].q]]
-        self._edges = contacts.polygon(robot.neutral()).edges
+        self._polygon = contacts.polygon(robot.neutral())
         self.names = (
-            *(f'tip-over over {one} - {other}' for one, other in self._edges),
+            *(f'tip-over over {one} - {other}' for one, other in self._polygon.edges),
             *(f'load of {name}' for name in contacts.names),
             *(f'friction of {name}' for name in self.held for _ in range(SIDES)),
         )
@@ -92,8 +95,7 @@ class GroundLimits:
 
         """
         to_base = _to_base(q[:, :3])
-        places = [self._placed(row) for row in (q if self._moving else q[:1])]
-        parts = (np.array(part) for part in zip(*places, strict=True))
+        parts = self._placed(q if self._moving else q[:1])
         edges, shares, pulls = (np.broadcast_to(x, (len(q), *x.shape[1:])) for x in parts)
         least = _LEAST * self.weight / len(self.contacts.names)
         loads = np.einsum('nki,nij,nj->nk', shares, to_base, still)
@@ -107,27 +109,36 @@ class GroundLimits:
         return whole @ to_base, np.concatenate([of_others, of_wheels], axis=1)
 
     def _placed(self, q: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return rows of edges, normal forces and sides of friction, the base at the origin."""
-        contacts, place = self.contacts, [0.0, 0.0, 0.0, *q[3:].tolist()]
-        polygon = contacts.polygon(place)
-        if polygon.edges != self._edges:
-            raise InvalidInputError(
-                f'retiming: the support polygon has other edges on the path, {polygon.edges}, '
-                f'than at first, {self._edges}'
-            )
-        moments = np.array([edge_moments(polygon, one) for one in np.eye(6)]).T
-        arms = polygon.ends - polygon.middle
-        size = float(np.sum(-arms * polygon.inward, axis=1).min())
+        """
+        Return rows of edges, normal forces and sides of friction, the base at the origin.
+
+        Their shapes are (n, e, 6), (n, k, 6) and (n, wheels, sides, rows).
+        """
+        contacts, place = self.contacts, [0.0, 0.0, 0.0, *q[:, 3:].T]
+        points = _stacked(np.array(contacts.contact_points(place), dtype=object), len(q))
+        polygon = self._polygon.moved(points)
+        moments = np.moveaxis(edge_moments(polygon, np.eye(6)[:, None]), 0, -1)
+        arms = polygon.ends - polygon.middle[:, None]
+        sizes = np.sum(-arms * polygon.inward, axis=-1).min(axis=-1)
         kept = self.kept.edge * np.concatenate([np.zeros(3), polygon.normal])
-        edges = -(moments - kept) / (size * self.weight)
+        edges = -(moments - kept) / (sizes[:, None, None] * self.weight)
         shares = pressed_shares(polygon, contacts.stiffness)
         rows = len(contacts.constraints.labels)
-        tractions, sides = tractions_of(contacts, place, np.eye(rows)), []
-        for name in self.held:
+        tractions = tractions_of(contacts, place, np.eye(rows))
+        sides = np.zeros((len(q), len(self.held), SIDES, rows))
+        for k, name in enumerate(self.held):
             friction = np.maximum(contacts.friction[contacts.names.index(name)], _NO_FRICTION)
-            axes = contacts.wheels[name].touch(contacts.robot, place).axes[:2]
-            sides.append((tractions[name] @ axes.T / friction @ self._sides).T)
-        return edges, shares, np.array(sides).reshape(len(self.held), SIDES, rows)
+            touch = contacts.wheels[name].touch(contacts.robot, place)
+            axes, pushes = (_stacked(x, len(q)) for x in (touch.axes[:2], tractions[name]))
+            along = np.einsum('nri,nai->nra', pushes, axes) / friction
+            sides[:, k] = np.swapaxes(along @ self._sides, 1, 2)
+        return edges, shares, sides
+
+
+def _stacked(parts: NDArray[Any], count: int) -> Floats:
+    """Return an array of arrays of shape (n,), or of numbers, with the n first."""
+    each = [np.broadcast_to(np.asarray(part, dtype=float), count) for part in parts.ravel()]
+    return np.stack(each, axis=-1).reshape(count, *parts.shape)
 
 
 def _to_base(places: Floats) -> Floats:

@@ -8,6 +8,7 @@ from support.machines import at, inertia, revolute
 from support.standing_robots import CORNERS, forward, standing, uphill
 
 import kane_dynamics as kd
+from kane_dynamics.control.normal_forces import pressed_shares
 from kane_dynamics.control.support_polygon import support_polygon
 from kane_dynamics.control.tip_over import edge_moments, tip_over
 from kane_dynamics.exceptions import InvalidInputError
@@ -179,6 +180,54 @@ def test_edges_run_clockwise():
         polygon, _, _, _ = random_load(np.random.default_rng(seed))
         to_middle = polygon.points.mean(axis=0) - polygon.ends
         assert (np.sum(np.cross(polygon.axes, to_middle) * polygon.normal, axis=1) < 0.0).all()
+
+
+def test_polygons_of_many_places_are_those_of_each():
+    rng = np.random.default_rng(4)
+    polygon, w, _, R = random_load(rng)
+    # turned and moved as a whole in the plane, corners by a little, and off it by a little
+    turn = R @ _about_z(0.7) @ R.T
+    near = 1e-3 * rng.normal(size=(5, *polygon.points.shape))
+    points = polygon.points @ turn.T + rng.normal(size=(5, 1, 3)) @ (
+        np.eye(3) - R[:, 2:] @ R.T[2:]
+    )
+    several = polygon.moved(points + near)
+    moments, shares = edge_moments(several, w), pressed_shares(several)
+    for k, place in enumerate(points + near):
+        one = support_polygon(place, polygon.normal, polygon.names)
+        assert set(one.edges) == set(polygon.edges)
+        order = [polygon.edges.index(edge) for edge in one.edges]
+        for name in ('ends', 'axes', 'inward'):
+            of_each = getattr(several, name)[k][order]
+            assert_allclose(of_each, getattr(one, name), rtol=0, atol=1e-12)
+        assert_allclose(several.points[k], one.points, rtol=0, atol=1e-12)
+        assert_allclose(several.middle[k], one.middle, rtol=0, atol=1e-12)
+        assert_allclose(moments[k][order], edge_moments(one, w), rtol=1e-9)
+        assert_allclose(shares[k], pressed_shares(one), rtol=0, atol=1e-9)
+
+
+def _about_z(angle):
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+MOVED = {
+    'other edges on the way': (1, (0.1, 0.1, 0.0)),  # a corner that moved inside
+    'not on one line': (1, None),
+    r'one plane .* heights differ by 0.1': (1, (0.3, -0.25, 0.1)),
+}
+
+
+@pytest.mark.parametrize('message', MOVED)
+def test_places_with_other_polygons_are_refused(message):
+    which, place = MOVED[message]
+    points = np.array([SQUARE.points, SQUARE.points])
+    if place is None:
+        points[1] = points[1] * (1.0, 0.0, 0.0)
+    else:
+        points[1, which] = place
+    with pytest.raises(InvalidInputError, match=message):
+        SQUARE.moved(points)
 
 
 BAD = {

@@ -10,12 +10,14 @@ from support.standing_robots import CORNERS, PAIR, RADIUS, standing
 import kane_dynamics as kd
 from kane_dynamics.control.contact_picture import picture_of
 from kane_dynamics.control.motion_limits import Reserve
+from kane_dynamics.control.normal_forces import pressed_shares
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.trajectories.ground_limits import SIDES
+from kane_dynamics.trajectories.ground_limits import SIDES, GroundLimits
 from kane_dynamics.trajectories.path_limits import PathLimits
 from kane_dynamics.trajectories.paths import SplinePath
 from kane_dynamics.trajectories.retiming import FULL
 from kane_dynamics.trajectories.rolled_path import RolledPath
+from studies import robots
 
 KEPT = Reserve(edge=0.03, friction=0.8, effort=0.7, speed=0.6)
 SUPPORT = (-0.3, 0.05, 0.0)
@@ -105,6 +107,25 @@ def test_rows_of_the_ground_are_those_of_contact_pictures(base, limits, motions)
             most = (sides.max() - 1.0) * rested.normal + contact.normal  # |traction| / (0.8 mu)
             exact = np.hypot(contact.longitudinal / 0.6, contact.lateral / 0.4) / 0.8
             assert 1.0 - 1e-9 <= most / exact <= 1.0 / np.cos(np.pi / SIDES) + 1e-9
+
+
+def test_rows_of_the_ground_at_many_places_are_those_of_each():
+    """Steered wheels beside their axes: contacts move with the angles."""
+    base, rng = robots.swerve_base(), np.random.default_rng(2)
+    contacts = kd.base_stance(base, friction=(0.6, 0.4))
+    ground = GroundLimits(contacts, KEPT)
+    q = rng.uniform(-2.0, 2.0, (4, base.robot.nq))
+    q[:2, :3] = 0.0
+    still = np.column_stack([rng.normal(size=(4, 5)), [300.0, 350.0, 400.0, 450.0]])
+    wrench, multipliers = ground.at(q, still)
+    for k in range(len(q)):
+        one = ground.at(q[k : k + 1], still[k : k + 1])
+        assert_allclose(wrench[k : k + 1], one[0], rtol=0, atol=1e-12)
+        assert_allclose(multipliers[k : k + 1], one[1], rtol=0, atol=1e-12)
+    first = ground.names.index('load of wheel_0')
+    for k in range(2):
+        shares = pressed_shares(contacts.polygon(q[k])) * 4.0 / ground.weight
+        assert_allclose(wrench[k, first : first + 4], -shares, rtol=0, atol=1e-12)
 
 
 def test_dry_friction_is_the_worse_one_where_a_joint_turns_round(base, limits):
