@@ -196,6 +196,10 @@ class MissingPackageError(KaneDynamicsError, ImportError):
         super().__init__(f'{purpose} needs {package}, which is not installed: {remedy}')
 
 
+class SweepError(KaneDynamicsError, RuntimeError):
+    """The workers of a sweep cannot do their part, or its results do not fit together."""
+
+
 class ShareDirectoryNotFoundError(KaneDynamicsError, FileNotFoundError):
     """
     The data files of this package are in none of the usual places.

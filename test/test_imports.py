@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # What takes longer to load than the package itself; each only where something uses it.
 HEAVY = (
     'casadi',
+    'distributed',
     'llvmlite',
     'matplotlib',
     'numba',

@@ -15,7 +15,9 @@ import ctypes
 import os
 from _thread import start_new_thread
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from itertools import repeat
 from queue import SimpleQueue
@@ -26,6 +28,8 @@ _STATES_PER_THREAD = 512  # below it a second thread costs more than it saves
 _MOST_STATES_AT_ONCE = 4096  # an exception waits until the states at work are done
 _LANES = 8  # most states in a vector: parts begin at multiples, for the same bits on any machine
 _NAP = 50  # [us]
+
+_most_cores: ContextVar[int] = ContextVar('most_cores')
 
 # Sleep without signal handlers, which `time.sleep` and `threading.Lock` run: wait for a lock of
 # the interpreter that nobody gives back.
@@ -56,10 +60,21 @@ def run_batch(function: Callable[..., None], arrays: Sequence[Floats], health: F
 
 
 def available_cores() -> int:
-    """Return how many cores this process may use."""
+    """Return how many cores this process may use, and what runs here."""
+    cores = os.cpu_count() or 1
     if hasattr(os, 'sched_getaffinity'):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        cores = len(os.sched_getaffinity(0))
+    return min(cores, _most_cores.get(cores))
+
+
+@contextmanager
+def limited_cores(most: int) -> Iterator[None]:
+    """Use no more than `most` cores in this context: others are of other processes."""
+    token = _most_cores.set(most)
+    try:
+        yield
+    finally:
+        _most_cores.reset(token)
 
 
 class _Job:

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of sweeps, which workers import by name."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+
+from kane_dynamics.kernels.batches import available_cores
+
+
+def walks(job):
+    """Return where random walks end, and their steps."""
+    steps = np.array([rng.normal(size=4) for rng in job.generators()])
+    return {'end': job.parameters['scale'] * steps.sum(axis=1), 'steps': steps}
+
+
+def counted(job):
+    """As `walks`; note each call in a file."""
+    with open(job.parameters['calls'], 'a') as file:
+        file.write(f'{job.items.start}\n')
+    return walks(job)
+
+
+def failing(job):
+    """As `walks`; raise where item 7 is among the items, until a file is there."""
+    if 7 in job.items and not Path(job.parameters['mended']).exists():
+        raise RuntimeError('seven')
+    return walks(job)
+
+
+def killing(job):
+    """As `walks`; kill the worker at item 20 always, and once at each of 40 and 60."""
+    start = job.items.start
+    begun = Path(f'{job.parameters["begun"]}{start}')
+    if start == 20 or (start in (40, 60) and not begun.exists()):
+        begun.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return walks(job)
+
+
+def slow(job):
+    """As `walks`, in its time."""
+    time.sleep(0.2)
+    return walks(job)
+
+
+def cores(job):
+    """Return how many cores a batch would run on, and the process."""
+    return {
+        'cores': np.full(len(job), available_cores()),
+        'process': np.full(len(job), os.getpid()),
+    }
+
+
+def answers(job):
+    """Return what the parameters say."""
+    return job.parameters['answer']
