@@ -96,6 +96,10 @@ class CompiledEngine:
         """Return accelerations and multipliers at a state."""
         return self._compiled.forward_dynamics(q, v, tau, t)
 
+    def accelerations(self, q: Floats, v: Floats, efforts: Floats, t: float) -> Floats:
+        """Return vdot at a state under efforts that are rows, one row for each."""
+        return self._compiled.acceleration(q, v, efforts, np.array([t]))
+
     def check_damping(self, q: Floats, t: float, h: float) -> None:
         """Check that damping is not too stiff for steps of h [s]: DivergedError."""
         self._reference.check_damping(q, t, h)

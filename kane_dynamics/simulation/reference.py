@@ -340,6 +340,10 @@ class ReferenceEngine:
         """Return accelerations and multipliers at a state."""
         return self._dynamics.motion(q, v, tau, t)
 
+    def accelerations(self, q: Floats, v: Floats, efforts: Floats, t: float) -> Floats:
+        """Return vdot at a state under efforts that are rows, one row for each."""
+        return np.array([self._dynamics.acceleration(q, v, tau, t) for tau in efforts])
+
     def check_damping(self, q: Floats, t: float, h: float) -> None:
         """Check that damping is not too stiff for steps of h [s]: DivergedError."""
         check_damping(self.robot, self._constraints, self._integrator, q, t, h)

@@ -71,6 +71,9 @@ class Engine(Protocol):
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         """Return accelerations and multipliers at a state."""
 
+    def accelerations(self, q: Floats, v: Floats, efforts: Floats, t: float) -> Floats:
+        """Return vdot at a state under efforts that are rows, one row for each."""
+
     def check_damping(self, q: Floats, t: float, h: float) -> None:
         """Check that damping is not too stiff for steps of h [s]; see `simulation.damping`."""
 

@@ -110,23 +110,29 @@ class StoppedEngine:
         self.hits += int(np.count_nonzero((out > 0.0) | (outward > 0.0)))
         response = self._response(q, index, t) * sign
         inner = sign[:, None] * response[index]
-        q = integrate_coordinates(self._robot, q, response @ _pushes(inner, out), 1.0)
-        q[self._q[at]] = np.where(out > 0.0, limit, q[self._q[at]])  # without the last roundoff
-        return q, v + response @ _pushes(inner, outward)
+        inward, against = _pushes(inner, out, outward)
+        if inward.any():
+            q = integrate_coordinates(self._robot, q, response @ inward, 1.0)
+            q[self._q[at]] = np.where(out > 0.0, limit, q[self._q[at]])  # without last roundoff
+        return q, v + response @ against
 
     def _response(self, q: Floats, index: NDArray[np.intp], t: float) -> Floats:
         """Return the change of the accelerations per effort on some speeds, shape (nv, k)."""
         rest, efforts = np.zeros(self._robot.nv), np.eye(self._robot.nv)[index]
-        free = self._engine.motion(q, rest, rest, t).acceleration
-        pushed = [self._engine.motion(q, rest, tau, t).acceleration for tau in efforts]
+        free, *pushed = self._engine.accelerations(q, rest, np.vstack([rest, efforts]), t)
         return np.column_stack(pushed) - free[:, None]
 
 
-def _pushes(inner: Floats, excess: Floats) -> Floats:
-    """Return the complementary solution of 0 <= x, inner x - excess >= 0, shape (k,)."""
+def _pushes(inner: Floats, *excesses: Floats) -> list[Floats]:
+    """Return the complementary solution of 0 <= x, inner x - excess >= 0 for each, (k,)."""
     values, vectors = np.linalg.eigh(0.5 * (inner + inner.T))
     kept = values > SMALLEST_RESPONSE * values[-1]
-    root = np.sqrt(values[kept])
+    root, directions = np.sqrt(values[kept]), vectors[:, kept].T
     # 1/2 x' S x - e' x = 1/2 |R x - R^-T e|^2 + const. with S = R' R
-    rows, target = root[:, None] * vectors[:, kept].T, vectors[:, kept].T @ excess / root
-    return nonnegative_least_squares(rows, target)[0]
+    rows = root[:, None] * directions
+    return [
+        nonnegative_least_squares(rows, directions @ excess / root)[0]
+        if excess.max() > 0.0
+        else np.zeros(len(excess))
+        for excess in excesses
+    ]
