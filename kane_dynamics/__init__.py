@@ -85,18 +85,22 @@ if TYPE_CHECKING:
     from kane_dynamics.kernels.compile_robot import compile_robot as compile
     from kane_dynamics.kernels.compiled import CompiledRobot
     from kane_dynamics.kernels.export import casadi_function, export_c
+    from kane_dynamics.rollouts.result import Rollouts
+    from kane_dynamics.rollouts.rollout import rollout
     from kane_dynamics.symbolic.equations import EquationsOfMotion, equations_of_motion
 
 __version__ = '0.1.0'
 
-# What needs CasADi or LLVM is imported when it is first used: they take as long as all the rest.
+# Imported when first used: CasADi and LLVM take as long as all the rest.
 _LAZY = {
     'CompiledRobot': ('kernels.compiled', 'CompiledRobot'),
+    'Rollouts': ('rollouts.result', 'Rollouts'),
     'EquationsOfMotion': ('symbolic.equations', 'EquationsOfMotion'),
     'casadi_function': ('kernels.export', 'casadi_function'),
     'compile': ('kernels.compile_robot', 'compile_robot'),
     'equations_of_motion': ('symbolic.equations', 'equations_of_motion'),
     'export_c': ('kernels.export', 'export_c'),
+    'rollout': ('rollouts.rollout', 'rollout'),
 }
 
 __all__ = [
@@ -129,6 +133,7 @@ __all__ = [
     'Prismatic',
     'Revolute',
     'Robot',
+    'Rollouts',
     'RowSelection',
     'Simulation',
     'Spherical',
@@ -174,6 +179,7 @@ __all__ = [
     'orbital_wrenches',
     'partial_velocities',
     'potential_energy',
+    'rollout',
     'serial_chain',
     'simulate',
     'simulation',

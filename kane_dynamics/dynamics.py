@@ -104,8 +104,15 @@ class Dynamics(ABC):
         Links of `frame_poses`.
     labels : tuple of str
         Names of the constraint rows.
+    effort : callable or None
+        The law that the time steps contain: effort(t, q, v), or effort(t, q, v, gains).
+    gains : tuple of float
+        Of this law, where it takes any.
 
     """
+
+    effort: Callable[..., Any] | None = None
+    gains: tuple[float, ...] = ()
 
     def __init__(
         self, load: Load, constraints: Sequence[Constraint], frames: Sequence[str] | None
@@ -153,6 +160,10 @@ class Dynamics(ABC):
 
         """
         self._load.set_payload(frame, mass, com, inertia)
+
+    def load(self) -> Load:
+        """Return a copy of the present gravity and payloads, which can be set by itself."""
+        return self._load.copied()
 
     @property
     def fallbacks(self) -> int:

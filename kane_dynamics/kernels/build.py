@@ -23,7 +23,7 @@ from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
 from kane_dynamics.kernels.llvm.native import kernel_ir, start_compiling, vector_lanes
 from kane_dynamics.kernels.loop_steps import loop_steps
 from kane_dynamics.kernels.method_graphs import METHOD_GRAPHS
-from kane_dynamics.kernels.recording import EffortLaw, Recorder, record_step
+from kane_dynamics.kernels.recording import Law, Recorder, record_step
 from kane_dynamics.kernels.selection import RowPlan
 from kane_dynamics.kernels.stepping import stepping_text
 from kane_dynamics.kernels.switched_graphs import SwitchedTracer
@@ -109,7 +109,7 @@ class Build:
 
 
 def build_kernels(
-    recipe: Recipe, derivatives: bool, methods: bool, effort: EffortLaw | None, progress: Progress
+    recipe: Recipe, derivatives: bool, methods: bool, law: Law | None, progress: Progress
 ) -> Build:
     """Return the kernels of a robot, from the cache where they are there and sound."""
     graphs = GRAPHS + (DERIVATIVE_GRAPHS if derivatives else ())
@@ -117,7 +117,7 @@ def build_kernels(
         graphs += METHOD_GRAPHS
     if recipe.constraints:
         graphs += (Tracer.constraint_rows,)
-    key, remark = recipe.key(derivatives, methods, effort)
+    key, remark = recipe.key(derivatives, methods, law and law.function)
     if key is not None:
         kernels, remark = load_kernels(cache_folder(), key)
         if kernels is not None:
@@ -128,13 +128,13 @@ def build_kernels(
     if coriolis_too_large(robot):
         products = LoopTracer(robot, (), payloads).coriolis_effort
         specs[graphs.index(Tracer.coriolis_matrix)] = products
-    steps: Steps = partial(_steps, tracer, effort)
+    steps: Steps = partial(_steps, tracer, law)
     if as_loops(robot, constraints, derivatives or methods):
         loops = LoopTracer(robot, recipe.frames, payloads)
         specs, steps = [*loops.recursions], None
         if solved_by_loops(robot, constraints):
             specs.append(loops.forward_dynamics)
-            steps = partial(loop_steps, robot, effort, payloads, vector_lanes())
+            steps = partial(loop_steps, robot, law, payloads, vector_lanes())
     built = _compile_all(specs, steps, progress)
     if key is not None:
         remark += ', ' + store_kernels(cache_folder(), key, built)
@@ -213,13 +213,17 @@ def _straight(graph: Callable[..., KernelSpec], tracer: Tracer) -> KernelSpec:
 
 def _steps(
     tracer: Tracer,
-    effort: EffortLaw | None,
+    law: Law | None,
     integrators: Mapping[str, Integrator] = INTEGRATORS,
 ) -> tuple[str, CachedKernel]:
     """Return LLVM IR and shape of the module of some integrators."""
     programs = {
         step_name(integrator, projection): record_step(
-            Recorder(tracer.robot, bool(tracer.holonomic)), integrate, projection, effort
+            Recorder(tracer.robot, bool(tracer.holonomic)),
+            integrate,
+            projection,
+            law,
+            len(tracer.parameters),
         )
         for integrator, integrate in integrators.items()
         for projection in ((False, True) if tracer.constraints else (False,))

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from numpy.typing import ArrayLike
+
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError
@@ -12,9 +14,9 @@ from kane_dynamics.kernels.build import Progress, Recipe, build_kernels
 from kane_dynamics.kernels.compiled import CompiledRobot
 from kane_dynamics.kernels.generic import solved_by_loops, too_large
 from kane_dynamics.kernels.parameters import Parameters
-from kane_dynamics.kernels.recording import EffortLaw
+from kane_dynamics.kernels.recording import EffortLaw, Law
 from kane_dynamics.kernels.selection import row_plan
-from kane_dynamics.model.checks import as_function
+from kane_dynamics.model.checks import as_function, as_numbers, as_vector
 from kane_dynamics.model.load import checked_payload_frames
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_frames
@@ -29,6 +31,7 @@ def compile_robot(
     derivatives: bool = False,
     methods: bool = False,
     effort: EffortLaw | None = None,
+    gains: ArrayLike = (),
     cache: bool = True,
     progress: Progress = lambda what, done, total: None,
 ) -> CompiledRobot:
@@ -53,6 +56,9 @@ def compile_robot(
         effort(t, q, v) -> one effort for each speed, traced into the time steps, so that a closed
         loop runs in one compiled call; it adds to the efforts that a step is given. Written with
         operators and numpy functions of single entries. Such code is not kept on disk.
+    gains : array_like, shape (P,)
+        Numbers of the law that `kane_dynamics.rollout` may change from rollout to rollout; the law
+        is then effort(t, q, v, gains), and these are its gains everywhere else.
     cache : bool
         Whether to keep the code on disk, in XDG_CACHE_HOME, ROS_HOME or ~/.cache.
     progress : callable
@@ -64,7 +70,8 @@ def compile_robot(
         If a frame does not exist.
     InvalidInputError
         If a frame for payloads comes twice or is part of the world, the effort law cannot be
-        traced, or the robot is too large for compiled steps with one or for derivatives.
+        traced, there are gains without one, or the robot is too large for compiled steps with one
+        or for derivatives.
     ConstraintError
         If a user's constraint function cannot be traced.
 
@@ -72,13 +79,24 @@ def compile_robot(
     constraints = ConstraintSet.of(robot, constraints)
     names = checked_frames(robot, frames)
     parameters = Parameters(robot, checked_payload_frames(robot, payloads))
-    if effort is not None:
-        as_function('effort', effort, 't', 'q', 'v')
+    law = _law(effort, gains)
     stepped = solved_by_loops(robot, constraints)
-    if too_large(robot) and (derivatives or (effort is not None and not stepped)):
+    if too_large(robot) and (derivatives or (law is not None and not stepped)):
         what = 'derivatives' if derivatives else 'compiled steps with an effort law'
         raise InvalidInputError(f'this robot with {robot.nv} speeds is too large for {what}')
     plan = row_plan(constraints)
     recipe = Recipe(robot, constraints, plan, names, tuple(payloads), cache)
-    build = build_kernels(recipe, derivatives, methods, effort, progress)
-    return CompiledRobot(parameters, constraints, plan, names, build, effort)
+    build = build_kernels(recipe, derivatives, methods, law, progress)
+    return CompiledRobot(parameters, constraints, plan, names, build, law)
+
+
+def _law(effort: EffortLaw | None, gains: ArrayLike) -> Law | None:
+    """Return the law with its gains."""
+    numbers = as_numbers('gains', gains)
+    known = tuple(as_vector('gains', numbers, numbers.size).tolist())
+    if effort is None:
+        if known:
+            raise InvalidInputError(f'gains: there is no effort law that takes {len(known)} gains')
+        return None
+    more = ('gains',) if known else ()
+    return Law(as_function('effort', effort, 't', 'q', 'v', *more), known)

@@ -46,7 +46,7 @@ from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.kernel_set import METHODS, PLAIN, KernelSet
 from kane_dynamics.kernels.method_terms import CompiledTerms
 from kane_dynamics.kernels.parameters import Parameters
-from kane_dynamics.kernels.recording import EffortLaw
+from kane_dynamics.kernels.recording import EffortLaw, Law
 from kane_dynamics.kernels.selection import RowPlan
 from kane_dynamics.kernels.switched import SwitchedCode
 from kane_dynamics.kernels.trace import Tracer
@@ -68,8 +68,6 @@ class CompiledRobot(Dynamics):
 
     Attributes
     ----------
-    effort : callable or None
-        The law that its time steps contain.
     source : str
         'compiled' or 'cache'.
     remark : str
@@ -84,11 +82,13 @@ class CompiledRobot(Dynamics):
         plan: RowPlan,
         frames: Sequence[str],
         build: Build,
-        effort: EffortLaw | None = None,
+        law: Law | None = None,
     ) -> None:
         super().__init__(parameters, constraints, frames)
         self._load: Parameters = parameters
-        self._plan, self._build, self.effort = plan, build, effort
+        self._plan, self._build, self._law = plan, build, law
+        if law is not None:
+            self.effort, self.gains = law.function, law.gains
         self.source, self.remark = build.source, build.remark
         reference = ReferenceDynamics(parameters, constraints, frames)
         self._kernels = KernelSet(build, parameters, reference, self._method)
@@ -429,7 +429,7 @@ class CompiledRobot(Dynamics):
             code = self._build.kernels[STEPS].code
             name = step_name(integrator, projection)
             self._engines[key] = CompiledEngine(
-                self, self.effort, name, code, *key, self._kernels.linker, self._load
+                self, self._law, name, code, *key, self._kernels.linker, self._load
             )
         return self._engines[key]
 

@@ -14,7 +14,7 @@ from kane_dynamics.algorithms.projection import projected
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.kernels.llvm.native import Linker, NativeModule, make_entry
 from kane_dynamics.kernels.parameters import Parameters
-from kane_dynamics.kernels.recording import EffortLaw
+from kane_dynamics.kernels.recording import Law
 from kane_dynamics.kernels.stepping import one_step
 from kane_dynamics.model.checks import as_nonnegative, as_positive, as_vector
 from kane_dynamics.model.robot import Robot
@@ -40,8 +40,8 @@ class CompiledEngine:
     ----------
     compiled : Dynamics
         The compiled robot.
-    effort : callable or None
-        The law that the steps contain.
+    law : Law or None
+        Efforts that the steps contain.
     name : str
         Name of the step in the machine code.
     code : bytes
@@ -67,7 +67,7 @@ class CompiledEngine:
     def __init__(
         self,
         compiled: Dynamics,
-        effort: EffortLaw | None,
+        law: Law | None,
         name: str,
         code: bytes,
         integrator: str,
@@ -76,16 +76,17 @@ class CompiledEngine:
         linker: Linker,
         parameters: Parameters,
     ) -> None:
-        self._compiled, self._effort = compiled, effort
+        self._compiled, self._law = compiled, law
         pointers, one = [ctypes.c_void_p] * 6, one_step(name)
         module = NativeModule(code, [name, f'{one}_entry'], linker)
         self._run = module.function(
             name, ctypes.c_int64, *pointers, ctypes.c_int64, ctypes.c_int64
         )
-        self._one = make_entry(module, one, _not_sure, parameters.values)
+        gains = np.array(law.gains if law is not None else ())
+        self._values = parameters.copy(gains) if len(gains) else parameters.values
+        self._one = make_entry(module, one, _not_sure, self._values)
         nq, nv = compiled.robot.nq, compiled.robot.nv
         self._q, self._v = slice(nq), slice(nq, nq + nv)
-        self._parameters = parameters
         self._reference = ReferenceEngine(
             parameters, compiled.constraints, integrator, projection, halvings=halvings
         )
@@ -161,7 +162,7 @@ class CompiledEngine:
         while done < count:
             clock = np.array([t + done * h, h])
             rows = (tables.q[done:], tables.v[done:], tables.ranks[done:])
-            arrays = (efforts[varies * done :], clock, *rows, self._parameters.values)
+            arrays = (efforts[varies * done :], clock, *rows, self._values)
             asked = min(count - done, _MOST_STEPS_AT_ONCE)
             taken = self._run(*[array.ctypes.data for array in arrays], asked, varies)
             done += taken
@@ -186,8 +187,8 @@ class CompiledEngine:
         """Return the end of the step that starts at a row."""
         now, q, v = t + row * h, tables.q[row], tables.v[row]
         tau = efforts[row if len(efforts) > 1 else 0]
-        if self._effort is not None:
-            given = self._effort(now, q, v)
+        if self._law is not None:
+            given = self._law(now, q, v)
             tau = tau + as_vector(f'the effort law at t = {now:g} s', given, len(tau))
         return self._reference.step(q, v, tau, now, h)
 

@@ -14,7 +14,8 @@ from kane_dynamics.kernels.body_graphs import LoopTracer
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
-from kane_dynamics.kernels.recording import EffortLaw, Recorder, record_step
+from kane_dynamics.kernels.parameters import parameter_count
+from kane_dynamics.kernels.recording import Law, Recorder, record_step
 from kane_dynamics.kernels.stepping import stepping_text
 from kane_dynamics.kernels.trace import spec, symbols
 from kane_dynamics.model.robot import Robot
@@ -42,11 +43,12 @@ class LoopRecorder(Recorder):
 
 
 def loop_steps(
-    robot: Robot, effort: EffortLaw | None, payloads: Sequence[str], width: int
+    robot: Robot, law: Law | None, payloads: Sequence[str], width: int
 ) -> tuple[str, CachedKernel]:
     """Return LLVM IR and shape of the module of all integrators, without constraints."""
+    known = parameter_count(robot, payloads)
     programs = {
-        f'step_{name}': record_step(LoopRecorder(robot), integrate, effort=effort)
+        f'step_{name}': record_step(LoopRecorder(robot), integrate, law=law, parameters=known)
         for name, integrate in INTEGRATORS.items()
     }
     tracer = LoopTracer(robot, (), payloads)

@@ -34,6 +34,11 @@ def carriers(robot: Robot, payloads: Sequence[str]) -> tuple[int, ...]:
     return tuple(sorted({robot.moving_body(frame) for frame in payloads}))
 
 
+def parameter_count(robot: Robot, payloads: Sequence[str]) -> int:
+    """Return how many parameters gravity and payloads take."""
+    return GRAVITY + 2 * INERTIA * len(carriers(robot, payloads))
+
+
 def load_places(robot: Robot, payloads: Sequence[str], *, canonical: bool) -> dict[int, int]:
     """Return where the inertias of bodies that may carry a payload are among the parameters."""
     first = GRAVITY + (INERTIA if canonical else 0)
@@ -46,7 +51,7 @@ def with_symbols(
 ) -> tuple[list[ca.SX], Robot, Robot]:
     """Return the parameters as symbols, and a robot in its own and canonical frames with them."""
     bodies = carriers(robot, payloads)
-    size = GRAVITY + 2 * INERTIA * len(bodies)
+    size = parameter_count(robot, payloads)
     symbols = [ca.SX.sym(f'parameter{k}') for k in range(size)]
     gravity = as_array(symbols[:GRAVITY])
     inertias = [_traced(symbols[k : k + INERTIA]) for k in range(GRAVITY, size, INERTIA)]

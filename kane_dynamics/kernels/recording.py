@@ -26,7 +26,50 @@ from kane_dynamics.model.integration import coordinate_rates, integrate_coordina
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.simulation.fixed_point import squared_change
 
-EffortLaw = Callable[[Any, Any, Any], Any]
+EffortLaw = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Law:
+    """
+    Efforts as a function of the state that steps contain.
+
+    Parameters
+    ----------
+    function : callable
+        function(t, q, v), or function(t, q, v, gains) where there are any.
+    gains : tuple of float
+        Numbers that can be others when the code runs: its last parameters.
+
+    """
+
+    function: EffortLaw
+    gains: tuple[float, ...] = ()
+
+    def __call__(self, t: Any, q: Any, v: Any) -> Any:
+        """Return the efforts with these gains."""
+        return self.function(t, q, v, *self._more(np.array(self.gains)))
+
+    def traced(self, robot: Robot, state: Sequence[Any], gains: Sequence[Any]) -> NDArray[Any]:
+        """
+        Return the efforts at t, q, v as traced scalars.
+
+        Raises
+        ------
+        InvalidInputError
+            If the law cannot be traced or does not give one effort for each speed.
+
+        """
+        what, given = 'the effort law', (*state, *self._more(as_array(gains)))
+        efforts = traced_values(what, self.function, given, InvalidInputError)
+        if efforts.shape != (robot.nv,):
+            raise InvalidInputError(
+                f'the effort law must give {robot.nv} efforts, gave {efforts.shape}'
+            )
+        return efforts
+
+    def _more(self, gains: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+        return (gains,) if len(self.gains) else ()
 
 
 @dataclass(frozen=True)
@@ -174,7 +217,7 @@ class Program:
     Parameters
     ----------
     inputs : tuple of casadi.SX
-        Columns q, v, tau and (t, h).
+        Columns q, v, tau, (t, h), and the parameters, none where no gains are among them.
     calls : tuple of Call or Loop
         In order.
     outputs : tuple of casadi.SX
@@ -228,38 +271,28 @@ def _segment(known: Sequence[ca.SX], values: Sequence[ca.SX]) -> ca.Function:
     return ca.Function('segment', list(known), ca.cse(list(values)))
 
 
-def traced_effort(
-    robot: Robot, effort: EffortLaw, t: ca.SX, q: NDArray[Any], v: NDArray[Any]
-) -> NDArray[Any]:
-    """
-    Return the efforts of a user's law as traced scalars.
-
-    Raises
-    ------
-    InvalidInputError
-        If the law cannot be traced or does not give one effort for each speed.
-
-    """
-    efforts = traced_values('the effort law', effort, (t, q, v), InvalidInputError)
-    if efforts.shape != (robot.nv,):
-        raise InvalidInputError(
-            f'the effort law must give {robot.nv} efforts, gave {efforts.shape}'
-        )
-    return efforts
-
-
 def record_step(
-    recorder: Recorder, integrate: Any, projection: bool = False, effort: EffortLaw | None = None
+    recorder: Recorder,
+    integrate: Any,
+    projection: bool = False,
+    law: Law | None = None,
+    parameters: int = 0,
 ) -> Program:
-    """Return the program of one step: efforts of a law, an integrator, projections."""
+    """
+    Return the program of one step: efforts of a law, an integrator, projections.
+
+    Gains of the law follow after so many parameters of the kernels.
+    """
     robot = recorder.robot
     q, v, tau = symbols('q', robot.nq), symbols('v', robot.nv), symbols('tau', robot.nv)
     t, h = symbols('th', 2)
     state: list[np.ndarray[Any, Any]] = [as_array(part) for part in (q, v, tau)]
     # time as arrays of one entry: numpy then multiplies arrays of traced scalars entry by entry
     clock, length = as_array([t]), as_array([h])
-    if effort is not None:
-        state[2] = state[2] + traced_effort(robot, effort, t, state[0], state[1])
+    read: list[ca.SX] = []
+    if law is not None:
+        read = symbols('parameter', parameters + len(law.gains)) if law.gains else []
+        state[2] = state[2] + law.traced(robot, (t, *state[:2]), read[parameters:])
     q_end, v_end = integrate(recorder, *state, clock, length)
     rank: Any = [0.0]
     if projection:
@@ -267,5 +300,5 @@ def record_step(
             q_end = recorder.place(q_end, clock + length)
             recorder.check_crossing((state[0], clock), (q_end, clock + length))
         v_end, rank = recorder.project(q_end, v_end, clock + length)
-    inputs = (column(q), column(v), column(tau), column([t, h]))
+    inputs = (column(q), column(v), column(tau), column([t, h]), column(read))
     return Program(inputs, tuple(recorder.calls), tuple(map(column, (q_end, v_end, rank))))

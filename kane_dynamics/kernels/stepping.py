@@ -76,9 +76,10 @@ def _step(name: str, program: Program, callees: Callees) -> tuple[str, set[str]]
     """Return the function of one step; its value is the smallest health of its calls."""
     step = _Step(program, callees)
     block = step.block
+    arrays = ('%in0', '%in1', '%in2', '%in3', '%parameters')
     known = [
-        [_load(block, f'%in{i}', k) for k in range(column.numel())]
-        for i, column in enumerate(program.inputs)
+        [_load(block, array, k) for k in range(column.numel())]
+        for array, column in zip(arrays, program.inputs, strict=True)
     ]
     step.append(program.calls, known)
     ends = step.values(known)

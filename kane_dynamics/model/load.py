@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -57,6 +58,17 @@ class Load:
         self.robot = self._bare = robot
         self._frames = frames
         self._carried: dict[str, Inertia] = {}
+
+    @property
+    def carried(self) -> Mapping[str, Inertia]:
+        """Return what frames carry at present, in their axes."""
+        return MappingProxyType(self._carried)
+
+    def copied(self) -> Load:
+        """Return another load that begins with the present gravity and payloads."""
+        other = Load(self._bare, self._frames)
+        other.robot, other._carried = self.robot, self._carried
+        return other
 
     def set_gravity(self, vector: ArrayLike) -> None:
         """

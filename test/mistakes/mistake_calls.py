@@ -189,6 +189,7 @@ constraints.pfaffian robot A b label
 constraints.nonlinear robot phi label
 constraints.acceleration_form robot A b label
 kd.simulate robot q v duration effort? constraints step integrator
+kd.rollout dynamics q v duration effort step integrator gravity
 kd.Simulation robot constraints step integrator
 simulation.reset q? v? time
 simulation.step tau n
@@ -303,6 +304,8 @@ def _special(w: World) -> dict[tuple[str, str], tuple[str, Any]]:
     special: dict[tuple[str, str], tuple[str, Any]] = {
         ('fast.set_payload', 'mass'): ('mass', 0.0),
         ('fast.simulate', 'effort'): ('efforts', w.tau),
+        ('kd.rollout', 'dynamics'): ('either engine', kd.dynamics(w.robot)),
+        ('kd.rollout', 'effort'): ('rows', w.tau),
         ('kd.casadi_function', 'name'): ('choice', 'mass_matrix'),
         ('kd.export_c', 'name'): ('choice', 'mass_matrix'),
         ('kd.base_stance', 'base'): (
@@ -335,6 +338,7 @@ def _special(w: World) -> dict[tuple[str, str], tuple[str, Any]]:
     }
     for name, value in (('q', w.q), ('v', w.v), ('a', w.a), ('tau', w.tau)):
         special['fast', name] = ('rows', value)
+        special['kd.rollout', name] = ('rows', value)
         special['fast.simulate', name] = ('vector', value)
         # Gauss's function needs inertia in every direction, which a wheeled base lacks
         for function in ('kd.gauss_function', 'kd.gauss_gradient'):
@@ -512,6 +516,7 @@ def _wrong(kind: str, right: Any) -> dict[str, Any]:
             'a none among them': [w.wheels, None],
             'of another robot': [w.of_arm],
         },
+        'either engine': {'robot': w.robot, 'none': None, 'text': 'fast', 'number': 3, 'list': []},
         'dynamics': {
             'text': 'compiled',
             'number': 3,

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What differs from rollout to rollout, checked and spread over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
+from kane_dynamics.model.checks import as_mapping, as_numbers
+from kane_dynamics.model.load import Load
+from kane_dynamics.model.robot import payload_inertia
+from kane_dynamics.model.state import is_unit, quaternion_places
+from kane_dynamics.rollouts.schedule import Schedule
+from kane_dynamics.typing import Floats
+
+_PAYLOAD = {'mass': (), 'center_of_mass': (3,), 'inertia': (3, 3)}
+
+
+@dataclass(frozen=True, eq=False)
+class Payload:
+    """
+    What a frame carries, shapes (B,), (B, 3), (B, 3, 3); see `Dynamics.set_payload`.
+
+    Parameters
+    ----------
+    mass, com, inertia : ndarray
+        [kg], [m], [kg m^2].
+    distinct : int
+        Rows from here on repeat the first.
+
+    """
+
+    mass: Floats
+    com: Floats
+    inertia: Floats
+    distinct: int
+
+    def part(self, rows: slice) -> Payload:
+        """Return those of some rollouts."""
+        return Payload(self.mass[rows], self.com[rows], self.inertia[rows], self.distinct)
+
+    def on(self, row: int) -> tuple[float, Floats, Floats]:
+        """Return mass, centre of mass and inertia of one rollout."""
+        return float(self.mass[row]), self.com[row], self.inertia[row]
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """
+    Arrays with one row for each rollout; rows that are all the same take the memory of one.
+
+    Parameters
+    ----------
+    q, v : ndarray, shapes (B, nq), (B, nv)
+        Where motions start.
+    starts : int
+        Rows of q from here on repeat the first.
+    efforts : ndarray, shape (B, K, nv)
+        K pieces of equal length.
+    gains : ndarray, shape (B, P), or None
+        Of the law in the time steps; those of the dynamics where None.
+    gravity : ndarray, shape (B, 3), or None
+        [m/s^2]; that of the dynamics where None.
+    payloads : mapping of str to Payload
+        By frame.
+
+    """
+
+    q: Floats
+    v: Floats
+    starts: int
+    efforts: Floats
+    gains: Floats | None
+    gravity: Floats | None
+    payloads: Mapping[str, Payload] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    @property
+    def loaded(self) -> bool:
+        """Return whether rollouts have gravity or payloads of their own."""
+        return self.gravity is not None or bool(self.payloads)
+
+    def part(self, begin: int, end: int) -> Inputs:
+        """Return those of some rollouts."""
+        rows = slice(begin, end)
+        return Inputs(
+            self.q[rows],
+            self.v[rows],
+            self.starts,
+            self.efforts[rows],
+            None if self.gains is None else self.gains[rows],
+            None if self.gravity is None else self.gravity[rows],
+            {frame: payload.part(rows) for frame, payload in self.payloads.items()},
+        )
+
+    def load(self, dynamics: Dynamics, row: int) -> Load:
+        """Return gravity and payloads of one rollout."""
+        load = dynamics.load()
+        if self.gravity is not None:
+            load.set_gravity(self.gravity[row])
+        for frame, payload in self.payloads.items():
+            load.set_payload(frame, *payload.on(row))
+        return load
+
+
+def inputs(
+    dynamics: Dynamics,
+    schedule: Schedule,
+    q: ArrayLike,
+    v: ArrayLike,
+    effort: ArrayLike | None,
+    gains: ArrayLike | None,
+    gravity: ArrayLike | None,
+    payloads: Mapping[str, Mapping[str, ArrayLike]] | None,
+) -> Inputs:
+    """
+    Return the arguments of `rollout` with a row for each rollout.
+
+    Raises
+    ------
+    InvalidInputError, NameNotFoundError, InvalidInertiaError
+        As `rollout` says.
+
+    """
+    robot = dynamics.robot
+    given = {
+        'q': _rows('q', q, (robot.nq,)),
+        'v': _rows('v', v, (robot.nv,)),
+        'effort': _efforts(effort, robot.nv, schedule.count),
+    }
+    if gains is not None:
+        given['gains'] = _gains(gains, dynamics.gains)
+    if gravity is not None:
+        given['gravity'] = _finite('gravity [m/s^2]', _rows('gravity [m/s^2]', gravity, (3,)))
+    carried = {} if payloads is None else as_mapping('payloads', payloads)
+    for frame, parts in carried.items():
+        given |= _payload(frame, parts)
+    count = _count(given)
+    _check_quaternions(dynamics, given['q'])
+    spread = {name: np.broadcast_to(x, (count, *x.shape[1:])) for name, x in given.items()}
+    found = Inputs(
+        spread['q'],
+        spread['v'],
+        len(given['q']),
+        spread['effort'],
+        spread.get('gains'),
+        spread.get('gravity'),
+        {frame: _spread_payload(frame, spread, given) for frame in carried},
+    )
+    _check_payloads(dynamics, found)
+    return found
+
+
+def _rows(name: str, x: Any, shape: tuple[int, ...]) -> Floats:
+    """Return rows of an array that is one, or many."""
+    array = as_numbers(name, x)
+    if array.shape == shape:
+        array = array[None]
+    if array.shape[1:] != shape or array.ndim != 1 + len(shape):
+        many = ', '.join(['B', *map(str, shape)])
+        raise InvalidInputError(f'{name}: need shape {shape} or ({many}), got {array.shape}')
+    return np.require(array, None, ['C', 'A'])
+
+
+def _finite(name: str, array: Floats) -> Floats:
+    if not np.isfinite(array).all():
+        raise InvalidInputError(f'{name}: need finite numbers')
+    return array
+
+
+def _efforts(effort: ArrayLike | None, nv: int, count: int) -> Floats:
+    """Return efforts, shape (1 or B, K, nv)."""
+    if effort is None:
+        return np.zeros((1, 1, nv))
+    if callable(effort):
+        raise InvalidInputError(
+            'effort: need an array here, got a function; compile it, kd.compile(..., effort=)'
+        )
+    array = as_numbers('effort', effort)
+    axes = {1: (0, 1), 2: (1,)}.get(array.ndim, ())  # of rollouts, and of pieces
+    pieces = np.expand_dims(array, axes)
+    if pieces.ndim != 3 or pieces.shape[2] != nv or pieces.shape[1] == 0:
+        raise InvalidInputError(
+            f'effort: need shape ({nv},), (B, {nv}) or (B, K, {nv}), got {array.shape}'
+        )
+    if count % pieces.shape[1]:
+        raise InvalidInputError(
+            f'effort: {count} steps are not a whole number for each of {pieces.shape[1]} pieces'
+        )
+    return _finite('effort', np.require(pieces, None, ['C', 'A']))
+
+
+def _gains(gains: ArrayLike, known: Sequence[float]) -> Floats:
+    if not known:
+        raise InvalidInputError(
+            'gains: the dynamics have no law that takes any; compile it, '
+            'kd.compile(..., effort=law, gains=...)'
+        )
+    return _finite('gains', _rows('gains', gains, (len(known),)))
+
+
+def _payload(frame: str, parts: Any) -> dict[str, Floats]:
+    """Return the arrays of a payload by names for messages."""
+    given = as_mapping(f"payload on '{frame}'", parts)
+    if 'mass' not in given or not given.keys() <= _PAYLOAD.keys():
+        raise InvalidInputError(
+            f"payload on '{frame}': need 'mass' and perhaps 'center_of_mass' and 'inertia', got "
+            f'{sorted(given)}'
+        )
+    arrays = {}
+    for part, shape in _PAYLOAD.items():
+        name = f"{part} on '{frame}'"
+        arrays[name] = _finite(name, _rows(name, given.get(part, np.zeros(shape)), shape))
+    return arrays
+
+
+def _count(given: Mapping[str, Floats]) -> int:
+    """Return the number of rollouts."""
+    counts = {name: len(x) for name, x in given.items() if len(x) != 1}
+    if len(set(counts.values())) > 1:
+        listed = ', '.join(f'{name}: {count}' for name, count in counts.items())
+        raise InvalidInputError(f'rollout: numbers of rows differ, {listed}')
+    return next(iter(counts.values()), 1)
+
+
+def _check_quaternions(dynamics: Dynamics, q: Floats) -> None:
+    for joint, place in quaternion_places(dynamics.robot):
+        wrong = ~is_unit(list(q[:, place].T)) & np.isfinite(q).all(axis=1)
+        for row in np.flatnonzero(wrong).tolist():
+            raise InvalidInputError(
+                f"q: joint '{joint}' needs a unit quaternion (w, x, y, z), got {q[row, place]} "
+                f'in row {row}'
+            )
+
+
+def _spread_payload(
+    frame: str, spread: Mapping[str, Floats], given: Mapping[str, Floats]
+) -> Payload:
+    names = [f"{part} on '{frame}'" for part in _PAYLOAD]
+    mass, com, inertia = (spread[name] for name in names)
+    return Payload(mass, com, inertia, max(len(given[name]) for name in names))
+
+
+def _check_payloads(dynamics: Dynamics, found: Inputs) -> None:
+    for frame, payload in found.payloads.items():
+        dynamics.load().set_payload(frame, 0.0)  # whether the frame may carry any
+        for row in range(min(payload.distinct, len(found))):
+            try:
+                payload_inertia(frame, *payload.on(row))
+            except KaneDynamicsError as error:
+                error.args = (f'rollout {row}: {error}',)
+                raise

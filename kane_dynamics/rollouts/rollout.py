@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Motions of many states at once (``kd.rollout``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
+from kane_dynamics.model.checks import as_function, as_positive, came
+from kane_dynamics.rollouts.chunk import Chunk
+from kane_dynamics.rollouts.damping import check_damping_of_rollouts
+from kane_dynamics.rollouts.inputs import Inputs, inputs
+from kane_dynamics.rollouts.reference_steps import ReferenceSteps
+from kane_dynamics.rollouts.result import Rollouts
+from kane_dynamics.rollouts.schedule import Schedule, schedule
+from kane_dynamics.typing import Floats
+
+Reduce = Callable[[Floats, Floats, Floats], ArrayLike]
+Progress = Callable[[int, int], Any]
+_FEWEST = 64  # rollouts of a chunk, whatever the memory
+
+
+def rollout(
+    dynamics: Dynamics,
+    q: ArrayLike,
+    v: ArrayLike,
+    duration: float,
+    *,
+    effort: ArrayLike | None = None,
+    step: float = 0.001,
+    integrator: str = 'rk4',
+    projection: bool = True,
+    gains: ArrayLike | None = None,
+    gravity: ArrayLike | None = None,
+    payloads: Mapping[str, Mapping[str, ArrayLike]] | None = None,
+    every: int | None = None,
+    reduce: Reduce | None = None,
+    memory: float = 256e6,
+    progress: Progress | None = None,
+) -> Rollouts:
+    """
+    Return the motions from many states over `duration`.
+
+    Every argument that may have a row for each rollout may have one for all. The numbers of a
+    rollout do not depend on the others, on the chunks, nor on the number of cores.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        ``kd.compile(...)``, or ``kd.dynamics(...)``, which steps state by state.
+    q, v : array_like, shapes (nq,) or (B, nq), (nv,) or (B, nv)
+        States at t = 0; moved onto the constraints first, with projection. A rollout whose start
+        is not finite is NaN.
+    duration : float
+        [s]; a whole number of steps.
+    effort : array_like, shape (nv,), (B, nv) or (B, K, nv), optional
+        Constant, or K pieces of equal length, each held; zero where left out. The law of
+        ``kd.compile(..., effort=law)`` adds to it.
+    step : float
+        Length of a step [s].
+    integrator : str
+        'semi_implicit', 'rk4' or 'midpoint', see `simulation.integrators`.
+    projection : bool
+        Whether drift off the constraints is projected away after each step.
+    gains : array_like, shape (P,) or (B, P), optional
+        Of the law; those it was compiled with where left out.
+    gravity : array_like, shape (3,) or (B, 3), optional
+        Acceleration in world axes [m/s^2]; that of the dynamics where left out.
+    payloads : mapping of str to mapping, optional
+        What frames carry instead of what they carry at present: 'mass' (B,) [kg], 'center_of_mass'
+        (B, 3) [m] and 'inertia' (B, 3, 3) about it [kg m^2], in the frame's axes. Machine code
+        knows the frames of ``kd.compile(..., payloads=...)``.
+    every : int, optional
+        Keep the state of each so many steps, the first included; the last alone where left out.
+    reduce : callable, optional
+        reduce(times, q, v) -> array (b, ...), of the states of b rollouts at these times, shapes
+        (S,), (b, S, nq), (b, S, nv): the states of every step, or of each `every`-th. They are not
+        kept then.
+    memory : float
+        What the states that `reduce` gets at once may take [bytes].
+    progress : callable, optional
+        progress(done, total), steps of all rollouts.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong, numbers of rows differ, a number is not finite, a quaternion not unit,
+        or the duration no whole number of steps and of pieces.
+    NameNotFoundError
+        If a frame of a payload does not exist.
+    InvalidInertiaError
+        If no body has a mass and inertia of a payload.
+    DivergedError
+        If damping is too stiff for the step, see `simulation.damping`. Rollouts that diverge
+        later, or have no next step, end there: see `Rollouts.failures`.
+
+    """
+    if not isinstance(dynamics, Dynamics):
+        raise InvalidInputError(
+            f'dynamics: need what kd.dynamics or kd.compile returns, got {came(dynamics)}'
+        )
+    if reduce is not None:
+        as_function('reduce', reduce, 'times', 'q', 'v')
+        every = 1 if every is None else every
+    if progress is not None:
+        as_function('progress', progress, 'done', 'total')
+    plan = schedule(duration, step, every, integrator, projection)
+    given = inputs(dynamics, plan, q, v, effort, gains, gravity, payloads)
+    room = as_positive('memory [bytes]', memory)
+    check_damping_of_rollouts(dynamics, plan, given)
+    return _Run(dynamics, plan, given, reduce, progress).result(room)
+
+
+class _Run:
+    """All chunks of one call."""
+
+    def __init__(
+        self,
+        dynamics: Dynamics,
+        plan: Schedule,
+        given: Inputs,
+        reduce: Reduce | None,
+        progress: Progress | None,
+    ) -> None:
+        self._dynamics, self._plan, self._given = dynamics, plan, given
+        self._reduce, self._progress = reduce, progress
+        self._steps = np.zeros(len(given), dtype=np.int64)
+        self._failures: dict[int, KaneDynamicsError] = {}
+
+    def result(self, memory: float) -> Rollouts:
+        """Return what all chunks give."""
+        count, before = len(self._given), self._dynamics.fallbacks
+        size = self._chunk_size(memory)
+        kept = self._room(count) if self._reduce is None else None
+        reduced = []
+        for begin in range(0, max(count, 1), size):
+            end = min(begin + size, count)
+            if kept is None:
+                own = self._room(end - begin)
+            else:
+                own = kept[0][begin:end], kept[1][begin:end]
+            self._run(begin, end, own)
+            if self._reduce is not None:
+                reduced.append(_reduced(self._reduce, self._plan.times, *own))
+        places: tuple[Floats | None, Floats | None] = (None, None)
+        if kept is not None:
+            places = kept if self._plan.every else (kept[0][:, 0], kept[1][:, 0])
+        return Rollouts(
+            *places,
+            self._plan.times,
+            np.concatenate(reduced) if reduced else None,
+            self._steps,
+            MappingProxyType(self._failures),
+            self._dynamics.fallbacks - before,
+        )
+
+    def _room(self, rows: int) -> tuple[Floats, Floats]:
+        """Return arrays for the states of some rollouts."""
+        robot, samples = self._dynamics.robot, self._plan.samples
+        return np.empty((rows, samples, robot.nq)), np.empty((rows, samples, robot.nv))
+
+    def _chunk_size(self, memory: float) -> int:
+        robot = self._dynamics.robot
+        states = 1 + (self._plan.samples if self._reduce is not None else 0)
+        row = 8.0 * states * (robot.nq + robot.nv)
+        return max(_FEWEST, int(memory / row) // _FEWEST * _FEWEST)
+
+    def _run(self, begin: int, end: int, kept: tuple[Floats, Floats]) -> None:
+        part = self._given.part(begin, end)
+        chunk = Chunk(self._plan, part, kept)
+        steps = ReferenceSteps(self._dynamics, self._plan, part)
+        chunk.by_state(steps, lambda done: self._tell(begin * self._plan.count + done))
+        self._steps[begin:end] = chunk.done
+        self._failures |= {begin + row: error for row, error in chunk.failures.items()}
+        self._tell(end * self._plan.count)
+
+    def _tell(self, done: int) -> None:
+        if self._progress is not None:
+            self._progress(done, len(self._given) * self._plan.count)
+
+
+def _reduced(reduce: Reduce, times: Floats, q: Floats, v: Floats) -> NDArray[Any]:
+    """Return what the user makes of states."""
+    found = np.asarray(reduce(times, q, v))
+    if found.ndim == 0 or len(found) != len(q):
+        raise InvalidInputError(
+            f'reduce: need an array with {len(q)} rows, one for each rollout, got shape '
+            f'{found.shape}'
+        )
+    return found

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When rollouts step, change their efforts and are looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import as_choice, as_count, as_nonnegative, as_positive
+from kane_dynamics.simulation.integrators import INTEGRATORS
+from kane_dynamics.typing import Floats
+
+_WHOLE = 1e-6  # of a step: what division leaves of a duration that was meant as whole steps
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """
+    Steps of equal length.
+
+    Parameters
+    ----------
+    step : float
+        Length of a step [s].
+    count : int
+        Number of steps.
+    every : int
+        Steps from one state that is kept to the next, 0 where only the last is.
+    integrator : str
+        Key of `INTEGRATORS`.
+    projection : bool
+        Whether drift off the constraints is projected away.
+
+    """
+
+    step: float
+    count: int
+    every: int
+    integrator: str
+    projection: bool
+
+    @property
+    def samples(self) -> int:
+        """Return how many states of a rollout are kept."""
+        return 1 + self.count // self.every if self.every else 1
+
+    @property
+    def times(self) -> Floats:
+        """Return when, shape (samples,) [s]."""
+        if not self.every:
+            return np.array([self.count * self.step])
+        return self.step * (self.every * np.arange(float(self.samples)))
+
+    def sample(self, done: int) -> int | None:
+        """Return the place of the state after some steps among those kept, None if it is none."""
+        if not self.every:
+            return 0 if done == self.count else None
+        return None if done % self.every else done // self.every
+
+
+def schedule(
+    duration: float, step: float, every: int | None, integrator: str, projection: bool
+) -> Schedule:
+    """
+    Return the steps of a duration.
+
+    Raises
+    ------
+    InvalidInputError
+        If the duration is no whole number of steps, a number has the wrong sign, or the
+        integrator is unknown.
+
+    """
+    h = as_positive('step [s]', step)
+    steps = as_nonnegative('duration [s]', duration) / h
+    if abs(steps - round(steps)) > _WHOLE:
+        raise InvalidInputError(
+            f'duration [s]: need a whole number of steps of {h:g} s, got {duration:g} s'
+        )
+    kept = 0 if every is None else as_count('every', every)
+    if every is not None and kept == 0:
+        raise InvalidInputError('every: need a whole number > 0 of steps, or None, got 0')
+    as_choice('integrator', integrator, sorted(INTEGRATORS))
+    return Schedule(h, round(steps), kept, integrator, bool(projection))
