@@ -350,6 +350,18 @@ def _special(w: World) -> dict[tuple[str, str], tuple[str, Any]]:
 def _with_fewer_arguments() -> dict[str, Any]:
     """Return functions with the arguments that are tried only."""
     return {
+        'kd.rollout': lambda dynamics, q, v, duration, effort, step, integrator, gravity: (
+            kd.rollout(
+                dynamics,
+                q,
+                v,
+                duration,
+                effort=effort,
+                step=step,
+                integrator=integrator,
+                gravity=gravity,
+            )
+        ),
         'kd.compile': lambda robot, constraints, frames, payloads: kd.compile(
             robot, constraints, frames=frames, payloads=payloads, cache=False
         ),
