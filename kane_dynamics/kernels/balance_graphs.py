@@ -12,9 +12,9 @@ from kane_dynamics.algebra.scalars import is_zero, sqrt
 from kane_dynamics.algorithms.constrained_solve import solve_constrained
 from kane_dynamics.algorithms.coriolis_effort import reference_effort as effort_of_reference
 from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
-from kane_dynamics.algorithms.row_balance import RowBalance
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
 from kane_dynamics.algorithms.sparse_rows import residuals, sparse_rows
+from kane_dynamics.algorithms.stronger_balance import StrongerBalance
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.trace import Tracer, column, symbols
 
@@ -124,10 +124,10 @@ def _efforts(
     return tracer.spec(name, inputs, [whole], [(whole.numel(),)], health)
 
 
-def _balance(tracer: Tracer) -> RowBalance:
+def _balance(tracer: Tracer) -> StrongerBalance:
     rows = tracer.state_rows
     system = tracer.plan.balance.system(rows, sparse_rows(rows.matrix))
-    return RowBalance(system, tracer.robot.nv)
+    return StrongerBalance(system, tracer.robot.nv)
 
 
 def _indices(tracer: Tracer, names: Names) -> list[int]:

@@ -15,15 +15,13 @@ walked around once, and where the choice is weak on the way, a second one is sol
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.algorithms.gauss import gauss_mass_matrix
-from kane_dynamics.algorithms.projection import project
 from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, eliminate
 from kane_dynamics.algorithms.sparse_rows import SparseRows
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
@@ -31,26 +29,16 @@ from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.row_selection import GRADES, select_rows
-from kane_dynamics.exceptions import (
-    ConstraintError,
-    InconsistentConstraintsError,
-    ProjectionError,
-    SingularMassMatrixError,
-)
-from kane_dynamics.model.integration import integrate_coordinates
-from kane_dynamics.typing import Floats
+from kane_dynamics.exceptions import ConstraintError, SingularMassMatrixError
+from kane_dynamics.kernels.row_samples import Sample, sample_at, sampled, walked
+from kane_dynamics.model.robot import Robot
 
 _SAMPLES = 3
-_WIDTHS = (0.5, 0.5, 1.5, 1.5, 3.0, 3.0, 3.0)  # [rad, m] of tries around the neutral state
 _REPEATS = 1e-10  # strength of a row that repeats others but for roundoff
 _SPANNING = 4e-4  # squared strength of rows that span the others; weaker ones drop too often
 _NEVER_WEAK = 2.5e-3  # squared strength, 25 times above what the solve still takes
-_STEPS, _TURN = 24, 0.3  # a walk of more than a turn, in steps [rad, m] that meet what is weak
-_STILL = 1e-9  # of speeds of about 1 [rad/s, m/s] what roundoff leaves where nothing moves
+_HEADINGS = 24  # closer than a choice of rows stays weak
 _STRONG = GRADES[0] ** 2  # squared strength of a choice that needs no other
-
-
-_Sample = tuple[ConstraintRows, NDArray[np.float64]]  # rows and M at a state
 
 
 @dataclass(frozen=True)
@@ -71,6 +59,8 @@ class RowPlan:
     agreeing : tuple of int
         Of wheels only: rows that span the others where steering angles agree, if fewer than in
         general. Efforts and completed speeds are for these: else a base does not move.
+    second_agreeing : tuple of int
+        Such rows for headings at which `agreeing` are weak, if any.
 
     """
 
@@ -79,6 +69,7 @@ class RowPlan:
     certain: bool = True
     second: tuple[int, ...] = ()
     agreeing: tuple[int, ...] = ()
+    second_agreeing: tuple[int, ...] = ()
 
     @property
     def balance(self) -> RowPlan:
@@ -86,7 +77,8 @@ class RowPlan:
         if not self.agreeing:
             return self
         every = (*self.order, *self.repeated)
-        return RowPlan(self.agreeing, tuple(k for k in sorted(every) if k not in self.agreeing))
+        rest = tuple(k for k in sorted(every) if k not in self.agreeing)
+        return RowPlan(self.agreeing, rest, second=self.second_agreeing)
 
     @property
     def solved(self) -> tuple[int, ...]:
@@ -119,7 +111,8 @@ def row_plan(constraints: ConstraintSet) -> RowPlan:
     if not constraints or not all(isinstance(one, RollingWheel) for one in constraints):
         return plan
     try:
-        return replace(plan, agreeing=_agreeing(constraints, len(plan.order)))
+        plan = replace(plan, agreeing=_agreeing(constraints, len(plan.order)))
+        return replace(plan, second_agreeing=_second_agreeing(constraints, plan.balance))
     except (SingularMassMatrixError, ConstraintError):
         return plan  # no mass, or a wheel that lies flat at the neutral state
 
@@ -128,7 +121,7 @@ def _general_plan(constraints: ConstraintSet) -> RowPlan:
     if not constraints:
         return RowPlan()
     rng = np.random.default_rng(0)
-    samples = [_sampled(constraints, rng) for _ in range(_SAMPLES)]
+    samples = [sampled(constraints, rng) for _ in range(_SAMPLES)]
     order = samples[0][0].elimination_order()
     try:
         repeats = np.all([_repeats(rows, mass) for rows, mass in samples], axis=0)
@@ -153,13 +146,40 @@ def _agreeing(constraints: ConstraintSet, general: int) -> tuple[int, ...]:
 
     There steering angles agree; at random they never do, but whenever the base moves.
     """
-    sample = _at(constraints, constraints.robot.neutral(), np.zeros(constraints.robot.nv), 0.0)
+    sample = sample_at(
+        constraints, constraints.robot.neutral(), np.zeros(constraints.robot.nv), 0.0
+    )
     found = _strongest_plan([sample])
     fewer = found is not None and len(found.order) < general
     return found.order if found is not None and fewer else ()
 
 
-def _strongest_plan(samples: Sequence[_Sample]) -> RowPlan | None:
+def _second_agreeing(constraints: ConstraintSet, plan: RowPlan) -> tuple[int, ...]:
+    """Return rows for the headings of steered wheels, all alike, at which a plan is weak."""
+    robot = constraints.robot
+    turned = [place for wheel in constraints for place in _steering(robot, wheel)]
+    if not turned or not plan.repeated:
+        return ()
+    weak = []
+    for heading in np.pi * np.arange(1, _HEADINGS) / _HEADINGS:
+        q = np.array(robot.neutral())
+        q[turned] += heading
+        rows, mass = sample_at(constraints, q, np.zeros(robot.nv), 0.0)
+        agrees = np.linalg.matrix_rank(rows.matrix, _REPEATS) == len(plan.order)
+        if agrees and _weakest(plan, rows, mass) < _STRONG:
+            weak.append((rows, mass))
+    other = _strongest_plan(weak) if weak else None
+    return other.order if other is not None and len(other.order) == len(plan.order) else ()
+
+
+def _steering(robot: Robot, wheel: Any) -> list[int]:
+    """Return the coordinate of the joint that carries a wheel's, if it is one angle."""
+    carrying = robot.ancestors(wheel.wheel.body)[1:-1]
+    places = [range(robot.nq)[robot.indices[body].q] for body in carrying[-1:]]
+    return [own[0] for own in places if len(own) == 1]
+
+
+def _strongest_plan(samples: Sequence[Sample]) -> RowPlan | None:
     """Return the rows that span all others, strongly at every sample, where there are some."""
     rows, mass = samples[0]
     order = rows.elimination_order()
@@ -182,7 +202,7 @@ def _with_second_choice(
     """Return a plan with other rows for where its own are weak, if they ever are."""
     if not plan.repeated:
         return plan
-    way = _walked(constraints, rng)
+    way = walked(constraints, rng)
     weak = [sample for sample in way if _weakest(plan, *sample) < _STRONG]
     other = _strongest_plan(weak) if weak else None
     if other is None or other.order == plan.order or len(other.order) != len(plan.order):
@@ -195,54 +215,11 @@ def _with_second_choice(
     return replace(plan, second=other.order)
 
 
-def _walked(constraints: ConstraintSet, rng: np.random.Generator) -> Iterator[_Sample]:
-    """Yield rows and M along a motion of the mechanism, once around where it turns."""
-    robot = constraints.robot
-    q, v, t = _state(constraints, rng)
-    for _ in range(_STEPS):
-        fastest = np.abs(v).max(initial=0.0)
-        if fastest < _STILL:
-            return
-        try:
-            q = integrate_coordinates(robot, q, v, _TURN / fastest)
-            q, v = project(robot, constraints, q, v / fastest, t)
-        except (ProjectionError, InconsistentConstraintsError):
-            return
-        yield _at(constraints, q, v, t)
-
-
 def _spans(plan: RowPlan, rows: ConstraintRows) -> bool:
     """Return whether the repeated rows of a plan are made of the others but for roundoff."""
     A, rest = rows.matrix[list(plan.order)], rows.matrix[list(plan.repeated)]
     beyond = rest - np.linalg.lstsq(A.T, rest.T, rcond=None)[0].T @ A
     return bool(np.abs(beyond).max(initial=0.0) <= _REPEATS * np.abs(rows.matrix).max())
-
-
-def _sampled(constraints: ConstraintSet, rng: np.random.Generator) -> _Sample:
-    """Return rows and M at a state in general position, on the constraints where that works."""
-    return _at(constraints, *_state(constraints, rng))
-
-
-def _at(constraints: ConstraintSet, q: Floats, v: Floats, t: float) -> _Sample:
-    """Return rows and M at a state."""
-    return constraints.rows(q, v, t), gauss_mass_matrix(constraints.robot, q.tolist())
-
-
-def _state(constraints: ConstraintSet, rng: np.random.Generator) -> tuple[Floats, Floats, float]:
-    """Return a state in general position, on the constraints where that works."""
-    robot = constraints.robot
-    v, t = rng.uniform(-1.0, 1.0, robot.nv), rng.uniform(0.0, 1.0)
-    for width in _WIDTHS:
-        turn = rng.uniform(-width, width, robot.nv)
-        q = integrate_coordinates(robot, robot.neutral(), turn, 1.0)
-        try:
-            q, v = project(robot, constraints, q, v, t)
-            break
-        except ProjectionError:
-            continue  # a loop that does not close from here
-        except (InconsistentConstraintsError, SingularMassMatrixError):
-            break  # rows are judged off the constraints: none repeats others to roundoff there
-    return q, v, t
 
 
 def _repeats(rows: ConstraintRows, mass: NDArray[np.float64]) -> NDArray[np.bool_]:

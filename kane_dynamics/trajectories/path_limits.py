@@ -29,6 +29,7 @@ from kane_dynamics.model.robot import Robot
 from kane_dynamics.trajectories.ground_limits import GroundLimits
 from kane_dynamics.trajectories.joint_bounds import Bounds, joint_bounds
 from kane_dynamics.trajectories.paths import Path, PathPoints
+from kane_dynamics.trajectories.rolled_path import RolledPath
 from kane_dynamics.typing import Floats
 
 _NULL = 1e-10  # singular values that are none
@@ -157,7 +158,7 @@ class PathLimits:
             If a tangent leaves the constraint rows.
 
         """
-        points = self._checked(places)
+        points = self.points(places)
         still, maps = np.zeros_like(points.q), self._ground_maps(points.q)
         a = self._rows(points.q, maps, (still, points.tangent), ('inertia',))
         b = self._rows(points.q, maps, (points.tangent, points.bend), ('inertia', 'coriolis'))
@@ -165,7 +166,7 @@ class PathLimits:
         d, dry = self._friction(points, maps)
         if reach is not None and self._rubs:
             for side in (places - reach, places + reach):
-                dry = np.maximum(dry, self._friction(self._checked(side), maps)[1])
+                dry = np.maximum(dry, self._friction(self.points(side), maps)[1])
         c = self._rows(points.q, maps, (still, still), ('gravity',)) + self._constant + dry
         return LimitRows(a, b, d, c)
 
@@ -179,10 +180,19 @@ class PathLimits:
             return f'{self.names[row]} ({value:.4g} at rest, limit {limit:.4g})'
         return f'{self.names[row]} ({use:.4g} of it at rest)'
 
-    def _checked(self, places: Floats) -> PathPoints:
-        """Return points of the path whose derivatives keep the constraint rows to roundoff."""
+    def points(self, places: Floats) -> PathPoints:
+        """
+        Return points of the path whose derivatives keep the constraint rows to roundoff.
+
+        Raises
+        ------
+        ConstraintError
+            If a tangent leaves them by more than that.
+
+        """
         q, tangent, bend = self.path.at(places)
-        if not self.dynamics.labels:
+        rolled = isinstance(self.path, RolledPath) and self.path.dynamics is self.dynamics
+        if rolled or not self.dynamics.labels:
             return PathPoints(q, tangent, bend)
         kept = self.dynamics.consistent_velocity(q, tangent)
         off = np.abs(kept - tangent).max(axis=1) / (1.0 + np.abs(tangent).max(axis=1))

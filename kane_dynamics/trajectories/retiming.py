@@ -22,7 +22,7 @@ from kane_dynamics.trajectories.cell_search import CellSearch, LimitUse
 from kane_dynamics.trajectories.free_sharing import shared
 from kane_dynamics.trajectories.joint_bounds import Bounds
 from kane_dynamics.trajectories.path_limits import PathLimits
-from kane_dynamics.trajectories.paths import Path
+from kane_dynamics.trajectories.paths import Path, PathPoints
 from kane_dynamics.trajectories.points import TrajectoryPoints
 from kane_dynamics.trajectories.speed_profile import SpeedProfile
 from kane_dynamics.typing import Floats
@@ -68,21 +68,19 @@ class Retimed:
     def at(self, times: Floats) -> tuple[Floats, Floats, Floats]:
         """Return q, v and a at times from 0 to the duration, each of shape (n, nv)."""
         places = self.profile.places(times)
+        return self._motion(places, self.limits.path.at(places))
+
+    def _motion(self, places: Floats, points: PathPoints) -> tuple[Floats, Floats, Floats]:
         u, x = (part[:, None] for part in self.profile.of(places))
-        q, tangent, bend = self.limits.path.at(places)
-        return q, tangent * np.sqrt(x), tangent * u + bend * x
+        return points.q, points.tangent * np.sqrt(x), points.tangent * u + points.bend * x
 
     def efforts(self, times: Floats) -> Floats:
         """Return the efforts of the motors at times, shape (n, nv)."""
-        dynamics = self.limits.dynamics
-        q, v, a = self.at(times)
-        v = dynamics.consistent_velocity(q, v)
-        a = dynamics.consistent_acceleration(q, v, a)
-        motors = self.limits.actuated
-        efforts = dynamics.constrained_inverse_dynamics(q, v, a, motors).effort
+        limits, places = self.limits, self.profile.places(times)
+        q, v, a = self._motion(places, limits.points(places))
+        efforts = limits.dynamics.constrained_inverse_dynamics(q, v, a, limits.actuated).effort
         if not self.shares_freely:
             return efforts
-        places = self.profile.places(times)
         uses = self.limits.at(places).use(*self.profile.of(places))
         z = shared(uses, self.limits.shares(places))
         return np.asarray(efforts + np.einsum('nvr,nr->nv', self.limits.balancing(q)[1], z))

@@ -70,7 +70,7 @@ class RolledPath:
         cells: int = 400,
     ) -> None:
         robot = dynamics.robot
-        self._dynamics, self._given = dynamics, speed_indices(robot, names, 'names')
+        self.dynamics, self._given = dynamics, speed_indices(robot, names, 'names')
         self._spline = SplinePath(points, places)
         self.length = self._spline.length
         if self._spline.at(np.zeros(1)).q.shape[1] != len(self._given):
@@ -101,7 +101,7 @@ class RolledPath:
 
     def _completed(self, q: Floats, tangent: Floats, bend: Floats) -> PathPoints:
         """Return points with the derivatives of what is free from the rows."""
-        dynamics = self._dynamics
+        dynamics = self.dynamics
         tangent = dynamics.consistent_velocity(q, tangent, self._known)
         bend = dynamics.consistent_acceleration(q, tangent, bend, self._known)
         return PathPoints(q, tangent, bend)
@@ -119,7 +119,7 @@ class RolledPath:
 
     def _headings(self, base: WheeledBase, nodes: Floats) -> CubicHermiteSpline:
         """Return steering angles along the path, continuous, those nearest at the start first."""
-        columns = speed_indices(self._dynamics.robot, ('base_x', 'base_y', 'base_yaw'))
+        columns = speed_indices(self.dynamics.robot, ('base_x', 'base_y', 'base_yaw'))
         q, tangent, bend = (part[:, columns] for part in self._known_at(nodes))
         turned = np.exp(-1j * q[:, 2])
         along = turned * (tangent[:, 0] + 1j * tangent[:, 1])
@@ -142,7 +142,7 @@ class RolledPath:
         def slope(known: tuple[Floats, Floats, Floats], k: int, free: Floats) -> Floats:
             place = known[0][k].copy()
             place[self._free] = free
-            speeds = self._dynamics.consistent_velocity(place, known[1][k], self._known)
+            speeds = self.dynamics.consistent_velocity(place, known[1][k], self._known)
             return np.asarray(speeds[self._free])
 
         for k in range(len(middles)):

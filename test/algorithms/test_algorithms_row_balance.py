@@ -10,6 +10,7 @@ from kane_dynamics.algorithms.consistent import completed
 from kane_dynamics.algorithms.constrained_inverse import balanced_force
 from kane_dynamics.algorithms.row_balance import RowBalance
 from kane_dynamics.algorithms.sparse_rows import SparseRows
+from kane_dynamics.algorithms.stronger_balance import StrongerBalance
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.row_selection import select_rows
 
@@ -73,6 +74,37 @@ def test_balanced_forces(seed, driven):
     assert_allclose(found.remaining, 0.0, rtol=0, atol=SOLVED)
     assert found.health > HEALTHY
     assert (rank, residual < SOLVED) == (NV, True)
+
+
+NEAR = 3e-3  # two rows that differ by this are too weak to be solved for
+
+
+@pytest.mark.parametrize('choices', [([0, 1], [0, 2]), ([0, 2], [0, 1])])
+def test_of_two_choices_of_rows_the_stronger_counts(choices):
+    rng, driven, known = np.random.default_rng(7), (1, 2, 3, 4, 5), (0, 2, 3, 4, 5)
+    A = rng.normal(size=(3, NV))
+    A[1] = A[0] + NEAR * A[2]
+    rows, kinds = [dict(enumerate(row)) for row in A.tolist()], [0, 0, 0]
+    first, second = choices
+    system = SparseRows(rows, kinds, kinds, first, [3 - sum(first)], second=second)
+    both, strong = (
+        StrongerBalance(system, NV),
+        RowBalance(SparseRows(rows, kinds, kinds, [0, 2], [1]), NV),
+    )
+    x, force = rng.normal(size=NV), rng.normal(size=NV).tolist()
+    x -= np.linalg.pinv(A) @ A @ x
+    rest, vague = [0.0] * 3, [*x[:1], 9.0, *x[2:]]
+    found, expected = (one.completed(vague, rest, known) for one in (both, strong))
+    assert_allclose(found.x, x, rtol=0, atol=SOLVED)
+    assert found.health == expected.health > HEALTHY
+    assert both.allowed(x.tolist(), rest) == strong.allowed(x.tolist(), rest) > HEALTHY
+    given, wanted = (one.balanced(force, driven, [1.0] * NV) for one in (both, strong))
+    for name in ('effort', 'multipliers', 'remaining'):
+        assert_allclose(getattr(given, name), getattr(wanted, name), rtol=0, atol=SOLVED)
+    assert given.health == wanted.health > HEALTHY
+    assert both.agreed(x.tolist(), rest) == 1.0
+    for row in (1, 2):  # each repeats the others in one of the choices
+        assert both.agreed(x.tolist(), (0.1 * np.eye(3)[row]).tolist()) == 0.0
 
 
 def test_what_cannot_be_given_has_no_health():
