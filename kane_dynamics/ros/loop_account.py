@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, deque
+from collections.abc import Sequence
 
 REAL_TIME_SHORTFALL = 0.95
 """Part of the wanted real time factor below which the simulator says that it is too slow."""
@@ -12,6 +14,12 @@ MISSED_PART = 0.1
 
 MOST_STAMPS = 1000
 """Missed periods that are remembered one by one."""
+
+MOST_DELAYS = 10_000
+"""Newest delays of efforts between two reports."""
+
+SHOWN = {'half': 0.5, '99 %': 0.99, 'longest': 1.0}
+"""Part of the efforts that are as quick, by its name in the report."""
 
 
 class LoopAccount:
@@ -33,6 +41,7 @@ class LoopAccount:
         self._before: Counter[str] = Counter()
         self._interrupted = True
         self.missed_stamps: deque[int] = deque(maxlen=MOST_STAMPS)
+        self._delays: deque[float] = deque(maxlen=MOST_DELAYS)
 
     def add(self, **counts: int) -> None:
         """Count released, timeouts, ..."""
@@ -61,6 +70,16 @@ class LoopAccount:
         self._total.update(periods=1, missed=missed)
         if missed:
             self.missed_stamps.append(stamp)
+
+    def delay(self, seconds: float) -> None:
+        """Take the wall time from a state to the efforts that answer it [s]."""
+        self._delays.append(seconds)
+
+    def delays(self) -> str:
+        """Return how long answers took since the last call [ms], in words; '' if none came."""
+        found = _parts(self._delays)
+        self._delays.clear()
+        return found
 
     @property
     def missed(self) -> int:
@@ -112,3 +131,11 @@ class LoopAccount:
         if since['clamped']:
             return f'{since["clamped"]} efforts clamped to the URDF limits'
         return ''
+
+
+def _parts(delays: Sequence[float]) -> str:
+    """Return the delays [ms] that parts of them do not exceed."""
+    ordered = sorted(delays)
+    last = len(ordered) - 1
+    places = {name: math.ceil(part * last) for name, part in SHOWN.items() if ordered}
+    return ', '.join(f'{name} {1e3 * ordered[k]:.2f}' for name, k in places.items())

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -90,7 +91,7 @@ class SimulatorNode(Node):
         self._again = None if paced else self.create_guard_condition(self._on_tick)
         self._stamps = SimulatedClock(self, self.parameters.publish_clock)
         self._output = SimulatorOutput(self, self.parameters)
-        self._stamp, self._first_stamp = 0, 0
+        self._stamp, self._first_stamp, self._published_at = 0, 0, 0.0
         self.host = ModelHost(
             self,
             self.parameters,
@@ -220,7 +221,11 @@ class SimulatorNode(Node):
             return
         lockstep = self.parameters.lockstep
         now, since = (self._stamp, self._first_stamp) if lockstep else self._since(self.plant)
-        if not self._commands.take(message, self.plant, now, since, lockstep) or not lockstep:
+        if not self._commands.take(message, self.plant, now, since, lockstep):
+            return
+        if self._commands.stamp == self._stamp:
+            self._account.delay(time.perf_counter() - self._published_at)
+        if not lockstep:
             return
         self._lockstep.answer()
         if self.parameters.rtf == 0.0:
@@ -299,7 +304,7 @@ class SimulatorNode(Node):
 
     def _publish_again(self, plant: Plant) -> None:
         """Publish the present state; on a clock that goes on, its stamp is a new one."""
-        self._stamp = self._stamps.now(plant.time)
+        self._stamp, self._published_at = self._stamps.now(plant.time), time.perf_counter()
         self._stamps.publish(self._stamp)
         self._switches.publish(self._stamp)
         self._output.publish(plant, self._stamp)
@@ -394,6 +399,7 @@ class SimulatorNode(Node):
             'real time factor': f'{achieved:.3f}',
             'stamps': self._stamps.in_words(),
             **self._account.values(),
+            'efforts after [ms]': self._account.delays(),
         }
         if self._output.remark:
             values['remark'] = self._output.remark

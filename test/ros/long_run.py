@@ -2,33 +2,36 @@
 """
 The closed loop without faults, for minutes: ``make deadlines MINUTES=10 RATE=500``.
 
-Simulator and controller are processes that talk to each other alone; this one gives references,
-and looks at the efforts as they pass. A deadline is missed where a period of the simulator begins
-without the efforts of the state before. The machine should have nothing else to do.
+Simulator and controller are processes that talk to each other alone. This one gives references and
+reads the diagnostics: who listens to efforts takes as much time as who computes them. A deadline
+is missed where a period of the simulator begins without the efforts of the state before.
+
+The nodes run at the real-time priority of ros2_control's controller_manager where that is allowed:
+what else the machine does is not to be judged. Processor time does not depend on it.
 """
 
 import argparse
 import math
+import os
 import sys
 import tempfile
 import time
+from pathlib import Path
 
-import numpy as np
 from rclpy.qos import QoSProfile
 from ros_bench import ROOT, Bench
 from sensor_msgs.msg import JointState
 from soak_memory import Memory
-from std_srvs.srv import SetBool, Trigger
+from std_srvs.srv import Empty, SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
-from kane_dynamics.ros.messages.conversions import nanoseconds
 
 SIMULATOR = 'kane_simulator'
 START = 180.0  # [s] for the first efforts: with `compiled: wait`, the first start compiles
 SETTLING = 2.0  # [s] that do not count: the nodes find each other, the efforts grow
 REFERENCES = 0.02  # [s] from one to the next
+LOOKS = 0.5  # [s] between looks at diagnostics and memory
 WORST = 1e-3  # part of the periods that may be missed: none at p99.9
-SHOWN = (50.0, 99.0, 99.9, 100.0)
+NUMBER = 'missed periods'
 
 
 class LongRun:
@@ -43,17 +46,20 @@ class LongRun:
         Executable that gives the efforts.
     simulator, controller : dict
         Keywords of `Bench.start`.
+    priority : int
+        Of SCHED_FIFO; 0: ordinary scheduling.
 
     """
 
-    def __init__(self, bench, node, simulator, controller):
-        self.bench, self.node = bench, node
+    def __init__(self, bench, node, simulator, controller, priority=0):
+        self.bench, self.node, self._priority = bench, node, priority
+        self.scheduling = 'ordinary scheduling'
         self.memory = {node: Memory(), SIMULATOR: Memory()}
-        self.ages, self.not_finite = [], 0
-        self._start, self._counts = None, False
-        latest = QoSProfile(depth=1)
-        self._reference = bench.publisher(JointTrajectory, f'{node}/reference', latest)
-        bench.node.create_subscription(JointState, f'{node}/effort', self._on_effort, 10)
+        self.delays, self.cpu = [], {}
+        self._start = None
+        self._reference = bench.publisher(
+            JointTrajectory, f'{node}/reference', QoSProfile(depth=1)
+        )
         remap = ['-r', f'~/effort_command:=/{node}/effort']
         module = f'{node.removeprefix("kane_")}_node'
         self.processes = {
@@ -61,13 +67,16 @@ class LongRun:
             SIMULATOR: bench.start('simulator_node', **simulator, arguments=remap),
         }
 
-    def _on_effort(self, message):
-        now = time.monotonic()
-        if self._start is None and any(message.effort):
-            self._start = dict(zip(message.name, message.position, strict=True))
-        if self._counts:
-            self.ages.append(now - nanoseconds(message.header.stamp) * 1e-9)
-            self.not_finite += not np.isfinite(message.effort).all()
+    def _first_state(self):
+        """Return the motors and the positions in which the paused simulator waits."""
+        states = []
+        listener = self.bench.node.create_subscription(
+            JointState, 'joint_states', states.append, 10
+        )
+        reset = f'{SIMULATOR}/reset'
+        self.bench.until(lambda: self.bench.call(Empty, reset) and states, START)
+        self.bench.node.destroy_subscription(listener)
+        return dict(zip(states[-1].name, states[-1].position, strict=True))
 
     def _refer(self):
         t = time.monotonic()
@@ -78,21 +87,25 @@ class LongRun:
         self._reference.publish(JointTrajectory(joint_names=list(self._start), points=[point]))
 
     def _drive(self, seconds):
-        """Give references, and look at the memory."""
-        end, sample = time.monotonic() + seconds, 0.0
-        while time.monotonic() < end:
+        """Give references, and look at memory and delays."""
+        end, look = time.monotonic() + seconds, 0.0
+        while (now := time.monotonic()) < end:
             self._refer()
-            self.bench.spin(REFERENCES)
-            if self._counts and time.monotonic() > sample:
-                sample = time.monotonic() + 1.0
-                for name, process in self.processes.items():
-                    self.memory[name].take(process, time.monotonic())
+            time.sleep(REFERENCES)
+            if now < look:
+                continue
+            look = now + LOOKS
+            self.bench.spin(0.001)
+            self.delays.append(self._values()[2].get('efforts after [ms]', ''))
+            for name, process in self.processes.items():
+                self.memory[name].take(process, now)
+
+    def _values(self):
+        return self.bench.status(f'{SIMULATOR}: simulation')
 
     def periods(self):
         """Return how many periods were missed, and how many there were."""
-        words = self.bench.next_status(f'{SIMULATOR}: simulation', self._refer)[2][
-            'missed periods'
-        ]
+        words = self.bench.next_status(f'{SIMULATOR}: simulation', self._refer)[2][NUMBER]
         missed, _, whole = words.split()
         return int(missed), int(whole)
 
@@ -102,24 +115,49 @@ class LongRun:
         self.bench.until(
             lambda: self.bench.call(Trigger, f'{self.node}/print_model').success, START
         )
+        self._start = self._first_state()
+        self._prefer()
         self.bench.call(SetBool, f'{SIMULATOR}/pause', data=False)
-        self.bench.until(lambda: self._start, START)
         self._drive(SETTLING)
-        before = self.periods()
-        self._counts = True
+        before, used = self.periods(), self._used()
+        self.delays.clear()
         self._drive(seconds)
-        self._counts = False
-        return tuple(b - a for a, b in zip(before, self.periods(), strict=True))
+        used = {name: now - used[name] for name, now in self._used().items()}
+        missed, whole = (b - a for a, b in zip(before, self.periods(), strict=True))
+        self.cpu = {name: 1e6 * seconds / whole for name, seconds in used.items() if whole}
+        return missed, whole
+
+    def _used(self):
+        """Return the processor time [s] of each process."""
+        found = {}
+        for name, pid in ((n, p.pid) for n, p in self.processes.items()):
+            words = Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()
+            found[name] = (int(words[11]) + int(words[12])) / os.sysconf('SC_CLK_TCK')
+        return found
+
+    def _prefer(self):
+        """Give all threads of the nodes their priority, where that is allowed."""
+        threads = [
+            int(task.name)
+            for process in self.processes.values()
+            for task in Path(f'/proc/{process.pid}/task').iterdir()
+        ]
+        try:
+            for thread in threads if self._priority else ():
+                os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(self._priority))
+                self.scheduling = f'SCHED_FIFO {self._priority}'
+        except PermissionError:
+            self.scheduling = 'ordinary scheduling: no right to SCHED_FIFO'
 
     def report(self, missed, whole):
         """Return what was seen, and what must not be, in words."""
-        ages = 1e3 * np.array(self.ages)
-        late = np.percentile(ages - ages.min(), SHOWN) if len(ages) else np.full(4, np.nan)
-        shown = ', '.join(f'p{p:g} {x:.2f}' for p, x in zip(SHOWN, late, strict=True))
         output = self.bench.next_status(f'{self.node}: output', self._refer)[2]
+        failed = int(output['failed computations'])
+        used = ', '.join(f'{name} {x:.0f}' for name, x in self.cpu.items())
         lines = [
-            f'periods without efforts in time: {missed} of {whole}',
-            f'efforts later than the quickest one [ms]: {shown}',
+            f'periods without efforts in time: {missed} of {whole} ({self.scheduling})',
+            f'efforts after their state [ms]: {_median(self.delays)}',
+            f'processor time of a period [us]: {used}',
             f'computing, the last second: {output.get("computing [ms]", "?")} ms',
             *(f'memory of {name}: {memory.in_words()}' for name, memory in self.memory.items()),
         ]
@@ -127,9 +165,27 @@ class LongRun:
         failures += [p.log.name for p in self.processes.values() if p.poll() is not None]
         if missed > WORST * whole or not whole:
             failures.append('deadlines')
-        if self.not_finite:
-            failures.append('efforts that are not finite')
+        if failed:
+            failures.append(f'{failed} computations')
         return '\n'.join(lines), failures
+
+
+def _median(delays):
+    """Return the medians of all seconds, and the longest of all."""
+    seconds = [
+        {name: float(x) for name, x in (part.rsplit(' ', 1) for part in words.split(', '))}
+        for words in delays
+        if words
+    ]
+    if not seconds:
+        return 'none'
+    middle = {
+        name: sorted(one[name] for one in seconds)[len(seconds) // 2]
+        for name in seconds[0]
+        if name != 'longest'
+    }
+    shown = ', '.join(f'{name} {x:.2f}' for name, x in middle.items())
+    return f'{shown}, longest {max(one["longest"] for one in seconds):.2f}'
 
 
 def main(arguments=None):
@@ -140,6 +196,7 @@ def main(arguments=None):
     parser.add_argument('--node', default='kane_computed_torque')
     parser.add_argument('--law', default='computed_torque', help='of kane_computed_torque')
     parser.add_argument('--robot', default='nonholonomic', help='name of a file in config')
+    parser.add_argument('--priority', type=int, default=50, help='of SCHED_FIFO; 0: ordinary')
     chosen = parser.parse_args(arguments)
     files = [ROOT / 'config' / f'{name}.yaml' for name in (chosen.robot, 'simulation')]
     common = {'compiled': 'wait'}
@@ -154,6 +211,7 @@ def main(arguments=None):
                 chosen.node,
                 {'files': files, 'params': simulator},
                 {'files': files, 'params': controller},
+                chosen.priority,
             )
             text, failures = loop.report(*loop.run(60.0 * chosen.minutes))
         finally:

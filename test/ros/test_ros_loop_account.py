@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the simulator says of a loop that is too slow, clamped or stopped."""
 
+import time
+
 import pytest
 
 from kane_dynamics.ros.loop_account import LoopAccount
+from kane_dynamics.ros.messages.conversions import nanoseconds, set_stamp
 
 MS = 1_000_000
 LIMITED = """<robot name="limited"><link name="base_link"/>
@@ -22,6 +25,8 @@ TWO = LIMITED.replace(
 )
 MODEL = {'robot_description': f"'{LIMITED}'", 'compiled': 'never'}
 STATUS = 'kane_simulator: simulation'
+DELAYS = 'efforts after [ms]'
+SLOW = 0.02  # [s]
 WARN, ERROR = b'\x01', b'\x02'
 
 
@@ -44,6 +49,16 @@ def test_a_few_missed_periods_are_no_warning():
         account.period(k * MS, k * MS if k % 20 else k * MS - MS, 0.5)
     assert account.values()['missed periods'] == '5 of 100'
     assert account.remark(0.0, 0.0) == ''
+
+
+def test_delays_of_efforts_are_those_since_the_last_report():
+    account = LoopAccount()
+    assert account.delays() == ''
+    for k in range(101):
+        account.delay(k * 1e-3)
+    assert account.delays() == 'half 50.00, 99 % 99.00, longest 100.00'
+    account.delay(2e-3)
+    assert account.delays() == 'half 2.00, 99 % 2.00, longest 2.00'
 
 
 def test_too_slow_is_said_only_of_a_time_without_pause():
@@ -132,4 +147,27 @@ def test_too_slow_is_said_and_a_diverged_simulation_goes_on_after_reset(bench):
     bench.until(lambda: len(states) > 20)
     assert states[-1].header.stamp.nanosec > 0
     assert abs(states[-1].velocity[0]) < 100.0
+    assert bench.terminate(process) == 0
+
+
+@pytest.mark.ros
+def test_the_simulator_says_how_long_efforts_take(bench):
+    from sensor_msgs.msg import JointState
+
+    effort = bench.publisher(JointState, 'kane_simulator/effort_command')
+    behind = 0  # [ns]
+
+    def answer(state):
+        time.sleep(SLOW)
+        answered = JointState(name=['hinge'], effort=[0.0])
+        set_stamp(answered.header.stamp, nanoseconds(state.header.stamp) - behind)
+        effort.publish(answered)
+
+    bench.node.create_subscription(JointState, '/joint_states', answer, 1)
+    params = {**MODEL, 'step_size': 0.01, 'joint_state_rate': 5.0}
+    process = bench.start('simulator_node', params=params)
+    words = bench.status_where(STATUS, lambda *_: _[2].get(DELAYS))[2][DELAYS]
+    assert float(words.split()[1].rstrip(',')) >= 1e3 * SLOW
+    behind = MS  # of no state that was
+    bench.status_where(STATUS, lambda *_: _[2].get(DELAYS) == '')
     assert bench.terminate(process) == 0
