@@ -43,6 +43,8 @@ from kane_dynamics.algorithms.sparse_rows import (
 
 # What may remain of an equation, relative to the largest number in it; of one that repeats others.
 REACHED, _REPEATED = 1e-8, 1e-6
+# In single precision, a hundred roundings.
+REACHED_IN_SINGLE = 1e-5
 # Squared strength in SI units of a row that repeats others in every metric.
 _REPEATS = 1e-12
 # Solved twice: a Gram matrix has the square of the condition.
@@ -101,11 +103,13 @@ class RowBalance:
         Rows, those that are solved for and those that repeat them.
     size : int
         nv.
+    reached : float
+        What may remain of an equation, relative to the largest number in it.
 
     """
 
-    def __init__(self, system: SparseRows, size: int) -> None:
-        self._system, self._size = system, size
+    def __init__(self, system: SparseRows, size: int, reached: float = REACHED) -> None:
+        self._system, self._size, self._reached = system, size, reached
         self._solved = [system.rows[i] for i in system.order]
 
     @property
@@ -146,7 +150,7 @@ class RowBalance:
 
     def _kept(self, x: Sequence[Scalar], right_side: Sequence[Scalar]) -> Scalar:
         """Return 1 where x keeps all rows, else 0."""
-        solved = self._missed_by_less(REACHED, self._system.order, x, right_side)
+        solved = self._missed_by_less(self._reached, self._system.order, x, right_side)
         return smaller(solved, self.agreed(x, right_side))
 
     def agreed(self, x: Sequence[Scalar], right_side: Sequence[Scalar]) -> Scalar:
@@ -192,7 +196,7 @@ class RowBalance:
             ]
         effort = [rest[k] if k in actuated else 0.0 for k in range(self._size)]
         remaining = [0.0 if k in actuated else rest[k] for k in range(self._size)]
-        limit = REACHED * (1.0 + _largest(force))
+        limit = self._reached * (1.0 + _largest(force))
         health = smaller(solver.health, self.health)
         for x in remaining:
             health = where(absolute(x) <= limit, health, 0.0)

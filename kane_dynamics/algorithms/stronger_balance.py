@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kane_dynamics.algebra.scalars import Scalar, where
-from kane_dynamics.algorithms.row_balance import Balanced, Completed, RowBalance
+from kane_dynamics.algorithms.row_balance import REACHED, Balanced, Completed, RowBalance
 from kane_dynamics.algorithms.sparse_ldl import smaller
 from kane_dynamics.algorithms.sparse_rows import SparseRow, SparseRows
 
@@ -26,12 +26,14 @@ class StrongerBalance:
         Rows, with one or two choices of those that are solved for.
     size : int
         nv.
+    reached : float
+        What may remain of an equation, see `RowBalance`.
 
     """
 
-    def __init__(self, system: SparseRows, size: int) -> None:
+    def __init__(self, system: SparseRows, size: int, reached: float = REACHED) -> None:
         self.rows: Sequence[SparseRow] = system.rows
-        self._choices = [RowBalance(choice, size) for choice in system.choices]
+        self._choices = [RowBalance(choice, size, reached) for choice in system.choices]
 
     def completed(
         self, x: Sequence[Scalar], right_side: Sequence[Scalar], known: Sequence[int]

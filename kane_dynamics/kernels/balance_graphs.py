@@ -12,6 +12,7 @@ from kane_dynamics.algebra.scalars import is_zero, sqrt
 from kane_dynamics.algorithms.constrained_solve import solve_constrained
 from kane_dynamics.algorithms.coriolis_effort import reference_effort as effort_of_reference
 from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
+from kane_dynamics.algorithms.row_balance import REACHED, REACHED_IN_SINGLE
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
 from kane_dynamics.algorithms.sparse_rows import residuals, sparse_rows
 from kane_dynamics.algorithms.stronger_balance import StrongerBalance
@@ -127,7 +128,8 @@ def _efforts(
 def _balance(tracer: Tracer) -> StrongerBalance:
     rows = tracer.state_rows
     system = tracer.plan.balance.system(rows, sparse_rows(rows.matrix))
-    return StrongerBalance(system, tracer.robot.nv)
+    reached = REACHED_IN_SINGLE if tracer.in_single else REACHED
+    return StrongerBalance(system, tracer.robot.nv, reached)
 
 
 def _indices(tracer: Tracer, names: Names) -> list[int]:

@@ -26,7 +26,7 @@ from kane_dynamics.typing import Floats
 
 _STATES_PER_THREAD = 512  # below it a second thread costs more than it saves
 _MOST_STATES_AT_ONCE = 4096  # an exception waits until the states at work are done
-_LANES = 8  # most states in a vector: parts begin at multiples, for the same bits on any machine
+_LANES = 16  # most states in a vector: parts begin at multiples, for the same bits on any machine
 _NAP = 50  # [us]
 
 _most_cores: ContextVar[int] = ContextVar('most_cores')
@@ -50,7 +50,7 @@ def run_batch(function: Callable[..., None], arrays: Sequence[Floats], health: F
     function : callable
         ``NAME_batch``; it must keep its machine code loaded for as long as it lives.
     arrays : sequence of ndarray
-        Inputs, then outputs, C-contiguous float64 with one row for each state.
+        Inputs, then outputs, C-contiguous with one row for each state.
     health : ndarray, shape (B,)
         Written.
 

@@ -17,6 +17,7 @@ from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels
 from kane_dynamics.kernels.door import at_the_door
 from kane_dynamics.kernels.fingerprint import fingerprint
 from kane_dynamics.kernels.generic import as_loops, coriolis_too_large, solved_by_loops
+from kane_dynamics.kernels.kernel_names import IN_SINGLE, INPUTS, SOLVES_ROWS
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.llvm.llvm_calls import LlvmCall
 from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
@@ -31,6 +32,7 @@ from kane_dynamics.kernels.trace import DERIVATIVE_GRAPHS, GRAPHS, STEP_GRAPHS, 
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.simulation.integrators import INTEGRATORS, Integrator
 
+PRECISIONS = ('float64', 'float32')
 Progress = Callable[[str, int, int], None]
 STEPS = 'steps'  # the module of all integrators
 Graph = Callable[[Tracer], KernelSpec]
@@ -55,6 +57,8 @@ class Recipe:
         Links of kinematics, and those that may carry a payload.
     use_cache : bool
         Whether code is kept on disk.
+    precision : str
+        One of `PRECISIONS`: whether batches have code in single precision too.
 
     """
 
@@ -64,10 +68,12 @@ class Recipe:
     frames: tuple[str, ...]
     payloads: tuple[str, ...]
     use_cache: bool
+    precision: str = 'float64'
 
-    def tracer(self) -> Tracer:
+    def tracer(self, in_single: bool = False) -> Tracer:
         """Return the graphs of the robot."""
-        return Tracer(self.robot, self.constraints, self.frames, self.plan, payloads=self.payloads)
+        parts = self.robot, self.constraints, self.frames, self.plan
+        return Tracer(*parts, payloads=self.payloads, in_single=in_single)
 
     def key(self, *choices: Any) -> tuple[str | None, str]:
         """Return the key in the cache, None where there is none, and why."""
@@ -76,9 +82,23 @@ class Recipe:
         robot = self.robot.with_gravity(np.zeros(3))  # set when the code runs
         parts = robot, self.constraints.constraints, self.plan, self.frames, self.payloads
         try:
-            return fingerprint(*parts, *choices), ''
+            return fingerprint(*parts, self.precision, *choices), ''
         except NotFingerprintableError as error:
             return None, f'not usable: {error}'
+
+    def in_single(self, spec: KernelSpec) -> bool:
+        """
+        Return whether a kernel has code in single precision.
+
+        Not where rows are dropped or repeat others, which is told by the last digits of doubles,
+        nor where it depends on the time, which has more digits.
+        """
+        if self.precision != 'float32' or spec.name not in IN_SINGLE:
+            return False
+        if spec.name in SOLVES_ROWS and (self.plan.repeated or not self.plan.certain):
+            return False
+        clock = len(spec.input_sizes) - 1
+        return INPUTS[spec.name][clock] != 'time' or not spec.depends_on(clock)
 
 
 @dataclass(frozen=True)
@@ -129,13 +149,13 @@ def build_kernels(
         products = LoopTracer(robot, (), payloads).coriolis_effort
         specs[graphs.index(Tracer.coriolis_matrix)] = products
     steps: Steps = partial(_steps, tracer, law)
-    if as_loops(robot, constraints, derivatives or methods):
+    if as_loops(robot, constraints, derivatives or methods or recipe.precision == 'float32'):
         loops = LoopTracer(robot, recipe.frames, payloads)
         specs, steps = [*loops.recursions], None
         if solved_by_loops(robot, constraints):
             specs.append(loops.forward_dynamics)
             steps = partial(loop_steps, robot, law, payloads, vector_lanes())
-    built = _compile_all(specs, steps, progress)
+    built = _compile_all(specs, steps, progress, recipe.in_single)
     if key is not None:
         remark += ', ' + store_kernels(cache_folder(), key, built)
     return Build(built, 'compiled', remark, methods, recipe)
@@ -168,29 +188,33 @@ def build_one(recipe: Recipe, graph: Callable[..., KernelSpec], choices: Any = (
         if kernels is not None:
             return kernels[graph.__name__]
     built = at_the_door(graph(recipe.tracer(), *choices), recipe.robot)
-    shape, code = shape_of(built), start_compiling(kernel_ir(built)).result()
-    kernel = replace(shape, code=code)
+    single = None
+    if recipe.in_single(built):
+        single = at_the_door(graph(recipe.tracer(in_single=True), *choices), recipe.robot)
+    code = start_compiling(kernel_ir(built, single)).result()
+    kernel = replace(shape_of(built), code=code, single=single is not None)
     if key is not None:
         store_kernels(cache_folder(), key, {graph.__name__: kernel})
     return kernel
 
 
 def _compile_all(
-    specs: Sequence[Made], steps: Steps, progress: Progress
+    specs: Sequence[Made],
+    steps: Steps,
+    progress: Progress,
+    in_single: Callable[[KernelSpec], bool] = lambda spec: False,
 ) -> dict[str, CachedKernel]:
     """Trace one graph after the other while earlier ones are being compiled."""
     total = len(specs) + 1
     jobs: dict[str, tuple[CachedKernel, LlvmCall[bytes]]] = {}
     try:
-        for done, (name, ir, shape) in enumerate(_modules(specs, steps)):
+        for done, (name, ir, shape) in enumerate(_modules(specs, steps, in_single)):
             progress(f'tracing {name}', done, 2 * total)
             jobs[name] = (shape, start_compiling(ir))
         kernels = {}
         for done, (name, (shape, job)) in enumerate(jobs.items(), start=total):
             progress(f'compiling {name}', done, 2 * total)
-            kernels[name] = CachedKernel(
-                job.result(), shape.input_sizes, shape.output_shapes, shape.instructions
-            )
+            kernels[name] = replace(shape, code=job.result())
     finally:  # what is raised drops the modules that wait; nothing can stop the one inside LLVM
         for _, job in jobs.values():
             job.cancel()
@@ -198,11 +222,15 @@ def _compile_all(
     return kernels
 
 
-def _modules(specs: Sequence[Made], steps: Steps) -> Iterator[tuple[str, str, CachedKernel]]:
+def _modules(
+    specs: Sequence[Made], steps: Steps, in_single: Callable[[KernelSpec], bool]
+) -> Iterator[tuple[str, str, CachedKernel]]:
     """Yield name, LLVM IR and shapes of every module."""
     for made in specs:
         spec = made()
-        yield spec.name, kernel_ir(spec), shape_of(spec)
+        single = spec if isinstance(spec, KernelSpec) and in_single(spec) else None
+        shape = replace(shape_of(spec), single=single is not None)
+        yield spec.name, kernel_ir(spec, single), shape
     if steps is not None:
         yield STEPS, *steps()
 

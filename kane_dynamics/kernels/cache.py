@@ -40,6 +40,8 @@ class CachedKernel:
         Shape of each output.
     instructions : int
         Number of instructions of its graph.
+    single : bool
+        Whether it has code in single precision too.
 
     """
 
@@ -47,6 +49,7 @@ class CachedKernel:
     input_sizes: tuple[int, ...]
     output_shapes: tuple[tuple[int, ...], ...]
     instructions: int
+    single: bool = False
 
 
 def cache_folder() -> Path:
@@ -106,6 +109,7 @@ def _encoded(kernels: Mapping[str, CachedKernel]) -> bytes:
             [list(s) for s in k.output_shapes],
             k.instructions,
             len(k.code),
+            k.single,
         ]
         for name, k in kernels.items()
     }
@@ -131,12 +135,13 @@ def _decoded(data: bytes) -> tuple[dict[str, CachedKernel] | None, str]:
 
 def _indexed(index: Any, code: bytes) -> dict[str, CachedKernel]:
     kernels, offset = {}, 0
-    for name, (inputs, outputs, instructions, length) in index.items():
+    for name, (inputs, outputs, instructions, length, single) in index.items():
         kernels[name] = CachedKernel(
             code[offset : offset + length],
             tuple(inputs),
             tuple(tuple(shape) for shape in outputs),
             instructions,
+            bool(single),
         )
         offset += length
     return kernels

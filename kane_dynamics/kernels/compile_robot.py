@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.kernels.build import Progress, Recipe, build_kernels
+from kane_dynamics.kernels.build import PRECISIONS, Progress, Recipe, build_kernels
 from kane_dynamics.kernels.compiled import CompiledRobot
 from kane_dynamics.kernels.generic import solved_by_loops, too_large
 from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.kernels.recording import EffortLaw, Law
 from kane_dynamics.kernels.selection import row_plan
-from kane_dynamics.model.checks import as_function, as_numbers, as_vector
+from kane_dynamics.model.checks import as_choice, as_function, as_numbers, as_vector
 from kane_dynamics.model.load import checked_payload_frames
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_frames
@@ -32,6 +32,7 @@ def compile_robot(
     methods: bool = False,
     effort: EffortLaw | None = None,
     gains: ArrayLike = (),
+    precision: str = 'float64',
     cache: bool = True,
     progress: Progress = lambda what, done, total: None,
 ) -> CompiledRobot:
@@ -59,6 +60,13 @@ def compile_robot(
     gains : array_like, shape (P,)
         Numbers of the law that `kane_dynamics.rollout` may change from rollout to rollout; the law
         is then effort(t, q, v, gains), and these are its gains everywhere else.
+    precision : str
+        'float32' compiles code in single precision beside that in double. Batches whose arrays
+        with a row for each state are all float32 then run in it and give float32; what is one
+        for all states is rounded. Single states, and all else, stay in double. States of such
+        batches whose solve is too ill conditioned for single precision, or whose numbers are
+        large, are computed in double and counted in `CompiledRobot.promoted`. For which
+        functions and with which errors: doc/kernels.md.
     cache : bool
         Whether to keep the code on disk, in XDG_CACHE_HOME, ROS_HOME or ~/.cache.
     progress : callable
@@ -70,8 +78,8 @@ def compile_robot(
         If a frame does not exist.
     InvalidInputError
         If a frame for payloads comes twice or is part of the world, the effort law cannot be
-        traced, there are gains without one, or the robot is too large for compiled steps with one
-        or for derivatives.
+        traced, there are gains without one, the precision is unknown, or the robot is too large
+        for compiled steps with one, for derivatives or for single precision.
     ConstraintError
         If a user's constraint function cannot be traced.
 
@@ -80,12 +88,17 @@ def compile_robot(
     names = checked_frames(robot, frames)
     parameters = Parameters(robot, checked_payload_frames(robot, payloads))
     law = _law(effort, gains)
+    as_choice('precision', precision, PRECISIONS)
     stepped = solved_by_loops(robot, constraints)
     if too_large(robot) and (derivatives or (law is not None and not stepped)):
         what = 'derivatives' if derivatives else 'compiled steps with an effort law'
         raise InvalidInputError(f'this robot with {robot.nv} speeds is too large for {what}')
+    if too_large(robot) and precision == 'float32':
+        raise InvalidInputError(
+            f"this robot with {robot.nv} speeds is too large for precision='float32'"
+        )
     plan = row_plan(constraints)
-    recipe = Recipe(robot, constraints, plan, names, tuple(payloads), cache)
+    recipe = Recipe(robot, constraints, plan, names, tuple(payloads), cache, precision)
     build = build_kernels(recipe, derivatives, methods, law, progress)
     return CompiledRobot(parameters, constraints, plan, names, build, law)
 

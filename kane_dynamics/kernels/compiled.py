@@ -43,7 +43,8 @@ from kane_dynamics.kernels.derivatives import Derivatives, of_forward_dynamics, 
 from kane_dynamics.kernels.engine import CompiledEngine
 from kane_dynamics.kernels.generic import too_large
 from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.kernel_set import METHODS, PLAIN, KernelSet
+from kane_dynamics.kernels.kernel_names import PLAIN
+from kane_dynamics.kernels.kernel_set import METHODS, KernelSet
 from kane_dynamics.kernels.method_terms import CompiledTerms
 from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.kernels.recording import EffortLaw, Law
@@ -114,6 +115,11 @@ class CompiledRobot(Dynamics):
         """Return how many states the reference solved, because rows were dependent there."""
         steps = sum(engine.fallbacks for engine in self._engines.values())
         return steps + self._kernels.fallbacks
+
+    @property
+    def promoted(self) -> int:
+        """Return how many states of float32 batches were computed in double; see `compile`."""
+        return self._kernels.promoted
 
     @property
     def instructions(self) -> dict[str, int]:

@@ -14,10 +14,10 @@ import numpy as np
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.batches import run_batch
 from kane_dynamics.kernels.cache import CachedKernel
-from kane_dynamics.kernels.llvm.kernel_spec import HEALTH_LIMIT
+from kane_dynamics.kernels.llvm.kernel_spec import HEALTH_LIMIT, SINGLE_HEALTH_LIMIT
 from kane_dynamics.kernels.llvm.native import Linker, NativeModule, make_entry
 from kane_dynamics.model.arguments import Arguments, as_output, fill_rows
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Floats, Indices
 
 Reference = Callable[..., Any]
 NO_PARAMETERS = np.empty(0)
@@ -45,6 +45,8 @@ class Kernel:
     unusual : callable, optional
         Takes the calls of `call` that are not on plain arrays of one state; `checked` where left
         out.
+    in_single : bool
+        Whether batches of float32 arrays give float32.
 
     Attributes
     ----------
@@ -54,6 +56,9 @@ class Kernel:
     fallbacks : int
         How many states went to the reference so far, answered or not. States that are not finite
         do not: their outputs are NaN, every entry.
+    promoted : int
+        How many finite states of float32 batches were computed in double: all, where the machine
+        code has no single precision.
     timed : bool
         Whether the time is among the inputs.
     instructions : int
@@ -70,22 +75,26 @@ class Kernel:
         linker: Linker,
         parameters: Floats = NO_PARAMETERS,
         unusual: Callable[..., Any] | None = None,
+        *,
+        in_single: bool = False,
     ) -> None:
         self.name = name
         self.instructions = cached.instructions
-        self.fallbacks = 0
+        self.fallbacks = self.promoted = 0
         self._shapes = cached.output_shapes
         self._ends = [0, *itertools.accumulate(math.prod(shape) for shape in self._shapes)]
         names = tuple(input_names)[: len(cached.input_sizes)]
         self.timed = 'time' in names
         self._arguments = Arguments(name, names, cached.input_sizes)
         self._reference = reference
-        module = NativeModule(cached.code, [name, f'{name}_batch', f'{name}_entry'], linker)
+        batches = [f'{name}_batch', *[f'{name}_single_batch'] * cached.single]
+        module = NativeModule(cached.code, [name, f'{name}_entry', *batches], linker)
         pointers = [ctypes.c_void_p] * (len(names) + 1 + len(self._shapes))
         self._one = module.function(name, ctypes.c_double, *pointers)
-        self._many = module.function(
-            f'{name}_batch', None, *pointers, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
-        )
+        rows = *pointers, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
+        self._many, *single = [module.function(batch, None, *rows) for batch in batches]
+        self._many_in_single = single[0] if single else None
+        self._in_single = in_single
         self._parameters = parameters
         self.call = make_entry(module, name, unusual or self.checked, parameters)
 
@@ -115,6 +124,8 @@ class Kernel:
 
     def checked(self, *inputs: Any, out: Floats | None = None) -> Floats:
         """Return the first output for one state or many, of whatever can be arrays of them."""
+        if self._in_single and _rows_are_single(inputs):
+            return self._batch_in_single(inputs, out)
         arrays, rows = self._arguments.gathered(inputs, out)
         if rows is not None:
             return self._batch(arrays, rows, out)
@@ -127,17 +138,58 @@ class Kernel:
         return result
 
     def _batch(self, arrays: list[Floats], count: int, out: Floats | None) -> Floats:
-        full = [
-            x if x.ndim == 2 else np.ascontiguousarray(np.broadcast_to(x, (count, len(x))))
-            for x in arrays
-        ]
+        full = [_as_rows(x, count) for x in arrays]
         result = as_output((count, *self._shapes[0]), out)
-        rest = [np.empty((count, *shape)) for shape in self._shapes[1:]]
-        health = np.empty(count)
-        run_batch(self._many, [*full, self._parameters, result, *rest], health)
+        health = self._run(self._many, full, result)
         fill_rows(self._by_reference, full, result, np.flatnonzero(health < HEALTH_LIMIT).tolist())
         return result
+
+    def _batch_in_single(self, inputs: Sequence[Any], out: Any) -> Floats:
+        function = self._many_in_single
+        kind = np.float64 if function is None else np.float32  # times keep their digits
+        arrays, rows = self._arguments.gathered(inputs, out, kind)
+        count = rows or 0
+        full = [_as_rows(x, count) for x in arrays]
+        result = as_output((count, *self._shapes[0]), out, np.float32)
+        ill = np.arange(count)
+        if function is not None:
+            health = self._run(function, full, result)
+            ill = np.flatnonzero(~(health >= SINGLE_HEALTH_LIMIT))  # NaN too
+        if len(ill):
+            self._in_double(full, result, ill)
+        return result
+
+    def _in_double(self, full: Sequence[Floats], result: Floats, rows: Indices) -> None:
+        """Compute some rows in double, and those by the reference that need it."""
+        states = [x[rows].astype(np.float64) for x in full]
+        exact = np.empty((len(rows), *self._shapes[0]))
+        health = self._run(self._many, states, exact)
+        finite = np.isfinite(np.concatenate(states, axis=1)).all(axis=1)
+        self.promoted += int(finite.sum())
+        with np.errstate(over='ignore'):  # what lies beyond all floats becomes infinite
+            result[rows] = exact
+        fill_rows(self._by_reference, full, result, rows[health < HEALTH_LIMIT].tolist())
+
+    def _run(
+        self, function: Callable[..., None], full: Sequence[Floats], result: Floats
+    ) -> Floats:
+        """Run a batch function; write the first output and return the health of each state."""
+        count, kind = len(result), result.dtype
+        rest = [np.empty((count, *shape), kind) for shape in self._shapes[1:]]
+        health: Floats = np.empty(count, kind)
+        run_batch(function, [*full, self._parameters, result, *rest], health)
+        return health
 
     def _by_reference(self, *state: Floats) -> Any:
         self.fallbacks += 1
         return self._reference(*state)
+
+
+def _as_rows(x: Floats, count: int) -> Floats:
+    return x if x.ndim == 2 else np.ascontiguousarray(np.broadcast_to(x, (count, len(x))))
+
+
+def _rows_are_single(inputs: Sequence[Any]) -> bool:
+    """Return whether there are arrays with a row for each state, all of them float32."""
+    kinds = {x.dtype for x in inputs if isinstance(x, np.ndarray) and x.ndim == 2}
+    return kinds == {np.dtype(np.float32)}

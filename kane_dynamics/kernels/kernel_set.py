@@ -14,6 +14,7 @@ from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.frame_graphs import FRAME_GRAPHS
 from kane_dynamics.kernels.generic import LargeDynamics, too_large
 from kane_dynamics.kernels.kernel import Kernel
+from kane_dynamics.kernels.kernel_names import IN_SINGLE, INPUTS
 from kane_dynamics.kernels.llvm.kernel_spec import LARGEST_INPUT, KernelSpec
 from kane_dynamics.kernels.llvm.native import Linker
 from kane_dynamics.kernels.parameters import Parameters
@@ -22,49 +23,7 @@ from kane_dynamics.model.checks import as_names
 from kane_dynamics.model.state import checked_coordinates
 from kane_dynamics.typing import Floats
 
-INPUTS = {
-    'inverse_dynamics': ('q', 'v', 'a'),
-    'bias_force': ('q', 'v'),
-    'gravity_force': ('q',),
-    'mass_matrix': ('q',),
-    'coriolis_matrix': ('q', 'v'),
-    'kinetic_energy': ('q', 'v'),
-    'potential_energy': ('q',),
-    'frame_poses': ('q',),
-    'frame_jacobians': ('q',),
-    'frame_drifts': ('q', 'v'),
-    'center_of_mass': ('q',),
-    'momentum': ('q', 'v'),
-    'momentum_matrix': ('q',),
-    'external_force': ('q', 'wrenches'),
-    'forward_dynamics': ('q', 'v', 'tau', 'time'),
-    'motion': ('q', 'v', 'tau', 'time'),
-    'inertial_effort': ('q', 'a'),
-    'coriolis_effort': ('q', 'v', 'x'),
-    'balance_derivatives': ('q', 'v', 'a', 'lambda', 'time'),
-    'constraint_rows': ('q', 'v', 'time'),
-    'row_table': ('q', 'v', 'time'),
-    'multipliers': ('q', 'v', 'tau', 'time'),
-    'gibbs_gradient': ('q', 'v', 'a'),
-    'lagrange_terms': ('q', 'v'),
-    'consistent_velocity': ('q', 'v', 'time'),
-    'consistent_acceleration': ('q', 'v', 'a', 'time'),
-    'constrained_effort': ('q', 'v', 'a', 'weights', 'terms', 'time'),
-    'reference_effort': ('q', 'v', 'reference', 'a', 'weights', 'terms', 'time'),
-}
 METHODS = {'forward_dynamics': 'acceleration'}  # of kernels that are methods by another name
-# Kernels whose method takes arrays alone, or more that its Python form knows.
-PLAIN = {
-    'inverse_dynamics',
-    'bias_force',
-    'gravity_force',
-    'mass_matrix',
-    'coriolis_matrix',
-    'kinetic_energy',
-    'potential_energy',
-    'frame_poses',
-    'forward_dynamics',
-}
 _ON_DEMAND = {graph.__name__: graph for graph in (*FRAME_GRAPHS, Tracer.multipliers)}
 _NEVER_SOLVED = (
     'balance_derivatives',
@@ -125,6 +84,11 @@ class KernelSet:
         return sum(k.fallbacks for k in {*self._kernels.values(), *self._chosen.values()})
 
     @property
+    def promoted(self) -> int:
+        """Return how many states of batches in single precision were computed in double."""
+        return sum(k.promoted for k in {*self._kernels.values(), *self._chosen.values()})
+
+    @property
     def instructions(self) -> dict[str, int]:
         """Return the number of operations of each kernel's graph."""
         return {name: kernel.instructions for name, kernel in self._kernels.items()}
@@ -173,6 +137,7 @@ class KernelSet:
             self.linker,
             self._load.values,
             self._unusual(name),
+            in_single=self._build.recipe.precision == 'float32' and name in IN_SINGLE,
         )
 
     def _fallback(self, name: str, key: tuple[Any, ...]) -> Callable[..., Any]:

@@ -114,6 +114,8 @@ class Tracer:
     payloads : sequence of str, optional
         Frames that may carry a payload; given, gravity and payloads are the last input of each
         kernel, `parameters`. Left out, gravity is a constant.
+    in_single : bool
+        Whether the graphs are for single precision.
 
     Attributes
     ----------
@@ -133,8 +135,9 @@ class Tracer:
         *,
         canonical: bool = True,
         payloads: Sequence[str] | None = None,
+        in_single: bool = False,
     ) -> None:
-        self.robot = robot
+        self.robot, self.in_single = robot, in_single
         self.constraints = ConstraintSet.of(robot, constraints)
         self.plan = row_plan(self.constraints) if plan is None else plan
         self.frames = tuple(frames)

@@ -38,9 +38,11 @@ class Arguments:
     names: tuple[str, ...]
     sizes: tuple[int, ...]
 
-    def gathered(self, inputs: Iterable[Any], out: Any) -> tuple[list[Floats], int | None]:
+    def gathered(
+        self, inputs: Iterable[Any], out: Any, dtype: type[np.floating[Any]] = np.float64
+    ) -> tuple[list[Floats], int | None]:
         """
-        Return the inputs as arrays, and the number of rows, None for one state.
+        Return the inputs as arrays of a dtype, and the number of rows, None for one state.
 
         Inputs that share memory with `out` are copied.
 
@@ -50,7 +52,7 @@ class Arguments:
             If one is no array of numbers or has the wrong shape.
 
         """
-        arrays = [self.array(k, x) for k, x in enumerate(inputs)]
+        arrays = [self.array(k, x, dtype=dtype) for k, x in enumerate(inputs)]
         rows = {len(x) for x in arrays if x.ndim == 2}
         if len(rows) > 1:
             raise InvalidInputError(
@@ -60,14 +62,21 @@ class Arguments:
             arrays = [x.copy() if np.may_share_memory(x, out) else x for x in arrays]
         return arrays, rows.pop() if rows else None
 
-    def array(self, k: int, x: Any, dimensions: tuple[int, ...] = (1, 2)) -> Floats:
+    def array(
+        self,
+        k: int,
+        x: Any,
+        dimensions: tuple[int, ...] = (1, 2),
+        dtype: type[np.floating[Any]] = np.float64,
+    ) -> Floats:
         """Return input k as a C-contiguous array of one state, or of many where allowed."""
         name, size = self.names[k], self.sizes[k]
-        array = as_numbers(name, x)
+        array = x if type(x) is np.ndarray and x.dtype == dtype else as_numbers(name, x)
         if array.ndim not in dimensions or array.shape[-1] != size:
             shapes = f'({size},) or (B, {size})' if 2 in dimensions else f'({size},)'
             raise InvalidInputError(f'{name}: need shape {shapes}, got {array.shape}')
-        return np.require(array, requirements=('C', 'A'))
+        with np.errstate(over='ignore'):  # what lies beyond all floats becomes infinite
+            return np.require(array, dtype, ('C', 'A'))
 
 
 def as_times(time: ArrayLike) -> Floats:
@@ -88,7 +97,9 @@ def as_times(time: ArrayLike) -> Floats:
     return times.reshape(1) if times.ndim == 0 else np.require(times.reshape(-1, 1), None, 'C')
 
 
-def as_output(shape: tuple[int, ...], out: Any) -> Floats:
+def as_output(
+    shape: tuple[int, ...], out: Any, dtype: type[np.floating[Any]] = np.float64
+) -> Floats:
     """
     Return `out`, or a new array where it is None.
 
@@ -99,17 +110,17 @@ def as_output(shape: tuple[int, ...], out: Any) -> Floats:
 
     """
     if out is None:
-        return np.empty(shape)
+        return np.empty(shape, dtype)
     flags = getattr(out, 'flags', None)
     if (
         not isinstance(out, np.ndarray)
         or isinstance(out, np.ma.MaskedArray)
         or out.shape != shape
-        or out.dtype != np.float64
+        or out.dtype != dtype
         or not (flags and flags.c_contiguous and flags.writeable and flags.aligned)
     ):
         raise InvalidInputError(
-            f'out: need a writeable C-contiguous float64 array of shape {shape}, got '
+            f'out: need a writeable C-contiguous {np.dtype(dtype)} array of shape {shape}, got '
             f'{getattr(out, "dtype", type(out).__name__)} of shape {np.shape(out)}'
         )
     return out

@@ -10,7 +10,10 @@ import casadi as ca
 HEALTH_LIMIT = 1e-6  # relative pivots below this go to the reference solve
 # Larger states go to the reference: sines of the kernels keep all digits to ten times this.
 LARGEST_INPUT = 1e13
-
+# The same in single precision, whose ill and large states go to the double kernel first. Sines
+# keep all digits to ten times this, too.
+SINGLE_HEALTH_LIMIT = 1e-3
+LARGEST_SINGLE_INPUT = 1e4
 
 # Kernels whose methods take more than the inputs and `out`, which then comes by keyword alone.
 TAKE_MORE = ('forward_dynamics', 'inverse_dynamics')
@@ -51,6 +54,12 @@ class KernelSpec:
         """Return the number of operations of one call."""
         count: int = self.function.n_instructions()
         return count
+
+    def depends_on(self, k: int) -> bool:
+        """Return whether an output depends on input k."""
+        inputs = self.function.sx_in()
+        outputs = [ca.vec(x) for x in self.function.call(inputs)]
+        return bool(ca.depends_on(ca.vertcat(*outputs), inputs[k]))
 
     @property
     def output_sizes(self) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ Exported functions, with a pointer for each input, one for the parameters, one f
   HEALTH_LIMIT.
 - ``NAME_batch``: states ``begin`` to ``end`` of row-major arrays, several at once in vector lanes,
   all with the same parameters; writes the health of each state.
+- ``NAME_single_batch``: like ``NAME_batch`` on float32, where asked for; see `single_batch`.
 - ``NAME_entry``: a CPython function (vectorcall convention) on float64 arrays of exactly the right
   shape, C-contiguous and aligned. Everything else is passed on to a Python function that checks,
   converts, runs batches and raises the named errors.
@@ -17,19 +18,32 @@ Exported functions, with a pointer for each input, one for the parameters, one f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import casadi as ca
 
 from kane_dynamics.kernels.llvm.entry_code import Signature, entry_text
-from kane_dynamics.kernels.llvm.kernel_spec import HEALTH_LIMIT, LARGEST_INPUT, KernelSpec
+from kane_dynamics.kernels.llvm.kernel_spec import (
+    HEALTH_LIMIT,
+    LARGEST_INPUT,
+    LARGEST_SINGLE_INPUT,
+    KernelSpec,
+)
 from kane_dynamics.kernels.llvm.loop_code import bodies_at_once, loop_text
 from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
+from kane_dynamics.kernels.llvm.rows import SIZES, load_parameter, load_rows, store_rows
 from kane_dynamics.kernels.llvm.sines import sincos_definition
 from kane_dynamics.kernels.llvm.straight_line import FLAGS, Block, append_graph
 
 _FOUR = '<4 x double>'
 
 
-def module_text(spec: KernelSpec | LoopSpec, lanes: int, header: int) -> str:
+def module_text(
+    spec: KernelSpec | LoopSpec,
+    lanes: int,
+    header: int,
+    more: Sequence[tuple[str, set[str]]] = (),
+) -> str:
     """
     Return the LLVM IR of a kernel.
 
@@ -41,6 +55,8 @@ def module_text(spec: KernelSpec | LoopSpec, lanes: int, header: int) -> str:
         Doubles in a vector register of the machine.
     header : int
         Size of a Python object's header [bytes].
+    more : sequence of tuple
+        Text and declarations of further functions.
 
     """
     widths = {1, lanes}
@@ -49,7 +65,7 @@ def module_text(spec: KernelSpec | LoopSpec, lanes: int, header: int) -> str:
         parts = [loop_text(spec, 1, lanes), loop_text(spec, lanes, lanes)]
     else:
         parts = [kernel_text(spec, 1), kernel_text(spec, lanes)]
-    parts += [sincos_definition(width) for width in sorted(widths)]
+    parts += [sincos_definition(width) for width in sorted(widths)] + list(more)
     return '\n'.join(
         [
             *sorted(set().union(*(declarations for _, declarations in parts))),
@@ -90,19 +106,17 @@ def _signature(spec: KernelSpec | LoopSpec) -> Signature:
     return Signature(spec.name, spec.input_sizes, spec.output_shapes)
 
 
-def kernel_text(spec: KernelSpec, lanes: int) -> tuple[str, set[str]]:
+def kernel_text(spec: KernelSpec, lanes: int, element: str = 'double') -> tuple[str, set[str]]:
     """Return the straight-line function of one state, or of one state in each lane."""
-    block = Block(lanes)
-    inputs = [
-        [_load(block, f'%in{i}', k, size) for k in range(size)]
-        for i, size in enumerate(spec.input_sizes)
-    ]
+    block, single = Block(lanes, element), element == 'float'
+    inputs = [load_rows(block, f'%in{i}', size) for i, size in enumerate(spec.input_sizes)]
     squares = _sum_of_squares(block, inputs)
     if spec.parameters:
-        inputs.append([_load(block, '%parameters', k, 0) for k in range(spec.parameters)])
+        inputs.append([load_parameter(block, k) for k in range(spec.parameters)])
     outputs = append_graph(block, spec.function, inputs)
     # false for NaN in any input, used or not, and before sines of large angles lose digits
-    sound = block.emit(f'fcmp ole {block.type} {squares}, {block.constant(LARGEST_INPUT**2)}')
+    largest = block.constant((LARGEST_SINGLE_INPUT if single else LARGEST_INPUT) ** 2)
+    sound = block.emit(f'fcmp ole {block.type} {squares}, {largest}')
     health = block.emit(
         f'select {block.truth} {sound}, {block.type} {outputs.pop()[0]}, '
         f'{block.type} {block.constant(0.0)}'
@@ -116,8 +130,7 @@ def kernel_text(spec: KernelSpec, lanes: int) -> tuple[str, set[str]]:
         positions = _row_major_positions(spec.function, o)
         dense = dict.fromkeys(range(size), block.constant(0.0))
         dense |= {positions[k]: value for k, value in values.items()}
-        for k, value in dense.items():
-            _store(block, f'%out{o}', k, size, value)
+        store_rows(block, f'%out{o}', [dense[k] for k in range(size)])
     if lanes == 1:
         block.lines += ['br label %done', 'done:']
     arguments = ', '.join(
@@ -125,9 +138,11 @@ def kernel_text(spec: KernelSpec, lanes: int) -> tuple[str, set[str]]:
         + ['ptr %parameters']
         + [f'ptr %out{o}' for o in range(len(spec.output_sizes))]
     )
-    name = spec.name if lanes == 1 else f'{spec.name}_lanes'
+    name = spec.name if lanes == 1 else f'{spec.name}_{"single_" * single}lanes'
     linkage = '' if lanes == 1 else 'internal '
-    attributes = 'noinline ' if lanes == 1 else f'"prefer-vector-width"="{64 * lanes}" '
+    attributes = (
+        'noinline ' if lanes == 1 else f'"prefer-vector-width"="{8 * SIZES[element] * lanes}" '
+    )
     lines = '\n  '.join([*block.lines, f'ret {block.type} {health}'])
     text = f'define {linkage}{block.type} @{name}({arguments}) {attributes}{{\n  {lines}\n}}\n'
     return text, block.declarations
@@ -170,30 +185,6 @@ def _row_major_positions(function: ca.Function, output: int) -> list[int]:
     rows, columns = sparsity.row(), sparsity.get_col()
     width = sparsity.size2()
     return [row * width + column for row, column in zip(rows, columns, strict=True)]
-
-
-def _load(block: Block, array: str, k: int, stride: int) -> str:
-    if block.lanes == 1:
-        return block.emit(f'load double, ptr {_address(block, array, k)}')
-    value = 'poison'
-    for lane in range(block.lanes):
-        one = block.emit(f'load double, ptr {_address(block, array, k + lane * stride)}')
-        value = block.emit(f'insertelement {block.type} {value}, double {one}, i32 {lane}')
-    return value
-
-
-def _store(block: Block, array: str, k: int, stride: int, value: str) -> None:
-    if block.lanes == 1:
-        block.lines.append(f'store double {value}, ptr {_address(block, array, k)}')
-        return
-    for lane in range(block.lanes):
-        one = block.emit(f'extractelement {block.type} {value}, i32 {lane}')
-        address = _address(block, array, k + lane * stride)
-        block.lines.append(f'store double {one}, ptr {address}')
-
-
-def _address(block: Block, array: str, k: int) -> str:
-    return block.emit(f'getelementptr inbounds double, ptr {array}, i64 {k}')
 
 
 def _batch(spec: KernelSpec | LoopSpec, lanes: int) -> str:

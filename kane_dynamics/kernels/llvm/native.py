@@ -29,6 +29,7 @@ from kane_dynamics.kernels.llvm.llvm_calls import LlvmCall, drop_later, in_llvm
 from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
 from kane_dynamics.kernels.llvm.module import module_text
 from kane_dynamics.kernels.llvm.older_llvm import for_older_llvm
+from kane_dynamics.kernels.llvm.single_batch import single_text
 
 if not hasattr(llvm, 'create_lljit_compiler'):
     raise MissingPackageError(
@@ -78,9 +79,21 @@ def vector_lanes() -> int:
     return 8 if '+avx512f' in features else 4 if '+avx2' in features else 2
 
 
-def kernel_ir(spec: KernelSpec | LoopSpec) -> str:
-    """Return the LLVM IR of a kernel for this interpreter and processor."""
-    return module_text(spec, vector_lanes(), OBJECT_HEADER)
+def kernel_ir(spec: KernelSpec | LoopSpec, single: KernelSpec | None = None) -> str:
+    """
+    Return the LLVM IR of a kernel for this interpreter and processor.
+
+    Parameters
+    ----------
+    spec : KernelSpec or LoopSpec
+        The traced function.
+    single : KernelSpec, optional
+        The same for batches in single precision.
+
+    """
+    lanes = vector_lanes()
+    more = [] if single is None else [single_text(single, 2 * lanes)]
+    return module_text(spec, lanes, OBJECT_HEADER, more)
 
 
 def compile_object(ir: str) -> bytes:

@@ -63,7 +63,7 @@ def _without_new_functions(line: str) -> list[str]:
     if not declared:
         return [line]
     kind, name, function, arguments = declared.groups()
-    count = arguments.count('double')
+    count = len(arguments.split(', '))
     passed = ', '.join(f'{kind} %a{k}' for k in range(count))
     start = f'define internal {kind} {name}({passed}) {{'
     if function in _PREDICATES:
@@ -75,7 +75,7 @@ def _without_new_functions(line: str) -> list[str]:
 
 def _ordered(kind: str, predicate: str) -> list[str]:
     """Return the smaller or the larger of two values, NaN if one is NaN."""
-    truth = kind.replace('double', 'i1')
+    truth = re.sub('double|float', 'i1', kind)
     return [
         f'%first = fcmp {predicate} {kind} %a0, %a1',
         f'%chosen = select {truth} %first, {kind} %a0, {kind} %a1',

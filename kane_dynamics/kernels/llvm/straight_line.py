@@ -16,6 +16,7 @@ import struct
 from dataclasses import dataclass, field
 
 import casadi as ca
+import numpy as np
 
 from kane_dynamics.exceptions import UnsupportedOperationError
 
@@ -45,6 +46,11 @@ _INTRINSICS = {
     ca.OP_FMAX: 'maximum',
     ca.OP_COPYSIGN: 'copysign',
 }
+# Instructions, or code of LLVM's own; all others are functions of the C library on doubles.
+_IN_ANY_PRECISION = {
+    *('fma', 'rint', 'sqrt', 'fabs', 'floor', 'ceil', 'minimum', 'maximum', 'copysign')
+}
+_SUFFIXES = {'double': 'f64', 'float': 'f32'}
 
 
 @dataclass
@@ -55,7 +61,9 @@ class Block:
     Parameters
     ----------
     lanes : int
-        1 for ``double``, else the number of states in a vector.
+        1 for a number, else how many are in a vector, one state in each.
+    element : str
+        'double' or 'float'.
 
     Attributes
     ----------
@@ -67,6 +75,7 @@ class Block:
     """
 
     lanes: int
+    element: str = 'double'
     lines: list[str] = field(default_factory=list)
     declarations: set[str] = field(default_factory=set)
     _sincos: dict[tuple[str, float], tuple[str, str]] = field(default_factory=dict)
@@ -77,7 +86,7 @@ class Block:
     @property
     def type(self) -> str:
         """Return the LLVM type of a value."""
-        return 'double' if self.lanes == 1 else f'<{self.lanes} x double>'
+        return self.element if self.lanes == 1 else f'<{self.lanes} x {self.element}>'
 
     @property
     def truth(self) -> str:
@@ -87,14 +96,17 @@ class Block:
     @property
     def suffix(self) -> str:
         """Return the type as it stands in names of intrinsics."""
-        return 'f64' if self.lanes == 1 else f'v{self.lanes}f64'
+        kind = _SUFFIXES[self.element]
+        return kind if self.lanes == 1 else f'v{self.lanes}{kind}'
 
     def constant(self, value: float) -> str:
-        """Return a literal."""
-        (bits,) = struct.unpack('<Q', struct.pack('<d', value))
+        """Return a literal; LLVM writes those of ``float`` as doubles too, rounded before."""
+        with np.errstate(over='ignore'):
+            rounded = float(np.float32(value)) if self.element == 'float' else value
+        (bits,) = struct.unpack('<Q', struct.pack('<d', rounded))
         literal = f'0x{bits:016X}'
         if self.lanes > 1:
-            literal = f'<{", ".join([f"double {literal}"] * self.lanes)}>'
+            literal = f'<{", ".join([f"{self.element} {literal}"] * self.lanes)}>'
         self._constants[literal] = value
         return literal
 
@@ -137,11 +149,24 @@ class Block:
 
     def intrinsic(self, name: str, *arguments: str) -> str:
         """Append a call of an LLVM intrinsic."""
+        if self.element == 'float' and name not in _IN_ANY_PRECISION:
+            return self._in_double(name, *arguments)
         function = f'@llvm.{name}.{self.suffix}'
         types = ', '.join(self.type for _ in arguments)
         self.declarations.add(f'declare {self.type} {function}({types})')
         values = ', '.join(f'{self.type} {a}' for a in arguments)
         return self.emit(f'call {self.type} {function}({values})')
+
+    def _in_double(self, name: str, *arguments: str) -> str:
+        """Append a call of the C library's function on doubles; there is none on floats."""
+        wide = Block(self.lanes)
+        values = [self.emit(f'fpext {self.type} {a} to {wide.type}') for a in arguments]
+        function = f'@llvm.{name}.{wide.suffix}'
+        types = ', '.join(wide.type for _ in arguments)
+        self.declarations.add(f'declare {wide.type} {function}({types})')
+        passed = ', '.join(f'{wide.type} {a}' for a in values)
+        value = self.emit(f'call {wide.type} {function}({passed})')
+        return self.emit(f'fptrunc {wide.type} {value} to {self.type}')
 
     def compare(self, predicate: str, a: str, b: str) -> str:
         """Append a comparison that is 1.0 or 0.0."""
