@@ -16,8 +16,21 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
+from kane_dynamics.algorithms.consistent import speed_indices
+from kane_dynamics.algorithms.constrained_inverse import (
+    ConstrainedEffort,
+    checked_weights,
+    term_switches,
+)
 from kane_dynamics.algorithms.external_wrenches import ExternalWrenches
+from kane_dynamics.algorithms.frame_law import (
+    GAINS,
+    REPORTED,
+    WANTED,
+    FrameEffort,
+    FrameLaw,
+    checked_law,
+)
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.algorithms.kinematics import forward_kinematics
 from kane_dynamics.algorithms.methods.motion import Motion, blank_motion
@@ -29,6 +42,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.functions import terms as functions
 from kane_dynamics.functions.consistent import consistent_acceleration, consistent_velocity
 from kane_dynamics.functions.constrained import constrained_inverse_dynamics, forward_dynamics
+from kane_dynamics.functions.frame_effort import frame_effort_numbers
 from kane_dynamics.model.arguments import Arguments, as_output, as_times, fill_rows, of_rows
 from kane_dynamics.model.checks import as_choice, as_count, as_number, as_positive, index_of
 from kane_dynamics.model.load import Load
@@ -354,6 +368,44 @@ class Dynamics(ABC):
         """Return efforts of the actuated joints, and multipliers, that produce a motion."""
 
     @abstractmethod
+    def frame_effort(
+        self,
+        law: FrameLaw,
+        q: ArrayLike,
+        v: ArrayLike,
+        wanted: ArrayLike,
+        gains: ArrayLike,
+        posture: ArrayLike,
+        a: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
+        time: ArrayLike = AT_START,
+        *,
+        terms: Sequence[str] = TERMS,
+    ) -> FrameEffort:
+        """
+        Return the efforts that let a frame follow a wanted motion, by one call.
+
+        Parameters
+        ----------
+        law : FrameLaw
+            Which frame follows, by which law, and what moves it.
+        q, v : array_like, shapes (nq,), (nv,)
+            State.
+        wanted : array_like, shape (19,)
+            Position, (w, x, y, z), twist (omega, v) and its rate, in world axes.
+        gains : array_like, shape (14,)
+            Those of the law for six axes each, and two of the posture; see
+            `algorithms.frame_law.following_motion`.
+        posture : array_like, shape (nq,)
+            Coordinates; those of actuated joints count that are one number.
+        a : array_like, shape (nv,), optional
+            Accelerations of the speeds that are held.
+        weights, time, terms
+            As for `constrained_inverse_dynamics`.
+
+        """
+
+    @abstractmethod
     def engine(
         self, integrator: str = 'semi_implicit', projection: bool = True, halvings: int = 0
     ) -> Engine:
@@ -444,7 +496,8 @@ class Dynamics(ABC):
         return of_rows(function, full, blank)
 
     def _arguments(self, name: str, state: Mapping[str, ArrayLike]) -> Arguments:
-        known = {'q': self.robot.nq, 'time': 1}
+        nq = self.robot.nq
+        known = {'q': nq, 'posture': nq, 'time': 1, 'wanted': WANTED, 'gains': GAINS}
         sizes = tuple(known.get(key, self.robot.nv) for key in state)
         return Arguments(name, tuple(state), sizes)
 
@@ -549,6 +602,44 @@ class ReferenceDynamics(Dynamics):
             state['reference'] = reference
         found = self._array(name, numbers, shape, None, **state)
         return ConstrainedEffort(found, nv, self.labels)
+
+    def frame_effort(
+        self,
+        law: FrameLaw,
+        q: ArrayLike,
+        v: ArrayLike,
+        wanted: ArrayLike,
+        gains: ArrayLike,
+        posture: ArrayLike,
+        a: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
+        time: ArrayLike = AT_START,
+        *,
+        terms: Sequence[str] = TERMS,
+    ) -> FrameEffort:
+        robot, switches = self.robot, np.array(term_switches(terms))
+        checked_law(robot, law)
+        shares = checked_weights(robot, weights, speed_indices(robot, law.actuated, 'actuated'))
+
+        def numbers(
+            q: Floats, v: Floats, t: Floats, a: Floats, w: Floats, k: Floats, p: Floats
+        ) -> Floats:
+            place = np.array(checked_coordinates(robot, q))
+            state = robot, self.constraints, law, place, v, a
+            return frame_effort_numbers(*state, w, k, p, shares, switches, float(t[0]))
+
+        state = {
+            'q': q,
+            'v': v,
+            'time': as_times(time),
+            'a': np.zeros(robot.nv) if a is None else a,
+            'wanted': wanted,
+            'gains': gains,
+            'posture': posture,
+        }
+        shape = (3 * robot.nv + len(self.labels) + 3 + REPORTED,)
+        found = self._array('frame_effort', numbers, shape, None, **state)
+        return FrameEffort.of(found, robot.nv, self.labels)
 
     def engine(
         self, integrator: str = 'semi_implicit', projection: bool = True, halvings: int = 0

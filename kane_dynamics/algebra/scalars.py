@@ -33,6 +33,15 @@ def cos(x: Scalar) -> Scalar:
     return _elementary('cos', x)
 
 
+def arctan2(y: Scalar, x: Scalar) -> Scalar:
+    """Return the angle of the point (x, y) [rad]."""
+    if is_number(y) and is_number(x):
+        return np.arctan2(y, x)
+    import casadi
+
+    return casadi.atan2(y, x)
+
+
 def sqrt(x: Scalar) -> Scalar:
     """Return the square root of `x`."""
     return _elementary('sqrt', x)

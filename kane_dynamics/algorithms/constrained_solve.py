@@ -121,12 +121,48 @@ def solve_constrained(
         Whether rows that are not taken must be satisfied too; not so in a Newton step.
 
     """
-    free = factor.solve(force)
-    if not system.rows:
-        return Solved(free, [], factor.health, [], system, None)
-    return by_stronger_rows(
-        system, lambda rows: _solved_for(rows, factor, free, force, right_side, speeds, watch)
-    )
+    return ConstrainedSystem(factor, system).solve(force, right_side, speeds, watch=watch)
+
+
+class ConstrainedSystem:
+    """
+    M and rows, which are eliminated once for any number of right sides.
+
+    Parameters
+    ----------
+    factor : TreeFactor
+        Of M.
+    system : SparseRows
+        A.
+
+    """
+
+    def __init__(self, factor: TreeFactor, system: SparseRows) -> None:
+        self._factor, self._system = factor, system
+        self._eliminated: dict[tuple[int, ...], _Eliminated] = {}
+
+    def solve(
+        self,
+        force: Sequence[Scalar],
+        right_side: Sequence[Scalar],
+        speeds: tuple[Sequence[Scalar], Sequence[Scalar]] | None = None,
+        *,
+        watch: bool = True,
+    ) -> Solved:
+        """Return what `solve_constrained` does."""
+        factor, system = self._factor, self._system
+        free = factor.solve(force)
+        if not system.rows:
+            return Solved(free, [], factor.health, [], system, None)
+
+        def solved(rows: SparseRows) -> Solved:
+            order = tuple(rows.order)
+            if order not in self._eliminated:
+                self._eliminated[order] = _Eliminated.of(rows, factor)
+            eliminated = self._eliminated[order]
+            return _solved_for(eliminated, factor, free, force, right_side, speeds, watch)
+
+        return by_stronger_rows(system, solved)
 
 
 def by_stronger_rows(system: SparseRows, solve: Callable[[SparseRows], Solved]) -> Solved:
@@ -145,8 +181,40 @@ def by_stronger_rows(system: SparseRows, solve: Callable[[SparseRows], Solved]) 
     return first.or_healthier(others[0]) if others else first
 
 
+@dataclass(frozen=True, eq=False)
+class _Eliminated:
+    """
+    One choice of rows after elimination.
+
+    Parameters
+    ----------
+    system : SparseRows
+        The rows.
+    weighted : list of list of scalar
+        D^-1 L'^-1 A', by columns.
+    found : Solvable
+        Factors of A M^-1 A'.
+
+    """
+
+    system: SparseRows
+    weighted: list[list[Scalar]]
+    found: Solvable
+
+    @classmethod
+    def of(cls, system: SparseRows, factor: TreeFactor) -> _Eliminated:
+        """Return rows after elimination."""
+        rows = [system.rows[i] for i in system.eliminated]
+        # Y = L'^-1 A', so that A M^-1 A' = Y' D^-1 Y
+        places = range(len(factor.pivots))
+        half = [factor.solve_upper([row.get(k, 0.0) for k in places]) for row in rows]
+        weighted = [[y / d for y, d in zip(one, factor.pivots, strict=True)] for one in half]
+        gram = [[dot(weighted[i], half[j]) for j in range(i + 1)] for i in range(len(rows))]
+        return cls(system, weighted, eliminate(system, gram))
+
+
 def _solved_for(
-    system: SparseRows,
+    eliminated: _Eliminated,
     factor: TreeFactor,
     free: Sequence[Scalar],
     force: Sequence[Scalar],
@@ -155,12 +223,7 @@ def _solved_for(
     watch: bool,
 ) -> Solved:
     """Return the solution for one choice of rows; see `solve_constrained`."""
-    rows = [system.rows[i] for i in system.eliminated]
-    # Y = L'^-1 A', so that A M^-1 A' = Y' D^-1 Y
-    half = [factor.solve_upper([row.get(k, 0.0) for k in range(len(free))]) for row in rows]
-    weighted = [[y / d for y, d in zip(column, factor.pivots, strict=True)] for column in half]
-    gram = [[dot(weighted[i], half[j]) for j in range(i + 1)] for i in range(len(rows))]
-    found = eliminate(system, gram)
+    system, weighted, found = eliminated.system, eliminated.weighted, eliminated.found
     gap = [right_side[i] - times(system.rows[i], free) for i in system.eliminated]
     solved = found.factors.solve(gap)
     pushed = [

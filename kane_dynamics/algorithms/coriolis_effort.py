@@ -14,11 +14,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from kane_dynamics.algebra.dual_quaternion import DualQuaternion, dual_cross
+from kane_dynamics.algebra.dual_quaternion import DualQuaternion
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algorithms.newton_euler import TERMS, inward, required_effort, wrench_along
-from kane_dynamics.model.motion import AT_REST, JointMotion, along_axes, body_twist, joint_motion
+from kane_dynamics.model.motion import AT_REST, JointMotion, body_twist, joint_motion, rate_along
 from kane_dynamics.model.robot import WORLD, Robot
 
 Motions = tuple[DualQuaternion, DualQuaternion, DualQuaternion]
@@ -43,11 +43,8 @@ def outward_along(
 
     """
     twist_parent, along_parent, rate_parent = of_parent
-    twist, carried = body_twist(joint, twist_parent), joint.to_child(along_parent)
-    rate = joint.to_child(rate_parent) + dual_cross(carried, joint.twist)  # as (20)
-    if joint.axes_rate is not None:
-        rate = rate + along_axes(joint.axes_rate, x)
-    along = carried + along_axes(joint.axes, x)
+    twist = body_twist(joint, twist_parent)
+    along, rate = rate_along(joint, along_parent, rate_parent, x)
     return (twist, along, rate), wrench_along(inertia, twist.primary, along, rate)
 
 

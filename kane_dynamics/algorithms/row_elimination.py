@@ -81,13 +81,20 @@ class Elimination:
     def nearness(self) -> Scalar:
         """Return the largest inverse of a row's squared distance from all others, in its scale."""
         most: Scalar = 0.0
-        for i, scale in enumerate(self.scale[: len(self._inverse)]):
+        for scale, inverse in zip(self.scale, self.inverse_diagonal(), strict=False):
+            most = where(scale * inverse > most, scale * inverse, most)
+        return most
+
+    def inverse_diagonal(self) -> list[Scalar]:
+        """Return the diagonal of G^-1 of the rows so far: 1 / squared distance from all others."""
+        diagonal: list[Scalar] = []
+        for i in range(len(self._inverse)):
             column: list[Scalar] = [1.0]  # of L^-1, below the diagonal
             for row in self._lower[i + 1 : len(self._inverse)]:
                 column.append(-dot(row[i:], column))
-            inverse = sum((x * x * d for x, d in zip(column, self._inverse[i:], strict=True)), 0.0)
-            most = where(scale * inverse > most, scale * inverse, most)
-        return most
+            parts = zip(column, self._inverse[i:], strict=True)
+            diagonal.append(sum((x * x * d for x, d in parts), 0.0))
+        return diagonal
 
     def forward(self, right_side: Sequence[Scalar]) -> list[Scalar]:
         """Return L^-1 c: for a row that is not taken, what c asks beyond the rows taken."""

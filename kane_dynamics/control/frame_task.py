@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion
-from kane_dynamics.algebra.exponential import log
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import vec3
+from kane_dynamics.algebra.rotation_vector import rotation_vector
 from kane_dynamics.algorithms.udwadia_kalaba import nearest
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
@@ -48,7 +47,7 @@ class FrameTask:
     def error(self, wanted: Pose) -> Floats:
         """Return the rotation vector and the way to a wanted pose, shape (6,) [rad, m]."""
         turned = wanted.rotation * self.pose.rotation.conjugate()
-        angle = 2.0 * vec3(log(DualQuaternion(turned, ZERO)).primary)
+        angle = vec3(rotation_vector(turned))
         way = wanted.position() - self.pose.position()
         return np.r_[self.axes @ angle, self.axes @ way]
 

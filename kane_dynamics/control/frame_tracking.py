@@ -1,36 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-Computed torque of a frame: its pose is followed, and the rest of the robot keeps a posture.
+A frame follows another, by computed torque or by passivity, and the rest keeps a posture.
 
-The error is the rotation vector and the way to the wanted pose, so that it is right however far
-the frame has turned. The frame accelerates as :math:`J a + \dot J v = \ddot x + B \dot e + K e`,
-the wheels keep rolling, :math:`A a = b`, and among such accelerations those nearest to the
-posture's are taken, in the metric M. The efforts are inverse dynamics of that motion.
+The law is `algorithms.frame_law`, one call of either engine. Here its arguments are checked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.consistent import speed_indices
-from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
+from kane_dynamics.algorithms.frame_law import FrameEffort, FrameLaw, checked_law
 from kane_dynamics.algorithms.newton_euler import TERMS
-from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
-from kane_dynamics.constraints.row_selection import select_rows
-from kane_dynamics.control.frame_task import frame_task, task_acceleration
-from kane_dynamics.control.tracking import commanded_acceleration
+from kane_dynamics.control.tracking import COMPUTED, PASSIVE
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_nonnegative, as_vector, index_of
-from kane_dynamics.model.state import as_pose, checked_coordinates, checked_speeds
+from kane_dynamics.model.checks import as_choice, as_names, as_nonnegative, as_vector
+from kane_dynamics.model.state import checked_coordinates
 from kane_dynamics.typing import Floats
 
 REST = (0.0,) * 6
+PARTS = ((0, 'pose', 0, 7), (1, 'twist', 7, 13), (2, 'acceleration', 13, 19))
 
 
 class FrameMotion(NamedTuple):
@@ -40,7 +35,7 @@ class FrameMotion(NamedTuple):
     Parameters
     ----------
     pose : array_like, shape (7,)
-        Position and (w, x, y, z).
+        Position and (w, x, y, z), whose length need not be one.
     twist, acceleration : array_like, shape (6,)
         (omega, v) of its origin, and its rate.
 
@@ -50,22 +45,25 @@ class FrameMotion(NamedTuple):
     twist: ArrayLike = REST
     acceleration: ArrayLike = REST
 
+    def numbers(self) -> Floats:
+        """
+        Return all of it, shape (19,).
 
-class FrameEffort(NamedTuple):
-    """
-    Efforts that follow a frame's motion.
+        Raises
+        ------
+        InvalidInputError
+            If it is no motion.
 
-    Parameters
-    ----------
-    found : ConstrainedEffort
-        Efforts, multipliers and motion.
-    missed : ndarray, shape (6,)
-        What the robot cannot do of the wanted acceleration of the frame here, 0 on free axes.
-
-    """
-
-    found: ConstrainedEffort
-    missed: Floats
+        """
+        numbers = np.zeros(19)
+        for part, name, start, end in PARTS:
+            if self[part] is not REST:
+                numbers[start:end] = as_vector(name, self[part], end - start)
+        if not numbers[3:7].any():
+            raise InvalidInputError(
+                f'pose: need a quaternion that is not zero, got {numbers[3:7].tolist()}'
+            )
+        return numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +76,13 @@ class FrameTracking:
     dynamics : Dynamics
         Robot and constraints, of either engine.
     frame : str
-        The frame.
+        A frame that is fixed in a moving body.
     actuated : sequence of str
         Names of the speeds that have motors.
     stiffness, damping : array_like, shape (6,)
-        K [1/s^2], B [1/s] >= 0, about x, y, z and along them, in world axes. An axis on which
-        both are 0 is free.
+        K [1/s^2], B [1/s] >= 0 of computed torque, about x, y, z and along them, in world axes;
+        Lambda [1/s], K [N m s/rad, N s/m] of Slotine and Li's law. An axis on which both are 0 is
+        free.
     posture : array_like, shape (nq,)
         Coordinates; those of joints count that are one number.
     posture_stiffness, posture_damping : float
@@ -91,6 +90,10 @@ class FrameTracking:
     known : sequence of str, optional
         Speeds that say how the others move, where only these are measured well; see
         `kane_dynamics.constrained_inverse_dynamics`.
+    held : sequence of str
+        Speeds whose accelerations are given, as of a base that others drive.
+    law : str
+        'computed_torque' or 'slotine_li'.
 
     Raises
     ------
@@ -110,11 +113,11 @@ class FrameTracking:
     posture_stiffness: float = 25.0
     posture_damping: float = 10.0
     known: Sequence[str] | None = None
+    held: Sequence[str] = ()
+    law: str = COMPUTED
 
     def __post_init__(self) -> None:
         robot = self.dynamics.robot
-        index_of('frame', robot.bodies[robot.moving_body(self.frame)].name, self.dynamics.frames)
-        speed_indices(robot, self.actuated, 'actuated')
         for name in ('stiffness', 'damping'):
             gains = as_vector(name, getattr(self, name), 6)
             if (gains < 0.0).any():
@@ -124,7 +127,24 @@ class FrameTracking:
             as_nonnegative(name, getattr(self, name))
         posture = np.array(checked_coordinates(robot, self.posture))
         object.__setattr__(self, 'posture', posture)
-        object.__setattr__(self, 'actuated', tuple(self.actuated))
+        as_choice('law', self.law, (COMPUTED, PASSIVE))
+        checked_law(robot, self._choices)
+
+    @cached_property
+    def _choices(self) -> FrameLaw:
+        actuated, held = as_names('actuated', self.actuated), as_names('held', self.held)
+        known = None if self.known is None else tuple(as_names('known', self.known))
+        passive = self.law == PASSIVE
+        return FrameLaw(self.frame, tuple(actuated), known, tuple(held), passive)
+
+    @cached_property
+    def _start(self) -> Floats:
+        return np.asarray(self.posture, dtype=float)
+
+    @cached_property
+    def _gains(self) -> Floats:
+        posture = self.posture_stiffness, self.posture_damping
+        return np.concatenate([self.stiffness, self.damping, posture])
 
     def effort(
         self,
@@ -132,7 +152,7 @@ class FrameTracking:
         v: ArrayLike,
         motion: FrameMotion,
         terms: Sequence[str] = TERMS,
-        base: ArrayLike | None = None,
+        a: ArrayLike | None = None,
     ) -> FrameEffort:
         """
         Return the efforts at a state.
@@ -145,43 +165,16 @@ class FrameTracking:
             What the frame is to do.
         terms : sequence of str
             What the efforts are to make up for, see `kane_dynamics.constrained_inverse_dynamics`.
-        base : array_like, shape (3,), optional
-            Accelerations of base_x, base_y and base_yaw that others cause, in the world.
+        a : array_like, shape (nv,), optional
+            Accelerations of what is held.
 
         Raises
         ------
         InvalidInputError
-            If a shape is wrong or a number is not finite.
+            If a shape is wrong, or a number of the motion is not finite.
         KaneDynamicsError
             If motors and constraints cannot produce the motion.
 
         """
-        d, robot = self.dynamics, self.dynamics.robot
-        where, speeds = np.array(checked_coordinates(robot, q)), np.array(checked_speeds(robot, v))
-        twist, rate = (as_vector(n, getattr(motion, n), 6) for n in ('twist', 'acceleration'))
-        task = frame_task(d, self.frame, where, speeds, False)
-        error = task.error(as_pose('pose', motion.pose))
-        gains = np.asarray(self.stiffness), np.asarray(self.damping)
-        wanted = commanded_acceleration(rate, error, twist - task.velocity, *gains)
-        chosen = (gains[0] > 0.0) | (gains[1] > 0.0)
-        matrix, sides = task.jacobian[chosen], (wanted - task.drift)[chosen]
-        if base is not None:  # first: what is given counts more than what is wanted
-            matrix = np.vstack([np.eye(3, robot.nv), matrix])
-            sides = np.r_[as_vector('base', base, 3), sides]
-        rows = select_rows(d.constraint_rows(where, speeds), cholesky_factor(d.mass_matrix(where)))
-        a = task_acceleration(rows, matrix, sides, self._to_posture(where, speeds))
-        given = where, speeds, a, self.actuated, None, self.known
-        found = d.constrained_inverse_dynamics(*given, terms=terms)
-        missed = np.where(chosen, wanted - task.jacobian @ a - task.drift, 0.0)
-        return FrameEffort(found, missed)
-
-    def _to_posture(self, q: Floats, v: Floats) -> Floats:
-        """Return the accelerations that bring the joints to their posture, and others to rest."""
-        a = -self.posture_damping * v
-        for name in self.actuated:
-            place, k = self.dynamics.robot.coordinate_index(name), self._index(name)
-            a[k] += self.posture_stiffness * (np.asarray(self.posture)[place] - q[place])
-        return a
-
-    def _index(self, name: str) -> int:
-        return self.dynamics.robot.velocity_index(name)
+        wanted = motion.numbers(), self._gains, self._start
+        return self.dynamics.frame_effort(self._choices, q, v, *wanted, a, terms=terms)

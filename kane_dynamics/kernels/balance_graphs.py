@@ -29,7 +29,7 @@ def consistent_velocity(tracer: Tracer, known: Names | None) -> KernelSpec:
         v, health = nearest.x, nearest.health
     else:
         b0 = list(tracer.state_rows.velocity)
-        found = _balance(tracer).completed(tracer.v, b0, _indices(tracer, known))
+        found = row_balance(tracer).completed(tracer.v, b0, indices_of(tracer, known))
         v, health = found.x, found.health
     inputs, shape = [tracer.q, tracer.v, [tracer.t]], (tracer.robot.nv,)
     return tracer.spec('consistent_velocity', inputs, [column(v)], [shape], ca.SX(health))
@@ -44,7 +44,7 @@ def consistent_acceleration(tracer: Tracer, known: Names | None) -> KernelSpec:
         solved = solve_constrained(factor_tree(tracer.mass), force, system, b)
         a, health = solved.x, solved.health
     else:
-        found = _balance(tracer).completed(tracer.a, b, _indices(tracer, known))
+        found = row_balance(tracer).completed(tracer.a, b, indices_of(tracer, known))
         a, health = found.x, found.health
     inputs, shape = [tracer.q, tracer.v, tracer.a, [tracer.t]], (tracer.robot.nv,)
     return tracer.spec('consistent_acceleration', inputs, [column(a)], [shape], ca.SX(health))
@@ -52,11 +52,11 @@ def consistent_acceleration(tracer: Tracer, known: Names | None) -> KernelSpec:
 
 def constrained_effort(tracer: Tracer, actuated: Names, known: Names | None) -> KernelSpec:
     """Trace constrained inverse dynamics: the numbers of a `ConstrainedEffort`."""
-    v, a, rows, balance = tracer.v, tracer.a, tracer.state_rows, _balance(tracer)
+    v, a, rows, balance = tracer.v, tracer.a, tracer.state_rows, row_balance(tracer)
     if known is None:
         health = balance.allowed(a, list(rows.acceleration))
     else:
-        places = _indices(tracer, known)
+        places = indices_of(tracer, known)
         speeds = balance.completed(v, list(rows.velocity), places)
         v = speeds.x
         b = list(tracer.rows(tracer.q, v, tracer.t).acceleration)
@@ -65,21 +65,21 @@ def constrained_effort(tracer: Tracer, actuated: Names, known: Names | None) -> 
     switches = symbols('s', len(TERMS))
     force = required_effort(tracer.light, tracer.light_q, v, a, switches=switches)
     inputs = [tracer.q, tracer.v, tracer.a]
-    return _efforts(
+    return effort_spec(
         'constrained_effort', tracer, actuated, inputs, switches, (v, a), force, health
     )
 
 
 def reference_effort(tracer: Tracer, actuated: Names, known: Names | None) -> KernelSpec:
     """Trace constrained inverse dynamics of reference speeds: the same numbers."""
-    v, a, rows, balance = tracer.v, tracer.a, tracer.state_rows, _balance(tracer)
+    v, a, rows, balance = tracer.v, tracer.a, tracer.state_rows, row_balance(tracer)
     x: list[Any] = symbols('x', tracer.robot.nv)
     inputs, health = [tracer.q, v, x, a], ca.SX(1.0)
-    b0, places = list(rows.velocity), None if known is None else _indices(tracer, known)
+    b0, places = list(rows.velocity), None if known is None else indices_of(tracer, known)
     if places is not None:
         speeds, aim = (balance.completed(u, b0, places) for u in (v, x))
         v, x, health = speeds.x, aim.x, smaller(speeds.health, aim.health)
-    b = _rates(tracer, v, x)
+    b = row_rates(tracer, v, x)
     if places is None:
         health = smaller(health, balance.allowed(a, b))
     else:
@@ -87,10 +87,12 @@ def reference_effort(tracer: Tracer, actuated: Names, known: Names | None) -> Ke
         a, health = rates.x, smaller(health, rates.health)
     switches = symbols('s', len(TERMS))
     force = effort_of_reference(tracer.robot, tracer.q, v, x, a, switches)
-    return _efforts('reference_effort', tracer, actuated, inputs, switches, (x, a), force, health)
+    return effort_spec(
+        'reference_effort', tracer, actuated, inputs, switches, (x, a), force, health
+    )
 
 
-def _rates(tracer: Tracer, v: Sequence[Any], x: Sequence[Any]) -> list[Any]:
+def row_rates(tracer: Tracer, v: Sequence[Any], x: Sequence[Any]) -> list[Any]:
     """Return b of A a = b for the rate of reference speeds x, while the robot moves at v."""
     b = list(tracer.rows(tracer.q, v, tracer.t).acceleration)
     if not b:
@@ -100,7 +102,7 @@ def _rates(tracer: Tracer, v: Sequence[Any], x: Sequence[Any]) -> list[Any]:
     return [side - rate for side, rate in zip(b, ca.vertsplit(turn), strict=True)]
 
 
-def _efforts(
+def effort_spec(
     name: str,
     tracer: Tracer,
     actuated: Names,
@@ -109,30 +111,33 @@ def _efforts(
     motion: tuple[list[Any], list[Any]],
     force: Any,
     health: Any,
+    report: Sequence[Any] = (),
 ) -> KernelSpec:
     """Return the kernel of what motors and rows must give for a force and a motion."""
-    robot, rows, balance, (v, a) = tracer.robot, tracer.state_rows, _balance(tracer), motion
-    weights, driven = symbols('w', robot.nv), _indices(tracer, actuated)
+    robot, rows, balance, (v, a) = tracer.robot, tracer.state_rows, row_balance(tracer), motion
+    weights, driven = symbols('w', robot.nv), indices_of(tracer, actuated)
     if not all(is_zero(c) for c in rows.velocity):
         health = smaller(health, balance.agreed(v, list(rows.velocity)))
     found = balance.balanced(list(force), driven, weights)
     slip = residuals(balance.rows, v, rows.velocity)
     rank = len(driven) + min(robot.nv - len(driven), len(tracer.plan.balance.order))
     numbers = rank, _norm(found.remaining), _norm(slip)
-    whole = column([*found.effort, *found.multipliers, *v, *a, *numbers])
+    whole = column([*found.effort, *found.multipliers, *v, *a, *numbers, *report])
     inputs = [*inputs, weights, switches, [tracer.t]]
     health = ca.SX(smaller(health, found.health))
     return tracer.spec(name, inputs, [whole], [(whole.numel(),)], health)
 
 
-def _balance(tracer: Tracer) -> StrongerBalance:
+def row_balance(tracer: Tracer) -> StrongerBalance:
+    """Return what the rows ask and give."""
     rows = tracer.state_rows
     system = tracer.plan.balance.system(rows, sparse_rows(rows.matrix))
     reached = REACHED_IN_SINGLE if tracer.in_single else REACHED
     return StrongerBalance(system, tracer.robot.nv, reached)
 
 
-def _indices(tracer: Tracer, names: Names) -> list[int]:
+def indices_of(tracer: Tracer, names: Names) -> list[int]:
+    """Return the places of names in v."""
     return [tracer.robot.velocity_index(name) for name in names]
 
 

@@ -18,6 +18,7 @@ from kane_dynamics.algorithms.constrained_inverse import (
 )
 from kane_dynamics.algorithms.external_wrenches import ExternalWrenches
 from kane_dynamics.algorithms.forward_dynamics import solve_by, solve_motion
+from kane_dynamics.algorithms.frame_law import FrameEffort, FrameLaw
 from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.algorithms.methods.motion import Motion
 from kane_dynamics.algorithms.newton_euler import TERMS
@@ -102,6 +103,7 @@ class CompiledRobot(Dynamics):
         self._all = np.ones(len(TERMS))
         self._balances: dict[Any, Callable[..., Floats]] = {}
         self._ones, self._start, self._nv = np.ones(self.robot.nv), np.zeros(1), self.robot.nv
+        self._still = np.zeros(self._nv)
         for name in build.kernels.keys() & PLAIN:
             # calls on plain arrays of one state go straight to machine code
             vars(self)[METHODS.get(name, name)] = self._kernels[name].call
@@ -322,6 +324,34 @@ class CompiledRobot(Dynamics):
         found = balance(q, *motion, a, shares, switches, self._at(time))
         return ConstrainedEffort(found, self._nv, self.labels)
 
+    def frame_effort(
+        self,
+        law: FrameLaw,
+        q: ArrayLike,
+        v: ArrayLike,
+        wanted: ArrayLike,
+        gains: ArrayLike,
+        posture: ArrayLike,
+        a: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
+        time: ArrayLike = AT_START,
+        *,
+        terms: Sequence[str] = TERMS,
+    ) -> FrameEffort:
+        kernel = self._kernels.of_frame(law)
+        if kernel is None:
+            given = q, v, wanted, gains, posture, a, weights, time
+            return self._reference.frame_effort(law, *given, terms=terms)
+        shares = self._ones
+        if weights is not None:
+            columns = speed_indices(self.robot, law.actuated, 'actuated')
+            shares = checked_weights(self.robot, weights, columns)
+        switches = self._all if terms is TERMS else np.array(term_switches(terms))
+        motion = q, v, self._still if a is None else a
+        call = kernel.call
+        found = call(*motion, wanted, gains, posture, shares, switches, self._at(time))
+        return FrameEffort.of(found, self._nv, self.labels)
+
     def prepare_efforts(
         self,
         actuated: Sequence[str],
@@ -342,6 +372,10 @@ class CompiledRobot(Dynamics):
         """
         graph = reference_effort if reference else constrained_effort
         self._kernels.of_speeds(graph, actuated=actuated, known=known)
+
+    def prepare_frame(self, law: FrameLaw) -> None:
+        """Compile `frame_effort` of a law before it is called."""
+        self._kernels.of_frame(law)
 
     def _at(self, time: ArrayLike) -> Floats:
         """Return the time as an array; one that was left out costs nothing."""

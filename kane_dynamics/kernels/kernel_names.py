@@ -30,6 +30,7 @@ INPUTS = {
     'consistent_acceleration': ('q', 'v', 'a', 'time'),
     'constrained_effort': ('q', 'v', 'a', 'weights', 'terms', 'time'),
     'reference_effort': ('q', 'v', 'reference', 'a', 'weights', 'terms', 'time'),
+    'frame_effort': ('q', 'v', 'a', 'wanted', 'gains', 'posture', 'weights', 'terms', 'time'),
 }
 # Kernels whose method takes arrays alone, or more that its Python form knows.
 PLAIN = {

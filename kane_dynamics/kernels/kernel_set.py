@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+from kane_dynamics.algorithms.frame_law import FrameLaw, checked_law
 from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.build import Build, Recipe, build_one
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.frame_graphs import FRAME_GRAPHS
+from kane_dynamics.kernels.frame_law_graphs import frame_effort
 from kane_dynamics.kernels.generic import LargeDynamics, too_large
 from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.kernel_names import IN_SINGLE, INPUTS
@@ -126,9 +128,19 @@ class KernelSet:
             self._chosen[found] = self._loaded(graph.__name__, cached, tuple(key))
         return self._chosen[found]
 
-    def _loaded(
-        self, name: str, cached: CachedKernel, key: tuple[tuple[str, ...] | None, ...] = ()
-    ) -> Kernel:
+    def of_frame(self, law: FrameLaw) -> Kernel | None:
+        """Return the kernel that lets a frame follow; as `of_speeds`."""
+        key = (frame_effort, *law)
+        if key in self._chosen:
+            return self._chosen[key]
+        choices = tuple(checked_law(self.reference.robot, law))
+        if too_large(self.reference.robot):
+            return None
+        cached = build_one(self._build.recipe, frame_effort, choices)
+        self._chosen[key] = self._loaded('frame_effort', cached, choices)
+        return self._chosen[key]
+
+    def _loaded(self, name: str, cached: CachedKernel, key: tuple[Any, ...] = ()) -> Kernel:
         return Kernel(
             name,
             cached,
@@ -159,7 +171,28 @@ class KernelSet:
             return lambda q, v, *rest: self._balanced(key, None, q, v, *rest)
         if name == 'reference_effort':
             return lambda q, v, x, *rest: self._balanced(key, x, q, v, *rest)
+        if name == 'frame_effort':
+            return lambda *inputs: self._following(FrameLaw(*key), *inputs)
         return cast(Callable[..., Any], getattr(reference, name))
+
+    def _following(
+        self,
+        law: FrameLaw,
+        q: Floats,
+        v: Floats,
+        a: Floats,
+        wanted: Floats,
+        gains: Floats,
+        posture: Floats,
+        weights: Floats,
+        switches: Floats,
+        t: Floats,
+    ) -> Floats:
+        """Return the numbers of the efforts that let a frame follow."""
+        terms = [name for name, on in zip(TERMS, switches, strict=True) if on]
+        state = law, q, v, wanted, gains, posture, a, weights
+        numbers: Floats = self.reference.frame_effort(*state, float(t[0]), terms=terms).numbers
+        return numbers
 
     def _balanced(
         self,

@@ -8,7 +8,13 @@ from typing import Any
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.model.motion import AT_REST, body_twist, body_twist_rate, joint_motion
+from kane_dynamics.model.motion import (
+    AT_REST,
+    body_twist,
+    body_twist_rate,
+    joint_motion,
+    rate_along,
+)
 from kane_dynamics.model.robot import WORLD, Frame, Robot
 
 Columns = tuple[tuple[int, DualQuaternion], ...]
@@ -74,3 +80,24 @@ def frame_motion(robot: Robot, frame: Frame, q: Any, v: Any, a: Any = None) -> F
         to_frame(rate),
         tuple((k, to_frame(s)) for k, s in columns),
     )
+
+
+def frame_rate_along(robot: Robot, frame: Frame, q: Any, v: Any, x: Any) -> DualQuaternion:
+    r"""
+    Return :math:`\dot J x` in the frame, for any speeds x while the robot moves at speeds v.
+
+    Parameters
+    ----------
+    robot, frame, q, v
+        As for `frame_motion`.
+    x : sequence of scalar, length nv
+        Speeds.
+
+    """
+    if frame.body == WORLD:
+        return AT_REST
+    along, rate = AT_REST, AT_REST
+    for body in robot.ancestors(frame.body):
+        joint = joint_motion(robot, body, q, v)
+        along, rate = rate_along(joint, along, rate, x[joint.columns])
+    return frame.pose.adjoint_inverse(rate)

@@ -121,3 +121,29 @@ def body_twist_rate(
     """
     # the parent's last: the others need not wait for it
     return joint.to_child(rate_parent) + (joint_rate + dual_cross(twist, joint.twist))
+
+
+def rate_along(
+    joint: JointMotion, along_parent: DualQuaternion, rate_parent: DualQuaternion, x: Any
+) -> tuple[DualQuaternion, DualQuaternion]:
+    r"""
+    Return J_i x in frame i, and its rate :math:`\dot J_i x`, for any speeds x.
+
+    J_i x is the twist of body i at speeds x; its rate is that while the robot moves at the speeds
+    of `joint` and x stays constant. With x = v they are (19) and (20) at zero acceleration.
+
+    Parameters
+    ----------
+    joint : JointMotion
+        At the speeds of the robot.
+    along_parent, rate_parent : DualQuaternion
+        The same of the parent, in its frame.
+    x : sequence of scalar
+        Speeds of the joint.
+
+    """
+    carried = joint.to_child(along_parent)
+    rate = joint.to_child(rate_parent) + dual_cross(carried, joint.twist)  # as (20)
+    if joint.axes_rate is not None:
+        rate = rate + along_axes(joint.axes_rate, x)
+    return carried + along_axes(joint.axes, x), rate

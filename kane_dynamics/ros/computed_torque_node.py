@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 from geometry_msgs.msg import PoseStamped, TwistStamped
 
 from kane_dynamics.ros.computed_torque_controller import ComputedTorqueController
@@ -16,7 +17,7 @@ from kane_dynamics.ros.effort_controller import EffortController
 from kane_dynamics.ros.frame_torque_controller import FrameTorqueController
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
-from kane_dynamics.ros.messages.diagnostics import ERROR, WARN, Status, input_status
+from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status, input_status
 from kane_dynamics.ros.messages.targets import TargetInput
 from kane_dynamics.ros.parameters.computed_torque import (
     EFFORT_RATE,
@@ -111,9 +112,20 @@ class ComputedTorqueNode(InverseDynamicsNode):
         if isinstance(self._controller, ComputedTorqueController):
             values['law'] = self._controller.follows_by
             values['share of the efforts'] = f'{self._controller.share:.2f}'
-        if isinstance(self._controller, FrameTorqueController):
-            values['missed acceleration'] = f'{self._controller.missed:.3g}'
-        return super().output_status(values)
+        if not isinstance(self._controller, FrameTorqueController):
+            return super().output_status(values)
+        reach = self._controller.reach
+        if reach is None:
+            return super().output_status(values)
+        values['missed acceleration'] = f'{np.abs(reach.missed).max():.3g}'
+        values['rank of the frame'] = f'{reach.rank:.0f}'
+        values['manipulability'] = f'{reach.manipulability:.3g}'
+        values['damping'] = f'{reach.damping:.3g}'
+        status = super().output_status(values)
+        if status.level != OK or not reach.damping > 0.0:
+            return status
+        line = f"'{self.parameters.frame}' is near a singular pose: its motion is damped"
+        return Status(WARN, line, values)
 
 
 def main(args: Sequence[str] | None = None) -> int:

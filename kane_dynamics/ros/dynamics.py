@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 import kane_dynamics as kd
+from kane_dynamics.algorithms.frame_law import FrameLaw
 from kane_dynamics.bases.motion_rows import SMALL
 from kane_dynamics.ros.robot_source import BASE_NAMES, RobotModel
 from kane_dynamics.typing import Floats
@@ -31,6 +32,8 @@ class Dynamics:
         Robot and constraints.
     aims : bool
         Whether efforts of reference speeds are wanted, so that they are compiled, too.
+    frame : str
+        What follows in task space, so that its law is compiled instead.
 
     Attributes
     ----------
@@ -39,8 +42,8 @@ class Dynamics:
 
     """
 
-    def __init__(self, model: RobotModel, aims: bool = False) -> None:
-        self.model, self.aims = model, aims
+    def __init__(self, model: RobotModel, aims: bool = False, frame: str = '') -> None:
+        self.model, self.aims, self.frame = model, aims, frame
         self.engine: kd.Dynamics = kd.dynamics(model.robot, model.constraints)
         self.compiled = False
         self._carried: dict[str, tuple[float, Floats, Floats]] = {}
@@ -90,7 +93,9 @@ class Dynamics:
         )
         named = model.actuated, known_speeds(model, ())
         fast.prepare_efforts(*named)
-        if self.aims:
+        if self.frame:
+            fast.prepare_frame(frame_law(model, self.frame, self.aims))
+        elif self.aims:
             fast.prepare_efforts(*named, reference=True)
         return fast
 
@@ -115,6 +120,13 @@ def known_speeds(model: RobotModel, named: tuple[str, ...]) -> tuple[str, ...] |
     return tuple(
         name for name in model.robot.velocity_names if name not in BASE_NAMES or name in named
     )
+
+
+def frame_law(model: RobotModel, frame: str, passive: bool) -> FrameLaw:
+    """Return the law by which the motors of a model let a frame follow."""
+    names = model.robot.velocity_names
+    held = tuple(n for n in names if n not in model.motors) if model.drives else ()
+    return FrameLaw(frame, model.actuated, known_speeds(model, ()), held, passive)
 
 
 def rolling_motion(dynamics: Dynamics, q: Floats, v: Floats, a: Floats) -> tuple[Floats, Floats]:

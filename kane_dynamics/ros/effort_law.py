@@ -198,7 +198,7 @@ class EffortLaw:
         names = terms.names
         if not names:
             return self._nothing
-        q, v = self._with_agreement(q, v)
+        q, v = self.with_agreement(q, v)
         found = self._found(q, v, a, motor, names, base, aim)
         effort = found.effort
         if self.skidding is not None and terms.friction:
@@ -210,7 +210,7 @@ class EffortLaw:
         """Return the efforts that hold the robot at rest at q against gravity."""
         if not terms.gravity:
             return np.zeros(len(self.motors.v))
-        q, at_rest = self._with_agreement(q, np.zeros(self._robot.nv))
+        q, at_rest = self.with_agreement(q, np.zeros(self._robot.nv))
         found = self._dynamics.engine.constrained_inverse_dynamics(
             q, at_rest, at_rest, self._actuated, None, self._all, terms=('gravity',)
         )
@@ -249,7 +249,7 @@ class EffortLaw:
         Parameters and errors as for `feedforward`.
         """
         q, v, a = self._put(q, v, reference)
-        q, v = self._with_agreement(q, v)
+        q, v = self.with_agreement(q, v)
         found = self._found(q, v, a, reference.motor, TERMS)
         return q, found.velocity, found.acceleration
 
@@ -289,7 +289,7 @@ class EffortLaw:
         call = self._dynamics.engine.constrained_inverse_dynamics
         return call(*given, terms=terms, reference=aim)
 
-    def _with_agreement(self, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+    def with_agreement(self, q: Floats, v: Floats) -> tuple[Floats, Floats]:
         """Return coordinates and speeds with steering that lets the base move."""
         if self._agreed is None:
             return q, v

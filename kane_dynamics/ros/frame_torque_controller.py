@@ -8,22 +8,25 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kane_dynamics.algorithms.frame_law import FrameEffort
 from kane_dynamics.control.frame_task import frame_place
 from kane_dynamics.control.frame_tracking import REST, FrameMotion, FrameTracking
-from kane_dynamics.control.tracking import COMPUTED
+from kane_dynamics.control.tracking import COMPUTED, PASSIVE
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.ros.computed_torque_controller import ComputedTorqueController
-from kane_dynamics.ros.dynamics import Dynamics, known_speeds
+from kane_dynamics.ros.dynamics import Dynamics, frame_law, rolling_motion
 from kane_dynamics.ros.effort_law import BaseState, Efforts, with_base
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.messages.targets import TargetInput, read_pose, read_twist
 from kane_dynamics.ros.parameters.computed_torque import ComputedTorqueParameters
 from kane_dynamics.typing import Floats
 
+_Motion = tuple[Floats, Floats, Floats | None]
+
 
 class FrameTorqueController(ComputedTorqueController):
     """
-    Computed torque of a frame, with its targets and limits.
+    Computed torque, or Slotine and Li's law, of a frame, with its targets and limits.
 
     Parameters
     ----------
@@ -40,13 +43,13 @@ class FrameTorqueController(ComputedTorqueController):
     ----------
     targets : dict of str to TargetInput
         Take 'pose' and 'twist'.
-    missed : float
-        What the robot cannot do of the wanted acceleration [rad/s^2, m/s^2].
+    reach : FrameEffort or None
+        The newest efforts, with rank, manipulability and damping of the frame.
 
     Raises
     ------
     InvalidInputError, NameNotFoundError
-        If the law is another one, or the frame is not one of the robot.
+        If the law is neither of these, or the frame is not one of the robot.
 
     """
 
@@ -62,15 +65,18 @@ class FrameTorqueController(ComputedTorqueController):
         new_guard: Callable[[str, float], InputGuard],
     ) -> None:
         p = parameters
-        if p.law != COMPUTED:
-            raise InvalidInputError(f"space 'task' needs law '{COMPUTED}', got '{p.law}'")
-        super().__init__(dynamics, guard, COMPUTED)
-        self._dynamics, self._task, self.missed = dynamics, p, 0.0
+        if p.law not in (COMPUTED, PASSIVE):
+            needed = f"'{COMPUTED}' or '{PASSIVE}'"
+            raise InvalidInputError(f"space 'task' needs law {needed}, got '{p.law}'")
+        super().__init__(dynamics, guard, p.law)
+        self._dynamics, self._task = dynamics, p
+        self.reach: FrameEffort | None = None
         odom = p.frame_prefix + p.odom_frame_id
         self.targets = {
             'pose': TargetInput(new_guard('pose', p.pose_timeout), odom, read_pose),
             'twist': TargetInput(new_guard('twist', p.twist_timeout), odom, read_twist),
         }
+        self._drives = dynamics.model.v_index(self.drives)
         self._begin_anew()
         self._try(dynamics.model.robot.neutral())
 
@@ -101,25 +107,40 @@ class FrameTorqueController(ComputedTorqueController):
 
     def followed(self, time: int, q: Floats, v: Floats, base: BaseState | None) -> Efforts | None:
         """Return the efforts that follow the pose or hold the frame; None where none is wanted."""
-        p, place = self._task, self._place(q)
-        pose, twist = self.targets['pose'].near(place, p.pose_tolerance), None
+        p, pose = self._task, self.targets['pose'].value
+        twist = self.targets['twist'].value
+        motion = self._rolling(q, v, base)
         if pose is not None:
-            self._held, twist = None, self.targets['twist'].value
-        elif self.on_stale != 'hold_position':
+            found = self._found(motion, FrameMotion(pose, REST if twist is None else twist))
+            if self.targets['pose'].within(found.error[3:], p.pose_tolerance):
+                self._held = None
+                return self._sent(motion, found)
+        if self.on_stale != 'hold_position':
             return None
-        else:
-            self._held = pose = place if self._held is None else self._held
-        motion = FrameMotion(pose, REST if twist is None else twist)
+        self._held = self._place(q) if self._held is None else self._held
+        return self._sent(motion, self._found(motion, FrameMotion(self._held)))
+
+    def _found(self, motion: _Motion, wanted: FrameMotion) -> FrameEffort:
+        q, v, a = motion
+        return self._present_law(q).effort(q, v, wanted, self._terms.names, a)
+
+    def _sent(self, motion: _Motion, found: FrameEffort) -> Efforts:
+        """Return the efforts of motors and drives, and note what the frame can do."""
+        self.reach, effort = found, found.found.effort
+        motors = self._law.left_to_drives(effort[self._law.motors.v], motion[0], self._terms)
+        return Efforts(self._task.torque_scale * motors, effort[self._drives])
+
+    def _rolling(self, q: Floats, v: Floats, base: BaseState | None) -> _Motion:
+        """Return the state with a base that rolls, and the accelerations that others cause."""
+        q, v = self._law.with_agreement(q, v)
+        a = None
         if base is not None:
-            rest = np.zeros(len(v))
-            v, _ = with_base(self._dynamics, q, v, rest, base, self._law.rolling)
-        rates = None if base is None else base.acceleration
-        found, missed = self._present_law(q).effort(q, v, motion, self._terms.names, rates)
-        self.missed = float(np.abs(missed).max())
-        motors = found.effort[self._law.motors.v]
-        scaled = p.torque_scale * self._law.left_to_drives(motors, q, self._terms)
-        drives = found.effort[self._dynamics.model.v_index(self.drives)]
-        return Efforts(scaled, drives)
+            v, a = with_base(self._dynamics, q, v, np.zeros(len(v)), base, self._law.rolling)
+        if self._dynamics.model.overdetermined:
+            still = np.zeros(len(v)) if a is None else a
+            v, rates = rolling_motion(self._dynamics, q, v, still)
+            a = None if a is None else rates
+        return q, v, a
 
     def _present_law(self, q: Floats) -> FrameTracking:
         """Return the law of the engine in use, with the posture at which it began."""
@@ -131,15 +152,18 @@ class FrameTorqueController(ComputedTorqueController):
         return law
 
     def _made(self, posture: Floats) -> FrameTracking:
-        p, model = self._task, self._dynamics.model
+        p, passive = self._task, self.follows_by == PASSIVE
+        gains = (p.task_slope, p.task_brake) if passive else (p.task_stiffness, p.task_damping)
+        law = frame_law(self._dynamics.model, p.frame, passive)
         return FrameTracking(
             self._dynamics.engine,
-            p.frame,
-            model.actuated,
-            p.task_stiffness,
-            p.task_damping,
+            law.frame,
+            law.actuated,
+            *gains,
             posture,
             p.posture_stiffness,
             p.posture_damping,
-            known_speeds(model, ()),
+            law.known,
+            law.held,
+            self.follows_by,
         )

@@ -19,6 +19,7 @@ from kane_dynamics.control.tracking import PASSIVE
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status
+from kane_dynamics.ros.parameters.computed_torque import TASK, ComputedTorqueParameters
 from kane_dynamics.ros.parameters.declare import misspelt_joint, parameter_remarks
 from kane_dynamics.ros.parameters.nodes import ALL_SPECS
 from kane_dynamics.ros.parameters.robot import RobotParameters
@@ -159,7 +160,9 @@ class ModelHost:
     def _built(self, text: str) -> Dynamics:
         """Return the dynamics of a description, compiled if the cache has them."""
         model = build_model(self._parameters, text, self._motors)
-        dynamics = Dynamics(model, getattr(self._parameters, 'law', '') == PASSIVE)
+        p = self._parameters
+        frame = p.frame if isinstance(p, ComputedTorqueParameters) and p.space == TASK else ''
+        dynamics = Dynamics(model, getattr(p, 'law', '') == PASSIVE, frame)
         if self._policy != 'never':
             # what is wrong with the compiler or the cache, the compilation will say
             with contextlib.suppress(KaneDynamicsError, RuntimeError, OSError, ImportError):

@@ -52,6 +52,7 @@ class WarmUp:
     text : str
         URDF.
     aims : bool
+    frame : str
         As for `Dynamics`.
 
     Attributes
@@ -61,7 +62,9 @@ class WarmUp:
 
     """
 
-    def __init__(self, parameters: RobotParameters, text: str, aims: bool = False) -> None:
+    def __init__(
+        self, parameters: RobotParameters, text: str, aims: bool = False, frame: str = ''
+    ) -> None:
         self.progress = ''
         names = ModelParameters.__dataclass_fields__
         given = {k: v for k, v in asdict(parameters).items() if k in names}
@@ -76,7 +79,7 @@ class WarmUp:
             start_new_session=True,
         )
         if self._process.stdin is not None:
-            request = {'parameters': values, 'text': text, 'aims': aims}
+            request = {'parameters': values, 'text': text, 'aims': aims, 'frame': frame}
             self._process.stdin.write(json.dumps(request).encode())
             self._process.stdin.close()
 
@@ -144,7 +147,8 @@ class Compilation(Aside['kd.CompiledRobot']):  # a name: LLVM is loaded when it 
             self._warm_up.stop()
 
     def _compile(self) -> kd.CompiledRobot:
-        self._warm_up = WarmUp(self._parameters, self.dynamics.model.text, self.dynamics.aims)
+        d = self.dynamics
+        self._warm_up = WarmUp(self._parameters, d.model.text, d.aims, d.frame)
         if self._stopped:
             self._warm_up.stop()
         self._warm_up.wait()
@@ -175,7 +179,7 @@ def main() -> int:
     values = {name: plain(value) for name, value in request['parameters'].items()}
     try:
         model = build_model(ModelParameters(**values), request['text'])
-        dynamics = Dynamics(model, request['aims'])
+        dynamics = Dynamics(model, request['aims'], request['frame'])
         with _turn():
             dynamics.compile(_report)
     except (KaneDynamicsError, OSError) as error:

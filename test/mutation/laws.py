@@ -137,8 +137,9 @@ LAWS = {
     'frame_tracking': (
         'test/control/test_control_frame_tracking.py',
         '-k',
-        'nearest or others or asks',
+        'nearest or others or obeys or energy or singular or without_gains',
     ),
+    'rotation_vector': ('test/algebra/test_algebra_rotation_vector.py',),
     'joint_kinds': ('test/model/test_joint_kinds.py',),
     'bases': (
         'test/bases/test_bases_known_answers.py',
@@ -226,7 +227,9 @@ FILES = {
     'constraints/wheel_directions.py': 'wheel_kinds rows rolling',
     'constraints/wheels.py': 'rows rolling geometry',
     'control/effort_rise.py': 'tracking',
-    'control/frame_tracking.py': 'frame_tracking',
+    'algebra/rotation_vector.py': 'rotation_vector',
+    'algorithms/frame_law.py': 'frame_tracking',
+    'algorithms/frame_reach.py': 'frame_tracking',
     'control/tracking.py': 'tracking',
     'control/base_effects.py': 'governed',
     'control/base_motion.py': 'followed',

@@ -232,6 +232,11 @@ def test_a_frame_is_followed_in_task_space(bench):
 
     bench.until(followed, each=feed)
     assert np.abs(expected).max() > 1.0
+
+    def told(level, text, values):
+        return values.get('rank of the frame') == '6' and float(values['manipulability']) > 0.0
+
+    bench.status_where('of_a_frame: output', told, feed)
     target.header.frame_id = 'map'
 
     def refused(level, text, values):

@@ -367,9 +367,19 @@ def bent(model):
     return q, np.zeros(model.robot.nv)
 
 
-def test_the_hand_follows_a_moving_target_while_the_base_drives(compiled):
+GAINS_OF_A_FRAME = {
+    COMPUTED: {
+        'task_stiffness': (0.0,) * 3 + (100.0,) * 3,
+        'task_damping': (0.0,) * 3 + (20.0,) * 3,
+    },
+    PASSIVE: {'task_slope': (0.0,) * 3 + (10.0,) * 3, 'task_brake': (0.0,) * 3 + (40.0,) * 3},
+}
+
+
+@pytest.mark.parametrize('name', GAINS_OF_A_FRAME)
+def test_the_hand_follows_a_moving_target_while_the_base_drives(compiled, name):
     clock, model = [10**12], compiled.model
-    gains = {'task_stiffness': (0.0,) * 3 + (100.0,) * 3, 'task_damping': (0.0,) * 3 + (20.0,) * 3}
+    gains = {'law': name, **GAINS_OF_A_FRAME[name]}
     # no posture: what the hand leaves open goes on as it is, and the base drives on
     free = {'posture_stiffness': 0.0, 'posture_damping': 0.0}
     controller = frame_controller(compiled, clock, clamp_to_urdf=False, **gains, **free)
@@ -393,7 +403,9 @@ def test_the_hand_follows_a_moving_target_while_the_base_drives(compiled):
     # Coulomb friction is made up for by the sign of speeds near zero, and efforts are held
     assert gaps[-1] < 0.005
     assert q[0] > 0.05  # the base has driven
-    assert controller.missed < 1e-6
+    assert np.abs(controller.reach.missed).max() < 1e-6
+    assert controller.reach.rank == 3.0
+    assert controller.reach.damping == 0.0
 
 
 @pytest.mark.parametrize(
@@ -431,8 +443,8 @@ def test_a_frame_is_silent_where_it_shall_stop_and_far_targets_are_refused(compi
 
 
 def test_what_a_frame_cannot_have_is_an_error(compiled):
-    with pytest.raises(InvalidInputError, match="needs law 'computed_torque'"):
-        frame_controller(compiled, [0], law=PASSIVE)
+    with pytest.raises(InvalidInputError, match="needs law 'computed_torque' or 'slotine_li'"):
+        frame_controller(compiled, [0], law=FEEDFORWARD)
     with pytest.raises(NameNotFoundError, match='elbow'):
         frame_controller(compiled, [0], frame='elbow')
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -75,13 +76,28 @@ class TargetInput:
         pose = self.value
         if pose is None:
             return None
-        gap = float(np.linalg.norm(pose[:3] - place[:3]))
+        way = pose[:3] - place[:3]
+        return pose if self.within(way, tolerance) else None
+
+    def within(self, way: Floats, tolerance: float) -> bool:
+        """
+        Return whether the newest pose is near enough; drop it if it is not.
+
+        Parameters
+        ----------
+        way : ndarray, shape (3,)
+            From the frame to it [m].
+        tolerance : float
+            As for `near`.
+
+        """
+        gap = math.hypot(*way.tolist())
         if gap <= tolerance:
-            return pose
+            return True
         name = self.guard.name
         reason = f'{name}: the target is {gap:.3f} m away, tolerance {tolerance:g} m'
         self.drop(RejectedInput('jump', reason))
-        return None
+        return False
 
     def drop(self, reason: RejectedInput) -> None:
         """Count the newest target as rejected, and forget it."""

@@ -31,7 +31,7 @@ class ComputedTorqueParameters(InverseDynamicsParameters):
     space: str = fixed(
         JOINT,
         'joint: ~/reference is followed; task: the pose of `frame`, as ~/pose and ~/twist say, '
-        'by computed torque, while the other motors keep the posture of the start.',
+        'by computed_torque or slotine_li, while the other motors keep the posture of the start.',
         choices=(JOINT, TASK),
     )
     frame: str = fixed('', 'Link that follows ~/pose in task space; it must be given then.')
@@ -54,6 +54,23 @@ class ComputedTorqueParameters(InverseDynamicsParameters):
         bounds=(0.0, 1e4),
         size=6,
         name='task_gains.d',
+    )
+    task_slope: tuple[float, ...] = param(
+        (5.0,) * 6,
+        'Speed of the frame per error, of law slotine_li; an axis on which slope and k are 0 is '
+        'free.',
+        unit='1/s',
+        bounds=(0.0, 1e4),
+        size=6,
+        name='task_sliding_gains.slope',
+    )
+    task_brake: tuple[float, ...] = param(
+        (0.0,) * 6,
+        'Moment and force on the frame per twist beside its reference twist, of law slotine_li.',
+        unit='N m s/rad, N s/m',
+        bounds=(0.0, 1e9),
+        size=6,
+        name='task_sliding_gains.k',
     )
     posture_stiffness: float = param(
         25.0,

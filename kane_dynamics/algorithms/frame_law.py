@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Motion of the whole robot that lets a frame follow another: computed torque, and Slotine and Li.
+
+The error e of the frame is the rotation vector of :math:`R_d R^T` and the way to the wanted place,
+in world axes. By computed torque :math:`\ddot e + B \dot e + K e = 0`, exactly, however far the
+frame has turned: :math:`R_d R^T` turns at :math:`\omega_e = \omega_d - R_d R^T \omega = J(e)\dot
+e`, and its rate gives the angular acceleration that :math:`\ddot e` needs.
+
+Slotine and Li's law in task space wants :math:`\dot e = -\Lambda e`: with twists
+:math:`\dot x_r` that do this, and :math:`\sigma = \dot x - \dot x_r`, reference speeds are
+:math:`v_r = v - \bar J \sigma`, where :math:`\bar J = N J^T (J N J^T)^{-1}` moves the frame and as
+little else as can be, and their rate keeps :math:`J \dot v_r + \dot J v_r = \ddot x_r`. Then
+:math:`\tau = M \dot v_r + C v_r + g - J^T K \sigma` lets :math:`s^T M s / 2` of :math:`s = v -
+v_r = \bar J \sigma` fall with the power :math:`\sigma^T K \sigma`: in the axes of the task
+:math:`\Lambda_x \dot\sigma + \mu \sigma = -K \sigma`, and :math:`\dot\Lambda_x = \mu + \mu^T`.
+
+What the frame leaves open brings the robot to a posture; wheels keep rolling. Singular poses:
+`frame_reach`.
+
+Slotine, Li: On the adaptive control of robot manipulators, IJRR 6(3), 1987. Khatib: A unified
+approach for motion and force control, IEEE Journal of Robotics and Automation 3(1), 1987.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+from kane_dynamics.algebra.dual_quaternion import DualQuaternion
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.quaternions import (
+    Quaternion,
+    cross,
+    make_quaternion,
+    normalised,
+    pure,
+    rotate,
+    rotate_back,
+    vec3,
+)
+from kane_dynamics.algebra.rotation_vector import (
+    rate_of_turning,
+    rotation_vector,
+    turned_by,
+    turned_by_rate,
+)
+from kane_dynamics.algebra.scalars import Scalar, where
+from kane_dynamics.algorithms.consistent import speed_indices
+from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
+from kane_dynamics.algorithms.frame_reach import FrameReach
+from kane_dynamics.algorithms.sparse_rows import SparseRow, pull, times
+from kane_dynamics.model.frame_motion import frame_motion, frame_rate_along
+from kane_dynamics.model.robot import Robot
+
+WANTED, GAINS = 19, 14
+"""Numbers of a wanted motion, and of the gains."""
+REPORTED = 21
+"""Numbers of `FrameMotionFound.report`."""
+
+
+class FrameLaw(NamedTuple):
+    """
+    Which frame follows, by which law, and what moves it.
+
+    Parameters
+    ----------
+    frame : str
+        Name of a frame that is fixed in a moving body.
+    actuated : tuple of str
+        Speeds that have motors.
+    known : tuple of str or None
+        Speeds that say how the others move; see `kane_dynamics.constrained_inverse_dynamics`.
+    held : tuple of str
+        Speeds whose accelerations are given, as of a base that others drive.
+    passive : bool
+        Whether the law is Slotine and Li's; else computed torque.
+
+    """
+
+    frame: str
+    actuated: tuple[str, ...]
+    known: tuple[str, ...] | None = None
+    held: tuple[str, ...] = ()
+    passive: bool = False
+
+
+class FrameEffort(NamedTuple):
+    """
+    Efforts that let a frame follow; of many states, every entry has a row for each.
+
+    Parameters
+    ----------
+    found : ConstrainedEffort
+        Efforts, multipliers and motion; by Slotine and Li's law its velocity is v_r.
+    error : ndarray, shape (6,)
+        Rotation vector and way to the wanted pose [rad, m].
+    missed : ndarray, shape (6,)
+        What the robot cannot do of the wanted acceleration of the frame here, 0 on free axes.
+    sliding : ndarray, shape (6,)
+        sigma of Slotine and Li's law, 0 by computed torque.
+    rank : float
+        How many of the axes that are not free the frame moves along independently.
+    manipulability : float
+        sqrt(det G) of `frame_reach`, at most 1, 0 in a singular pose.
+    damping : float
+        lambda of `frame_reach`: more than 0 near a singular pose.
+    numbers : ndarray
+        All of it, one after the other.
+
+    """
+
+    found: ConstrainedEffort
+    error: Any
+    missed: Any
+    sliding: Any
+    rank: Any
+    manipulability: Any
+    damping: Any
+    numbers: Any
+
+    @classmethod
+    def of(cls, numbers: Any, nv: int, labels: tuple[str, ...]) -> FrameEffort:
+        """Return them of the numbers of `functions.frame_effort`."""
+        found = ConstrainedEffort(numbers[..., :-REPORTED], nv, labels)
+        error, missed, sliding = (numbers[..., k : k + 6] for k in (-21, -15, -9))
+        rank, manipulability, damping = (numbers[..., k] for k in (-3, -2, -1))
+        return cls(found, error, missed, sliding, rank, manipulability, damping, numbers)
+
+
+def checked_law(robot: Robot, law: FrameLaw) -> FrameLaw:
+    """
+    Return a law whose names are those of a robot.
+
+    Raises
+    ------
+    NameNotFoundError
+        If there is no such frame or speed.
+    InvalidInputError
+        If the frame does not move, or names are none.
+
+    """
+    robot.moving_body(law.frame)
+    for what in ('actuated', 'known', 'held'):
+        names = getattr(law, what)
+        if names is not None:
+            speed_indices(robot, names, what)
+    return law
+
+
+class AllowedMotion(Protocol):
+    """What constraint rows allow at a state, in the metric M."""
+
+    def spread(self, force: Sequence[Scalar]) -> Sequence[Scalar]:
+        """Return N f: the accelerations that a force causes beside those of no force."""
+
+    def nearest(self, a: Sequence[Scalar], x: Sequence[Scalar]) -> Sequence[Scalar]:
+        """Return the accelerations nearest to `a` that rows allow; speeds x change at them."""
+
+
+class FrameMotionFound(NamedTuple):
+    """
+    Motion of the robot.
+
+    Parameters
+    ----------
+    reference, acceleration : list of scalar, length nv
+        Reference speeds (v by computed torque), and their rate.
+    pull : list of scalar, length nv
+        -J' K sigma, zero by computed torque.
+    report : list of scalar
+        Error (6,), what the robot misses of the acceleration of the frame (6,), sigma (6,), rank,
+        manipulability and damping.
+
+    """
+
+    reference: list[Scalar]
+    acceleration: list[Scalar]
+    pull: list[Scalar]
+    report: list[Scalar]
+
+
+class _Target(NamedTuple):
+    """Error, twist x_r that a frame is to have, and its rate, in world axes, shapes (6,)."""
+
+    error: list[Scalar]
+    twist: list[Scalar]
+    rate: list[Scalar]
+
+
+def following_motion(
+    robot: Robot,
+    law: FrameLaw,
+    q: Any,
+    v: Any,
+    wanted: Sequence[Scalar],
+    gains: Sequence[Scalar],
+    posture: Any,
+    allowed: AllowedMotion,
+) -> FrameMotionFound:
+    """
+    Return the motion of the robot that lets a frame follow a wanted motion.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    law : FrameLaw
+        The law.
+    q, v : sequence of scalar, lengths nq, nv
+        State; v satisfies the constraints.
+    wanted : sequence of scalar, length 19
+        Position, (w, x, y, z), twist (omega, v) and its rate, in world axes.
+    gains : sequence of scalar, length 14
+        K [1/s^2] and B [1/s] of computed torque, or Lambda [1/s] and K [N m s/rad, N s/m], for the
+        six axes, both 0 for one that is free; then two gains of the posture [1/s^2, 1/s].
+    posture : sequence of scalar, length nq
+        Coordinates; those of actuated joints count that are one number.
+    allowed : AllowedMotion
+        What the constraints allow.
+
+    """
+    first, second = gains[:6], gains[6:12]
+    chosen = [where(a + b > 0.0, 1.0, 0.0) for a, b in zip(first, second, strict=True)]
+    frame = frame_motion(robot, robot.frame(law.frame), q, v)
+    turn, jacobian = frame.pose.rotation, _world_jacobian(frame.pose.rotation, frame.columns)
+    omega = rotate(turn, frame.twist.primary)
+    velocity = _in_world(turn, frame.twist)
+    target = _target(frame.pose, velocity, wanted, first, second, law.passive)
+    reach = FrameReach(jacobian, chosen, allowed.spread, robot.nv)
+    sigma, x = [0.0] * 6, list(v)
+    if law.passive:
+        slides = zip(chosen, velocity, target.twist, strict=True)
+        sigma = [one * (a - b) for one, a, b in slides]
+        x = [a - b for a, b in zip(v, reach.step(sigma), strict=True)]
+    drift = _drift(robot, law, q, v, x, turn, omega, jacobian)
+    open_motion = allowed.nearest(_to_posture(robot, law, q, v, posture, gains[12:]), x)
+
+    def missing(a: Sequence[Scalar]) -> list[Scalar]:
+        rows = zip(chosen, target.rate, drift, jacobian, strict=True)
+        return [one * (rate - turned - times(row, a)) for one, rate, turned, row in rows]
+
+    step = reach.step(missing(open_motion))
+    a = [left + more for left, more in zip(open_motion, step, strict=True)]
+    brakes = [-k * s for k, s in zip(second, sigma, strict=True)]
+    force = pull(jacobian, brakes, robot.nv)
+    report = [*target.error, *missing(a), *sigma, reach.rank, reach.manipulability, reach.damping]
+    return FrameMotionFound(x, a, force, report)
+
+
+def _target(
+    pose: Pose,
+    velocity: Sequence[Scalar],
+    wanted: Sequence[Scalar],
+    first: Sequence[Scalar],
+    second: Sequence[Scalar],
+    passive: bool,
+) -> _Target:
+    """Return the twist and its rate that the law asks of a frame."""
+    turned = normalised(make_quaternion(*wanted[3:7])) * pose.rotation.conjugate()  # R_d R'
+    twist, rate = wanted[7:13], wanted[13:19]
+    e = rotation_vector(turned)
+    omega_e = pure(twist[:3]) - rotate(turned, pure(velocity[:3]))
+    error_rate = rate_of_turning(e, omega_e)
+    error = [*vec3(e), *_less(wanted[:3], vec3(pose.translation).tolist())]
+    changes = [*vec3(error_rate), *_less(twist[3:], velocity[3:])]
+    parts = list(zip(first, second, error, changes, strict=True))
+    if passive:  # the rate of e that is wanted, and its own
+        u, u_rate = [-k * x for k, _, x, _ in parts], [-k * y for k, _, _, y in parts]
+    else:
+        u, u_rate = changes, [-b * y - k * x for k, b, x, y in parts]
+    turning = pure(twist[:3]) - turned_by(e, pure(u[:3]))  # R_d R' omega_r
+    grows = turned_by_rate(e, error_rate, pure(u[:3])) + turned_by(e, pure(u_rate[:3]))
+    alpha = rotate_back(turned, pure(rate[:3]) - grows - cross(omega_e, turning))
+    return _Target(
+        error,
+        [*vec3(rotate_back(turned, turning)), *_less(twist[3:], u[3:])],
+        [*vec3(alpha), *_less(rate[3:], u_rate[3:])],
+    )
+
+
+def _less(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+    return [x - y for x, y in zip(a, b, strict=True)]
+
+
+def _drift(
+    robot: Robot,
+    law: FrameLaw,
+    q: Any,
+    v: Any,
+    x: Any,
+    turn: Quaternion,
+    omega: Quaternion,
+    jacobian: Sequence[SparseRow],
+) -> list[Scalar]:
+    """Return what J x changes by, in world axes at the frame's origin, while x stays the same."""
+    rate = _in_world(turn, frame_rate_along(robot, robot.frame(law.frame), q, v, x))
+    along = [times(row, x) for row in jacobian]
+    axes = [*vec3(cross(omega, pure(along[:3]))), *vec3(cross(omega, pure(along[3:])))]
+    return [a + b for a, b in zip(rate, axes, strict=True)]
+
+
+def _to_posture(
+    robot: Robot, law: FrameLaw, q: Any, v: Any, posture: Any, gains: Sequence[Scalar]
+) -> list[Scalar]:
+    """Return the accelerations that bring the joints to their posture, and others to rest."""
+    stiffness, damping = gains
+    a = [-damping * speed for speed in v]
+    for name in law.actuated:
+        place, k = robot.coordinate_index(name), robot.velocity_index(name)
+        a[k] = a[k] + stiffness * (posture[place] - q[place])
+    return a
+
+
+def _world_jacobian(turn: Quaternion, columns: Any) -> list[SparseRow]:
+    """Return the rows of J in world axes."""
+    rows: list[dict[int, Scalar]] = [{} for _ in range(6)]
+    for k, axis in columns:
+        for row, entry in zip(rows, _in_world(turn, axis), strict=True):
+            row[k] = row.get(k, 0.0) + entry
+    return list(rows)
+
+
+def _in_world(turn: Quaternion, twist: DualQuaternion) -> list[Scalar]:
+    """Return a twist of a frame in world axes, at the frame's origin."""
+    return [*vec3(rotate(turn, twist.primary)), *vec3(rotate(turn, twist.dual))]

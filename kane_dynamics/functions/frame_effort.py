@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Efforts that let a frame follow a wanted motion, of checked arguments, by numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kane_dynamics.algebra.triangular import solve_squared
+from kane_dynamics.algorithms.consistent import completed, speed_indices
+from kane_dynamics.algorithms.constrained_inverse import constrained_effort
+from kane_dynamics.algorithms.frame_law import FrameLaw, following_motion
+from kane_dynamics.algorithms.udwadia_kalaba import nearest
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.row_selection import RowSelection
+from kane_dynamics.functions.consistent import taken_rows
+from kane_dynamics.model.robot import Robot
+from kane_dynamics.typing import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Allowed:
+    """
+    What constraints allow at a state; see `algorithms.frame_law.AllowedMotion`.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    constraints : sequence of Constraint
+        Its rows.
+    q, v : ndarray, shapes (nq,), (nv,)
+        State.
+    t : float
+        Time [s].
+    passive : bool
+        Whether accelerations are the rate of reference speeds.
+    held : list of int
+        Speeds whose accelerations are given; instead of the rows.
+    given : ndarray, shape (nv,)
+        These accelerations.
+
+    """
+
+    robot: Robot
+    constraints: Sequence[Constraint]
+    q: Floats
+    v: Floats
+    t: float
+    passive: bool
+    held: list[int]
+    given: Floats
+
+    def selection(self, x: Sequence[float] | None = None) -> RowSelection:
+        """Return the rows, which say how speeds x change while the robot moves at v."""
+        reference = None if x is None or not self.passive else np.asarray(x, dtype=float)
+        state = self.robot, self.q, self.constraints, self.v
+        return taken_rows(*state, time=self.t, reference=reference)
+
+    def spread(self, force: Sequence[float]) -> list[float]:
+        """Return the accelerations that a force causes beside those of no force."""
+        selection = self.selection()
+        A, right_side = self._rows(selection)
+        free = solve_squared(selection.root, np.asarray(force, dtype=float))
+        found: list[float] = nearest(selection.root, A, free, 0.0 * right_side)[0].tolist()
+        return found
+
+    def nearest(self, a: Sequence[float], x: Sequence[float]) -> list[float]:
+        """Return the accelerations nearest to `a` that rows allow; speeds x change at them."""
+        selection = self.selection(x)
+        A, right_side = self._rows(selection)
+        free = np.asarray(a, dtype=float)
+        found: list[float] = nearest(selection.root, A, free, right_side)[0].tolist()
+        return found
+
+    def _rows(self, selection: RowSelection) -> tuple[Floats, Floats]:
+        if self.held:
+            return np.eye(self.robot.nv)[self.held], self.given[self.held]
+        return selection.independent.matrix, selection.independent.acceleration
+
+
+def frame_effort_numbers(
+    robot: Robot,
+    constraints: Sequence[Constraint],
+    law: FrameLaw,
+    q: Floats,
+    v: Floats,
+    a: Floats,
+    wanted: Floats,
+    gains: Floats,
+    posture: Floats,
+    weights: Floats,
+    switches: Floats,
+    t: float,
+) -> Floats:
+    """
+    Return the numbers of a `ConstrainedEffort`, then those of `FrameMotionFound.report`.
+
+    Parameters
+    ----------
+    robot, constraints
+        The robot and what binds it.
+    law, q, v, wanted, gains, posture
+        As for `algorithms.frame_law.following_motion`.
+    a : ndarray, shape (nv,)
+        Accelerations of what is held.
+    weights : ndarray, shape (nv,)
+        w > 0 of efforts that can be shared in many ways.
+    switches : ndarray, shape (4,)
+        1 or 0 for each of `TERMS`.
+    t : float
+        Time [s].
+
+    Raises
+    ------
+    UnreachableAccelerationError, InconsistentConstraintsError, ConstraintError
+        As for `kane_dynamics.constrained_inverse_dynamics`.
+
+    """
+    names = law.known
+    known = None if names is None else speed_indices(robot, names)
+    if known is not None:
+        rows = taken_rows(robot, q, constraints, v, time=t).independent
+        v = completed(robot, rows.matrix, rows.velocity, v, known)
+    held = speed_indices(robot, law.held, 'held')
+    allowed = _Allowed(robot, constraints, q, v, t, law.passive, held, a)
+    given = wanted.tolist(), gains.tolist(), posture.tolist()
+    found = following_motion(robot, law, q.tolist(), v.tolist(), *given, allowed)
+    x, rates = np.array(found.reference), np.array(found.acceleration)
+    selection = allowed.selection(found.reference)
+    if known is not None:
+        rows = selection.independent
+        rates = completed(robot, rows.matrix, rows.acceleration, rates, known)
+    effort = constrained_effort(
+        robot,
+        selection,
+        q.tolist(),
+        x,
+        rates,
+        speed_indices(robot, law.actuated, 'actuated'),
+        weights,
+        switches.tolist(),
+        -np.array(found.pull),
+        v if law.passive else None,
+    )
+    return np.concatenate([effort.numbers, found.report])

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graph of the efforts that let a frame follow a wanted motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import casadi as ca
+
+from kane_dynamics.algorithms.constrained_solve import ConstrainedSystem, Solved
+from kane_dynamics.algorithms.coriolis_effort import reference_effort
+from kane_dynamics.algorithms.frame_law import GAINS, WANTED, FrameLaw, following_motion
+from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
+from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
+from kane_dynamics.algorithms.sparse_rows import SparseRows, sparse_rows
+from kane_dynamics.kernels.balance_graphs import (
+    effort_spec,
+    indices_of,
+    row_balance,
+    row_rates,
+)
+from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
+from kane_dynamics.kernels.trace import Tracer, symbols
+
+
+class _Allowed:
+    """
+    What constraints allow at a state; see `algorithms.frame_law.AllowedMotion`.
+
+    Parameters
+    ----------
+    tracer : Tracer
+        The robot.
+    law : FrameLaw
+        The law.
+    v : list of scalar
+        Speeds on the rows.
+
+    """
+
+    def __init__(self, tracer: Tracer, law: FrameLaw, v: list[Any]) -> None:
+        self._tracer, self._v = tracer, v
+        self._held, self._passive = indices_of(tracer, law.held), law.passive
+        rows = tracer.state_rows
+        system = tracer.plan.balance.system(rows, sparse_rows(rows.matrix))
+        if self._held:
+            system = SparseRows.of([{k: ca.SX(1.0)} for k in self._held])
+        self._none: list[Any] = [0.0] * len(system.rows)
+        self._system = ConstrainedSystem(factor_tree(tracer.mass), system)
+        self.health: Any = ca.SX(1.0)
+
+    def spread(self, force: Sequence[Any]) -> list[Any]:
+        """Return the accelerations that a force causes beside those of no force."""
+        return self._told(self._system.solve(force, self._none, watch=False))
+
+    def nearest(self, a: Sequence[Any], x: Sequence[Any]) -> list[Any]:
+        """Return the accelerations nearest to `a` that rows allow; speeds x change at them."""
+        force = symmetric_product(self._tracer.mass, a)
+        return self._told(self._system.solve(force, self._right_side(x)))
+
+    def rates(self, x: Sequence[Any]) -> list[Any]:
+        """Return b of A a = b for the rate of speeds x."""
+        if self._passive:
+            return row_rates(self._tracer, self._v, x)
+        return list(self._tracer.rows(self._tracer.q, self._v, self._tracer.t).acceleration)
+
+    def _right_side(self, x: Sequence[Any]) -> list[Any]:
+        return [self._tracer.a[k] for k in self._held] if self._held else self.rates(x)
+
+    def _told(self, solved: Solved) -> list[Any]:
+        self.health = smaller(self.health, solved.health)
+        return solved.x
+
+
+def frame_effort(tracer: Tracer, *choices: Any) -> KernelSpec:
+    """Trace the numbers of `functions.frame_effort`; the choices are those of a `FrameLaw`."""
+    law, v, balance = FrameLaw(*choices), list(tracer.v), row_balance(tracer)
+    wanted, gains = symbols('wanted', WANTED), symbols('gain', GAINS)
+    posture, switches = symbols('posture', tracer.robot.nq), symbols('s', len(TERMS))
+    health, places = ca.SX(1.0), None if law.known is None else indices_of(tracer, law.known)
+    if places is not None:
+        speeds = balance.completed(v, list(tracer.state_rows.velocity), places)
+        v, health = speeds.x, speeds.health
+    allowed = _Allowed(tracer, law, v)
+    state = tracer.robot, law, tracer.q, v
+    found = following_motion(*state, wanted, gains, posture, allowed)
+    x, a = found.reference, found.acceleration
+    if places is None:
+        health = smaller(health, balance.allowed(a, allowed.rates(x)))
+    else:
+        rates = balance.completed(a, allowed.rates(x), places)
+        a, health = rates.x, smaller(health, rates.health)
+    if law.passive:
+        turning = reference_effort(tracer.robot, tracer.q, v, x, a, switches)
+        force = [h + p for h, p in zip(turning, found.pull, strict=True)]
+    else:
+        light = tracer.light, tracer.light_q
+        force = list(required_effort(*light, v, a, switches=switches))
+    inputs = [tracer.q, tracer.v, tracer.a, wanted, gains, posture]
+    health = smaller(health, allowed.health)
+    named = 'frame_effort', tracer, law.actuated
+    return effort_spec(*named, inputs, switches, (x, a), force, health, found.report)
