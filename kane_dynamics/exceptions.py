@@ -69,6 +69,10 @@ class UnknownJointTypeError(UrdfError):
     """A joint type that URDF does not define."""
 
 
+class DeviceError(KaneDynamicsError, RuntimeError):
+    """A graphics card, its driver, or what compiles for it is missing or refused."""
+
+
 class SingularMassMatrixError(KaneDynamicsError, ValueError):
     """The mass matrix is not positive definite: some speed moves no mass."""
 

@@ -127,7 +127,7 @@ def kernel_text(spec: KernelSpec, lanes: int, element: str = 'double') -> tuple[
         ill = block.emit(f'fcmp olt double {health}, {block.constant(HEALTH_LIMIT)}')
         block.lines += [f'br i1 {ill}, label %done, label %store', 'store:']
     for o, (values, size) in enumerate(zip(outputs, spec.output_sizes, strict=True)):
-        positions = _row_major_positions(spec.function, o)
+        positions = row_major_positions(spec.function, o)
         dense = dict.fromkeys(range(size), block.constant(0.0))
         dense |= {positions[k]: value for k, value in values.items()}
         store_rows(block, f'%out{o}', [dense[k] for k in range(size)])
@@ -179,7 +179,7 @@ def _added(block: Block, values: list[str], kind: str) -> str:
     return block.emit(f'fadd {FLAGS} {kind} {chains[0]}, {chains[1]}')
 
 
-def _row_major_positions(function: ca.Function, output: int) -> list[int]:
+def row_major_positions(function: ca.Function, output: int) -> list[int]:
     """Return where each nonzero of an output (column major) stands in row-major order."""
     sparsity = function.sparsity_out(output)
     rows, columns = sparsity.row(), sparsity.get_col()

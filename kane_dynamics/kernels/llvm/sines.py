@@ -9,7 +9,7 @@ from kane_dynamics.kernels.llvm.straight_line import FLAGS, Block
 
 
 @dataclass(frozen=True)
-class _Series:
+class Series:
     """pi/2 in parts; polynomials in x^2 of (sin x / x - 1) / x^2 and (cos x - 1 + x^2/2) / x^4."""
 
     half_pi: tuple[float, ...]
@@ -20,9 +20,9 @@ class _Series:
 # Cody-Waite reduction by pi/2 in three parts with fused products, then minimax polynomials on
 # [-pi/4, pi/4]. The first product leaves whole multiples of the last place of 1 while x is below
 # 1e14 in double and 1e5 in single precision; beyond, digits are lost.
-_SERIES = {
+SERIES = {
     # fdlibm's kernels, errors below 1 ulp
-    'double': _Series(
+    'double': Series(
         (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33),
         (
             -1.66666666666666324348e-01,
@@ -43,7 +43,7 @@ _SERIES = {
     ),
     # by Remez' exchange with 40 digits for least relative error: 3.8e-9 of a sine, 1.2e-10 of a
     # cosine, beside roundings of 6e-8
-    'float': _Series(
+    'float': Series(
         (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15),
         (-0.16666654536623085, 0.0083321560535625047, -0.00019514631872293675),
         (0.041666645554488761, -0.0013887309867470921, 2.4432413068910361e-5),
@@ -53,7 +53,7 @@ _SERIES = {
 
 def sincos_definition(lanes: int, element: str = 'double') -> tuple[str, set[str]]:
     """Return the IR of ``{sin, cos}(x + ahead)``, |ahead| <= pi/4, and its declarations."""
-    block, series = Block(lanes, element), _SERIES[element]
+    block, series = Block(lanes, element), SERIES[element]
     x, ahead, const = '%x', '%ahead', block.constant
 
     def fma(a: str, b: str, c: str) -> str:

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Expression graphs as lists of values that are each computed once (static single assignment).
+
+The instructions of a CasADi function reuse their places; here each value has a number of its own,
+so that the order of evaluation can be changed; see `order`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """
+    One value of a graph.
+
+    Parameters
+    ----------
+    operation : int
+        A CasADi operation.
+    sources : tuple of int
+        The values it is computed from.
+    place : tuple of int
+        Of an input: which one, and which of its entries.
+    constant : float
+        Of a constant: the number.
+
+    """
+
+    operation: int
+    sources: tuple[int, ...] = ()
+    place: tuple[int, int] = (0, 0)
+    constant: float = 0.0
+
+
+@dataclass(frozen=True)
+class Graph:
+    """
+    The values of an ``SX`` function.
+
+    Parameters
+    ----------
+    values : tuple of Value
+        Sources come before what is computed from them.
+    outputs : tuple of dict of int to int
+        The value of each nonzero entry of each output, by its index among the nonzeros.
+
+    """
+
+    values: tuple[Value, ...]
+    outputs: tuple[dict[int, int], ...]
+
+    @cached_property
+    def users(self) -> list[list[int]]:
+        """Return the values that are computed from each value."""
+        users: list[list[int]] = [[] for _ in self.values]
+        for number, value in enumerate(self.values):
+            for source in dict.fromkeys(value.sources):
+                users[source].append(number)
+        return users
+
+
+def graph_of(function: ca.Function) -> Graph:
+    """Return the values of an ``SX`` function with dense inputs, in CasADi's order."""
+    values: list[Value] = []
+    work: dict[int, int] = {}
+    outputs: list[dict[int, int]] = [{} for _ in range(function.n_out())]
+    for k in range(function.n_instructions()):
+        operation = function.instruction_id(k)
+        target, source = function.instruction_output(k), function.instruction_input(k)
+        if operation == ca.OP_OUTPUT:
+            outputs[target[0]][target[1]] = work[source[0]]
+            continue
+        if operation == ca.OP_CONST:
+            value = Value(operation, constant=function.instruction_constant(k))
+        elif operation == ca.OP_INPUT:
+            value = Value(operation, place=(source[0], source[1]))
+        else:
+            value = Value(operation, tuple(work[s] for s in source))
+        work[target[0]] = len(values)
+        values.append(value)
+    return Graph(tuple(values), tuple(outputs))

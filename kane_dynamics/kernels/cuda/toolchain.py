@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traced functions as machine code of a graphics card, kept on disk like that of the processor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from kane_dynamics.kernels.build import Recipe
+from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels, store_kernels
+from kane_dynamics.kernels.cuda.compiler import NVRTC, Usage, usage
+from kane_dynamics.kernels.cuda.prelude import prelude
+from kane_dynamics.kernels.cuda.source import kernel_text, one_text
+from kane_dynamics.kernels.door import at_the_door
+from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
+
+_LOG = ' log'  # of the compiler, beside the code of a kernel
+
+
+class Toolchain(Protocol):
+    """
+    What makes machine code of CUDA C.
+
+    Attributes
+    ----------
+    identity : str
+        Kind of the machine code, and version of what makes it.
+
+    """
+
+    identity: str
+
+    def compile(self, source: str, name: str, precision: str) -> tuple[bytes, str]:
+        """Return the machine code of a kernel and what was said about it."""
+
+
+class Card:
+    """
+    NVRTC for one kind of graphics card.
+
+    Parameters
+    ----------
+    architecture : str
+        Such as 'sm_90'.
+
+    """
+
+    def __init__(self, architecture: str) -> None:
+        self._nvrtc = NVRTC()
+        self.architecture = architecture
+        self.identity = f'{architecture} nvrtc {self._nvrtc.version}'
+
+    def compile(self, source: str, name: str, precision: str) -> tuple[bytes, str]:
+        """Return a cubin and the log of the assembler."""
+        return self._nvrtc.compile(source, self.architecture, precision)
+
+
+@dataclass(frozen=True)
+class CudaCode:
+    """
+    Machine code of one kernel.
+
+    Parameters
+    ----------
+    name : str
+        Of the kernel.
+    kernel : CachedKernel
+        Code and shapes.
+    log : str
+        What the compiler said.
+
+    """
+
+    name: str
+    kernel: CachedKernel
+    log: str
+
+    @property
+    def usage(self) -> Usage:
+        """Return what the kernel takes of a card; of code for a card only."""
+        return usage(self.kernel.code, self.log)
+
+
+def kernel_source(spec: KernelSpec) -> str:
+    """Return the whole CUDA C of a kernel."""
+    return prelude() + one_text(spec, inline=True) + kernel_text(spec)
+
+
+def cuda_code(
+    recipe: Recipe,
+    graph: Callable[..., KernelSpec],
+    choices: tuple[Any, ...],
+    toolchain: Toolchain,
+    precision: str,
+) -> CudaCode:
+    """
+    Return the machine code of a graph, from the cache where it is there and sound.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        Robot, constraints, payloads.
+    graph : callable
+        (tracer, *choices) -> KernelSpec.
+    choices : tuple
+        Further arguments of the graph.
+    toolchain : Toolchain
+        What compiles.
+    precision : str
+        'float32' or 'float64'.
+
+    """
+    name = graph.__name__
+    key, _ = recipe.key(name, choices, 'cuda', toolchain.identity, precision)
+    if key is not None:
+        kernels, _ = load_kernels(cache_folder(), key)
+        if kernels is not None:
+            return CudaCode(name, kernels[name], kernels[name + _LOG].code.decode())
+    spec = at_the_door(
+        graph(recipe.tracer(in_single=precision == 'float32'), *choices), recipe.robot
+    )
+    made = spec_code(spec, toolchain, precision)
+    if key is not None:
+        said = CachedKernel(made.log.encode(), (), (), 0)
+        store_kernels(cache_folder(), key, {name: made.kernel, name + _LOG: said})
+    return made
+
+
+def spec_code(spec: KernelSpec, toolchain: Toolchain, precision: str) -> CudaCode:
+    """Return the machine code of a traced function."""
+    code, log = toolchain.compile(kernel_source(spec), spec.name, precision)
+    kernel = CachedKernel(code, spec.input_sizes, spec.output_shapes, spec.operations)
+    return CudaCode(spec.name, kernel, log)

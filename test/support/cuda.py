@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CUDA C on the processor, for tests; and what it needs."""
+
+import functools
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.exceptions import DeviceError
+from kane_dynamics.kernels.build import Recipe
+from kane_dynamics.kernels.cuda.compiler import NVRTC
+from kane_dynamics.kernels.cuda.host import HostDevice
+from kane_dynamics.kernels.cuda.kernel import CudaKernel
+from kane_dynamics.kernels.cuda.toolchain import cuda_code, spec_code
+from kane_dynamics.kernels.kernel_set import INPUTS
+from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
+from kane_dynamics.kernels.selection import row_plan
+
+
+@functools.cache
+def device():
+    """Return the processor in place of a card; a test that asks is skipped without a compiler."""
+    try:
+        return HostDevice()
+    except DeviceError as error:
+        pytest.skip(f'GENERATED CUDA CODE IS NOT TESTED: {error}')
+
+
+@functools.cache
+def nvrtc():
+    """Return NVRTC; a test that asks is skipped without it."""
+    try:
+        return NVRTC()
+    except DeviceError as error:
+        pytest.skip(f'CODE FOR GRAPHICS CARDS IS NOT TESTED: {error}')
+
+
+def recipe(robot, constraints=(), payloads=()):
+    """Return what kernels are made of."""
+    rows = ConstraintSet.of(robot, constraints)
+    return Recipe(robot, rows, row_plan(rows), (), tuple(payloads), True)
+
+
+def kernel(made_of, graph, precision, *choices, redo=None):
+    """Return the kernel of a graph on the processor."""
+    code = cuda_code(made_of, graph, choices, device(), precision)
+    return CudaKernel(code, INPUTS[graph.__name__], device(), precision, redo)
+
+
+def function_kernel(x, results, precision):
+    """Return a kernel (x,) -> results of an expression in one vector."""
+    size = x.numel()
+    function = ca.Function('function', [x, ca.SX(0, 1)], [ca.densify(results), ca.SX(1.0)])
+    spec = KernelSpec('function', function, (size,), ((results.numel(),),))
+    code = spec_code(spec, device(), precision)
+    nothing = np.full(results.numel(), np.nan)
+    made = CudaKernel(code, ('x',), device(), precision, lambda states, rows: nothing)
+    return lambda values: made(values, parameters=np.zeros(0, precision))
