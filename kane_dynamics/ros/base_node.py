@@ -22,6 +22,7 @@ from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.inputs import MeasuredState
 from kane_dynamics.ros.messages.diagnostics import OK, Diagnostics, Status, input_status
 from kane_dynamics.ros.model_host import ModelHost
+from kane_dynamics.ros.node_time import NodeTime
 from kane_dynamics.ros.output_log import OutputLog
 from kane_dynamics.ros.parameters.declare import declare, install_validation, read
 from kane_dynamics.ros.parameters.load import (
@@ -73,6 +74,7 @@ class DynamicsNode(LifecycleNode):
     ) -> None:
         super().__init__(name, **options)
         self._table = table
+        self.time = NodeTime(self.get_clock())
         self.parameters: Any = declare(self, table)
         self.host = ModelHost(self, self.parameters, self._on_model)
         self.state: MeasuredState | None = None
@@ -250,12 +252,11 @@ class DynamicsNode(LifecycleNode):
 
     def new_guard(self, name: str, max_age: float) -> InputGuard:
         """Return a guard on this node's clock."""
-        clock = self.get_clock()
         return InputGuard(
             name,
             max_age,
-            now=lambda: clock.now().nanoseconds,
-            sim_time=lambda: bool(clock.ros_time_is_active),
+            now=self.time.now,
+            sim_time=self.time.simulated,
             tell=self.get_logger().warning,
         )
 
@@ -315,9 +316,10 @@ class DynamicsNode(LifecycleNode):
             self._tilt.take(message)
 
     def _on_joint_states(self, message: JointState) -> None:
-        taken = self.state is not None and self.state.joints.take(message)
-        if taken and self.parameters.publish_rate == 0.0:
-            self.update()
+        with self.time:
+            taken = self.state is not None and self.state.joints.take(message)
+            if taken and self.parameters.publish_rate == 0.0:
+                self.update()
 
     def _watch(self) -> None:
         if self.state_problem():

@@ -73,7 +73,7 @@ class EffortNode(DynamicsNode):
             self.state_lost()
             return
         # simulated time may arrive after the state that it belongs to
-        time = max(stamp, self.get_clock().now().nanoseconds)
+        time = max(stamp, self.time.now())
         effort = self.effort(time, q, v)
         if effort is None:
             self._output.silence()

@@ -67,8 +67,9 @@ class LoopAccount:
         """
         there = answered and (stamp - answered) * 1e-9 <= patience
         missed = bool(there and answered < stamp)
-        self._total.update(periods=1, missed=missed)
+        self._total['periods'] += 1
         if missed:
+            self._total['missed'] += 1
             self.missed_stamps.append(stamp)
 
     def delay(self, seconds: float) -> None:

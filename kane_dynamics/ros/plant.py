@@ -15,6 +15,7 @@ from kane_dynamics.simulation.stops import StoppedEngine
 from kane_dynamics.typing import Floats, Indices
 
 NANO = 1_000_000_000
+NOBODY = np.zeros(0, dtype=np.intp)
 
 
 class Readings(NamedTuple):
@@ -189,13 +190,19 @@ class Plant:
     def command(self, index: Indices, effort: Floats) -> None:
         """Set the efforts at some places of v, from now until they time out [N m or N]."""
         limit = self._limit[index]
-        self.clamped += int(np.count_nonzero(np.abs(effort) > limit))
-        self._command[index] = np.clip(effort, -limit, limit)
+        over = np.abs(effort) > limit
+        if over.any():
+            self.clamped += int(np.count_nonzero(over))
+            effort = np.clip(effort, -limit, limit)
+        self._command[index] = effort
         self._commanded_at[index] = self.time
 
     def release(self, timeout: float) -> Indices:
         """Set efforts to zero that are older than `timeout` [s]; return their places in v."""
-        late = (self._command != 0.0) & (self.time - self._commanded_at > timeout * NANO)
+        late = self._commanded_at < self.time - timeout * NANO
+        if not late.any():
+            return NOBODY
+        late &= self._command != 0.0
         self._command[late] = 0.0
         return np.flatnonzero(late)
 

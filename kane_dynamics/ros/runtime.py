@@ -17,6 +17,7 @@ from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.logging import get_logger
 from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
 
 from kane_dynamics.ros._optional import try_import
 from kane_dynamics.ros.launcher import Launcher
@@ -118,7 +119,8 @@ def spin(nodes: Sequence[Any], finished: Callable[[], bool]) -> None:
             node.start()
         gc.freeze()  # what is there now stays: a full collection would stop the loop for long
         while not finished():
-            executor.spin_once(timeout_sec=SPIN_TIMEOUT)
+            # many callbacks in one call: on the way back to Python each would cost 20 us more
+            executor.spin_until_future_complete(Future(), SPIN_TIMEOUT)
     finally:
         for node in nodes:
             node.stop()

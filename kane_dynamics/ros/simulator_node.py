@@ -288,7 +288,9 @@ class SimulatorNode(Node):
 
     def _advance(self, plant: Plant, steps: int) -> bool:
         if not self.parameters.lockstep:
-            self._account.add(released=len(plant.release(self.parameters.command_timeout)))
+            late = plant.release(self.parameters.command_timeout)
+            if len(late):
+                self._account.add(released=len(late))
         try:
             plant.advance(steps)
         except KaneDynamicsError as error:

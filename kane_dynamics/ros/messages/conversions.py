@@ -138,7 +138,8 @@ def field_values(
             'short', (f'{what}: {field} has {len(values)} values for {len(names)} names')
         )
     picked: Floats = np.frombuffer(values, dtype=np.float64)[source]
-    check_numbers(f'{what}: {field}', picked, [names[i] for i in source])
+    if not _usable(picked):
+        check_numbers(f'{what}: {field}', picked, [names[i] for i in source])
     return picked
 
 
@@ -152,13 +153,18 @@ def check_numbers(what: str, values: Floats, names: Sequence[str]) -> None:
         If one is not.
 
     """
-    if (np.abs(values) <= LARGEST).all():  # false for nan
+    if _usable(values):
         return
     bad = [name for name, x in zip(names, values, strict=True) if not np.isfinite(x)]
     if bad:
         raise RejectedInput('nan', f'{what} of {bad} is not a finite number')
     bad = [name for name, x in zip(names, values, strict=True) if np.abs(x) > LARGEST]
     raise RejectedInput('range', f'{what} of {bad} is beyond {LARGEST:g}')
+
+
+def _usable(values: Floats) -> bool:
+    """Return whether all numbers are finite and none is beyond `LARGEST`."""
+    return bool(np.abs(values).max(initial=0.0) <= LARGEST)  # false for nan
 
 
 def yaw_from_msg(what: str, orientation: Any) -> float:

@@ -101,6 +101,7 @@ class EffortOutput:
         for publisher, message in zip(
             self._publishers, (self._state, self._commands), strict=True
         ):
-            publisher.publish(message)
+            if publisher.get_subscription_count():  # a message to nobody costs as much as one
+                publisher.publish(message)
         if self._joints is not None and self._publishers[0].is_activated:
             self._joints.publish(self._commands.data)
