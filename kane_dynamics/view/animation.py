@@ -111,14 +111,33 @@ def write_strobe(
 
     """
     file = _file(path, '.png')
+    _save(strobe_image(recording, view, count, width), file)
+    return file
+
+
+def strobe_image(
+    recording: Recording, view: str = 'oblique', count: int = 6, width: float = 6.4
+) -> Image.Image:
+    """
+    Return the picture of `write_strobe`; `count` 1 is the start of a motion.
+
+    Parameters
+    ----------
+    recording, view, count, width
+        As for `write_strobe`.
+
+    Raises
+    ------
+    InvalidInputError
+        If an argument is wrong.
+
+    """
     number = as_count('count', count)
     if number == 0:
         raise InvalidInputError('count: need at least 1, got 0')
     times = np.linspace(recording.time[0], recording.time[-1], number)
     picture = _Picture(recording, view, width)
-    image = picture.image(*[recording.at(time + 1e-9) for time in times])
-    _save(image, file)
-    return file
+    return picture.image(*[recording.at(time + 1e-9) for time in times])
 
 
 class _Picture:

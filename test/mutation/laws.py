@@ -101,6 +101,7 @@ LAWS = {
     ),
     'smoothed': ('test/identification/test_identification_smoothing.py',),
     'carried': ('test/identification/test_identification_payload.py',),
+    'reaching': ('test/learning/test_learning_formulas.py',),
     'pace': ('test/control/test_control_pace.py',),
     'trajectories': ('test/control/test_control_trajectory.py',),
     'retimed': (
@@ -263,6 +264,8 @@ FILES = {
     'functions/contacts.py': 'wrenches contacts rubbing robots_that_rub',
     'kernels/llvm/sines.py': 'sines',
     'kernels/llvm/straight_line.py': 'sines',
+    'learning/drives.py': 'reaching',
+    'learning/reading.py': 'reaching',
     'model/frame_motion.py': 'kinematics',
     'model/integration.py': 'nonlinear',
     'model/joint_kinds.py': 'joint_kinds motion',

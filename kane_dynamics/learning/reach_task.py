@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A mobile manipulator that brings its hand to a pose while it drives: many scenes at once."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import cast
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from kane_dynamics.constraints.wheels import differential_drive
+from kane_dynamics.kernels.compile_robot import compile_robot
+from kane_dynamics.learning.drives import Drives, packed
+from kane_dynamics.learning.reading import BOUND, Reading, reading
+from kane_dynamics.learning.scene import Scene
+from kane_dynamics.model.urdf import load_urdf
+from kane_dynamics.resources import resolve
+from kane_dynamics.rollouts.rollout import rollout
+from kane_dynamics.typing import Floats
+
+URDF, HAND = 'package://kane_dynamics/robots/nonholonomic.urdf', 'tool_link'
+WHEELS = ('wheel_left_joint', 'wheel_right_joint')
+ARM = tuple(f'arm_{k}_joint' for k in range(1, 6))
+GAINS = (5.0, 5.0, 4.0, 30.0, 5.0, 0.3, 0.8)  # of the drives [N m s/rad]; h k / I < 1 in all poses
+PERIOD, STEP = 0.05, 0.0025  # of control, of integration [s]
+
+# drawn for each episode: largest values
+PAYLOAD, PAYLOAD_PLACE = 1.0, 0.05  # [kg], [m] in each axis of the hand
+VISCOUS = np.array([0.5, 0.5, 0.5, 1.0, 0.5, 0.1, 0.1])  # [N m s/rad], beside that of the URDF
+DRY = np.array([0.5, 0.5, 0.4, 0.6, 0.4, 0.04, 0.05])  # [N m]
+START = np.array([0.0, -1.2, 2.2, 0.0, 0.6])  # the folded arm [rad], and 0.2 rad about it
+NEAREST, FARTHEST = 0.3, 1.5  # of the base at the goal from its start [m]
+REACH = 0.6  # of the range of each arm joint, for goals
+LOWEST, INNERMOST = 0.15, 0.4  # of a goal: above the floor, from the middle of the axle [m]
+
+SPEEDING = 4.0  # times the speed limits: nothing of this robot's moves so
+BRAKING = 0.2  # [s] in which drives stop ahead of the end of a joint
+
+
+class ReachTask:
+    """The shipped robot on two wheels that roll exactly, its arm, and goals for its hand."""
+
+    def __init__(self) -> None:
+        robot = load_urdf(resolve(URDF), base='planar')
+        joints = (*WHEELS, *ARM)
+        self.robot = robot
+        self.drives = np.array([robot.velocity_index(joint) for joint in joints])
+        self._arm = self.drives[len(WHEELS) :]
+        limits = robot.effort_limit[self.drives]
+        law = Drives(joints, GAINS, tuple(limits.tolist())).law(robot)
+        rows = (differential_drive(robot, *WHEELS),)
+        self._plant = compile_robot(
+            robot,
+            rows,
+            frames=(HAND,),
+            payloads=(HAND,),
+            effort=law,
+            gains=np.zeros(4 * len(joints)),
+        )
+
+    @property
+    def bounds(self) -> NDArray[np.float32]:
+        """
+        Return the largest of each observation; the least are their negatives.
+
+        In axes of the base (x ahead, z up): from the hand to the goal (3) [m], the rotation vector
+        that turns the hand into the goal (3) [rad]; speed ahead [m/s] and yaw rate [rad/s] of the
+        base; angles (5) [rad] and speeds (5) [rad/s] of the arm.
+        """
+        robot, arm = self.robot, self._arm
+        speed = robot.velocity_limit[arm]
+        parts = ([BOUND] * 3, [np.pi] * 3, [3.0, 15.0], robot.upper[arm] + 0.5, 2.0 * speed)
+        return np.concatenate(parts).astype(np.float32)
+
+    def draw(self, rng: Generator) -> Scene:
+        """Return one new scene: a robot at rest, with a payload, friction and a goal."""
+        robot = self.robot
+        q = np.zeros((1, robot.nq))
+        q[0, self._arm] = START + rng.uniform(-0.2, 0.2, len(ARM))
+        count = len(self.drives)
+        viscous, dry = VISCOUS * rng.uniform(size=(1, count)), DRY * rng.uniform(size=(1, count))
+        mass = PAYLOAD * rng.uniform(size=1)
+        place = rng.uniform(-PAYLOAD_PLACE, PAYLOAD_PLACE, (1, 3))
+        return Scene(q, np.zeros((1, robot.nv)), self._goal(rng), viscous, dry, mass, place)
+
+    def _goal(self, rng: Generator) -> Floats:
+        """Return a pose (1, 7) that the hand has somewhere near, above the floor."""
+        robot, arm = self.robot, self._arm
+        while True:
+            bearing, heading = rng.uniform(-np.pi, np.pi, 2)
+            way = rng.uniform(NEAREST, FARTHEST)
+            q = np.zeros(robot.nq)
+            q[:3] = way * np.cos(bearing), way * np.sin(bearing), heading
+            q[arm] = REACH * rng.uniform(robot.lower[arm], robot.upper[arm])
+            pose = self._plant.frame_poses(q)
+            if pose[0, 2] > LOWEST and np.hypot(*(pose[0, :2] - q[:2])) > INNERMOST:
+                return pose
+
+    def read(self, scene: Scene) -> Reading:
+        """Return what is seen of scenes."""
+        seen = reading(scene, self._plant.frame_poses(scene.q)[:, 0], self._arm)
+        bounded = np.clip(seen.observation, -self.bounds, self.bounds)
+        return seen._replace(observation=bounded)
+
+    def after(self, scene: Scene, actions: Floats) -> tuple[Scene, NDArray[np.bool_]]:
+        """
+        Return scenes one control period later, and which are lost: too fast, or no numbers.
+
+        Parameters
+        ----------
+        scene : Scene
+            Before.
+        actions : ndarray, shape (B, 7)
+            Speeds that the drives shall have, from -1 to 1 of their limits.
+
+        """
+        drives, robot = self.drives, self.robot
+        place = scene.q[:, drives]
+        # drives of the arm brake where a joint ends; wheels have no end
+        low = (robot.lower[drives] - place) / BRAKING
+        high = (robot.upper[drives] - place) / BRAKING
+        targets = np.clip(actions * robot.velocity_limit[drives], low, high)
+        held = self._plant.gravity_force(scene.q)[:, drives]  # of the arm without its payload
+        result = rollout(
+            self._plant,
+            scene.q,
+            scene.v,
+            PERIOD,
+            gains=packed(targets, held, scene.viscous, scene.dry),
+            payloads={HAND: {'mass': scene.mass, 'center_of_mass': scene.place}},
+            step=STEP,
+        )
+        end_q, end_v = cast('Floats', result.q), cast('Floats', result.v)
+        fast = np.abs(end_v[:, drives]) > SPEEDING * robot.velocity_limit[drives]
+        lost = fast.any(axis=1) | ~np.isfinite(end_q).all(axis=1)
+        q = np.where(lost[:, None], scene.q, end_q)
+        v = np.where(lost[:, None], scene.v, end_v)
+        return scene._replace(q=q, v=v), lost
+
+
+@lru_cache(maxsize=1)
+def reach_task() -> ReachTask:
+    """Return the task of this process: it is compiled once, and has no state."""
+    return ReachTask()
