@@ -4,24 +4,25 @@ All methods of forward dynamics on random trees under random constraints: one ac
 
 ``python -m studies.agreement`` draws 50 trees of several joint kinds on every base, with rows
 that depend on coordinates and time, some of them combinations of others, and compares all methods
-on compiled terms with the compiled straight-line solve, on 10^4 states of each tree.
+on compiled terms with the compiled straight-line solve, on 10^4 states of each tree. It is a
+sweep: stopped, it goes on at the next tree.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.progress import track
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.methods import METHODS
 from kane_dynamics.model.sample_robots import KINDS, random_tree
+from kane_dynamics.sweep import Job, Sweep, SweepResult, grid, run
 from studies import report
 from studies.report import Table
 
@@ -84,27 +85,41 @@ def random_constraints(robot: kd.Robot, seed: int) -> list[Any]:
     return constraints
 
 
-def agreement(seed: int, states: int = STATES) -> Agreement:
-    """Return how far the methods are apart on one tree, at random states and times."""
+def gaps(job: Job) -> dict[str, Any]:
+    """Return how far the methods are apart on one tree, at random states and times, and ranks."""
+    seed = job.parameters['tree']
     robot = random_robot(seed)
-    constraints = random_constraints(robot, seed)
-    fast = kd.compile(robot, constraints, methods=True)
-    rng = np.random.default_rng(2000 + seed)
-    gaps = dict.fromkeys(METHODS, 0.0)
-    rank = 0
-    for _ in range(states):
+    fast = kd.compile(robot, random_constraints(robot, seed), methods=True)
+    found, ranks = np.zeros((len(job), len(METHODS))), np.zeros((len(job), len(METHODS)), int)
+    for row, rng in enumerate(job.generators()):
         q = kd.integrate(robot, robot.neutral(), rng.uniform(-1.5, 1.5, robot.nv), 1.0)
         v, tau = rng.uniform(-1.0, 1.0, (2, robot.nv))
         t = rng.uniform(0.0, 2.0)
         expected = fast.acceleration(q, v, tau, t)
         scale = np.abs(expected).max()
-        for method in METHODS:
+        for column, method in enumerate(METHODS):
             motion = fast.forward_dynamics(q, v, tau, t, method=method)
-            gap = np.abs(motion.acceleration - expected).max() / scale
-            gaps[method] = max(gaps[method], float(gap))
-            rank = max(rank, motion.rank)
-    rows = len([label for constraint in constraints for label in constraint.labels])
-    return Agreement(seed, robot.base, robot.nv, rows, rank, gaps)
+            found[row, column] = np.abs(motion.acceleration - expected).max() / scale
+            ranks[row, column] = motion.rank
+    return {'gaps': found, 'ranks': ranks}
+
+
+def sweep(trees: int, states: int) -> Sweep:
+    """Return the sweep over all trees; a tree's code is made once, so it is one chunk."""
+    return Sweep('studies.agreement:gaps', grid(tree=range(trees)), states, chunk=states)
+
+
+def agreements(found: SweepResult) -> list[Agreement]:
+    """Return how far the methods are apart on each tree that has a result."""
+    trees = []
+    for chunk, arrays in found.chunks():
+        seed = chunk.job.parameters['tree']
+        robot = random_robot(seed)
+        rows = len([x for one in random_constraints(robot, seed) for x in one.labels])
+        worst = dict(zip(METHODS, arrays['gaps'].max(axis=0).tolist(), strict=True))
+        rank = int(arrays['ranks'].max())
+        trees.append(Agreement(seed, robot.base, robot.nv, rows, rank, worst))
+    return trees
 
 
 def table(found: Sequence[Agreement], states: int) -> Table:
@@ -128,20 +143,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--trees', type=int, default=TREES)
     parser.add_argument('--states', type=int, default=STATES)
+    parser.add_argument('--workers', type=int, default=os.cpu_count() or 1)
+    parser.add_argument('--folder', type=Path, help='of the sweep; in that of the report if none')
     report.add_output(parser)
     chosen = parser.parse_args()
     console, results = report.begin()
-    with ProcessPoolExecutor(mp_context=get_context('spawn')) as pool:
-        jobs: Iterable[Any] = [
-            pool.submit(agreement, seed, chosen.states) for seed in range(chosen.trees)
-        ]
-        done = track(
-            as_completed(jobs), 'methods on random trees', total=chosen.trees, console=console
-        )
-        found = sorted((job.result() for job in done), key=lambda tree: tree.tree)
+    folder = chosen.folder or chosen.output / 'agreement'
+    ended = run(sweep(chosen.trees, chosen.states), folder, workers=chosen.workers)
+    found = agreements(ended)
     results['trees'] = [asdict(tree) for tree in found]
+    results['failures'] = [str(failure.path) for failure in ended.failures]
     report.finish(console, chosen.output, 'agreement', results, [table(found, chosen.states)])
-    return int(any(gap > TARGET for tree in found for gap in tree.gaps.values()))
+    missed = any(gap > TARGET for tree in found for gap in tree.gaps.values())
+    return int(missed or bool(ended.failures))
 
 
 if __name__ == '__main__':
