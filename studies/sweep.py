@@ -15,7 +15,6 @@ import os
 import random
 import shutil
 import signal
-import threading
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
@@ -105,23 +104,13 @@ class Killer:
         # not in the last tenth: a worker that has nothing left to do dies for nothing
         moments = [self._random.uniform(0.0, 0.9 * total) for _ in range(kills)]
         self._moments = sorted(moments, reverse=True)
-        self._timers: list[threading.Timer] = []
         self.killed = 0
 
     def progress(self, done: int, total: int, failed: int) -> None:
-        """Kill a worker a moment after so much is done."""
-        if self._moments and done >= self._moments[-1]:
-            self._moments.pop()
-            timer = threading.Timer(self._random.uniform(0.0, 0.2), self._kill)
-            self._timers.append(timer)
-            timer.start()
-
-    def wait(self) -> None:
-        """Wait until the last one is killed."""
-        for timer in self._timers:
-            timer.join()
-
-    def _kill(self) -> None:
+        """Kill a worker, while another one has just ended a chunk, if so much is done."""
+        if not self._moments or done < self._moments[-1]:
+            return
+        self._moments.pop()
         children = psutil.Process().children(recursive=True)
         workers = [one for one in children if 'spawn_main' in ' '.join(one.cmdline())]
         if workers:
@@ -129,16 +118,18 @@ class Killer:
             self.killed += 1
 
 
-def compare(folder: Path, count: int, kills: int, workers: int, chunk: int) -> Comparison:
+def compare(
+    folder: Path, count: int, kills: int, workers: tuple[int, int], chunk: int
+) -> Comparison:
     """Run a sweep twice, the second time with workers that are killed, and compare all files."""
     definition = sweep(count, chunk)
     killer, times, found = Killer(kills, count), [], []
-    for name, options in (('undisturbed', {}), ('killed', {'progress': killer.progress})):
+    runs = (('undisturbed', None), ('killed', killer.progress))
+    for (name, progress), processes in zip(runs, workers, strict=True):
         shutil.rmtree(folder / name, ignore_errors=True)
         begun = perf_counter()
-        found.append(run(definition, folder / name, workers=workers, **options))
+        found.append(run(definition, folder / name, workers=processes, progress=progress))
         times.append(perf_counter() - begun)
-    killer.wait()
     files = [_files(result) for result in found]
     names = files[0].keys() | files[1].keys()
     different = sum(files[0].get(name) != files[1].get(name) for name in names)
@@ -170,12 +161,13 @@ def main() -> int:
     parser.add_argument('--rollouts', type=int, default=1_000_000)
     parser.add_argument('--kills', type=int, default=10)
     parser.add_argument('--workers', type=int, default=2)
-    parser.add_argument('--chunk', type=int, default=5000, help='rollouts at once')
+    parser.add_argument('--chunk', type=int, default=10_000, help='rollouts at once')
     report.add_output(parser)
     chosen = parser.parse_args()
     console, results = report.begin()
     folder = chosen.output / 'rollouts'
-    found = compare(folder, chosen.rollouts, chosen.kills, chosen.workers, chosen.chunk)
+    workers = chosen.workers, chosen.workers
+    found = compare(folder, chosen.rollouts, chosen.kills, workers, chosen.chunk)
     results['rollouts'] = asdict(found)
     report.finish(console, chosen.output, 'sweep', results, [table(found)])
     return int(found.different or found.failures or found.kills < chosen.kills)

@@ -13,9 +13,11 @@ import numpy as np
 
 from kane_dynamics.exceptions import InvalidInputError, SweepError
 from kane_dynamics.kernels.batches import limited_cores
+from kane_dynamics.model.robot import Robot
 from kane_dynamics.sweep.definition import Chunk
+from kane_dynamics.sweep.first import first_alone
 from kane_dynamics.sweep.function import NamedFunction, file_stamp, package_stamp
-from kane_dynamics.sweep.parameters import described
+from kane_dynamics.sweep.parameters import described, digest_of
 from kane_dynamics.sweep.store import Arrays, Store
 
 RESERVED = ('case', 'item', 'file', 'allow_pickle')  # names of `SweepResult.arrays`, of savez
@@ -55,7 +57,7 @@ class Work:
             return False
         try:
             self.check_code()
-            with limited_cores(1):
+            with first_alone(self.compiles(chunk)), limited_cores(1):
                 arrays = _checked(self.function.load()(chunk.job), len(chunk.job))
         except Exception as error:  # noqa: BLE001 - whatever a user's function raises is kept
             text = ''.join(traceback.format_exception(error))
@@ -63,6 +65,11 @@ class Work:
             return False
         self.store.save(chunk.key, arrays, self.inputs(chunk))
         return True
+
+    def compiles(self, chunk: Chunk) -> str:
+        """Return a hash of what kernels of a chunk depend on: code, function and robots."""
+        robots = [x for x in chunk.job.parameters.values() if isinstance(x, Robot)]
+        return digest_of(self.package, self.function.name, self.function.stamp, robots)
 
     def check_code(self) -> None:
         """

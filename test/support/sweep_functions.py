@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+import kane_dynamics as kd
 from kane_dynamics.kernels.batches import available_cores
 
 
@@ -32,10 +33,10 @@ def failing(job):
 
 
 def killing(job):
-    """As `walks`; kill the worker at item 20 always, and once at each of 40 and 60."""
+    """As `walks`; kill the worker at item 20 always, and once at item 40."""
     start = job.items.start
     begun = Path(f'{job.parameters["begun"]}{start}')
-    if start == 20 or (start in (40, 60) and not begun.exists()):
+    if start == 20 or (start == 40 and not begun.exists()):
         begun.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return walks(job)
@@ -48,11 +49,10 @@ def slow(job):
 
 
 def cores(job):
-    """Return how many cores a batch would run on, and the process."""
-    return {
-        'cores': np.full(len(job), available_cores()),
-        'process': np.full(len(job), os.getpid()),
-    }
+    """Return how many cores a batch would run on, the process, and whether it compiled."""
+    compiled = kd.compile(job.parameters['robot']).source == 'compiled'
+    found = {'cores': available_cores(), 'process': os.getpid(), 'compiled': compiled}
+    return {name: np.full(len(job), value) for name, value in found.items()}
 
 
 def answers(job):

@@ -5,6 +5,9 @@ import json
 import math
 import os
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -21,6 +24,7 @@ from kane_dynamics.exceptions import (
 )
 from kane_dynamics.kernels.batches import available_cores, limited_cores
 from kane_dynamics.sweep import Job, Sweep, cluster, grid, run, status
+from kane_dynamics.sweep.first import first_alone
 from kane_dynamics.sweep.work import Work
 
 CASES = grid(scale=[1.0, 2.0])
@@ -175,11 +179,52 @@ def test_jobs_are_copied_whole():
 
 def test_a_limit_of_cores_holds_inside_alone(tmp_path):
     before = available_cores()
-    found = here(Sweep(functions.cores), tmp_path).arrays()
+    cases = [{'robot': kd.serial_chain(1)}]
+    found = here(Sweep(functions.cores, cases), tmp_path).arrays()
     assert_array_equal(found['cores'], [1])
     with limited_cores(1000):
         assert available_cores() == before
     assert available_cores() == before
+
+
+def test_the_first_is_alone_and_others_are_not(tmp_path, monkeypatch):
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
+    events, both = [], Barrier(2, timeout=60.0)
+
+    def first():
+        with first_alone('key'):
+            events.append('in')
+            time.sleep(0.1)
+            events.append('out')
+
+    def other():
+        with first_alone('key'):
+            events.append('other')
+            both.wait()  # breaks unless two are inside
+
+    with ThreadPoolExecutor(3) as pool:
+        jobs = [pool.submit(first)]
+        while not events:
+            time.sleep(0.001)
+        jobs += [pool.submit(other), pool.submit(other)]
+        for job in jobs:
+            job.result()
+    assert events == ['in', 'out', 'other', 'other']
+
+
+def test_who_follows_a_failure_does_not_wait(tmp_path, monkeypatch):
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
+    with pytest.raises(RuntimeError, match='broken'), first_alone('key'):
+        raise RuntimeError('broken')
+    with first_alone('key'), first_alone('key'):
+        pass
+
+
+def test_without_a_cache_nobody_waits(tmp_path, monkeypatch):
+    (tmp_path / 'file').touch()
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'file'))
+    with first_alone('key'), first_alone('key'):
+        pass
 
 
 @pytest.mark.parametrize(
