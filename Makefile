@@ -3,7 +3,8 @@
 # make test     lint, types and tests, with all oracles installed
 # make bench    speed against Pinocchio and MuJoCo, with a plot
 # make validate more cases of the tests, the evaluation of Silva et al. against MuJoCo, operation counts, all methods compared
-#               also where constraint rows nearly repeat each other; wheels on a slope, tipping
+#               also where constraint rows nearly repeat each other; wheels on a slope, tipping;
+#               a sweep whose workers are killed
 # make stress   10^5 interrupted batches with threads, forks and garbage, on guarded memory;
 #               10^6 settings of gravity and payloads
 # make laws     a minute of each mechanism with redundant rows: energy, rank events
@@ -62,6 +63,8 @@ validate: $(WITH_TESTS)
 	$(BIN)/python -m studies.slope
 	$(BIN)/python -m studies.observer
 	$(BIN)/python -m studies.tip_over
+	$(BIN)/python -m studies.tip_over_chances
+	$(BIN)/python -m studies.sweep
 
 stress: $(WITH_TESTS)
 	$(BIN)/python -X faulthandler test/stress/interrupted_batches.py

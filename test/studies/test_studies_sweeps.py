@@ -11,12 +11,23 @@ pytest.importorskip('mujoco', reason='the extra "oracle" is not installed')
 import kane_dynamics as kd
 from kane_dynamics.sweep import run
 from studies import sweep, tip_over_chances
+from studies.robots import case
 from studies.slope import CASTER, WHEELS
 
 pytestmark = pytest.mark.oracle
 
 
-def test_rollouts_do_not_depend_on_chunks(tmp_path):  # compiles for the workers of the next
+@pytest.fixture
+def small(monkeypatch):
+    """Let the study roll out a cart with one joint, which compiles in a moment."""
+    box = kd.Inertia(2.0, [0.1, 0.0, 0.0], np.eye(3))
+    cart = kd.Body('cart', '', kd.Joint('base', kd.Planar()), inertia=box)
+    hinge = kd.Joint('hinge', kd.Revolute((0.0, 0.0, 1.0)))
+    robot = kd.Robot('cart', [cart, kd.Body('pole', 'cart', hinge, inertia=box)])
+    monkeypatch.setattr(sweep, 'nonholonomic', lambda wheels: case(robot))
+
+
+def test_rollouts_do_not_depend_on_chunks(small, tmp_path):
     by_chunk = [
         run(sweep.sweep(60, chunk), tmp_path, workers=0, progress=lambda *done: None).arrays()
         for chunk in (60, 13)
@@ -27,7 +38,7 @@ def test_rollouts_do_not_depend_on_chunks(tmp_path):  # compiles for the workers
         assert np.array_equal(by_chunk[1][name], rows)
 
 
-def test_rollouts_of_killed_workers_are_those_of_undisturbed_ones(tmp_path):
+def test_rollouts_of_killed_workers_are_those_of_undisturbed_ones(small, tmp_path):
     found = sweep.compare(tmp_path, count=600, kills=2, workers=(0, 2), chunk=50)
     assert (found.chunks, found.kills) == (12, 2)
     assert (found.different, found.failures) == (0, 0)
