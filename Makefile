@@ -59,6 +59,7 @@ validate: $(WITH_TESTS)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m thorough --ignore=test/ros
 	$(BIN)/python -m studies.silva
 	$(BIN)/python -m studies.agreement
+	$(BIN)/python -m studies.precision
 	$(BIN)/python -m studies.rank_changes
 	$(BIN)/python -m studies.slope
 	$(BIN)/python -m studies.observer

@@ -11,7 +11,8 @@ import pinocchio as pin
 import kane_dynamics as kd
 from studies import machine
 from studies.peers.pinocchio_twin import PinocchioTwin
-from studies.speed.rows import RATE, Row
+from studies.precision import norm_errors
+from studies.speed.rows import ERROR, RATE, Row
 from studies.speed.single_calls import difference
 from studies.speed.timing import Contender, Effort, race
 
@@ -21,13 +22,14 @@ _ROWS = 'for x, y, z in zip(q, v, a):\n    f(m, d, x, y, z)'
 
 
 def batch_rows(effort: Effort) -> Iterator[Row]:
-    """Yield inverse dynamics of 100,000 states of the chain of 9."""
+    """Yield inverse dynamics of 100,000 states of the chain of 9, in double and single."""
     robot = kd.serial_chain(9)
-    fast, peer = kd.compile(robot), PinocchioTwin(robot)
+    fast, peer = kd.compile(robot, precision='float32'), PinocchioTwin(robot)
     q, v, a = np.random.default_rng(5).uniform(-1.0, 1.0, (3, STATES, robot.nv))
     states = [(q[k].copy(), v[k].copy(), a[k].copy()) for k in range(STATES)]
     out = np.empty((STATES, robot.nv))
     call = {'f': fast.inverse_dynamics, 'q': q, 'v': v, 'a': a, 'r': out}
+    single = {name: x.astype(np.float32) for name, x in call.items() if name != 'f'}
     loop = {'f': pin.rnea, 'm': peer.model, 'd': peer.data, 'states': states}
     loop |= {'q': q, 'v': v, 'a': a}
     pool, columns = pin.ModelPool(peer.model, machine.cores()), [x.T.copy('F') for x in (q, v, a)]
@@ -37,6 +39,7 @@ def batch_rows(effort: Effort) -> Iterator[Row]:
     contenders = [
         Contender('new', 'f(q, v, a)', call),
         Contender('out', 'f(q, v, a, out=r)', call),
+        Contender('single', 'f(q, v, a, out=r)', {'f': fast.inverse_dynamics, **single}),
         Contender('list', _LIST, loop),
         Contender('rows', _ROWS, loop),
         Contender('parallel', 'f(n, pool, x, y, z, r)', parallel),
@@ -56,3 +59,19 @@ def batch_rows(effort: Effort) -> Iterator[Row]:
     threads = 'pinocchio.rneaInParallel (C++ threads)'
     agreement = difference(out, parallel['r'].T)
     yield Row(f'{work}, out=', RATE, rates['out'], threads, rates['parallel'], agreement=agreement)
+    errors = norm_errors(
+        single['r'], fast.inverse_dynamics(*(single[x].astype(float) for x in 'qva'))
+    )
+    agreement = difference(single['r'], parallel['r'].T)
+    yield Row(f'{work}, float32, out=', RATE, rates['single'], bound=50e6)
+    note = 'theirs in double: there is no other from Python'
+    yield Row(
+        f'{work}, float32, out=',
+        RATE,
+        rates['single'],
+        threads,
+        rates['parallel'],
+        agreement=agreement,
+        note=note,
+    )
+    yield Row(f'{work}, float32 against double', ERROR, float(errors.max()), bound=1e-5)

@@ -80,7 +80,12 @@ LAWS = {
     'methods': (f'{_A}methods.py', '-k', '1] or mass or greville or kane or details'),
     'gibbs': (f'{_A}gibbs.py', '-k', '(1-planar or 2-floating or 0-fixed) and trees'),
     'start': (f'{_S}api.py',),
-    'sines': ('test/kernels/test_kernels_sincos.py', '-k', 'constant and 1.0'),
+    'sines': (
+        'test/kernels/test_kernels_sincos.py',
+        'test/kernels/test_kernels_single.py',
+        '-k',
+        'constant and 1.0',
+    ),
     'wrench': ('test/control/test_control_wrench.py', '-k', 'not comes_to'),
     'margins': (
         'test/control/test_control_tip_over.py',
