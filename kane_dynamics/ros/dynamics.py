@@ -8,10 +8,11 @@ from collections.abc import Callable
 import numpy as np
 
 import kane_dynamics as kd
+from kane_dynamics.algorithms.agreeing_speeds import agreeing_speeds
 from kane_dynamics.algorithms.frame_law import FrameLaw
 from kane_dynamics.bases.motion_rows import SMALL
 from kane_dynamics.ros.robot_source import BASE_NAMES, RobotModel
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Floats, Indices
 
 Progress = Callable[[str, int, int], None]
 _MASSLESS = 1e-9  # part of the largest inertia: wheels without any are moved first
@@ -164,6 +165,30 @@ def rolling_motion(dynamics: Dynamics, q: Floats, v: Floats, a: Floats) -> tuple
     v = onto(rows.matrix, rows.velocity, v)
     rows = engine.constraint_rows(q, v)
     return v, onto(rows.matrix, rows.acceleration, a)
+
+
+def agreeing_reference(
+    dynamics: Dynamics, q: Floats, v: Floats, aim: Floats, a: Floats, counted: Indices
+) -> tuple[Floats, Floats]:
+    """
+    Return reference speeds of a base with more motors than freedoms, on the rows, and their rate.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Of a model with a base on wheels.
+    q, v : ndarray, shapes (nq,), (nv,)
+        State, on the rows.
+    aim, a : ndarray, shape (nv,)
+        Reference speeds and their rate; those of motors may contradict each other.
+    counted : ndarray of int
+        Those that are wanted.
+
+    """
+    engine = dynamics.engine
+    turning = engine.constraints.turning_rate(q, v, np.eye(len(v)), 0.0)
+    rows = engine.constraint_rows(q, v)
+    return agreeing_speeds(rows, np.asarray(turning.full()), v, aim, a, counted)
 
 
 def _refuse(what: str, done: int, total: int) -> None:

@@ -14,7 +14,7 @@ from kane_dynamics.ros.follower import Follower
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.ros.reference import Reference
-from kane_dynamics.ros.tracking_law import Gains, check_law, tracking_efforts
+from kane_dynamics.ros.tracking_law import Gains, tracking_efforts
 from kane_dynamics.typing import Floats
 
 
@@ -52,7 +52,6 @@ class EffortController:
 
     def __init__(self, dynamics: Dynamics, guard: InputGuard, law: str = FEEDFORWARD) -> None:
         model = dynamics.model
-        check_law(law, model)
         self.follows_by = law
         self.motors, self.drives = model.motors, model.drives
         self.drive_effort = np.zeros(len(self.drives))

@@ -20,7 +20,12 @@ import numpy as np
 import kane_dynamics as kd
 from kane_dynamics.algorithms.consistent import fitted
 from kane_dynamics.algorithms.newton_euler import TERMS
-from kane_dynamics.ros.dynamics import Dynamics, known_speeds, rolling_motion
+from kane_dynamics.ros.dynamics import (
+    Dynamics,
+    agreeing_reference,
+    known_speeds,
+    rolling_motion,
+)
 from kane_dynamics.ros.parameters.terms import TermParameters
 from kane_dynamics.ros.reference import Motors, Reference
 from kane_dynamics.ros.skidding import Skidding
@@ -112,6 +117,8 @@ class EffortLaw:
         Places in v of what rolls under a driven base.
     skidding : Skidding or None
         Of a base that skids.
+    contradicting : bool
+        Whether speeds of motors may contradict each other: more motors than freedoms.
 
     """
 
@@ -128,6 +135,7 @@ class EffortLaw:
         self.rolling = model.v_index(tuple(n for n in model.drives if n not in steered))
         skids = model.base is not None and bool(model.base.assumed)
         self.skidding = Skidding(model, model.base) if model.base is not None and skids else None
+        self.contradicting = model.overdetermined or skids
         self._nothing = Efforts(np.zeros(len(self.motors.v)), np.zeros(len(self._drives)))
 
     def feedforward(
@@ -186,7 +194,7 @@ class EffortLaw:
         terms, base
             As for `feedforward`.
         aim : ndarray, shape (nv,), optional
-            Reference speeds, of which `a` is the rate; see
+            Reference speeds, of which `a` is the rate, as `agreeing` gives them; see
             `kane_dynamics.constrained_inverse_dynamics`.
 
         Raises
@@ -205,6 +213,41 @@ class EffortLaw:
             rubbing = self.skidding.effort(q, found.velocity, found.acceleration)
             effort = effort if rubbing is None else effort + rubbing
         return Efforts(self.left_to_drives(effort[self.motors.v], q, terms), effort[self._drives])
+
+    def agreeing(
+        self, q: Floats, v: Floats, aim: Floats, a: Floats, base: BaseState | None
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """
+        Return state, reference speeds and their rate, such that no motor contradicts another.
+
+        They are as given where none can.
+
+        Parameters
+        ----------
+        q, v, aim, a : ndarray, shapes (nq,), (nv,), (nv,), (nv,)
+            State, reference speeds and their rate.
+        base
+            As for `feedforward`.
+
+        """
+        if not self.contradicting:
+            return q, v, aim, a
+        d, aim, a = self._dynamics, aim.copy(), a.copy()
+        q, v = self.with_agreement(q, v)
+        if base is None and self.skidding is None:
+            v, _ = rolling_motion(d, q, v, a)
+            return q, v, *agreeing_reference(d, q, v, aim, a, self._model.v_index(self._actuated))
+        wheels = self.rolling
+        if self.skidding is not None and base is None:
+            wheels = self.skidding.wheels
+            turned = BaseState(*self.skidding.base_motion(q, v, a))
+            v, _ = with_base(d, q, v, a, turned, wheels)
+            aim[:3], a[:3] = self.skidding.base_motion(q, aim, a, float(v[2]))
+        elif base is not None:
+            v, _ = with_base(d, q, v, a, base, wheels)
+            aim[:3], a[:3] = base
+        counted = np.setdiff1d(np.arange(len(v)), wheels)  # wheels follow the base
+        return q, v, *agreeing_reference(d, q, v, aim, a, counted)
 
     def hold(self, q: Floats, terms: Terms) -> Floats:
         """Return the efforts that hold the robot at rest at q against gravity."""
@@ -272,15 +315,18 @@ class EffortLaw:
         aim: Floats | None = None,
     ) -> kd.ConstrainedEffort:
         """Return what moves the whole robot so."""
-        if base is not None and aim is not None:
+        agreed = aim is not None and self.contradicting
+        if base is not None and aim is not None and not agreed:
             aim = with_base(self._dynamics, q, aim, a, base, self.rolling)[0]
-        if base is not None:
+        if base is not None and not agreed:
             v, a = with_base(self._dynamics, q, v, a, base, self.rolling)
         motors = self._model.motors
         named = tuple([motors[i] for i in motor])
         if named not in self._known:
             self._known = {named: known_speeds(self._model, named)}
-        if base is None and self.skidding is not None:
+        if agreed:
+            pass
+        elif base is None and self.skidding is not None:
             turned = BaseState(*self.skidding.base_motion(q, v, a))
             v, a = with_base(self._dynamics, q, v, a, turned, self.skidding.wheels)
         elif self._model.overdetermined:

@@ -43,7 +43,9 @@ class Skidding:
         known, self._mu = all(mu > 0.0 for mu in friction), friction
         self._friction = SkidFriction(self._base, friction, self._actuated) if known else None
 
-    def base_motion(self, q: Floats, v: Floats, a: Floats) -> tuple[Floats, Floats]:
+    def base_motion(
+        self, q: Floats, v: Floats, a: Floats, turning: float | None = None
+    ) -> tuple[Floats, Floats]:
         """
         Return speeds and accelerations of the base, (3,) each, to which its wheels drive it.
 
@@ -54,12 +56,15 @@ class Skidding:
         ----------
         q, v, a : ndarray, shapes (nq,), (nv,), (nv,)
             Coordinates, speeds and accelerations; those of the driven wheels count.
+        turning : float, optional
+            Yaw rate of the robot [rad/s], where v and a are reference speeds and their rate.
 
         """
         twist, rate = v[self._driven] @ self._per_rate, a[self._driven] @ self._per_rate
         speeds = _ROOT.root_velocity(q, twist)
         # a twist is of moving axes: its turning is an acceleration too
-        inertial = rate + twist[2] * np.array([-twist[1], twist[0], 0.0])
+        yaw = twist[2] if turning is None else turning
+        inertial = rate + yaw * np.array([-twist[1], twist[0], 0.0])
         return speeds, _ROOT.root_acceleration(q, speeds, inertial)
 
     def effort(self, q: Floats, v: Floats, a: Floats) -> Floats | None:

@@ -15,10 +15,8 @@ from kane_dynamics.control.tracking import (
     commanded_acceleration,
     reference_speeds,
 )
-from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Efforts, Terms
 from kane_dynamics.ros.reference import Reference
-from kane_dynamics.ros.robot_source import RobotModel
 from kane_dynamics.typing import Floats
 
 
@@ -94,6 +92,7 @@ def tracking_efforts(
         aim[places], a[places] = reference_speeds(
             reference.velocity, reference.acceleration, error, rate, first
         )
+        q, v, aim, a = law.agreeing(q, v, aim, a, base)
         pull[m] = second * (aim - v)[places]
     found = law.efforts(q, v, a, m, terms, base, aim)
     return Efforts(scale * found.motors + pull, found.drives)
@@ -125,22 +124,3 @@ def term_alone(
     inertia, coriolis, gravity, friction = (term == one for one in TERMS)
     alone = Terms(inertia, coriolis, gravity, friction)
     return tracking_efforts(law, name, pure, q, v, reference, alone, base=base).motors
-
-
-def check_law(name: str, model: RobotModel) -> None:
-    """
-    Check that a law is one for a robot.
-
-    Raises
-    ------
-    InvalidInputError
-        If Slotine and Li's is wanted for a base that has more motors than freedoms, or skids:
-        the speeds of its motors may contradict each other, and are no reference then.
-
-    """
-    skids = model.base is not None and bool(model.base.assumed)
-    if name == PASSIVE and (model.overdetermined or skids):
-        raise InvalidInputError(
-            f"law '{PASSIVE}': the base has more motors than freedoms, so that reference speeds "
-            f"of its motors may contradict each other; take '{COMPUTED}'"
-        )

@@ -145,6 +145,7 @@ LAWS = {
         '-k',
         'nearest or others or obeys or energy or singular or without_gains',
     ),
+    'contradictions': ('test/ros/test_ros_tracking_law.py', '-k', 'contradict'),
     'rotation_vector': ('test/algebra/test_algebra_rotation_vector.py',),
     'joint_kinds': ('test/model/test_joint_kinds.py',),
     'bases': (
@@ -234,6 +235,7 @@ FILES = {
     'constraints/wheels.py': 'rows rolling geometry',
     'control/effort_rise.py': 'tracking',
     'algebra/rotation_vector.py': 'rotation_vector',
+    'algorithms/agreeing_speeds.py': 'contradictions',
     'algorithms/frame_law.py': 'frame_tracking',
     'algorithms/frame_reach.py': 'frame_tracking',
     'control/tracking.py': 'tracking',

@@ -23,7 +23,7 @@ from kane_dynamics.ros.parameters.computed_torque import ComputedTorqueParameter
 from kane_dynamics.ros.parameters.spec import plain
 from kane_dynamics.ros.reference import Reference
 from kane_dynamics.ros.robot_source import build_model
-from kane_dynamics.ros.tracking_law import Gains, check_law, tracking_efforts
+from kane_dynamics.ros.tracking_law import Gains, tracking_efforts
 
 ALL = Terms()
 
@@ -238,14 +238,51 @@ def test_both_engines_give_the_same(name, law, rng):
     assert law.engine.fallbacks == before
 
 
-def test_bases_whose_motors_may_contradict_each_other_have_no_reference_speeds():
-    text, settings, _, _ = BASES['mecanum']
+@pytest.mark.parametrize('base_type', ['mecanum', 'swerve', 'skid_steer', 'ackermann'])
+def test_energy_of_the_error_falls_where_motors_contradict_each_other(base_type):
+    """d/dt (s'Ms/2) = -s'Ks with s = v - x, and x nearest to what the motors are to do."""
+    text, settings, _, _ = BASES[base_type]
     own = {name.removeprefix('base.'): plain(value) for name, value in settings.items()}
-    p = parameters(ComputedTorqueParameters, base_type='mecanum', **own)
-    model = build_model(p, text)
-    check_law(COMPUTED, model)
-    with pytest.raises(InvalidInputError, match='more motors than freedoms'):
-        check_law(PASSIVE, model)
+    own |= {'wheel_separation_multiplier': 1.0} if base_type == 'skid_steer' else {}
+    model = build_model(parameters(ComputedTorqueParameters, base_type=base_type, **own), text)
+    robot, law, rng = model.robot, EffortLaw(Dynamics(model)), np.random.default_rng(3)
+    assert law.contradicting
+    n, motors = len(model.motors), law.motors.v
+    still = np.zeros(robot.nv)
+    q = robot.neutral() + rng.uniform(-0.3, 0.3, robot.nq)
+    wanted = reference_of(model, *rng.uniform(-1.0, 1.0, (3, n)))
+    gains = Gains(*rng.uniform(1.0, 4.0, (2, n)))
+    q, v, aim, _ = law.agreeing(q, rng.uniform(-1.0, 1.0, robot.nv), still, still, None)
+    found = tracking_efforts(law, PASSIVE, gains, q, v, wanted, Terms(friction=False))
+    tau = np.zeros(robot.nv)
+    tau[motors] = found.motors
+    drag = kd.friction_force(robot, v)  # not among the terms: taken away
+    vdot = kd.forward_dynamics(robot, q, v, tau + drag, model.constraints).acceleration
+
+    def sliding(h):
+        """Return s after the motion and the reference have gone on for h, and M there."""
+        place, speeds = kd.integrate(robot, q, v + 0.5 * h * vdot, h), v + h * vdot
+        position = wanted.position + h * wanted.velocity + 0.5 * h * h * wanted.acceleration
+        velocity = wanted.velocity + h * wanted.acceleration
+        error = law.motors.error(wanted.motor, position, place[wanted.q_index])
+        rate = velocity - speeds[motors]
+        y, slope = speeds.copy(), np.zeros(robot.nv)
+        y[motors] = velocity + gains.position * error
+        slope[motors] = wanted.acceleration + gains.position * rate
+        # steering has left where it agrees by h^2, its rates by h: they are what they are
+        place, _, x, _ = law.agreeing(place, speeds, y, slope, None)
+        return speeds - x, kd.mass_matrix(robot, place), y[motors] - x[motors]
+
+    def energy(h):
+        s, M, _ = sliding(h)
+        return 0.5 * s @ M @ s
+
+    h = 1e-5
+    own_speeds, _, contradiction = sliding(0.0)
+    lost = own_speeds[motors] @ (gains.velocity * own_speeds[motors])
+    assert_allclose((energy(h) - energy(-h)) / (2.0 * h), -lost, rtol=1e-5)
+    assert lost > 0.1
+    assert np.abs(contradiction).max() > 0.1
 
 
 # controller
