@@ -54,6 +54,7 @@ from kane_dynamics.model.state import (
     checked_speeds,
 )
 from kane_dynamics.simulation.integrators import INTEGRATORS
+from kane_dynamics.simulation.many_motions import ManyMotions
 from kane_dynamics.simulation.reference import ReferenceEngine, check_halvings
 from kane_dynamics.simulation.simulation import EffortLaw, Engine, Trajectory, simulate
 from kane_dynamics.typing import Floats
@@ -410,6 +411,10 @@ class Dynamics(ABC):
         self, integrator: str = 'semi_implicit', projection: bool = True, halvings: int = 0
     ) -> Engine:
         """Return the time steps, for `kane_dynamics.Simulation`."""
+
+    def many_motions(self, integrator: str, projection: bool) -> ManyMotions | None:
+        """Return machine code that moves many states at once, None where there is none."""
+        return None
 
     def step(
         self,

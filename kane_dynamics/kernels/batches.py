@@ -21,6 +21,9 @@ from contextvars import ContextVar
 from functools import cache
 from itertools import repeat
 from queue import SimpleQueue
+from typing import Any
+
+from numpy.typing import NDArray
 
 from kane_dynamics.typing import Floats
 
@@ -56,7 +59,31 @@ def run_batch(function: Callable[..., None], arrays: Sequence[Floats], health: F
 
     """
     threads = min(available_cores(), max(1, len(health) // _STATES_PER_THREAD))
-    _Job(function, [*arrays, health], len(health), threads).run(threads - 1)
+    # several parts for each thread: cores do not always run equally fast
+    parts = 4 * threads if threads > 1 else 1
+    size = min(-(-len(health) // (parts * _LANES)) * _LANES, _MOST_STATES_AT_ONCE)
+    _Job(function, [*arrays, health], len(health), size).run(threads - 1)
+
+
+def run_parts(
+    function: Callable[..., None], arrays: Sequence[NDArray[Any]], count: int, most: int
+) -> None:
+    """
+    Run a function over `count` things on all cores, up to `most` of them at once.
+
+    Parameters
+    ----------
+    function : callable
+        function(*pointers, begin, end); it must keep its machine code loaded.
+    arrays : sequence of ndarray
+        C-contiguous.
+    count, most : int
+        An exception waits until the things at work are done.
+
+    """
+    size = max(1, min(most, -(-count // (4 * available_cores()))))
+    threads = min(available_cores(), -(-count // size))
+    _Job(function, arrays, count, size).run(threads - 1)
 
 
 def available_cores() -> int:
@@ -81,14 +108,11 @@ class _Job:
     """States of one batch, which threads take in parts; it keeps the arrays alive."""
 
     def __init__(
-        self, function: Callable[..., None], arrays: Sequence[Floats], states: int, threads: int
+        self, function: Callable[..., None], arrays: Sequence[NDArray[Any]], states: int, size: int
     ) -> None:
         self._function = function
         self._arrays = arrays
         self._pointers = [array.ctypes.data for array in arrays]
-        # several parts for each thread: cores do not always run equally fast
-        parts = 4 * threads if threads > 1 else 1
-        size = min(-(-states // (parts * _LANES)) * _LANES, _MOST_STATES_AT_ONCE)
         begins = range(0, states, max(size, 1))
         self._left = deque((begin, min(begin + size, states)) for begin in begins)
         self._busy: deque[None] = deque()  # one entry for each helper at work

@@ -24,7 +24,8 @@ from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
 from kane_dynamics.kernels.llvm.native import kernel_ir, start_compiling, vector_lanes
 from kane_dynamics.kernels.loop_steps import loop_steps
 from kane_dynamics.kernels.method_graphs import METHOD_GRAPHS
-from kane_dynamics.kernels.recording import Law, Recorder, record_step
+from kane_dynamics.kernels.recording import Law, Program, Recorder, record_start, record_step
+from kane_dynamics.kernels.rollout_code import rollout_text
 from kane_dynamics.kernels.selection import RowPlan
 from kane_dynamics.kernels.stepping import stepping_text
 from kane_dynamics.kernels.switched_graphs import SwitchedTracer
@@ -35,6 +36,7 @@ from kane_dynamics.simulation.integrators import INTEGRATORS, Integrator
 PRECISIONS = ('float64', 'float32')
 Progress = Callable[[str, int, int], None]
 STEPS = 'steps'  # the module of all integrators
+START = 'start'  # of a rollout: onto the constraints
 Graph = Callable[[Tracer], KernelSpec]
 Made = Callable[[], KernelSpec | LoopSpec]
 Steps = Callable[[], tuple[str, CachedKernel]] | None
@@ -176,6 +178,33 @@ def build_switched(recipe: Recipe) -> dict[str, CachedKernel]:
     return built
 
 
+def build_rollouts(
+    recipe: Recipe, law: Law | None, integrator: str, projection: bool
+) -> CachedKernel:
+    """Return the module of motions in vector lanes by one integrator."""
+    key, _ = recipe.key('rollouts', integrator, projection, law and law.function)
+    if key is not None:
+        kernels, _ = load_kernels(cache_folder(), key)
+        if kernels is not None:
+            return kernels[STEPS]
+    tracer = recipe.tracer()
+    own, name = len(tracer.parameters), step_name(integrator, projection)
+    integrate, holonomic = INTEGRATORS[integrator], bool(tracer.holonomic)
+    recorder = Recorder(tracer.robot, holonomic)
+    programs = {name: record_step(recorder, integrate, projection, law, own)}
+    if projection:
+        programs[START] = record_start(Recorder(tracer.robot, holonomic))
+    callees = _callees(tracer, programs)
+    gains = 0 if law is None else len(law.gains)
+    text = rollout_text(programs, callees, vector_lanes(), own + gains)
+    code = start_compiling(text).result()
+    operations = sum(spec.operations for spec in callees.values())
+    kernel = CachedKernel(code, (), (), operations)
+    if key is not None:
+        store_kernels(cache_folder(), key, {STEPS: kernel})
+    return kernel
+
+
 def _silent(what: str, done: int, total: int) -> None:
     """Tell nobody about progress."""
 
@@ -256,11 +285,16 @@ def _steps(
         for integrator, integrate in integrators.items()
         for projection in ((False, True) if tracer.constraints else (False,))
     }
-    used = {kernel for program in programs.values() for kernel in program.kernels}
-    callees = {g.__name__: g(tracer) for g in STEP_GRAPHS if g.__name__ in used}
+    callees = _callees(tracer, programs)
     operations = sum(spec.operations for spec in callees.values())
     text = stepping_text(programs, callees, vector_lanes())
     return text, CachedKernel(b'', (), (), operations)
+
+
+def _callees(tracer: Tracer, programs: Mapping[str, Program]) -> dict[str, KernelSpec]:
+    """Return the kernels that some programs call."""
+    used = {kernel for program in programs.values() for kernel in program.kernels}
+    return {g.__name__: g(tracer) for g in STEP_GRAPHS if g.__name__ in used}
 
 
 def step_name(integrator: str, projection: bool) -> str:

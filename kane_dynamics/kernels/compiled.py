@@ -38,7 +38,7 @@ from kane_dynamics.kernels.balance_graphs import (
     constrained_effort,
     reference_effort,
 )
-from kane_dynamics.kernels.build import STEPS, Build, build_switched, step_name
+from kane_dynamics.kernels.build import STEPS, Build, build_rollouts, build_switched, step_name
 from kane_dynamics.kernels.compiled_rows import CompiledRows
 from kane_dynamics.kernels.derivatives import Derivatives, of_forward_dynamics, of_inverse_dynamics
 from kane_dynamics.kernels.engine import CompiledEngine
@@ -49,6 +49,7 @@ from kane_dynamics.kernels.kernel_set import METHODS, KernelSet
 from kane_dynamics.kernels.method_terms import CompiledTerms
 from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.kernels.recording import EffortLaw, Law
+from kane_dynamics.kernels.rollout_steps import CompiledMotions
 from kane_dynamics.kernels.selection import RowPlan
 from kane_dynamics.kernels.switched import SwitchedCode
 from kane_dynamics.kernels.trace import Tracer
@@ -56,6 +57,7 @@ from kane_dynamics.model.arguments import as_times
 from kane_dynamics.model.checks import as_choice, as_mapping, as_number, as_vector, index_of
 from kane_dynamics.model.state import checked_coordinates
 from kane_dynamics.simulation.integrators import INTEGRATORS
+from kane_dynamics.simulation.many_motions import ManyMotions
 from kane_dynamics.simulation.reference import check_halvings
 from kane_dynamics.simulation.simulation import Engine, Trajectory
 from kane_dynamics.typing import Floats
@@ -97,6 +99,7 @@ class CompiledRobot(Dynamics):
         self._reference = self._kernels.reference
         self._terms = CompiledTerms(self, self._kernels)
         self._engines: dict[tuple[str, bool, int], CompiledEngine] = {}
+        self._motions: dict[tuple[str, bool], CompiledMotions] = {}
         self._rows: CompiledRows | None = None
         # by identity: constraints are compared by nothing else, and are kept alive here
         self._switched: dict[tuple[int, ...], Switched] = {}
@@ -472,6 +475,19 @@ class CompiledRobot(Dynamics):
                 self, self._law, name, code, *key, self._kernels.linker, self._load
             )
         return self._engines[key]
+
+    def many_motions(self, integrator: str, projection: bool) -> ManyMotions | None:
+        if STEPS not in self._build.kernels or 'motion' not in self._kernels:
+            return None
+        as_choice('integrator', integrator, sorted(INTEGRATORS))
+        projection = projection and bool(self.constraints)
+        key = integrator, projection
+        if key not in self._motions:
+            recipe = self._build.recipe
+            code = build_rollouts(recipe, self._law, *key).code
+            parts = self._kernels.linker, self._load, recipe.payloads, self.gains
+            self._motions[key] = CompiledMotions(step_name(*key), code, projection, *parts)
+        return self._motions[key]
 
     def simulate(
         self,

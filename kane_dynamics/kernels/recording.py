@@ -302,3 +302,16 @@ def record_step(
         v_end, rank = recorder.project(q_end, v_end, clock + length)
     inputs = (column(q), column(v), column(tau), column([t, h]), column(read))
     return Program(inputs, tuple(recorder.calls), tuple(map(column, (q_end, v_end, rank))))
+
+
+def record_start(recorder: Recorder) -> Program:
+    """Return the program that moves a state onto the constraints, with the inputs of a step."""
+    robot = recorder.robot
+    q, v, tau = symbols('q', robot.nq), symbols('v', robot.nv), symbols('tau', robot.nv)
+    clock = symbols('th', 2)
+    place, time = as_array(q), as_array(clock[:1])
+    if recorder.holonomic:
+        place = recorder.place(place, time)
+    speeds, rank = recorder.project(place, as_array(v), time)
+    inputs = (column(q), column(v), column(tau), column(clock), column([]))
+    return Program(inputs, tuple(recorder.calls), tuple(map(column, (place, speeds, rank))))

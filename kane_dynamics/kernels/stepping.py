@@ -15,21 +15,18 @@ beyond all bounds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from kane_dynamics.kernels.llvm.entry_code import Signature, entry_text
-from kane_dynamics.kernels.llvm.kernel_spec import HEALTH_LIMIT, KernelSpec
+from kane_dynamics.kernels.llvm.kernel_spec import HEALTH_LIMIT
 from kane_dynamics.kernels.llvm.loop_code import bodies_at_once, loop_text
 from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
 from kane_dynamics.kernels.llvm.module import kernel_text
 from kane_dynamics.kernels.llvm.sines import sincos_definition
-from kane_dynamics.kernels.llvm.straight_line import Block, append_graph
-from kane_dynamics.kernels.recording import Call, Loop, Program
-from kane_dynamics.simulation.fixed_point import ENOUGH, SOLVED
+from kane_dynamics.kernels.llvm.straight_line import Block
+from kane_dynamics.kernels.recording import Program
+from kane_dynamics.kernels.step_code import Callees, step_text
 from kane_dynamics.simulation.reference import LARGEST
-
-Callees = Mapping[str, KernelSpec | LoopSpec]
-TURNS = 40.0  # of a loop: a step that gains less than a digit in two turns is the reference's
 
 
 def stepping_text(programs: Mapping[str, Program], callees: Callees, width: int) -> str:
@@ -58,7 +55,7 @@ def stepping_text(programs: Mapping[str, Program], callees: Callees, width: int)
         bodies.append(text)
         declarations |= more
     for name, program in programs.items():
-        text, more = _step(name, program, callees)
+        text, more = step_text(name, program, callees, 1)
         nq, nv, *_ = (column.numel() for column in program.inputs)
         one = Signature(one_step(name), (nq, nv, nv), ((nq + nv + 1,),), numbers=2)
         entry = entry_text(one, object.__basicsize__)
@@ -70,126 +67,6 @@ def stepping_text(programs: Mapping[str, Program], callees: Callees, width: int)
 def one_step(name: str) -> str:
     """Return the name of the function of one step."""
     return f'{name}_one'
-
-
-def _step(name: str, program: Program, callees: Callees) -> tuple[str, set[str]]:
-    """Return the function of one step; its value is the smallest health of its calls."""
-    step = _Step(program, callees)
-    block = step.block
-    arrays = ('%in0', '%in1', '%in2', '%in3', '%parameters')
-    known = [
-        [_load(block, array, k) for k in range(column.numel())]
-        for array, column in zip(arrays, program.inputs, strict=True)
-    ]
-    step.append(program.calls, known)
-    ends = step.values(known)
-    for array, values in zip(('%q_end', '%v_end', '%rank_end'), ends, strict=True):
-        for k, value in enumerate(values):
-            _store(block, array, k, value)
-    arguments_text = 'ptr %in0, ptr %in1, ptr %in2, ptr %in3, ptr %q_end, ptr %v_end, '
-    arguments_text += 'ptr %rank_end, ptr %parameters'
-    health = step.health()
-    lines = '\n  '.join([*step.arrays, *block.lines, f'ret double {health}'])
-    text = f'define internal double @{name}_once({arguments_text}) {{\n  {lines}\n}}\n'
-    return text, block.declarations
-
-
-class _Step:
-    """Code of one step under construction: arrays on the stack first, then the block."""
-
-    def __init__(self, program: Program, callees: Callees) -> None:
-        self.block = Block(1)
-        self.arrays: list[str] = []
-        self._callees = callees
-        self._segments = program.segments()
-        self._health = self._array(1)
-        _store(self.block, self._health, 0, self.block.constant(1.0))
-
-    def health(self) -> str:
-        """Return the smallest health so far."""
-        return _load(self.block, self._health, 0)
-
-    def values(self, known: list[list[str]]) -> list[list[str]]:
-        """Append the next segment and return its outputs."""
-        return _dense(append_graph(self.block, next(self._segments), known))
-
-    def append(self, calls: Sequence[Call | Loop], known: list[list[str]]) -> None:
-        """Append calls and loops, and their results to what is known."""
-        for call in calls:
-            if isinstance(call, Loop):
-                known.append(self._loop(call, known))
-            else:
-                known += self._call(call, known)
-
-    def _call(self, call: Call, known: list[list[str]]) -> list[list[str]]:
-        spec, block = self._callees[call.kernel], self.block
-        arguments = self.values(known)[: len(spec.input_sizes)]
-        pointers = [self._filled(values) for values in arguments]
-        results = [self._array(size) for size in spec.output_sizes]
-        passed = ', '.join(f'ptr {p}' for p in [*pointers, '%parameters', *results])
-        self._lower_health(block.emit(f'call double @{spec.name}({passed})'))
-        return [
-            [_load(block, pointer, k) for k in range(column.numel())]
-            for pointer, column in zip(results, call.results, strict=True)
-        ]
-
-    def _loop(self, loop: Loop, known: list[list[str]]) -> list[str]:
-        """Append a loop that ends where the change is small, or after TURNS."""
-        block, (start,) = self.block, self.values(known)
-        vector, count = self._filled(start), self._array(1)
-        _store(block, count, 0, block.constant(0.0))
-        label = f'turn{len(block.lines)}'
-        block.lines += [f'br label %{label}', f'{label}:']
-        inside = [*known, [_load(block, vector, k) for k in range(len(start))]]
-        self.append(loop.calls, inside)
-        better, (change,) = self.values(inside)
-        change = block.emit(f'freeze double {change}')  # an ill call leaves its results undefined
-        for k, value in enumerate(better):
-            _store(block, vector, k, value)
-        turns = block.binary('fadd', _load(block, count, 0), block.constant(1.0))
-        _store(block, count, 0, turns)
-        moves = block.emit(f'fcmp ogt double {change}, {block.constant(SOLVED)}')
-        left = block.emit(f'fcmp olt double {turns}, {block.constant(TURNS)}')
-        again = block.emit(f'and i1 {moves}, {left}')
-        block.lines += [f'br i1 {again}, label %{label}, label %{label}.end', f'{label}.end:']
-        # not a number at once: so was the state; later on: the iteration ran away
-        lost = block.select('uno', change, change, turns, block.constant(1.0))
-        one, none = block.constant(1.0), block.constant(0.0)
-        self._lower_health(block.select('ogt', lost, one, none, one))
-        self._lower_health(block.select('ogt', change, block.constant(ENOUGH), none, one))
-        return better
-
-    def _lower_health(self, own: str) -> None:
-        before = self.health()
-        smaller = self.block.select('olt', own, before, own, before)
-        _store(self.block, self._health, 0, smaller)
-
-    def _array(self, size: int) -> str:
-        """Return a new array on the stack."""
-        name = f'%array{len(self.arrays)}'
-        self.arrays.append(f'{name} = alloca [{max(1, size)} x double], align 64')
-        return name
-
-    def _filled(self, values: list[str]) -> str:
-        array = self._array(len(values))
-        for k, value in enumerate(values):
-            _store(self.block, array, k, value)
-        return array
-
-
-def _dense(outputs: list[dict[int, str]]) -> list[list[str]]:
-    """Return the values of each output of a segment in order; segments have dense outputs."""
-    return [[values[k] for k in range(len(values))] for values in outputs]
-
-
-def _load(block: Block, array: str, k: int) -> str:
-    address = block.emit(f'getelementptr inbounds double, ptr {array}, i64 {k}')
-    return block.emit(f'load double, ptr {address}')
-
-
-def _store(block: Block, array: str, k: int, value: str) -> None:
-    address = block.emit(f'getelementptr inbounds double, ptr {array}, i64 {k}')
-    block.lines.append(f'store double {value}, ptr {address}')
 
 
 def _loop(name: str, nq: int, nv: int) -> str:

@@ -60,6 +60,11 @@ class Load:
         self._carried: dict[str, Inertia] = {}
 
     @property
+    def bare(self) -> Robot:
+        """Return the robot without payloads."""
+        return self._bare
+
+    @property
     def carried(self) -> Mapping[str, Inertia]:
         """Return what frames carry at present, in their axes."""
         return MappingProxyType(self._carried)

@@ -12,6 +12,7 @@ from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.rollouts.inputs import Inputs
 from kane_dynamics.rollouts.reference_steps import ReferenceSteps
 from kane_dynamics.rollouts.schedule import Schedule
+from kane_dynamics.simulation.many_motions import ManyMotions, Motions
 from kane_dynamics.typing import Floats
 
 Tell = Callable[[int], None]
@@ -35,8 +36,8 @@ class Chunk:
     ----------
     q, v : ndarray, shapes (b, nq), (b, nv)
         Present states.
-    done : ndarray of int, shape (b,)
-        Steps taken.
+    done : ndarray, shape (b,)
+        Steps taken, whole floats.
     active : ndarray of bool, shape (b,)
         Which rollouts go on.
     failures : dict of int to KaneDynamicsError
@@ -46,8 +47,8 @@ class Chunk:
 
     def __init__(self, schedule: Schedule, inputs: Inputs, kept: tuple[Floats, Floats]) -> None:
         self.schedule, self.inputs, self.kept = schedule, inputs, kept
-        self.q, self.v = np.array(inputs.q), np.array(inputs.v)
-        self.done = np.zeros(len(inputs), dtype=np.int64)
+        self.q, self.v = np.array(inputs.q, order='C'), np.array(inputs.v, order='C')
+        self.done = np.zeros(len(inputs))
         states = np.hstack([self.q, self.v])
         self.active: NDArray[np.bool_] = np.array(np.isfinite(states).all(axis=1))
         self.failures: dict[int, KaneDynamicsError] = {}
@@ -85,6 +86,43 @@ class Chunk:
         """Leave a rollout where it is."""
         self.active[row] = False
         self.failures[row] = error
+
+    def at_once(self, code: ManyMotions, steps: ReferenceSteps, tell: Tell) -> int:
+        """
+        Run all rollouts by machine code, and steps that it is not sure of by the reference.
+
+        Return how many these are.
+        """
+        motions, fallbacks = self._motions(code), 0
+        constrained = self.schedule.projection and steps.constrained
+        rows = np.flatnonzero(self.active)
+        ill = code.start(motions, rows) if constrained else np.zeros(len(rows), dtype=bool)
+        for row in rows.tolist():
+            self.keep(row)
+        for row in rows[ill].tolist():
+            self.start(row, steps)
+        fallbacks += int(ill.sum())
+        while len(rows := np.flatnonzero(self.active & (self.done < self.schedule.count))):
+            ill = code.run(motions, rows, self.schedule.count)
+            for row in rows[ill].tolist():
+                self.step(row, steps)
+            fallbacks += int(ill.sum())
+            tell(int(self.done.sum()))
+        if not self.schedule.every:
+            self.kept[0][self.active, 0] = self.q[self.active]
+            self.kept[1][self.active, 0] = self.v[self.active]
+        return fallbacks
+
+    def _motions(self, code: ManyMotions) -> Motions:
+        inputs, count = self.inputs, self.schedule.count
+        payloads = {
+            frame: (payload.mass, payload.com, payload.inertia)
+            for frame, payload in inputs.payloads.items()
+        }
+        parameters = code.parameters(len(inputs), inputs.gains, inputs.gravity, payloads)
+        piece = max(1, count // inputs.efforts.shape[1])
+        how = self.schedule.step, piece, self.schedule.every
+        return Motions(self.q, self.v, self.done, inputs.efforts, parameters, self.kept, *how)
 
     def by_state(self, steps: ReferenceSteps, tell: Tell) -> None:
         """Run rollouts to their ends one after the other."""

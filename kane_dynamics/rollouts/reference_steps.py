@@ -40,6 +40,11 @@ class ReferenceSteps:
         self._by_law = not whole or inputs.loaded or inputs.gains is not None
         self._kept: tuple[int, Engine] | None = None
 
+    @property
+    def constrained(self) -> bool:
+        """Return whether there are constraints to keep."""
+        return bool(self._dynamics.constraints)
+
     def start(self, row: int, q: Floats, v: Floats) -> tuple[Floats, Floats]:
         """Return a state on the constraints, with projection; errors as for `projected`."""
         constraints = self._dynamics.constraints

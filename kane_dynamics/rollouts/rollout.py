@@ -132,6 +132,8 @@ class _Run:
         self._reduce, self._progress = reduce, progress
         self._steps = np.zeros(len(given), dtype=np.int64)
         self._failures: dict[int, KaneDynamicsError] = {}
+        self._code = dynamics.many_motions(plan.integrator, plan.projection)
+        self._fallbacks = 0
 
     def result(self, memory: float) -> Rollouts:
         """Return what all chunks give."""
@@ -157,7 +159,7 @@ class _Run:
             np.concatenate(reduced) if reduced else None,
             self._steps,
             MappingProxyType(self._failures),
-            self._dynamics.fallbacks - before,
+            self._dynamics.fallbacks - before + self._fallbacks,
         )
 
     def _room(self, rows: int) -> tuple[Floats, Floats]:
@@ -174,8 +176,16 @@ class _Run:
     def _run(self, begin: int, end: int, kept: tuple[Floats, Floats]) -> None:
         part = self._given.part(begin, end)
         chunk = Chunk(self._plan, part, kept)
-        steps = ReferenceSteps(self._dynamics, self._plan, part)
-        chunk.by_state(steps, lambda done: self._tell(begin * self._plan.count + done))
+        code = self._code
+        steps = ReferenceSteps(self._dynamics, self._plan, part, whole=code is None)
+
+        def tell(done: int) -> None:
+            self._tell(begin * self._plan.count + done)
+
+        if code is None:
+            chunk.by_state(steps, tell)
+        else:
+            self._fallbacks += chunk.at_once(code, steps, tell)
         self._steps[begin:end] = chunk.done
         self._failures |= {begin + row: error for row, error in chunk.failures.items()}
         self._tell(end * self._plan.count)

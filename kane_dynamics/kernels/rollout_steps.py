@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many motions as machine code: groups of states in vector lanes, on all cores."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.algebra.inertia import UPPER
+from kane_dynamics.kernels.batches import run_parts
+from kane_dynamics.kernels.build import START
+from kane_dynamics.kernels.llvm.native import Linker, NativeModule, vector_lanes
+from kane_dynamics.kernels.parameters import INERTIA, Parameters, load_graph
+from kane_dynamics.kernels.rollout_code import TABLES
+from kane_dynamics.simulation.many_motions import Counts, Motions, PayloadRows
+from kane_dynamics.typing import Floats
+
+_STEPS_AT_ONCE = 2048  # of a group of lanes: some ten milliseconds, for which Ctrl-C waits
+_NEVER = 2**62
+
+
+class CompiledMotions:
+    """
+    Steps of one integrator for many states; see `simulation.many_motions.ManyMotions`.
+
+    A state keeps its lane to itself: its numbers depend neither on its neighbours nor on where it
+    stands. Lanes that are not filled repeat a state.
+
+    Parameters
+    ----------
+    name : str
+        Name of the step in the machine code.
+    code : bytes
+        Object file.
+    projection : bool
+        Whether it has a start.
+    linker : Linker
+        Loads the object file.
+    load : Parameters
+        Present gravity and payloads.
+    payloads : tuple of str
+        Frames that may carry one.
+    gains : tuple of float
+        Of the law in the steps.
+
+    """
+
+    def __init__(
+        self,
+        name: str,
+        code: bytes,
+        projection: bool,
+        linker: Linker,
+        load: Parameters,
+        payloads: tuple[str, ...],
+        gains: tuple[float, ...],
+    ) -> None:
+        names = [f'{name}_lanes'] + [f'{START}_lanes'] * projection
+        module = NativeModule(code, names, linker)
+        pointers = [ctypes.c_void_p] * len(TABLES)
+        functions = [
+            module.function(each, None, *pointers, ctypes.c_int64, ctypes.c_int64)
+            for each in names
+        ]
+        self._step, self._start = functions[0], functions[-1]
+        self._lanes = vector_lanes()
+        self._load, self._payloads, self._gains = load, payloads, gains
+        self._of_loads: ca.Function | None = None
+
+    def parameters(
+        self,
+        rows: int,
+        gains: Floats | None,
+        gravity: Floats | None,
+        payloads: Mapping[str, PayloadRows],
+    ) -> Floats:
+        """Return what differs between rollouts besides states and efforts, shape (rows, P)."""
+        own = self._load.values[None]
+        if payloads:
+            own = self._inertias(rows, payloads)
+        if gravity is not None:
+            own = np.repeat(own, rows, axis=0) if len(own) == 1 else own
+            own[:, :3] = gravity
+        given = np.array([self._gains]) if gains is None else gains
+        if len(own) == 1 and gains is None:
+            return np.broadcast_to(np.hstack([own, given]), (rows, own.size + given.size))
+        parts = [np.broadcast_to(x, (rows, x.shape[1])) for x in (own, given)]
+        return np.ascontiguousarray(np.hstack(parts))
+
+    def _inertias(self, rows: int, payloads: Mapping[str, PayloadRows]) -> Floats:
+        """Return the parameters of gravity and payloads, shape (rows, P)."""
+        if self._of_loads is None:
+            self._of_loads = load_graph(self._load.bare, self._payloads).function
+        numbers = np.zeros((rows, len(self._payloads), INERTIA))
+        for frame, at in zip(self._payloads, numbers.transpose(1, 0, 2), strict=True):
+            if frame in payloads:
+                mass, com, inertia = payloads[frame]
+                at[:, 0], at[:, 1:4], at[:, 4:] = mass, com, inertia[(slice(None), *UPPER)]
+            elif frame in self._load.carried:
+                carried = self._load.carried[frame]
+                at[:, 0], at[:, 1:4] = carried.mass, carried.com
+                at[:, 4:] = carried.tensor[UPPER]
+        gravity = np.repeat(self._load.values[:3, None], rows, axis=1)
+        values, _ = self._of_loads(gravity, numbers.reshape(rows, -1).T)
+        return np.ascontiguousarray(np.array(values).T)
+
+    def start(self, motions: Motions, rows: Counts) -> NDArray[np.bool_]:
+        """Move states onto the constraints; return for which rows machine code is not sure."""
+        self._run(self._start, motions, rows, 1, _NEVER)
+        sure = motions.done[rows] > 0.0
+        motions.done[rows] = 0.0
+        return ~sure
+
+    def run(self, motions: Motions, rows: Counts, until: int) -> NDArray[np.bool_]:
+        """
+        Take the steps up to number `until` of some rows, or fewer at a time.
+
+        Return for which rows machine code is not sure of the next step.
+        """
+        return self._run(self._step, motions, rows, until, motions.every or _NEVER)
+
+    def _run(
+        self, function: Callable[..., None], motions: Motions, rows: Counts, until: int, every: int
+    ) -> NDArray[np.bool_]:
+        done = motions.done[rows].astype(np.int64)
+        groups, first = _groups(rows, done, self._lanes)
+        last = np.minimum(first + _STEPS_AT_ONCE, until)
+        q_kept, v_kept = motions.kept
+        settings = [motions.piece, every]
+        for array in (motions.efforts, motions.parameters, q_kept, v_kept):
+            settings.append(0 if len(array) < 2 else array.strides[0] // array.itemsize)
+        arrays = [
+            groups,
+            first,
+            last,
+            np.array(settings, dtype=np.int64),
+            np.array([motions.step]),
+            motions.q,
+            motions.v,
+            motions.efforts,
+            motions.parameters,
+            motions.done,
+            q_kept,
+            v_kept,
+        ]
+        longest = int((last - first).max(initial=1))
+        run_parts(function, arrays, len(groups), max(1, _STEPS_AT_ONCE // longest))
+        wanted = np.minimum(done + _STEPS_AT_ONCE, until)
+        not_sure: NDArray[np.bool_] = motions.done[rows] < wanted
+        return not_sure
+
+
+def _groups(rows: Counts, done: Counts, lanes: int) -> tuple[Counts, Counts]:
+    """Return groups of rows after the same step, shape (G, lanes), and these steps, (G,)."""
+    groups, first = [], []
+    for step in np.unique(done).tolist():
+        same = rows[done == step]
+        # padded by a state of its own group: one of another may be at work elsewhere
+        filled = np.pad(same, (0, -len(same) % lanes), mode='edge')
+        groups.append(filled.reshape(-1, lanes))
+        first.append(np.full(len(filled) // lanes, step, dtype=np.int64))
+    if not groups:
+        return np.zeros((0, lanes), dtype=np.int64), np.zeros(0, dtype=np.int64)
+    return np.ascontiguousarray(np.concatenate(groups)), np.concatenate(first)

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+LLVM code of one recorded step, of one state or of several in vector lanes.
+
+``NAME_once(q, v, tau, th, q_end, v_end, rank_end, parameters)`` returns the smallest health of its
+calls. In lanes, entry k of every array is a vector with one state in each lane, health is one too,
+and is 0 where a state ends beyond all bounds. Lanes do not touch each other: a loop goes on until
+each lane is done, and those that were done before keep what they had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kane_dynamics.kernels.llvm.kernel_spec import LARGEST_INPUT, KernelSpec
+from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
+from kane_dynamics.kernels.llvm.straight_line import Block, append_graph
+from kane_dynamics.kernels.recording import Call, Loop, Program
+from kane_dynamics.simulation.fixed_point import ENOUGH, SOLVED
+from kane_dynamics.simulation.reference import LARGEST
+
+Callees = Mapping[str, KernelSpec | LoopSpec]
+TURNS = 40.0  # of a loop: a step that gains less than a digit in two turns is the reference's
+_ENDS = ('%q_end', '%v_end', '%rank_end')
+
+
+def step_text(name: str, program: Program, callees: Callees, lanes: int) -> tuple[str, set[str]]:
+    """Return the function of one step, and what it declares."""
+    step = _Step(program, callees, lanes)
+    block = step.block
+    arrays = ('%in0', '%in1', '%in2', '%in3', '%parameters')
+    known = [
+        [load(block, array, k) for k in range(column.numel())]
+        for array, column in zip(arrays, program.inputs, strict=True)
+    ]
+    step.append(program.calls, known)
+    ends = step.values(known)
+    for array, values in zip(_ENDS, ends, strict=True):
+        for k, value in enumerate(values):
+            store(block, array, k, value)
+    if lanes > 1:
+        step.bound([*ends[0], *ends[1]])
+    passed = ', '.join(f'ptr {array}' for array in (*arrays[:4], *_ENDS, '%parameters'))
+    health = step.health()
+    lines = '\n  '.join([*step.arrays, *block.lines, f'ret {block.type} {health}'])
+    width = '' if lanes == 1 else f'"prefer-vector-width"="{64 * lanes}" '
+    text = f'define internal {block.type} @{name}_once({passed}) {width}{{\n  {lines}\n}}\n'
+    return text, block.declarations
+
+
+def side_by_side_text(spec: KernelSpec, lanes: int) -> tuple[str, set[str]]:
+    """Return ``NAME_side``, a kernel whose arrays hold vectors with one state in each lane."""
+    block = Block(lanes)
+    inputs = [
+        [load(block, f'%in{i}', k) for k in range(size)] for i, size in enumerate(spec.input_sizes)
+    ]
+    squares = block.constant(0.0)
+    for x in (x for values in inputs for x in values):
+        squares = block.binary('fadd', squares, block.binary('fmul', x, x))
+    inputs.append([load(block, '%parameters', k) for k in range(spec.parameters)])
+    outputs = append_graph(block, spec.function, inputs)
+    zero = block.constant(0.0)
+    # false for NaN in any input, as in kernels of one state
+    limit = block.constant(LARGEST_INPUT**2)
+    health = block.select('ole', squares, limit, outputs.pop()[0], zero)
+    for o, (values, size) in enumerate(zip(outputs, spec.output_sizes, strict=True)):
+        places = spec.function.sparsity_out(o).row()
+        dense = dict.fromkeys(range(size), zero) | {places[k]: x for k, x in values.items()}
+        for k, value in dense.items():
+            store(block, f'%out{o}', k, value)
+    arrays = [f'%in{i}' for i in range(len(spec.input_sizes))]
+    arrays += ['%parameters', *(f'%out{o}' for o in range(len(spec.output_sizes)))]
+    passed = ', '.join(f'ptr {array}' for array in arrays)
+    lines = '\n  '.join([*block.lines, f'ret {block.type} {health}'])
+    how = f'noinline "prefer-vector-width"="{64 * lanes}" '
+    text = f'define internal {block.type} @{spec.name}_side({passed}) {how}{{\n  {lines}\n}}\n'
+    return text, block.declarations
+
+
+class _Step:
+    """Code of one step under construction: arrays on the stack first, then the block."""
+
+    def __init__(self, program: Program, callees: Callees, lanes: int) -> None:
+        self.block = Block(lanes)
+        self.arrays: list[str] = []
+        self._callees = callees
+        self._segments = program.segments()
+        self._going: str | None = None  # inside a loop: the array that says which lanes are
+        self._health = self._array(1)
+        store(self.block, self._health, 0, self.block.constant(1.0))
+
+    def health(self) -> str:
+        """Return the smallest health so far."""
+        return load(self.block, self._health, 0)
+
+    def bound(self, values: list[str]) -> None:
+        """Lower the health to 0 where a value is beyond all bounds, or none."""
+        block, one, zero = self.block, self.block.constant(1.0), self.block.constant(0.0)
+        limit = block.constant(LARGEST)
+        for value in values:
+            size = block.intrinsic('fabs', value)
+            self._lower_health(block.select('olt', size, limit, one, zero))
+
+    def values(self, known: list[list[str]]) -> list[list[str]]:
+        """Append the next segment and return its outputs, which are dense, in order."""
+        outputs = append_graph(self.block, next(self._segments), known)
+        return [[values[k] for k in range(len(values))] for values in outputs]
+
+    def append(self, calls: Sequence[Call | Loop], known: list[list[str]]) -> None:
+        """Append calls and loops, and their results to what is known."""
+        for call in calls:
+            if isinstance(call, Loop):
+                known.append(self._loop(call, known))
+            else:
+                known += self._call(call, known)
+
+    def _call(self, call: Call, known: list[list[str]]) -> list[list[str]]:
+        spec, block = self._callees[call.kernel], self.block
+        arguments = self.values(known)[: len(spec.input_sizes)]
+        pointers = [self._filled(values) for values in arguments]
+        results = [self._array(size) for size in spec.output_sizes]
+        passed = ', '.join(f'ptr {p}' for p in [*pointers, '%parameters', *results])
+        function = spec.name if block.lanes == 1 else f'{spec.name}_side'
+        self._lower_health(block.emit(f'call {block.type} @{function}({passed})'))
+        return [
+            [load(block, pointer, k) for k in range(column.numel())]
+            for pointer, column in zip(results, call.results, strict=True)
+        ]
+
+    def _loop(self, loop: Loop, known: list[list[str]]) -> list[str]:
+        """Append a loop that ends where the change is small, or after TURNS."""
+        block, (start,) = self.block, self.values(known)
+        one, none = block.constant(1.0), block.constant(0.0)
+        vector, count, last, going = self._filled(start), *(self._array(1) for _ in range(3))
+        for array, value in ((count, none), (last, none), (going, one)):
+            store(block, array, 0, value)
+        label, self._going = f'turn{len(block.lines)}', going
+        block.lines += [f'br label %{label}', f'{label}:']
+        before = [load(block, vector, k) for k in range(len(start))]
+        inside = [*known, before]
+        self.append(loop.calls, inside)
+        better, (change,) = self.values(inside)
+        # an ill call leaves its results undefined
+        change = block.emit(f'freeze {block.type} {change}')
+        on = load(block, going, 0)
+        for k, (old, new) in enumerate(zip(before, better, strict=True)):
+            store(block, vector, k, block.select('ogt', on, none, new, old))
+        store(block, last, 0, block.select('ogt', on, none, change, load(block, last, 0)))
+        turns = block.binary('fadd', load(block, count, 0), on)
+        store(block, count, 0, turns)
+        moves = block.select('ogt', change, block.constant(SOLVED), on, none)
+        again = block.select('olt', turns, block.constant(TURNS), moves, none)
+        store(block, going, 0, again)
+        any_lane = any_of(block, block.emit(f'fcmp ogt {block.type} {again}, {none}'))
+        block.lines += [f'br i1 {any_lane}, label %{label}, label %{label}.end', f'{label}.end:']
+        self._going = None
+        change, turns = load(block, last, 0), load(block, count, 0)
+        # not a number at once: so was the state; later on: the iteration ran away
+        lost = block.select('uno', change, change, turns, one)
+        self._lower_health(block.select('ogt', lost, one, none, one))
+        self._lower_health(block.select('ogt', change, block.constant(ENOUGH), none, one))
+        return [load(block, vector, k) for k in range(len(start))]
+
+    def _lower_health(self, own: str) -> None:
+        block, before = self.block, self.health()
+        smaller = block.select('olt', own, before, own, before)
+        if self._going is not None and block.lanes > 1:
+            on = load(block, self._going, 0)
+            smaller = block.select('ogt', on, block.constant(0.0), smaller, before)
+        store(block, self._health, 0, smaller)
+
+    def _array(self, size: int) -> str:
+        """Return a new array on the stack."""
+        name = f'%array{len(self.arrays)}'
+        self.arrays.append(f'{name} = alloca [{max(1, size)} x {self.block.type}], align 64')
+        return name
+
+    def _filled(self, values: list[str]) -> str:
+        array = self._array(len(values))
+        for k, value in enumerate(values):
+            store(self.block, array, k, value)
+        return array
+
+
+def any_of(block: Block, truth: str) -> str:
+    """Append whether a comparison holds in any lane."""
+    if block.lanes == 1:
+        return truth
+    function = f'@llvm.vector.reduce.or.v{block.lanes}i1'
+    block.declarations.add(f'declare i1 {function}({block.truth})')
+    return block.emit(f'call i1 {function}({block.truth} {truth})')
+
+
+def load(block: Block, array: str, k: int) -> str:
+    """Append the value of entry k of an array."""
+    return block.emit(f'load {block.type}, ptr {_address(block, array, k)}{_aligned(block)}')
+
+
+def store(block: Block, array: str, k: int, value: str) -> None:
+    """Append that entry k of an array becomes a value."""
+    address = _address(block, array, k)
+    block.lines.append(f'store {block.type} {value}, ptr {address}{_aligned(block)}')
+
+
+def _address(block: Block, array: str, k: int) -> str:
+    return block.emit(f'getelementptr inbounds double, ptr {array}, i64 {k * block.lanes}')
+
+
+def _aligned(block: Block) -> str:
+    return '' if block.lanes == 1 else f', align {8 * block.lanes}'
