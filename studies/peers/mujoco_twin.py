@@ -99,6 +99,21 @@ class MujocoTwin:
         self.data.qacc_warmstart[:] = 0.0
         self.data.time = 0.0
 
+    def rollout_inputs(self, q: Floats, v: Floats, tau: Floats) -> tuple[Floats, Floats]:
+        """Return initial states and one applied effort of each, as mujoco.rollout takes them."""
+        kind = mujoco.mjtState.mjSTATE_FULLPHYSICS
+        starts = np.zeros((len(q), mujoco.mj_stateSize(self.model, kind)))
+        for row, state in enumerate(zip(q, v, tau, strict=True)):
+            self.set_state(*state)
+            mujoco.mj_getState(self.model, self.data, starts[row], kind)
+        pushes = np.zeros((len(q), 1, self.model.nv))
+        pushes[:, 0, self._v] = tau
+        return starts, pushes
+
+    def coordinates(self, states: Floats) -> Floats:
+        """Return coordinates in our order from rows of states: time, coordinates, speeds."""
+        return states[:, 1 + self._q]
+
     def state(self) -> tuple[Floats, Floats]:
         """Return coordinates and speeds in our order."""
         return self.data.qpos[self._q].copy(), self.data.qvel[self._v].copy()

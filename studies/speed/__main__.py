@@ -24,6 +24,7 @@ from studies.speed.closed_loop import closed_loop_rows
 from studies.speed.compile_time import compile_rows
 from studies.speed.libraries import library_rows
 from studies.speed.on_wheels import on_wheels_rows, swerve_rows
+from studies.speed.rollouts import rollout_rows
 from studies.speed.rows import Row, rows_table, scaling_table
 from studies.speed.scaling import scaling
 from studies.speed.single_calls import chain_rows, long_chain_rows, mobile_arm_rows, tiago_rows
@@ -43,6 +44,7 @@ def parts(quick: bool, effort: Effort) -> dict[str, Callable[[], Rows]]:
         'mobile-arm': lambda: mobile_arm_rows(effort),
         'long-chain': lambda: long_chain_rows(effort),
         'batch': lambda: batch_rows(few),
+        'rollouts': lambda: rollout_rows(few),
         'simulation': lambda: closed_loop_rows(few),
         'build': lambda: library_rows(effort),
         'accuracy': lambda: accuracy_rows(quick),

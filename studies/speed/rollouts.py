@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Rollouts of the nonholonomic robot, Runge-Kutta of order 4, against `mujoco.rollout`.
+
+Both move the same states under the same constant efforts on the same number of threads, and give
+every state of every rollout back. Ours satisfies the constraint exactly and projects drift away
+after each step; MuJoCo's rolling is soft (see `mujoco_twin`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import mujoco
+import numpy as np
+from mujoco import rollout as mujoco_rollout
+
+import kane_dynamics as kd
+from kane_dynamics.typing import Floats
+from studies import machine, robots
+from studies.peers.mujoco_twin import MujocoTwin
+from studies.speed.rows import Row
+from studies.speed.timing import Contender, Effort, race
+
+ROLLOUTS, STEPS, STEP = 1024, 100, 0.001  # rollouts, steps of each, [s]
+_RATE, _PEER = 'steps/s', 'mujoco.rollout, soft contact'
+
+
+def rollout_rows(effort: Effort) -> Iterator[Row]:
+    """Yield the robot with locked wheels (8 speeds, one row), then with wheels (10, three)."""
+    cases = (
+        ('8 speeds, no side slip', robots.nonholonomic(wheels=False), {'skid': True}),
+        ('10 speeds, rolling wheels', robots.nonholonomic(), {'wheels': robots.WHEELS}),
+    )
+    for name, case, ground in cases:
+        yield from _rows(name, case, ground, effort)
+
+
+def _rows(name: str, case: robots.Case, ground: dict[str, Any], effort: Effort) -> Iterator[Row]:
+    fast, threads = kd.compile(case.robot, case.constraints), machine.cores()
+    q, v, tau = _states(fast, case)
+    twin = MujocoTwin(case.robot, step=STEP, **ground)
+    starts, pushes = twin.rollout_inputs(q, v, tau)
+    options = {'effort': tau, 'step': STEP, 'integrator': 'rk4'}
+    names = {'f': kd.rollout, 'd': fast, 'q': q, 'v': v, 'T': STEPS * STEP, 'o': options}
+    with mujoco_rollout.Rollout(nthread=threads) as pool:
+        spec = int(mujoco.mjtState.mjSTATE_QFRC_APPLIED)
+        theirs = {'f': pool.rollout, 'm': twin.model, 'x': starts, 'u': pushes, 'n': STEPS}
+        theirs |= {'d': [mujoco.MjData(twin.model) for _ in range(threads)], 's': spec}
+        call = 'f(m, d, x, u, control_spec=s, nstep=n)'
+        contenders = [
+            Contender('every', 'f(d, q, v, T, every=1, **o)', names),
+            Contender('last', 'f(d, q, v, T, **o)', names),
+            Contender('peer', call, theirs),
+        ]
+        times = race(contenders, effort)
+        ends = pool.rollout(
+            twin.model, theirs['d'], starts, pushes, control_spec=spec, nstep=STEPS
+        )
+    rates = {kind: ROLLOUTS * STEPS / time.median for kind, time in times.items()}
+    found = kd.rollout(fast, q, v, STEPS * STEP, every=1, **options)
+    note = _agreement(fast, found, twin, ends[0], (q, v, tau))
+    work = f'{ROLLOUTS:,} rollouts of {STEPS} steps, RK4, {name}, {threads} cores'
+    yield Row(f'{work}, last states', _RATE, rates['last'], bound=1.2e6)
+    yield Row(
+        f'{work}, all states',
+        _RATE,
+        rates['every'],
+        _PEER,
+        rates['peer'],
+        least_ratio=10.0,
+        note=note,
+    )
+
+
+def _states(fast: kd.CompiledRobot, case: robots.Case) -> tuple[Floats, Floats, Floats]:
+    """Return states on the constraints and efforts, a row for each rollout."""
+    rng = np.random.default_rng(5)
+    q = np.tile(case.q, (ROLLOUTS, 1))
+    q[:, 3:] += rng.uniform(-0.3, 0.3, (ROLLOUTS, q.shape[1] - 3))
+    v = fast.consistent_velocity(q, rng.uniform(-0.5, 0.5, (ROLLOUTS, fast.robot.nv)))
+    tau = rng.uniform(-0.3, 0.3, v.shape)
+    tau[:, :3] = 0.0  # nothing pushes the base but its wheels
+    return q, v, tau
+
+
+def _agreement(
+    fast: kd.CompiledRobot, found: kd.Rollouts, twin: MujocoTwin, theirs: Floats, start: Any
+) -> str:
+    """Return how far results are from simulations one by one, and from MuJoCo's."""
+    q, v, tau = start
+    chosen = range(0, ROLLOUTS, ROLLOUTS // 8)
+    gap = 0.0
+    for k in chosen:
+        run = fast.simulate(q[k], v[k], STEPS * STEP, effort=tau[k], step=STEP, integrator='rk4')
+        gap = max(gap, np.abs(run.q - found.q[k]).max(), np.abs(run.v - found.v[k]).max())
+    end = twin.coordinates(theirs[:, -1])
+    far = np.abs(end - found.q[:, -1])
+    return (
+        f'from simulate one by one: {gap:.0e}; coordinates from MuJoCo after {STEPS * STEP:g} s: '
+        f'median {np.median(far.max(axis=1)):.0e}, most {far.max():.0e}; '
+        f'{found.fallbacks} steps by the reference'
+    )
