@@ -46,13 +46,18 @@ def _rows(name: str, case: robots.Case, ground: dict[str, Any], effort: Effort) 
     names = {'f': kd.rollout, 'd': fast, 'q': q, 'v': v, 'T': STEPS * STEP, 'o': options}
     with mujoco_rollout.Rollout(nthread=threads) as pool:
         spec = int(mujoco.mjtState.mjSTATE_QFRC_APPLIED)
-        theirs = {'f': pool.rollout, 'm': twin.model, 'x': starts, 'u': pushes, 'n': STEPS}
-        theirs |= {'d': [mujoco.MjData(twin.model) for _ in range(threads)], 's': spec}
-        call = 'f(m, d, x, u, control_spec=s, nstep=n)'
+        data = [mujoco.MjData(twin.model) for _ in range(threads)]
+
+        def theirs() -> Floats:
+            states, _ = pool.rollout(
+                twin.model, data, starts, pushes, control_spec=spec, nstep=STEPS
+            )
+            return states
+
         contenders = [
             Contender('every', 'f(d, q, v, T, every=1, **o)', names),
             Contender('last', 'f(d, q, v, T, **o)', names),
-            Contender('peer', call, theirs),
+            Contender('peer', 'f()', {'f': theirs}),
         ]
         times = race(contenders, effort)
         ends = pool.rollout(
@@ -60,7 +65,7 @@ def _rows(name: str, case: robots.Case, ground: dict[str, Any], effort: Effort) 
         )
     rates = {kind: ROLLOUTS * STEPS / time.median for kind, time in times.items()}
     found = kd.rollout(fast, q, v, STEPS * STEP, every=1, **options)
-    note = _agreement(fast, found, twin, ends[0], (q, v, tau))
+    note = _agreement(fast, found, twin, ends, (q, v, tau))
     work = f'{ROLLOUTS:,} rollouts of {STEPS} steps, RK4, {name}, {threads} cores'
     yield Row(f'{work}, last states', _RATE, rates['last'], bound=1.2e6)
     yield Row(
