@@ -8,9 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kane_dynamics.exceptions import NotSolvedError
-from kane_dynamics.trajectories.fastest import fastest
+from kane_dynamics.trajectories.cell_steps import CellSteps
+from kane_dynamics.trajectories.fastest import Fastest, Says, fastest
 from kane_dynamics.trajectories.free_sharing import least_uses, projected
-from kane_dynamics.trajectories.path_limits import LimitRows, PathLimits
+from kane_dynamics.trajectories.limit_rows import LimitRows
+from kane_dynamics.trajectories.looks import Looks, looks
+from kane_dynamics.trajectories.path_limits import PathLimits
 from kane_dynamics.trajectories.speed_profile import SpeedProfile
 from kane_dynamics.typing import Floats
 
@@ -19,6 +22,7 @@ _SETTLED = 1e-6  # relative change of the duration
 _HALVINGS = 40  # of the interval of a factor of time
 _LOOKS = (-0.75, -0.5, -0.25, 0.25, 0.5, 0.75)  # from the middle of a cell to its ends
 _REACHED = 0.99  # use of a limit that is active
+_STARTS, _ENDS = slice(None, -1), slice(1, None)  # of cells, in a grid
 
 
 def _together(row: int, use: float) -> str:
@@ -60,57 +64,95 @@ class CellSearch:
         What is left of each row in each cell.
     free : bool
         Whether redundant motors share as the limits need it, not with least efforts.
+    before : CellSearch, optional
+        Of a grid with some of these cells, whose rows are not evaluated again.
 
     """
 
-    def __init__(self, limits: PathLimits, grid: Floats, tight: Floats, free: bool) -> None:
-        self.limits, self.grid = limits, grid
+    def __init__(
+        self,
+        limits: PathLimits,
+        grid: Floats,
+        tight: Floats,
+        free: bool,
+        before: CellSearch | None = None,
+    ) -> None:
+        self.limits, self.grid, self._tight = limits, grid, tight
         self.middles, reach = 0.5 * (grid[1:] + grid[:-1]), 0.5 * np.diff(grid)
-        self._exact, self._nodes = limits.at(self.middles, reach), limits.at(grid)
+        seen: tuple[Looks | None, Looks | None, Looks | None] = (None, None, None)
+        if before is not None:
+            seen = before._looks
+        inside = looks(limits, self.middles, reach, free, seen[0])
+        nodes = looks(limits, grid, None, free, seen[1])
         # a limit that depends much on the place is exceeded most between the middle and the ends
-        self._others = np.concatenate([self.middles + part * reach for part in _LOOKS])
-        if not free:
-            self._between = limits.at(self._others)
-        self._shares = (limits.shares(self.middles), limits.shares(grid)) if free else None
-        self._cells = replace(self._exact, c=self._exact.c + tight)
+        others = np.concatenate([self.middles + part * reach for part in _LOOKS])
+        between = None if free else looks(limits, others, None, free, seen[2])
+        self._looks: tuple[Looks, Looks, Looks | None] = inside, nodes, between
+        self._exact, self._nodes = inside.rows, nodes.rows
+        self._shares = None
+        if inside.shares is not None and nodes.shares is not None:
+            self._shares = inside.shares, nodes.shares
 
-    def fastest(self) -> SpeedProfile:
+    def fastest(self) -> Fastest:
         """Return the fastest profile; errors as for `fastest.fastest`."""
-        profile = self._under(*(replace(one, d=0.0 * one.d) for one in (self._cells, self._nodes)))
-        if not self._cells.d.any():
-            return profile
+        found = self._under(*(replace(one, d=0.0 * one.d) for one in (self._exact, self._nodes)))
+        if not self._exact.d.any():
+            return found
         for _ in range(_NEWTON):
-            before = profile.duration
-            cells = self._cells.tangent(profile.of(self.middles)[1])
-            profile = self._under(cells, self._nodes.tangent(profile.of(self.grid)[1]))
-            if abs(profile.duration / before - 1.0) < _SETTLED:
+            before = found.profile
+            cells = self._exact.tangent(before.of(self.middles)[1])
+            found = self._under(cells, self._nodes.tangent(before.of(self.grid)[1]))
+            if abs(found.profile.duration / before.duration - 1.0) < _SETTLED:
                 break
-        return profile
+        return found
 
-    def _under(self, cells: LimitRows, nodes: LimitRows) -> SpeedProfile:
+    def _under(self, cells: LimitRows, nodes: LimitRows) -> Fastest:
         """Return the fastest profile under rows without d."""
+        says: Says = self.limits.says
+        starts, ends = nodes.part(_STARTS), nodes.part(_ENDS)
+        middles = cells.drawn_in(self._tight)
         if self._shares is None:
-            return fastest(self.grid, cells, nodes, self.limits.says)
-        cells = projected(cells, self._shares[0], self.middles)
-        nodes = projected(nodes, self._shares[1], self.grid)
-        return fastest(self.grid, cells, nodes, _together)
+            starts, ends = starts.drawn_in(self._tight), ends.drawn_in(self._tight)
+        else:
+            says, count = _together, len(self.middles)
+            every = projected(
+                middles.followed_by(nodes),
+                np.concatenate(self._shares),
+                np.concatenate([self.middles, self.grid]),
+            )
+            middles, nodes = every.part(slice(count)), every.part(slice(count, None))
+            starts, ends = nodes.part(_STARTS), nodes.part(_ENDS)
+            # sides of polygons have no order: one is one row where it stays what it is
+            same = middles.alike(starts) & middles.alike(ends)
+            starts = replace(starts, a=np.where(same, starts.a, 0.0))
+        return fastest(
+            self.grid, CellSteps(np.diff(self.grid), starts, middles, ends), nodes, says
+        )
 
-    def uses(self, profile: SpeedProfile, pace: float = 1.0) -> tuple[Floats, Floats]:
-        """Return uses in the middles and at the grid, at a pace, (n, m) and (n + 1, m)."""
-        middles, nodes = (profile.of(at) for at in (self.middles, self.grid))
-        inside = self._exact.use(*(pace**2 * part for part in middles))
-        ends = self._nodes.use(*(pace**2 * part for part in nodes))
+    def uses(self, profile: SpeedProfile, pace: float = 1.0) -> list[Floats]:
+        """Return uses at the start, in the middle and at the end of each cell, all (n, m)."""
+        motions = (
+            profile.of(self.grid[:-1]),
+            profile.of(self.middles),
+            profile.of(self.grid[1:], before=True),
+        )
+        rows = self._nodes.part(_STARTS), self._exact, self._nodes.part(_ENDS)
+        found = [
+            one.use(pace**2 * u, pace**2 * x) for one, (u, x) in zip(rows, motions, strict=True)
+        ]
         if self._shares is None:
-            return inside, ends
-        return least_uses(inside, self._shares[0]), least_uses(ends, self._shares[1])
+            return found
+        middles, nodes = self._shares
+        shares = nodes[_STARTS], middles, nodes[_ENDS]
+        return [least_uses(use, share) for use, share in zip(found, shares, strict=True)]
 
     def excess(self, profile: SpeedProfile, pace: float = 1.0) -> Floats:
         """Return by how much each limit is exceeded in each cell, shape (n, m)."""
-        inside, ends = self.uses(profile, pace)
-        uses = [inside, ends[1:], ends[:-1]]
-        if self._shares is None:
-            between = self._between.use(*(pace**2 * part for part in profile.of(self._others)))
-            uses += np.split(between, len(_LOOKS))
+        uses = self.uses(profile, pace)
+        between = self._looks[2]
+        if between is not None:
+            u, x = profile.of(between.places)
+            uses += np.split(between.rows.use(pace**2 * u, pace**2 * x), len(_LOOKS))
         return np.maximum.reduce(uses) - 1.0
 
     def pace(self, profile: SpeedProfile, tolerance: float) -> float:
@@ -143,12 +185,11 @@ class CellSearch:
 
     def report(self, profile: SpeedProfile) -> dict[str, LimitUse]:
         """Return what is used of each limit, by name."""
-        inside, ends = self.uses(profile)
         times = np.diff(self.grid) / np.sqrt(profile.of(self.middles)[1])
-        places = np.concatenate([self.middles, self.grid])
+        places = np.concatenate([self.grid[:-1], self.middles, self.grid[1:]])
         found: dict[str, LimitUse] = {}
         most_of_cells = 1.0 + self.excess(profile)
-        every = np.concatenate([inside, ends])
+        every = np.concatenate(self.uses(profile))
         for name in dict.fromkeys(self.limits.names):
             rows = [k for k, one in enumerate(self.limits.names) if one == name]
             most = every[:, rows].max(axis=1)

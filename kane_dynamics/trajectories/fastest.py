@@ -2,28 +2,30 @@
 r"""
 The fastest profile of speed under rows that are linear in u and x, by reachability (toppra).
 
-Each cell of the grid has one u. Its rows hold in the middle, where x is the mean of both ends:
-that is of second order in the size of cells. Backwards toppra gives the speeds from which the end
-can be reached (Pham and Pham 2018); forwards the largest u is taken that stays among them.
+Backwards over the cells of a grid toppra gives the speeds from which the end can be reached (Pham
+and Pham 2018); forwards the largest u is taken that stays among them (`cell_steps`).
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kane_dynamics.exceptions import InfeasiblePathError, InvalidInputError, MissingPackageError
-from kane_dynamics.trajectories.path_limits import LimitRows
+from kane_dynamics.trajectories.cell_steps import CellSteps
+from kane_dynamics.trajectories.limit_rows import LimitRows
 from kane_dynamics.trajectories.speed_profile import SpeedProfile
 from kane_dynamics.typing import Floats
 
 Says = Callable[[int, float], str]
 _NONE = 1e-12  # of the largest coefficient of a row: what does not depend on u, or on x
+_BLOCK = 64  # places at once: pairs of rows take memory
 _MET = 1e-9  # what bounds that meet may cross by
 _MANY = 1e6  # bound of x where there is none, in units of the solver
 
@@ -49,47 +51,54 @@ class SpeedBounds:
 
 def speed_bounds(rows: LimitRows) -> SpeedBounds:
     """Return the x for which some u keeps all rows, at each place (Fourier and Motzkin)."""
-    found = [_bounds_at(*row) for row in zip(rows.a, rows.b, 1.0 - rows.c, strict=True)]
-    lower, upper, culprits = zip(*found, strict=True)
-    return SpeedBounds(np.array(lower), np.array(upper), list(culprits))
+    count = len(rows.a)
+    if not rows.a.shape[1]:
+        return SpeedBounds(np.zeros(count), np.full(count, np.inf), count * [(-1, -1)])
+    blocks = [slice(k, k + _BLOCK) for k in range(0, count, _BLOCK)]
+    found = [_bounds_at(*(part[k] for part in (rows.a, rows.b, 1.0 - rows.c))) for k in blocks]
+    lower, upper, culprits = (list(several) for several in zip(*found, strict=True))
+    return SpeedBounds(np.concatenate(lower), np.concatenate(upper), [*itertools.chain(*culprits)])
 
 
-def _bounds_at(a: Floats, b: Floats, room: Floats) -> tuple[float, float, tuple[int, int]]:
-    """Return bounds of x, and the rows that give them, where a u + b x <= room."""
-    size = np.abs(a) > _NONE * np.abs(a).max(initial=0.0)
-    above, below, free = (
-        np.flatnonzero(which) for which in (size & (a > 0.0), size & (a < 0.0), ~size)
-    )
-    up, down = a[above][:, None], -a[below][None, :]
-    slopes = np.concatenate([(down * b[above][:, None] + up * b[below]).ravel(), b[free]])
-    rests = np.concatenate([(down * room[above][:, None] + up * room[below]).ravel(), room[free]])
-    pairs = [(int(i), int(k)) for i in above for k in below] + [(int(i), int(i)) for i in free]
-    lower, upper, first, second = 0.0, np.inf, -1, -1
-    tiny = _NONE * np.abs(slopes).max(initial=0.0)
+def _bounds_at(a: Floats, b: Floats, room: Floats) -> tuple[Floats, Floats, list[tuple[int, int]]]:
+    """Return bounds of x, and the rows that give them, where a u + b x <= room, all (n, m)."""
+    count = a.shape[1]
+    own = np.arange(count)
+    size = np.abs(a)
+    of_u = size > _NONE * size.max(axis=1, keepdims=True, initial=0.0)
+    # u drops out of a row from above and one from below; the diagonal is for rows without u
+    pairs = (of_u & (a > 0.0))[:, :, None] & (of_u & (a < 0.0))[:, None]
+    pairs[:, own, own] = ~of_u
+    up, down = a[:, :, None], -a[:, None, :]
+    slopes, rests = (down * x[:, :, None] + up * x[:, None, :] for x in (b, room))
+    slopes[:, own, own], rests[:, own, own] = b, room
+    slopes, rests, pairs = (x.reshape(len(a), -1) for x in (slopes, rests, pairs))
+    tiny = _NONE * np.abs(np.where(pairs, slopes, 0.0)).max(axis=1, keepdims=True, initial=0.0)
+    held, lifted = pairs & (slopes > tiny), pairs & (slopes < -tiny)
+    never = pairs & ~held & ~lifted & (rests < 0.0)
     with np.errstate(divide='ignore', invalid='ignore'):
         places = rests / slopes
-    held, lifted = slopes > tiny, slopes < -tiny
-    if held.any():
-        second = int(np.argmin(np.where(held, places, np.inf)))
-        upper = float(places[second])
-    if lifted.any():
-        first = int(np.argmax(np.where(lifted, places, -np.inf)))
-        lower = max(float(places[first]), 0.0)
-    never = ~held & ~lifted & (rests < 0.0)
-    if never.any():
-        second = int(np.argmin(np.where(never, rests, np.inf)))
-        upper = -np.inf
-    return lower, upper, _named(pairs, first if lower > 0.0 else -1, second)
+    uppers = np.where(never, -np.inf, np.where(held, places, np.inf))
+    lowers = np.where(lifted, places, -np.inf)
+    found: list[tuple[int, int]] = []
+    every, second, first = np.arange(len(a)), uppers.argmin(axis=1), lowers.argmax(axis=1)
+    for k in range(len(a)):
+        best = second[k] if uppers[k, second[k]] < np.inf else first[k]
+        named = uppers[k, second[k]] < np.inf or lowers[k, first[k]] > 0.0
+        found.append((int(best) // count, int(best) % count) if named else (-1, -1))
+    lower: Floats = np.maximum(lowers[every, first], 0.0)
+    upper: Floats = uppers[every, second]
+    return lower, upper, found
 
 
-def _named(pairs: list[tuple[int, int]], first: int, second: int) -> tuple[int, int]:
-    """Return the rows of two bounds, those of the tighter one where there is only one."""
-    if second >= 0:
-        return pairs[second]
-    return pairs[first] if first >= 0 else (-1, -1)
+class Fastest(NamedTuple):
+    """The fastest profile on a grid, and the places in its cells where u jumps."""
+
+    profile: SpeedProfile
+    switches: Floats
 
 
-def fastest(grid: Floats, cells: LimitRows, nodes: LimitRows, says: Says) -> SpeedProfile:
+def fastest(grid: Floats, cells: CellSteps, nodes: LimitRows, says: Says) -> Fastest:
     """
     Return the fastest profile from rest to rest.
 
@@ -97,8 +106,10 @@ def fastest(grid: Floats, cells: LimitRows, nodes: LimitRows, says: Says) -> Spe
     ----------
     grid : ndarray, shape (n + 1,)
         Places on the path.
-    cells, nodes : LimitRows
-        Rows without d in the middles of the cells, and at the grid.
+    cells : CellSteps
+        Rows in the cells.
+    nodes : LimitRows
+        Rows without d at the grid.
     says : callable
         Words for a row and its c.
 
@@ -118,24 +129,27 @@ def fastest(grid: Floats, cells: LimitRows, nodes: LimitRows, says: Says) -> Spe
         at = int(np.argmax(crossed))
         words = dict.fromkeys(says(k, float(nodes.c[at, k])) for k in bounds.rows[at])
         raise InfeasiblePathError('no speed and acceleration keep all limits', grid[at], words)
-    time = _time_unit(grid, cells, bounds.upper)
+    middles, rows = cells.middles, cells.rows
+    time = _time_unit(grid, middles, bounds.upper)
     scaled = time**2
     reachable = _controllable(
         grid,
-        (cells.a / scaled, cells.b / scaled, cells.c),
+        (rows.a / scaled, rows.b / scaled, rows.c),
         (bounds.lower * scaled, np.minimum(bounds.upper * scaled, _MANY)),
     )
     lost = np.flatnonzero(np.isnan(reachable).any(axis=1))
     if len(lost) or reachable[0, 0] > _MET:
         # most is used at rest where the path is hardest, of what is left of it
-        left = cells.c[int(lost[-1]) if len(lost) else 0 :]
+        left = middles.c[int(lost[-1]) if len(lost) else 0 :]
         worst, k = divmod(int(np.argmax(left)), left.shape[1])
-        at = len(cells.c) - len(left) + worst
-        said = says(k, float(cells.c[at, k]))
+        at = len(middles.c) - len(left) + worst
+        said = says(k, float(middles.c[at, k]))
         raise InfeasiblePathError(
             'no motion keeps all limits to the end; hardest', grid[at], [said]
         )
-    return SpeedProfile(grid, _forward(grid, cells, reachable / scaled))
+    u, x = _forward(cells, reachable / scaled)
+    arcs = cells.arcs(u, x)
+    return Fastest(SpeedProfile(grid, u, arcs.ends), cells.switches(grid, u, x, arcs))
 
 
 def _time_unit(grid: Floats, cells: LimitRows, upper: Floats) -> float:
@@ -153,19 +167,15 @@ def _time_unit(grid: Floats, cells: LimitRows, upper: Floats) -> float:
     return float(max(times))
 
 
-def _forward(grid: Floats, cells: LimitRows, reachable: Floats) -> Floats:
-    """Return the largest u of each cell that keeps its rows and stays among reachable x."""
-    x, found = 0.0, []
-    for h, a, b, room, (low, high) in zip(
-        np.diff(grid), cells.a, cells.b, 1.0 - cells.c, reachable[1:], strict=True
-    ):
-        slope = a + h * b
-        rising = slope > _NONE * np.abs(slope).max(initial=0.0)
-        most = np.min((room - b * x)[rising] / slope[rising], initial=np.inf)
-        after = np.clip(x + 2.0 * h * most, max(low, 0.0), high)
-        found.append((after - x) / (2.0 * h))
-        x = float(after)
-    return np.array(found)
+def _forward(cells: CellSteps, reachable: Floats) -> tuple[Floats, Floats]:
+    """Return the largest u that stays among reachable x, and x at the grid."""
+    x, found = [0.0], []
+    for k, (low, high) in enumerate(reachable[1:]):
+        h = 2.0 * cells.lengths[k]
+        after = float(np.clip(x[-1] + h * cells.most(k, x[-1]), max(low, 0.0), high))
+        found.append((after - x[-1]) / h)
+        x.append(after)
+    return np.array(found), np.array(x)
 
 
 def _controllable(
@@ -173,11 +183,9 @@ def _controllable(
 ) -> Floats:
     """Return the least and largest x at the grid from which the end can be reached, (n + 1, 2)."""
     toppra = _toppra()
-    steps = np.diff(grid)[:, None]
-    a, b, c = rows
-    idle = np.zeros((1, a.shape[1]))  # after the last cell nothing is asked
-    parts = [np.concatenate([part, idle]) for part in (a + steps * b, b, c)]
-    count = a.shape[1]
+    count = rows[0].shape[1]
+    idle = np.zeros((1, count))  # after the last cell nothing is asked
+    parts = [np.concatenate([part, idle]) for part in rows]
     limit = _cell_rows(toppra, parts, np.eye(count), np.stack(bounds, axis=1))
     line = toppra.SplineInterpolator(grid[[0, -1]], grid[[0, -1], None])
     found: Floats = toppra.algorithm.TOPPRA(

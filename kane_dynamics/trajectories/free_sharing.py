@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 
 from kane_dynamics.algorithms.least_distance import nearest_above
 from kane_dynamics.exceptions import InfeasiblePathError, NotSolvedError
-from kane_dynamics.trajectories.path_limits import LimitRows
+from kane_dynamics.trajectories.limit_rows import LimitRows
 from kane_dynamics.typing import Floats
 
 _WIDE = 1e4  # bound of u and x where limits leave them free
@@ -65,9 +65,14 @@ def projected(rows: LimitRows, shares: Floats, places: Floats) -> LimitRows:
 
 def least_uses(uses: Floats, shares: Floats) -> Floats:
     """Return uses, shape (n, m), with z such that the largest is least, where it is above 1."""
-    return np.array(
-        [use + one @ _least(use, one)[0] for use, one in zip(uses, shares, strict=True)]
-    )
+    known: dict[bytes, Floats] = {}
+    found = []
+    for use, one in zip(uses, shares, strict=True):
+        key = np.round(np.column_stack([use, one]), _ALIKE).tobytes()
+        if key not in known:
+            known[key] = use if use.max() <= 1.0 else use + one @ _least(use, one)[0]
+        found.append(known[key])
+    return np.array(found)
 
 
 def shared(uses: Floats, shares: Floats) -> Floats:

@@ -14,7 +14,6 @@ Coulomb friction has a sign on a path: the worse one where a joint turns round n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import scipy
@@ -28,45 +27,13 @@ from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.trajectories.ground_limits import GroundLimits
 from kane_dynamics.trajectories.joint_bounds import Bounds, joint_bounds
+from kane_dynamics.trajectories.limit_rows import LimitRows
 from kane_dynamics.trajectories.paths import Path, PathPoints
 from kane_dynamics.trajectories.rolled_path import RolledPath
 from kane_dynamics.typing import Floats
 
 _NULL = 1e-10  # singular values that are none
 _KEPT = 1e-6  # of a tangent that leaves the constraint rows: what coordinates are rounded by
-
-
-@dataclass(frozen=True, eq=False)
-class LimitRows:
-    """
-    a u + b x + d sqrt(x) + c <= 1 at places along a path.
-
-    Parameters
-    ----------
-    a, b, d, c : ndarray, shape (n, m)
-        Coefficients.
-
-    """
-
-    a: Floats
-    b: Floats
-    d: Floats
-    c: Floats
-
-    def use(self, u: Floats, x: Floats) -> Floats:
-        """Return what motions use of each limit, shape (n, m); all at 1."""
-        return self.a * u[:, None] + self.b * x[:, None] + self.still(x)
-
-    def still(self, x: Floats) -> Floats:
-        """Return what is used without acceleration or centrifugal forces."""
-        return self.c + self.d * np.sqrt(x)[:, None]
-
-    def tangent(self, x: Floats) -> LimitRows:
-        """Return rows without d that touch these at x: the root lies below its tangents."""
-        root = np.sqrt(x)[:, None]
-        slope = np.divide(self.d, 2.0 * root, out=np.zeros_like(self.d), where=root > 0.0)
-        rest = np.zeros_like(self.d)
-        return LimitRows(self.a, self.b + slope, rest, self.c + 0.5 * self.d * root)
 
 
 class PathLimits:

@@ -3,8 +3,8 @@
 Time-optimal motion along a given path under the limits of the whole robot, base and arm.
 
 Limits are efforts, speeds and accelerations of joints, friction of wheels and tipping over. Rows
-are checked between the middles of the cells too; where one is exceeded cells are halved and the
-row is drawn in by what it was exceeded.
+are checked at other places of the cells too; where one is exceeded cells are halved and the row is
+drawn in by what it was exceeded. Cells are cut where u jumps from one limit to another.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ TOLERANCE = 5e-4  # of a limit, that it may be exceeded by
 FULL = Reserve(edge=0.0, friction=1.0, effort=1.0, speed=1.0)
 """All of each limit may be used."""
 _ROUNDS = 8  # of halving
+_SPLITS = 2  # rounds in which cells are cut where u jumps
 _COARSE = 2e-3  # of a limit, beyond which a cell is halved
 
 
@@ -176,21 +177,31 @@ def retime(
         {} if accelerations is None else accelerations,
     )
     smooth = as_nonnegative('smoothing [s]', smoothing)
-    count = as_count('cells', cells)
-    # cells that grow with the time from rest: steps of time are even there
-    grid = 0.5 * path.length * (1.0 - np.cos(np.pi * np.arange(count + 1) / count))
-    tight = np.zeros((count, len(limits.names)))
-    for _ in range(_ROUNDS):
-        search = CellSearch(limits, grid, tight, share_freely)
-        profile = search.fastest()
-        excess = search.excess(profile)
-        if excess.max() <= TOLERANCE:
-            break
-        halved = excess.max(axis=1) > _COARSE
-        tight = np.repeat(tight + np.maximum(excess, 0.0), 1 + halved, axis=0)
-        grid = np.sort(np.concatenate([grid, profile.middles[halved]]))
+    search, profile = _searched(limits, as_count('cells', cells), share_freely)
     if smooth > 0.0:
         profile = profile.smoothed(smooth)
     pace = search.pace(profile, TOLERANCE)
     slower = profile if pace == 1.0 else profile.slowed(pace)
     return Retimed(limits, slower, search.report(slower), 1.0 / pace, share_freely)
+
+
+def _searched(limits: PathLimits, count: int, free: bool) -> tuple[CellSearch, SpeedProfile]:
+    """Return the fastest profile on a grid that is cut where limits ask for it, and the grid."""
+    # cells that grow with the time from rest: steps of time are even there
+    grid = 0.5 * limits.path.length * (1.0 - np.cos(np.pi * np.arange(count + 1) / count))
+    tight = np.zeros((count, len(limits.names)))
+    search = CellSearch(limits, grid, tight, free)
+    for k in range(_ROUNDS):
+        profile, switches = search.fastest()
+        excess = search.excess(profile)
+        exceeded = excess.max() > TOLERANCE
+        if not exceeded and (k >= _SPLITS or not len(switches)):
+            break
+        if exceeded:
+            tight = tight + np.maximum(excess, 0.0)
+        new = np.concatenate([profile.middles[excess.max(axis=1) > _COARSE], switches])
+        cut = np.searchsorted(grid, new) - 1
+        tight = np.repeat(tight, 1 + np.bincount(cut, minlength=len(tight)), axis=0)
+        grid = np.sort(np.concatenate([grid, new]))
+        search = CellSearch(limits, grid, tight, free, search)
+    return search, profile

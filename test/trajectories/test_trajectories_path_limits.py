@@ -13,6 +13,7 @@ from kane_dynamics.control.motion_limits import Reserve
 from kane_dynamics.control.normal_forces import pressed_shares
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.trajectories.ground_limits import SIDES, GroundLimits
+from kane_dynamics.trajectories.looks import looks
 from kane_dynamics.trajectories.path_limits import PathLimits
 from kane_dynamics.trajectories.paths import SplinePath
 from kane_dynamics.trajectories.retiming import FULL
@@ -136,6 +137,39 @@ def test_dry_friction_is_the_worse_one_where_a_joint_turns_round(base, limits):
     rows = [k for k, name in enumerate(limits.names) if name == 'effort of arm']
     gaps = np.sort((both.c - one.c)[0, rows])
     assert_allclose(gaps, (0.0, 2.0 * 0.3 / 21.0), atol=1e-9)
+
+
+class Counted:
+    """Limits that keep the places at which they are asked."""
+
+    def __init__(self, limits):
+        self.asked, self._limits = [], limits
+
+    def at(self, places, reach=None):
+        self.asked += places.tolist()
+        return self._limits.at(places, reach)
+
+    def shares(self, places):
+        return np.stack([place * np.ones((2, 1 + (place > 1.0))) for place in places[:1]])
+
+
+def test_places_seen_before_are_not_looked_at_again(limits):
+    first, then = np.array([0.9, 0.2, 1.1]), np.array([0.2, 0.5, 1.1, 1.4])
+    counted = Counted(limits)
+    seen = looks(counted, first, 0.1 * first, False, None)
+    again = looks(counted, then, 0.1 * then, False, seen)
+    assert counted.asked == [*first, 0.5, 1.4]
+    expected = limits.at(then, 0.1 * then)
+    for name in 'abdc':
+        assert_allclose(getattr(again.rows, name), getattr(expected, name), rtol=1e-12)
+    looks(counted, first[::-1], 0.1 * first[::-1], False, seen)
+    assert len(counted.asked) == 5
+
+
+def test_shares_of_more_ways_are_kept_beside_those_of_less(limits):
+    seen = looks(Counted(limits), np.array([0.5]), None, True, None)
+    both = looks(Counted(limits), np.array([1.5, 0.5]), None, True, seen)
+    assert_allclose(both.shares, [np.full((2, 2), 1.5), [[0.5, 0.0], [0.5, 0.0]]])
 
 
 def test_tangents_touch_the_root_from_above(limits):
