@@ -4,14 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Literal, overload
 
 from numpy.typing import ArrayLike
 
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.kernels.build import PRECISIONS, Progress, Recipe, build_kernels
+from kane_dynamics.kernels.build import PRECISIONS, Build, Progress, Recipe, build_kernels
 from kane_dynamics.kernels.compiled import CompiledRobot
+from kane_dynamics.kernels.cuda.device import CudaDevice, Device
+from kane_dynamics.kernels.cuda.robot import CudaRobot
 from kane_dynamics.kernels.generic import solved_by_loops, too_large
 from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.kernels.recording import EffortLaw, Law
@@ -21,7 +26,41 @@ from kane_dynamics.model.load import checked_payload_frames
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_frames
 
+DEVICES = ('cpu', 'cuda')
 
+
+@overload
+def compile_robot(
+    robot: Robot,
+    constraints: Sequence[Constraint] = ...,
+    *,
+    frames: Sequence[str] | None = ...,
+    payloads: Sequence[str] = ...,
+    derivatives: bool = ...,
+    methods: bool = ...,
+    effort: EffortLaw | None = ...,
+    gains: ArrayLike = ...,
+    precision: str = ...,
+    device: Literal['cpu'] = ...,
+    cache: bool = ...,
+    progress: Progress = ...,
+) -> CompiledRobot: ...
+@overload
+def compile_robot(
+    robot: Robot,
+    constraints: Sequence[Constraint] = ...,
+    *,
+    frames: Sequence[str] | None = ...,
+    payloads: Sequence[str] = ...,
+    derivatives: bool = ...,
+    methods: bool = ...,
+    effort: EffortLaw | None = ...,
+    gains: ArrayLike = ...,
+    precision: str = ...,
+    device: Literal['cuda'],
+    cache: bool = ...,
+    progress: Progress = ...,
+) -> CudaRobot: ...
 def compile_robot(
     robot: Robot,
     constraints: Sequence[Constraint] = (),
@@ -33,11 +72,12 @@ def compile_robot(
     effort: EffortLaw | None = None,
     gains: ArrayLike = (),
     precision: str = 'float64',
+    device: str = 'cpu',
     cache: bool = True,
     progress: Progress = lambda what, done, total: None,
-) -> CompiledRobot:
+) -> CompiledRobot | CudaRobot:
     """
-    Return the dynamics of a robot as machine code for this processor.
+    Return the dynamics of a robot as machine code for this processor, or for a graphics card.
 
     Parameters
     ----------
@@ -67,6 +107,9 @@ def compile_robot(
         batches whose solve is too ill conditioned for single precision, or whose numbers are
         large, are computed in double and counted in `CompiledRobot.promoted`. For which
         functions and with which errors: doc/kernels.md.
+    device : str
+        'cuda': the robot on the present graphics card, see `CudaRobot` and doc/gpu.md. All its
+        arrays are of one precision; its kernels are compiled when they are first called.
     cache : bool
         Whether to keep the code on disk, in XDG_CACHE_HOME, ROS_HOME or ~/.cache.
     progress : callable
@@ -82,6 +125,8 @@ def compile_robot(
         for compiled steps with one, for derivatives or for single precision.
     ConstraintError
         If a user's constraint function cannot be traced.
+    DeviceError
+        If there is no graphics card, or what it needs is not installed.
 
     """
     constraints = ConstraintSet.of(robot, constraints)
@@ -99,8 +144,39 @@ def compile_robot(
         )
     plan = row_plan(constraints)
     recipe = Recipe(robot, constraints, plan, names, tuple(payloads), cache, precision)
+    as_choice('device', device, DEVICES)
+    if device == 'cuda':
+        if methods:
+            raise InvalidInputError("methods: on a card there is 'gauss' alone")
+        return on_card(recipe, law, CudaDevice(), progress)
     build = build_kernels(recipe, derivatives, methods, law, progress)
     return CompiledRobot(parameters, constraints, plan, names, build, law)
+
+
+def on_card(recipe: Recipe, law: Law | None, device: Device, progress: Progress) -> CudaRobot:
+    """
+    Return the dynamics of a robot on a device.
+
+    Raises
+    ------
+    InvalidInputError
+        If the robot is too large for it.
+
+    """
+    robot, payloads = recipe.robot, recipe.payloads
+    if too_large(robot):
+        raise InvalidInputError(f'this robot with {robot.nv} speeds is too large for a card')
+    on_processor = replace(recipe, precision='float64')
+
+    @cache
+    def build() -> Build:
+        return build_kernels(on_processor, False, False, law, progress)
+
+    def on_cpu(load: Parameters) -> CompiledRobot:
+        return CompiledRobot(load, recipe.constraints, recipe.plan, recipe.frames, build(), law)
+
+    load = Parameters(robot, payloads)
+    return CudaRobot(on_processor, load, device, recipe.precision, on_cpu)
 
 
 def _law(effort: EffortLaw | None, gains: ArrayLike) -> Law | None:

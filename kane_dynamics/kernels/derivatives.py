@@ -28,7 +28,7 @@ class Derivatives:
 
     Parameters
     ----------
-    dq, dv, dx : ndarray, shape (nv, nv)
+    dq, dv, dx : ndarray, shape (nv, nv) or (B, nv, nv)
         Row i holds the derivatives of component i; dq along the tangent of q.
 
     """
@@ -40,26 +40,30 @@ class Derivatives:
 
 def of_inverse_dynamics(balance: Floats, mass: Floats) -> Derivatives:
     """Return d tau / d(q, v, a) from the derivatives of the balance without constraints' rows."""
-    nv = len(mass)
-    return Derivatives(balance[:nv, :nv], balance[:nv, nv:], mass)
+    nv = mass.shape[-1]
+    return Derivatives(balance[..., :nv, :nv], balance[..., :nv, nv:], mass)
 
 
 def of_forward_dynamics(balance: Floats, mass: Floats, A: Floats) -> Derivatives:
     """
-    Return d vdot / d(q, v, tau).
+    Return d vdot / d(q, v, tau), of one state or of many; arrays of numpy or CuPy.
 
     Parameters
     ----------
-    balance : ndarray, shape (nv + k, 2 nv)
+    balance : ndarray, shape (..., nv + k, 2 nv)
         Derivatives of (r, c) at the motion.
-    mass : ndarray, shape (nv, nv)
+    mass : ndarray, shape (..., nv, nv)
         M.
-    A : ndarray, shape (k, nv)
+    A : ndarray, shape (..., k, nv)
         Independent constraint rows.
 
     """
-    nv, count = len(mass), len(A)
-    matrix = np.block([[mass, -A.T], [A, np.zeros((count, count))]])
-    efforts = np.vstack([-np.eye(nv), np.zeros((count, nv))])
-    solution = -np.linalg.solve(matrix, np.hstack([balance, efforts]))
-    return Derivatives(solution[:nv, :nv], solution[:nv, nv : 2 * nv], solution[:nv, 2 * nv :])
+    many, nv, count = mass.shape[:-2], mass.shape[-1], A.shape[-2]
+    corner = np.zeros_like(mass, shape=(*many, count, count))
+    efforts = np.zeros_like(mass, shape=(*many, nv + count, nv))
+    efforts[..., range(nv), range(nv)] = -1.0
+    upper = np.concatenate([mass, -A.swapaxes(-1, -2)], axis=-1)
+    matrix = np.concatenate([upper, np.concatenate([A, corner], axis=-1)], axis=-2)
+    solution = -np.linalg.solve(matrix, np.concatenate([balance, efforts], axis=-1))
+    x = solution[..., :nv, :]
+    return Derivatives(x[..., :nv], x[..., nv : 2 * nv], x[..., 2 * nv :])

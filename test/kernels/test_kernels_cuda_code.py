@@ -53,9 +53,9 @@ def test_numbers_are_those_of_the_reference(name, rng):
     }
     for graph, (inputs, answer) in expected.items():
         for precision, bound in BOUNDS.items():
-            made = cuda.kernel(made_of, graph, precision)
+            call, made = cuda.kernel(made_of, graph, precision)
             gravity = case.robot.gravity.astype(precision)
-            found = made(*[x[many] for x in inputs], parameters=gravity)
+            found = call(*[x[many] for x in inputs], parameters=gravity)
             assert found.dtype == precision
             assert gap(found, answer[many]) < bound
             assert made.fallbacks == 0
@@ -69,10 +69,10 @@ def test_constrained_inverse_dynamics_is_that_of_the_reference(precision, rng):
     states = zip(q, v, a, strict=True)
     expected = [dynamics.constrained_inverse_dynamics(*one, driven).numbers for one in states]
     made_of = cuda.recipe(case.robot, case.constraints)
-    effort = cuda.kernel(made_of, constrained_effort, precision, driven, None)
+    call, effort = cuda.kernel(made_of, constrained_effort, precision, driven, None)
     fixed = np.ones(case.robot.nv), np.ones(4), np.zeros(1)
     gravity = case.robot.gravity.astype(precision)
-    found = effort(q[many], v[many], a[many], *fixed, parameters=gravity)
+    found = call(q[many], v[many], a[many], *fixed, parameters=gravity)
     # the last numbers are the rank and residuals, which are roundoff
     assert gap(found[:, :-2], np.array(expected)[many, :-2]) < BOUNDS[precision]
     assert effort.fallbacks == 0

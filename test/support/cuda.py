@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """CUDA C on the processor, for tests; and what it needs."""
 
+import dataclasses
 import functools
 
 import casadi as ca
@@ -10,11 +11,12 @@ import pytest
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import DeviceError
 from kane_dynamics.kernels.build import Recipe
+from kane_dynamics.kernels.compile_robot import on_card
 from kane_dynamics.kernels.cuda.compiler import NVRTC
 from kane_dynamics.kernels.cuda.host import HostDevice
 from kane_dynamics.kernels.cuda.kernel import CudaKernel
 from kane_dynamics.kernels.cuda.toolchain import cuda_code, spec_code
-from kane_dynamics.kernels.kernel_set import INPUTS
+from kane_dynamics.kernels.kernel_names import INPUTS
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.selection import row_plan
 
@@ -40,13 +42,15 @@ def nvrtc():
 def recipe(robot, constraints=(), payloads=()):
     """Return what kernels are made of."""
     rows = ConstraintSet.of(robot, constraints)
-    return Recipe(robot, rows, row_plan(rows), (), tuple(payloads), True)
+    frames = tuple(body.name for body in robot.bodies)
+    return Recipe(robot, rows, row_plan(rows), frames, tuple(payloads), True)
 
 
-def kernel(made_of, graph, precision, *choices, redo=None):
+def kernel(made_of, graph, precision, *choices):
     """Return the kernel of a graph on the processor."""
     code = cuda_code(made_of, graph, choices, device(), precision)
-    return CudaKernel(code, INPUTS[graph.__name__], device(), precision, redo)
+    made = CudaKernel(code, INPUTS[graph.__name__], device(), precision)
+    return functools.partial(made, redo=None), made
 
 
 def function_kernel(x, results, precision):
@@ -56,5 +60,13 @@ def function_kernel(x, results, precision):
     spec = KernelSpec('function', function, (size,), ((results.numel(),),))
     code = spec_code(spec, device(), precision)
     nothing = np.full(results.numel(), np.nan)
-    made = CudaKernel(code, ('x',), device(), precision, lambda states, rows: nothing)
-    return lambda values: made(values, parameters=np.zeros(0, precision))
+    made = CudaKernel(code, ('x',), device(), precision)
+    return functools.partial(
+        made, parameters=np.zeros(0, precision), redo=lambda states, rows: nothing
+    )
+
+
+def robot(tree, constraints=(), payloads=(), precision='float64', law=None):
+    """Return the dynamics of a robot on the processor in place of a card."""
+    made_of = dataclasses.replace(recipe(tree, constraints, payloads), precision=precision)
+    return on_card(made_of, law, device(), lambda *_: None)

@@ -92,8 +92,6 @@ class CudaKernel:
         Where it runs.
     precision : str
         'float32' or 'float64'.
-    redo : callable
-        Gives the first output where the kernel has none.
 
     Attributes
     ----------
@@ -109,10 +107,9 @@ class CudaKernel:
         names: Sequence[str],
         device: Device,
         precision: str,
-        redo: Redo,
     ) -> None:
         self.code, self.fallbacks = code, 0
-        self._device, self._redo = device, redo
+        self._device = device
         self._sizes, self._shapes = code.kernel.input_sizes, code.kernel.output_shapes
         self._names = tuple(names)[: len(self._sizes)]
         self.timed = 'time' in self._names
@@ -120,7 +117,9 @@ class CudaKernel:
         self._limit = HEALTH_LIMITS[precision]
         self._launch = device.load(code.kernel.code, code.name)
 
-    def __call__(self, *inputs: Any, parameters: Array, out: Array | None = None) -> Array:
+    def __call__(
+        self, *inputs: Any, parameters: Array, redo: Redo, out: Array | None = None
+    ) -> Array:
         """
         Return the first output, shape (B, ...), or (...) where all inputs are of one state.
 
@@ -130,6 +129,8 @@ class CudaKernel:
             (n,) or (B, n).
         parameters : array
             (P,) or (B, P), on the device.
+        redo : callable
+            Gives the first output where the kernel has none.
         out : array, optional
             On the device, of the right shape and type.
 
@@ -151,7 +152,7 @@ class CudaKernel:
         ]
         ill = self._run(states, [*views, view, *rest])
         if ill is not None:
-            self._fill(ill, arrays, target)
+            self._fill(ill, arrays, target, redo)
         if out is not None:
             if target is not out:
                 out[...] = target.reshape(out.shape)
@@ -196,7 +197,7 @@ class CudaKernel:
             return None
         return xp.flatnonzero(~(health >= self._limit))
 
-    def _fill(self, ill: Array, inputs: list[Array], target: Array) -> None:
+    def _fill(self, ill: Array, inputs: list[Array], target: Array, redo: Redo) -> None:
         """Redo the finite ones among some states."""
         states = [x[ill] if x.ndim == 2 else x[None].repeat(len(ill), 0) for x in inputs]
         finite = self._device.xp.stack(
@@ -207,5 +208,5 @@ class CudaKernel:
             return
         self.fallbacks += len(again)
         rows = [self._device.to_host(x[finite]).astype(np.float64) for x in states]
-        found = self._redo(self._device.to_host(again), rows)
+        found = redo(self._device.to_host(again), rows)
         target[again] = self._device.array(found, self.dtype)

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of a robot on a device: compiled when first called, and the way to the processor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.kernels.build import Recipe
+from kane_dynamics.kernels.compiled import CompiledRobot
+from kane_dynamics.kernels.cuda.compiler import Usage
+from kane_dynamics.kernels.cuda.device import Array, Device
+from kane_dynamics.kernels.cuda.kernel import CudaKernel
+from kane_dynamics.kernels.cuda.loads import Loads, loads
+from kane_dynamics.kernels.cuda.toolchain import cuda_code
+from kane_dynamics.kernels.kernel_names import INPUTS
+from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
+from kane_dynamics.kernels.parameters import Parameters
+from kane_dynamics.kernels.selection import RowPlan
+from kane_dynamics.typing import Floats
+
+OnCpu = Callable[[Parameters], CompiledRobot]
+"""Returns the same robot for the processor, under gravity and payloads of its own."""
+
+Graph = Callable[..., KernelSpec]
+
+
+class CardKernels:
+    """
+    Kernels by graph.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        Robot, constraints, frames, payloads.
+    load : Parameters
+        Present gravity and payloads.
+    device : Device
+        Where they run.
+    precision : str
+        'float32' or 'float64'.
+    on_cpu : callable
+        What redoes states.
+
+    """
+
+    def __init__(
+        self, recipe: Recipe, load: Parameters, device: Device, precision: str, on_cpu: OnCpu
+    ) -> None:
+        self._recipe, self._load, self._device, self._on_cpu = recipe, load, device, on_cpu
+        self._precision, self._dtype = precision, np.dtype(precision)
+        self._kernels: dict[tuple[Any, ...], CudaKernel] = {}
+        self.update()
+
+    def update(self) -> None:
+        """Read gravity and payloads again."""
+        self._values = self._device.array(self._load.values.copy(), self._dtype)
+
+    @property
+    def plan(self) -> RowPlan:
+        """Return how the rows are treated."""
+        return self._recipe.plan
+
+    @property
+    def fallbacks(self) -> int:
+        """Return how many states the processor redid."""
+        return sum(kernel.fallbacks for kernel in self._kernels.values())
+
+    @property
+    def usage(self) -> dict[str, Usage]:
+        """Return what the kernels take that were called so far."""
+        return {kernel.code.name: kernel.code.usage for kernel in self._kernels.values()}
+
+    def loads(
+        self, gravity: ArrayLike | None, payloads: Mapping[str, Mapping[str, ArrayLike]] | None
+    ) -> Loads:
+        """Return gravity and payloads of many states."""
+        made = self._device, self._dtype, self._recipe.robot, self._load, self._recipe.payloads
+        return loads(*made, gravity, payloads)
+
+    def kernel(self, graph: Graph, *choices: Any) -> CudaKernel:
+        """Return the kernel of a graph."""
+        key = graph, *choices
+        if key not in self._kernels:
+            code = cuda_code(self._recipe, graph, choices, self._device, self._precision)
+            names = INPUTS[graph.__name__]
+            self._kernels[key] = CudaKernel(code, names, self._device, self._precision)
+        return self._kernels[key]
+
+    def plain(
+        self, graph: Graph, inputs: tuple[Any, ...], given: Loads | None, out: Array | None = None
+    ) -> Array:
+        """Return what a graph gives; the processor's method of the same name redoes states."""
+        return self.run(self.kernel(graph), inputs, graph.__name__, given, out)
+
+    def run(
+        self,
+        kernel: CudaKernel,
+        inputs: tuple[Any, ...],
+        method: str | Callable[..., Floats],
+        given: Loads | None,
+        out: Array | None = None,
+    ) -> Array:
+        """Return what a kernel gives; a method of the processor's robot, or a function of it."""
+
+        def call(cpu: CompiledRobot, *state: Floats) -> Floats:
+            if callable(method):
+                return method(cpu, *state)
+            found: Floats = getattr(cpu, method)(*state)
+            return found
+
+        def redo(states: np.ndarray[Any, Any], rows: list[Floats]) -> Floats:
+            if given is None:
+                return call(self._cpu, *rows)
+            cpu, own = self._cpu_alone
+            found = []
+            for number, *row in zip(states.tolist(), *rows, strict=True):
+                given.put(number, own)
+                found.append(call(cpu, *row))
+            return np.array(found)
+
+        values = self._values if given is None else given.values
+        return kernel(*inputs, parameters=values, redo=redo, out=out)
+
+    @cached_property
+    def _cpu(self) -> CompiledRobot:
+        """Return the robot on the processor under the present gravity and payloads."""
+        return self._on_cpu(self._load)
+
+    @cached_property
+    def _cpu_alone(self) -> tuple[CompiledRobot, Parameters]:
+        """Return one under gravity and payloads of its own."""
+        own = Parameters(self._recipe.robot, self._recipe.payloads)
+        return self._on_cpu(own), own
+
+
+def times(time: Any) -> Any:
+    """Return times, one or (B,), as rows of one number."""
+    if isinstance(time, int | float):
+        return np.array([float(time)])
+    return time.reshape(-1, 1)
