@@ -15,6 +15,7 @@ from kane_dynamics.ros.qos import STATE
 
 TOPIC = '/clock'
 UNKNOWN = '_UNKNOWN_'  # part of the name of a node of which only the topics are known yet
+NANO = 1_000_000_000
 DISCOVERY = 0.5
 """Wall time [s] from the start of a node in which it finds those that were there before."""
 
@@ -35,6 +36,8 @@ class SimulatedClock:
         The node.
     publish : bool
         Whether ``/clock`` is wanted.
+    rate : float
+        Largest rate of ``/clock`` in its own time [Hz]; 0: with every stamp.
 
     Attributes
     ----------
@@ -43,8 +46,10 @@ class SimulatedClock:
 
     """
 
-    def __init__(self, node: Node, publish: bool) -> None:
+    def __init__(self, node: Node, publish: bool, rate: float = 0.0) -> None:
         self.follows = ''
+        self._interval = round(NANO / rate) if rate else 0
+        self._last: int | None = None
         self._node, self._message = node, Clock()
         self._wanted = publish
         self._publisher: Any = None
@@ -72,8 +77,10 @@ class SimulatedClock:
         return simulated if self.own else int(self._node.get_clock().now().nanoseconds)
 
     def publish(self, stamp: int) -> None:
-        """Publish a stamp [ns], if the time is this simulator's own."""
-        if self._publisher is not None:
+        """Publish a stamp [ns], if the time is this simulator's own and it is due."""
+        due = self._last is None or not 0 <= stamp - self._last < self._interval
+        if self._publisher is not None and due:
+            self._last = stamp
             set_stamp(self._message.clock, stamp)
             self._publisher.publish(self._message)
 

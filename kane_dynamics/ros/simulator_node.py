@@ -52,7 +52,7 @@ from kane_dynamics.ros.parameters.simulator import (
 from kane_dynamics.ros.payloads import Payloads
 from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.qos import COMMAND
-from kane_dynamics.ros.runtime import run
+from kane_dynamics.ros.runtime import run, without_arguments
 from kane_dynamics.ros.simulated_clock import SimulatedClock
 from kane_dynamics.ros.switches import Switches
 
@@ -89,7 +89,9 @@ class SimulatorNode(Node):
         # on the wall clock a timer is enough, and the events executor serves no guard conditions
         paced = self.parameters.rtf > 0.0 and not self.parameters.lockstep
         self._again = None if paced else self.create_guard_condition(self._on_tick)
-        self._stamps = SimulatedClock(self, self.parameters.publish_clock)
+        self._stamps = SimulatedClock(
+            self, self.parameters.publish_clock, self.parameters.clock_rate
+        )
         self._output = SimulatorOutput(self, self.parameters)
         self._stamp, self._first_stamp, self._published_at = 0, 0, 0.0
         self.host = ModelHost(
@@ -210,9 +212,12 @@ class SimulatorNode(Node):
         if p.lockstep:
             self.create_timer(RETRY_PERIOD, self._on_silence, clock=WALL)
         if self._pacer.rtf > 0.0:
-            self.create_timer(plant.period * 1e-9 / self._pacer.rtf, self._on_tick, clock=WALL)
+            self._tick_each(plant.period * 1e-9 / self._pacer.rtf)
         else:
             self._go_on()
+
+    def _tick_each(self, seconds: float) -> None:
+        self.create_timer(seconds, without_arguments(self._on_tick), clock=WALL)
 
     # commands
 
@@ -317,7 +322,7 @@ class SimulatorNode(Node):
             unpaced = self._pacer.rtf == 0.0
             self._pacer.follow(self._node_time)
             if unpaced and self.plant is not None:
-                self.create_timer(self.plant.period * 1e-9, self._on_tick, clock=WALL)
+                self._tick_each(self.plant.period * 1e-9)
         self._output.look()
 
     def _present(self) -> int:

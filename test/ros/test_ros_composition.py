@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes composed into one process, as the demo does; what the demo makes of its recording."""
 
+import inspect
 import time
 from types import SimpleNamespace
 
@@ -17,7 +18,7 @@ from ros_bench import START_TIMEOUT, domain_id
 from kane_dynamics.demo.figures import motor_efforts
 from kane_dynamics.demo.recording import Answer, Recording
 from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
-from kane_dynamics.ros.runtime import spin
+from kane_dynamics.ros.runtime import spin, without_arguments
 from kane_dynamics.ros.simulator_node import SimulatorNode
 
 pytestmark = pytest.mark.ros
@@ -27,6 +28,15 @@ ROD = """<robot name="pendulum"><link name="base_link"/>
   <joint name="hinge" type="continuous"><parent link="base_link"/><child link="rod"/>
     <axis xyz="0 1 0"/></joint>
 </robot>"""
+
+
+def test_the_signature_of_a_timer_is_found_once():
+    rings = []
+    ring = without_arguments(lambda: rings.append(1))
+    assert not inspect.signature(ring).parameters
+    assert inspect.signature(ring) is inspect.signature(ring)
+    ring()
+    assert rings == [1]
 
 
 def test_simulator_and_controller_share_a_process_and_a_thread():

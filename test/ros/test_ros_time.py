@@ -230,6 +230,20 @@ def test_a_clock_that_is_not_wanted_is_not_published(graph):
     assert clock.in_words() == '/clock of another node'
 
 
+@pytest.mark.parametrize(
+    ('rate', 'expected'),
+    [(0.0, [0, 2, 4, 6, 6, 0, 1]), (250.0, [0, 4, 0]), (1000.0, [0, 2, 4, 6, 0, 1])],
+)
+def test_the_clock_comes_at_most_so_often_and_at_once_after_a_jump_back(graph, rate, expected):
+    clock, heard = SimulatedClock(graph('rare'), True, rate), []
+    clock._found_until = 0.0
+    clock.start()
+    clock._publisher.publish = lambda message: heard.append(nanoseconds(message.clock))
+    for stamp in (0, 2, 4, 6, 6, 0, 1):  # [ms]
+        clock.publish(stamp * 1_000_000)
+    assert [x // 1_000_000 for x in heard] == expected
+
+
 def test_pacer_follows_another_time():
     wall, other = [0], [0]
     pacer = Pacer(4.0, lambda: wall[0])

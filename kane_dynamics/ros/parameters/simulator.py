@@ -64,7 +64,7 @@ class SimulatorParameters(DrivenBaseParameters, PayloadParameters, RobotParamete
     )
     joint_state_rate: float = fixed(
         100.0,
-        'Rate of joint_states and /clock, rounded to whole steps.',
+        'Rate of joint_states, rounded to whole steps; /clock comes with them.',
         unit='Hz',
         bounds=(1.0, 10000.0),
     )
@@ -86,6 +86,13 @@ class SimulatorParameters(DrivenBaseParameters, PayloadParameters, RobotParamete
     )
     start_paused: bool = fixed(False, 'Begin paused.')
     publish_clock: bool = fixed(True, 'Publish /clock.')
+    clock_rate: float = fixed(
+        0.0,
+        'Largest rate of /clock; 0: with each joint_states. Every node in simulated time needs '
+        'some 0.1 ms for each.',
+        unit='Hz',
+        bounds=(0.0, 10000.0),
+    )
     publish_tf: bool = fixed(True, 'Publish odometry on /tf (needs tf2_msgs).')
     initial_pose: tuple[float, ...] = fixed(
         (0.0, 0.0, 0.0), 'Base pose x [m], y [m], yaw [rad] at start and reset.', size=3
