@@ -19,7 +19,7 @@ def test_python_example_runs(monkeypatch, capsys):
     assert 'np.float64' not in printed  # numbers, not how numpy writes them
 
 
-PAGES = ('methods.md', 'simulation.md', 'events.md', 'margins.md', 'wheels.md')
+PAGES = ('methods.md', 'simulation.md', 'events.md', 'margins.md', 'wheels.md', 'rollouts.md')
 EXAMPLES = [
     code
     for page in PAGES

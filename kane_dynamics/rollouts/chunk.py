@@ -97,8 +97,8 @@ class Chunk:
         constrained = self.schedule.projection and steps.constrained
         rows = np.flatnonzero(self.active)
         ill = code.start(motions, rows) if constrained else np.zeros(len(rows), dtype=bool)
-        for row in rows.tolist():
-            self.keep(row)
+        if (first := self.schedule.sample(0)) is not None:
+            self.kept[0][rows, first], self.kept[1][rows, first] = self.q[rows], self.v[rows]
         for row in rows[ill].tolist():
             self.start(row, steps)
         fallbacks += int(ill.sum())

@@ -24,6 +24,7 @@ from kane_dynamics.typing import Floats
 Reduce = Callable[[Floats, Floats, Floats], ArrayLike]
 Progress = Callable[[int, int], Any]
 _FEWEST = 64  # rollouts of a chunk, whatever the memory
+_MOST_STEPS = 2**22  # of all rollouts of a chunk: progress is told every few seconds
 
 
 def rollout(
@@ -171,7 +172,8 @@ class _Run:
         robot = self._dynamics.robot
         states = 1 + (self._plan.samples if self._reduce is not None else 0)
         row = 8.0 * states * (robot.nq + robot.nv)
-        return max(_FEWEST, int(memory / row) // _FEWEST * _FEWEST)
+        most = min(memory / row, _MOST_STEPS / max(1, self._plan.count))
+        return max(_FEWEST, int(most) // _FEWEST * _FEWEST)
 
     def _run(self, begin: int, end: int, kept: tuple[Floats, Floats]) -> None:
         part = self._given.part(begin, end)

@@ -60,9 +60,7 @@ def _rows(name: str, case: robots.Case, ground: dict[str, Any], effort: Effort) 
             Contender('peer', 'f()', {'f': theirs}),
         ]
         times = race(contenders, effort)
-        ends = pool.rollout(
-            twin.model, theirs['d'], starts, pushes, control_spec=spec, nstep=STEPS
-        )
+        ends = theirs()
     rates = {kind: ROLLOUTS * STEPS / time.median for kind, time in times.items()}
     found = kd.rollout(fast, q, v, STEPS * STEP, every=1, **options)
     note = _agreement(fast, found, twin, ends, (q, v, tau))

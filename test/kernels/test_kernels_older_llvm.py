@@ -45,6 +45,9 @@ def test_every_function_of_a_robot(older, pair, rng):
     np.testing.assert_allclose(
         fast.simulate(*start, 0.1).q, newer.simulate(*start, 0.1).q, rtol=0, atol=1e-13
     )
+    many = rng.normal(size=(2, 11, 2))
+    rollouts = [kd.rollout(robot, *many, 0.02, every=7).q for robot in (fast, newer)]
+    np.testing.assert_allclose(*rollouts, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize('robot', [kd.serial_chain(6), planar_2r()], ids=['serial', 'tree'])

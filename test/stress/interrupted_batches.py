@@ -111,6 +111,24 @@ def interrupted(work, alarms, count):
     return finished
 
 
+def interrupted_rollouts(alarms, count):
+    """Interrupt rollouts; their efforts may not be read, nor states written, once they ended."""
+    fast, rng = kd.compile(kd.serial_chain(JOINTS)), np.random.default_rng(2)
+    q, v, effort = rng.normal(size=(3, 200, JOINTS))
+
+    def rollouts(*arrays):
+        return kd.rollout(fast, *arrays[:2], 0.02, effort=arrays[2], every=5)
+
+    expected, finished = rollouts(q, v, effort).q, 0
+    while alarms.raised < count:
+        inputs = [x.copy() for x in (q, v, effort)]
+        finished += alarms.during(partial(rollouts, *inputs))
+        for array in inputs:
+            guarded_memory.forbid(array)
+    require((rollouts(q, v, effort).q == expected).all(), 'rollouts gave other numbers')
+    return finished
+
+
 def among_threads(work, alarms, count):
     """Interrupt batches of this thread while others run theirs."""
     stop, failed = threading.Event(), []
@@ -252,6 +270,8 @@ def main():
     tell(f'{alarms.raised} interrupts, with other threads')
     collecting(work, alarms, options.interrupts // 4)
     tell(f'{alarms.raised} interrupts, while collecting garbage')
+    finished = interrupted_rollouts(alarms, alarms.raised + options.interrupts // 10)
+    tell(f'{alarms.raised} interrupts; {finished} rollouts ended before one')
     forked(work, max(10, options.interrupts // 500))
     tell('forks')
     exits(max(1, options.interrupts // 10_000))
