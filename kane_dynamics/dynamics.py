@@ -412,8 +412,20 @@ class Dynamics(ABC):
     ) -> Engine:
         """Return the time steps, for `kane_dynamics.Simulation`."""
 
-    def many_motions(self, integrator: str, projection: bool) -> ManyMotions | None:
-        """Return machine code that moves many states at once, None where there is none."""
+    def many_motions(
+        self, integrator: str, projection: bool, precision: str = 'float64'
+    ) -> ManyMotions | None:
+        """
+        Return machine code that moves many states at once, None where there is none.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is none in this precision, 'float32'.
+
+        """
+        if precision == 'float32':
+            raise InvalidInputError("precision='float32' needs kd.compile(precision='float32')")
         return None
 
     def step(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.exceptions import NotFingerprintableError
+from kane_dynamics.exceptions import InvalidInputError, NotFingerprintableError
 from kane_dynamics.kernels.body_graphs import LoopTracer
 from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels, store_kernels
 from kane_dynamics.kernels.door import at_the_door
@@ -88,6 +88,35 @@ class Recipe:
         except NotFingerprintableError as error:
             return None, f'not usable: {error}'
 
+    @property
+    def _rows_are_certain(self) -> bool:
+        return self.plan.certain and not self.plan.repeated
+
+    def check_steps_in_single(self, integrator: str) -> None:
+        """
+        Check that accelerations of steps may be in single precision.
+
+        Raises
+        ------
+        InvalidInputError
+            If the robot was not compiled for it, its rows repeat others or depend on the time, or
+            an integrator solves for speeds.
+
+        """
+        if self.precision != 'float32':
+            raise InvalidInputError("precision='float32' needs kd.compile(precision='float32')")
+        if integrator != 'rk4':
+            raise InvalidInputError(
+                f"precision='float32' needs integrator 'rk4', whose speeds stay in double, got "
+                f'{integrator!r}'
+            )
+        timed = len(self.tracer().inputs_of_forward_dynamics()) > 3
+        if timed or not self._rows_are_certain:
+            raise InvalidInputError(
+                "precision='float32' is not for constraint rows that repeat others, may drop or "
+                'depend on the time: they stay in double'
+            )
+
     def in_single(self, spec: KernelSpec) -> bool:
         """
         Return whether a kernel has code in single precision.
@@ -97,7 +126,7 @@ class Recipe:
         """
         if self.precision != 'float32' or spec.name not in IN_SINGLE:
             return False
-        if spec.name in SOLVES_ROWS and (self.plan.repeated or not self.plan.certain):
+        if spec.name in SOLVES_ROWS and not self._rows_are_certain:
             return False
         clock = len(spec.input_sizes) - 1
         return INPUTS[spec.name][clock] != 'time' or not spec.depends_on(clock)
@@ -179,10 +208,14 @@ def build_switched(recipe: Recipe) -> dict[str, CachedKernel]:
 
 
 def build_rollouts(
-    recipe: Recipe, law: Law | None, integrator: str, projection: bool
+    recipe: Recipe, law: Law | None, integrator: str, projection: bool, precision: str
 ) -> CachedKernel:
-    """Return the module of motions in vector lanes by one integrator."""
-    key, _ = recipe.key('rollouts', integrator, projection, law and law.function)
+    """
+    Return the module of motions in vector lanes by one integrator.
+
+    In float32 twice as many at once, accelerations in single precision, all else in double.
+    """
+    key, _ = recipe.key('rollouts', integrator, projection, precision, law and law.function)
     if key is not None:
         kernels, _ = load_kernels(cache_folder(), key)
         if kernels is not None:
@@ -196,13 +229,20 @@ def build_rollouts(
         programs[START] = record_start(Recorder(tracer.robot, holonomic))
     callees = _callees(tracer, programs)
     gains = 0 if law is None else len(law.gains)
-    text = rollout_text(programs, callees, vector_lanes(), own + gains)
+    in_single = ('acceleration',) if precision == 'float32' else ()
+    lanes = rollout_lanes(precision)
+    text = rollout_text(programs, callees, lanes, own + gains, in_single)
     code = start_compiling(text).result()
     operations = sum(spec.operations for spec in callees.values())
     kernel = CachedKernel(code, (), (), operations)
     if key is not None:
         store_kernels(cache_folder(), key, {STEPS: kernel})
     return kernel
+
+
+def rollout_lanes(precision: str) -> int:
+    """Return how many states of a rollout move at once."""
+    return vector_lanes() * (2 if precision == 'float32' else 1)
 
 
 def _silent(what: str, done: int, total: int) -> None:

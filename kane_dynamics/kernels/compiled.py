@@ -38,7 +38,14 @@ from kane_dynamics.kernels.balance_graphs import (
     constrained_effort,
     reference_effort,
 )
-from kane_dynamics.kernels.build import STEPS, Build, build_rollouts, build_switched, step_name
+from kane_dynamics.kernels.build import (
+    STEPS,
+    Build,
+    build_rollouts,
+    build_switched,
+    rollout_lanes,
+    step_name,
+)
 from kane_dynamics.kernels.compiled_rows import CompiledRows
 from kane_dynamics.kernels.derivatives import Derivatives, of_forward_dynamics, of_inverse_dynamics
 from kane_dynamics.kernels.engine import CompiledEngine
@@ -99,7 +106,7 @@ class CompiledRobot(Dynamics):
         self._reference = self._kernels.reference
         self._terms = CompiledTerms(self, self._kernels)
         self._engines: dict[tuple[str, bool, int], CompiledEngine] = {}
-        self._motions: dict[tuple[str, bool], CompiledMotions] = {}
+        self._motions: dict[tuple[str, bool, str], CompiledMotions] = {}
         self._rows: CompiledRows | None = None
         # by identity: constraints are compared by nothing else, and are kept alive here
         self._switched: dict[tuple[int, ...], Switched] = {}
@@ -476,17 +483,22 @@ class CompiledRobot(Dynamics):
             )
         return self._engines[key]
 
-    def many_motions(self, integrator: str, projection: bool) -> ManyMotions | None:
+    def many_motions(
+        self, integrator: str, projection: bool, precision: str = 'float64'
+    ) -> ManyMotions | None:
+        as_choice('integrator', integrator, sorted(INTEGRATORS))
         if STEPS not in self._build.kernels or 'motion' not in self._kernels:
             return None
-        as_choice('integrator', integrator, sorted(INTEGRATORS))
         projection = projection and bool(self.constraints)
-        key = integrator, projection
+        key = integrator, projection, precision
         if key not in self._motions:
             recipe = self._build.recipe
+            if precision == 'float32':
+                recipe.check_steps_in_single(integrator)
             code = build_rollouts(recipe, self._law, *key).code
             parts = self._kernels.linker, self._load, recipe.payloads, self.gains
-            self._motions[key] = CompiledMotions(step_name(*key), code, projection, *parts)
+            name, lanes = step_name(integrator, projection), rollout_lanes(precision)
+            self._motions[key] = CompiledMotions(name, code, projection, *parts, lanes)
         return self._motions[key]
 
     def simulate(

@@ -15,13 +15,13 @@ far one row is from the next in `efforts`, `parameters`, `q_kept` and `v_kept`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from kane_dynamics.kernels.llvm.kernel_spec import HEALTH_LIMIT, KernelSpec
 from kane_dynamics.kernels.llvm.sines import sincos_definition
 from kane_dynamics.kernels.llvm.straight_line import Block
 from kane_dynamics.kernels.recording import Program
-from kane_dynamics.kernels.step_code import side_by_side_text, step_text
+from kane_dynamics.kernels.step_code import aligned, side_by_side_text, step_text
 
 TABLES = (
     'groups',
@@ -45,6 +45,7 @@ def rollout_text(
     callees: Mapping[str, KernelSpec],
     lanes: int,
     parameters: int,
+    in_single: Collection[str] = (),
 ) -> str:
     """
     Return the LLVM IR of the motions of some steps.
@@ -56,13 +57,20 @@ def rollout_text(
     callees : mapping of str to KernelSpec
         The kernels that they call.
     lanes : int
-        Doubles in a vector register of the machine.
+        How many states move at once.
     parameters : int
         Length of a row of `parameters`.
+    in_single : collection of str
+        Kernels that compute in single precision.
 
     """
     parts = [sincos_definition(lanes)]
-    parts += [side_by_side_text(callee, lanes) for callee in callees.values()]
+    if in_single:
+        parts.append(sincos_definition(lanes, 'float'))
+    parts += [
+        side_by_side_text(callee, lanes, in_single=name in in_single)
+        for name, callee in callees.items()
+    ]
     parts += [step_text(name, program, callees, lanes) for name, program in programs.items()]
     truth = f'<{lanes} x i1>'
     declarations = {f'declare i1 @llvm.vector.reduce.or.v{lanes}i1({truth})'}
@@ -150,7 +158,7 @@ def _motions(name: str, nq: int, nv: int, parameters: int, lanes: int) -> str:
   %{tag}.one = insertelement {kind} poison, double {value}, i32 0
   %{tag}.all = shufflevector {kind} %{tag}.one, {kind} poison, <{lanes} x i32> zeroinitializer
   %{tag}.p = getelementptr double, ptr %{where}, i64 {lanes * k}
-  store {kind} %{tag}.all, ptr %{tag}.p, align {8 * lanes}"""
+  store {kind} %{tag}.all, ptr %{tag}.p, align {aligned(lanes)}"""
 
     def back(chosen: str) -> str:
         return f"""
@@ -175,7 +183,7 @@ group:
   call void @gather(ptr %v.a, ptr %v_rows, ptr %rows, i64 {nv}, i64 0, i64 {nv})
   call void @gather(ptr %own, ptr %parameters, ptr %rows, i64 %parameters.row, i64 0, \
 i64 {parameters})
-  store {kind} {one}, ptr %active, align {8 * lanes}
+  store {kind} {one}, ptr %active, align {aligned(lanes)}
   %from.p = getelementptr i64, ptr %from, i64 %g
   %k.first = load i64, ptr %from.p
   %until.p = getelementptr i64, ptr %until, i64 %g
@@ -215,16 +223,16 @@ step:
   %health = call {kind} @{name}_once(ptr %q, ptr %v, ptr %tau, ptr %clock, ptr %q.to, ptr %v.to, \
 ptr %rank, ptr %own)
   %ill = fcmp olt {kind} %health, {block.constant(HEALTH_LIMIT)}
-  %was = load {kind}, ptr %active, align {8 * lanes}
+  %was = load {kind}, ptr %active, align {aligned(lanes)}
   %on = fcmp ogt {kind} %was, {block.constant(0.0)}
   %leaves = and {truth} %on, %ill
   %any = {any_lane} %leaves)
   br i1 %any, label %leave, label %sound
 leave:
   %left.now = uitofp {truth} %leaves to {kind}
-  store {kind} %left.now, ptr %leaving, align {8 * lanes}{back('leaving')}
+  store {kind} %left.now, ptr %leaving, align {aligned(lanes)}{back('leaving')}
   %still = fsub {kind} %was, %left.now
-  store {kind} %still, ptr %active, align {8 * lanes}
+  store {kind} %still, ptr %active, align {aligned(lanes)}
   %stays = fcmp ogt {kind} %still, {block.constant(0.0)}
   %some = {any_lane} %stays)
   br i1 %some, label %sound, label %group.end

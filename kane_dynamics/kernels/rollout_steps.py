@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kane_dynamics.algebra.inertia import UPPER
 from kane_dynamics.kernels.batches import run_parts
 from kane_dynamics.kernels.build import START
-from kane_dynamics.kernels.llvm.native import Linker, NativeModule, vector_lanes
+from kane_dynamics.kernels.llvm.native import Linker, NativeModule
 from kane_dynamics.kernels.parameters import INERTIA, Parameters, load_graph
 from kane_dynamics.kernels.rollout_code import TABLES
 from kane_dynamics.simulation.many_motions import Counts, Motions, PayloadRows
@@ -46,6 +46,8 @@ class CompiledMotions:
         Frames that may carry one.
     gains : tuple of float
         Of the law in the steps.
+    lanes : int
+        How many states move at once.
 
     """
 
@@ -58,6 +60,7 @@ class CompiledMotions:
         load: Parameters,
         payloads: tuple[str, ...],
         gains: tuple[float, ...],
+        lanes: int,
     ) -> None:
         names = [f'{name}_lanes'] + [f'{START}_lanes'] * projection
         module = NativeModule(code, names, linker)
@@ -67,7 +70,7 @@ class CompiledMotions:
             for each in names
         ]
         self._step, self._start = functions[0], functions[-1]
-        self._lanes = vector_lanes()
+        self._lanes = lanes
         self._load, self._payloads, self._gains = load, payloads, gains
         self._of_loads: ca.Function | None = None
 

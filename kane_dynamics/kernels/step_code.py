@@ -12,7 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kane_dynamics.kernels.llvm.kernel_spec import LARGEST_INPUT, KernelSpec
+from kane_dynamics.kernels.llvm.kernel_spec import (
+    LARGEST_INPUT,
+    LARGEST_SINGLE_INPUT,
+    SINGLE_HEALTH_LIMIT,
+    KernelSpec,
+)
 from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
 from kane_dynamics.kernels.llvm.straight_line import Block, append_graph
 from kane_dynamics.kernels.recording import Call, Loop, Program
@@ -48,33 +53,66 @@ def step_text(name: str, program: Program, callees: Callees, lanes: int) -> tupl
     return text, block.declarations
 
 
-def side_by_side_text(spec: KernelSpec, lanes: int) -> tuple[str, set[str]]:
-    """Return ``NAME_side``, a kernel whose arrays hold vectors with one state in each lane."""
-    block = Block(lanes)
+def side_by_side_text(
+    spec: KernelSpec, lanes: int, *, in_single: bool = False
+) -> tuple[str, set[str]]:
+    """
+    Return ``NAME_side``, a kernel whose arrays hold vectors with one state in each lane.
+
+    In single precision the arrays hold doubles too, which are rounded as they are read; the health
+    is 0 where it is too low for single precision.
+    """
+    block = Block(lanes, 'float' if in_single else 'double')
     inputs = [
-        [load(block, f'%in{i}', k) for k in range(size)] for i, size in enumerate(spec.input_sizes)
+        [_read(block, f'%in{i}', k) for k in range(size)]
+        for i, size in enumerate(spec.input_sizes)
     ]
     squares = block.constant(0.0)
     for x in (x for values in inputs for x in values):
         squares = block.binary('fadd', squares, block.binary('fmul', x, x))
-    inputs.append([load(block, '%parameters', k) for k in range(spec.parameters)])
+    inputs.append([_read(block, '%parameters', k) for k in range(spec.parameters)])
     outputs = append_graph(block, spec.function, inputs)
     zero = block.constant(0.0)
     # false for NaN in any input, as in kernels of one state
-    limit = block.constant(LARGEST_INPUT**2)
+    limit = block.constant((LARGEST_SINGLE_INPUT if in_single else LARGEST_INPUT) ** 2)
     health = block.select('ole', squares, limit, outputs.pop()[0], zero)
+    if in_single:  # not a number is ill too
+        least = block.constant(SINGLE_HEALTH_LIMIT)
+        health = block.select('oge', health, least, health, zero)
     for o, (values, size) in enumerate(zip(outputs, spec.output_sizes, strict=True)):
         places = spec.function.sparsity_out(o).row()
         dense = dict.fromkeys(range(size), zero) | {places[k]: x for k, x in values.items()}
         for k, value in dense.items():
-            store(block, f'%out{o}', k, value)
+            _write(block, f'%out{o}', k, value)
+    health, wide = _as_double(block, health), Block(lanes)
     arrays = [f'%in{i}' for i in range(len(spec.input_sizes))]
     arrays += ['%parameters', *(f'%out{o}' for o in range(len(spec.output_sizes)))]
     passed = ', '.join(f'ptr {array}' for array in arrays)
-    lines = '\n  '.join([*block.lines, f'ret {block.type} {health}'])
+    lines = '\n  '.join([*block.lines, f'ret {wide.type} {health}'])
     how = f'noinline "prefer-vector-width"="{64 * lanes}" '
-    text = f'define internal {block.type} @{spec.name}_side({passed}) {how}{{\n  {lines}\n}}\n'
+    text = f'define internal {wide.type} @{spec.name}_side({passed}) {how}{{\n  {lines}\n}}\n'
     return text, block.declarations
+
+
+def _read(block: Block, array: str, k: int) -> str:
+    """Append the value of entry k of an array of doubles."""
+    wide = Block(block.lanes)
+    value = block.emit(f'load {wide.type}, ptr {_address(block, array, k)}{_aligned(block)}')
+    if block.element == 'double':
+        return value
+    return block.emit(f'fptrunc {wide.type} {value} to {block.type}')
+
+
+def _write(block: Block, array: str, k: int, value: str) -> None:
+    """Append that entry k of an array of doubles becomes a value."""
+    wide, address = _as_double(block, value), _address(block, array, k)
+    block.lines.append(f'store {Block(block.lanes).type} {wide}, ptr {address}{_aligned(block)}')
+
+
+def _as_double(block: Block, value: str) -> str:
+    if block.element == 'double':
+        return value
+    return block.emit(f'fpext {block.type} {value} to {Block(block.lanes).type}')
 
 
 class _Step:
@@ -191,6 +229,11 @@ def any_of(block: Block, truth: str) -> str:
     return block.emit(f'call i1 {function}({block.truth} {truth})')
 
 
+def aligned(lanes: int) -> int:
+    """Return where vectors of doubles begin [bytes]; larger ones fill several registers."""
+    return min(8 * lanes, 64)
+
+
 def load(block: Block, array: str, k: int) -> str:
     """Append the value of entry k of an array."""
     return block.emit(f'load {block.type}, ptr {_address(block, array, k)}{_aligned(block)}')
@@ -207,4 +250,4 @@ def _address(block: Block, array: str, k: int) -> str:
 
 
 def _aligned(block: Block) -> str:
-    return '' if block.lanes == 1 else f', align {8 * block.lanes}'
+    return '' if block.lanes == 1 else f', align {aligned(block.lanes)}'

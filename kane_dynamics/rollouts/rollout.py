@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
-from kane_dynamics.model.checks import as_function, as_positive, came
+from kane_dynamics.model.checks import as_choice, as_function, as_positive, came
 from kane_dynamics.rollouts.chunk import Chunk
 from kane_dynamics.rollouts.damping import check_damping_of_rollouts
 from kane_dynamics.rollouts.inputs import Inputs, inputs
 from kane_dynamics.rollouts.reference_steps import ReferenceSteps
 from kane_dynamics.rollouts.result import Rollouts
 from kane_dynamics.rollouts.schedule import Schedule, schedule
+from kane_dynamics.simulation.many_motions import ManyMotions
 from kane_dynamics.typing import Floats
 
 Reduce = Callable[[Floats, Floats, Floats], ArrayLike]
@@ -43,6 +44,7 @@ def rollout(
     every: int | None = None,
     reduce: Reduce | None = None,
     memory: float = 256e6,
+    precision: str = 'float64',
     progress: Progress | None = None,
 ) -> Rollouts:
     """
@@ -85,6 +87,9 @@ def rollout(
         kept then.
     memory : float
         What the states that `reduce` gets at once may take [bytes].
+    precision : str
+        'float32': accelerations in single precision, twice as many states at once; states, times
+        and projections stay in double. Of robots compiled so, with 'rk4'.
     progress : callable, optional
         progress(done, total), steps of all rollouts.
 
@@ -92,7 +97,8 @@ def rollout(
     ------
     InvalidInputError
         If a shape is wrong, numbers of rows differ, a number is not finite, a quaternion not unit,
-        or the duration no whole number of steps and of pieces.
+        or the duration no whole number of steps and of pieces; or if there is no such code for
+        'float32'.
     NameNotFoundError
         If a frame of a payload does not exist.
     InvalidInertiaError
@@ -115,7 +121,9 @@ def rollout(
     given = inputs(dynamics, plan, q, v, effort, gains, gravity, payloads)
     room = as_positive('memory [bytes]', memory)
     check_damping_of_rollouts(dynamics, plan, given)
-    return _Run(dynamics, plan, given, reduce, progress).result(room)
+    as_choice('precision', precision, ('float64', 'float32'))
+    code = dynamics.many_motions(plan.integrator, plan.projection, precision)
+    return _Run(dynamics, plan, given, reduce, progress, code).result(room)
 
 
 class _Run:
@@ -128,12 +136,13 @@ class _Run:
         given: Inputs,
         reduce: Reduce | None,
         progress: Progress | None,
+        code: ManyMotions | None,
     ) -> None:
         self._dynamics, self._plan, self._given = dynamics, plan, given
         self._reduce, self._progress = reduce, progress
         self._steps = np.zeros(len(given), dtype=np.int64)
         self._failures: dict[int, KaneDynamicsError] = {}
-        self._code = dynamics.many_motions(plan.integrator, plan.projection)
+        self._code = code
         self._fallbacks = 0
 
     def result(self, memory: float) -> Rollouts:
