@@ -136,13 +136,14 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
         masses = [row['mass'] for row in own]
         for part, style in zip(QUANTILES[1:], (':', '--', '-'), strict=True):
             heights = [1e3 * row['quantiles'][part] for row in own]
-            name = f'{bound:g} m/s²' if part == 0.5 else None
-            left.plot(masses, heights, style, color=f'C{colour}', label=name)
-        right.plot(masses, [100.0 * row['tips'] for row in own], 'o-', color=f'C{colour}')
+            left.plot(masses, heights, style, color=f'C{colour}')
+        chance = [100.0 * row['tips'] for row in own]
+        right.plot(masses, chance, 'o-', color=f'C{colour}', label=f'{bound:g} m/s²')
     left.axhline(0.0, color='black', linewidth=0.8)
     left.set(xlabel='mass in the gripper [kg]', ylabel='margin [mm]')
     left.set_title('1 % (dotted), 10 % (dashed), median', fontsize=9)
-    left.legend(title='base, up to', fontsize=8)
+    right.legend(title='base, up to', fontsize=8, loc='lower right')
+    right.set_ylim(bottom=-7.0)  # room for the legend
     right.set(xlabel='mass in the gripper [kg]', ylabel='motions that tip [%]')
     figure.savefig(path, metadata={'Date': None})
     plt.close(figure)

@@ -4,9 +4,11 @@
 import json
 import math
 import os
+import re
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
 
 import numpy as np
@@ -344,3 +346,17 @@ def test_workers_that_do_not_see_the_folder_are_named(tmp_path):
     with pytest.raises(SweepError, match='all share:.*far'):
         cluster._check_folder(Client(), store)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_example_of_the_page_runs(tmp_path, monkeypatch, capsys):
+    page = (Path(__file__).parents[2] / 'doc' / 'scale.md').read_text()
+    module, script = re.findall(r'```python\n(.*?)```', page, re.DOTALL)
+    (tmp_path / 'swings.py').write_text(module)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert 'workers=2' in script
+    script = script.replace('workers=2', 'workers=0').replace('1000', '20')
+    exec(compile(script, 'scale.md', 'exec'), {'__name__': '__main__'})
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in printed] == ['1.0', '5.0']
+    assert all(float(line.split()[-2]) > 0.0 for line in printed)
