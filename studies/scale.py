@@ -29,7 +29,7 @@ from studies.robots import nonholonomic
 
 STATES = 1e12
 ROWS, REPEATS, STEP, STEPS = 20_000, 5, 0.001, 200
-CHUNK = 60.0  # what a chunk takes [s]
+CHUNK = 20.0  # what a chunk takes [s]
 TASKS = 1000  # chunks that measure what one costs
 CORE_PRICE, CARD_PRICE = 0.04, 4.0  # assumptions [USD/h]
 # H200 SXM, data sheet: 67 TFLOP/s in single precision, a multiplication and an addition counting
@@ -109,15 +109,32 @@ def nothing(job: Job) -> dict[str, Any]:
     return {'x': np.zeros(len(job))}
 
 
-def cost_of_a_chunk() -> tuple[float, int]:
-    """Return what a chunk takes besides its work [s], and what travels to its worker [bytes]."""
+def cost_of_a_chunk() -> tuple[float, float, int]:
+    """
+    Return what a chunk costs besides its work.
+
+    Returns
+    -------
+    longer : float
+        How much longer a worker takes for it: scheduler, two files [s].
+    served : float
+        Time of the one processor that client and scheduler share [s].
+    size : int
+        What travels to the worker [bytes].
+
+    """
     cases = [{'robot': nonholonomic(wheels=False).robot}]
     sweep = Sweep('studies.scale:nothing', cases, TASKS, chunk=1)
-    ends: list[float] = []
+    ends: list[tuple[float, float]] = []
+
+    def note(done: int, total: int, failed: int) -> None:
+        ends.append((perf_counter(), process_time()))
+
     with tempfile.TemporaryDirectory() as folder:
-        run(sweep, folder, workers=1, progress=lambda *done: ends.append(perf_counter()))
-    # between the first chunk, which waits for the worker to start, and the last
-    return (ends[-1] - ends[1]) / (TASKS - 1), len(pickle.dumps(next(sweep.chunks())))
+        run(sweep, folder, workers=1, progress=note)
+    # from the first chunk, which waits for the worker to start, to the last
+    longer, served = (np.subtract(ends[-1], ends[1]) / (TASKS - 1)).tolist()
+    return longer, served, len(pickle.dumps(next(sweep.chunks())))
 
 
 def plan(works: list[Work], machines: int, cores: int) -> Table:
@@ -153,18 +170,20 @@ def main() -> None:
     chosen = parser.parse_args()
     console, results = report.begin()
     works, compiling = measured()
-    extra, size = cost_of_a_chunk()
+    longer, served, size = cost_of_a_chunk()
     results['scale'] = {
         'works': [asdict(work) | {'card_bound': work.card_bound} for work in works],
         'compiling_s': compiling,
-        'chunk_s': extra,
+        'chunk_longer_s': longer,
+        'chunk_served_s': served,
         'chunk_bytes': size,
     }
     table = plan(works, chosen.machines, chosen.cores)
     chunks = [STATES / work.rate / CHUNK for work in works]
     table.notes += [
-        f'{min(chunks):.2g} to {max(chunks):.2g} chunks of {CHUNK:g} s of a core; each takes '
-        f'{1e3 * extra:.1f} ms more, its file and the scheduler, and {size} bytes to its worker',
+        f'{min(chunks):.2g} to {max(chunks):.2g} chunks of {CHUNK:g} s of a core; each takes its '
+        f'worker {1e3 * longer:.1f} ms more, the scheduler {1e3 * served:.1f} ms of a core, '
+        f'and {size} bytes on the way',
         f'compiling: {compiling:.1f} s of the processor, once a machine',
     ]
     report.finish(console, chosen.output, 'scale', results, [table])
