@@ -21,7 +21,11 @@ _PATIENCE = 60.0  # [s] until a cluster answers
 
 # Dask counts a death for all chunks that a worker had been given, also for those that it never
 # began; `Store.begin` counts it for the one that was at work. So Dask is to be patient.
-_SETTINGS = {'distributed.scheduler.allowed-failures': 1_000_000}
+_SETTINGS = {
+    'distributed.scheduler.allowed-failures': 1_000_000,
+    'distributed.deploy.lost-worker-timeout': '1 day',  # on a busy machine they start slowly
+}
+_LOOK = 1000.0  # how often workers that are gone are looked for [ms]
 
 
 def run_on_workers(
@@ -92,23 +96,51 @@ def _distributed() -> ModuleType:
 
 def _client(distributed: Any, stack: ExitStack, workers: int, scheduler: str | None) -> Any:
     """Return a client of a cluster; one of this machine ends with the stack."""
+    address: Any = scheduler
     if scheduler is None:
-        import dask
-
-        stack.enter_context(dask.config.set(_SETTINGS))
-        scheduler = stack.enter_context(
-            distributed.LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                processes=True,
-                dashboard_address=None,
-                silence_logs='ERROR',
-            )
-        )
+        address = _local_cluster(distributed, stack, workers)
     try:
-        return distributed.Client(scheduler, timeout=_PATIENCE, set_as_default=False)
+        return distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise SweepError(f'no scheduler answers at {scheduler!r}: {error}') from error
+
+
+def _local_cluster(distributed: Any, stack: ExitStack, workers: int) -> Any:
+    """Return workers of this machine, which live as long as the stack and are replaced."""
+    import dask
+    from tornado.ioloop import PeriodicCallback
+
+    stack.enter_context(dask.config.set(_SETTINGS))
+    cluster = stack.enter_context(
+        distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            silence_logs='CRITICAL',  # they report each death at length
+        )
+    )
+    looking = PeriodicCallback(lambda: _replace_gone(cluster), _LOOK)
+    cluster.loop.add_callback(looking.start)
+    stack.callback(cluster.loop.add_callback, looking.stop)
+    return cluster
+
+
+def _replace_gone(cluster: Any) -> None:
+    """
+    Start workers anew that Dask has given up.
+
+    It restarts a worker that dies at work, but not one that dies while it starts.
+    """
+    gone = [
+        name
+        for name, supervisor in cluster.workers.items()
+        if supervisor.status.name in ('closed', 'failed')
+    ]
+    for name in gone:
+        del cluster.workers[name]
+    if gone:
+        cluster.scale(len(cluster.worker_spec))
 
 
 def _check_folder(client: Any, store: Store) -> None:

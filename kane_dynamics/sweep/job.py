@@ -54,8 +54,9 @@ class Job:
         item alone: neither on other cases, nor on how items are grouped, nor on who works.
         """
         case = int(digest_of(self.parameters)[:32], 16)
+        of_case = np.random.SeedSequence(self.seed, spawn_key=(case,)).generate_state(4)
         for item in self.items:
-            yield np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(case, item)))
+            yield np.random.default_rng(np.random.SeedSequence(of_case, spawn_key=(item,)))
 
     def only(self, item: int) -> Job:
         """

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -61,6 +62,31 @@ def test_killed_workers_lose_nothing_but_a_chunk_that_kills_them_again_and_again
         assert alone.run(chunk)
         path = tmp_path / 'killed' / f'{chunk.key}.npz'
         assert path.read_bytes() == (undisturbed / path.name).read_bytes()  # bit for bit
+
+
+def test_a_worker_that_dies_as_it_starts_is_replaced(tmp_path, leaves_nothing):
+    known, killed = set(), []
+
+    def kill_two():
+        """Kill the worker, then the next one while it starts."""
+        while len(killed) < 2:
+            for one in workers_of(psutil.Process()):
+                if one.pid not in known:
+                    known.add(one.pid)
+                    one.kill()
+                    killed.append(one.pid)
+            time.sleep(0.02)
+
+    killer = Thread(target=kill_two)
+
+    def watch(done, total, failed):
+        if done == 10:
+            killer.start()
+
+    found = run(Sweep(functions.slow, [{'scale': 1.0}], 40, chunk=10), tmp_path, progress=watch)
+    killer.join()
+    assert len(killed) == 2
+    assert (len(found.done), found.missing) == (4, 0)
 
 
 def test_a_cluster_is_found_by_its_address(tmp_path, monkeypatch, leaves_nothing):
