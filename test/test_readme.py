@@ -19,7 +19,15 @@ def test_python_example_runs(monkeypatch, capsys):
     assert 'np.float64' not in printed  # numbers, not how numpy writes them
 
 
-PAGES = ('methods.md', 'simulation.md', 'events.md', 'margins.md', 'wheels.md', 'rollouts.md')
+PAGES = (
+    'methods.md',
+    'simulation.md',
+    'events.md',
+    'margins.md',
+    'wheels.md',
+    'rollouts.md',
+    'learning.md',
+)
 EXAMPLES = [
     code
     for page in PAGES

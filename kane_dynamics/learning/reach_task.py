@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from kane_dynamics.constraints.wheels import differential_drive
 from kane_dynamics.kernels.compile_robot import compile_robot
-from kane_dynamics.learning.drives import Drives, packed
 from kane_dynamics.learning.reading import BOUND, Reading, reading
 from kane_dynamics.learning.scene import Scene
 from kane_dynamics.model.urdf import load_urdf
 from kane_dynamics.resources import resolve
 from kane_dynamics.rollouts.rollout import rollout
+from kane_dynamics.simulation.drives import Drives, packed
 from kane_dynamics.typing import Floats
 
 URDF, HAND = 'package://kane_dynamics/robots/nonholonomic.urdf', 'tool_link'
@@ -45,11 +45,10 @@ class ReachTask:
     def __init__(self) -> None:
         robot = load_urdf(resolve(URDF), base='planar')
         joints = (*WHEELS, *ARM)
+        law = Drives.of(robot, joints, GAINS)
         self.robot = robot
-        self.drives = np.array([robot.velocity_index(joint) for joint in joints])
+        self.drives = np.array(law.places)
         self._arm = self.drives[len(WHEELS) :]
-        limits = robot.effort_limit[self.drives]
-        law = Drives(joints, GAINS, tuple(limits.tolist())).law(robot)
         rows = (differential_drive(robot, *WHEELS),)
         self._plant = compile_robot(
             robot,

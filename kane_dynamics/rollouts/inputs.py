@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
@@ -252,9 +252,19 @@ def _spread_payload(
 def _check_payloads(dynamics: Dynamics, found: Inputs) -> None:
     for frame, payload in found.payloads.items():
         dynamics.load().set_payload(frame, 0.0)  # whether the frame may carry any
-        for row in range(min(payload.distinct, len(found))):
+        doubtful = ~_surely_bodies(payload)[: payload.distinct]
+        for row in np.flatnonzero(doubtful).tolist():
             try:
                 payload_inertia(frame, *payload.on(row))
             except KaneDynamicsError as error:
                 error.args = (f'rollout {row}: {error}',)
                 raise
+
+
+def _surely_bodies(payload: Payload) -> NDArray[np.bool_]:
+    """Return which payloads have mass and inertia of a body; others are looked at one by one."""
+    tensor = payload.inertia
+    moments = np.linalg.eigvalsh(tensor)
+    symmetric = (tensor == tensor.transpose(0, 2, 1)).all(axis=(1, 2))
+    possible = (moments[:, 0] >= 0.0) & (moments[:, 2] <= moments[:, 0] + moments[:, 1])
+    return (payload.mass >= 0.0) & symmetric & possible

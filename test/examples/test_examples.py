@@ -2,6 +2,7 @@
 """The examples run as scripts: they end well, print their numbers and write their plots."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -27,17 +28,18 @@ SCRIPTS = {
         'q4 = 1.403348 rad',
     ),
     'base_that_accelerates': ('3.94e-02 rad', '(120x less)'),
+    'mppi_door': ('not there after 0.60 s', 'least clearance', '12800 steps a period'),
     'wheel_forces': ('from 4 to 269 N', 'friction 0.54', 'tipping over 0.065 m'),
 }
+SHORT = {'mppi_door': ('--seconds', '0.6')}  # of 6 s
 
 
-@pytest.mark.parametrize('name', SCRIPTS)
-def test_script(name, root, tmp_path):
-    output = tmp_path / 'new' / 'folder'
-    command = [sys.executable, str(root / 'examples' / f'{name}.py'), '--output', str(output)]
+def run_of(name, root, folder, *options):
+    """Return what a script says that writes into a folder below one that it runs in."""
+    script, output = root / 'examples' / f'{name}.py', folder / 'new' / 'folder'
     run = subprocess.run(
-        command,
-        cwd=tmp_path,  # they need nothing of the folder they run in
+        [sys.executable, str(script), '--output', str(output), *options],
+        cwd=folder,  # they need nothing of the folder they run in
         # threads of BLAS only wait for each other on a busy machine
         env={**os.environ, 'MPLBACKEND': 'Agg', 'OMP_NUM_THREADS': '1'},
         capture_output=True,
@@ -46,10 +48,26 @@ def test_script(name, root, tmp_path):
         check=False,
     )
     assert run.returncode == 0, run.stderr
-    for text in SCRIPTS[name]:
-        assert text in run.stdout
     picture = (output / f'{name}.png').read_bytes()
     assert picture.startswith(b'\x89PNG') and len(picture) > 5000
+    return run.stdout
+
+
+@pytest.mark.parametrize('name', SCRIPTS)
+def test_script(name, root, tmp_path):
+    printed = run_of(name, root, tmp_path, *SHORT.get(name, ()))
+    for text in SCRIPTS[name]:
+        assert text in printed
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize('seed', ['1', '2', '3'])
+def test_the_robot_comes_through_the_door(seed, root, tmp_path):
+    printed = run_of('mppi_door', root, tmp_path, '--seed', seed)
+    ((seconds, off),) = re.findall(r'at the goal after ([\d.]+) s; hand ([\d.]+) cm', printed)
+    assert float(seconds) < 10.0 and float(off) <= 5.0
+    (clearance,) = re.findall(r'least clearance (-?[\d.]+) cm', printed)
+    assert float(clearance) > 2.0  # of the 8 cm on each side
 
 
 def test_every_script_is_tested(root):

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is seen, rewarded, and done by drives; nothing is compiled."""
+"""What is seen and rewarded; nothing is compiled."""
 
 import numpy as np
 from numpy.testing import assert_allclose
 
 import kane_dynamics as kd
-from kane_dynamics.learning.drives import DRY_SPEED, Drives, packed
 from kane_dynamics.learning.reading import (
     ALIGNED,
     ANGLE,
@@ -79,23 +78,6 @@ def test_where_it_happens_is_not_seen(rng):
     moved = scene._replace(q=q, v=v, goal=goal)
     before, after = (reading(x, hands(x), ARM).observation for x in (scene, moved))
     assert_allclose(after, before, atol=1e-5)  # float32
-
-
-def test_the_law_of_drives():
-    """Within limits a gain on missing speed, clipped beyond; friction against the motion."""
-    robot = kd.serial_chain(2)
-    law = Drives(('joint_2', 'joint_1'), (2.0, 3.0), (1.5, 10.0)).law(robot)
-
-    def efforts(targets, v, held=(0.0, 0.0), viscous=(0.0, 0.0), dry=(0.0, 0.0)):
-        gains = packed(*[np.array([x]) for x in (targets, held, viscous, dry)])[0]
-        return law(0.0, np.zeros(2), np.array(v), gains)
-
-    assert_allclose(efforts((0.5, 1.0), (0.2, 0.1)), [3.0 * 0.8, 2.0 * 0.4])
-    assert_allclose(efforts((5.0, -9.0), (0.0, 0.0)), [-10.0, 1.5])
-    assert_allclose(efforts((0.0, 0.0), (0.0, 0.0), held=(0.7, -2.0)), [-2.0, 0.7])
-    slow = efforts((0.1, -0.3), (-0.3, 0.1), viscous=(0.4, 0.5), dry=(0.6, 0.7))
-    dry = np.tanh(np.array([-0.3, 0.1]) / DRY_SPEED) * [0.7, 0.6]
-    assert_allclose(slow, [0.15 - dry[0], -0.04 - dry[1]])
 
 
 def test_what_is_rewarded(rng):

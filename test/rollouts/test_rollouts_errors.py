@@ -11,6 +11,7 @@ from kane_dynamics.exceptions import (
     DivergedError,
     InvalidInertiaError,
     InvalidInputError,
+    ModelWarning,
     NameNotFoundError,
 )
 
@@ -72,6 +73,15 @@ def test_payloads_that_cannot_be():
     frame = robot_of('arm')[0].bodies[1].name
     with pytest.raises(InvalidInertiaError, match='rollout 2: '):
         kd.rollout(slow, *state, payloads={frame: {'mass': [1.0, 2.0, -1.0]}})
+    possible, wrong = np.diag([0.1, 0.2, 0.3]), np.diag([0.1, 0.2, 0.2])
+    wrong[0, 1] = 0.05
+    for tensor, message in ((wrong, 'symmetric'), (np.diag([0.1, -0.1, 0.1]), 'negative')):
+        payload = {'mass': 1.0, 'inertia': [0.0 * possible, possible, tensor]}
+        with pytest.raises(InvalidInertiaError, match=f'rollout 2: .*{message}'):
+            kd.rollout(slow, *state, payloads={frame: payload})
+    payload = {'mass': 1.0, 'inertia': [possible, np.diag([0.1, 0.2, 0.4])]}
+    with pytest.warns(ModelWarning, match='triangle'):
+        kd.rollout(slow, *state, payloads={frame: payload})
 
 
 def test_quaternions_that_are_not_unit():
