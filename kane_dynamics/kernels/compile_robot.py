@@ -176,7 +176,7 @@ def on_card(recipe: Recipe, law: Law | None, device: Device, progress: Progress)
         return CompiledRobot(load, recipe.constraints, recipe.plan, recipe.frames, build(), law)
 
     load = Parameters(robot, payloads)
-    return CudaRobot(on_processor, load, device, recipe.precision, on_cpu)
+    return CudaRobot(on_processor, load, device, recipe.precision, on_cpu, law)
 
 
 def _law(effort: EffortLaw | None, gains: ArrayLike) -> Law | None:

@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
+from kane_dynamics.kernels.cuda.robot import CudaRobot
 from kane_dynamics.model.checks import as_choice, as_function, as_positive, came
+from kane_dynamics.rollouts.card import on_host, rollouts_on_card
 from kane_dynamics.rollouts.chunk import Chunk
 from kane_dynamics.rollouts.damping import check_damping_of_rollouts
 from kane_dynamics.rollouts.inputs import Inputs, inputs
@@ -29,7 +31,7 @@ _MOST_STEPS = 2**22  # of all rollouts of a chunk: progress is told every few se
 
 
 def rollout(
-    dynamics: Dynamics,
+    dynamics: Dynamics | CudaRobot,
     q: ArrayLike,
     v: ArrayLike,
     duration: float,
@@ -56,7 +58,9 @@ def rollout(
     Parameters
     ----------
     dynamics : Dynamics
-        ``kd.compile(...)``, or ``kd.dynamics(...)``, which steps state by state.
+        ``kd.compile(...)``, or ``kd.dynamics(...)``, which steps state by state. With
+        ``kd.compile(..., device='cuda')`` states that are returned or reduced are arrays of the
+        card, in its precision, all rollouts at once.
     q, v : array_like, shapes (nq,) or (B, nq), (nv,) or (B, nv)
         States at t = 0; moved onto the constraints first, with projection. A rollout whose start
         is not finite is NaN.
@@ -108,6 +112,10 @@ def rollout(
         later, or have no next step, end there: see `Rollouts.failures`.
 
     """
+    card = dynamics if isinstance(dynamics, CudaRobot) else None
+    if card is not None:
+        q, v, effort = (on_host(card, x) for x in (q, v, effort))
+        dynamics = card.on_cpu
     if not isinstance(dynamics, Dynamics):
         raise InvalidInputError(
             f'dynamics: need what kd.dynamics or kd.compile returns, got {came(dynamics)}'
@@ -122,6 +130,8 @@ def rollout(
     room = as_positive('memory [bytes]', memory)
     check_damping_of_rollouts(dynamics, plan, given)
     as_choice('precision', precision, ('float64', 'float32'))
+    if card is not None:
+        return rollouts_on_card(card, plan, given, reduce, progress)
     code = dynamics.many_motions(plan.integrator, plan.projection, precision)
     return _Run(dynamics, plan, given, reduce, progress, code).result(room)
 

@@ -65,6 +65,10 @@ class CudaBlock(Block):
         truth = _PREDICATES[predicate].format(a=a, b=b)
         return self.emit(f'{truth} ? {if_true} : {if_false}')
 
+    def forget(self) -> None:
+        """Use none of the sines so far again: they end with the block that they are in."""
+        self._sincos.clear()
+
     def call_sincos(self, angle: str, ahead: str) -> tuple[str, str]:
         """Append both functions of the sum of an angle and a constant."""
         self._count += 1

@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.kernels.build import Recipe
+from kane_dynamics.kernels.build import Recipe, step_name
 from kane_dynamics.kernels.compiled import CompiledRobot
 from kane_dynamics.kernels.cuda.compiler import Usage
 from kane_dynamics.kernels.cuda.device import Array, Device
 from kane_dynamics.kernels.cuda.kernel import CudaKernel
 from kane_dynamics.kernels.cuda.loads import Loads, loads
+from kane_dynamics.kernels.cuda.steps import CardSteps, steps_code
 from kane_dynamics.kernels.cuda.toolchain import cuda_code
 from kane_dynamics.kernels.kernel_names import INPUTS
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.parameters import Parameters
+from kane_dynamics.kernels.recording import Law
 from kane_dynamics.kernels.selection import RowPlan
 from kane_dynamics.typing import Floats
 
@@ -45,13 +47,22 @@ class CardKernels:
         'float32' or 'float64'.
     on_cpu : callable
         What redoes states.
+    law : Law, optional
+        Of the time steps.
 
     """
 
     def __init__(
-        self, recipe: Recipe, load: Parameters, device: Device, precision: str, on_cpu: OnCpu
+        self,
+        recipe: Recipe,
+        load: Parameters,
+        device: Device,
+        precision: str,
+        on_cpu: OnCpu,
+        law: Law | None,
     ) -> None:
         self._recipe, self._load, self._device, self._on_cpu = recipe, load, device, on_cpu
+        self._law, self._steps = law, dict[tuple[str, bool], CardSteps]()
         self._precision, self._dtype = precision, np.dtype(precision)
         self._kernels: dict[tuple[Any, ...], CudaKernel] = {}
         self.update()
@@ -73,7 +84,9 @@ class CardKernels:
     @property
     def usage(self) -> dict[str, Usage]:
         """Return what the kernels take that were called so far."""
-        return {kernel.code.name: kernel.code.usage for kernel in self._kernels.values()}
+        codes = [kernel.code for kernel in self._kernels.values()]
+        found = {code.name: code.usage for code in codes}
+        return found | {step_name(*how): steps.code.usage for how, steps in self._steps.items()}
 
     def loads(
         self, gravity: ArrayLike | None, payloads: Mapping[str, Mapping[str, ArrayLike]] | None
@@ -90,6 +103,25 @@ class CardKernels:
             names = INPUTS[graph.__name__]
             self._kernels[key] = CudaKernel(code, names, self._device, self._precision)
         return self._kernels[key]
+
+    def steps(self, integrator: str, projection: bool) -> CardSteps:
+        """Return the rollouts of an integrator."""
+        how = integrator, projection and bool(self._recipe.constraints)
+        if how not in self._steps:
+            given = self._recipe, self._law, *how, self._device, self._precision
+            self._steps[how] = CardSteps(steps_code(*given), self._device)
+        return self._steps[how]
+
+    def rollout_parameters(self, given: Loads | None, gains: Floats | None) -> Array:
+        """Return what steps read: gravity, payloads, gains of the law, (P,) or (B, P)."""
+        values = self._values if given is None else given.values
+        if self._law is None or not self._law.gains:
+            return values
+        xp = self._device.xp
+        more = self._device.array(self._law.gains if gains is None else gains, self._dtype)
+        rows = xp.broadcast_shapes(values.shape[:-1], more.shape[:-1])
+        parts = [xp.broadcast_to(x, (*rows, x.shape[-1])) for x in (values, more)]
+        return xp.concatenate(parts, axis=-1)
 
     def plain(
         self, graph: Graph, inputs: tuple[Any, ...], given: Loads | None, out: Array | None = None
@@ -115,7 +147,7 @@ class CardKernels:
 
         def redo(states: np.ndarray[Any, Any], rows: list[Floats]) -> Floats:
             if given is None:
-                return call(self._cpu, *rows)
+                return call(self.cpu, *rows)
             cpu, own = self._cpu_alone
             found = []
             for number, *row in zip(states.tolist(), *rows, strict=True):
@@ -127,7 +159,7 @@ class CardKernels:
         return kernel(*inputs, parameters=values, redo=redo, out=out)
 
     @cached_property
-    def _cpu(self) -> CompiledRobot:
+    def cpu(self) -> CompiledRobot:
         """Return the robot on the processor under the present gravity and payloads."""
         return self._on_cpu(self._load)
 

@@ -26,8 +26,10 @@ from kane_dynamics.kernels.cuda.card_kernels import CardKernels, OnCpu, times
 from kane_dynamics.kernels.cuda.compiler import Usage
 from kane_dynamics.kernels.cuda.device import Array, Device
 from kane_dynamics.kernels.cuda.loads import Loads
+from kane_dynamics.kernels.cuda.steps import CardSteps
 from kane_dynamics.kernels.derivatives import Derivatives, of_forward_dynamics, of_inverse_dynamics
 from kane_dynamics.kernels.parameters import Parameters
+from kane_dynamics.kernels.recording import Law
 from kane_dynamics.kernels.trace import Tracer
 from kane_dynamics.model.load import POINT
 from kane_dynamics.model.robot import Robot
@@ -54,15 +56,24 @@ class CudaRobot:
         Of `frame_poses`.
     precision : str
         'float32' or 'float64'.
+    device : Device
+        The card.
 
     """
 
     def __init__(
-        self, recipe: Recipe, load: Parameters, device: Device, precision: str, on_cpu: OnCpu
+        self,
+        recipe: Recipe,
+        load: Parameters,
+        device: Device,
+        precision: str,
+        on_cpu: OnCpu,
+        law: Law | None = None,
     ) -> None:
         self.constraints, self.frames = recipe.constraints, recipe.frames
         self.precision, self._load = precision, load
-        self._on = CardKernels(recipe, load, device, precision, on_cpu)
+        self.device = device
+        self._on = CardKernels(recipe, load, device, precision, on_cpu, law)
 
     @property
     def robot(self) -> Robot:
@@ -73,6 +84,11 @@ class CudaRobot:
     def labels(self) -> tuple[str, ...]:
         """Return the names of the rows."""
         return self.constraints.labels
+
+    @property
+    def on_cpu(self) -> CompiledRobot:
+        """Return the same robot for the processor, in double precision."""
+        return self._on.cpu
 
     @property
     def fallbacks(self) -> int:
@@ -114,6 +130,14 @@ class CudaRobot:
 
         """
         return self._on.loads(gravity, payloads)
+
+    def steps(self, integrator: str, projection: bool) -> CardSteps:
+        """Return the code of rollouts, which `kane_dynamics.rollout` runs."""
+        return self._on.steps(integrator, projection)
+
+    def rollout_parameters(self, loads: Loads | None, gains: Floats | None) -> Array:
+        """Return what the code of rollouts reads, (P,) or (B, P)."""
+        return self._on.rollout_parameters(loads, gains)
 
     def inverse_dynamics(
         self, q: Any, v: Any, a: Any, *, loads: Loads | None = None, out: Array | None = None

@@ -72,7 +72,7 @@ def kernel_text(spec: KernelSpec) -> str:
         *[f'{a} += state * {a}_state;' for a in names],
         f'const real found = {spec.name}_one({passed});',
         'health[state] = found;',
-        'if (found < KD_HEALTH_LIMIT) {',
+        'if (!(found >= KD_HEALTH_LIMIT)) {',
         *lost,
         '  atomicAdd(ill, 1u);',
         '}',

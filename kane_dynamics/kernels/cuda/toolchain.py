@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from kane_dynamics.kernels.build import Recipe
+from kane_dynamics.kernels.build import Recipe, shape_of
 from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels, store_kernels
 from kane_dynamics.kernels.cuda.compiler import NVRTC, Usage, usage
 from kane_dynamics.kernels.cuda.prelude import prelude
@@ -111,18 +111,34 @@ def cuda_code(
         'float32' or 'float64'.
 
     """
-    name = graph.__name__
+
+    def make() -> tuple[str, CachedKernel]:
+        tracer = recipe.tracer(in_single=precision == 'float32')
+        spec = at_the_door(graph(tracer, *choices), recipe.robot)
+        return kernel_source(spec), shape_of(spec)
+
+    return kept_code(recipe, graph.__name__, choices, make, toolchain, precision)
+
+
+def kept_code(
+    recipe: Recipe,
+    name: str,
+    choices: tuple[Any, ...],
+    make: Callable[[], tuple[str, CachedKernel]],
+    toolchain: Toolchain,
+    precision: str,
+) -> CudaCode:
+    """Return machine code from the cache, else of what `make` returns: CUDA C and shapes."""
     key, _ = recipe.key(name, choices, 'cuda', toolchain.identity, precision)
     if key is not None:
         kernels, _ = load_kernels(cache_folder(), key)
         if kernels is not None:
             return CudaCode(name, kernels[name], kernels[name + _LOG].code.decode())
-    spec = at_the_door(
-        graph(recipe.tracer(in_single=precision == 'float32'), *choices), recipe.robot
-    )
-    made = spec_code(spec, toolchain, precision)
+    source, shape = make()
+    code, log = toolchain.compile(source, name, precision)
+    made = CudaCode(name, replace(shape, code=code), log)
     if key is not None:
-        said = CachedKernel(made.log.encode(), (), (), 0)
+        said = CachedKernel(log.encode(), (), (), 0)
         store_kernels(cache_folder(), key, {name: made.kernel, name + _LOG: said})
     return made
 
@@ -130,5 +146,4 @@ def cuda_code(
 def spec_code(spec: KernelSpec, toolchain: Toolchain, precision: str) -> CudaCode:
     """Return the machine code of a traced function."""
     code, log = toolchain.compile(kernel_source(spec), spec.name, precision)
-    kernel = CachedKernel(code, spec.input_sizes, spec.output_shapes, spec.operations)
-    return CudaCode(spec.name, kernel, log)
+    return CudaCode(spec.name, replace(shape_of(spec), code=code), log)

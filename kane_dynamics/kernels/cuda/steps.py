@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of many rollouts on a device, in one launch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.kernels.build import Recipe, step_name
+from kane_dynamics.kernels.cache import CachedKernel
+from kane_dynamics.kernels.cuda.compiler import Usage
+from kane_dynamics.kernels.cuda.device import Array, Device
+from kane_dynamics.kernels.cuda.kernel import View
+from kane_dynamics.kernels.cuda.step_source import ROLLOUT, rollout_source
+from kane_dynamics.kernels.cuda.toolchain import CudaCode, Toolchain, kept_code
+from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
+from kane_dynamics.kernels.recording import Law, Program, Recorder, record_step
+from kane_dynamics.kernels.trace import STEP_GRAPHS, Tracer
+from kane_dynamics.simulation.integrators import INTEGRATORS
+
+
+def steps_code(
+    recipe: Recipe,
+    law: Law | None,
+    integrator: str,
+    projection: bool,
+    toolchain: Toolchain,
+    precision: str,
+) -> CudaCode:
+    """
+    Return the machine code of the rollouts of one integrator.
+
+    Raises
+    ------
+    InvalidInputError
+        If single precision cannot tell whether a step is sound.
+
+    """
+    tracer = recipe.tracer(in_single=precision == 'float32')
+    holonomic = projection and bool(tracer.holonomic)
+    if precision == 'float32' and (integrator == 'midpoint' or holonomic):
+        what = "the integrator 'midpoint'" if not holonomic else 'projection onto positions'
+        raise InvalidInputError(
+            f"{what} asks for more digits than float32 has: compile with precision='float64'"
+        )
+
+    def make() -> tuple[str, CachedKernel]:
+        program, callees = _recorded(tracer, law, integrator, projection)
+        operations = sum(spec.operations for spec in callees.values())
+        return rollout_source(program, callees), CachedKernel(b'', (), (), operations)
+
+    choices = step_name(integrator, projection), law and law.function, law and law.gains
+    return kept_code(recipe, ROLLOUT, choices, make, toolchain, precision)
+
+
+def _recorded(
+    tracer: Tracer, law: Law | None, integrator: str, projection: bool
+) -> tuple[Program, dict[str, KernelSpec]]:
+    recorder = Recorder(tracer.robot, bool(tracer.holonomic))
+    integrate, count = INTEGRATORS[integrator], len(tracer.parameters)
+    program = record_step(recorder, integrate, projection, law, count)
+    used = set(program.kernels)
+    return program, {g.__name__: g(tracer) for g in STEP_GRAPHS if g.__name__ in used}
+
+
+class CardSteps:
+    """
+    Machine code of the rollouts of one integrator.
+
+    Parameters
+    ----------
+    code : CudaCode
+        From `steps_code`.
+    device : Device
+        Where it runs.
+
+    """
+
+    def __init__(self, code: CudaCode, device: Device) -> None:
+        self.code = code
+        self._launch = device.load(code.kernel.code, code.name)
+
+    @property
+    def usage(self) -> Usage:
+        """Return what the kernel takes of a card."""
+        return self.code.usage
+
+    def run(
+        self,
+        places: Array,
+        q: Array,
+        v: Array,
+        efforts: Array,
+        parameters: Array,
+        kept: Array,
+        done: Array,
+        schedule: tuple[float, int, int, int],
+    ) -> None:
+        """
+        Take steps of some rollouts, until the last or until one is not sound.
+
+        Parameters
+        ----------
+        places : array of int64
+            Numbers of the rollouts.
+        q, v : array, shapes (B, nq), (B, nv)
+            States; changed.
+        efforts : array, shape (B, K, nv)
+            Pieces.
+        parameters : array, shape (P,) or (B, P)
+            Of the kernels, gains of the law last.
+        kept : array, shape (S, B, nq + nv), C-contiguous
+            Takes samples.
+        done : array of int64, shape (B,)
+            Steps taken; changed.
+        schedule : tuple
+            Length of a step [s], number of steps, steps of a piece, steps from sample to sample
+            or 0.
+
+        """
+        h, count, piece, every = schedule
+        state, part, entry = [stride // efforts.itemsize for stride in efforts.strides]
+        tau = efforts, np.int64(state), np.int32(entry), np.int64(part)
+        given: list[Any] = [np.int64(len(places)), places]
+        for array in (q, v):
+            given += View.of(array).arguments()
+        given += [*tau, *View.of(parameters).arguments()]
+        room = [stride // kept.itemsize for stride in kept.strides]
+        given += [kept, np.int64(room[1]), np.int64(room[0]), done, np.float64(h)]
+        given += [np.int64(count), np.int64(piece), np.int64(every)]
+        self._launch(len(places), given)

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rollouts on a graphics card; steps that it is not sure of are taken by the processor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.kernels.cuda.robot import CudaRobot
+from kane_dynamics.rollouts.inputs import Inputs
+from kane_dynamics.rollouts.reference_steps import ReferenceSteps
+from kane_dynamics.rollouts.result import Rollouts
+from kane_dynamics.rollouts.schedule import Schedule
+
+
+class CardRun:
+    """
+    All rollouts of one call.
+
+    Parameters
+    ----------
+    card : CudaRobot
+        The robot.
+    plan : Schedule
+        The steps.
+    given : Inputs
+        What differs between rollouts.
+
+    """
+
+    def __init__(self, card: CudaRobot, plan: Schedule, given: Inputs) -> None:
+        self._card, self._plan, self._given = card, plan, given
+        self._reference = ReferenceSteps(card.on_cpu, plan, given)
+        self._failures: dict[int, KaneDynamicsError] = {}
+        self._fallbacks = 0
+        self._kernel = card.steps(plan.integrator, plan.projection)
+        self._device, xp = card.device, card.device.xp
+        count, dtype = len(given), np.dtype(card.precision)
+        q, v = self._starts()
+        self._q, self._v = (self._device.array(x, dtype) for x in (q, v))
+        self._efforts = self._pieces(dtype)
+        loads = card.loads(given.gravity, _payloads(given)) if given.loaded else None
+        self._parameters = card.rollout_parameters(loads, given.gains)
+        self._done = xp.zeros(count, np.int64)
+        size = card.robot.nq + card.robot.nv
+        self._kept = xp.full((plan.samples if plan.every else 1, count, size), np.nan, dtype)
+        if plan.every:
+            self._kept[0] = xp.concatenate([self._q, self._v], axis=1)
+
+    def result(self, samples: bool) -> Rollouts:
+        """Return the motions; states at all sample times, or the last alone."""
+        plan, nq = self._plan, self._card.robot.nq
+        places = np.flatnonzero(np.isfinite(self._given.q).all(axis=1))
+        places = places[~np.isin(places, list(self._failures))]
+        while len(places):
+            self._run(places)
+            places = self._continued(places)
+        done = self._device.to_host(self._done)
+        q, v = self._q, self._v
+        if samples:
+            kept = self._kept.transpose(1, 0, 2)
+            q, v = kept[..., :nq], kept[..., nq:]
+        else:
+            short = self._device.xp.asarray(np.flatnonzero(done < plan.count))
+            q[short], v[short] = np.nan, np.nan
+        failures = MappingProxyType(self._failures)
+        return Rollouts(q, v, plan.times, None, done, failures, self._fallbacks)
+
+    def _starts(self) -> tuple[Any, Any]:
+        """Return the starts on the constraints."""
+        q, v = np.array(self._given.q), np.array(self._given.v)
+        if self._plan.projection and self._card.constraints:
+            for row in np.flatnonzero(np.isfinite(np.hstack([q, v])).all(axis=1)).tolist():
+                try:
+                    q[row], v[row] = self._reference.start(row, q[row].copy(), v[row].copy())
+                except KaneDynamicsError as error:
+                    self._failures[row] = error
+        return q, v
+
+    def _pieces(self, dtype: np.dtype[Any]) -> Any:
+        """Return the efforts on the device; one for all takes the memory of one."""
+        efforts, count = self._given.efforts, len(self._given)
+        alone = count > 0 and efforts.strides[0] == 0
+        held = self._device.array(np.ascontiguousarray(efforts[:1] if alone else efforts), dtype)
+        return self._device.xp.broadcast_to(held, efforts.shape)
+
+    def _run(self, places: np.ndarray[Any, Any]) -> None:
+        plan = self._plan
+        piece = max(1, plan.count // self._given.efforts.shape[1])
+        schedule = plan.step, plan.count, piece, plan.every
+        numbers = self._device.array(places, np.dtype(np.int64))
+        arrays = self._q, self._v, self._efforts, self._parameters, self._kept, self._done
+        self._kernel.run(numbers, *arrays, schedule)
+
+    def _continued(self, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Take the step that the card was not sure of; return the rollouts that go on."""
+        done = self._device.to_host(self._done)
+        on = []
+        for row in places[done[places] < self._plan.count].tolist():
+            q, v = (self._device.to_host(x[row]).astype(float) for x in (self._q, self._v))
+            try:
+                q, v = self._reference.step(row, int(done[row]), q, v)
+            except KaneDynamicsError as error:
+                self._failures[row] = error
+                continue
+            self._fallbacks += 1
+            self._put(row, int(done[row]) + 1, q, v)
+            on.append(row)
+        return np.array(on, dtype=np.int64)
+
+    def _put(self, row: int, steps: int, q: Any, v: Any) -> None:
+        xp = self._device.xp
+        self._q[row], self._v[row] = xp.asarray(q), xp.asarray(v)
+        self._done[row] = steps
+        if self._plan.every and steps % self._plan.every == 0:
+            self._kept[steps // self._plan.every, row] = xp.asarray(np.concatenate([q, v]))
+
+
+def _payloads(given: Inputs) -> dict[str, dict[str, Any]]:
+    names = 'mass', 'center_of_mass', 'inertia'
+    return {
+        frame: dict(zip(names, (payload.mass, payload.com, payload.inertia), strict=True))
+        for frame, payload in given.payloads.items()
+    }
+
+
+def rollouts_on_card(
+    card: CudaRobot,
+    plan: Schedule,
+    given: Inputs,
+    reduce: Callable[..., Any] | None,
+    progress: Callable[[int, int], Any] | None,
+) -> Rollouts:
+    """Return the motions; `reduce` gets arrays of the card, all rollouts at once."""
+    found = CardRun(card, plan, given).result(plan.every > 0)
+    if progress is not None:
+        progress(len(given) * plan.count, len(given) * plan.count)
+    if reduce is None:
+        return found
+    return replace(found, q=None, v=None, reduced=reduce(plan.times, found.q, found.v))
+
+
+def on_host(card: CudaRobot, x: Any) -> Any:
+    """Return an array of a card as one of numpy, anything else as it is."""
+    if isinstance(x, np.ndarray) or not hasattr(x, '__dlpack_device__'):
+        return x
+    return card.device.to_host(card.device.array(x, np.dtype(float)))
