@@ -93,7 +93,8 @@ def rollout(
         What the states that `reduce` gets at once may take [bytes].
     precision : str
         'float32': accelerations in single precision, twice as many states at once; states, times
-        and projections stay in double. Of robots compiled so, with 'rk4'.
+        and projections stay in double. Of robots compiled so, with 'rk4'. On a card all is in
+        the precision of the robot.
     progress : callable, optional
         progress(done, total), steps of all rollouts.
 

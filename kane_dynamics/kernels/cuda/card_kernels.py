@@ -88,6 +88,13 @@ class CardKernels:
         found = {code.name: code.usage for code in codes}
         return found | {step_name(*how): steps.code.usage for how, steps in self._steps.items()}
 
+    @property
+    def instructions(self) -> dict[str, int]:
+        """Return the number of operations of the kernels that were called so far."""
+        return {
+            kernel.code.name: kernel.code.kernel.instructions for kernel in self._kernels.values()
+        }
+
     def loads(
         self, gravity: ArrayLike | None, payloads: Mapping[str, Mapping[str, ArrayLike]] | None
     ) -> Loads:

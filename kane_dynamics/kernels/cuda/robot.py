@@ -100,6 +100,11 @@ class CudaRobot:
         """Return registers, spills and size of code of the kernels that were called so far."""
         return self._on.usage
 
+    @property
+    def instructions(self) -> dict[str, int]:
+        """Return the number of operations of the kernels that were called so far."""
+        return self._on.instructions
+
     def set_gravity(self, vector: ArrayLike) -> None:
         """Set the gravity acceleration; see `Dynamics.set_gravity`."""
         self._load.set_gravity(vector)

@@ -1,31 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""
-What the kernels for graphics cards take of a card: registers, spills, code; no card is needed.
-
-``python -m studies.cuda [--only tiago panda] [--architectures sm_90]``: inverse dynamics,
-constrained forward dynamics and constrained inverse dynamics of TIAGo, the shipped robots and
-others, in single and double precision. Ends with 1 where a kernel of the first two kinds spills
-in single precision.
-"""
+"""Registers, spills and size of code of kernels for graphics cards; no card is needed."""
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
-
-from rich.progress import track
 
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.kernels.balance_graphs import constrained_effort
 from kane_dynamics.kernels.build import Recipe
 from kane_dynamics.kernels.cuda.prelude import TYPES
+from kane_dynamics.kernels.cuda.steps import steps_code
 from kane_dynamics.kernels.cuda.toolchain import Card, cuda_code
 from kane_dynamics.kernels.selection import row_plan
 from kane_dynamics.kernels.trace import Tracer
-from studies import report, robots
+from studies import robots
 from studies.report import Table
 
 ARCHITECTURES = ('sm_80', 'sm_90', 'sm_120')  # A100; H100, H200; RTX 50
@@ -45,7 +35,19 @@ NAMES = {
     'forward_dynamics': 'forward dynamics',
     'constrained_effort': 'constrained inverse dynamics',
     'balance_derivatives': 'derivatives',
+    'rollout': 'step of rk4',
 }
+
+
+def recipe_of(case: robots.Case, precision: str = 'float64') -> Recipe:
+    """Return what the kernels of a robot are made of."""
+    rows = ConstraintSet.of(case.robot, case.constraints)
+    return Recipe(case.robot, rows, row_plan(rows), (), (), True, precision)
+
+
+def driven(case: robots.Case) -> tuple[str, ...]:
+    """Return the speeds that have a motor."""
+    return tuple(name for name in case.robot.velocity_names if not name.startswith('base_'))
 
 
 def graphs(
@@ -55,8 +57,7 @@ def graphs(
     yield Tracer.inverse_dynamics, ()
     yield Tracer.forward_dynamics, ()
     if case.constraints:
-        driven = tuple(n for n in case.robot.velocity_names if not n.startswith('base_'))
-        yield constrained_effort, (driven, None)
+        yield constrained_effort, (driven(case), None)
     if derivatives:
         yield Tracer.balance_derivatives, ()
 
@@ -64,15 +65,19 @@ def graphs(
 def rows(name: str, architectures: tuple[str, ...], derivatives: bool) -> Iterator[dict[str, Any]]:
     """Yield what each kernel of a robot takes."""
     case = ROBOTS[name]()
-    constraints = ConstraintSet.of(case.robot, case.constraints)
-    recipe = Recipe(case.robot, constraints, row_plan(constraints), (), (), True)
-    for graph, choices in graphs(case, derivatives):
-        for precision in TYPES:
-            for architecture in architectures:
-                code = cuda_code(recipe, graph, choices, Card(architecture), precision)
+    recipe, projection = recipe_of(case), bool(case.constraints)
+    for precision in TYPES:
+        for architecture in architectures:
+            card = Card(architecture)
+            codes = [
+                cuda_code(recipe, graph, choices, card, precision)
+                for graph, choices in graphs(case, derivatives)
+            ]
+            codes.append(steps_code(recipe, None, 'rk4', projection, card, precision))
+            for code in codes:
                 yield {
                     'robot': name,
-                    'kernel': graph.__name__,
+                    'kernel': code.name,
                     'operations': code.kernel.instructions,
                     'precision': precision,
                     'architecture': architecture,
@@ -103,35 +108,11 @@ def table(found: list[dict[str, Any]]) -> Table:
 
 
 def spilling(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the kernels that spill in single precision, but derivatives."""
+    """Return the kernels of one state that spill in single precision, but derivatives."""
     return [
         row
         for row in found
         if row['precision'] == 'float32'
-        and row['kernel'] != 'balance_derivatives'
+        and row['kernel'] not in ('balance_derivatives', 'rollout')
         and row['spill_stores']
     ]
-
-
-def main() -> None:
-    """Compile all."""
-    parser = argparse.ArgumentParser(prog='python -m studies.cuda', description=__doc__)
-    parser.add_argument('--only', nargs='+', choices=ROBOTS, default=list(ROBOTS))
-    parser.add_argument('--architectures', nargs='+', default=list(ARCHITECTURES))
-    parser.add_argument('--derivatives', action='store_true', help='these too; minutes')
-    report.add_output(parser)
-    options = parser.parse_args()
-    console, results = report.begin()
-    architectures = tuple(options.architectures)
-    found = [
-        row
-        for name in track(options.only, 'compiling')
-        for row in rows(name, architectures, options.derivatives)
-    ]
-    results['kernels'] = found
-    report.finish(console, options.output, 'cuda', results, [table(found)])
-    sys.exit(bool(spilling(found)))
-
-
-if __name__ == '__main__':
-    main()

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Kernels for graphics cards: what they take of a card, their numbers, their rates.
+
+``python -m studies.cuda [--only tiago panda] [--architectures sm_90]`` compiles inverse dynamics,
+constrained forward and inverse dynamics and steps of TIAGo, the shipped robots and others in
+single and double precision, without a card, and ends with 1 where one of the first three spills
+in single precision. ``--agreement 1000000``: instead, so many states of each kernel on the
+processor, by the same CUDA C, against its own kernels. ``--run``: instead, states and steps a
+second on the card of this machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from rich.progress import track
+
+from studies import report
+from studies.cuda import agreement, kernels, rates
+
+
+def main() -> None:
+    """Compile all, compare all, or run all."""
+    parser = argparse.ArgumentParser(prog='python -m studies.cuda', description=__doc__)
+    parser.add_argument('--only', nargs='+', choices=kernels.ROBOTS, default=list(kernels.ROBOTS))
+    parser.add_argument('--architectures', nargs='+', default=list(kernels.ARCHITECTURES))
+    parser.add_argument('--derivatives', action='store_true', help='these too; minutes')
+    parser.add_argument('--agreement', type=int, metavar='STATES', help='compare numbers')
+    parser.add_argument('--run', action='store_true', help='measure on the card of this machine')
+    parser.add_argument('--states', type=int, default=2**20, help='of --run')
+    report.add_output(parser)
+    options = parser.parse_args()
+    console, results = report.begin()
+    if options.run:
+        found, tables = rates.measured(options.only, options.states)
+        results['rates'], missed = found, []
+    elif options.agreement:
+        found = [
+            row
+            for name in track(options.only, 'comparing')
+            for row in agreement.rows(name, options.agreement)
+        ]
+        results['agreement'], tables = found, [agreement.table(found)]
+        missed = agreement.missed(found)
+    else:
+        architectures = tuple(options.architectures)
+        found = [
+            row
+            for name in track(options.only, 'compiling')
+            for row in kernels.rows(name, architectures, options.derivatives)
+        ]
+        results['kernels'], tables = found, [kernels.table(found)]
+        missed = kernels.spilling(found)
+    report.finish(console, options.output, 'cuda', results, tables)
+    sys.exit(bool(missed))
+
+
+if __name__ == '__main__':
+    main()
