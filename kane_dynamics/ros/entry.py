@@ -94,6 +94,14 @@ def start(name: str, args: Sequence[str] | None = None) -> int:
     if {'-h', '--help'} & set(given):
         sys.stdout.write(usage(name))
         return 0
+    if ros_missing(name):
+        return 1
+    module = importlib.import_module(f'kane_dynamics.ros.{NODES[name][0]}')
+    return int(module.main(args))
+
+
+def ros_missing(name: str) -> bool:
+    """Return whether rclpy cannot be imported; say what to do then."""
     try:
         importlib.import_module('rclpy')
     except ImportError as error:
@@ -102,9 +110,8 @@ def start(name: str, args: Sequence[str] | None = None) -> int:
             'Source your ROS 2 installation (. /opt/ros/<distribution>/setup.sh), or install '
             "its wheels: pip install 'kane_dynamics[ros]'\n"
         )
-        return 1
-    module = importlib.import_module(f'kane_dynamics.ros.{NODES[name][0]}')
-    return int(module.main(args))
+        return True
+    return False
 
 
 def usage(name: str) -> str:

@@ -31,8 +31,13 @@ _M_ARENA_MAX = -8  # of glibc's malloc.h
 
 
 def run(factory: Callable[[], Any], args: Sequence[str] | None = None) -> int:
+    """Run one node; parameters and result as for `run_together`."""
+    return run_together([factory], args)
+
+
+def run_together(factories: Sequence[Callable[[], Any]], args: Sequence[str] | None = None) -> int:
     """
-    Run a node until SIGINT, SIGTERM, SIGHUP or the end of its launcher; return the exit code.
+    Run nodes until SIGINT, SIGTERM, SIGHUP or the end of their launcher; return the exit code.
 
     The signals only set a flag: the context is still valid when the node sends its last message,
     and nothing is shut down inside a callback. A SIGHUP that was ignored at start (``nohup``)
@@ -40,17 +45,17 @@ def run(factory: Callable[[], Any], args: Sequence[str] | None = None) -> int:
 
     Parameters
     ----------
-    factory : callable
-        Makes the node; it has ``start()``, called before the first callback, and ``stop()``,
+    factories : sequence of callable
+        Each makes a node; it has ``start()``, called before the first callback, and ``stop()``,
         which leaves its outputs in a safe state. ``parameters.end_with_process`` names a process
-        that it must not outlive.
+        that it must not outlive. Nodes are stopped in the order given.
     args : sequence of str, optional
         Command line; None means that of the process.
 
     Returns
     -------
     int
-        0 after a signal, 1 if the node cannot start (the reason is logged).
+        0 after a signal, 1 if a node cannot start (the reason is logged).
 
     """
     use_one_heap()
@@ -66,15 +71,15 @@ def run(factory: Callable[[], Any], args: Sequence[str] | None = None) -> int:
             signal_handler_options=SignalHandlerOptions.NO,
         )
         _handle(stop)
-        node = factory()
+        nodes = [factory() for factory in factories]
     except (ParameterException, RuntimeError) as error:
         logger.fatal(f'cannot start: {error}')
         rclpy.try_shutdown()
         return 1
-    launcher = Launcher(node.parameters.end_with_process)
+    launcher = Launcher(max(node.parameters.end_with_process for node in nodes))
     if launcher.problem:
         logger.warning(launcher.problem)
-    spin([node], lambda: stopped.is_set() or launcher.ended())
+    spin(nodes, lambda: stopped.is_set() or launcher.ended())
     if launcher.ended():
         logger.warning(f'ended, since the process {launcher.pid} that started this node is gone')
     launcher.close()

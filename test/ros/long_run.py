@@ -45,28 +45,35 @@ class LongRun:
         Starts the nodes.
     node : str
         Executable that gives the efforts.
-    simulator, controller : dict
-        Keywords of `Bench.start`.
+    files : sequence of Path
+        Parameters of both.
+    params : dict of str to dict
+        Parameters of each.
     priority : int
         Of SCHED_FIFO; 0: ordinary scheduling.
+    together : bool
+        Whether both nodes are in one process.
 
     """
 
-    def __init__(self, bench, node, simulator, controller, priority=0):
+    def __init__(self, bench, node, files, params, priority=0, together=False):
         self.bench, self.node, self._priority = bench, node, priority
         self.scheduling = 'ordinary scheduling'
-        self.memory = {node: Memory(), SIMULATOR: Memory()}
         self.delays, self.cpu = [], {}
         self._start = None
         self._reference = bench.publisher(
             JointTrajectory, f'{node}/reference', QoSProfile(depth=1)
         )
-        remap = ['-r', f'~/effort_command:=/{node}/effort']
-        module = f'{node.removeprefix("kane_")}_node'
-        self.processes = {
-            node: bench.start(module, **controller),
-            SIMULATOR: bench.start('simulator_node', **simulator, arguments=remap),
-        }
+        remap = ['-r', f'{SIMULATOR}:~/effort_command:=/{node}/effort']
+        self.processes = {}
+        for names in [(node, SIMULATOR)] if together else [(node,), (SIMULATOR,)]:
+            given = {
+                'files': files,
+                'params': {f'{n}:{k}': x for n in names for k, x in params[n].items()},
+            }
+            started = bench.start('together', names=names, **given, arguments=remap)
+            self.processes[' and '.join(names)] = started
+        self.memory = {name: Memory() for name in self.processes}
 
     def _first_state(self):
         """Return the motors and the positions in which the paused simulator waits."""
@@ -198,6 +205,7 @@ def main(arguments=None):
     parser.add_argument('--law', default='computed_torque', help='of kane_computed_torque')
     parser.add_argument('--robot', default='nonholonomic', help='name of a file in config')
     parser.add_argument('--priority', type=int, default=50, help='of SCHED_FIFO; 0: ordinary')
+    parser.add_argument('--together', action='store_true', help='both nodes in one process')
     chosen = parser.parse_args(arguments)
     files = [ROOT / 'config' / f'{name}.yaml' for name in (chosen.robot, 'simulation')]
     common = {'compiled': 'wait'}
@@ -211,9 +219,10 @@ def main(arguments=None):
             loop = LongRun(
                 bench,
                 chosen.node,
-                {'files': files, 'params': simulator},
-                {'files': files, 'params': controller},
+                files,
+                {SIMULATOR: simulator, chosen.node: controller},
                 chosen.priority,
+                chosen.together,
             )
             text, failures = loop.report(*loop.run(60.0 * chosen.minutes))
         finally:

@@ -47,9 +47,9 @@ class Bench:
         self.processes = []
         self.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 50)
 
-    def command(self, module, *, params=None, files=(), arguments=()):
-        """Return the command line of a node; params become ``-p name:=value``."""
-        command = [sys.executable, '-m', f'kane_dynamics.ros.{module}', '--ros-args']
+    def command(self, module, *, params=None, files=(), arguments=(), names=()):
+        """Return the command line of a node, or of those named; params: ``-p name:=value``."""
+        command = [sys.executable, '-m', f'kane_dynamics.ros.{module}', *names, '--ros-args']
         for path in files:
             command += ['--params-file', str(path)]
         for name, value in (params or {}).items():

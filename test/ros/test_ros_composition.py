@@ -14,6 +14,7 @@ import rclpy
 from rclpy.context import Context
 from rclpy.parameter import Parameter
 from ros_bench import START_TIMEOUT, domain_id
+from sensor_msgs.msg import JointState
 
 from kane_dynamics.demo.figures import motor_efforts
 from kane_dynamics.demo.recording import Answer, Recording
@@ -82,3 +83,36 @@ def test_efforts_of_the_base_come_from_the_answers():
     )
     efforts = motor_efforts(setup, recording)
     assert_allclose(efforts, [[7.0, 0.1], [8.0, 0.2], [8.0, 0.3]], rtol=0, atol=0)
+
+
+def test_nodes_of_one_process_have_parameters_of_their_own_and_end_together(bench):
+    controller, simulator = names = ('kane_inverse_dynamics', 'kane_simulator')
+    efforts = bench.listen(JointState, f'/{controller}/effort')
+    process = bench.start(
+        'together',
+        names=names,
+        params={
+            'robot_description': f"'{ROD}'",
+            'compiled': 'never',
+            'base_type': 'none',
+            f'{controller}:use_sim_time': 'true',
+            f'{controller}:on_stale': 'hold_gravity',
+            f'{simulator}:initial_positions.hinge': 1.5707963,
+        },
+        arguments=['-r', f'{simulator}:~/effort_command:=/{controller}/effort'],
+    )
+    assert len(bench.processes) == 1
+    bench.until(lambda: any(abs(e) > 0.0 for m in efforts for e in m.effort))
+    bench.status_where(f'{simulator}: command', lambda *s: int(s[2]['accepted']) > 0)
+    assert bench.terminate(process) == 0
+    bench.until(lambda: not any(efforts[-1].effort))  # the last word
+
+
+def test_a_process_whose_second_node_cannot_start_ends(bench):
+    process = bench.start(
+        'together',
+        names=('kane_inverse_dynamics', 'kane_simulator'),
+        params={'robot_description': f"'{ROD}'", 'kane_simulator:step_size': -1.0},
+    )
+    assert process.wait(START_TIMEOUT) == 1
+    assert 'cannot start' in process.log.read_text()

@@ -9,6 +9,7 @@ from ros_models import ROOT
 
 from kane_dynamics.ros.entry import NODES, start
 from kane_dynamics.ros.parameters.nodes import TABLES
+from kane_dynamics.ros.together import factory, main
 
 
 @pytest.mark.parametrize('name', NODES)
@@ -35,3 +36,22 @@ def test_without_ros_there_is_one_message_that_says_what_to_do(tmp_path):
     assert 'Traceback' not in done.stderr
     assert 'no ROS here' in done.stderr
     assert "pip install 'kane_dynamics[ros]'" in done.stderr
+
+
+def test_nodes_that_share_a_process_are_named(capsys):
+    assert main(['--help']) == 0
+    text = capsys.readouterr().out
+    assert all(name in text for name in NODES)
+    assert main(['--ros-args', '-p', 'rtf:=1.0']) == 2
+    assert capsys.readouterr().err == text
+    assert main(['kane_simulator', 'kane_toaster', 'rtf', '--ros-args']) == 2
+    assert "no such nodes: ['kane_toaster', 'rtf']" in capsys.readouterr().err
+
+
+@pytest.mark.ros
+@pytest.mark.parametrize('name', NODES)
+def test_each_node_is_made_by_the_class_of_its_name(name):
+    pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
+    made = factory(name)
+    assert made.__module__ == f'kane_dynamics.ros.{NODES[name][0]}'
+    assert made.__name__.endswith('Node')
