@@ -113,8 +113,8 @@ def interrupted(work, alarms, count):
 
 def interrupted_rollouts(alarms, count):
     """Interrupt rollouts; their efforts may not be read, nor states written, once they ended."""
-    fast, rng = kd.compile(kd.serial_chain(JOINTS)), np.random.default_rng(2)
-    q, v, effort = rng.normal(size=(3, 200, JOINTS))
+    fast, rng = kd.compile(kd.serial_chain(2), cache=False), np.random.default_rng(2)
+    q, v, effort = rng.normal(size=(3, 200, 2))
 
     def rollouts(*arrays):
         return kd.rollout(fast, *arrays[:2], 0.02, effort=arrays[2], every=5)
