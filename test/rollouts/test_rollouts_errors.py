@@ -106,3 +106,4 @@ def test_rollouts_that_diverge_end_alone(engine):
     assert np.isfinite(found.q[[0, 1, 3]]).all()
     last = kd.rollout(dynamics, q, v, 0.05, step=0.005)
     assert np.isnan(last.q[2]).all()
+    assert taken == kd.rollout(kd.dynamics(*robot_of('arm')), q[2], v[2], 0.05, step=0.005).steps
