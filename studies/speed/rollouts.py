@@ -38,7 +38,7 @@ def rollout_rows(effort: Effort) -> Iterator[Row]:
 
 
 def _rows(name: str, case: robots.Case, ground: dict[str, Any], effort: Effort) -> Iterator[Row]:
-    fast, threads = kd.compile(case.robot, case.constraints), machine.cores()
+    fast, threads = kd.compile(case.robot, case.constraints, precision='float32'), machine.cores()
     q, v, tau = _states(fast, case)
     twin = MujocoTwin(case.robot, step=STEP, **ground)
     starts, pushes = twin.rollout_inputs(q, v, tau)
@@ -57,6 +57,7 @@ def _rows(name: str, case: robots.Case, ground: dict[str, Any], effort: Effort) 
         contenders = [
             Contender('every', 'f(d, q, v, T, every=1, **o)', names),
             Contender('last', 'f(d, q, v, T, **o)', names),
+            Contender('single', "f(d, q, v, T, precision='float32', **o)", names),
             Contender('peer', 'f()', {'f': theirs}),
         ]
         times = race(contenders, effort)
@@ -75,6 +76,16 @@ def _rows(name: str, case: robots.Case, ground: dict[str, Any], effort: Effort) 
         least_ratio=10.0,
         note=note,
     )
+    single = kd.rollout(fast, q, v, STEPS * STEP, precision='float32', **options)
+    far = [
+        np.abs(one - every[:, -1]).max()
+        for one, every in ((single.q, found.q), (single.v, found.v))
+    ]
+    note = (
+        f'accelerations in float32, from float64 at the end: coordinates {far[0]:.0e}, speeds '
+        f'{far[1]:.0e}; {single.fallbacks} steps by the reference'
+    )
+    yield Row(f'{work}, last states, float32', _RATE, rates['single'], note=note)
 
 
 def _states(fast: kd.CompiledRobot, case: robots.Case) -> tuple[Floats, Floats, Floats]:
