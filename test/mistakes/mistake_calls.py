@@ -164,7 +164,7 @@ fast.engine integrator
 fast.set_gravity vector
 fast.set_payload frame mass com inertia
 kd.dynamics robot constraints frames
-kd.compile robot constraints frames payloads
+kd.compile robot constraints frames payloads precision
 kd.casadi_function robot name constraints frames
 kd.export_c robot name folder
 kd.equations_of_motion robot constraints
@@ -189,7 +189,7 @@ constraints.pfaffian robot A b label
 constraints.nonlinear robot phi label
 constraints.acceleration_form robot A b label
 kd.simulate robot q v duration effort? constraints step integrator
-kd.rollout dynamics q v duration effort step integrator gravity
+kd.rollout dynamics q v duration effort step integrator gravity precision
 kd.Simulation robot constraints step integrator
 simulation.reset q? v? time
 simulation.step tau n
@@ -261,7 +261,9 @@ def _usual(w: World) -> dict[str, tuple[str, Any]]:
         'parts': {'parts': {'wheels': w.wheels}},
         'later': {'later': [C.lock(w.robot, 'left')]},
         'dynamics': {'dynamics': kd.dynamics(w.robot)},
-        'choice': dict(method='kane', integrator='rk4', base='fixed', side='upper'),
+        'choice': dict(
+            method='kane', integrator='rk4', precision='float64', base='fixed', side='upper'
+        ),
         'names': dict(actuated=wheels, known=wheels, terms=('gravity',), locked_joints=())
         | dict.fromkeys(('frames', 'payloads'), w.links[:1]),
         'labels': {'names': ()},
@@ -350,20 +352,16 @@ def _special(w: World) -> dict[tuple[str, str], tuple[str, Any]]:
 def _with_fewer_arguments() -> dict[str, Any]:
     """Return functions with the arguments that are tried only."""
     return {
-        'kd.rollout': lambda dynamics, q, v, duration, effort, step, integrator, gravity: (
-            kd.rollout(
-                dynamics,
-                q,
-                v,
-                duration,
-                effort=effort,
-                step=step,
-                integrator=integrator,
-                gravity=gravity,
-            )
+        'kd.rollout': lambda dynamics, q, v, duration, **how: kd.rollout(
+            dynamics, q, v, duration, **how
         ),
-        'kd.compile': lambda robot, constraints, frames, payloads: kd.compile(
-            robot, constraints, frames=frames, payloads=payloads, cache=False
+        'kd.compile': lambda robot, constraints, frames, payloads, precision: kd.compile(
+            robot,
+            constraints,
+            frames=frames,
+            payloads=payloads,
+            precision=precision,
+            cache=False,
         ),
         'kd.export_c': lambda robot, name, folder: kd.export_c(robot, name, folder),
         'kd.equations_of_motion': lambda robot, constraints: kd.equations_of_motion(
