@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
@@ -12,7 +12,7 @@ from rclpy.task import Future
 
 from kane_dynamics.ros._optional import try_import
 from kane_dynamics.ros.action_proxy import ActionProxy, Responses
-from kane_dynamics.ros.trajectory_filter import Filled
+from kane_dynamics.ros.preparation import Filled, Preparation
 
 RESPONSES = Responses(
     GoalResponse.ACCEPT, GoalResponse.REJECT, CancelResponse.ACCEPT, CancelResponse.REJECT
@@ -20,7 +20,11 @@ RESPONSES = Responses(
 
 
 def joint_trajectory_proxy(
-    node: Node, target: str, fill: Callable[[Any], Filled]
+    node: Node,
+    target: str,
+    begin: Callable[[Any], Preparation],
+    end: Callable[[Any, Preparation], Filled],
+    places: Callable[[Sequence[str]], Sequence[float]],
 ) -> ActionProxy | None:
     """
     Serve ``~/follow_joint_trajectory`` in front of the action of a controller.
@@ -31,8 +35,10 @@ def joint_trajectory_proxy(
         The node.
     target : str
         Name of the controller's action.
-    fill : callable
+    begin, end : callable
         See `ActionProxy`.
+    places : callable
+        places(names) returns the measured positions of joints.
 
     Returns
     -------
@@ -48,12 +54,24 @@ def joint_trajectory_proxy(
             'install ros-<distribution>-control-msgs'
         )
         return None
+
+    def standing(goal: Any) -> Any:
+        """Return feedback of joints that stay where they are."""
+        feedback, names = action.Feedback(), goal.trajectory.joint_names
+        feedback.header.stamp = node.get_clock().now().to_msg()
+        feedback.joint_names = names
+        feedback.desired.positions = feedback.actual.positions = list(places(names))
+        feedback.error.positions = [0.0] * len(names)
+        return feedback
+
     proxy = ActionProxy(
-        fill,
+        begin,
+        end,
         ActionClient(node, action, target),
         RESPONSES,
         Future,
         action.Result,
+        standing,
         lambda reason: logger.error(reason),
     )
     ActionServer(

@@ -15,7 +15,7 @@ from kane_dynamics.ros.parameters.trajectory_feedforward import (
     TrajectoryFeedforwardParameters,
 )
 from kane_dynamics.ros.planned_base import resting
-from kane_dynamics.ros.retimed import retimed_points
+from kane_dynamics.ros.retimed import check_base_rests, retimed_points
 from kane_dynamics.trajectories.base_plan import BasePlan
 from kane_dynamics.trajectories.clamping import Clamped, clamped_points
 from kane_dynamics.trajectories.filling import EffortOf, filled
@@ -40,10 +40,15 @@ class PlannedEfforts:
     NameNotFoundError
         If gravity_compensated_joints names a joint without a motor.
 
+    Attributes
+    ----------
+    model : RobotModel
+        The robot.
+
     """
 
     def __init__(self, dynamics: Dynamics, parameters: TrajectoryFeedforwardParameters) -> None:
-        self._law, self._model = EffortLaw(dynamics), dynamics.model
+        self._law, self.model = EffortLaw(dynamics), dynamics.model
         self._dynamics = dynamics
         self.configure(parameters)
 
@@ -62,7 +67,7 @@ class PlannedEfforts:
             If one has no motor.
 
         """
-        motors = self._model.motors
+        motors = self.model.motors
         return np.array([index_of('joint with a motor', n, motors) for n in names], dtype=np.intp)
 
     def along(self, names: tuple[str, ...], q: Floats, base: BasePlan | None = None) -> EffortOf:
@@ -85,9 +90,9 @@ class PlannedEfforts:
 
         """
         motor, law, terms = self.motor(names), self._law, self._terms
-        still = np.zeros(self._model.robot.nv)
+        still = np.zeros(self.model.robot.nv)
         plan = base if base is not None else resting(q)
-        mobile = bool(self._model.drives)
+        mobile = bool(self.model.drives)
 
         def effort(time: float, *motion: Floats) -> Floats:
             state, moved = None, q
@@ -132,12 +137,13 @@ class PlannedEfforts:
 
         """
         p, motor = self._parameters, self.motor(points.names)
-        motors, robot = self._law.motors, self._model.robot
+        motors, robot = self._law.motors, self.model.robot
         whole = points
         if not joins:
             whole = begun(points, q[motors.q[motor]], v[motors.v[motor]])
         if p.retime:
-            whole = self._retimed(whole, q, joins)
+            self.check_retimable(points, v, joins)
+            whole = retimed_points(self._dynamics.engine, self.model, whole, q)
         bound = p.effort_error or np.inf
         with_efforts = filled(
             whole, self.along(points.names, q, base), error=bound, rate=p.point_rate
@@ -149,12 +155,23 @@ class PlannedEfforts:
         limit = known_limits(np.asarray(robot.effort_limit)[motors.v[motor]])
         return clamped_points(with_efforts, limit * p.effort_limit_scale)
 
-    def _retimed(self, points: TrajectoryPoints, q: Floats, joins: bool) -> TrajectoryPoints:
-        """Return the fastest motion along the way of the joints."""
-        if self._model.drives and self._parameters.base_motion != REST:
+    def check_retimable(self, points: TrajectoryPoints, v: Floats, joins: bool) -> None:
+        """
+        Check what is known at once of a trajectory that is to be retimed.
+
+        Raises
+        ------
+        InvalidInputError
+            If the base may move, or moves, or the trajectory has begun.
+        NameNotFoundError
+            If a joint has no motor.
+
+        """
+        self.motor(points.names)
+        if self.model.drives and self._parameters.base_motion != REST:
             raise InvalidInputError(
                 f"retime needs base.motion 'rest', got '{self._parameters.base_motion}'"
             )
         if joins:
             raise InvalidInputError('a trajectory that has begun cannot be retimed')
-        return retimed_points(self._dynamics.engine, self._model, points, q)
+        check_base_rests(self.model, v)

@@ -7,7 +7,7 @@ import numpy as np
 
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.ros.robot_source import RobotModel
+from kane_dynamics.ros.robot_source import BASE_NAMES, RobotModel
 from kane_dynamics.trajectories.paths import SplinePath
 from kane_dynamics.trajectories.points import TrajectoryPoints
 from kane_dynamics.trajectories.retiming import retime
@@ -19,6 +19,10 @@ STEP = 0.02
 """Between the new points [s]."""
 CELLS = 100
 """Of the grid to begin with: a node waits for it."""
+RESTS = 0.02
+"""Speed of a base that stands, as odometry tells it [m/s or rad/s]."""
+MOVED = 0.02
+"""Way that is none for a controller which goes on from where it is [m or rad]."""
 STILL = 1e-9
 """Way between places that is none [rad or m]."""
 
@@ -70,3 +74,67 @@ def retimed_points(
     return TrajectoryPoints(
         points.names, new, position[:, columns], velocity[:, speeds], acceleration[:, speeds]
     )
+
+
+def check_base_rests(model: RobotModel, v: Floats) -> None:
+    """
+    Check that a mobile base stands.
+
+    Raises
+    ------
+    InvalidInputError
+        If it moves.
+
+    """
+    for name, speed in zip(BASE_NAMES if model.mobile else (), v[:3].tolist(), strict=False):
+        if abs(speed) > RESTS:
+            raise InvalidInputError(
+                f'retime needs a base at rest: {name} moves at {speed:.3g}, at most {RESTS:g} '
+                'm/s or rad/s count as rest'
+            )
+
+
+def check_unmoved(model: RobotModel, start: Floats, q: Floats, names: tuple[str, ...]) -> None:
+    """
+    Check that nothing has moved that a retimed trajectory begins with.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    start, q : ndarray, shape (nq,)
+        Coordinates when retiming began, and now.
+    names : tuple of str
+        Joints of the trajectory.
+
+    Raises
+    ------
+    InvalidInputError
+        If the base or one of the joints has moved.
+
+    """
+    for name in (*(BASE_NAMES if model.mobile else ()), *names):
+        place = model.robot.coordinate_index(name)
+        way = float(q[place] - start[place])
+        if abs(way) > MOVED:
+            raise InvalidInputError(
+                f'{name} has moved by {way:.3g} while the trajectory was retimed, at most '
+                f'{MOVED:g} m or rad may be; send it again'
+            )
+
+
+def check_still_to_come(stamp: int, now: int) -> None:
+    """
+    Check that the time at which a retimed trajectory begins is still to come; 0 always is [ns].
+
+    Raises
+    ------
+    InvalidInputError
+        If it has passed.
+
+    """
+    if 0 < stamp < now:
+        raise InvalidInputError(
+            f'the trajectory was to begin {(now - stamp) * 1e-9:.3f} s ago, while it was retimed; '
+            'send it with stamp 0, or earlier'
+        )

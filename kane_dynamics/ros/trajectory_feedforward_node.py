@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 from geometry_msgs.msg import Twist, TwistStamped
+from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -18,10 +21,14 @@ from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status
 from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
+from kane_dynamics.ros.preparation import Filled, Preparation
 from kane_dynamics.ros.qos import COMMAND, LATEST
 from kane_dynamics.ros.runtime import run
-from kane_dynamics.ros.trajectory_filter import Filled, TrajectoryCount, TrajectoryFilter
+from kane_dynamics.ros.trajectory_filter import TrajectoryCount, TrajectoryFilter
 from kane_dynamics.typing import Floats
+
+LOOK_PERIOD = 0.05
+"""Wall time [s] between looks at what is being retimed: the rate of a controller's feedback."""
 
 
 class TrajectoryFeedforwardNode(DynamicsNode):
@@ -35,8 +42,13 @@ class TrajectoryFeedforwardNode(DynamicsNode):
         topic = f'{target}/joint_trajectory'
         self._output = self.create_lifecycle_publisher(JointTrajectory, topic, COMMAND)
         self._proxy = joint_trajectory_proxy(
-            self, f'{target}/follow_joint_trajectory', self._fill_goal
+            self,
+            f'{target}/follow_joint_trajectory',
+            lambda goal: self._begin(goal.trajectory, goal.multi_dof_trajectory),
+            self._end_goal,
+            self._places,
         )
+        self._newest: tuple[JointTrajectory, Preparation] | None = None
 
     # model and parameters
 
@@ -51,8 +63,10 @@ class TrajectoryFeedforwardNode(DynamicsNode):
         )
 
     def take(self, dynamics: Dynamics, prepared: TrajectoryFilter) -> None:
-        """Fill the trajectories of a new model."""
-        self._filter = prepared
+        """Fill the trajectories of a new model; what was for the old one is given up."""
+        self._filter, self._newest = prepared, None
+        if self._proxy is not None:
+            self._proxy.give_up('the robot is another one now')
 
     def parameters_changed(self) -> None:
         """Take over changed terms, spacing and limits."""
@@ -72,6 +86,8 @@ class TrajectoryFeedforwardNode(DynamicsNode):
             JointTrajectory, '~/joint_trajectory', self._on_trajectory, COMMAND
         )
         self.own('subscription', subscription)
+        wall = Clock(clock_type=ClockType.STEADY_TIME)
+        self.own('timer', self.create_timer(LOOK_PERIOD, self._look, clock=wall))
         p = self.parameters
         if p.base_type != 'none':
             kind = TwistStamped if p.cmd_vel_stamped else Twist
@@ -82,22 +98,34 @@ class TrajectoryFeedforwardNode(DynamicsNode):
             self._filter.base.take(message)
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
-        try:
-            self._fill(message)
-        except KaneDynamicsError:  # told already
-            return
-        self._output.publish(message)
+        if self._newest is not None:
+            self.get_logger().warning('a trajectory that was being retimed is given up')
+            self._newest = None
+        with contextlib.suppress(KaneDynamicsError):  # told already
+            self._newest = message, self._begin(message)
+            self._look()
 
-    def _fill_goal(self, goal: Any) -> Filled:
+    def _look(self) -> None:
+        """Let go on what has been filled beside the callbacks."""
+        if self._proxy is not None:
+            self._proxy.look()
+        if self._newest is None or not self._newest[1].done():
+            return
+        (message, preparation), self._newest = self._newest, None
+        with contextlib.suppress(KaneDynamicsError):
+            self._end(preparation)
+            self._output.publish(message)
+
+    def _end_goal(self, goal: Any, preparation: Preparation) -> Filled:
         """Fill a goal, whose tolerances are of the joints that go on; raises KaneDynamicsError."""
-        filled = self._fill(goal.trajectory, goal.multi_dof_trajectory)
+        filled = self._end(preparation)
         names = filled.points.names
         for field in ('path_tolerance', 'goal_tolerance'):
             kept = [one for one in getattr(goal, field) if one.name in names]
             setattr(goal, field, kept)
         return filled
 
-    def _fill(self, message: JointTrajectory, multi_dof: Any = None) -> Filled:
+    def _begin(self, message: JointTrajectory, multi_dof: Any = None) -> Preparation:
         try:
             if not self._active or self._filter is None or self.state is None:
                 raise InvalidInputError('the node is not active, or has no model')
@@ -105,13 +133,30 @@ class TrajectoryFeedforwardNode(DynamicsNode):
                 raise InvalidInputError(problem)
             self.state.assemble()
             now = self.get_clock().now().nanoseconds
-            filled = self._filter.fill(message, self.state, now, multi_dof)
+            return self._filter.begin(message, self.state, now, multi_dof)
+        except KaneDynamicsError as error:
+            self.get_logger().error(self._count.refuses(error))
+            raise
+
+    def _end(self, preparation: Preparation) -> Filled:
+        try:
+            if problem := self.state_problem():  # nobody knows whether it still stands
+                raise InvalidInputError(problem)
+            filled = preparation.filled(self.get_clock().now().nanoseconds)
         except KaneDynamicsError as error:
             self.get_logger().error(self._count.refuses(error))
             raise
         if remark := self._count.took(filled):
             self.get_logger().warning(remark)
         return filled
+
+    def _places(self, names: Sequence[str]) -> list[float]:
+        """Return the measured positions of joints; NaN where there is none."""
+        model, state = self.host.model, self.state
+        if model is None or state is None:
+            return [math.nan] * len(names)
+        places = dict(zip(model.joints, state.joints.values['position'].tolist(), strict=True))
+        return [places.get(name, math.nan) for name in names]
 
     def compute(self, stamp: int, q: Floats, v: Floats) -> None:
         """Take over the odometry; there is output for trajectories only."""
@@ -127,8 +172,9 @@ class TrajectoryFeedforwardNode(DynamicsNode):
             self._proxy.watch()
 
     def forget(self) -> None:
-        """Drop measured state and command."""
+        """Drop measured state and command, and what is being filled."""
         super().forget()
+        self._newest = None
         if self._filter is not None:
             self._filter.base.reset()
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.ros.base_forecast import BaseForecast
@@ -18,34 +16,10 @@ from kane_dynamics.ros.messages.conversions import nanoseconds
 from kane_dynamics.ros.messages.records import fill_trajectory, record_of
 from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
 from kane_dynamics.ros.planned_efforts import PlannedEfforts
+from kane_dynamics.ros.preparation import Filled, Found, Preparation
+from kane_dynamics.ros.retimed import check_still_to_come, check_unmoved
 from kane_dynamics.trajectories.base_plan import split_base
-from kane_dynamics.trajectories.clamping import Clamped
-from kane_dynamics.trajectories.points import TrajectoryPoints
 from kane_dynamics.trajectories.records import base_of_record, points_of_record
-
-
-class Filled(NamedTuple):
-    """
-    A trajectory for the controller.
-
-    Attributes
-    ----------
-    given, points : TrajectoryPoints
-        What came and what goes.
-    clamped : tuple of Clamped
-        Efforts beyond their limits.
-
-    """
-
-    given: TrajectoryPoints
-    points: TrajectoryPoints
-    clamped: tuple[Clamped, ...]
-
-    def origin(self, sent: int) -> int:
-        """Return the point that came to which a point that goes leads."""
-        times = self.given.times
-        at = self.points.times[min(max(sent, 0), len(self.points.times) - 1)]
-        return min(int(np.searchsorted(times, at - 1e-9)), len(times) - 1)
 
 
 class TrajectoryFilter:
@@ -95,14 +69,19 @@ class TrajectoryFilter:
         self.base.configure(parameters)
         self._parameters = parameters
 
-    def fill(self, message: Any, state: MeasuredState, time: int, multi_dof: Any = None) -> Filled:
+    def begin(
+        self, message: Any, state: MeasuredState, time: int, multi_dof: Any = None
+    ) -> Preparation:
         """
-        Write efforts and points between into a JointTrajectory.
+        Begin to write efforts and points between into a JointTrajectory.
+
+        What is retimed is found beside the callbacks: it goes on only where nothing has moved
+        meanwhile that the trajectory begins with.
 
         Parameters
         ----------
         message : trajectory_msgs.msg.JointTrajectory
-            Changed in place.
+            Changed in place, at the end.
         state : MeasuredState
             Newest measured state, assembled.
         time : int
@@ -117,7 +96,7 @@ class TrajectoryFilter:
             known, or motors and constraints cannot produce the motion; it is unchanged then.
 
         """
-        given = points_of_record(record_of(message))
+        p, given = self._parameters, points_of_record(record_of(message))
         joints, base = split_base(given)
         if multi_dof is not None and multi_dof.points:
             if base is not None:
@@ -134,11 +113,21 @@ class TrajectoryFilter:
             plan = self.base.plan(base, time, shift, state.odom)
         elif base is not None:
             raise InvalidInputError('the trajectory moves a base, and base_type is none')
-        points, clamped = self._planned.fill(joints, state.q, state.v, plan, joins=shift < 0.0)
-        if not self._parameters.effort_interface:
-            points = replace(points, efforts=None)
-        fill_trajectory(message, points, self._new_point)
-        return Filled(given, points, clamped)
+        q, v, joins, planned = state.q.copy(), state.v.copy(), shift < 0.0, self._planned
+        if p.retime:
+            planned.check_retimable(joints, v, joins)
+
+        def finish(found: Found, now: int) -> Filled:
+            points, clamped = found
+            if p.retime:
+                state.assemble()
+                check_unmoved(planned.model, q, state.q, joints.names)
+                check_still_to_come(stamp, now)
+            points = points if p.effort_interface else replace(points, efforts=None)
+            fill_trajectory(message, points, self._new_point)
+            return Filled(given, points, clamped)
+
+        return Preparation(lambda: planned.fill(joints, q, v, plan, joins=joins), finish, p.retime)
 
 
 class TrajectoryCount:

@@ -34,6 +34,8 @@ string error_string
 std_msgs/Header header
 string[] joint_names
 trajectory_msgs/JointTrajectoryPoint desired
+trajectory_msgs/JointTrajectoryPoint actual
+trajectory_msgs/JointTrajectoryPoint error
 int32 index
 """
 SOURCES = {'msg/JointTolerance.msg': TOLERANCE, 'action/FollowJointTrajectory.action': ACTION}

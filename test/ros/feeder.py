@@ -34,6 +34,7 @@ class Feeder:
         self.reference = bench.publisher(JointTrajectory, f'{node}/reference')
         self.efforts = bench.listen(JointState, f'/{node}/effort')
         self.commands = bench.listen(Float64MultiArray, f'/{node}/commands')
+        self.twist = (0.2, 0.1)  # v_x, yaw rate
         self.position = {n: ARM.get(n, 0.0) for n in model.joints}
         self.velocity = {n: 0.05 * (i + 1) for i, n in enumerate(model.joints)}
         self._stamps, self._last_sent, self._last_reference = set(), 0.0, 0.0
@@ -42,7 +43,7 @@ class Feeder:
         message = Odometry(child_frame_id=child)
         message.header.stamp, message.header.frame_id = self.bench.now(), 'odom'
         message.pose.pose.orientation.z, message.pose.pose.orientation.w = 0.6, 0.8
-        message.twist.twist.linear.x, message.twist.twist.angular.z = 0.2, 0.1
+        message.twist.twist.linear.x, message.twist.twist.angular.z = self.twist
         self.odom.publish(message)
         return message
 

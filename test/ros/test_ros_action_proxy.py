@@ -31,18 +31,39 @@ class Rig:
         self.executor, self.controller, self.told = Executor(), Controller(), []
         responses = Responses('accept', 'reject', 'accept_cancel', 'reject_cancel')
         self.proxy = ActionProxy(
-            self.fill, self.controller, responses, Future, SimpleNamespace, self.told.append
+            self.begin,
+            self.fill,
+            self.controller,
+            responses,
+            Future,
+            SimpleNamespace,
+            lambda goal: 'stands',
+            self.told.append,
         )
-        self.server = Server(self.executor, self.proxy)
+        self.server, self.moved = Server(self.executor, self.proxy), ''
 
-    def fill(self, goal):
+    def begin(self, goal):
         if goal.bad:
             raise InvalidInputError('bad')
+        return goal
+
+    def fill(self, goal, preparation):
+        assert preparation.done()
+        if self.moved:
+            raise InvalidInputError(self.moved)
         goal.filled = True
         return Filled(COARSE, FINE, ())
 
-    def send(self, bad=False):
-        return self.server.send(SimpleNamespace(bad=bad, filled=False))
+    def send(self, bad=False, slow=False):
+        """Send a goal that is its own preparation."""
+        request = SimpleNamespace(bad=bad, filled=False, slow=slow)
+        request.done = lambda: not request.slow
+        return self.server.send(request)
+
+    def prepared(self, goal):
+        goal.request.slow = False
+        self.proxy.look()
+        self.executor.spin()
 
     def end(self, *answer):
         self.controller.goals[-1].end(*answer)
@@ -131,7 +152,7 @@ def test_feedback_counts_the_points_of_the_sender(rig, sent, origin):
 
 
 def test_feedback_before_the_goal_is_known_here_is_dropped(rig):
-    request = SimpleNamespace(bad=False, filled=False)
+    request = SimpleNamespace(bad=False, filled=False, done=lambda: True)
     rig.executor.start(rig.proxy.on_goal(request))
     rig.controller.report(desired='x')  # nobody to tell yet
 
@@ -158,3 +179,75 @@ def test_all_goals_are_cancelled_at_the_controller(rig):
     rig.executor.spin()
     assert goal.status == ABORTED  # nobody asked this node for it
     assert rig.proxy.running == 0
+
+
+# goals that take long to fill
+
+
+def test_a_slow_goal_executes_while_it_is_filled_and_goes_on_then(rig):
+    goal, result = rig.send(slow=True)
+    assert goal.status == EXECUTING
+    assert (rig.controller.requests, rig.proxy.running) == ([], 1)
+    rig.proxy.look()
+    assert goal.feedback == ['stands']
+    rig.prepared(goal)
+    assert rig.controller.requests == [goal.request]
+    assert goal.request.filled
+    rig.proxy.look()
+    assert goal.feedback == ['stands']  # the controller tells from now on
+    rig.controller.report(index=3)
+    assert goal.feedback[-1].index == 2  # as the sender counts
+    rig.end(SUCCEEDED, 0)
+    assert (goal.status, result.result().error_code) == (SUCCEEDED, 0)
+    assert rig.proxy.running == 0
+
+
+def test_a_cancel_of_a_slow_goal_is_answered_at_once(rig):
+    goal, result = rig.send(slow=True)
+    assert rig.server.cancel(goal)
+    assert goal.status == CANCELED
+    assert result.done()
+    rig.prepared(goal)
+    assert rig.controller.requests == []
+
+
+def test_what_cannot_go_on_in_the_end_is_aborted_by_name(rig):
+    goal, result = rig.send(slow=True)
+    rig.moved = 'base_x has moved'
+    rig.prepared(goal)
+    assert goal.status == ABORTED
+    assert (result.result().error_code, result.result().error_string) == (-1, 'base_x has moved')
+    goal, result = rig.send(slow=True)
+    rig.moved, rig.controller.accepts = '', False
+    rig.prepared(goal)
+    assert (goal.status, result.result().error_string) == (ABORTED, 'refused by the controller')
+
+
+def test_a_slow_goal_preempts_another_and_a_third_waits(rig):
+    old, ended = rig.send(slow=True)
+    new, _ = rig.send(slow=True)
+    rig.executor.spin()
+    assert (old.status, new.status) == (ABORTED, EXECUTING)
+    assert ended.result().error_string == 'preempted by a new goal'
+    assert rig.send(slow=True) is None
+    assert rig.told == ['goal refused: 2 trajectories are being retimed already; wait']
+    old.request.slow = False  # its thread has ended
+    assert rig.send(slow=True) is not None
+
+
+def test_slow_goals_end_with_the_node_the_robot_and_the_controller(rig):
+    goal, _ = rig.send(slow=True)
+    rig.proxy.cancel_all()
+    rig.executor.spin()
+    assert goal.status == ABORTED
+    goal.request.slow = False
+    goal, result = rig.send(slow=True)
+    rig.proxy.give_up('another robot')
+    rig.executor.spin()
+    assert result.result().error_string == 'another robot'
+    goal.request.slow = False
+    goal, result = rig.send(slow=True)
+    rig.controller.ready = False
+    rig.proxy.watch()
+    rig.executor.spin()
+    assert result.result().error_string == 'the controller is gone'

@@ -37,7 +37,7 @@ def action(tmp_path_factory):
 class Controller:
     """An action server that does with goals what joint_trajectory_controller does."""
 
-    def __init__(self, bench, action):
+    def __init__(self, bench, action, name=CONTROLLER):
         from rclpy.action import ActionServer, CancelResponse, GoalResponse
 
         self.action, self.goals, self.requests, self.accepts = action, [], [], True
@@ -48,7 +48,7 @@ class Controller:
         self.server = ActionServer(
             bench.node,
             action,
-            CONTROLLER,
+            name,
             self.execute,
             goal_callback=on_goal,
             handle_accepted_callback=self.accepted,
@@ -80,11 +80,11 @@ class Controller:
 class Client:
     """Sends goals to the node, and keeps what comes back."""
 
-    def __init__(self, bench, action):
+    def __init__(self, bench, action, node=NODE):
         from rclpy.action import ActionClient
 
         self.bench, self.action, self.feedback = bench, action, []
-        self.client = ActionClient(bench.node, action, f'{NODE}/follow_joint_trajectory')
+        self.client = ActionClient(bench.node, action, f'{node}/follow_joint_trajectory')
         self.feeder = None
 
     def send(self, names=ARM):
@@ -171,3 +171,51 @@ def test_goals_results_cancels_and_preemption(bench, action):
         GoalStatus.STATUS_ABORTED,
         'the controller is gone',
     )
+
+
+def test_a_goal_that_is_being_retimed_executes_and_is_cancelled_at_once(bench, action):
+    """The reference takes a minute for it: what is seen here is seen while it computes."""
+    pytest.importorskip('toppra', reason='the extra "retime" is not installed')
+    from action_msgs.msg import GoalStatus
+    from feeder import Feeder
+
+    name = 'retiming'  # the node before is still there
+    controller = Controller(bench, action, 'other_arm/follow_joint_trajectory')
+    client = Client(bench, action, name)
+    model = model_of_file('nonholonomic', table=TrajectoryFeedforwardParameters)
+    process = bench.start(
+        'trajectory_feedforward_node',
+        files=[ROOT / 'config' / 'nonholonomic.yaml'],
+        params={
+            'controller': 'other_arm',
+            'compiled': 'never',
+            'retime': 'true',
+            'timeout.joint_states': 5.0,
+            'base_frame_id': 'my_base',
+        },
+        arguments=['-r', f'__node:={name}'],
+    )
+    client.feeder = Feeder(bench, model, name)
+    client.feeder.twist = (0.0, 0.0)
+    bench.until(lambda: client.client.server_is_ready())
+    found = []
+
+    def accepted():
+        found[:] = [client.send()]
+        return found[0].accepted
+
+    bench.until(accepted, period=0.2)
+    goal = found[0]
+    bench.until(lambda: client.feedback, each=client.feeder.send)
+    held = client.feedback[-1]
+    assert list(held.joint_names) == list(ARM)
+    places = [client.feeder.position[name] for name in ARM]
+    assert list(held.desired.positions) == list(held.actual.positions) == places
+    assert not any(held.error.positions)
+    assert controller.requests == []
+    cancel = goal.cancel_goal_async()
+    bench.until(cancel.done)
+    assert client.result(goal).status == GoalStatus.STATUS_CANCELED
+    assert controller.requests == []
+    process.kill()  # its thread is still at work
+    controller.server.destroy()

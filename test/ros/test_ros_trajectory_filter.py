@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trajectory messages with efforts, and the base meanwhile, without ROS."""
 
+import threading
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,11 +12,13 @@ from ros_models import FakeClock, from_preset, joint_state, odometry, path, poin
 from test_ros_velocity_base import command
 
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, NameNotFoundError
+from kane_dynamics.ros import planned_efforts
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.inputs import MeasuredState
 from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
 from kane_dynamics.ros.planned_efforts import PlannedEfforts
+from kane_dynamics.ros.retimed import check_still_to_come
 from kane_dynamics.ros.robot_file import model_of_file
 from kane_dynamics.ros.trajectory_filter import TrajectoryCount, TrajectoryFilter
 
@@ -54,7 +58,8 @@ class Rig:
         self.filter.base.see(self.state.odom)
 
     def fill(self, message, **more):
-        return self.filter.fill(message, self.state, self.clock.node, **more)
+        now = self.clock.node
+        return self.filter.begin(message, self.state, now, **more).filled(now)
 
     def efforts(self, plan, time, motion=None):
         """Return what the arm needs, from the law itself."""
@@ -147,7 +152,7 @@ def test_a_stamp_shifts_the_base_and_not_the_trajectory():
     assert_allclose(message.points[0].effort, rig.efforts(Steady(rate), 0.0), rtol=0, atol=1e-6)
     begun = held(stamp=rig.clock.node - 500_000_000)  # joins midway: no ramp, no point put before
     rig.filter.configure(from_preset('nonholonomic', TrajectoryFeedforwardParameters))
-    rig.filter.fill(begun, rig.state, rig.clock.node)
+    rig.fill(begun)
     assert begun.points[0].time_from_start.nanosec == 0
     with pytest.raises(InvalidInputError, match='the trajectory ended 0.500 s ago'):
         rig.fill(held(stamp=rig.clock.node - 1_500_000_000))
@@ -246,3 +251,58 @@ def test_the_count():
     assert '2 points in, 2 out, 1.000 s' in count.newest
     assert count.refuses(InvalidInputError('x')) == count.reason == 'trajectory refused: x'
     assert count.refused == 1
+
+
+# retiming
+
+
+def waved(stamp=0):
+    """Return a trajectory that moves two joints."""
+    rows = [POSTURE, POSTURE + [0.05, 0.0, 0.04, 0.0, 0.0]]
+    points = [point(row, [0.0] * 5, time=t) for row, t in zip(rows, (0.0, 1.0), strict=True)]
+    return path(ARM, points, stamp)
+
+
+def test_what_is_retimed_is_found_beside_and_goes_on_where_nothing_has_moved(monkeypatch):
+    rig, message, ready = Rig(retime=True), waved(), threading.Event()
+
+    def retimed(engine, model, points, q):
+        assert ready.wait(60.0)
+        return replace(points, times=0.5 * points.times, velocities=2.0 * points.velocities)
+
+    monkeypatch.setattr(planned_efforts, 'retimed_points', retimed)
+    before = repr(message)
+    preparation = rig.filter.begin(message, rig.state, rig.clock.node)
+    assert not preparation.done()
+    assert repr(message) == before
+    ready.set()
+    rig.clock.forward(0.05)
+    rig.measure(speed=0.0)
+    filled = preparation.filled(rig.clock.node)
+    assert len(message.points) == len(filled.points.times) >= 2
+    assert filled.points.times[-1] == pytest.approx(0.501)  # and the point that holds
+    place = rig.state.odom.q[0]
+    rig.state.odom.q[0] = place + 0.05
+    with pytest.raises(InvalidInputError, match='base_x has moved by 0.05 while the trajectory'):
+        preparation.filled(rig.clock.node)
+    rig.state.odom.q[0] = place
+    rig.state.joints.values['position'][3] += 0.1
+    with pytest.raises(InvalidInputError, match='arm_2_joint has moved by 0.1 while'):
+        preparation.filled(rig.clock.node)
+
+
+def test_what_cannot_be_retimed_is_told_at_once():
+    rig = Rig(retime=True)
+    rig.measure(speed=0.3)
+    with pytest.raises(InvalidInputError, match='base at rest: base_x moves at 0.3, at most 0.02'):
+        rig.filter.begin(waved(), rig.state, rig.clock.node)
+    wheels = path(('wheel_left_joint', *ARM[1:]), waved().points)
+    with pytest.raises(NameNotFoundError, match='wheel_left_joint'):
+        rig.filter.begin(wheels, rig.state, rig.clock.node)
+
+
+def test_a_start_that_passes_while_retiming_is_an_error():
+    check_still_to_come(0, 5)
+    check_still_to_come(7, 5)
+    with pytest.raises(InvalidInputError, match='was to begin 0.500 s ago, while it was retimed'):
+        check_still_to_come(10**9, 1_500_000_000)

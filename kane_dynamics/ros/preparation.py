@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trajectory on its way to a controller, filled at once or beside the callbacks; no rclpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kane_dynamics.aside import Aside
+from kane_dynamics.trajectories.clamping import Clamped
+from kane_dynamics.trajectories.points import TrajectoryPoints
+
+Found = tuple[TrajectoryPoints, tuple[Clamped, ...]]
+Finish = Callable[[Found, int], 'Filled']
+
+
+class Filled(NamedTuple):
+    """
+    A trajectory for the controller.
+
+    Attributes
+    ----------
+    given, points : TrajectoryPoints
+        What came and what goes.
+    clamped : tuple of Clamped
+        Efforts beyond their limits.
+
+    """
+
+    given: TrajectoryPoints
+    points: TrajectoryPoints
+    clamped: tuple[Clamped, ...]
+
+    def origin(self, sent: int) -> int:
+        """Return the point that came to which a point that goes leads."""
+        times = self.given.times
+        at = self.points.times[min(max(sent, 0), len(self.points.times) - 1)]
+        return min(int(np.searchsorted(times, at - 1e-9)), len(times) - 1)
+
+
+class Preparation:
+    """
+    The efforts of one trajectory, being found.
+
+    Parameters
+    ----------
+    find : callable
+        Takes long where the trajectory is retimed; touches nothing that others change.
+    finish : callable
+        finish(found, time) writes the message, at the present time [ns]; raises KaneDynamicsError
+        where that cannot go on any more.
+    beside : bool
+        Whether a thread of its own finds.
+
+    """
+
+    def __init__(self, find: Callable[[], Found], finish: Finish, beside: bool) -> None:
+        self._finish = finish
+        self._work: Aside[Found] | None = Aside(find) if beside else None
+        self._found: Found | None = None if beside else find()
+
+    def done(self) -> bool:
+        """Return whether there is a result, or an error."""
+        return self._work is None or self._work.done()
+
+    def filled(self, time: int) -> Filled:
+        """Wait for the efforts, and write them; raises what kept them from being found."""
+        if self._found is None and self._work is not None:
+            self._found = self._work.result()
+        found: Any = self._found
+        return self._finish(found, time)
