@@ -29,7 +29,7 @@ from studies.robots import nonholonomic
 
 STATES = 1e12
 ROWS, REPEATS, STEP, STEPS = 20_000, 5, 0.001, 200
-CHUNK = 20.0  # what a chunk takes [s]
+CHUNK = 60.0  # what a chunk takes [s]
 TASKS = 1000  # chunks that measure what one costs
 CORE_PRICE, CARD_PRICE = 0.04, 4.0  # assumptions [USD/h]
 # H200 SXM, data sheet: 67 TFLOP/s in single precision, a multiplication and an addition counting
