@@ -232,7 +232,8 @@ leave:
   %left.now = uitofp {truth} %leaves to {kind}
   store {kind} %left.now, ptr %leaving, align {aligned(lanes)}{back('leaving')}
   %still = fsub {kind} %was, %left.now
-  store {kind} %still, ptr %active, align {aligned(lanes)}
+  %active.then = getelementptr double, ptr %active, i64 0
+  store {kind} %still, ptr %active.then, align {aligned(lanes)}
   %stays = fcmp ogt {kind} %still, {block.constant(0.0)}
   %some = {any_lane} %stays)
   br i1 %some, label %sound, label %group.end
