@@ -10,6 +10,7 @@
 # make laws     a minute of each mechanism with redundant rows: energy, rank events
 # make soak     the closed loop under faults, MINUTES=30 RATE=500
 # make deadlines  the closed loop with computed torque on a quiet machine, MINUTES=10 RATE=500
+#               TOGETHER=1: both nodes in one process
 # make platforms  a short suite on every Python 3.10 to 3.13 of this machine, old and new llvmlite
 # make aarch64  a short check on emulated aarch64 (Debian with qemu-user)
 # make mutants  every wrong formula, not only the sample of make test: which ones does no law see?
@@ -82,7 +83,7 @@ soak: $(WITH_TESTS)
 	$(BIN)/python test/ros/soak.py --minutes $(MINUTES) --rate $(RATE)
 
 deadlines: $(WITH_TESTS)
-	$(BIN)/python test/ros/long_run.py --minutes $(MINUTES) --rate $(RATE)
+	$(BIN)/python test/ros/long_run.py --minutes $(MINUTES) --rate $(RATE) $(if $(TOGETHER),--together)
 
 platforms:
 	$(PYTHON) test/platforms/pythons.py $(VENV)-platforms
