@@ -68,6 +68,8 @@ def test_the_robot_comes_through_the_door(seed, root, tmp_path):
     assert float(seconds) < 10.0 and float(off) <= 5.0
     (clearance,) = re.findall(r'least clearance (-?[\d.]+) cm', printed)
     assert float(clearance) > 2.0  # of the 8 cm on each side
+    again = run_of('mppi_door', root, tmp_path, '--seed', seed)  # all but the computing times
+    assert again.splitlines()[:2] == printed.splitlines()[:2]
 
 
 def test_every_script_is_tested(root):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is wrong with rollouts is named."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -14,6 +16,7 @@ from kane_dynamics.exceptions import (
     ModelWarning,
     NameNotFoundError,
 )
+from kane_dynamics.simulation.damping import STABLE
 
 WRONG = {
     'q': ({'q': np.zeros(3)}, r'q: need shape \(2,\) or \(B, 2\), got \(3,\)'),
@@ -107,3 +110,17 @@ def test_rollouts_that_diverge_end_alone(engine):
     last = kd.rollout(dynamics, q, v, 0.05, step=0.005)
     assert np.isnan(last.q[2]).all()
     assert taken == kd.rollout(kd.dynamics(*robot_of('arm')), q[2], v[2], 0.05, step=0.005).steps
+
+
+def test_damping_is_too_stiff_above_the_largest_rate_not_the_sum():
+    chain = kd.serial_chain(3)
+    bodies = [replace(body, joint=replace(body.joint, damping=0.5)) for body in chain.bodies]
+    robot = replace(chain, bodies=bodies)
+    dynamics, q, v = kd.dynamics(robot), np.zeros((3, 3)), np.zeros((3, 3))
+    q[1] = [0.3, -0.5, 0.9]
+    rates = np.linalg.eigvals(np.linalg.solve(dynamics.mass_matrix(q), 0.5 * np.eye(3))).real
+    largest, limit, row = rates.max(), STABLE['rk4'], rates.max(axis=1).argmax()
+    assert rates[row].sum() > 1.02 * largest
+    kd.rollout(dynamics, q, v, 0.99 * limit / largest, step=0.99 * limit / largest)
+    with pytest.raises(DivergedError, match=f'rollout {row}: '):
+        kd.rollout(dynamics, q, v, 1.01 * limit / largest, step=1.01 * limit / largest)
