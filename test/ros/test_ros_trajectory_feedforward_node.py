@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from ros_models import ROOT, from_preset
+from ros_models import PENDULUM_URDF, ROOT, from_preset
 
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
@@ -91,3 +91,53 @@ def test_the_node(bench):
     )
     assert not received
     bench.until(lambda: received, each=offer(goal_message()), period=0.1)  # it goes on
+
+
+def test_down_is_where_an_imu_says(bench):
+    """A pendulum that is held straight out needs m g l; mounted on a wall, it hangs there."""
+    from ros_bench import LATCHED
+    from sensor_msgs.msg import Imu, JointState
+    from std_msgs.msg import String
+    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+    name = 'on_a_wall'  # the node before is still there
+    received = bench.listen(JointTrajectory, '/pendulum/joint_trajectory')
+    sender = bench.publisher(JointTrajectory, f'{name}/joint_trajectory', 1)
+    sensor, states = bench.publisher(Imu, 'imu'), bench.publisher(JointState, 'joint_states')
+    description = bench.publisher(String, 'robot_description', LATCHED)
+    bench.start(
+        'trajectory_feedforward_node',
+        params={
+            'controller': 'pendulum',
+            'compiled': 'never',
+            'gravity_from': 'imu',
+            'timeout.imu': 600.0,
+            'timeout.joint_states': 600.0,
+            'ramp_time': 0.0,
+        },
+        arguments=['-r', f'__node:={name}'],
+    )
+    bench.matched(sender)
+    description.publish(String(data=PENDULUM_URDF))
+
+    def offer(angle):
+        def each():
+            imu = Imu()
+            imu.header.frame_id, imu.header.stamp = 'base_link', bench.now()
+            imu.orientation.y, imu.orientation.w = np.sin(angle / 2), np.cos(angle / 2)
+            sensor.publish(imu)
+            state = JointState(name=['hinge'], position=[np.pi / 2], velocity=[0.0])
+            state.header.stamp = bench.now()
+            states.publish(state)
+            points = [JointTrajectoryPoint(positions=[np.pi / 2]) for _ in range(2)]
+            points[1].time_from_start.sec = 1
+            sender.publish(JointTrajectory(joint_names=['hinge'], points=points))
+
+        return each
+
+    for angle, held in ((0.0, 0.5 * 9.81), (np.pi / 2, 0.0)):
+
+        def right(held=held):
+            return received and abs(abs(received[-1].points[-1].effort[0]) - held) < 1e-6
+
+        bench.until(right, each=offer(angle), period=0.1, timeout=60.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kane_dynamics.ros.parameters.load import PayloadParameters
+from kane_dynamics.ros.parameters.load import PayloadParameters, TiltParameters
 from kane_dynamics.ros.parameters.robot import (
     EFFORT,
     VELOCITY,
@@ -20,7 +20,11 @@ REST, PLANNED, MEASURED, COMMANDED = MOTIONS = ('rest', 'planned', 'measured', '
 
 @dataclass(frozen=True)
 class TrajectoryFeedforwardParameters(
-    TermParameters, CommandedBaseParameters, PayloadParameters, DynamicsParameters
+    TermParameters,
+    CommandedBaseParameters,
+    PayloadParameters,
+    TiltParameters,
+    DynamicsParameters,
 ):
     """Parameters of ``kane_trajectory_feedforward``."""
 
