@@ -10,6 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from kane_dynamics.exceptions import (
 from kane_dynamics.kernels.batches import available_cores, limited_cores
 from kane_dynamics.sweep import Job, Sweep, cluster, grid, run, status
 from kane_dynamics.sweep.first import first_alone
+from kane_dynamics.sweep.function import package_stamp
 from kane_dynamics.sweep.work import Work
 
 CASES = grid(scale=[1.0, 2.0])
@@ -122,6 +124,22 @@ def test_a_name_changes_with_all_that_numbers_depend_on(monkeypatch):
     monkeypatch.setattr('kane_dynamics.sweep.definition.package_stamp', lambda: 'another')
     names.append(keys(Sweep(functions.walks, **base)))
     assert len({name for (name,) in names}) == len(names)
+
+
+def test_the_stamp_of_the_package_is_of_versions_and_sources(tmp_path, monkeypatch):
+    stamp, path = package_stamp.__wrapped__, tmp_path / 'kane_dynamics' / '__init__.py'
+    path.parent.mkdir()
+    monkeypatch.setattr(kd, '__file__', str(path))
+    stamps = [stamp()]
+    path.write_text('a = 1')
+    stamps.append(stamp())
+    path.rename(path.with_name('a.py'))
+    stamps.append(stamp())
+    monkeypatch.setattr(kd, '__version__', '0.0.1')
+    stamps.append(stamp())
+    monkeypatch.setattr(np, '__version__', '3.0.0')
+    stamps.append(stamp())
+    assert len(set(stamps)) == len(stamps)
 
 
 def test_a_robot_of_the_same_content_is_the_same(tmp_path):
@@ -346,6 +364,23 @@ def test_workers_that_do_not_see_the_folder_are_named(tmp_path):
     with pytest.raises(SweepError, match='all share:.*far'):
         cluster._check_folder(Client(), store)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_workers_that_dask_gave_up_are_asked_for_again():
+    def supervisor(status):
+        return SimpleNamespace(status=SimpleNamespace(name=status))
+
+    names = ('running', 'closed', 'failed', 'starting')
+    asked = []
+    workers = SimpleNamespace(
+        workers={k: supervisor(name) for k, name in enumerate(names)},
+        worker_spec=dict.fromkeys(range(4)),
+        scale=asked.append,
+    )
+    for _ in range(2):  # the second time there is nothing to do
+        cluster._replace_gone(workers)
+        assert list(workers.workers) == [0, 3]
+        assert asked == [4]
 
 
 def test_the_example_of_the_page_runs(tmp_path, monkeypatch, capsys):
