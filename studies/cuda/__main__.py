@@ -4,10 +4,10 @@ Kernels for graphics cards: what they take of a card, their numbers, their rates
 
 ``python -m studies.cuda [--only tiago panda] [--architectures sm_90]`` compiles inverse dynamics,
 constrained forward and inverse dynamics and steps of TIAGo, the shipped robots and others in
-single and double precision, without a card, and ends with 1 where one of the first three spills
-in single precision. ``--agreement 1000000``: instead, so many states of each kernel on the
-processor, by the same CUDA C, against its own kernels. ``--run``: instead, states and steps a
-second on the card of this machine.
+single and double precision, without a card, and ends with 1 where one of the first three of TIAGo
+or a shipped robot spills in single precision. ``--agreement 1000000``: instead, so many states of
+each kernel on the processor, by the same CUDA C, against its own kernels. ``--run``: instead,
+states and steps a second on the card of this machine.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots on a graphics card, the card played by the processor: layouts, loads, what is redone."""
 
+import re
 from functools import partial
+from types import SimpleNamespace
 
 import kernel_cases
 import numpy as np
@@ -11,6 +13,8 @@ from support import cuda
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import DeviceError, InvalidInputError, UnreachableAccelerationError
+from kane_dynamics.kernels import compile_robot
+from kane_dynamics.kernels.cuda.device import CudaDevice
 
 AGREEMENT = 1e-12  # roundoff of some hundred operations
 
@@ -253,6 +257,60 @@ def test_what_there_is_no_card_for_is_told():
         pytest.skip('there is a card')
     with pytest.raises(DeviceError, match=reason):
         kd.compile(robot, device='cuda')
+
+
+class OnCard:
+    """An array of another library on a card, as DLPack tells."""
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+
+def test_arrays_on_a_card_come_by_dlpack():
+    """CuPy played by numpy: what lies on a card is not fetched, other arrays are brought there."""
+    came = np.arange(3.0, dtype=np.float32)
+    asked = []
+
+    def from_dlpack(x):
+        asked.append(x)
+        return came
+
+    card = CudaDevice.__new__(CudaDevice)
+    card.xp = SimpleNamespace(ndarray=np.ndarray, asarray=np.asarray, from_dlpack=from_dlpack)
+    given = OnCard()
+    assert card.array(given, np.dtype('float32')) is came
+    assert asked == [given]
+    assert card.array(came, np.dtype('float32')) is came
+    assert card.array([1, 2], np.dtype('float64')).dtype == 'float64'
+    assert asked == [given]
+
+
+def test_times_are_of_each_state():
+    """A slide on a rail that is driven as sin t."""
+    body = kd.Body('cart', '', kd.Joint('cart', kd.Prismatic((1, 0, 0))), inertia=_CART)
+    robot = kd.Robot('rail', [body])
+    rows = (kd.constraints.pfaffian(robot, lambda q, t: [[1.0]], lambda q, t: [np.sin(t)]),)
+    card, t = cuda.robot(robot, rows), np.array([0.0, 0.4, 1.1])
+    v = np.sin(t)[:, None]
+    for given in (t, t.tolist(), t[:, None]):
+        found = card.acceleration(np.zeros(1), v, np.zeros(1), given)
+        assert_allclose(found[:, 0], np.cos(t), rtol=0, atol=1e-14)
+    assert_allclose(card.acceleration(*np.zeros((3, 1)), 0.0), [1.0], rtol=0, atol=1e-14)
+
+
+_CART = kd.Inertia(2.0, [0.0, 0.0, 0.0], np.diag([0.1, 0.1, 0.1]))
+
+
+def test_the_example_of_the_page_runs(root, monkeypatch, capsys):
+    """With numpy in place of CuPy, and fewer states."""
+    device = cuda.device()
+    page = (root / 'doc' / 'gpu.md').read_text(encoding='utf-8')
+    code, _ = re.findall(r'```python\n(.*?)```', page, flags=re.DOTALL)
+    code = code.replace('import cupy', 'import numpy as cupy').replace('1_000_000', '300')
+    monkeypatch.chdir(root)
+    monkeypatch.setattr(compile_robot, 'CudaDevice', lambda: device)
+    exec(compile(code, 'gpu.md', 'exec'), {})
+    assert capsys.readouterr().out == '(300, 10) 0\n'
 
 
 def test_a_real_card_agrees(rng):

@@ -181,4 +181,4 @@ def times(time: Any) -> Any:
     """Return times, one or (B,), as rows of one number."""
     if isinstance(time, int | float):
         return np.array([float(time)])
-    return time.reshape(-1, 1)
+    return (time if hasattr(time, 'reshape') else np.asarray(time)).reshape(-1, 1)
