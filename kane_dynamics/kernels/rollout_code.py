@@ -11,6 +11,8 @@ is not sound goes back at once, with the state before that step, and the others 
 
 `settings` are steps of a piece of efforts, steps from one state that is kept to the next, and how
 far one row is from the next in `efforts`, `parameters`, `q_kept` and `v_kept`.
+
+No pointer is stored to twice: the text for older LLVM casts each under a name made from its own.
 """
 
 from __future__ import annotations
