@@ -21,11 +21,11 @@ from kane_dynamics.deployment.functions import Spec, chosen, makers
 from kane_dynamics.deployment.processors import supported, target_of
 from kane_dynamics.deployment.texts import filled, listed, quoted
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
-from kane_dynamics.kernels.build import Recipe
 from kane_dynamics.kernels.llvm.kernel_spec import HEALTH_LIMIT
 from kane_dynamics.kernels.llvm.module import core_text
 from kane_dynamics.kernels.llvm.native import start_compiling, vector_lanes
 from kane_dynamics.kernels.parameters import Parameters
+from kane_dynamics.kernels.recipe import Recipe
 from kane_dynamics.kernels.selection import row_plan
 from kane_dynamics.model.content import add_content
 from kane_dynamics.model.load import checked_payload_frames

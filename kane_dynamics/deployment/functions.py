@@ -14,13 +14,13 @@ from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.kernels.balance_graphs import constrained_effort
 from kane_dynamics.kernels.body_graphs import LoopTracer
-from kane_dynamics.kernels.build import Recipe
 from kane_dynamics.kernels.door import at_the_door
 from kane_dynamics.kernels.frame_graphs import frame_jacobians
 from kane_dynamics.kernels.generic import as_loops, solved_by_loops, too_large
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
 from kane_dynamics.kernels.parameters import load_graph
+from kane_dynamics.kernels.recipe import Recipe
 from kane_dynamics.kernels.trace import Tracer, column
 
 Spec = KernelSpec | LoopSpec

@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.kernels.build import PRECISIONS, Build, Progress, Recipe, build_kernels
+from kane_dynamics.kernels.build import Build, Progress, build_kernels
 from kane_dynamics.kernels.compiled import CompiledRobot
 from kane_dynamics.kernels.cuda.device import CudaDevice, Device
 from kane_dynamics.kernels.cuda.robot import CudaRobot
 from kane_dynamics.kernels.generic import solved_by_loops, too_large
 from kane_dynamics.kernels.parameters import Parameters
+from kane_dynamics.kernels.recipe import PRECISIONS, Recipe
 from kane_dynamics.kernels.recording import EffortLaw, Law
 from kane_dynamics.kernels.selection import row_plan
 from kane_dynamics.model.checks import as_choice, as_function, as_numbers, as_vector

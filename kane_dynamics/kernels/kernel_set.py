@@ -10,7 +10,7 @@ from kane_dynamics.algorithms.frame_law import FrameLaw, checked_law
 from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.kernels.build import Build, Recipe, build_one
+from kane_dynamics.kernels.build import Build, build_one
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.frame_graphs import FRAME_GRAPHS
 from kane_dynamics.kernels.frame_law_graphs import frame_effort
@@ -20,6 +20,7 @@ from kane_dynamics.kernels.kernel_names import IN_SINGLE, INPUTS
 from kane_dynamics.kernels.llvm.kernel_spec import LARGEST_INPUT, KernelSpec
 from kane_dynamics.kernels.llvm.native import Linker
 from kane_dynamics.kernels.parameters import Parameters
+from kane_dynamics.kernels.recipe import Recipe
 from kane_dynamics.kernels.trace import Tracer
 from kane_dynamics.model.checks import as_names
 from kane_dynamics.model.state import checked_coordinates

@@ -9,10 +9,10 @@ from typing import Any
 
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.kernels.balance_graphs import constrained_effort
-from kane_dynamics.kernels.build import Recipe
 from kane_dynamics.kernels.cuda.prelude import TYPES
 from kane_dynamics.kernels.cuda.steps import steps_code
 from kane_dynamics.kernels.cuda.toolchain import Card, cuda_code
+from kane_dynamics.kernels.recipe import Recipe
 from kane_dynamics.kernels.selection import row_plan
 from kane_dynamics.kernels.trace import Tracer
 from studies import robots

@@ -10,7 +10,7 @@ from rollout_cases import error, fast, law, robot_of, states
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.kernels.build import Recipe
+from kane_dynamics.kernels.recipe import Recipe
 from kane_dynamics.kernels.selection import row_plan
 
 COUNT = 37  # more than one group of 16 lanes, the last one not full

@@ -10,7 +10,6 @@ import pytest
 
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import DeviceError
-from kane_dynamics.kernels.build import Recipe
 from kane_dynamics.kernels.compile_robot import on_card
 from kane_dynamics.kernels.cuda.compiler import NVRTC
 from kane_dynamics.kernels.cuda.host import HostDevice
@@ -18,6 +17,7 @@ from kane_dynamics.kernels.cuda.kernel import CudaKernel
 from kane_dynamics.kernels.cuda.toolchain import cuda_code, spec_code
 from kane_dynamics.kernels.kernel_names import INPUTS
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
+from kane_dynamics.kernels.recipe import Recipe
 from kane_dynamics.kernels.selection import row_plan
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.kernels.build import Recipe, step_name
+from kane_dynamics.kernels.build import step_name
 from kane_dynamics.kernels.compiled import CompiledRobot
 from kane_dynamics.kernels.cuda.compiler import Usage
 from kane_dynamics.kernels.cuda.device import Array, Device
@@ -21,6 +21,7 @@ from kane_dynamics.kernels.cuda.toolchain import cuda_code
 from kane_dynamics.kernels.kernel_names import INPUTS
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.parameters import Parameters
+from kane_dynamics.kernels.recipe import Recipe
 from kane_dynamics.kernels.recording import Law
 from kane_dynamics.kernels.selection import RowPlan
 from kane_dynamics.typing import Floats

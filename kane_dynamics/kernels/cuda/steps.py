@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.kernels.build import Recipe, step_name
+from kane_dynamics.kernels.build import step_name
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.cuda.compiler import Usage
 from kane_dynamics.kernels.cuda.device import Array, Device
@@ -16,6 +16,7 @@ from kane_dynamics.kernels.cuda.kernel import View
 from kane_dynamics.kernels.cuda.step_source import ROLLOUT, rollout_source
 from kane_dynamics.kernels.cuda.toolchain import CudaCode, Toolchain, kept_code
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
+from kane_dynamics.kernels.recipe import Recipe
 from kane_dynamics.kernels.recording import Law, Program, Recorder, record_step
 from kane_dynamics.kernels.trace import STEP_GRAPHS, Tracer
 from kane_dynamics.simulation.integrators import INTEGRATORS

@@ -9,7 +9,6 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from kane_dynamics.kernels import frame_graphs
-from kane_dynamics.kernels.build import Recipe
 from kane_dynamics.kernels.compiled import CompiledRobot
 from kane_dynamics.kernels.cuda.card_kernels import CardKernels, OnCpu
 from kane_dynamics.kernels.cuda.compiler import Usage
@@ -17,6 +16,7 @@ from kane_dynamics.kernels.cuda.device import Array, Device
 from kane_dynamics.kernels.cuda.loads import Loads
 from kane_dynamics.kernels.cuda.steps import CardSteps
 from kane_dynamics.kernels.parameters import Parameters
+from kane_dynamics.kernels.recipe import Recipe
 from kane_dynamics.kernels.recording import Law
 from kane_dynamics.kernels.trace import Tracer
 from kane_dynamics.model.load import POINT

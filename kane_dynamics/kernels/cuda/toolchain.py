@@ -7,13 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from kane_dynamics.kernels.build import Recipe, shape_of
+from kane_dynamics.kernels.build import shape_of
 from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels, store_kernels
 from kane_dynamics.kernels.cuda.compiler import NVRTC, Usage, usage
 from kane_dynamics.kernels.cuda.prelude import prelude
 from kane_dynamics.kernels.cuda.source import kernel_text, one_text
 from kane_dynamics.kernels.door import at_the_door
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
+from kane_dynamics.kernels.recipe import Recipe
 
 _LOG = ' log'  # of the compiler, beside the code of a kernel
 
