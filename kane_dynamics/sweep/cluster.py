@@ -130,7 +130,7 @@ def _replace_gone(cluster: Any) -> None:
     """
     Start workers anew that Dask has given up.
 
-    It restarts a worker that dies at work, but not one that dies while it starts.
+    It restarts a worker that dies, but closes what restarts it where the start itself fails.
     """
     gone = [
         name

@@ -64,7 +64,9 @@ def test_killed_workers_lose_nothing_but_a_chunk_that_kills_them_again_and_again
         assert path.read_bytes() == (undisturbed / path.name).read_bytes()  # bit for bit
 
 
-def test_a_worker_that_dies_as_it_starts_is_replaced(tmp_path, leaves_nothing):
+def test_a_worker_that_dies_as_it_starts_and_starts_slowly_is_replaced(tmp_path, leaves_nothing):
+    import dask
+
     known, killed = set(), []
 
     def kill_two():
@@ -83,7 +85,11 @@ def test_a_worker_that_dies_as_it_starts_is_replaced(tmp_path, leaves_nothing):
         if done == 10:
             killer.start()
 
-    found = run(Sweep(functions.slow, [{'scale': 1.0}], 40, chunk=10), tmp_path, progress=watch)
+    # on a busy machine a start takes longer than Dask waits, 15 s: here it always does
+    with dask.config.set({'distributed.deploy.lost-worker-timeout': '0.1s'}):
+        found = run(
+            Sweep(functions.slow, [{'scale': 1.0}], 40, chunk=10), tmp_path, progress=watch
+        )
     killer.join()
     assert len(killed) == 2
     assert (len(found.done), found.missing) == (4, 0)
