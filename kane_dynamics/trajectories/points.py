@@ -9,7 +9,7 @@ import numpy as np
 
 from kane_dynamics.control.trajectory import Trajectory
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_names
+from kane_dynamics.model.checks import as_names, as_numbers
 from kane_dynamics.typing import Floats
 
 
@@ -50,8 +50,9 @@ class TrajectoryPoints:
             raise InvalidInputError(f'joint names: need each once, at least one; got {names}')
         object.__setattr__(self, 'names', names)
         for field in ('times', 'positions', 'velocities', 'accelerations', 'efforts'):
-            if (value := getattr(self, field)) is not None:
-                own = np.array(value, dtype=float)
+            value = getattr(self, field)
+            if value is not None or field in ('times', 'positions'):
+                own = np.array(as_numbers(field, value))
                 own.flags.writeable = False
                 object.__setattr__(self, field, own)
         self.motion()  # which checks times, shapes and numbers of the motion

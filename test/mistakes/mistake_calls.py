@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any
 
 import base_calls
+import motion_calls
 import numpy as np
 from support.machines import DRIVE, at, differential_drive, inertia, planar_2r, revolute
 
@@ -230,10 +231,16 @@ def calls() -> list[Call]:
     """Return all public calls with right arguments."""
     w = world()
     owners = {'kd': kd, 'constraints': C} | vars(w) | vars(base_calls.world())
+    owners |= vars(motion_calls.world())
     usual, functions = _usual(w), _with_fewer_arguments()
-    special = _special(w) | base_calls.arguments()
+    special = _special(w) | base_calls.arguments() | motion_calls.arguments()
     found = []
-    for line in (CALLS + base_calls.CALLS.lstrip()).replace('\\\n', '').strip().splitlines():
+    for line in (
+        (CALLS + base_calls.CALLS.lstrip() + motion_calls.CALLS.lstrip())
+        .replace('\\\n', '')
+        .strip()
+        .splitlines()
+    ):
         name, *words = line.split()
         owner, _, attribute = name.partition('.')
         function = functions.get(name) or getattr(owners[owner], attribute)
@@ -403,7 +410,7 @@ def _no_numbers(n: int) -> dict[str, Any]:
 def wrong_values(call: Call, argument: str) -> dict[str, Any]:
     """Return what users pass by mistake for an argument, by what it is."""
     kind, right = call.arguments[argument]
-    values = base_calls.wrong(kind) or _wrong(kind, right)
+    values = base_calls.wrong(kind) or motion_calls.wrong(kind) or _wrong(kind, right)
     return {what: x for what, x in values.items() if not (x is None and argument in call.optional)}
 
 
