@@ -48,8 +48,10 @@ def recipe_of(case: robots.Case, precision: str = 'float64') -> Recipe:
 
 
 def driven(case: robots.Case) -> tuple[str, ...]:
-    """Return the speeds that have a motor."""
-    return tuple(name for name in case.robot.velocity_names if not name.startswith('base_'))
+    """Return the speeds that have a motor: of joints, and those of a base without wheel joints."""
+    wheels = len(ConstraintSet.of(case.robot, case.constraints).labels) >= 3
+    free = ('base_x', 'base_y', 'base_yaw') if wheels else ('base_y',)
+    return tuple(name for name in case.robot.velocity_names if name not in free)
 
 
 def graphs(
