@@ -212,7 +212,6 @@ FILES = {
     'algorithms/row_elimination.py': 'elimination',
     'algorithms/sparse_ldl.py': 'elimination',
     'algorithms/sparse_rows.py': 'balance elimination',
-    'algorithms/stronger_balance.py': 'balance',
     'algorithms/methods/speed_balance.py': 'speeds',
     'algorithms/udwadia_kalaba.py': 'gauss details',
     'bases/centred_steering.py': 'bases',
