@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+BEFORE = pytest.StashKey[int]()  # how many processes a test found
 
 
 @pytest.fixture(scope='module', autouse=True)
@@ -29,3 +30,12 @@ def bench(tmp_path_factory):
     made = Bench(tmp_path_factory.mktemp('nodes'))
     yield made
     made.close()
+
+
+@pytest.fixture(autouse=True)
+def without_those_of_the_run_before(request):
+    """End what a test started that failed and runs again: it would meet its own nodes."""
+    if 'bench' in request.fixturenames:
+        processes = request.getfixturevalue('bench').processes
+        first = request.node.stash.setdefault(BEFORE, len(processes))
+        request.getfixturevalue('bench').end(processes[first:])

@@ -143,17 +143,21 @@ class Bench:
         process.send_signal(number)
         return process.wait(START_TIMEOUT)
 
-    def close(self):
-        """End all processes and the bench's own node."""
-        for process in self.processes:
+    def end(self, processes):
+        """End processes, those that do not listen by force."""
+        for process in processes:
             if process.poll() is None:
                 process.terminate()
-        for process in self.processes:
+        for process in processes:
             try:
                 process.wait(10.0)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+    def close(self):
+        """End all processes and the bench's own node."""
+        self.end(self.processes)
         self.executor.shutdown()
         self.node.destroy_node()
         self.context.try_shutdown()
