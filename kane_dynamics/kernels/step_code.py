@@ -10,7 +10,7 @@ each lane is done, and those that were done before keep what they had.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from kane_dynamics.kernels.llvm.kernel_spec import (
     LARGEST_INPUT,
@@ -20,12 +20,12 @@ from kane_dynamics.kernels.llvm.kernel_spec import (
 )
 from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
 from kane_dynamics.kernels.llvm.straight_line import Block, append_graph
+from kane_dynamics.kernels.program_writer import TURNS, ProgramWriter
 from kane_dynamics.kernels.recording import Call, Loop, Program
 from kane_dynamics.simulation.fixed_point import ENOUGH, SOLVED
 from kane_dynamics.simulation.reference import LARGEST
 
 Callees = Mapping[str, KernelSpec | LoopSpec]
-TURNS = 40.0  # of a loop: a step that gains less than a digit in two turns is the reference's
 _ENDS = ('%q_end', '%v_end', '%rank_end')
 
 
@@ -115,14 +115,13 @@ def _as_double(block: Block, value: str) -> str:
     return block.emit(f'fpext {block.type} {value} to {Block(block.lanes).type}')
 
 
-class _Step:
+class _Step(ProgramWriter[Block]):
     """Code of one step under construction: arrays on the stack first, then the block."""
 
     def __init__(self, program: Program, callees: Callees, lanes: int) -> None:
-        self.block = Block(lanes)
+        super().__init__(Block(lanes), program)
         self.arrays: list[str] = []
         self._callees = callees
-        self._segments = program.segments()
         self._going: str | None = None  # inside a loop: the array that says which lanes are
         self._health = self._array(1)
         store(self.block, self._health, 0, self.block.constant(1.0))
@@ -139,19 +138,6 @@ class _Step:
             size = block.intrinsic('fabs', value)
             self._lower_health(block.select('olt', size, limit, one, zero))
 
-    def values(self, known: list[list[str]]) -> list[list[str]]:
-        """Append the next segment and return its outputs, which are dense, in order."""
-        outputs = append_graph(self.block, next(self._segments), known)
-        return [[values[k] for k in range(len(values))] for values in outputs]
-
-    def append(self, calls: Sequence[Call | Loop], known: list[list[str]]) -> None:
-        """Append calls and loops, and their results to what is known."""
-        for call in calls:
-            if isinstance(call, Loop):
-                known.append(self._loop(call, known))
-            else:
-                known += self._call(call, known)
-
     def _call(self, call: Call, known: list[list[str]]) -> list[list[str]]:
         spec, block = self._callees[call.kernel], self.block
         arguments = self.values(known)[: len(spec.input_sizes)]
@@ -166,7 +152,6 @@ class _Step:
         ]
 
     def _loop(self, loop: Loop, known: list[list[str]]) -> list[str]:
-        """Append a loop that ends where the change is small, or after TURNS."""
         block, (start,) = self.block, self.values(known)
         one, none = block.constant(1.0), block.constant(0.0)
         vector, count, last, going = self._filled(start), *(self._array(1) for _ in range(3))

@@ -206,7 +206,7 @@ def test_only_what_is_handed_on_runs_body_after_body():
         if node.operation == ca.OP_SIN:
             assert levels.level[k] == 0
         if node.operation not in (ca.OP_INPUT, ca.OP_CONST):
-            assert all(levels.level[i] <= levels.level[k] for i in node.source)
+            assert all(levels.level[i] <= levels.level[k] for i in node.sources)
     in_passes = sum(level % 2 for level in levels.level)
     assert in_passes < 0.6 * len(levels.level)  # about half of the operations are per body
 

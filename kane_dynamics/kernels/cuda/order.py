@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import casadi as ca
 
-from kane_dynamics.kernels.cuda.graph import Graph
+from kane_dynamics.kernels.value_graph import Graph
 
 Rank = Callable[[int], float]
 

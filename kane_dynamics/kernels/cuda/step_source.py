@@ -10,18 +10,17 @@ reference, and starts the kernel again for such rollouts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from kane_dynamics.kernels.cuda.block import CudaBlock
 from kane_dynamics.kernels.cuda.prelude import prelude
 from kane_dynamics.kernels.cuda.source import PARAMETERS, THREADS, one_text
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
-from kane_dynamics.kernels.llvm.straight_line import append_graph
+from kane_dynamics.kernels.program_writer import TURNS, ProgramWriter
 from kane_dynamics.kernels.recording import Call, Loop, Program
 from kane_dynamics.simulation.fixed_point import ENOUGH, SOLVED
 from kane_dynamics.simulation.reference import LARGEST
 
-TURNS = 40  # of a loop: a step that gains less than a digit in two turns is the reference's
 ROLLOUT = 'rollout'  # the name of the kernel
 _ARRAYS = ('q', 'v', 'tau', 'th')
 
@@ -53,26 +52,12 @@ def _step_text(program: Program, callees: Mapping[str, KernelSpec]) -> str:
     return f'static __device__ __noinline__ real kd_step({arguments})\n{{\n  {body}\n}}\n'
 
 
-class _Step:
+class _Step(ProgramWriter[CudaBlock]):
     """The statements of one step under construction."""
 
     def __init__(self, program: Program, callees: Mapping[str, KernelSpec]) -> None:
-        self.block = CudaBlock()
-        self._callees, self._segments = callees, program.segments()
-        self._count = 0
-
-    def values(self, known: list[list[str]]) -> list[list[str]]:
-        """Append the next segment and return its outputs, which are dense, in order."""
-        outputs = append_graph(self.block, next(self._segments), known)
-        return [[values[k] for k in range(len(values))] for values in outputs]
-
-    def append(self, calls: Sequence[Call | Loop], known: list[list[str]]) -> None:
-        """Append calls and loops, and their results to what is known."""
-        for call in calls:
-            if isinstance(call, Loop):
-                known.append(self._loop(call, known))
-            else:
-                known += self._call(call, known)
+        super().__init__(CudaBlock(), program)
+        self._callees, self._count = callees, 0
 
     def _call(self, call: Call, known: list[list[str]]) -> list[list[str]]:
         spec = self._callees[call.kernel]
@@ -87,7 +72,6 @@ class _Step:
         ]
 
     def _loop(self, loop: Loop, known: list[list[str]]) -> list[str]:
-        """Append a loop that ends where the change is small, or after TURNS."""
         block, (start,) = self.block, self.values(known)
         vector = self._filled(start)
         change, turns = f'{vector}_change', f'{vector}_turns'

@@ -52,8 +52,8 @@ class Bodies:
                 if k in levels.kept:
                     self._values[k] = self.value(k, here=True)
             elif node.operation != ca.OP_CONST:
-                a = self.value(node.source[0])
-                b = self.value(node.source[1]) if len(node.source) > 1 else ''
+                a = self.value(node.sources[0])
+                b = self.value(node.sources[1]) if len(node.sources) > 1 else ''
                 self._values[k] = append_operation(block, node.operation, a, b)
             if k in levels.kept:
                 place = self._shape.layout.slots[self._g][k] * unit
@@ -70,9 +70,9 @@ class Bodies:
         function, levels, block = self._function, self._group.levels, self._function.block
         node = levels.nodes[k]
         if node.operation == ca.OP_CONST:
-            return block.constant(node.value)
+            return block.constant(node.constant)
         if node.operation == ca.OP_INPUT:
-            column, entry = node.source
+            column, entry = node.place
             if column == 0:
                 return self._constant(entry)
             if column in self.entering:

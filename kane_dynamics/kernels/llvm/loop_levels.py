@@ -12,22 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import casadi as ca
 
-
-class Node(NamedTuple):
-    """
-    One value of a graph.
-
-    `operation` is CasADi's number. Inputs name their column and entry in `source`, constants
-    their `value`, all others the nodes that they are made of in `source`.
-    """
-
-    operation: int
-    source: tuple[int, ...]
-    value: float
+from kane_dynamics.kernels.value_graph import Value, graph_of
 
 
 @dataclass(frozen=True)
@@ -37,7 +25,7 @@ class Levels:
 
     Parameters
     ----------
-    nodes : list of Node
+    nodes : sequence of Value
         Each after those it is made of.
     outputs : list of list of int
         Nodes of each output.
@@ -48,7 +36,7 @@ class Levels:
 
     """
 
-    nodes: list[Node]
+    nodes: Sequence[Value]
     outputs: list[list[int]]
     level: list[int]
     kept: set[int]
@@ -74,17 +62,19 @@ def levels_of(function: ca.Function, own: int, passes: int, tables: Sequence[int
         Columns that can be read at any level at no cost.
 
     """
-    nodes, outputs = _values(function)
+    graph = graph_of(function)
+    nodes = graph.values
+    outputs = [[row[k] for k in range(len(row))] for row in graph.outputs]
     needed = [_ancestors(nodes, outputs[k]) for k in range(passes)]
     level: list[int] = []
     for k, node in enumerate(nodes):
         if node.operation == ca.OP_INPUT:
-            column = node.source[0]
+            column = node.place[0]
             level.append(0 if column < own else 2 * (column - own) + 1)
         elif node.operation == ca.OP_CONST:
             level.append(0)
         else:
-            latest = max(level[i] for i in node.source)
+            latest = max(level[i] for i in node.sources)
             inside = latest % 2 == 0 or k in needed[latest // 2]
             level.append(latest if inside else latest + 1)
     _sink_inputs(nodes, level, own)
@@ -92,13 +82,13 @@ def levels_of(function: ca.Function, own: int, passes: int, tables: Sequence[int
         k
         for k, node in enumerate(nodes)
         if node.operation == ca.OP_CONST
-        or (node.operation == ca.OP_INPUT and node.source[0] in tables)
+        or (node.operation == ca.OP_INPUT and node.place[0] in tables)
     }
     kept = {
         i
         for k, node in enumerate(nodes)
         if node.operation not in (ca.OP_INPUT, ca.OP_CONST)
-        for i in node.source
+        for i in node.sources
         if level[i] < level[k]
     }
     for k, output in enumerate(outputs):
@@ -106,47 +96,25 @@ def levels_of(function: ca.Function, own: int, passes: int, tables: Sequence[int
     return Levels(nodes, outputs, level, kept - free)
 
 
-def _values(function: ca.Function) -> tuple[list[Node], list[list[int]]]:
-    """Return the instructions of a function with one value each."""
-    work: dict[int, int] = {}
-    nodes: list[Node] = []
-    outputs = [[-1] * function.numel_out(k) for k in range(function.n_out())]
-    for k in range(function.n_instructions()):
-        operation = function.instruction_id(k)
-        target, source = function.instruction_output(k), function.instruction_input(k)
-        if operation == ca.OP_OUTPUT:
-            outputs[target[0]][target[1]] = work[source[0]]
-            continue
-        if operation == ca.OP_CONST:
-            node = Node(operation, (), function.instruction_constant(k))
-        elif operation == ca.OP_INPUT:
-            node = Node(operation, (source[0], source[1]), 0.0)
-        else:
-            node = Node(operation, tuple(work[i] for i in source), 0.0)
-        work[target[0]] = len(nodes)
-        nodes.append(node)
-    return nodes, outputs
-
-
-def _ancestors(nodes: Sequence[Node], ends: Sequence[int]) -> set[int]:
+def _ancestors(nodes: Sequence[Value], ends: Sequence[int]) -> set[int]:
     """Return the nodes that some nodes are made of, these included."""
     found, left = set(ends), list(ends)
     while left:
         node = nodes[left.pop()]
         if node.operation not in (ca.OP_INPUT, ca.OP_CONST):
-            new = set(node.source) - found
+            new = set(node.sources) - found
             found |= new
             left += new
     return found
 
 
-def _sink_inputs(nodes: Sequence[Node], level: list[int], own: int) -> None:
+def _sink_inputs(nodes: Sequence[Value], level: list[int], own: int) -> None:
     """Read own inputs where they are first used."""
     first: dict[int, int] = {}
     for k, node in enumerate(nodes):
         if node.operation not in (ca.OP_INPUT, ca.OP_CONST):
-            for i in node.source:
+            for i in node.sources:
                 first[i] = min(first.get(i, level[k]), level[k])
     for i, used in first.items():
-        if nodes[i].operation == ca.OP_INPUT and nodes[i].source[0] < own:
+        if nodes[i].operation == ca.OP_INPUT and nodes[i].place[0] < own:
             level[i] = used

@@ -76,7 +76,7 @@ class GroupCode:
         """Return the node of the health, None where it is always 1."""
         (node,) = self.levels.outputs[-1]
         value = self.levels.nodes[node]
-        return None if value.operation == ca.OP_CONST and value.value == 1.0 else node
+        return None if value.operation == ca.OP_CONST and value.constant == 1.0 else node
 
 
 @dataclass(frozen=True, eq=False)
