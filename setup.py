@@ -32,6 +32,15 @@ CUDA_WHEELS = [
     f'nvidia-cuda-nvrtc-cu12>=12.8; {CUDA_PLATFORM}',
 ]
 
+DOCS_WHEELS = [
+    'sphinx',
+    'furo',
+    'myst-parser',
+    'sphinx-gallery',
+    'sphinx-copybutton',
+    'numpydoc',
+]
+
 
 def shared_files():
     """
@@ -100,6 +109,8 @@ setup(
         'cuda': CUDA_WHEELS,
         'learn': ['gymnasium'],
         'sweep': ['distributed'],
+        'bag': ['rosbags'],
+        'docs': DOCS_WHEELS,
         'oracle': [
             'pin',
             'mujoco',
@@ -118,7 +129,9 @@ setup(
             'pytest-xdist',
             'distributed',
             'gymnasium',
+            'rosbags',
             *CUDA_WHEELS,
+            *DOCS_WHEELS,
             'toppra',
             'viser',
             'hypothesis',
