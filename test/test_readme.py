@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the README shows works as printed."""
+"""What the README and the pages show works as printed."""
 
 import re
 from pathlib import Path
@@ -20,6 +20,7 @@ def test_python_example_runs(monkeypatch, capsys):
 
 
 PAGES = (
+    'library.md',
     'methods.md',
     'simulation.md',
     'events.md',
@@ -83,7 +84,9 @@ def test_commands_on_files_work(command, monkeypatch, tmp_path, capsys):
     assert 'arm_1_joint' in capsys.readouterr().out
 
 
-@pytest.mark.parametrize('script', re.findall(r'python (examples/\S+)', README))
+@pytest.mark.parametrize(
+    'script', re.findall(r'python (examples/\S+)', (ROOT / 'doc' / 'examples.md').read_text())
+)
 def test_examples_exist(script):
     assert (ROOT / script).is_file()
 
