@@ -6,7 +6,6 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,7 @@ import numpy as np
 import kane_dynamics as kd
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
 from kane_dynamics.model.load import checked_payload_frames
-from kane_dynamics.resources import resolve
-from kane_dynamics.ros._optional import try_import
+from kane_dynamics.robot_text import robot_text
 from kane_dynamics.ros.messages.planar_frame import PlanarFrame
 from kane_dynamics.ros.parameters.robot import EFFORT, RobotParameters
 from kane_dynamics.ros.wheels import named_motors, wheeled_base
@@ -122,24 +120,7 @@ def read_description(parameters: RobotParameters) -> str:
     """
     if parameters.robot_description or not parameters.urdf_file:
         return parameters.robot_description
-    path = resolve(parameters.urdf_file, remedy=parameters.urdf_source)
-    if path.suffix == '.xacro':
-        return _xacro(path)
-    try:
-        return path.read_text(encoding='utf-8')
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInputError(f"urdf_file '{path}' cannot be read: {error}") from error
-
-
-def _xacro(path: Path) -> str:
-    """Return a xacro file as URDF text."""
-    xacro = try_import('xacro')
-    if xacro is None:
-        raise InvalidInputError(f"urdf_file '{path}' needs xacro, which is not installed")
-    try:
-        return str(xacro.process_file(str(path)).toxml())
-    except Exception as error:  # xacro has no error family; whatever it says is about the file
-        raise InvalidInputError(f"urdf_file '{path}': xacro failed: {error}") from error
+    return robot_text(parameters.urdf_file, 'urdf_file', parameters.urdf_source)
 
 
 def build_model(

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a robot description shows: joints and their roles, wheels, casters, frames, limits."""
+
+from kane_dynamics.inspection.findings import Findings, inspect_urdf
+from kane_dynamics.inspection.frames import FoundFrames
+from kane_dynamics.inspection.joints import ROLES, FoundJoint
+
+__all__ = ['ROLES', 'Findings', 'FoundFrames', 'FoundJoint', 'inspect_urdf']
