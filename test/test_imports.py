@@ -55,6 +55,11 @@ def test_heavy_parts_come_with_their_first_use(name):
     assert fresh(code) == ['True']
 
 
+def test_rollouts_of_the_reference_need_no_compiler():
+    code = 'import kane_dynamics as kd, sys; kd.rollout; print("casadi" in sys.modules)'
+    assert fresh(code) == ['False']
+
+
 def test_every_public_name_is_there_and_listed():
     code = 'import kane_dynamics as kd; print(*[n for n in kd.__all__ if n not in dir(kd)])'
     assert fresh(code) == []

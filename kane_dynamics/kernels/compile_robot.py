@@ -18,8 +18,9 @@ from kane_dynamics.kernels.compiled import CompiledRobot
 from kane_dynamics.kernels.cuda.device import CudaDevice, Device
 from kane_dynamics.kernels.cuda.robot import CudaRobot
 from kane_dynamics.kernels.generic import solved_by_loops, too_large
+from kane_dynamics.kernels.kernel_names import PRECISIONS
 from kane_dynamics.kernels.parameters import Parameters
-from kane_dynamics.kernels.recipe import PRECISIONS, Recipe
+from kane_dynamics.kernels.recipe import Recipe
 from kane_dynamics.kernels.recording import EffortLaw, Law
 from kane_dynamics.kernels.selection import row_plan
 from kane_dynamics.model.checks import as_choice, as_function, as_numbers, as_vector

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of kernels and of their inputs, and which of them have what."""
 
+PRECISIONS = ('float64', 'float32')
+
 INPUTS = {
     'inverse_dynamics': ('q', 'v', 'a'),
     'bias_force': ('q', 'v'),

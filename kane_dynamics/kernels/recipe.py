@@ -17,8 +17,6 @@ from kane_dynamics.kernels.selection import RowPlan
 from kane_dynamics.kernels.trace import Tracer
 from kane_dynamics.model.robot import Robot
 
-PRECISIONS = ('float64', 'float32')
-
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
@@ -38,7 +36,7 @@ class Recipe:
     use_cache : bool
         Whether code is kept on disk.
     precision : str
-        One of `PRECISIONS`: whether batches have code in single precision too.
+        One of `kernel_names.PRECISIONS`: whether batches have code in single precision too.
 
     """
 

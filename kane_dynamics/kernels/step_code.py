@@ -19,6 +19,7 @@ from kane_dynamics.kernels.llvm.kernel_spec import (
     KernelSpec,
 )
 from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
+from kane_dynamics.kernels.llvm.module import row_major_positions, sum_of_squares
 from kane_dynamics.kernels.llvm.straight_line import Block, append_graph
 from kane_dynamics.kernels.program_writer import TURNS, ProgramWriter
 from kane_dynamics.kernels.recording import Call, Loop, Program
@@ -67,9 +68,7 @@ def side_by_side_text(
         [_read(block, f'%in{i}', k) for k in range(size)]
         for i, size in enumerate(spec.input_sizes)
     ]
-    squares = block.constant(0.0)
-    for x in (x for values in inputs for x in values):
-        squares = block.binary('fadd', squares, block.binary('fmul', x, x))
+    squares = sum_of_squares(block, inputs)
     inputs.append([_read(block, '%parameters', k) for k in range(spec.parameters)])
     outputs = append_graph(block, spec.function, inputs)
     zero = block.constant(0.0)
@@ -80,7 +79,7 @@ def side_by_side_text(
         least = block.constant(SINGLE_HEALTH_LIMIT)
         health = block.select('oge', health, least, health, zero)
     for o, (values, size) in enumerate(zip(outputs, spec.output_sizes, strict=True)):
-        places = spec.function.sparsity_out(o).row()
+        places = row_major_positions(spec.function, o)
         dense = dict.fromkeys(range(size), zero) | {places[k]: x for k, x in values.items()}
         for k, value in dense.items():
             _write(block, f'%out{o}', k, value)

@@ -6,16 +6,48 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.kernels.cuda.robot import CudaRobot
+from kane_dynamics.model.robot import Robot
 from kane_dynamics.rollouts.inputs import Inputs
 from kane_dynamics.rollouts.reference_steps import ReferenceSteps
 from kane_dynamics.rollouts.result import Rollouts
 from kane_dynamics.rollouts.schedule import Schedule
+
+
+@runtime_checkable
+class Card(Protocol):
+    """
+    A robot on a graphics card, as rollouts see it: `kernels.cuda.robot.CudaRobot`.
+
+    Named by what it does, so that rollouts of the reference import no compilers.
+    """
+
+    constraints: ConstraintSet
+    precision: str
+    device: Any
+
+    @property
+    def robot(self) -> Robot:
+        """Return the robot with the present gravity and payloads."""
+
+    @property
+    def on_cpu(self) -> Dynamics:
+        """Return the same robot for the processor."""
+
+    def loads(self, gravity: Any, payloads: Any) -> Any:
+        """Return gravity and payloads of many states."""
+
+    def steps(self, integrator: str, projection: bool) -> Any:
+        """Return the code of rollouts."""
+
+    def rollout_parameters(self, loads: Any, gains: Any) -> Any:
+        """Return what the code of rollouts reads."""
 
 
 class CardRun:
@@ -24,7 +56,7 @@ class CardRun:
 
     Parameters
     ----------
-    card : CudaRobot
+    card : Card
         The robot.
     plan : Schedule
         The steps.
@@ -33,7 +65,7 @@ class CardRun:
 
     """
 
-    def __init__(self, card: CudaRobot, plan: Schedule, given: Inputs) -> None:
+    def __init__(self, card: Card, plan: Schedule, given: Inputs) -> None:
         self._card, self._plan, self._given = card, plan, given
         self._reference = ReferenceSteps(card.on_cpu, plan, given)
         self._failures: dict[int, KaneDynamicsError] = {}
@@ -130,7 +162,7 @@ def _payloads(given: Inputs) -> dict[str, dict[str, Any]]:
 
 
 def rollouts_on_card(
-    card: CudaRobot,
+    card: Card,
     plan: Schedule,
     given: Inputs,
     reduce: Callable[..., Any] | None,
@@ -145,7 +177,7 @@ def rollouts_on_card(
     return replace(found, q=None, v=None, reduced=reduce(plan.times, found.q, found.v))
 
 
-def on_host(card: CudaRobot, x: Any) -> Any:
+def on_host(card: Card, x: Any) -> Any:
     """Return an array of a card as one of numpy, anything else as it is."""
     if isinstance(x, np.ndarray) or not hasattr(x, '__dlpack_device__'):
         return x

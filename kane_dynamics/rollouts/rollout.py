@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
-from kane_dynamics.kernels.cuda.robot import CudaRobot
+from kane_dynamics.kernels.kernel_names import PRECISIONS
 from kane_dynamics.model.checks import as_choice, as_function, as_positive, came
-from kane_dynamics.rollouts.card import on_host, rollouts_on_card
+from kane_dynamics.rollouts.card import Card, on_host, rollouts_on_card
 from kane_dynamics.rollouts.chunk import Chunk
 from kane_dynamics.rollouts.damping import check_damping_of_rollouts
 from kane_dynamics.rollouts.inputs import Inputs, inputs
@@ -31,7 +31,7 @@ _MOST_STEPS = 2**22  # of all rollouts of a chunk: progress is told every few se
 
 
 def rollout(
-    dynamics: Dynamics | CudaRobot,
+    dynamics: Dynamics | Card,
     q: ArrayLike,
     v: ArrayLike,
     duration: float,
@@ -113,7 +113,7 @@ def rollout(
         later, or have no next step, end there: see `Rollouts.failures`.
 
     """
-    card = dynamics if isinstance(dynamics, CudaRobot) else None
+    card = dynamics if isinstance(dynamics, Card) else None
     if card is not None:
         q, v, effort = (on_host(card, x) for x in (q, v, effort))
         dynamics = card.on_cpu
@@ -127,10 +127,10 @@ def rollout(
     if progress is not None:
         as_function('progress', progress, 'done', 'total')
     plan = schedule(duration, step, every, integrator, projection)
+    as_choice('precision', precision, PRECISIONS)
     given = inputs(dynamics, plan, q, v, effort, gains, gravity, payloads)
     room = as_positive('memory [bytes]', memory)
     check_damping_of_rollouts(dynamics, plan, given)
-    as_choice('precision', precision, ('float64', 'float32'))
     if card is not None:
         return rollouts_on_card(card, plan, given, reduce, progress)
     code = dynamics.many_motions(plan.integrator, plan.projection, precision)

@@ -15,9 +15,9 @@ from support.machines import (
     four_bar,
     four_bar_coordinates,
     inertia,
+    massless_wrist,
     planar_2r,
     prismatic,
-    revolute,
     sled_with_arm,
     turned,
 )
@@ -84,30 +84,13 @@ def _slides():
     return Case(kd.Robot('slides', bodies))
 
 
-def _massless():
-    """Return an arm whose wrist passes through two bodies without mass."""
-    bodies = [
-        kd.Body('upper', '', revolute('shoulder', Y), inertia=inertia(2.0, (0, 0, 0.2))),
-        kd.Body('cross', 'upper', revolute('roll', Z), at(0, 0, 0.4)),
-        kd.Body('fork', 'cross', revolute('pitch', X), at(0, 0.01, 0)),
-        kd.Body(
-            'hand',
-            'fork',
-            revolute('yaw', Y),
-            at(0, 0, 0.1),
-            inertia(0.5, (0.02, 0.1, 0.2), (2e-3, 3e-3, 4e-3)),
-        ),
-    ]
-    return Case(kd.Robot('massless', bodies, frames={'tip': kd.Frame(3, turned(X, 0.3))}))
-
-
 def _dead_centre():
     """
     Return the arm with two rows that are the same row where its first angle is zero.
 
     Off that angle they are independent: sin^2 of the angle between them grows with its square.
     """
-    robot = _massless().robot
+    robot = massless_wrist()
 
     def rows(q, t):
         return [[1.0, 1.0, 0.0, 0.0], [1.0, np.cos(q[0]), q[0], 0.5 * q[0]]]
@@ -130,7 +113,7 @@ CASES = {
     'drive': _drive,
     'linkage': _linkage,
     'slides': _slides,
-    'massless': _massless,
+    'massless': lambda: Case(massless_wrist()),
     'dead_centre': _dead_centre,
     'fixed_tree': _tree('fixed', 'revolute', 'prismatic', 'helical'),
     'planar_tree': _tree('planar', 'cylindrical', 'spherical'),

@@ -6,18 +6,12 @@ import functools
 import numpy as np
 from support.machines import (
     DRIVE,
-    X,
-    Y,
-    Z,
-    at,
     differential_drive,
     four_bar,
     four_bar_coordinates,
-    inertia,
+    massless_wrist,
     planar_2r,
-    revolute,
     sled_with_arm,
-    turned,
 )
 from support.trees import random_state
 
@@ -47,19 +41,7 @@ def _linkage():
 
 def _gear():
     """Return a wrist whose two rows are one where its third speed loses them, near t = 0.04 s."""
-    bodies = [
-        kd.Body('upper', '', revolute('shoulder', Y), inertia=inertia(2.0, (0, 0, 0.2))),
-        kd.Body('cross', 'upper', revolute('roll', Z), at(0, 0, 0.4)),
-        kd.Body('fork', 'cross', revolute('pitch', X), at(0, 0.01, 0)),
-        kd.Body(
-            'hand',
-            'fork',
-            revolute('yaw', Y),
-            at(0, 0, 0.1),
-            inertia(0.5, (0.02, 0.1, 0.2), (2e-3, 3e-3, 4e-3)),
-        ),
-    ]
-    robot = kd.Robot('wrist', bodies, frames={'tip': kd.Frame(3, turned(X, 0.3))})
+    robot = massless_wrist()
 
     def rows(q, t):
         return [[1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 2.0 * (q[2] - 0.5), 0.0]]

@@ -40,6 +40,7 @@ WRONG = {
     'reduce': ({'reduce': lambda q: q}, r'reduce\(times, q, v\)'),
     'reduced': ({'reduce': lambda t, q, v: 1.0}, 'need an array with 1 rows'),
     'memory': ({'memory': 0.0}, 'must be > 0'),
+    'precision': ({'precision': 'half'}, 'precision must be one of'),
     'progress': ({'progress': 1.0}, r'progress\(done, total\)'),
 }
 
@@ -124,3 +125,5 @@ def test_damping_is_too_stiff_above_the_largest_rate_not_the_sum():
     kd.rollout(dynamics, q, v, 0.99 * limit / largest, step=0.99 * limit / largest)
     with pytest.raises(DivergedError, match=f'rollout {row}: '):
         kd.rollout(dynamics, q, v, 1.01 * limit / largest, step=1.01 * limit / largest)
+    with pytest.raises(InvalidInputError, match='precision must be'):  # said before
+        kd.rollout(dynamics, q, v, 1.0, step=1.0, precision='half')

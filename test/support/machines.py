@@ -222,6 +222,18 @@ def shopping_cart():
     return kd.Robot('cart', bodies, WEIGHTLESS)
 
 
+def massless_wrist():
+    """Return an arm whose wrist passes through two bodies without mass."""
+    hand = inertia(0.5, (0.02, 0.1, 0.2), (2e-3, 3e-3, 4e-3))
+    bodies = [
+        kd.Body('upper', '', revolute('shoulder', Y), inertia=inertia(2.0, (0, 0, 0.2))),
+        kd.Body('cross', 'upper', revolute('roll', Z), at(0, 0, 0.4)),
+        kd.Body('fork', 'cross', revolute('pitch', X), at(0, 0.01, 0)),
+        kd.Body('hand', 'fork', revolute('yaw', Y), at(0, 0, 0.1), hand),
+    ]
+    return kd.Robot('massless', bodies, frames={'tip': kd.Frame(3, turned(X, 0.3))})
+
+
 def wrist():
     """Return the spherical wrist of example 7.8: gravity along -n1, centre of mass on c3."""
     load = inertia(1.2, (0, 0, 0.15), (0.02, 0.03, 0.01))

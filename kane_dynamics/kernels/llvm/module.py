@@ -110,7 +110,7 @@ def kernel_text(spec: KernelSpec, lanes: int, element: str = 'double') -> tuple[
     """Return the straight-line function of one state, or of one state in each lane."""
     block, single = Block(lanes, element), element == 'float'
     inputs = [load_rows(block, f'%in{i}', size) for i, size in enumerate(spec.input_sizes)]
-    squares = _sum_of_squares(block, inputs)
+    squares = sum_of_squares(block, inputs)
     if spec.parameters:
         inputs.append([load_parameter(block, k) for k in range(spec.parameters)])
     outputs = append_graph(block, spec.function, inputs)
@@ -148,7 +148,7 @@ def kernel_text(spec: KernelSpec, lanes: int, element: str = 'double') -> tuple[
     return text, block.declarations
 
 
-def _sum_of_squares(block: Block, inputs: list[list[str]]) -> str:
+def sum_of_squares(block: Block, inputs: list[list[str]]) -> str:
     """Append the sum of squares of all inputs."""
     if block.lanes > 1:
         squares = [block.binary('fmul', x, x) for part in inputs for x in part]
