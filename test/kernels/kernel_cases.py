@@ -10,7 +10,6 @@ from support.machines import (
     X,
     Y,
     Z,
-    at,
     differential_drive,
     four_bar,
     four_bar_coordinates,
