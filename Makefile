@@ -12,6 +12,7 @@
 # make deadlines  the closed loop with computed torque on a quiet machine, MINUTES=10 RATE=500
 #               TOGETHER=1: both nodes in one process
 # make platforms  a short suite on every Python 3.10 to 3.13 of this machine, old and new llvmlite
+# make docs     the site, with the gallery of examples run: doc/_build/html/index.html
 # make aarch64  a short check on emulated aarch64 (Debian with qemu-user)
 # make mutants  every wrong formula, not only the sample of make test: which ones does no law see?
 # make lint     ruff, mypy and codespell only
@@ -33,6 +34,7 @@ MADE := $(VENV)/.made-$(KEY)
 WITH_ROS := $(VENV)/.with-ros-$(KEY)
 WITH_ROBOTS := $(VENV)/.with-robots-$(KEY)
 WITH_TESTS := $(VENV)/.with-tests-$(KEY)
+WITH_DOCS := $(VENV)/.with-docs-$(KEY)
 
 # The environment has its own ROS: what a sourced workspace or other wheels exported stays out.
 export PYTHONNOUSERSITE := 1
@@ -42,7 +44,7 @@ endif
 unexport AMENT_PREFIX_PATH COLCON_PREFIX_PATH PYTHONHOME PYTHONPATH RMW_IMPLEMENTATION
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-.PHONY: demo test tests-of-nodes other-tests bench validate laws mutants soak deadlines stress platforms aarch64 lint clean help
+.PHONY: demo test tests-of-nodes other-tests bench validate laws mutants soak deadlines stress platforms aarch64 docs lint clean help
 .DEFAULT_GOAL := demo
 
 help:
@@ -88,6 +90,11 @@ deadlines: $(WITH_TESTS)
 platforms:
 	$(PYTHON) test/platforms/pythons.py $(VENV)-platforms
 
+# Warnings are errors. Links to other sites are listed, not called: doc/_build/external_links.txt.
+docs: $(WITH_DOCS)
+	$(BIN)/python -m sphinx -W --keep-going -b html doc doc/_build/html
+	$(BIN)/python doc/list_links.py
+
 aarch64: $(MADE)
 	test/platforms/aarch64.sh $(VENV)-aarch64 $(BIN)/python
 
@@ -131,12 +138,17 @@ $(WITH_ROBOTS): $(WITH_ROS)
 	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[ros,robots]'
 	@touch $@
 
+$(WITH_DOCS): $(MADE)
+	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[docs,learn,sweep,symbolic]'
+	@touch $@
+
 $(WITH_TESTS): $(MADE)
 	@echo 'Installing kane_dynamics, ROS 2, the oracles and the tools (2.4 GB on disk, minutes the first time) ...'
 	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[ros,oracle,test]'
-	@touch $(WITH_ROS) $(WITH_ROBOTS) $@
+	@touch $(WITH_ROS) $(WITH_ROBOTS) $(WITH_DOCS) $@
 
 clean:
 	rm -rf $(VENV) $(VENV)-platforms $(VENV)-aarch64 build install log dist *.egg-info *-results
+	rm -rf doc/_build doc/gallery
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

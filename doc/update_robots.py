@@ -60,7 +60,7 @@ def overview(presets):
 def section(name, text):
     """Return the sheet of one robot."""
     title, facts = sheet(text)
-    lines = [f'### {title}: `{name}`', '']
+    lines = [f'## {title}: `{name}`', '']
     lines += [f'- **{fact}**: {facts[fact]}' for fact in FACTS if fact != 'Start']
     lines += [f'- **URDF**: {parameters(text)["urdf_source"]}', '', '```', facts['Start'], '```']
     return '\n'.join(lines)

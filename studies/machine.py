@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processor, cores, load and package versions of the machine that measures."""
+"""Processor, cores, load, commit and package versions of the machine that measures."""
 
 from __future__ import annotations
 
 import os
 import platform
+import shutil
+import subprocess
+from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -34,6 +37,16 @@ def load() -> list[float]:
     return [round(value, 2) for value in os.getloadavg()] if hasattr(os, 'getloadavg') else []
 
 
+def commit() -> str:
+    """Return the commit of the source tree, with '-dirty' where files differ from it."""
+    git, root = shutil.which('git'), Path(__file__).resolve().parents[1]
+    if git is None:
+        return 'unknown'
+    command = [git, '-C', str(root), 'describe', '--always', '--dirty']
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or 'unknown'
+
+
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that take part."""
     found = {'python': platform.python_version()}
@@ -46,11 +59,13 @@ def versions() -> dict[str, str]:
 
 
 def describe() -> dict[str, object]:
-    """Return processor, cores, operating system and load, now."""
+    """Return processor, cores, operating system, commit, date and load, now."""
     return {
         'processor': processor_name(),
         'cores': cores(),
         'system': f'{platform.system()} {platform.machine()}',
+        'commit': commit(),
+        'date': datetime.now(timezone.utc).date().isoformat(),
         'load': load(),
     }
 

@@ -92,48 +92,120 @@ class DualQuaternion:
 
 
 def twist(angular: Quaternion, linear: Quaternion) -> DualQuaternion:
-    """Return omega + eps v from two pure quaternions [rad/s, m/s] (6)."""
+    """
+    Return omega + eps v from two pure quaternions [rad/s, m/s] (6).
+
+    Parameters
+    ----------
+    angular, linear : quaternion
+        omega [rad/s] and v [m/s], pure.
+
+    """
     return DualQuaternion(angular, linear)
 
 
 def wrench(force: Quaternion, moment: Quaternion) -> DualQuaternion:
-    """Return f + eps tau from two pure quaternions [N, N m] (24)."""
+    """
+    Return f + eps tau from two pure quaternions [N, N m] (24).
+
+    Parameters
+    ----------
+    force, moment : quaternion
+        f [N] and tau [N m], pure.
+
+    """
     return DualQuaternion(force, moment)
 
 
 def twist_from_vector(vector: Sequence[Scalar] | NDArray[Any]) -> DualQuaternion:
-    """Return omega + eps v from the vector (omega, v), shape (6,)."""
+    """
+    Return omega + eps v from the vector (omega, v), shape (6,).
+
+    Parameters
+    ----------
+    vector : array_like, shape (6,)
+        (omega, v) [rad/s, m/s].
+
+    """
     return DualQuaternion(pure(vector[:3]), pure(vector[3:]))
 
 
 def wrench_from_vector(vector: Sequence[Scalar] | NDArray[Any]) -> DualQuaternion:
-    """Return f + eps tau from the vector (tau, f), shape (6,)."""
+    """
+    Return f + eps tau from the vector (tau, f), shape (6,).
+
+    Parameters
+    ----------
+    vector : array_like, shape (6,)
+        (tau, f) [N m, N].
+
+    """
     return DualQuaternion(pure(vector[3:]), pure(vector[:3]))
 
 
 def vec6(h: DualQuaternion) -> NDArray[Any]:
-    """Return (P, D) of a pure dual quaternion, shape (6,): (omega, v), or (f, tau) of a wrench."""
+    """
+    Return (P, D) of a pure dual quaternion, shape (6,): (omega, v), or (f, tau) of a wrench.
+
+    Parameters
+    ----------
+    h : DualQuaternion
+        Pure: its real parts are not read.
+
+    """
     p, d = h.primary, h.dual
     return as_array((p.x, p.y, p.z, d.x, d.y, d.z))
 
 
 def vec8(h: DualQuaternion) -> NDArray[Any]:
-    """Return the eight components (w, x, y, z, w', x', y', z'), shape (8,)."""
+    """
+    Return the eight components (w, x, y, z, w', x', y', z'), shape (8,).
+
+    Parameters
+    ----------
+    h : DualQuaternion
+        Any.
+
+    """
     return np.concatenate((vec4(h.primary), vec4(h.dual)))
 
 
 def from_vec8(vector: Sequence[Scalar] | NDArray[Any]) -> DualQuaternion:
-    """Return the dual quaternion of eight components, the inverse of `vec8`."""
+    """
+    Return the dual quaternion of eight components, the inverse of `vec8`.
+
+    Parameters
+    ----------
+    vector : array_like, shape (8,)
+        (w, x, y, z, w', x', y', z').
+
+    """
     return DualQuaternion(make_quaternion(*vector[:4]), make_quaternion(*vector[4:]))
 
 
 def dual_cross(a: DualQuaternion, b: DualQuaternion) -> DualQuaternion:
-    """Return a x b = P_a x P_b + eps (P_a x D_b + D_a x P_b) of pure dual quaternions (8)."""
+    """
+    Return a x b = P_a x P_b + eps (P_a x D_b + D_a x P_b) of pure dual quaternions (8).
+
+    Parameters
+    ----------
+    a, b : DualQuaternion
+        Pure.
+
+    """
     return DualQuaternion(
         cross(a.primary, b.primary), cross(a.primary, b.dual) + cross(a.dual, b.primary)
     )
 
 
 def power(a: DualQuaternion, b: DualQuaternion) -> Scalar:
-    """Return D<a, b>: the power [W] of a wrench on a twist, in either order, in one frame."""
+    """
+    Return D<a, b>: the power [W] of a wrench on a twist, in either order, in one frame.
+
+    Parameters
+    ----------
+    a, b : DualQuaternion
+        A wrench [N, N m] and a twist [rad/s, m/s], both pure.
+
+    """
     return dot(a.primary, b.dual) + dot(a.dual, b.primary)

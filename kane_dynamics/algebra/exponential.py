@@ -45,7 +45,15 @@ def _sinc_and_slope(phi_squared: Scalar) -> tuple[Scalar, Scalar, Scalar]:
 
 
 def exp(h: DualQuaternion) -> DualQuaternion:
-    """Return the unit dual quaternion exp(h) of a pure dual quaternion h."""
+    """
+    Return the unit dual quaternion exp(h) of a pure dual quaternion h.
+
+    Parameters
+    ----------
+    h : DualQuaternion
+        Pure: half angle and half way along the axis.
+
+    """
     theta, d = h.primary, h.dual
     cosine, sinc, slope = _sinc_and_slope(dot(theta, theta))
     along = dot(theta, d)
@@ -66,6 +74,11 @@ def log(x: DualQuaternion) -> DualQuaternion:
 
     x and -x are the same pose; the representative with Re(P(x)) >= 0 is taken, so the rotation
     angle is at most pi. At exactly pi the sign of the axis follows x.
+
+    Parameters
+    ----------
+    x : DualQuaternion
+        Unit.
 
     Notes
     -----

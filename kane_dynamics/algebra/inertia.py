@@ -26,13 +26,31 @@ _TRIANGLE = 1e-6  # relative: URDF files print about six digits
 
 
 def quaternionic_tensor(matrix: NDArray[Any]) -> QuaternionicTensor:
-    """Return the three pure quaternions (i_x, i_y, i_z), the rows of a (3, 3) tensor (11)."""
+    """
+    Return the three pure quaternions (i_x, i_y, i_z), the rows of a (3, 3) tensor (11).
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (3, 3)
+        Its rows become the quaternions.
+
+    """
     i_x, i_y, i_z = (pure(row) for row in matrix)
     return i_x, i_y, i_z
 
 
 def linear_map3(tensor: QuaternionicTensor, b: Quaternion) -> Quaternion:
-    """Return L3(A) b = i<a_x, b> + j<a_y, b> + k<a_z, b> of a pure quaternion b (12)."""
+    """
+    Return L3(A) b = i<a_x, b> + j<a_y, b> + k<a_z, b> of a pure quaternion b (12).
+
+    Parameters
+    ----------
+    tensor : tuple of quaternion
+        The rows of A, as of `quaternionic_tensor`.
+    b : quaternion
+        Pure.
+
+    """
     a_x, a_y, a_z = tensor
     return make_quaternion(0.0, dot(a_x, b), dot(a_y, b), dot(a_z, b))
 

@@ -25,7 +25,15 @@ def matrix_of(rows: Sequence[Sequence[Scalar]]) -> NDArray[Any]:
 
 
 def skew(a: NDArray[Any]) -> NDArray[Any]:
-    """Return S(a) with S(a) b = a x b, shape (3, 3)."""
+    """
+    Return S(a) with S(a) b = a x b, shape (3, 3).
+
+    Parameters
+    ----------
+    a : ndarray, shape (3,)
+        Any vector.
+
+    """
     x, y, z = a
     return matrix_of(((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)))
 

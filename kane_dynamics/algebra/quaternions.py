@@ -103,25 +103,57 @@ def _hamilton_product(a: Quaternion, b: Quaternion) -> ScalarQuaternion:
 
 
 def make_quaternion(w: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Quaternion:
-    """Return the quaternion w + x i + y j + z k in the type that can hold its components."""
+    """
+    Return the quaternion w + x i + y j + z k in the type that can hold its components.
+
+    Parameters
+    ----------
+    w, x, y, z : scalar
+        Floats, or traced scalars.
+
+    """
     if isinstance(w + x + y + z, REAL_NUMBER):
         return NumericQuaternion(w, x, y, z)
     return ScalarQuaternion(w, x, y, z)
 
 
 def pure(vector: Sequence[Scalar] | NDArray[Any]) -> Quaternion:
-    """Return the pure quaternion x i + y j + z k of a vector of three components."""
+    """
+    Return the pure quaternion x i + y j + z k of a vector of three components.
+
+    Parameters
+    ----------
+    vector : array_like, shape (3,)
+        (x, y, z).
+
+    """
     x, y, z = vector
     return make_quaternion(0.0, x, y, z)
 
 
 def vec3(a: Quaternion) -> NDArray[Any]:
-    """Return the components (x, y, z) of the imaginary part, shape (3,)."""
+    """
+    Return the components (x, y, z) of the imaginary part, shape (3,).
+
+    Parameters
+    ----------
+    a : quaternion
+        Its real part is not read.
+
+    """
     return as_array((a.x, a.y, a.z))
 
 
 def vec4(a: Quaternion) -> NDArray[Any]:
-    """Return the components (w, x, y, z), shape (4,)."""
+    """
+    Return the components (w, x, y, z), shape (4,).
+
+    Parameters
+    ----------
+    a : quaternion
+        Any.
+
+    """
     return as_array((a.w, a.x, a.y, a.z))
 
 
@@ -145,12 +177,28 @@ def scale(a: Quaternion, s: Scalar) -> Quaternion:
 
 
 def dot(a: Quaternion, b: Quaternion) -> Scalar:
-    """Return the inner product <a, b> = -(ab + ba)/2 of two pure quaternions (12)."""
+    """
+    Return the inner product <a, b> = -(ab + ba)/2 of two pure quaternions (12).
+
+    Parameters
+    ----------
+    a, b : quaternion
+        Pure.
+
+    """
     return a.x * b.x + a.y * b.y + a.z * b.z
 
 
 def cross(a: Quaternion, b: Quaternion) -> Quaternion:
-    """Return the cross product (ab - ba)/2 of two pure quaternions (7)."""
+    """
+    Return the cross product (ab - ba)/2 of two pure quaternions (7).
+
+    Parameters
+    ----------
+    a, b : quaternion
+        Pure.
+
+    """
     if type(a) is type(b) is NumericQuaternion:
         return 0.5 * (a * b - b * a)
     return ScalarQuaternion(
@@ -164,6 +212,14 @@ def rotate(r: Quaternion, a: Quaternion) -> Quaternion:
 
     For scalars that cannot fold the real part away the same map is written as the rotation
     matrix of r, so that a traced product stays pure.
+
+    Parameters
+    ----------
+    r : quaternion
+        Unit.
+    a : quaternion
+        Pure.
+
     """
     if type(r) is type(a) is NumericQuaternion:
         return r * a * r.conjugate()

@@ -51,7 +51,7 @@ class LimitedEffort:
     binding : tuple of str
         Speeds whose effort is at its limit, and names of cones whose force is at theirs.
     margins : ndarray, shape (c,)
-        mu f_n - |f_t| of each cone [N].
+        ``mu f_n - |f_t|`` of each cone [N].
     residual : float
         Norm of the force that remains unbalanced [SI].
     labels : tuple of str

@@ -76,6 +76,10 @@ class WheelRates(_Slipping):
 
     Parameters
     ----------
+    residual, fastest : ndarray
+        What is left of the rows, and the largest velocity of a contact point [m/s].
+    labels : tuple of str
+        Names of the rows, ``<wheel joint>/<direction>``.
     rates : ndarray, shape (d,) or (B, d)
         Of the driven wheels [rad/s].
     steering_rates : ndarray, shape (s,) or (B, s)
@@ -104,6 +108,10 @@ class BaseTwist(_Slipping):
 
     Parameters
     ----------
+    residual, fastest : ndarray
+        What is left of the rows, and the largest velocity of a contact point [m/s].
+    labels : tuple of str
+        Names of the rows, ``<wheel joint>/<direction>``.
     twist : ndarray, shape (3,) or (B, 3)
         (vx, vy, yaw rate) of the base frame in its own axes [m/s, rad/s].
 

@@ -17,7 +17,7 @@ from kane_dynamics.typing import Floats
 @dataclass(frozen=True)
 class FrictionCone:
     """
-    The force of some constraint rows is at most mu times a normal force, |f_t| <= mu f_n.
+    The force of some constraint rows is at most mu times a normal force, ``|f_t| <= mu f_n``.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class PlacedCone:
     friction: float
 
     def margin(self, multipliers: Floats) -> float:
-        """Return mu f_n - |f_t| [N]: how much more tangential force the contact can take."""
+        """Return ``mu f_n - |f_t|`` [N]: how much more tangential force the contact can take."""
         limit = self.friction * float(self.normal @ multipliers + self.load)
         return limit - float(np.linalg.norm(self.tangent @ multipliers))
 

@@ -43,7 +43,20 @@ def gibbs_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Fl
     """
     Return the gradient of S with respect to `a`, M a + C v (55), shape (nv,) [N m or N].
 
-    Parameters and errors as for `gibbs_function`.
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : array_like, shape (nq,)
+        Coordinates.
+    v, a : array_like, shape (nv,)
+        Speeds and accelerations.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+
     """
     return acceleration_gradient(robot, *_checked(robot, q, v, a))
 
@@ -85,7 +98,18 @@ def gauss_gradient(
     Return the gradient of Gauss's function with respect to `a` (39), (61), shape (nv,).
 
     It is sum_i J_i' Psi_i (a_i - abar_i) = M a + C v + g + friction - tau, and needs no inverse of
-    Psi_i. Parameters as for `gauss_function`.
+    Psi_i.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : array_like, shape (nq,)
+        Coordinates.
+    v, a : array_like, shape (nv,)
+        Speeds and accelerations.
+    tau : array_like, shape (nv,)
+        Efforts on v [N m or N].
 
     Raises
     ------

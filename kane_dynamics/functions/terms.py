@@ -77,7 +77,20 @@ def bias_force(robot: Robot, q: ArrayLike, v: ArrayLike) -> Floats:
     """
     Return C v + g, shape (nv,) [N m or N]: inverse dynamics at a = 0 without friction.
 
-    Parameters and errors as for `inverse_dynamics`.
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : array_like, shape (nq,)
+        Coordinates.
+    v : array_like, shape (nv,)
+        Speeds.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+
     """
     coordinates, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
     result: Floats = newton_euler(robot, coordinates, speeds, [0.0] * robot.nv)
@@ -88,7 +101,18 @@ def gravity_force(robot: Robot, q: ArrayLike) -> Floats:
     """
     Return g of M a + C v + g = tau, shape (nv,) [N m or N] (Silva et al., (51)).
 
-    Parameters and errors as for `inverse_dynamics`.
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : array_like, shape (nq,)
+        Coordinates.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+
     """
     coordinates = checked_coordinates(robot, q)
     at_rest = [0.0] * robot.nv
@@ -100,7 +124,18 @@ def friction_force(robot: Robot, v: ArrayLike) -> Floats:
     """
     Return D v + F sign(v), shape (nv,) [N m or N]: what the actuators need against friction.
 
-    Parameters and errors as for `inverse_dynamics`.
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    v : array_like, shape (nv,)
+        Speeds.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+
     """
     return joint_friction(robot, checked_speeds(robot, v))
 
@@ -109,7 +144,18 @@ def mass_matrix(robot: Robot, q: ArrayLike) -> Floats:
     """
     Return M(q), shape (nv, nv), symmetric, armature included (Silva et al., (46)).
 
-    Parameters and errors as for `inverse_dynamics`.
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : array_like, shape (nq,)
+        Coordinates.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+
     """
     return gauss_mass_matrix(robot, checked_coordinates(robot, q))
 
@@ -118,7 +164,20 @@ def coriolis_matrix(robot: Robot, q: ArrayLike, v: ArrayLike) -> Floats:
     """
     Return C(q, v), shape (nv, nv), with dM/dt - 2 C skew (Silva et al., (47), (52)).
 
-    Parameters and errors as for `inverse_dynamics`.
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : array_like, shape (nq,)
+        Coordinates.
+    v : array_like, shape (nv,)
+        Speeds.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+
     """
     return gauss_coriolis_matrix(robot, checked_coordinates(robot, q), checked_speeds(robot, v))
 
@@ -127,7 +186,20 @@ def kinetic_energy(robot: Robot, q: ArrayLike, v: ArrayLike) -> float:
     """
     Return v' M v / 2 [J].
 
-    Parameters and errors as for `inverse_dynamics`.
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : array_like, shape (nq,)
+        Coordinates.
+    v : array_like, shape (nv,)
+        Speeds.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+
     """
     return float(
         tree_kinetic_energy(robot, checked_coordinates(robot, q), checked_speeds(robot, v))
@@ -138,7 +210,18 @@ def potential_energy(robot: Robot, q: ArrayLike) -> float:
     """
     Return -sum m_i <gravity, p_i> [J], zero with all masses at the world origin.
 
-    Parameters and errors as for `inverse_dynamics`.
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : array_like, shape (nq,)
+        Coordinates.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+
     """
     return float(tree_potential_energy(robot, checked_coordinates(robot, q)))
 
@@ -147,7 +230,18 @@ def center_of_mass(robot: Robot, q: ArrayLike) -> Floats:
     """
     Return the centre of mass in the world, shape (3,) [m].
 
-    Parameters and errors as for `inverse_dynamics`.
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : array_like, shape (nq,)
+        Coordinates.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+
     """
     return np.array(vec3(tree_center_of_mass(robot, checked_coordinates(robot, q))), dtype=float)
 
@@ -156,7 +250,22 @@ def momentum(robot: Robot, q: ArrayLike, v: ArrayLike) -> Floats:
     """
     Return the momentum (angular about the centre of mass, linear), in world axes, shape (6,).
 
-    In [N m s] and [N s]. Parameters and errors as for `inverse_dynamics`.
+    In [N m s] and [N s].
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : array_like, shape (nq,)
+        Coordinates.
+    v : array_like, shape (nv,)
+        Speeds.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+
     """
     coordinates, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
     return np.array(momentum_vector(robot, coordinates, speeds), dtype=float)
@@ -166,7 +275,18 @@ def momentum_matrix(robot: Robot, q: ArrayLike) -> Floats:
     """
     Return the matrix that makes `momentum` of v, shape (6, nv).
 
-    Parameters and errors as for `inverse_dynamics`.
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : array_like, shape (nq,)
+        Coordinates.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+
     """
     coordinates = checked_coordinates(robot, q)
     columns = [momentum_vector(robot, coordinates, e) for e in np.eye(robot.nv).tolist()]

@@ -38,7 +38,7 @@ class Joint:
     lower, upper : float
         Position limits [rad or m]; infinite where unknown.
     velocity_limit, effort_limit : float
-        Bounds of |v| and |tau|; infinite where unknown.
+        Bounds of ``|v|`` and ``|tau|``; infinite where unknown.
 
     Raises
     ------
@@ -73,6 +73,15 @@ class Joint:
 class Mimic:
     """
     The joint follows another: q = ratio q_master + offset. It is not in q and v.
+
+    Parameters
+    ----------
+    master : str
+        The joint that is followed.
+    ratio : float
+        [1], or [m/rad] where a slide follows a hinge.
+    offset : float
+        [rad or m].
 
     Raises
     ------

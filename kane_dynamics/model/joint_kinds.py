@@ -132,7 +132,15 @@ class _AlongAxis(_VectorSpace):
 
 @dataclass(frozen=True)
 class Revolute(_AlongAxis):
-    """Turns by q [rad] about `axis`: S = l."""
+    """
+    Turns by q [rad] about `axis`: S = l.
+
+    Parameters
+    ----------
+    axis : tuple of float, shape (3,)
+        l in J; made a unit vector.
+
+    """
 
     def pose(self, q: Scalars) -> Pose:
         return Pose(_turn(self._l, q[0]), ZERO)
@@ -143,7 +151,15 @@ class Revolute(_AlongAxis):
 
 @dataclass(frozen=True)
 class Prismatic(_AlongAxis):
-    """Slides by q [m] along `axis`: S = eps l."""
+    """
+    Slides by q [m] along `axis`: S = eps l.
+
+    Parameters
+    ----------
+    axis : tuple of float, shape (3,)
+        l in J; made a unit vector.
+
+    """
 
     def pose(self, q: Scalars) -> Pose:
         return Pose(make_quaternion(1.0, 0.0, 0.0, 0.0), scale(self._l, q[0]))
@@ -154,7 +170,17 @@ class Prismatic(_AlongAxis):
 
 @dataclass(frozen=True)
 class Helical(_AlongAxis):
-    """Turns by q [rad] about `axis` and slides by `pitch` q: S = l (1 + eps h), h [m/rad]."""
+    """
+    Turns by q [rad] about `axis` and slides by `pitch` q: S = l (1 + eps h), h [m/rad].
+
+    Parameters
+    ----------
+    axis : tuple of float, shape (3,)
+        l in J; made a unit vector.
+    pitch : float
+        h [m/rad].
+
+    """
 
     pitch: float = 0.0
 
@@ -176,7 +202,15 @@ class Helical(_AlongAxis):
 
 @dataclass(frozen=True)
 class Cylindrical(_AlongAxis):
-    """Turns by q_1 [rad] about and slides by q_2 [m] along `axis`: S = (l, eps l)."""
+    """
+    Turns by q_1 [rad] about and slides by q_2 [m] along `axis`: S = (l, eps l).
+
+    Parameters
+    ----------
+    axis : tuple of float, shape (3,)
+        l in J; made a unit vector.
+
+    """
 
     nq: ClassVar[int] = 2
     nv: ClassVar[int] = 2

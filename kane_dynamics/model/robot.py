@@ -66,7 +66,7 @@ class Robot:
     lower, upper : ndarray, shape (nq,)
         Position limits, infinite where unknown.
     velocity_limit, effort_limit : ndarray, shape (nv,)
-        Bounds of |v| and |tau|, infinite where unknown.
+        Bounds of ``|v|`` and ``|tau|``, infinite where unknown.
 
     Raises
     ------

@@ -153,7 +153,7 @@ def needed_damping(
     period : float
         T [s].
     frequency : float, optional
-        w [rad/s]; the worst of all, K T/2 + |B|, where left out.
+        w [rad/s]; the worst of all, ``K T/2 + |B|``, where left out.
 
     """
     K, B = np.asarray(stiffness, dtype=float), np.asarray(damping, dtype=float)
