@@ -106,7 +106,7 @@ class Kernel:
         places = [first + 8 * start for start in self._ends[:-1]]
         arrays.append(self._parameters)
         health = self._one(*[x.ctypes.data for x in arrays], *places)
-        if health < HEALTH_LIMIT:
+        if not health >= HEALTH_LIMIT:  # NaN too
             self.fallbacks += 1
             return None
         parts = zip(self._shapes, self._ends, self._ends[1:], strict=False)
@@ -132,7 +132,7 @@ class Kernel:
         result = as_output(self._shapes[0], out)
         rest = [np.empty(shape) for shape in self._shapes[1:]]
         health = self._one(*[x.ctypes.data for x in (*arrays, self._parameters, result, *rest)])
-        if health < HEALTH_LIMIT:
+        if not health >= HEALTH_LIMIT:  # NaN too
             finite = all(np.isfinite(x).all() for x in arrays)
             result[...] = self._by_reference(*arrays) if finite else np.nan
         return result
@@ -141,7 +141,7 @@ class Kernel:
         full = [_as_rows(x, count) for x in arrays]
         result = as_output((count, *self._shapes[0]), out)
         health = self._run(self._many, full, result)
-        fill_rows(self._by_reference, full, result, np.flatnonzero(health < HEALTH_LIMIT).tolist())
+        fill_rows(self._by_reference, full, result, _ill(health).tolist())
         return result
 
     def _batch_in_single(self, inputs: Sequence[Any], out: Any) -> Floats:
@@ -154,7 +154,7 @@ class Kernel:
         ill = np.arange(count)
         if function is not None:
             health = self._run(function, full, result)
-            ill = np.flatnonzero(~(health >= SINGLE_HEALTH_LIMIT))  # NaN too
+            ill = _ill(health, SINGLE_HEALTH_LIMIT)
         if len(ill):
             self._in_double(full, result, ill)
         return result
@@ -168,7 +168,7 @@ class Kernel:
         self.promoted += int(finite.sum())
         with np.errstate(over='ignore'):  # what lies beyond all floats becomes infinite
             result[rows] = exact
-        fill_rows(self._by_reference, full, result, rows[health < HEALTH_LIMIT].tolist())
+        fill_rows(self._by_reference, full, result, rows[_ill(health)].tolist())
 
     def _run(
         self, function: Callable[..., None], full: Sequence[Floats], result: Floats
@@ -183,6 +183,11 @@ class Kernel:
     def _by_reference(self, *state: Floats) -> Any:
         self.fallbacks += 1
         return self._reference(*state)
+
+
+def _ill(health: Floats, limit: float = HEALTH_LIMIT) -> Indices:
+    """Return which states are not known to be sound: NaN is not."""
+    return np.flatnonzero(~(health >= limit))
 
 
 def _as_rows(x: Floats, count: int) -> Floats:

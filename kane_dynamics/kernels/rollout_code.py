@@ -224,7 +224,7 @@ step:
   %t = fmul double %k.f, %h{splat('%t', 'clock')}
   %health = call {kind} @{name}_once(ptr %q, ptr %v, ptr %tau, ptr %clock, ptr %q.to, ptr %v.to, \
 ptr %rank, ptr %own)
-  %ill = fcmp olt {kind} %health, {block.constant(HEALTH_LIMIT)}
+  %ill = fcmp ult {kind} %health, {block.constant(HEALTH_LIMIT)}
   %was = load {kind}, ptr %active, align {aligned(lanes)}
   %on = fcmp ogt {kind} %was, {block.constant(0.0)}
   %leaves = and {truth} %on, %ill

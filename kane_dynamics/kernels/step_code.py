@@ -185,6 +185,7 @@ class _Step(ProgramWriter[Block]):
 
     def _lower_health(self, own: str) -> None:
         block, before = self.block, self.health()
+        own = block.select('uno', own, own, block.constant(0.0), own)
         smaller = block.select('olt', own, before, own, before)
         if self._going is not None and block.lanes > 1:
             on = load(block, self._going, 0)

@@ -105,7 +105,7 @@ step:
   %e.offset = mul i64 %e.row, {nv}
   %e = getelementptr double, ptr %tau, i64 %e.offset
   %health = call double @{name}_once({passed})
-  %ill = fcmp olt double %health, {limit}
+  %ill = fcmp ult double %health, {limit}
   br i1 %ill, label %done, label %good
 good:
   br label %check

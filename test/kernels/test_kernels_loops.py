@@ -9,7 +9,7 @@ from support.trees import BASES, random_state, random_tree
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.kernels import generic
+from kane_dynamics.kernels import articulated_graph, generic
 from kane_dynamics.kernels.body_graphs import LoopTracer
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.kernel import Kernel
@@ -149,6 +149,16 @@ def test_a_massless_tip_goes_to_the_reference():
     forward = kernel_of(kd.Robot('light', links), 'forward_dynamics')
     with pytest.raises(NotImplementedError, match='asked the reference'):
         forward(np.zeros(4), np.zeros(4), np.ones(4))
+
+
+def test_a_health_that_is_not_a_number_goes_to_the_reference(monkeypatch):
+    robot, state = kd.serial_chain(3), (np.zeros(3), np.zeros(3), np.ones(3))
+    assert np.isfinite(kernel_of(robot, 'forward_dynamics')(*state)).all()
+    monkeypatch.setattr(articulated_graph, 'hinge_health', lambda *_: np.nan)
+    forward = kernel_of(robot, 'forward_dynamics')
+    for rows in (state, [np.tile(x, (9, 1)) for x in state]):
+        with pytest.raises(NotImplementedError, match='asked the reference'):
+            forward(*rows)
 
 
 @pytest.fixture(scope='module')

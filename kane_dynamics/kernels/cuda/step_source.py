@@ -91,7 +91,9 @@ class _Step(ProgramWriter[CudaBlock]):
         return [block.emit(f'{vector}[{k}]') for k in range(len(start))]
 
     def _lower_health(self, own: str) -> None:
-        self.block.lines.append(f'health = {own} < health ? {own} : health;')
+        self.block.lines.append(
+            f'health = {own} >= health ? health : {own} < health ? {own} : real(0);'
+        )
 
     def _array(self, size: int) -> str:
         self._count += 1

@@ -119,7 +119,7 @@ def entry_text(signature: Signature, header: int) -> str:
     pointers += [f'ptr %scratch{o}' for o in range(len(other_shapes))]
     lines += [
         f'%health = call double @{signature.name}({", ".join(pointers)})',
-        f'%ill = fcmp olt double %health, {Block(1).constant(HEALTH_LIMIT)}',
+        f'%ill = fcmp ult double %health, {Block(1).constant(HEALTH_LIMIT)}',
         'br i1 %ill, label %drop, label %return',
         'drop:',
         'call void %decrement_reference(ptr %result)',

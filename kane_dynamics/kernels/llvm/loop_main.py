@@ -96,7 +96,7 @@ def main_text(shape: LoopShape, calls: Sequence[str]) -> tuple[str, set[str]]:
         f'select {block.truth} {sound}, {block.type} {health}, {block.type} {zero}'
     )
     if unit == 1:
-        ill = block.emit(f'fcmp olt double {health}, {block.constant(HEALTH_LIMIT)}')
+        ill = block.emit(f'fcmp ult double {health}, {block.constant(HEALTH_LIMIT)}')
         block.lines += [f'br i1 {ill}, label %done, label %store', 'store:']
         function.label = 'store'
     _copy_out(shape, function)
@@ -146,7 +146,7 @@ def _health(shape: LoopShape, function: LoopFunction) -> str:
             f'%m{g} = phi {block.type} [ {before}, %{label} ], [ %m{g}.next, %h{g}.latch ]'
         )
         value = Bodies(shape, function, g, k).value(group.health)
-        # NaN, as from no number at all, is not smaller: the sum of squares tells
+        value = block.select('uno', value, value, block.constant(0.0), value)
         truth = block.emit(f'fcmp olt {block.type} {value}, %m{g}')
         block.lines.append(
             f'%m{g}.next = select {block.truth} {truth}, {block.type} {value}, {block.type} %m{g}'

@@ -7,7 +7,7 @@ Exported functions, with a pointer for each input, one for the parameters, one f
 - ``NAME``: one state. Returns the health of its solves: the smallest pivot relative to the
   diagonal it came from, 1 where nothing is solved; 0 where an input is NaN, used or not, or
   larger than LARGEST_INPUT, so that NaN in is NaN out. Writes no output where that is below
-  HEALTH_LIMIT.
+  HEALTH_LIMIT, or NaN: what is not known to be sound is not.
 - ``NAME_batch``: states ``begin`` to ``end`` of row-major arrays, several at once in vector lanes,
   all with the same parameters; writes the health of each state.
 - ``NAME_single_batch``: like ``NAME_batch`` on float32, where asked for; see `single_batch`.
@@ -124,7 +124,7 @@ def kernel_text(spec: KernelSpec, lanes: int, element: str = 'double') -> tuple[
     # stores come last, so that an output array may be one of the inputs, and only where the solve
     # is sound, so that the reference still finds its inputs
     if lanes == 1:
-        ill = block.emit(f'fcmp olt double {health}, {block.constant(HEALTH_LIMIT)}')
+        ill = block.emit(f'fcmp ult double {health}, {block.constant(HEALTH_LIMIT)}')
         block.lines += [f'br i1 {ill}, label %done, label %store', 'store:']
     for o, (values, size) in enumerate(zip(outputs, spec.output_sizes, strict=True)):
         positions = row_major_positions(spec.function, o)
