@@ -33,7 +33,7 @@ from kane_dynamics.control.base_stance import base_stance
 from kane_dynamics.control.contact_picture import ContactPicture, contact_picture
 from kane_dynamics.control.ground_wrench import ground_wrench
 from kane_dynamics.control.stance import Stance, stance
-from kane_dynamics.dynamics import Dynamics, dynamics
+from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.events import Event, EventSimulation
 from kane_dynamics.functions.consistent import (
     consistent_acceleration,
@@ -79,6 +79,7 @@ from kane_dynamics.model.joint_kinds import (
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.sample_robots import serial_chain
 from kane_dynamics.model.urdf import load_urdf
+from kane_dynamics.reference_dynamics import dynamics
 from kane_dynamics.simulation import Simulation, simulate
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from support.random_efforts import difference_of_engines
 from support.wheeled_robots import wheeled_robot
 
 import kane_dynamics as kd
-from kane_dynamics.dynamics import Dynamics, ReferenceDynamics
+from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.reference_dynamics import ReferenceDynamics
 
 SAME = 1e-12
 METHODS = [

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics import Dynamics
-from kane_dynamics.dynamics import dynamics as reference
 from kane_dynamics.events.instant import State
 from kane_dynamics.events.parts import Part
 from kane_dynamics.events.transition import TOUCHING
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.model.checks import came
 from kane_dynamics.model.robot import Robot
+from kane_dynamics.reference_dynamics import dynamics as reference
 
 _ON_CONSTRAINT = 1e-6  # [m or rad] that a constraint may be violated by when it is imposed
 

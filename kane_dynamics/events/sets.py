@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from kane_dynamics.aside import Aside
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.dynamics import Dynamics, ReferenceDynamics, Switched
+from kane_dynamics.dynamics import Dynamics, Switched
 from kane_dynamics.events.flow import Flow, FreeFlow, MinimalFlow, Slip, SwitchedFlow
 from kane_dynamics.events.part_rows import PartRows
 from kane_dynamics.events.parts import Part
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.model.robot import Robot
+from kane_dynamics.reference_dynamics import ReferenceDynamics
 
 
 class ConstraintSets:

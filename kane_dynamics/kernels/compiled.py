@@ -28,7 +28,6 @@ from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics import (
     AT_START,
     Dynamics,
-    ReferenceDynamics,
     Switched,
 )
 from kane_dynamics.exceptions import InvalidInputError
@@ -63,6 +62,7 @@ from kane_dynamics.kernels.trace import Tracer
 from kane_dynamics.model.arguments import as_times
 from kane_dynamics.model.checks import as_choice, as_mapping, as_number, as_vector, index_of
 from kane_dynamics.model.state import checked_coordinates
+from kane_dynamics.reference_dynamics import ReferenceDynamics
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.many_motions import ManyMotions
 from kane_dynamics.simulation.reference import check_halvings

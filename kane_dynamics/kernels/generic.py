@@ -20,10 +20,10 @@ from kane_dynamics.algorithms.forward_dynamics import solve_motion
 from kane_dynamics.algorithms.methods.motion import Motion
 from kane_dynamics.algorithms.terms import Terms
 from kane_dynamics.constraints.base import Constraint
-from kane_dynamics.dynamics import ReferenceDynamics
 from kane_dynamics.model.load import Load
 from kane_dynamics.model.robot import WORLD, Robot
 from kane_dynamics.model.state import checked_coordinates
+from kane_dynamics.reference_dynamics import ReferenceDynamics
 from kane_dynamics.typing import Floats
 
 # Bounds on a graph of about 25,000 operations; see doc/kernels.md. Forward dynamics of a chain has
