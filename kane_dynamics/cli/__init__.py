@@ -4,25 +4,60 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
 from rich.markup import escape
 
-from kane_dynamics.cli import annotate, build, check, demo, equations, retime, view
+import kane_dynamics as kd
+from kane_dynamics.cli import (
+    annotate,
+    build,
+    cache,
+    check,
+    compiling,
+    demo,
+    equations,
+    info,
+    retime,
+    view,
+)
 from kane_dynamics.cli.arguments import split
 from kane_dynamics.cli.printing import errors
 from kane_dynamics.exceptions import KaneDynamicsError
 
-COMMANDS = (demo, check, annotate, retime, build, equations, view)
+COMMANDS = (demo, check, info, compiling, cache, annotate, retime, build, equations, view)
+
+DONE, REFUSED, USAGE, INTERRUPTED, PIPE = 0, 1, 2, 130, 141
+EXIT_CODES = {
+    DONE: 'done',
+    REFUSED: 'input that cannot be used, or a package that is missing; one line says which',
+    USAGE: 'arguments that the command does not have',
+    INTERRUPTED: 'ended by Ctrl-C',
+    PIPE: 'nobody reads the output any more, as after | head',
+}
+
+
+def new_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    codes = '\n'.join(f'  {code:<5}{meaning}' for code, meaning in EXIT_CODES.items())
+    parser = argparse.ArgumentParser(
+        prog='kane-dynamics',
+        description='Dynamics of mobile manipulators, from the command line.',
+        epilog=f'results go to standard output, all else to standard error\nexit codes:\n{codes}',
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument('--version', action='version', version=f'%(prog)s {kd.__version__}')
+    commands = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
+    for command in COMMANDS:
+        command.add(commands)
+    return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status."""
-    parser = argparse.ArgumentParser(prog='kane-dynamics', description=__doc__)
-    commands = parser.add_subparsers(dest='command', required=True)
-    for command in COMMANDS:
-        command.add(commands)
+    """Run the command line and return its exit code, one of `EXIT_CODES`."""
+    parser = new_parser()
     own, of_ros = split(sys.argv[1:] if arguments is None else arguments)
     chosen = parser.parse_args(own)
     if of_ros and not getattr(chosen, 'live', False):
@@ -30,9 +65,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen.ros_args = of_ros
     try:
         status: int = chosen.run(chosen)
+        sys.stdout.flush()
     except KaneDynamicsError as error:
-        errors.print(f'[red]error:[/red] {escape(str(error))}', soft_wrap=True)
-        return 1
+        return _refused(str(error))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at the exit
+        return PIPE
+    except OSError as error:  # a file or folder that the user named
+        return _refused(str(error))
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     return status
+
+
+def _refused(reason: str) -> int:
+    errors.print(f'[red]error:[/red] {escape(reason)}', soft_wrap=True)
+    return REFUSED

@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from kane_dynamics.cli.arguments import Commands, writable_folder
 from kane_dynamics.cli.printing import console
+from kane_dynamics.cli.robots import add_robot, chosen_robot
 from kane_dynamics.deployment.functions import FUNCTIONS
 from kane_dynamics.deployment.processors import CPUS
 
@@ -17,8 +18,7 @@ from kane_dynamics.deployment.processors import CPUS
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser('build', help='write the dynamics of a robot as a C library')
-    parser.add_argument('robot', help='parameter file of the nodes, or the name of a shipped one')
-    parser.add_argument('--urdf', default='', help='URDF or xacro file, where that names none')
+    add_robot(parser)
     parser.add_argument('--output', required=True, type=Path, metavar='FOLDER')
     parser.add_argument('--name', default='', help="prefix of names in C; from the robot's name")
     parser.add_argument('--functions', nargs='+', default=[], choices=FUNCTIONS, metavar='NAME')
@@ -34,9 +34,8 @@ def run(chosen: argparse.Namespace) -> int:
     from kane_dynamics.deployment.core import Plan, identifier, write_core
     from kane_dynamics.deployment.ros_package import package_problem, write_package
     from kane_dynamics.ros.dynamics import known_speeds
-    from kane_dynamics.ros.robot_file import model_of_file
 
-    model = model_of_file(chosen.robot, chosen.urdf)
+    model = chosen_robot(chosen).model
     plan = Plan(
         model.robot,
         ConstraintSet.of(model.robot, model.constraints),

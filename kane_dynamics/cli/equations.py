@@ -6,14 +6,15 @@ from __future__ import annotations
 import argparse
 
 import kane_dynamics as kd
-from kane_dynamics.cli.arguments import BASES, Commands
+from kane_dynamics.cli.arguments import Commands
+from kane_dynamics.cli.robots import add_robot, chosen_robot
+from kane_dynamics.exceptions import InvalidInputError
 
 
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser('equations', help='print the equations of motion (SymPy)')
-    parser.add_argument('urdf', help='path of the file')
-    parser.add_argument('--base', default='fixed', choices=BASES)
+    add_robot(parser)
     parser.add_argument('--no-side-slip', action='store_true', help='of a planar base')
     parser.add_argument('--lock', action='append', default=[], metavar='JOINT')
     parser.add_argument('--format', default='text', choices=('text', 'latex', 'sympy'))
@@ -26,8 +27,14 @@ def run(chosen: argparse.Namespace) -> int:
     """Print the equations of motion of a small robot."""
     from kane_dynamics.symbolic.equations import equations_of_motion
 
-    robot = kd.load_urdf(chosen.urdf, base=chosen.base, locked_joints=chosen.lock)
-    rows = [kd.constraints.no_side_slip(robot)] if chosen.no_side_slip else []
+    given = chosen_robot(chosen)
+    robot, rows = given.model.robot, list(given.model.constraints)
+    if chosen.lock:
+        if given.parameters:
+            raise InvalidInputError(f"--lock: name locked_joints in '{given.parameters}' instead")
+        robot = kd.load_urdf(given.source, base=robot.base, locked_joints=chosen.lock)
+    if chosen.no_side_slip:
+        rows.append(kd.constraints.no_side_slip(robot))
     equations = equations_of_motion(robot, rows, simplify=not chosen.no_simplify)
     if chosen.format == 'sympy':
         print(equations.source())

@@ -16,12 +16,13 @@ import json
 import os
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 _MAGIC = b'kane_dynamics kernels 1\n'
+_SUFFIX = '.kernels'
 _DIGEST_SIZE = hashlib.sha256().digest_size
 
 
@@ -61,9 +62,65 @@ def cache_folder() -> Path:
     return Path.home() / '.cache' / 'kane_dynamics'
 
 
+@dataclass(frozen=True)
+class CachedFile:
+    """
+    A file of the cache.
+
+    Parameters
+    ----------
+    path : Path
+        Where it is.
+    size : int
+        [bytes]
+    used : float
+        When it was written or last read [s since 1970].
+    kernels : tuple of str
+        Names of what is in it; empty where its index cannot be read.
+
+    """
+
+    path: Path
+    size: int
+    used: float
+    kernels: tuple[str, ...]
+
+
+def cached_files() -> list[CachedFile]:
+    """Return the files of compiled code in the cache of this user, by name."""
+    folder = cache_folder()
+    found = []
+    for path in sorted(folder.glob(f'*{_SUFFIX}')) if folder.is_dir() else ():
+        try:
+            status = path.lstat()
+            data = path.read_bytes() if stat.S_ISREG(status.st_mode) else b''
+        except OSError:  # another process has just deleted it
+            continue
+        kernels, _ = _decoded(data)
+        used = max(status.st_mtime, status.st_atime)
+        found.append(CachedFile(path, status.st_size, used, tuple(kernels or ())))
+    return found
+
+
+def remove_files(files: Iterable[CachedFile]) -> list[CachedFile]:
+    """
+    Delete files of the cache; return those that were there.
+
+    Processes that have loaded them go on: they hold the code in memory.
+    """
+    gone = []
+    for file in files:
+        try:
+            file.path.unlink()
+        except FileNotFoundError:
+            continue
+        gone.append(file)
+    return gone
+
+
 def load_kernels(folder: Path, key: str) -> tuple[dict[str, CachedKernel] | None, str]:
     """Return the kernels of a fingerprint, or None and the reason why there are none."""
-    path = folder / f'{key}.kernels'
+    path = folder / f'{key}{_SUFFIX}'
     try:
         for place in (folder, path):
             if not _only_ours(place):
@@ -85,7 +142,7 @@ def store_kernels(folder: Path, key: str, kernels: Mapping[str, CachedKernel]) -
         try:
             with os.fdopen(handle, 'wb') as file:
                 file.write(_encoded(kernels))
-            os.replace(temporary, folder / f'{key}.kernels')
+            os.replace(temporary, folder / f'{key}{_SUFFIX}')
         except BaseException:
             os.unlink(temporary)
             raise

@@ -38,6 +38,16 @@ def read_parameter_file(path: str | Path) -> dict[str, Any]:
 
     """
     file = _found(path)
+    values = _content(file)
+    for name in values:
+        meant = '' if matching_spec(name, ALL_SPECS) else nearest_parameter(name, ALL_SPECS)
+        if meant:
+            raise InvalidInputError(f"'{file}': no parameter '{name}'; did you mean '{meant}'?")
+    return values
+
+
+def _content(file: Path) -> dict[str, Any]:
+    """Return the parameters of a file by their full names, which may be wrong."""
     try:
         content = yaml.safe_load(file.read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -49,10 +59,6 @@ def read_parameter_file(path: str | Path) -> dict[str, Any]:
                 f"parameter file '{file}': need <node>: ros__parameters: <name>: <value>"
             )
         values.update(_by_full_name(section['ros__parameters']))
-    for name in values:
-        meant = '' if matching_spec(name, ALL_SPECS) else nearest_parameter(name, ALL_SPECS)
-        if meant:
-            raise InvalidInputError(f"'{file}': no parameter '{name}'; did you mean '{meant}'?")
     return values
 
 
@@ -122,13 +128,26 @@ def model_of_file(
     return build_model(parameters, text, getattr(parameters, 'joints', ()))
 
 
+def robot_files() -> tuple[str, ...]:
+    """Return the names of the shipped parameter files that describe a robot."""
+    names = _shipped()
+    return tuple(
+        name for name in sorted(names) if {'urdf_file', 'urdf_source'} & {*_content(names[name])}
+    )
+
+
+def _shipped() -> dict[str, Path]:
+    """Return the shipped parameter files by name."""
+    folder = share_directory() / 'config'
+    return {p.stem: p for p in (*folder.glob('*.yaml'), *folder.glob('robots/*.yaml'))}
+
+
 def _found(path: str | Path) -> Path:
     """Return the path of a file, or of a shipped one of that name."""
     file = Path(path)
     if file.suffix or file.is_file():
         return file
-    folder = share_directory() / 'config'
-    names = {p.stem: p for p in (*folder.glob('*.yaml'), *folder.glob('robots/*.yaml'))}
+    names = _shipped()
     if str(path) not in names:
         known = ', '.join(sorted(names))
         raise InvalidInputError(f"no parameter file '{path}'; shipped are {known}")

@@ -37,14 +37,14 @@ def test_what_cannot_be_drawn_is_told(tmp_path, monkeypatch, capsys):
     path.write_text(text.format('<mesh filename="lost.stl"/>'))
     monkeypatch.setattr(PoseWindow, 'run', lambda window: None)
     assert cli.main(['view', str(path), '--port', '8611']) == 0
-    assert "remark: link 'l': mesh 'lost.stl' is not a file" in said(capsys)[0]
+    assert "remark: link 'l': mesh 'lost.stl' is not a file" in said(capsys)[1]
 
 
 @pytest.mark.parametrize(
     ('source', 'message'),
     [
         ('no.npz', "error: recording 'no.npz' cannot be read: "),
-        ('no.urdf', "error: URDF 'no.urdf' is not a file"),
+        ('no.urdf', "error: URDF file 'no.urdf' cannot be read: No such"),
         ('package://nobody/no.urdf', "error: URDF 'package://nobody/no.urdf' not found as any"),
     ],
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m kane_dynamics.cli``."""
+"""``python -m kane_dynamics``: the same as the command ``kane-dynamics``."""
 
 import sys
 

@@ -10,7 +10,7 @@ import pytest
 
 from kane_dynamics import cli
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 ARM = ROOT / 'robots' / 'nonholonomic.urdf'
 
 
@@ -33,9 +33,9 @@ def test_check(capsys):
         (['check', 'no/such.urdf'], "error: URDF file 'no/such.urdf' cannot be read: No"),
         (
             ['check', 'package://arm/arm.urdf'],
-            "error: URDF file 'package://arm/arm.urdf': package:// addresses are not resolved",
+            "error: URDF 'package://arm/arm.urdf' not found as any of",
         ),
-        (['build', 'tiagoo', '--output', '.'], "error: no parameter file 'tiagoo'; shipped are"),
+        (['build', 'tiagoo', '--output', '.'], "error: no robot 'tiagoo': need a URDF"),
         (['equations', str(ARM), '--lock', 'elbow'], "error: no joint named 'elbow'; there are"),
     ],
 )
