@@ -8,7 +8,7 @@
 # make stress   10^5 interrupted batches with threads, forks and garbage, on guarded memory;
 #               10^6 settings of gravity and payloads
 # make laws     a minute of each mechanism with redundant rows: energy, rank events
-# make soak     the closed loop under faults, MINUTES=30 RATE=500
+# make soak     all nodes under faults, MINUTES=30 RATE=500 TIME=wall (or simulated)
 # make deadlines  the closed loop with computed torque on a quiet machine, MINUTES=10 RATE=500
 #               TOGETHER=1: both nodes in one process
 # make platforms  a short suite on every Python 3.10 to 3.13 of this machine, old and new llvmlite
@@ -24,6 +24,7 @@ VENV ?= .venv
 ROBOT ?= nonholonomic
 MINUTES ?= 30
 RATE ?= 500
+TIME ?= wall
 BIN := $(VENV)/bin
 
 # An environment is reused only for the same sources of dependencies, place and interpreter.
@@ -82,7 +83,7 @@ laws: $(WITH_TESTS)
 	$(BIN)/python test/simulation/minute_of_mechanisms.py
 
 soak: $(WITH_TESTS)
-	$(BIN)/python test/ros/soak.py --minutes $(MINUTES) --rate $(RATE)
+	$(BIN)/python test/ros/soak.py --minutes $(MINUTES) --rate $(RATE) --time $(TIME)
 
 deadlines: $(WITH_TESTS)
 	$(BIN)/python test/ros/long_run.py --minutes $(MINUTES) --rate $(RATE) $(if $(TOGETHER),--together)

@@ -225,6 +225,10 @@ class ShareDirectoryNotFoundError(KaneDynamicsError, FileNotFoundError):
         )
 
 
+class LateEffortError(KaneDynamicsError, TimeoutError):
+    """Efforts were ready only when the state that they answer had become stale."""
+
+
 class DemoError(KaneDynamicsError, RuntimeError):
     """The nodes of the demo did not do their part."""
 

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from typing import Any
 
 from std_srvs.srv import SetBool, Trigger
 
+from kane_dynamics.exceptions import LateEffortError
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.messages.diagnostics import WARN, Status
@@ -72,13 +74,28 @@ class EffortNode(DynamicsNode):
         if not self._enabled:
             self.state_lost()
             return
+        begin = time.monotonic()
         # simulated time may arrive after the state that it belongs to
-        time = max(stamp, self.time.now())
-        effort = self.effort(time, q, v)
+        effort = self.effort(max(stamp, self.time.now()), q, v)
         if effort is None:
             self._output.silence()
-        else:
-            self._output.publish(stamp, q[self._motor_q], v[self._motor_v], effort)
+            return
+        state = q[self._motor_q], v[self._motor_v]
+        self._output.publish(stamp, *state, effort, lambda: self._check_in_time(begin))
+
+    def _check_in_time(self, begin: float) -> None:
+        """
+        Raise LateEffortError if the state became stale while its efforts were computed.
+
+        Simulated time does not go on meanwhile, for this thread reads it; wall time does.
+        """
+        self.time.renew()
+        problem = self.state_problem()
+        took, limit = time.monotonic() - begin, self.parameters.joint_states_timeout
+        if took > limit:
+            problem = f'the efforts took {took:.3f} s, longer than timeout.joint_states, {limit:g}'
+        if problem:
+            raise LateEffortError(f'efforts are not sent, they would be late: {problem}')
 
     def state_lost(self) -> None:
         """Take the efforts back: without a measured state nothing is known to be safe."""

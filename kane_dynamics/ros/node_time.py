@@ -38,6 +38,11 @@ class NodeTime:
         """Let it go on."""
         self._held = None
 
+    def renew(self) -> None:
+        """Read the clock again where it is held: what was done since took its time."""
+        if self._held is not None:
+            self._held = self._read()
+
     def now(self) -> int:
         """Return the time [ns]."""
         return (self._held or self._read())[0]

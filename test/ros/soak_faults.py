@@ -5,14 +5,18 @@ import itertools
 from dataclasses import dataclass
 from typing import Any
 
+from rclpy.serialization import serialize_message
+
 HOUR = 3600
-KILL_EVERY = 5  # rounds of about 50 s: a process must live for minutes to show leaks
+KILL_EVERY = 5  # rounds of some 100 s: a process must live for minutes to show leaks
+TORN = 40  # bytes of a state before its last name ends
+KILLS = ('kill', 'kill a peer')
 
 
 @dataclass(frozen=True)
 class Fault:
     """
-    A fault between the simulator and the controller.
+    A fault between the nodes.
 
     Attributes
     ----------
@@ -20,21 +24,33 @@ class Fault:
         In words.
     change : callable
         State and its number to a list of (delay, state) that are sent instead; a delay is in
-        periods, or negative in seconds, of simulated time.
+        periods, or negative in seconds, of simulated time. Bytes are sent as they are.
     blind : bool
         Whether no state that is sent may be used.
-    reference : callable
-        Changes the reference.
+    grace : float
+        Simulated time [s] for which states may be used all the same.
+    odometry : callable
+        Odometry to a list of those that are sent instead; None: it passes.
+    clock : callable
+        Simulated time [s] to that on ``/clock``; None: nothing is sent.
+    spoil : str
+        How commands are spoiled, a key of `soak_nodes.SPOILERS`.
     action : str
-        What happens once at the beginning: reset, kill, describe again, describe badly.
+        What happens once at the beginning, a key of `Soak.actions`.
+    counted : bool
+        Whether each node must count messages that it refuses.
 
     """
 
     name: str
     change: Any = lambda state, k: [(0.0, state)]
     blind: bool = False
-    reference: Any = lambda message: message
+    grace: float = 0.0
+    odometry: Any = None
+    clock: Any = lambda t: t
+    spoil: str = ''
     action: str = ''
+    counted: bool = False
 
 
 def _with(**fields):
@@ -48,15 +64,19 @@ def _with(**fields):
     return change
 
 
-def _all_but_first(state, k):
-    return _with(**dict.fromkeys(('name', 'position', 'velocity', 'effort'), lambda x: x[1:]))(
-        state, k
-    )
+def _all_fields(function):
+    return _with(**dict.fromkeys(('name', 'position', 'velocity', 'effort'), function))
 
 
 def _future(state, k):
     state.header.stamp.sec += HOUR
     return [(0.0, state)]
+
+
+def _torn(state, k):
+    """Return a state of which DDS lost the end, or whose counts are beyond all memory."""
+    whole = serialize_message(state)
+    return [(0.0, whole[: k % TORN] if k % 2 else whole[:12] + b'\xff' * (k % 200))]
 
 
 class _Overtaken:
@@ -72,51 +92,77 @@ class _Overtaken:
         return [(0.0, state)] if held is None else [(0.0, state), (0.5, held)]
 
 
-def _backwards(state, k):
-    return _with(**dict.fromkeys(('name', 'position', 'velocity', 'effort'), lambda x: x[::-1]))(
-        state, k
-    )
+def _odometry(where, name, value):
+    """Return a change of one field of an odometry."""
 
-
-def _reference(field, values):
     def change(message):
-        setattr(message.points[0], field, values(list(getattr(message.points[0], field))))
-        return message
+        setattr(where(message), name, value)
+        return [message]
 
     return change
 
 
+def _refused(name, change, **more):
+    return Fault(name, change, blind=True, counted=True, **more)
+
+
 NAN, INFINITE, HUGE = float('nan'), float('inf'), 1e160
+ODOM_GRACE = 0.3  # [s]: odometry is fresh for 0.25 s, and a clock may be 0.1 s behind the states
 FAULTS = (
     Fault('none'),
-    Fault('a position is NaN', _with(position=lambda x: [NAN, *x[1:]]), True),
-    Fault('a velocity is infinite', _with(velocity=lambda x: [*x[:-1], INFINITE]), True),
-    Fault('a velocity is 1e160', _with(velocity=lambda x: [*x[:-1], HUGE]), True),
-    Fault('states 0.3 s late', lambda state, k: [(-0.3, state)], True),
-    Fault('states reordered', _Overtaken()),
-    Fault('a joint is missing', _all_but_first, True),
-    Fault('positions too short', _with(position=lambda x: x[1:]), True),
-    Fault('a joint comes twice', _with(name=lambda x: [x[-1], *x[1:-1], x[-1]]), True),
-    Fault('stamps one hour ahead', _future, True),
-    Fault('no states', lambda state, k: [], True),
+    _refused('a position is NaN', _with(position=lambda x: [NAN, *x[1:]])),
+    _refused('a velocity is infinite', _with(velocity=lambda x: [*x[:-1], INFINITE])),
+    _refused('a velocity is 1e160', _with(velocity=lambda x: [*x[:-1], HUGE])),
+    _refused('states 0.3 s late', lambda state, k: [(-0.3, state)]),
+    Fault('states reordered', _Overtaken(), counted=True),
+    _refused('a joint is missing', _all_fields(lambda x: x[1:])),
+    _refused('a joint has another name', _with(name=lambda x: ['nobody', *x[1:]])),
+    _refused('positions too short', _with(position=lambda x: x[1:])),
+    _refused('a joint comes twice', _with(name=lambda x: [x[-1], *x[1:-1], x[-1]])),
+    _refused('stamps one hour ahead', _future),
+    Fault('states are torn bytes', _torn, blind=True),
+    Fault('no states', lambda state, k: [], blind=True),
     Fault('every second state lost', lambda state, k: [(0.0, state)] * (k % 2)),
     Fault('states twice', lambda state, k: [(0.0, state), (0.0, state)]),
-    Fault('joints in another order', _backwards),
-    Fault('reference NaN', reference=_reference('positions', lambda x: [NAN] * len(x))),
-    Fault('reference 1e160', reference=_reference('velocities', lambda x: [HUGE] * len(x))),
+    Fault('joints in another order', _all_fields(lambda x: x[::-1])),
+    Fault('no odometry', blind=True, grace=ODOM_GRACE, odometry=lambda message: []),
     Fault(
-        'reference too short', reference=_reference('accelerations', lambda x: x[1:] or [1.0, 2.0])
+        'odometry NaN',
+        blind=True,
+        grace=ODOM_GRACE,
+        odometry=_odometry(lambda m: m.twist.twist.linear, 'x', NAN),
+        counted=True,
     ),
+    Fault(
+        'odometry of another frame',
+        blind=True,
+        grace=ODOM_GRACE,
+        odometry=_odometry(lambda m: m, 'child_frame_id', 'nowhere'),
+        counted=True,
+    ),
+    Fault('clock 10 s ahead', blind=True, grace=0.05, clock=lambda t: t + 10.0, counted=True),
+    Fault('clock 1 s behind', blind=True, grace=0.05, clock=lambda t: t - 1.0, counted=True),
+    Fault('clock stands', blind=True, grace=ODOM_GRACE, clock=lambda t: None, counted=True),
+    Fault('commands NaN', spoil='nan', counted=True),
+    Fault('commands 1e160', spoil='huge'),
+    Fault('commands too short', spoil='short'),
+    Fault('commands of another frame or joint', spoil='elsewhere'),
+    Fault('commands one hour old', spoil='old'),
+    Fault('commands are torn bytes', spoil='torn'),
     Fault('time jumps back', action='reset'),
+    Fault('parameters change', action='parameters'),
     Fault('model published again', action='describe again'),
+    Fault('another model', action='describe another'),
     Fault('model is nonsense', action='describe badly'),
+    Fault('a node stands still', action='stop a node'),
+    Fault('a peer killed', action='kill a peer'),
     Fault('simulator killed', action='kill'),
 )
 
 
 def rounds():
-    """Yield all faults in turn, for ever; the simulator is killed in the first of five rounds."""
+    """Yield all faults in turn, for ever; nodes are killed in the first of five rounds."""
     for number in itertools.count():
         for fault in FAULTS:
-            if fault.action != 'kill' or number % KILL_EVERY == 0:
+            if fault.action not in KILLS or number % KILL_EVERY == 0:
                 yield fault

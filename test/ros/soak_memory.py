@@ -11,6 +11,7 @@ import numpy as np
 LIFE = 180.0  # [s]: in a shorter life the heap is still filling, which looks like a leak
 WARM_PART = 0.3  # of a life, that does not count either
 MOST = 0.1  # [MB/min]: the machine code of a model lost in each round would be 1
+FLAT = 2.0  # percent by which memory may change in a long life
 PAGE = 4096
 
 
@@ -40,9 +41,34 @@ class Memory:
                 lengths.append(t[-1])
         return (float(np.average(slopes, weights=lengths)) if slopes else math.nan), len(slopes)
 
+    def change(self):
+        """Return the largest change [percent] of a long life, once it has settled."""
+        changes = [0.0]
+        for _, life in itertools.groupby(self.samples, key=lambda s: s[0]):
+            t, size = np.array([s[1:] for s in life]).T
+            settled = t - t[0] > WARM_PART * (t[-1] - t[0])
+            if t[-1] - t[0] >= LIFE:
+                slope = np.polyfit(t[settled], size[settled], 1)[0]
+                part = slope * np.ptp(t[settled]) / size[settled].mean()
+                changes.append(100.0 * float(part))
+        return max(changes, key=abs)
+
     def leaks(self):
         """Return whether it grows; not where all lives were too short to tell."""
-        return self.growth()[0] > MOST
+        return self.growth()[0] > MOST or abs(self.change()) > FLAT
+
+    def figures(self):
+        """Return growth, change and one sample in ten seconds."""
+        rate, lives = self.growth()
+        begin = self.samples[0][1]
+        return {
+            'mb_per_minute': round(rate, 4),
+            'change_percent': round(self.change(), 3),
+            'long_lives': lives,
+            'samples': [
+                (pid, round(t - begin, 1), round(mb, 2)) for pid, t, mb in self.samples[::10]
+            ],
+        }
 
     def in_words(self):
         """Return the last sample and the growth."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,14 @@ class EffortOutput:
         if self._joints is not None:
             self._joints.prepare(ordered)
 
-    def publish(self, stamp: int, position: Floats, velocity: Floats, effort: Floats) -> None:
+    def publish(
+        self,
+        stamp: int,
+        position: Floats,
+        velocity: Floats,
+        effort: Floats,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         """
         Publish efforts and the state they belong to.
 
@@ -72,12 +80,14 @@ class EffortOutput:
             Stamp of the state [ns].
         position, velocity, effort : ndarray, shape (number of motors,)
             [rad, rad/s, N m or m, m/s, N].
+        check : callable
+            Called last before the messages go out; what it raises keeps them back.
 
         """
         set_stamp(self._state.header.stamp, stamp)
         set_doubles(self._state.position, position)
         set_doubles(self._state.velocity, velocity)
-        self._send(effort)
+        self._send(effort, check)
         self.pushing = True
 
     def silence(self) -> None:
@@ -95,9 +105,10 @@ class EffortOutput:
         if self._joints is not None:
             self._joints.flush(LAST_WORD_TIMEOUT)
 
-    def _send(self, effort: Floats) -> None:
+    def _send(self, effort: Floats, check: Callable[[], None] = lambda: None) -> None:
         set_doubles(self._state.effort, effort)
         set_doubles(self._commands.data, effort[self._order])
+        check()
         for publisher, message in zip(
             self._publishers, (self._state, self._commands), strict=True
         ):
