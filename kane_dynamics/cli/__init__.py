@@ -21,13 +21,26 @@ from kane_dynamics.cli import (
     equations,
     info,
     retime,
+    simulate,
     view,
 )
 from kane_dynamics.cli.arguments import split
 from kane_dynamics.cli.printing import errors
 from kane_dynamics.exceptions import KaneDynamicsError
 
-COMMANDS = (demo, check, info, compiling, cache, annotate, retime, build, equations, view)
+COMMANDS = (
+    demo,
+    check,
+    info,
+    simulate,
+    annotate,
+    retime,
+    compiling,
+    cache,
+    build,
+    equations,
+    view,
+)
 
 DONE, REFUSED, USAGE, INTERRUPTED, PIPE = 0, 1, 2, 130, 141
 EXIT_CODES = {

@@ -10,7 +10,7 @@ import numpy as np
 from rich.markup import escape
 from rich.table import Table
 
-from kane_dynamics.cli.arguments import Commands, add_trajectory
+from kane_dynamics.cli.arguments import Commands, add_trajectory, with_values
 from kane_dynamics.cli.printing import console
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.dynamics import Dynamics
@@ -72,14 +72,8 @@ def run(chosen: argparse.Namespace) -> int:
 
 def state_of(model: RobotModel, given: list[str]) -> Floats:
     """Return the coordinates of the robot: neutral, but for the joints on the command line."""
-    q = model.robot.neutral()
-    for text in given:
-        name, _, value = text.partition('=')
-        try:
-            q[model.robot.coordinate_index(name)] = float(value)
-        except ValueError as error:
-            raise InvalidInputError(f'--at: need JOINT=POSITION, got {text!r}') from error
-    return q
+    robot = model.robot
+    return with_values('--at', robot.neutral(), given, robot.coordinate_index)
 
 
 def _base(model: RobotModel, given: TrajectoryFile, twists: str, q: Floats) -> BasePlan | None:

@@ -6,13 +6,14 @@ from __future__ import annotations
 import argparse
 import math
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TypeAlias
 
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, MissingPackageError
+from kane_dynamics.typing import Floats
 
 Commands: TypeAlias = 'argparse._SubParsersAction[argparse.ArgumentParser]'
 
@@ -28,6 +29,49 @@ def add_trajectory(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--at', action='append', default=[], metavar='JOINT=POSITION', help='of other joints'
     )
+
+
+def with_values(
+    option: str, values: Floats, given: Sequence[str], index: Callable[[str], int]
+) -> Floats:
+    """
+    Return values with those of the command line in their places, as a copy.
+
+    Parameters
+    ----------
+    option : str
+        Name of the option, for messages.
+    values : ndarray
+        What counts where nothing is given.
+    given : sequence of str
+        NAME=VALUE.
+    index : callable
+        index(name) -> its place.
+
+    Raises
+    ------
+    NameNotFoundError
+        If a name does not exist.
+    InvalidInputError
+        If a text is something else, a number is not finite, or a name comes twice.
+
+    """
+    filled, seen = values.copy(), set()
+    for text in given:
+        name, _, value = text.partition('=')
+        place = index(name)
+        try:
+            filled[place] = float(value)
+        except ValueError:
+            filled[place] = math.nan
+        if not math.isfinite(filled[place]):
+            raise InvalidInputError(
+                f'{option}: need NAME=VALUE with a finite number, got {text!r}'
+            )
+        if name in seen:
+            raise InvalidInputError(f"{option}: '{name}' comes twice")
+        seen.add(name)
+    return filled
 
 
 def seconds(text: str) -> float:

@@ -3,43 +3,82 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from kane_dynamics.kernels.compiled import CompiledRobot
+from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.simulation.simulation import Trajectory
 from kane_dynamics.typing import Floats
 
 
-def energy_error(compiled: CompiledRobot, motion: Trajectory, effort: Floats) -> float:
+@dataclass(frozen=True, eq=False)
+class EnergyBalance:
     """
-    Return how far a motion is from energy balance, relative to the energy turned over.
-
-    ``E(t) - E(0) = sum tau (q_k+1 - q_k) - int v' (D v + F sign v) dt``. Efforts are constant over
-    a step, so their work is exact on coordinates that are integrals of their speeds; friction is
-    integrated by Simpson's rule on the steps' ends and mean speeds.
+    Where the energy of a motion went.
 
     Parameters
     ----------
-    compiled : CompiledRobot
-        The robot; its coordinates must be vectors (nq = nv).
+    energy : ndarray, shape (n + 1,)
+        T + V of each state [J].
+    work, lost : ndarray, shape (n,)
+        Of the efforts, and to friction, in each step [J].
+
+    """
+
+    energy: Floats
+    work: Floats
+    lost: Floats
+
+    @property
+    def gap(self) -> float:
+        """Return the largest energy that appears from nowhere or gets lost there [J]."""
+        balance = self.energy[1:] - self.energy[0] - np.cumsum(self.work - self.lost)
+        return float(np.abs(balance).max(initial=0.0))
+
+    @property
+    def turned_over(self) -> float:
+        """Return the sum of all work and losses [J]."""
+        return float(np.abs(self.work).sum() + self.lost.sum())
+
+
+def energy_balance(dynamics: Dynamics, motion: Trajectory, effort: Floats) -> EnergyBalance:
+    """
+    Return the energy of a motion, the work of its efforts and its losses to friction.
+
+    ``E(t) - E(0) = sum tau (q_k+1 - q_k) - int v' (D v + F sign v) dt``. Efforts are constant over
+    a step, so their work is exact on coordinates that are integrals of their speeds; where some
+    are not (quaternions), displacements are mean speeds times the step. Friction is integrated by
+    Simpson's rule on the steps' ends and mean speeds.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Of the robot. Its constraints must do no work.
     motion : Trajectory
         States after each step.
-    effort : ndarray, shape (n, nv)
+    effort : ndarray, shape (n, nv) or (1, nv)
         Efforts in each step [N m or N].
 
     """
-    robot = compiled.robot
-    energy = compiled.kinetic_energy(motion.q, motion.v) + compiled.potential_energy(motion.q)
-    moved, h = np.diff(motion.q, axis=0), np.diff(motion.time)
+    robot = dynamics.robot
+    energy = dynamics.kinetic_energy(motion.q, motion.v) + dynamics.potential_energy(motion.q)
+    h = np.diff(motion.time)[:, None]
+    if robot.nq == robot.nv:
+        moved = np.diff(motion.q, axis=0)
+    else:
+        moved = 0.5 * h * (motion.v[1:] + motion.v[:-1])
     work = np.sum(effort * moved, axis=1)
 
     def dissipated(v: Floats) -> Floats:
         power: Floats = np.sum(robot.damping * v * v + robot.friction * np.abs(v), axis=1)
         return power
 
-    middle = moved / h[:, None]
-    ends = dissipated(motion.v)
-    lost = h / 6.0 * (ends[:-1] + 4.0 * dissipated(middle) + ends[1:])
-    balance = energy[1:] - energy[0] - np.cumsum(work - lost)
-    turned_over = np.abs(work).sum() + lost.sum()
-    return float(np.abs(balance).max() / turned_over)
+    ends, middle = dissipated(motion.v), dissipated(moved / h)
+    return EnergyBalance(energy, work, h[:, 0] / 6.0 * (ends[:-1] + 4.0 * middle + ends[1:]))
+
+
+def energy_error(dynamics: Dynamics, motion: Trajectory, effort: Floats) -> float:
+    """Return how far a motion is from energy balance, relative to the energy turned over."""
+    balance = energy_balance(dynamics, motion, effort)
+    return balance.gap / balance.turned_over

@@ -15,7 +15,7 @@ from kane_dynamics.model.checks import as_choice, as_number, as_positive, as_tex
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
 from kane_dynamics.simulation.simulation import Trajectory
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Floats, Indices
 from kane_dynamics.view.drawing import Drawing, simple_drawing
 from kane_dynamics.view.forces import STATES, Force
 from kane_dynamics.view.recording import Recording
@@ -141,13 +141,26 @@ def record(
         If the rate is not positive or the motion is of another robot.
 
     """
-    recorder, period = Recorder(robot, drawing), 1.0 / as_positive('rate [Hz]', rate)
-    wanted = np.append(np.arange(motion.time[0], motion.time[-1], period), motion.time[-1])
-    chosen = np.unique(np.searchsorted(motion.time, wanted - 1e-9))
-    for i in chosen:
+    recorder = Recorder(robot, drawing)
+    for i in kept_instants(motion.time, rate):
         t, q, v = float(motion.time[i]), motion.q[i], motion.v[i]
         recorder.add(t, q, v, () if forces is None else forces(t, q, v))
     return recorder.recording()
+
+
+def kept_instants(time: Floats, rate: float) -> Indices:
+    """
+    Return which of increasing times [s] are kept at a rate [Hz]: the first and the last always.
+
+    Raises
+    ------
+    InvalidInputError
+        If the rate is not positive.
+
+    """
+    period = max(1.0 / as_positive('rate [Hz]', rate), float(np.ptp(time)) / len(time))
+    wanted = np.append(np.arange(time[0], time[-1], period), time[-1])
+    return np.unique(np.searchsorted(time, wanted - 1e-9))
 
 
 def pose_rows(robot: Robot, q: Floats) -> Floats:

@@ -256,7 +256,7 @@ def test_annotate_with_a_moving_base(tmp_path, dynamics, model):
     ('options', 'message'),
     [
         (['--config', 'nobody'], 'no parameter file'),
-        (['--at', 'arm_1_joint=x'], 'need JOINT=POSITION'),
+        (['--at', 'arm_1_joint=x'], 'need NAME=VALUE'),
         (['--base', 'none.csv'], 'cannot be read'),
         (['--base', 'TWO'], 'need time,vx,vy,yaw_rate, got 2 columns'),
     ],
