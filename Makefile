@@ -7,6 +7,7 @@
 #               a sweep whose workers are killed
 # make stress   10^5 interrupted batches with threads, forks and garbage, on guarded memory;
 #               10^6 settings of gravity and payloads
+# make sanitize C of robots under AddressSanitizer, UBSan and ThreadSanitizer of gcc
 # make laws     a minute of each mechanism with redundant rows: energy, rank events
 # make soak     all nodes under faults, MINUTES=30 RATE=500 TIME=wall (or simulated)
 # make deadlines  the closed loop with computed torque on a quiet machine, MINUTES=10 RATE=500
@@ -45,7 +46,7 @@ endif
 unexport AMENT_PREFIX_PATH COLCON_PREFIX_PATH PYTHONHOME PYTHONPATH RMW_IMPLEMENTATION
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-.PHONY: demo test tests-of-nodes other-tests bench validate laws mutants soak deadlines stress platforms aarch64 docs lint clean help
+.PHONY: demo test tests-of-nodes other-tests bench validate laws mutants soak deadlines stress sanitize platforms aarch64 docs lint clean help
 .DEFAULT_GOAL := demo
 
 help:
@@ -75,6 +76,9 @@ stress: $(WITH_TESTS)
 	$(BIN)/python -X faulthandler test/stress/interrupted_batches.py
 	$(BIN)/python test/stress/parameters_for_ever.py
 	$(BIN)/python test/stress/engines_agree.py
+
+sanitize: $(WITH_TESTS)
+	$(BIN)/python test/stress/sanitize.py
 
 mutants: $(WITH_TESTS)
 	$(BIN)/python test/mutation/test_mutation.py

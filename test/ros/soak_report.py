@@ -2,21 +2,14 @@
 """The result of a soak: a table to read, what must not be, and figures for doc/reliability.md."""
 
 import math
-import subprocess
 
-from ros_bench import ROOT
 from soak_nodes import SIMULATOR
 
 from studies import machine
+from studies.commit import commit
 
 REMARKS = 100  # that are kept
 ENOUGH = 2  # times a fault was there, before each node must have counted it
-
-
-def commit(root):
-    """Return the commit of the source, with a mark where it was changed."""
-    command = ['git', '-C', str(root), 'describe', '--always', '--dirty', '--abbrev=12']
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def uncounted(soak):
@@ -68,7 +61,7 @@ def table(soak):
 def result(soak, found):
     """Return all figures."""
     return {
-        'commit': commit(ROOT),
+        'commit': commit(),
         'machine': {**machine.describe(), 'versions': machine.versions()},
         'rate_hz': soak.rate,
         'failures': found,
