@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Write what `make bench` measured into performance.md and index.md, and keep it beside them.
+Write what `make bench` measured into performance.md and index.md.
 
-``python doc/update_performance.py [studies-results/speed.json]``; without a file, from the results
-that were kept.
+``python doc/update_performance.py [studies-results/speed.json NAME]`` keeps the results as
+``doc/performance/NAME.json`` first, in place of those of this name; the pages show all that are
+kept, each with its machine and commit.
 """
 
 import json
@@ -12,12 +13,24 @@ import sys
 from pathlib import Path
 
 DOC = Path(__file__).resolve().parent
-KEPT = DOC / 'performance.json'
-# Work and peer of the three lines of the start page, by what they begin with; what they say.
+KEPT = DOC / 'performance'
+# The lines of the start page: what they say, and what work and peer begin with.
 NUMBERS = (
-    ('', 'pinocchio.forwardDynamics', 'one call of forward dynamics of TIAGo on its wheels'),
-    ('batch of 100,000', 'pinocchio.rneaInParallel', '100,000 inverse dynamics of nine joints'),
-    ('1,024 rollouts', 'mujoco.rollout', '1,024 rollouts of a mobile manipulator'),
+    (
+        'forward dynamics of TIAGo on rolling wheels, a call',
+        ('constrained forward dynamics, TIAGo', 'pinocchio.forwardDynamics'),
+        'python -m studies.speed --only tiago',
+    ),
+    (
+        'inverse dynamics of nine joints, 100,000 at once',
+        ('batch of 100,000', 'pinocchio.rneaInParallel'),
+        'python -m studies.speed --only batch',
+    ),
+    (
+        'a mobile manipulator on rolling wheels, 1,024 motions at once',
+        ('1,024 rollouts of 100 steps, RK4, 10 speeds', 'mujoco.rollout'),
+        'python -m studies.speed --only rollouts',
+    ),
 )
 
 
@@ -25,75 +38,81 @@ def amount(value, unit):
     """Return a value with three digits and its unit."""
     if value is None:
         return ''
-    for size, prefix in ((1e6, 'M'), (1e3, 'k')):
+    for size, prefix in ((1e6, 'million '), (1e3, 'thousand ')):
         if unit.endswith('/s') and value >= size:
-            return f'{value / size:.3g} {prefix} {unit}'
+            return f'{value / size:.3g} {prefix}{unit}'
     return f'{value:.3g} {unit}'.strip()
 
 
-def cell(text):
-    """Return text for a cell of a table."""
-    return text.replace('|', r'\|')
+def ratio(row):
+    """Return how many times as fast this package is."""
+    return '' if row['ratio'] is None else f'{row["ratio"]:.3g}'
 
 
 def about(results):
     """Return the sentences on the machine and the run."""
     machine = results['machine']
     versions = ', '.join(f'{name} {number}' for name, number in results['versions'].items())
-    load = ', '.join(map(str, machine['load']))
-    others = ' Other programs used the cores meanwhile.' if results['contended'] else ''
+    state = 'Other programs used the cores.' if results['contended'] else 'Little else ran.'
     return (
         f'{machine["processor"]}, {machine["cores"]} cores, {machine["system"]}; commit '
-        f'`{machine["commit"]}`, {machine["date"]}; {versions}. Load averages before: '
-        f'{load}.{others}'
+        f'`{machine["commit"]}`, {machine["date"]}; {versions}. {state} Load averages before the '
+        f'run: {", ".join(map(str, machine["load"]))}.'
     )
 
 
 def table(results):
-    """Return all rows: what was computed, by whom, how fast."""
-    lines = ['| work | ours | compared with | other | times as fast |', '|---|--:|---|--:|--:|']
-    for row in results['rows']:
-        if row['peer'] or row['unit'] != '':
-            ratio = '' if row['ratio'] is None else f'{row["ratio"]:.2f}'
-            values = [amount(row[side], row['unit']) for side in ('ours', 'theirs')]
-            peer = row['peer'] or '-'
-            lines.append(
-                f'| {cell(row["work"])} | {values[0]} | {cell(peer)} | {values[1]} | {ratio} |'
-            )
-    notes = dict.fromkeys(
-        f'- {row["work"]}: {row["note"]}' for row in results['rows'] if row['note']
-    )
-    return '\n'.join([about(results), '', *lines, '', 'Notes:', '', *notes])
+    """Return the rows that have another to compare with: what, by whom, how fast."""
+    lines = ['| work | here | compared with | there | times as fast |', '|---|--:|---|--:|--:|']
+    shown = [row for row in results['rows'] if row['theirs'] is not None]
+    for row in shown:
+        ours, theirs = (amount(row[side], row['unit']) for side in ('ours', 'theirs'))
+        lines.append(f'| {row["work"]} | {ours} | `{row["peer"]}` | {theirs} | {ratio(row)} |')
+    notes = dict.fromkeys(f'- {row["work"]}: {row["note"]}' for row in shown if row['note'])
+    return '\n'.join([*lines, '', *notes])
 
 
-def numbers(results):
+def sections(runs):
+    """Return one section for each run that is kept."""
+    parts = []
+    for name, results in runs.items():
+        parts += [f'## {name.replace("_", " ").capitalize()}', about(results), table(results)]
+    return '\n\n'.join(parts)
+
+
+def numbers(runs):
     """Return the three numbers of the start page."""
-    lines = []
-    for work, peer, said in NUMBERS:
+    lines = ['| | here | there | times as fast | command |', '|---|--:|--:|--:|---|']
+    rows = [row for results in runs.values() for row in results['rows']]
+    for said, beginnings, command in NUMBERS:
         row = next(
             row
-            for row in results['rows']
-            if row['work'].startswith(work) and row['peer'].startswith(peer)
+            for row in rows
+            if all(row[k].startswith(b) for k, b in zip(('work', 'peer'), beginnings, strict=True))
         )
         ours, theirs = (amount(row[side], row['unit']) for side in ('ours', 'theirs'))
-        lines.append(f'| {said} | {ours} | `{row["peer"]}`: {theirs} | {row["ratio"]:.1f} |')
-    head = ['| | here | there | times as fast |', '|---|--:|---|--:|']
-    return '\n'.join([*head, *lines])
+        peer = row['peer'].partition(',')[0].partition(' ')[0]
+        lines.append(f'| {said} | {ours} | `{peer}`: {theirs} | {ratio(row)} | `{command}` |')
+    return '\n'.join(lines)
 
 
-def updated(page, results):
+def updated(page):
     """Return a page with its generated block renewed."""
-    for name, block in (('results', table), ('numbers', numbers)):
+    runs = {file.stem: json.loads(file.read_text()) for file in sorted(KEPT.glob('*.json'))}
+    for name, block in (('results', sections), ('numbers', numbers)):
         pattern = rf'<!-- {name} -->\n.*?<!-- end -->'
         if re.search(pattern, page, re.DOTALL):
-            text = f'<!-- {name} -->\n\n{block(results)}\n\n<!-- end -->'
+            text = f'<!-- {name} -->\n\n{block(runs)}\n\n<!-- end -->'
             page = re.sub(pattern, lambda _, t=text: t, page, flags=re.DOTALL)
     return page
 
 
+PAGES = (DOC / 'performance.md', DOC / 'index.md')
+
 if __name__ == '__main__':
     if len(sys.argv) > 1:
-        KEPT.write_text(Path(sys.argv[1]).read_text())
-    results = json.loads(KEPT.read_text())
-    for page in (DOC / 'performance.md', DOC / 'index.md'):
-        page.write_text(updated(page.read_text(), results))
+        source, name = sys.argv[1:]
+        KEPT.mkdir(exist_ok=True)
+        (KEPT / f'{name}.json').write_text(Path(source).read_text())
+    for page in PAGES:
+        page.write_text(updated(page.read_text()))

@@ -2,8 +2,10 @@
 """The site: every page can be reached, every public name is documented, links lead somewhere."""
 
 import inspect
+import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from importlib import import_module
@@ -89,6 +91,17 @@ def without_code(text):
     return re.sub(
         r'`[^`\n]*`', '', re.sub(r'^```.*?^```', '', text, flags=re.DOTALL | re.MULTILINE)
     )
+
+
+def test_figures_are_those_of_the_results_that_are_kept():
+    made = runpy.run_path(str(DOC / 'update_performance.py'))
+    for page in made['PAGES']:
+        text = page.read_text()
+        assert '<!-- end -->' in text
+        assert made['updated'](text) == text, 'run python doc/update_performance.py'
+    for file in made['KEPT'].glob('*.json'):
+        machine = json.loads(file.read_text())['machine']
+        assert machine['commit'] and 'dirty' not in machine['commit']
 
 
 def test_every_example_is_in_the_gallery():

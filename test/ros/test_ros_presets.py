@@ -97,10 +97,12 @@ def test_the_command_of_a_sheet_is_one_of_the_launch_file(robot, monkeypatch):
     assert set(given) <= set(fake_launch.Described(made).arguments)
 
 
-def test_the_page_has_the_present_sheets():
-    text = (ROOT / 'doc' / 'robots.md').read_text()
-    assert PAGE['updated'](text) == text, 'run python doc/update_robots.py'
-    assert all(f'`{robot}`' in text for robot in FILES)
+def test_the_pages_have_the_present_sheets():
+    made = PAGE['pages']()
+    assert {file.stem for file in made} == {'robots', *FILES}
+    for file, text in made.items():
+        assert file.read_text() == text, 'run python doc/update_robots.py'
+    assert {file.stem for file in PAGE['PAGES'].glob('*.md')} == {*FILES}
 
 
 # ---- the models
