@@ -43,6 +43,7 @@ myst_heading_anchors = 3
 myst_enable_extensions = ['dollarmath', 'attrs_inline']
 
 autodoc_typehints = 'none'  # the docstrings name types, shapes and units
+autodoc_preserve_defaults = True
 autodoc_member_order = 'bysource'
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False

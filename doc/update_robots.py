@@ -123,8 +123,8 @@ def robot_page(name, text):
             '',
             f'1. **URDF**: {values["urdf_source"]}.',
             '2. Let `kane-dynamics check <urdf>` list its joints and wheels. Where a name differs '
-            'from the table below (another gripper, a prefix), copy the preset, change it, and give '
-            'it as `params_file`.',
+            'from the table below (another gripper, a prefix), copy the preset, change it, and '
+            'give it as `params_file`.',
             '3. Start the node. It publishes `~/effort` and `~/commands` ([nodes](../nodes.md)); '
             'connect them to nothing yet, and look at `/diagnostics`:',
             '',

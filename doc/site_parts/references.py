@@ -3,7 +3,7 @@
 Links to what is documented under another name: where it is written, or its short name.
 
 `kane_dynamics.model.robot.Robot` is documented as `kane_dynamics.Robot`, and docstrings say
-`Robot`. A short name that two public objects have, leads nowhere.
+`Robot`; members are found by class and name. What could be two things leads nowhere.
 """
 
 from collections import defaultdict
@@ -12,13 +12,16 @@ from sphinx.util.nodes import make_refnode
 
 from site_parts.public import public_objects
 
+_OBJECTS = {'class', 'data', 'exception', 'function'}
+
 
 def _documented(app):
     """Return the documented names by every name that may be meant."""
     names = defaultdict(set)
     objects = app.env.domains.python_domain.objects
-    for documented in objects:
-        names[documented.rpartition('.')[2]].add(documented)
+    for documented, entry in objects.items():
+        parts = 1 if entry.objtype in _OBJECTS else 2
+        names['.'.join(documented.split('.')[-parts:])].add(documented)
     for public, value in public_objects():
         if public in objects:
             short = public.rpartition('.')[2]
