@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Code and commands of the pages: which test runs each, and that no command is made up."""
+
+import re
+import shlex
+from pathlib import Path
+from shutil import copyfile
+
+import numpy as np
+import pytest
+
+import kane_dynamics as kd
+from kane_dynamics import cli
+from kane_dynamics.cli.arguments import split
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / 'README.md', *sorted((ROOT / 'doc').rglob('*.md'))]
+PAGES = [page for page in PAGES if not {'_build', 'gallery'} & set(page.parts)]
+
+# Where else than in test_readme.py the Python of a page is run.
+RUN_BY = {
+    'gpu.md': 'test/kernels/test_kernels_cuda_robot.py',
+    'payload.md': 'test/test_pages.py',
+    'nodes.md': 'test/ros/test_ros_composition.py',
+    'scale.md': 'test/sweep/test_sweep.py',
+}
+QUICK = ('check', 'info')
+NOT_RUN = {
+    'annotate': 'it compiles; test_readme.py runs it',
+    'bag': 'test/ros and test/trajectories run it on bags that they make',
+    'build': 'half a minute; test/deployment runs it',
+    'cache': 'it would empty the cache of whoever runs the tests; test/kernels runs it on its own',
+    'compile': 'seconds to minutes; test/test_cli.py runs it',
+    'demo': 'half a minute with ROS; test/ros runs it',
+    'equations': "the files are the reader's; test/symbolic runs it",
+    'init': 'it compiles and runs a demo; its own tests run it',
+    'retime': 'seconds; test/trajectories runs it',
+    'simulate': 'it compiles; test/test_cli.py runs it',
+    'view': 'it waits for a browser; test_readme.py runs it up to there',
+}
+
+
+def fenced(page):
+    """Return the text of the code blocks of a page."""
+    blocks = re.findall(r'^ *```(\w*)\n(.*?)^ *```', page.read_text(), re.DOTALL | re.MULTILINE)
+    return [(language, text) for language, text in blocks]
+
+
+def commands(page):
+    """Return the commands of a page, without comments."""
+    text = '\n'.join(text for language, text in fenced(page) if language != 'python')
+    lines = re.sub(r'\\\n', ' ', text).splitlines()
+    found = [re.sub(r'\s+#.*', '', line).strip(' $') for line in lines]
+    return [line for line in found if line.startswith('kane-dynamics ')]
+
+
+COMMANDS = sorted({command for page in PAGES for command in commands(page)})
+
+
+def test_every_python_block_is_run_by_a_test():
+    run = (ROOT / 'test' / 'test_readme.py').read_text()
+    for page in PAGES:
+        if any(language == 'python' for language, _ in fenced(page)):
+            named = page.relative_to(ROOT / 'doc').as_posix() if page.parent != ROOT else page.name
+            where = RUN_BY.get(named)
+            assert f"'{named}'" in run if where is None else (ROOT / where).is_file(), named
+
+
+@pytest.mark.parametrize('command', COMMANDS)
+def test_every_command_exists_with_its_options(command):
+    own, _ = split(shlex.split(command)[1:])
+    if '--version' not in own:
+        chosen = cli.new_parser().parse_args(own)
+        assert chosen.command in {*QUICK, *NOT_RUN}
+
+
+@pytest.mark.parametrize('command', [c for c in COMMANDS if c.split()[1] in QUICK])
+def test_quick_commands_work_as_printed(command, monkeypatch, tmp_path, capsys):
+    """A URDF of the reader is stood in for by one of the package."""
+    words = shlex.split(command)[1:]
+    (tmp_path / 'robots').symlink_to(ROOT / 'robots')
+    for word in words[1:]:
+        if word.endswith('.urdf') and not (tmp_path / word).exists():
+            copyfile(ROOT / 'robots' / 'nonholonomic.urdf', tmp_path / word)
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(words) == 0
+    assert capsys.readouterr().out
+
+
+def test_code_of_the_page_on_payloads_runs():
+    """With the reference engine, which needs no compiling."""
+    robot = kd.load_urdf(ROOT / 'robots' / 'nonholonomic.urdf', base='planar')
+    arm = [name for name in robot.velocity_names if name.startswith('arm')]
+    names = {
+        'robot': robot,
+        'rows': [kd.constraints.no_side_slip(robot)],
+        'joints': arm,
+        'q': robot.neutral(),
+        'v': np.zeros(robot.nv),
+        'tau': np.zeros(robot.nv),
+        'step': 1e-3,
+    }
+    (code,) = [text for language, text in fenced(ROOT / 'doc' / 'payload.md') if language]
+    exec(compile(code.replace('kd.compile(', 'kd.dynamics('), 'payload.md', 'exec'), names)
+    assert names['external'].shape == (len(arm),)
