@@ -20,6 +20,7 @@ from kane_dynamics.cli import (
     demo,
     equations,
     info,
+    init,
     retime,
     simulate,
     view,
@@ -29,6 +30,7 @@ from kane_dynamics.cli.printing import errors
 from kane_dynamics.exceptions import KaneDynamicsError
 
 COMMANDS = (
+    init,
     demo,
     check,
     info,

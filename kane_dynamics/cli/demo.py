@@ -17,7 +17,9 @@ from kane_dynamics.model.checks import as_choice
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser('demo', help='closed loop over ROS 2, with a table and plots')
-    parser.add_argument('--robot', default='nonholonomic', help='nonholonomic, holonomic or tiago')
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument('--robot', default='nonholonomic', help='nonholonomic, holonomic or tiago')
+    which.add_argument('--config', default='', help='parameter file of kane-dynamics init')
     parser.add_argument('--duration', type=seconds, default=12.0, help='of each run [s]')
     parser.add_argument(
         '--output', type=Path, default=Path('demo-results'), help='folder of plots'
@@ -29,18 +31,21 @@ def add(commands: Commands) -> None:
 def run(chosen: argparse.Namespace) -> int:
     """Run the closed loop without and with feed-forward; print the table, write the plots."""
     demo = ros_module('demo', 'the demo')
-    as_choice('--robot', chosen.robot, demo.ROBOTS)
+    if not chosen.config:
+        as_choice('--robot', chosen.robot, demo.ROBOTS)
+    from kane_dynamics.demo.animation import write_demo_animation
     from kane_dynamics.demo.plots import write_demo_plots
     from kane_dynamics.demo.table import run_table
 
-    folder = writable_folder(chosen.output / chosen.robot)
+    source = chosen.config or chosen.robot
+    folder = writable_folder(chosen.output / Path(source).stem)
     bar = Progress(
         TextColumn('{task.description:<34}'), BarColumn(), TimeElapsedColumn(), console=console
     )
     with bar:
         task = bar.add_task('compiling the dynamics', total=None)
         setup = demo.prepare(
-            chosen.robot,
+            source,
             chosen.duration,
             lambda what, done, total: bar.update(task, completed=done, total=total),
         )
@@ -49,7 +54,7 @@ def run(chosen: argparse.Namespace) -> int:
         runs = {}
         for k, (label, feedforward) in enumerate((('PD', False), ('PD + feed-forward', True))):
             task = bar.add_task(f'{label}, {chosen.duration:g} s', total=chosen.duration)
-            runs[label] = demo.run_loop(
+            runs[label] = run = demo.run_loop(
                 setup,
                 feedforward,
                 1 + (chosen.domain + k) % 100,
@@ -58,6 +63,7 @@ def run(chosen: argparse.Namespace) -> int:
     curves = {label: run.curves for label, run in runs.items()}
     names = setup.motion.names
     files = write_demo_plots(folder, names, setup.motion.base, curves)
+    files.append(write_demo_animation(folder, setup, run))
     console.print(run_table(setup, runs))
     console.print(f'dynamics {how}; plots in {folder}: {", ".join(f.name for f in files)}')
     return 0

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.demo.delays import causes
 from kane_dynamics.demo.energy_audit import energy_error
 from kane_dynamics.demo.motion import DemoMotion
@@ -19,6 +20,14 @@ from kane_dynamics.kernels.compiled import CompiledRobot
 from kane_dynamics.typing import Floats
 
 STEP = 0.001  # of the simulator [s]
+
+
+@dataclass(frozen=True)
+class CommandedBase:
+    """How a base takes cmd_vel: the frame of the twist, and whether the message has a stamp."""
+
+    frame: str
+    stamped: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +49,12 @@ class Setup:
         With the robot and its constraints.
     motion : DemoMotion
         What is wanted.
+    base : WheeledBase, optional
+        The base on wheels.
+    commanded : CommandedBase, optional
+        Set where the base follows cmd_vel.
+    urdf : str
+        The URDF: a path, or its text.
 
     """
 
@@ -49,6 +64,14 @@ class Setup:
     motors: tuple[str, ...]
     compiled: CompiledRobot
     motion: DemoMotion
+    base: WheeledBase | None = None
+    commanded: CommandedBase | None = None
+    urdf: str = ''
+
+    @property
+    def mobile(self) -> bool:
+        """Return whether the base moves."""
+        return self.compiled.robot.base == 'planar'
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +99,8 @@ class Run:
         How many of these were missed for which cause; see `delays`.
     curves : RunCurves
         For plots.
+    q : ndarray, shape (n, nq)
+        Coordinates of the robot at the times of the curves.
 
     """
 
@@ -89,13 +114,14 @@ class Run:
     states: int
     causes: Counter[str]
     curves: RunCurves
+    q: Floats
 
 
 def evaluate(setup: Setup, recording: Recording, missed: int, late: Sequence[int]) -> Run:
     """Return the figures of one run from what was recorded, and the stamps of missed periods."""
     motion = setup.motion
     times = np.array(recording.stamps) * 1e-9
-    odometry = np.array(recording.odometry)
+    odometry = np.array(recording.odometry).reshape(-1, 7)
     measured = _motor_positions(setup, recording, odometry, times)
     error = measured - motion.position(times)
     base = np.column_stack(
@@ -107,7 +133,7 @@ def evaluate(setup: Setup, recording: Recording, missed: int, late: Sequence[int
     latency = recording.latencies()
     return Run(
         np.sqrt(np.mean(error**2, axis=0)),
-        float(distance.max()),
+        float(distance.max()) if setup.mobile else float('nan'),
         _side_slip(setup, odometry),
         _energy(setup, efforts),
         rate,
@@ -116,7 +142,20 @@ def evaluate(setup: Setup, recording: Recording, missed: int, late: Sequence[int
         len(times),
         causes(recording.samples, recording.places(late)),
         RunCurves(times, error, efforts, odometry[:, 1:3], latency),
+        _coordinates(setup, recording, odometry, times),
     )
+
+
+def _coordinates(setup: Setup, recording: Recording, odometry: Floats, times: Floats) -> Floats:
+    """Return the coordinates of the robot at the times of its joint_states."""
+    robot = setup.compiled.robot
+    q = np.tile(robot.neutral(), (len(times), 1))
+    columns = [robot.coordinate_index(name) for name in recording.names]
+    q[:, columns] = recording.position
+    if setup.mobile:
+        pose = np.column_stack([odometry[:, 1:3], np.unwrap(odometry[:, 3])])
+        q[:, :3] = np.column_stack([np.interp(times, odometry[:, 0], x) for x in pose.T])
+    return q
 
 
 def _motor_positions(
@@ -152,8 +191,8 @@ def motor_efforts(setup: Setup, recording: Recording) -> Floats:
 
 
 def _side_slip(setup: Setup, odometry: Floats) -> float:
-    """Return the integral of the lateral speed at the axle; nan for a base that may move so."""
-    if not setup.compiled.constraints:
+    """Return the integral of the lateral speed at the axle; nan for a base that has not one."""
+    if setup.base is None or setup.base.kind != 'differential':
         return float('nan')
     robot = setup.compiled.robot
     at_rest, straight = [0.0] * robot.nv, robot.neutral().tolist()
@@ -163,7 +202,9 @@ def _side_slip(setup: Setup, odometry: Floats) -> float:
 
 
 def _energy(setup: Setup, efforts: Floats) -> float:
-    """Return the energy error of the same integrator under the efforts of the run."""
+    """Return the energy error of the same integrator; nan where drives of velocities work."""
+    if setup.commanded is not None:
+        return float('nan')
     robot = setup.compiled.robot
     repeat = round(1.0 / (setup.rate * STEP))
     each_step = np.zeros((len(efforts) * repeat, robot.nv))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.functions.consistent import consistent_acceleration
 from kane_dynamics.model.robot import Robot
@@ -20,6 +21,8 @@ YAW_RATE = 0.5  # amplitude of the base's yaw rate [rad/s]
 ARM_SWING = 0.25  # amplitude of a revolute joint [rad]
 SLIDE_SWING = 0.04  # amplitude of a sliding joint [m]
 OF_LIMIT = 0.5  # part of a joint's velocity limit that the motion uses
+OF_ROOM = 0.8  # part of the way to a position limit that the motion uses
+CURVATURES = (YAW_RATE / SPEED / 0.8, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1)  # of bases that steer [1/m]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +38,8 @@ class DemoMotion:
         [s].
     position, velocity, acceleration : callable
         Functions of time [s] that return an array over the motors, or over times and motors.
+    twist : callable
+        Function of time [s]: forward speed, lateral speed and yaw rate of the base, in its axes.
     base : ndarray, shape (n, 3)
         Wanted x, y, yaw of the base at `times` [m, m, rad].
     times : ndarray, shape (n,)
@@ -47,6 +52,7 @@ class DemoMotion:
     position: CubicSpline
     velocity: CubicSpline
     acceleration: CubicSpline
+    twist: CubicSpline
     base: Floats
     times: Floats
 
@@ -57,14 +63,18 @@ def demo_motion(
     motors: Sequence[str],
     start: dict[str, float],
     duration: float,
+    wheels: WheeledBase | None = None,
 ) -> DemoMotion:
     """
     Return the motion: an S-curve of a planar base, sines of the other joints, rest at both ends.
 
+    Every joint stays within its limits, and wheels within half of their speed limits. A base that
+    cannot steer as far drives a wider curve.
+
     Parameters
     ----------
     robot : Robot
-        The robot; its base is planar.
+        The robot; its base is planar or fixed.
     constraints : sequence of Constraint
         They give the wheels' speeds from the base's.
     motors : sequence of str
@@ -73,30 +83,81 @@ def demo_motion(
         Positions at the beginning, zero where a name is missing [rad or m].
     duration : float
         [s], more than two ramps.
+    wheels : WheeledBase, optional
+        The base on wheels.
 
     """
     times = np.linspace(0.0, duration, round(duration * 500.0) + 1)
     envelope = _envelope(times, duration)
-    forward = SPEED * envelope
-    turning = YAW_RATE * envelope * np.sin(2.0 * np.pi * times / duration)
-    yaw = CubicSpline(times, turning).antiderivative()(times)
-    x_rate, y_rate = forward * np.cos(yaw), forward * np.sin(yaw)
-    speeds = np.zeros((len(times), robot.nv))
-    speeds[:, :3] = np.column_stack([x_rate, y_rate, turning])
-    wheels = _wheel_speeds(robot, constraints)
-    speeds += forward[:, None] * wheels[0] + turning[:, None] * wheels[1]
+    speeds, twist = np.zeros((len(times), robot.nv)), np.zeros((len(times), 3))
+    if robot.base == 'planar':
+        unit = _wheel_speeds(robot, constraints, motors)
+        forward, turning = _curve(robot, unit, motors, _sharpest(wheels))
+        twist[:, 0] = forward * envelope
+        twist[:, 2] = turning * envelope * np.sin(2.0 * np.pi * times / duration)
+        yaw = CubicSpline(times, twist[:, 2]).antiderivative()(times)
+        x_rate, y_rate = twist[:, 0] * np.cos(yaw), twist[:, 0] * np.sin(yaw)
+        speeds[:, :3] = np.column_stack([x_rate, y_rate, twist[:, 2]])
+        speeds += twist[:, ::2] @ unit
     swinging = [name for name in motors if not speeds[:, robot.velocity_index(name)].any()]
     for k, name in enumerate(swinging):
-        speeds[:, robot.velocity_index(name)] = envelope * _swing(robot, name, k, times)
+        swing = envelope * _swing(robot, name, k, times)
+        at = start.get(name, 0.0)
+        speeds[:, robot.velocity_index(name)] = swing * _room(robot, name, at, times, swing)
     chosen = [robot.velocity_index(name) for name in motors]
     velocity = CubicSpline(times, speeds[:, chosen])
     begin = np.array([start.get(name, 0.0) for name in motors])
     position = velocity.antiderivative()
     position.c[-1] += begin
-    base = CubicSpline(times, speeds[:, :3]).antiderivative()(times)
+    base = np.zeros((len(times), 3))
+    if robot.base == 'planar':
+        base = CubicSpline(times, speeds[:, :3]).antiderivative()(times)
     return DemoMotion(
-        tuple(motors), duration, position, velocity, velocity.derivative(), base, times
+        tuple(motors),
+        duration,
+        position,
+        velocity,
+        velocity.derivative(),
+        CubicSpline(times, twist),
+        base,
+        times,
     )
+
+
+def _curve(
+    robot: Robot, unit: Floats, motors: Sequence[str], sharpest: float
+) -> tuple[float, float]:
+    """Return speed and amplitude of the yaw rate that wheels can do [m/s, rad/s]."""
+    turning = min(YAW_RATE, SPEED * sharpest)
+    driven = [robot.velocity_index(name) for name in motors]
+    fastest = np.abs(SPEED * unit[0]) + np.abs(turning * unit[1])
+    used = (fastest / (OF_LIMIT * robot.velocity_limit))[driven]
+    scale = 1.0 / max(1.0, float(used.max(initial=0.0)))
+    return SPEED * scale, turning * scale
+
+
+def _sharpest(wheels: WheeledBase | None) -> float:
+    """Return the largest curvature that steered wheels reach on both sides [1/m]."""
+    if wheels is None or not wheels.steering:
+        return np.inf
+    for curvature in CURVATURES:
+        twists = [[1.0, 0.0, side * curvature] for side in (-1.0, 1.0)]
+        if wheels.steering_angles(twists).reached.all():
+            return 0.8 * curvature
+    return 0.0
+
+
+def _room(robot: Robot, name: str, start: float, times: Floats, swing: Floats) -> float:
+    """Return the part of a swing that keeps a joint within its limits."""
+    if name not in robot.joint_names:
+        return 1.0
+    joint = robot.bodies[robot.body_of_joint(name)].joint
+    way = CubicSpline(times, swing).antiderivative()(times)
+    part = 1.0
+    for room, far in ((joint.upper - start, way.max()), (start - joint.lower, -way.min())):
+        if far > 0.0:
+            part = min(part, max(0.0, OF_ROOM * room / far))
+    return float(part)
 
 
 def _envelope(times: Floats, duration: float) -> Floats:
@@ -109,13 +170,19 @@ def _envelope(times: Floats, duration: float) -> Floats:
     return smooth(times / RAMP) * smooth((duration - times) / RAMP)
 
 
-def _wheel_speeds(robot: Robot, constraints: Sequence[Constraint]) -> Floats:
-    """Return the speeds, other than the base's own, for unit forward speed and unit yaw rate."""
+def _wheel_speeds(
+    robot: Robot, constraints: Sequence[Constraint], motors: Sequence[str]
+) -> Floats:
+    """
+    Return the speeds, other than the base's own, for unit forward speed and unit yaw rate.
+
+    They are zero where no motor turns a wheel: the drives of such a base take velocities.
+    """
     responses = np.zeros((2, robot.nv))
-    if not constraints:
+    wheel_columns = _constrained_columns(robot, constraints)
+    if not wheel_columns & {robot.velocity_index(name) for name in motors}:
         return responses
     q, at_rest = robot.neutral(), np.zeros(robot.nv)
-    wheel_columns = _constrained_columns(robot, constraints)
     given = [name for k, name in enumerate(robot.velocity_names) if k not in wheel_columns]
     for response, index in zip(responses, (0, 2), strict=True):
         unit = np.zeros(robot.nv)

@@ -46,10 +46,10 @@ class RunCurves:
 def write_demo_plots(
     folder: Path, motors: Sequence[str], wanted_path: Floats, runs: Mapping[str, RunCurves]
 ) -> list[Path]:
-    """Write base path, tracking errors, efforts and latencies of the runs; return the files."""
+    """Write errors, efforts, latencies and the path of a base that moves; return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     return [
-        _path(folder, wanted_path, runs),
+        *([_path(folder, wanted_path, runs)] if wanted_path.any() else []),
         _per_motor(folder / 'tracking_error.png', motors, runs, 'error', '|error| [rad or m]'),
         _per_motor(folder / 'effort.png', motors, runs, 'effort', 'effort [N m or N]'),
         _latency(folder, runs),

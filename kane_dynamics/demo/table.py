@@ -31,12 +31,9 @@ def run_table(setup: Setup, runs: Mapping[str, Run]) -> Table:
     verdict = f'{a / b:.0f}' + ('' if a / b >= TARGET else f'  (target {TARGET:.0f})')
     table.add_row('RMS error of all motors', f'{a:.2e}', f'{b:.2e}', verdict)
     rows = [
-        ('base off its path, largest [m]', lambda r: f'{r.base_error:.2e}'),
-        (
-            'side slip, summed [m]',
-            lambda r: '-' if np.isnan(r.side_slip) else f'{r.side_slip:.1e}',
-        ),
-        ('energy error, relative', lambda r: f'{r.energy_error:.1e}'),
+        ('base off its path, largest [m]', lambda r: _known(r.base_error)),
+        ('side slip, summed [m]', lambda r: _known(r.side_slip)),
+        ('energy error, relative', lambda r: _known(r.energy_error)),
         ('loop rate [Hz]', lambda r: f'{r.rate:.1f}'),
         ('latency p50 / p99 [ms]', _latency),
         ('missed deadlines', lambda r: f'{r.missed} of {r.states}'),
@@ -45,6 +42,11 @@ def run_table(setup: Setup, runs: Mapping[str, Run]) -> Table:
     for label, text in rows:
         table.add_row(escape(label), text(feedback), text(both))
     return table
+
+
+def _known(x: float) -> str:
+    """Return a figure, or a dash where the robot has none."""
+    return '-' if np.isnan(x) else f'{x:.1e}'
 
 
 def _latency(run: Run) -> str:

@@ -11,25 +11,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import rclpy
-import yaml
 from rclpy.context import Context
 from rclpy.logging import LoggingSeverity, set_logger_level
 from rclpy.parameter import Parameter
 
 import kane_dynamics as kd
-from kane_dynamics.demo.figures import STEP, Run, Setup, evaluate
+from kane_dynamics.demo.figures import STEP, CommandedBase, Run, Setup, evaluate
 from kane_dynamics.demo.motion import demo_motion
 from kane_dynamics.exceptions import DemoError
 from kane_dynamics.resources import share_directory
 from kane_dynamics.ros.demo_driver import DemoDriver
 from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
 from kane_dynamics.ros.messages.diagnostics import ERROR
-from kane_dynamics.ros.parameters.robot import RobotParameters
-from kane_dynamics.ros.parameters.spec import plain, specs
-from kane_dynamics.ros.robot_source import build_model, read_description
+from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
+from kane_dynamics.ros.parameters.robot import VELOCITY
+from kane_dynamics.ros.robot_file import (
+    model_of_file,
+    parameter_file,
+    parameters_of_file,
+    read_parameter_file,
+)
 from kane_dynamics.ros.runtime import fast_executor
 from kane_dynamics.ros.simulator_node import SimulatorNode
 
@@ -38,36 +43,56 @@ TERMS = ('inertia', 'coriolis', 'gravity', 'friction')
 Progress = Callable[[float], None]
 
 
-def prepare(name: str, duration: float, progress: Callable[[str, int, int], None]) -> Setup:
-    """Return the setup of a preset; compiles the robot, which takes a while the first time."""
-    config = share_directory() / 'config'
-    files = (config / f'{name}.yaml', config / 'simulation.yaml')
-    values: dict[str, Any] = {}
-    for file in files:
-        values |= _flat(yaml.safe_load(file.read_text())['/**']['ros__parameters'])
-    known = {spec.name: spec for spec in specs(RobotParameters)}
-    fields = dict(zip(known, RobotParameters.__dataclass_fields__, strict=True))
-    parameters = RobotParameters(
-        **{fields[key]: plain(values.get(key, spec.default)) for key, spec in known.items()}
-    )
-    model = build_model(parameters, read_description(parameters))
+def prepare(
+    source: str | Path, duration: float, progress: Callable[[str, int, int], None]
+) -> Setup:
+    """
+    Return the setup of a robot; compiles it, which takes a while the first time.
+
+    Parameters
+    ----------
+    source : str or Path
+        Parameter file of the nodes, or the name of a shipped one.
+    duration : float
+        Of each run [s].
+    progress : callable
+        As `kd.compile` takes it.
+
+    Raises
+    ------
+    DemoError
+        If no motor of the robot takes efforts.
+    KaneDynamicsError
+        If the file, the URDF, a name or the base constraint is wrong.
+
+    """
+    files = (parameter_file(source), share_directory() / 'config' / 'simulation.yaml')
+    values = {name: x for file in files for name, x in read_parameter_file(file).items()}
+    parameters = parameters_of_file(files[0], InverseDynamicsParameters)
+    model = model_of_file(files[0])
+    driven = parameters.base_drive == VELOCITY
+    if not model.motors:
+        raise DemoError(
+            f"'{source}': no motor takes efforts, so there is nothing to compare: the base "
+            "follows cmd_vel and carries no arm; set base.drive to 'effort' for this demonstration"
+        )
     compiled = kd.compile(model.robot, model.constraints, progress=progress)
     prefix = 'initial_positions.'
     start = {
         key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)
     }
-    motion = demo_motion(model.robot, model.constraints, model.motors, start, duration)
-    return Setup(name, files, float(values['joint_state_rate']), model.motors, compiled, motion)
-
-
-def _flat(tree: dict[str, Any], prefix: str = '') -> dict[str, Any]:
-    """Return nested parameters by dotted names."""
-    flat: dict[str, Any] = {}
-    for key, value in tree.items():
-        flat |= (
-            _flat(value, f'{prefix}{key}.') if isinstance(value, dict) else {prefix + key: value}
-        )
-    return flat
+    motion = demo_motion(model.robot, model.constraints, model.motors, start, duration, model.base)
+    return Setup(
+        files[0].stem,
+        files,
+        float(values['joint_state_rate']),
+        model.motors,
+        compiled,
+        motion,
+        model.base,
+        CommandedBase(parameters.base_frame, parameters.cmd_vel_stamped) if driven else None,
+        model.text,
+    )
 
 
 def run_loop(setup: Setup, feedforward: bool, domain: int, progress: Progress) -> Run:
@@ -83,7 +108,7 @@ def run_loop(setup: Setup, feedforward: bool, domain: int, progress: Progress) -
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
     context = Context()
     rclpy.init(context=context, domain_id=domain)
-    driver = DemoDriver(setup.motion, 1.0 / setup.rate, context)
+    driver = DemoDriver(setup.motion, 1.0 / setup.rate, context, setup.commanded)
     nodes = _nodes(setup, feedforward, context)
 
     def check() -> None:

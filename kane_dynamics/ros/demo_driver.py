@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import rclpy
+from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.context import Context
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -18,10 +19,11 @@ from std_srvs.srv import Empty, SetBool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from kane_dynamics.demo.delays import DelayWatch
+from kane_dynamics.demo.figures import CommandedBase
 from kane_dynamics.demo.motion import DemoMotion
 from kane_dynamics.demo.recording import Answer, Recording
 from kane_dynamics.exceptions import DemoError
-from kane_dynamics.ros.messages.conversions import nanoseconds
+from kane_dynamics.ros.messages.conversions import nanoseconds, set_stamp
 
 # best effort: what listens must not slow the loop down by acknowledging
 RECORD = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -41,6 +43,8 @@ class DemoDriver:
         Between two states [s].
     context : Context
         ROS.
+    commanded : CommandedBase, optional
+        Set where the base follows cmd_vel.
 
     Attributes
     ----------
@@ -49,7 +53,13 @@ class DemoDriver:
 
     """
 
-    def __init__(self, motion: DemoMotion, period: float, context: Context) -> None:
+    def __init__(
+        self,
+        motion: DemoMotion,
+        period: float,
+        context: Context,
+        commanded: CommandedBase | None = None,
+    ) -> None:
         self._motion, self._period = motion, period
         self.node = rclpy.create_node('kane_demo', context=context)
         self._executor: Any = None
@@ -61,6 +71,10 @@ class DemoDriver:
         self._reference = node.create_publisher(
             JointTrajectory, 'kane_inverse_dynamics/reference', QoSProfile(depth=1)
         )
+        self._commanded, self._twist = commanded, None
+        if commanded is not None:
+            kind = TwistStamped if commanded.stamped else Twist
+            self._twist = node.create_publisher(kind, 'cmd_vel', QoSProfile(depth=1))
         node.create_subscription(JointState, 'joint_states', self._on_state, every)
         node.create_subscription(Odometry, 'odom', self._on_odometry, every)
         node.create_subscription(
@@ -129,6 +143,19 @@ class DemoDriver:
         self._point.velocities = self._motion.velocity(t).tolist()
         self._point.accelerations = self._motion.acceleration(t).tolist()
         self._reference.publish(self._message)
+        if self._twist is not None:
+            self._twist.publish(self._command(t))
+
+    def _command(self, t: float) -> Any:
+        """Return the twist of the base at a time, as a Twist or a TwistStamped."""
+        twist = Twist()
+        twist.linear.x, twist.linear.y, twist.angular.z = self._motion.twist(t).tolist()
+        if self._commanded is None or not self._commanded.stamped:
+            return twist
+        message = TwistStamped(twist=twist)
+        message.header.frame_id = self._commanded.frame
+        set_stamp(message.header.stamp, round(t * 1e9))
+        return message
 
     def _on_state(self, message: Any) -> None:
         stamp, recording = nanoseconds(message.header.stamp), self._recording

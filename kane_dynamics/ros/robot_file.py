@@ -37,7 +37,7 @@ def read_parameter_file(path: str | Path) -> dict[str, Any]:
         and is none.
 
     """
-    file = _found(path)
+    file = parameter_file(path)
     values = _content(file)
     for name in values:
         meant = '' if matching_spec(name, ALL_SPECS) else nearest_parameter(name, ALL_SPECS)
@@ -142,8 +142,16 @@ def _shipped() -> dict[str, Path]:
     return {p.stem: p for p in (*folder.glob('*.yaml'), *folder.glob('robots/*.yaml'))}
 
 
-def _found(path: str | Path) -> Path:
-    """Return the path of a file, or of a shipped one of that name."""
+def parameter_file(path: str | Path) -> Path:
+    """
+    Return the path of a parameter file, or of a shipped one of that name.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is none of that name.
+
+    """
     file = Path(path)
     if file.suffix or file.is_file():
         return file

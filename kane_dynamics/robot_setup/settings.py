@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parameters of a robot from what its URDF shows and what its owner answers."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kane_dynamics.bases.block import wheeled_base
+from kane_dynamics.bases.recognition import FoundWheel
+from kane_dynamics.exceptions import ConstraintError, ModelWarning
+from kane_dynamics.inspection.findings import Findings
+from kane_dynamics.robot_setup.base_choice import base_question, fitting_types
+from kane_dynamics.robot_setup.questions import Answer, Ask, Question, names_of, numbers_of
+
+_LISTS = {'left': 'left_wheel_names', 'right': 'right_wheel_names', 'wheels': 'wheel_names'}
+_LISTS['rear'] = 'wheel_names'
+_STEERED = ('ackermann', 'swerve')
+_ALWAYS_LOCKED = ('suspension', 'several', 'ball')
+_OF_WHEELS = ('wheel', 'steered wheel', 'steering', 'caster wheel', 'caster swivel')
+_OF_CASTERS = ('caster wheel', 'caster swivel')
+
+
+@dataclass(frozen=True)
+class Setting:
+    """
+    One parameter of the nodes.
+
+    Parameters
+    ----------
+    name : str
+        Full name, ``base.drive`` for instance.
+    value : object
+        As YAML has it: text, a number, a list.
+    comment : str
+        Why it is so.
+    guessed : bool
+        Whether nobody confirmed it.
+
+    """
+
+    name: str
+    value: Any
+    comment: str = ''
+    guessed: bool = False
+
+
+def settle(found: Findings, address: str, text: str, ask: Ask) -> tuple[Setting, ...]:
+    """
+    Return the parameters of a robot, but for its gains.
+
+    Parameters
+    ----------
+    found : Findings
+        What the robot shows.
+    address : str
+        Where the nodes find its URDF.
+    text : str
+        The URDF.
+    ask : callable
+        Answers a `Question`.
+
+    Raises
+    ------
+    InvalidInputError
+        If an answer is not legal.
+
+    """
+    question = base_question(found, text)
+    base = ask(question)
+    base_type = question.checked(base.value)
+    why = question.why if base_type == question.proposal else 'by its owner'
+    settings = [
+        Setting('urdf_file', address),
+        Setting('base_type', base_type, why, base.guessed),
+    ]
+    if base_type in fitting_types(found):
+        settings += _wheels(found, base_type, ask)
+    if base_type != 'none':
+        settings += [_drive(found, base_type, ask), *_frame(found)]
+    settings += _locked(found, base_type, settings, ask)
+    return (*settings, *_arm(found, settings, ask))
+
+
+def _wheels(found: Findings, base_type: str, ask: Ask) -> Iterator[Setting]:
+    """Yield the parameters of a base on wheels."""
+    block = fitting_types(found)[base_type].block
+    for key, name in _LISTS.items():
+        if key in block:
+            yield Setting(f'base.{name}', list(block[key]))
+    if 'steered' in block:
+        yield Setting('base.steering_names', list(block['steered']))
+        yield Setting('base.steered_wheel_names', list(block['steered'].values()))
+    by_name = {wheel.joint: wheel for wheel in found.wheels}
+    if base_type == 'mecanum':
+        yield _rollers([by_name[joint] for joint in block['wheels']], ask)
+    yield from _radius(found, block, ask)
+    if 'casters' in block:
+        question = Question(
+            'casters',
+            'Do the casters roll in the model, or stand still as joints without encoders do?',
+            'lock',
+            'joint_states seldom tell of casters',
+            ('lock', 'roll'),
+        )
+        casters = ask(question)
+        if question.checked(casters.value) == 'roll':
+            yield Setting('base.caster_swivel_names', list(block['casters']), '', casters.guessed)
+            yield Setting('base.caster_wheel_names', list(block['casters'].values()))
+    if found.supports:
+        points = [x for point in found.supports for x in point]
+        yield Setting('base.support_points', points, 'below links that are called casters', True)
+
+
+def _rollers(wheels: Sequence[FoundWheel], ask: Ask) -> Setting:
+    """Return the angles of rollers; usual are those that point to the middle of the base."""
+    angles = [-math.copysign(math.pi / 4.0, w.centre[0] * w.centre[1]) for w in wheels]
+    names = ', '.join(wheel.joint for wheel in wheels)
+    answer = ask(
+        Question(
+            'roller-angles',
+            f'Angle [rad] from forward to the axis of the roller on the ground, seen from above, '
+            f'counterclockwise, of {names}:',
+            ','.join(f'{angle:.6g}' for angle in angles),
+            'rollers of 45 degrees, as most mecanum bases have them',
+        )
+    )
+    values = numbers_of('roller-angles', answer.value, len(wheels), f'[rad] of {names}')
+    shown = 'rollers of 45 degrees; a URDF has no rollers' if answer.guessed else 'by its owner'
+    return Setting('base.roller_angles', list(values), shown, answer.guessed)
+
+
+def _radius(found: Findings, block: Mapping[str, Any], ask: Ask) -> Iterator[Setting]:
+    """Yield the radius of wheels whose collision shapes do not tell it."""
+    taken = block.get('steered', {})
+    own = [w for w in found.wheels if w.kind in ('fixed', 'steered') or w.steering in taken]
+    unknown = [wheel for wheel in own if wheel.radius is None]
+    if unknown:
+        base = found.robot.frames[found.frames.base].pose.position()
+        height = min(wheel.centre[2] - float(base[2]) for wheel in unknown)
+        text = 'Radius of the wheels [m]? They have no collision cylinder or sphere.'
+        proposal = f'{height:.6g}' if height > 0.0 else ''
+        why = f'height of the axles above {found.frames.base}' if proposal else 'nothing tells it'
+    elif problem := _problem(found, block):
+        radii = {wheel.radius for wheel in own}
+        text = f'Radius of the wheels [m]? Their shapes are not about their axes: {problem}.'
+        proposal = f'{own[0].radius:.6g}' if len(radii) == 1 else ''
+        why = 'that of the collision shapes, as a circle about the axis'
+    else:
+        return
+    answer = ask(Question('wheel-radius', text, proposal, why))
+    (radius,) = numbers_of('wheel-radius', answer.value, 1, '[m]')
+    yield Setting('base.wheel_radius', radius, f'[m] {why}', answer.guessed)
+
+
+def _problem(found: Findings, block: Mapping[str, Any]) -> str:
+    """Return why wheels cannot roll on their own collision shapes, or ''."""
+    own = {key: value for key, value in block.items() if key != 'casters'}
+    if own['kind'] == 'mecanum':
+        own = {**own, 'kind': 'omni'}  # the same wheels, without their rollers
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore', ModelWarning)  # the nodes tell them
+            wheeled_base(found.robot, own)
+    except ConstraintError as error:
+        return str(error)
+    return ''
+
+
+def _drive(found: Findings, base_type: str, ask: Ask) -> Setting:
+    """Return what the drives of the base take."""
+    steered = base_type in _STEERED
+    question = Question(
+        'drive',
+        'Do the drives of the base take efforts (simulation, research), or velocities by cmd_vel '
+        '(most bases that are sold)?',
+        'velocity' if steered else 'effort',
+        'steered wheels follow cmd_vel together'
+        if steered
+        else 'then the demo compares the efforts of the base, too',
+        ('effort', 'velocity'),
+    )
+    answer = ask(question)
+    comment = 'effort or velocity (cmd_vel)'
+    return Setting('base.drive', question.checked(answer.value), comment, answer.guessed)
+
+
+def _frame(found: Findings) -> Iterator[Setting]:
+    yield Setting('base_frame_id', found.frames.base, 'child_frame_id of the odometry')
+
+
+def _locked(
+    found: Findings, base_type: str, settings: Sequence[Setting], ask: Ask
+) -> Iterator[Setting]:
+    """Yield the joints that are held: what only rests, and wheels that the base leaves out."""
+    names = found.named(*_ALWAYS_LOCKED)
+    rolling = any(setting.name == 'base.caster_swivel_names' for setting in settings)
+    if base_type in ('none', 'planar'):
+        names += found.named(*_OF_WHEELS)
+    elif not rolling:
+        block = fitting_types(found)[base_type].block
+        names += tuple(
+            name
+            for name in found.named(*_OF_CASTERS)
+            if name not in block.get('steered', {})
+            and name not in block.get('steered', {}).values()
+        )
+    joints = tuple(joint.name for joint in found.joints if joint.mimic is None)
+    answer = ask(
+        Question(
+            'lock',
+            f'Which joints stand still, with commas? There are {", ".join(joints)}.',
+            ','.join(names) or 'none',
+            'suspension, casters and wheels that do not take part' if names else 'all may move',
+            open=bool(names),
+        )
+    )
+    chosen = names_of('lock', answer.value, joints)
+    if chosen:
+        yield Setting('locked_joints', list(chosen), 'held at zero', answer.guessed)
+
+
+def _arm(found: Findings, settings: Sequence[Setting], ask: Ask) -> Iterator[Setting]:
+    """Yield what the nodes need of an arm: who carries it, and its tool."""
+    if not found.frames.tools:
+        return
+    tools = found.frames.tools
+    if len(tools) > 1:
+        question = Question(
+            'tool', 'Which link is the tool?', tools[0], 'the longest chain of joints', tools
+        )
+        answer = ask(question)
+        question.checked(answer.value)
+    else:
+        answer = Answer(tools[0])
+    yield Setting('frame', answer.value, 'of kane_wrench_control', answer.guessed)
+    question = Question(
+        'gravity',
+        'Who holds the arm against gravity: the efforts of this package (controller), or the '
+        'drives of the robot themselves (robot)?',
+        'controller',
+        'a URDF does not tell',
+        ('controller', 'robot'),
+    )
+    answer = ask(question)
+    held = [name for s in settings if s.name == 'locked_joints' for name in s.value]
+    arm = [name for name in found.named('joint', 'finger') if name not in held]
+    chosen = arm if question.checked(answer.value) == 'robot' else ['']
+    comment = "[''] means none: the efforts carry the arm"
+    yield Setting('gravity_compensated_joints', chosen, comment, answer.guessed)

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``kane-dynamics init`` on the command line: options, terminal, proposals, refusals."""
+
+import pytest
+from support.base_urdf import urdf
+
+import kane_dynamics as kd
+from kane_dynamics import cli
+from kane_dynamics.cli import init
+from kane_dynamics.ros.robot_file import model_of_file
+
+TWO = urdf({'l': ((0, 0.2),), 'r': ((0, -0.2),)})
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Work in a folder of its own that holds a robot."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'my.urdf').write_text(TWO, encoding='utf-8')
+    # the demo of one's own robot compiles; here the reference engine is soon ready
+    monkeypatch.setattr(init.kd, 'compile', lambda robot, rows, progress: kd.dynamics(robot, rows))
+    return tmp_path
+
+
+class Terminal:
+    """Stands for standard input."""
+
+    def __init__(self, is_terminal):
+        self.is_terminal = is_terminal
+
+    def isatty(self):
+        return self.is_terminal
+
+
+def said(capsys):
+    """Return what was printed, on one line each for output and errors."""
+    captured = capsys.readouterr()
+    return ' '.join(captured.out.split()), ' '.join(captured.err.split())
+
+
+def test_proposals_are_written_with_a_mark_and_the_next_lines_printed(here, capsys):
+    assert cli.main(['init', 'my.urdf', '--yes', '--drive', 'velocity']) == 0
+    output, remarks = said(capsys)
+    text = (here / 'my_robot.yaml').read_text()
+    assert '# guessed: driven wheels on one axle\n    base_type: diff_drive' in text
+    assert '# effort or velocity (cmd_vel)\n      drive: velocity' in text
+    assert 'written by: kane-dynamics init my.urdf --drive velocity --yes' in text
+    assert 'guessed: base_type: diff_drive' in remarks
+    assert 'guessed: base.drive' not in remarks
+    whole = here / 'my_robot.yaml'
+    assert 'kane-dynamics demo --config my_robot.yaml' in output
+    assert f"simulation.launch.py robot:='' params_file:={whole}" in output
+    assert f'kane_inverse_dynamics --ros-args --params-file {whole}' in output
+    assert model_of_file(whole).motors == ('lift_joint',)
+    again = cli.main(['init', 'my.urdf', '--yes'])
+    assert (again, 'exists; --force writes over it' in said(capsys)[1]) == (1, True)
+
+
+def test_a_terminal_is_asked(here, monkeypatch):
+    asked = []
+
+    def answer(prompt, choices, default, **how):
+        asked.append(prompt.strip())
+        return 'velocity' if 'drive' in prompt else default
+
+    monkeypatch.setattr(init.sys, 'stdin', Terminal(True))
+    monkeypatch.setattr(init.Prompt, 'ask', answer)
+    assert cli.main(['init', 'my.urdf', '--base', 'diff_drive']) == 0
+    assert asked == ['--drive', '--gravity']
+    text = (here / 'my_robot.yaml').read_text()
+    assert '# guessed: driven' not in text
+    assert 'drive: velocity' in text
+
+
+def test_without_a_terminal_open_questions_are_listed(here, monkeypatch, capsys):
+    monkeypatch.setattr(init.sys, 'stdin', Terminal(False))
+    assert cli.main(['init', 'my.urdf', '--drive', 'effort']) == 1
+    _, errors = said(capsys)
+    assert (
+        'there is no terminal to ask on, and questions are open; give --yes to take these'
+        in errors
+    )
+    assert '--base diff_drive: Which base' in errors
+    assert '--gravity controller: Who' in errors
+    assert '--drive' not in errors
+    assert not (here / 'my_robot.yaml').exists()
+
+
+def test_a_question_without_a_proposal_stays_open(here, capsys):
+    sunk = TWO.replace('<collision>', '<visual>').replace('</collision>', '</visual>')
+    (here / 'my.urdf').write_text(sunk.replace('0.2 0.1"', '0.2 0"'), encoding='utf-8')
+    assert cli.main(['init', 'my.urdf', '--yes']) == 1
+    _, errors = said(capsys)
+    assert 'nobody is asked with --yes, and questions are open; answer them by opt' in errors
+    assert '--wheel-radius ...: Radius of the wheels' in errors
+
+
+@pytest.mark.parametrize(
+    ('source', 'options', 'message'),
+    [
+        ('<robot name="r"><link name="one"/></robot>', [], "robot 'r': no joint moves, so there"),
+        ('<sdf/>', [], 'the root element is <sdf>, need <robot>'),
+        (TWO, ['--casters', 'roll'], '--casters: has no meaning for this robot, which was asked'),
+        (TWO, ['--base', 'omni'], '--base: need diff_drive or planar or none for this robot'),
+        (TWO, ['--lock', 'wheel'], "--lock: no joint named 'wheel'; there are lift_joint, l_wh"),
+        (TWO, ['--output', 'my.urdf/my.yaml'], "--output: no files can be written to 'my.urdf'"),
+    ],
+)
+def test_what_is_refused(source, options, message, here, capsys):
+    (here / 'my.urdf').write_text(source, encoding='utf-8')
+    assert cli.main(['init', 'my.urdf', '--yes', *options]) == 1
+    output, errors = said(capsys)
+    assert message in errors
+    assert 'Traceback' not in output + errors
