@@ -74,3 +74,5 @@ def test_the_robot_comes_through_the_door(seed, root, tmp_path):
 
 def test_every_script_is_tested(root):
     assert {path.stem for path in (root / 'examples').glob('*.py')} == set(SCRIPTS)
+    folders = {path.parent.name for path in (root / 'examples').glob('*/*.py')}
+    assert folders == {'scenarios', 'optimal_control'}  # with test files of their own
