@@ -13,6 +13,7 @@ from rich.markup import escape
 import kane_dynamics as kd
 from kane_dynamics.cli import (
     annotate,
+    bag,
     build,
     cache,
     check,
@@ -35,6 +36,7 @@ COMMANDS = (
     check,
     info,
     simulate,
+    bag,
     annotate,
     retime,
     compiling,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Motions as CSV and as plots, for `simulate`."""
+"""Motions and series as CSV and as plots, for `simulate` and `bag`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kane_dynamics.bags.computing import Series
 from kane_dynamics.demo.energy_audit import EnergyBalance
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.simulation.simulation import Trajectory
@@ -45,3 +46,24 @@ def write_motion_plot(
 
 def _curves(names: tuple[str, ...], rows: Floats) -> dict[str, Floats]:
     return dict(zip(names, rows.T, strict=True))
+
+
+def write_series_csv(file: Path, series: Series) -> Path:
+    """Write time and values of a series; the measured efforts too, where there are any."""
+    names = [f'{series.quantity}:{name}' for name in series.names]
+    columns = [series.stamps * 1e-9, series.values]
+    if np.isfinite(series.measured).any():
+        names += [f'measured_effort:{name}' for name in series.names]
+        columns.append(series.measured)
+    return write_table(file, ['time', *names], np.column_stack(columns))
+
+
+def write_series_plot(file: Path, series: Series) -> Path:
+    """Write a series over the time from its start, and the measured efforts below."""
+    unit = '[rad/s² or m/s²]' if series.quantity == 'acceleration' else '[N m or N]'
+    label = f'{series.quantity.replace("_", " ")} {unit}'
+    panels = [Panel(label, _curves(series.names, series.values))]
+    if np.isfinite(series.measured).any():
+        panels.append(Panel('measured effort [N m or N]', _curves(series.names, series.measured)))
+    time = (series.stamps - series.stamps[0]) * 1e-9
+    return write_curves(file, 'Dynamics over a bag', time, panels)

@@ -12,11 +12,12 @@ import kane_dynamics as kd
 from kane_dynamics.cli.arguments import BASES
 from kane_dynamics.exceptions import InvalidInputError, ModelWarning
 from kane_dynamics.resources import resolve
+from kane_dynamics.robot_text import robot_text
 from kane_dynamics.ros.messages.planar_frame import PlanarFrame
 from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.ros.parameters.robot import RobotParameters
 from kane_dynamics.ros.robot_file import model_of_file, parameters_of_file, robot_files
-from kane_dynamics.ros.robot_source import RobotModel, read_description
+from kane_dynamics.ros.robot_source import RobotModel
 
 _URDF, _YAML = ('.urdf', '.xacro', '.xml'), ('.yaml', '.yml')
 
@@ -125,7 +126,7 @@ def _of_urdf(name: str, base: str) -> tuple[RobotModel, str]:
     """Return the model of a URDF alone, and where it is."""
     source = str(resolve(name, 'URDF')) if '://' in name else name
     if source.endswith('.xacro'):
-        source = read_description(InverseDynamicsParameters(urdf_file=source))
+        source = robot_text(source)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter('always', ModelWarning)
         robot = kd.load_urdf(source, base=base)

@@ -97,6 +97,12 @@ def parameters_of_file(path: str | Path, table: type[T], **values: Any) -> T:
     return replace(table(**known), **values)  # type: ignore[type-var]
 
 
+def default_parameters(table: type[T]) -> T:
+    """Return a parameter table without a file: every value has its default."""
+    pairs = zip(specs(table), fields(table), strict=True)  # type: ignore[arg-type]
+    return table(**{field.name: plain(spec.default) for spec, field in pairs})
+
+
 def model_of_file(
     path: str | Path, urdf: str = '', table: type[RobotParameters] = InverseDynamicsParameters
 ) -> RobotModel:
