@@ -16,6 +16,7 @@
 # make docs     the site, with the gallery of examples run: doc/_build/html/index.html
 # make aarch64  a short check on emulated aarch64 (Debian with qemu-user)
 # make mutants  every wrong formula, not only the sample of make test: which ones does no law see?
+# make pictures  the pictures of the README and of the site, into doc/pictures
 # make lint     ruff, mypy and codespell only
 # make clean    remove the environment and what the tools left behind
 # make help     this list
@@ -46,7 +47,7 @@ endif
 unexport AMENT_PREFIX_PATH COLCON_PREFIX_PATH PYTHONHOME PYTHONPATH RMW_IMPLEMENTATION
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-.PHONY: demo test tests-of-nodes other-tests bench validate laws mutants soak deadlines stress sanitize platforms aarch64 docs lint clean help
+.PHONY: demo test tests-of-nodes other-tests bench validate laws mutants soak deadlines stress sanitize platforms aarch64 docs lint pictures clean help
 .DEFAULT_GOAL := demo
 
 help:
@@ -116,6 +117,9 @@ tests-of-nodes: $(WITH_TESTS)
 
 other-tests: $(WITH_TESTS)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not thorough' --durations=15 --ignore=test/ros
+
+pictures: $(WITH_TESTS)
+	$(BIN)/python -m studies.pictures
 
 lint: $(WITH_TESTS)
 	$(BIN)/ruff check .

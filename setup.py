@@ -32,6 +32,9 @@ CUDA_WHEELS = [
     f'nvidia-cuda-nvrtc-cu12>=12.8; {CUDA_PLATFORM}',
 ]
 
+# Shaded pictures, without a display or OpenGL; there are no wheels for Linux on aarch64.
+PICTURES_WHEELS = ['trimesh', 'embreex>=2.17; platform_machine in "x86_64 AMD64 arm64"']
+
 DOCS_WHEELS = [
     'sphinx',
     'furo',
@@ -105,6 +108,7 @@ setup(
         'symbolic': ['sympy'],
         'cones': ['clarabel'],
         'view': ['viser'],
+        'pictures': PICTURES_WHEELS,
         'retime': ['toppra'],
         'cuda': CUDA_WHEELS,
         'learn': ['gymnasium'],
@@ -131,6 +135,7 @@ setup(
             'gymnasium',
             'rosbags',
             *CUDA_WHEELS,
+            *PICTURES_WHEELS,
             *DOCS_WHEELS,
             'toppra',
             'viser',

@@ -51,6 +51,12 @@ class Camera:
         """Return where points are on paper, shape (..., 2) [m]."""
         return np.stack([points @ self.right, points @ self.up], axis=-1)
 
+    def lifted(self, flat: Floats, depth: float) -> Floats:
+        """Return the points of some depth [m] above points on paper, shape (..., 3) [m]."""
+        right, up = flat[..., :1] * self.right, flat[..., 1:] * self.up
+        points: Floats = right + up + depth * self.towards
+        return points
+
     def depth(self, points: Floats) -> Floats:
         """Return how near points are to the viewer, shape (...) [m]."""
         nearness: Floats = points @ self.towards

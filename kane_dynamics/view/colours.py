@@ -10,6 +10,8 @@ STATE_COLOURS = {
     'slips': '#D55E00',
 }
 CYCLE = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#000000')
+PATH = '#56B4E9'  # where a robot went
+LIMIT = '#555555'  # of efforts and speeds
 
 
 def linear(colour: str) -> tuple[int, int, int]:

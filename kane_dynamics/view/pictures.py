@@ -9,8 +9,9 @@ from pathlib import Path
 
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_path
-from kane_dynamics.view.animation import write_animation, write_strobe
+from kane_dynamics.view.animation import write_animation, write_picture
 from kane_dynamics.view.plots import Panel, write_curves
+from kane_dynamics.view.rays import can_render
 from kane_dynamics.view.recording import Recording
 
 
@@ -24,6 +25,8 @@ def write_pictures(
 ) -> list[Path]:
     """
     Write a recording (npz), its animation (gif), a strobe picture and its curves (png).
+
+    The strobe picture is shaded where embreex is installed, else flat; see `write_picture`.
 
     Parameters
     ----------
@@ -59,6 +62,6 @@ def write_pictures(
     return [
         recording.save(place / f'{name}.npz'),
         write_animation(recording, place / f'{name}.gif', view, speed=speed),
-        write_strobe(recording, place / f'{name}_strobe.png', view),
+        write_picture(recording, place / f'{name}_strobe.png', view, shaded=can_render()),
         write_curves(place / f'{name}.png', title, recording.time, panels, events),
     ]

@@ -62,6 +62,18 @@ def test_a_recording_becomes_an_animation(drive, tmp_path, capsys):
     assert "--gif: need a recording (.npz), got 'robot.urdf'" in said(capsys)[1]
 
 
+def test_robots_and_recordings_become_pictures(drive, robots, tmp_path, capsys):
+    pytest.importorskip('embreex', reason='the extra "pictures" is not installed')
+    path, target = drive.save(tmp_path / 'drive.npz'), tmp_path / 'picture.pdf'
+    for source in (path, robots / 'nonholonomic.urdf'):
+        assert cli.main(['view', str(source), '--picture', str(target), '--camera', 'side']) == 0
+        assert target.read_bytes()[:5] == b'%PDF-'
+        target.unlink()
+        assert 'picture.pdf' in said(capsys)[0]
+    assert cli.main(['view', str(path), '--picture', 'picture.jpg']) == 1
+    assert "need a file that ends in .png or .pdf, got 'picture.jpg'" in said(capsys)[1]
+
+
 def test_ports_that_are_none(capsys):
     with pytest.raises(SystemExit):
         cli.main(['view', 'robot.urdf', '--port', '70000'])

@@ -11,11 +11,12 @@ from PIL import Image
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.view import animation
-from kane_dynamics.view.animation import write_animation, write_strobe
+from kane_dynamics.view.animation import write_animation, write_picture
 from kane_dynamics.view.camera import VIEWS, Camera
 from kane_dynamics.view.colours import STATE_COLOURS
 from kane_dynamics.view.drawing import Drawing
+from kane_dynamics.view.painter import small_triangles
+from kane_dynamics.view.picture import Picture
 from kane_dynamics.view.plots import Panel, curves_figure, write_curves
 from kane_dynamics.view.recorder import Recorder
 from kane_dynamics.view.shapes import Shape, box, sphere
@@ -61,7 +62,7 @@ def test_axes_of_the_paper_are_at_right_angles():
 
 
 def test_the_ball_is_where_it_was(ball):
-    picture = animation._Picture(ball, 'side', 4.0)
+    picture = Picture(ball, 'side', 4.0, 100, range(11))
     for k in (0, 5, 10):
         seen = reddish(picture.image(k)).mean(axis=0)
         x, z = ball.poses[k, 0, [0, 2]]
@@ -84,7 +85,7 @@ def test_a_gif_has_all_pictures(ball, tmp_path):
 
 
 def test_a_strobe_shows_earlier_robots_paler(ball, tmp_path):
-    path = write_strobe(ball, tmp_path / 'ball.png', 'side', count=3)
+    path = write_picture(ball, tmp_path / 'ball.png', 'side', count=3, shaded=False)
     with Image.open(path) as image:
         pixels = np.asarray(image.convert('RGB'), dtype=int)
         redness = pixels[..., 0] - pixels[..., 1]
@@ -94,18 +95,18 @@ def test_a_strobe_shows_earlier_robots_paler(ball, tmp_path):
 
 
 def test_forces_have_the_colour_of_their_state(drive):
-    picture = animation._Picture(drive, 'top', 4.0)
+    picture = Picture(drive, 'top', 4.0, 100, range(6))
     for k, state in ((1, 'holds'), (2, 'sticks'), (3, 'slips')):
         image = picture.image(k)
         arrow = like(image, to_rgb(STATE_COLOURS[state]), 12)
         legend = arrow[:, 1] < 40
         assert (~legend).sum() > 20, state
-    assert len(picture._figure.legends[0].get_patches()) == 3
+    assert len(picture.figure.legends[0].get_patches()) == 3
 
 
 def test_triangles_are_cut_without_a_gap():
     shape = Shape(0, *box((1.0, 0.2, 0.5)))
-    small = animation._in_small_triangles(shape, 0.15)
+    small = small_triangles(shape, 0.15)
     corners = small.vertices[small.faces]
     assert np.linalg.norm(corners - corners[:, [1, 2, 0]], axis=-1).max() <= 0.15
     normals = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -116,14 +117,14 @@ def test_triangles_are_cut_without_a_gap():
 def test_large_meshes_are_drawn_as_their_hull(rng):
     points = rng.normal(size=(500, 3))
     faces = rng.integers(0, 500, (1000, 3))
-    hull = animation._in_small_triangles(Shape(0, points, faces), 10.0)
+    hull = small_triangles(Shape(0, points, faces), 10.0)
     assert len(hull.faces) < 200
     assert_allclose(hull.vertices.max(axis=0), points.max(axis=0), atol=1e-15)
 
 
 def test_a_robot_without_shapes_and_forces_is_drawn(ball):
     bare = replace(ball, shapes=())
-    image = animation._Picture(bare, 'oblique', 3.0).image(0)
+    image = Picture(bare, 'oblique', 3.0, 100, [0]).image(0)
     assert len(reddish(image)) == 0
 
 
@@ -134,8 +135,8 @@ def test_a_robot_without_shapes_and_forces_is_drawn(ball):
         (lambda r, d: write_animation(r, d / 'a.gif', 'front'), 'view must be one of'),
         (lambda r, d: write_animation(r, d / 'a.gif', rate=0.0), 'rate'),
         (lambda r, d: write_animation(r, d / 'no' / 'a.gif', rate=2.0), 'cannot be written'),
-        (lambda r, d: write_strobe(r, d / 'a.gif'), r'need a file that ends in \.png'),
-        (lambda r, d: write_strobe(r, d / 'a.png', count=0), 'count: need at least 1'),
+        (lambda r, d: write_picture(r, d / 'a.gif'), r'need a file that ends in \.png or \.pdf'),
+        (lambda r, d: write_picture(r, d / 'a.png', count=0), 'count: need at least 1'),
         (lambda r, d: write_curves(d / 'a.png', '', [0.0], []), 'panels: need at least one'),
         (
             lambda r, d: write_curves(d / 'a.png', '', [0.0], [Panel('v [m/s]', {'v': [1, 2]})]),

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one style of all plots, fit for a paper and told apart without colours; saving them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import cycle, islice
+from pathlib import Path
+
+import matplotlib
+from cycler import cycler
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import as_path
+from kane_dynamics.view.colours import CYCLE
+
+DOTS = 200  # an inch, of PNG
+STROKES = ('-', '--', ':', '-.')  # curves differ in stroke as well as in colour
+PAPER = {
+    'axes.axisbelow': True,
+    'axes.grid': True,
+    'axes.labelsize': 8,
+    'axes.linewidth': 0.6,
+    'axes.prop_cycle': cycler(color=CYCLE)
+    + cycler(linestyle=list(islice(cycle(STROKES), len(CYCLE)))),
+    'axes.spines.right': False,
+    'axes.spines.top': False,
+    'axes.titlesize': 8,
+    'figure.titlesize': 10,
+    'font.size': 8,
+    'grid.alpha': 0.3,
+    'grid.linewidth': 0.5,
+    'image.interpolation': 'none',
+    'legend.fontsize': 7,
+    'legend.frameon': False,
+    'lines.linewidth': 1.3,
+    'lines.markersize': 4,
+    'pdf.fonttype': 42,  # letters stay letters
+    'svg.hashsalt': 'kane_dynamics',  # the same file each time
+    'xtick.labelsize': 7,
+    'ytick.labelsize': 7,
+}
+
+
+@contextmanager
+def paper_style() -> Iterator[None]:
+    """Draw in the style of all plots here; on leaving, Matplotlib's settings are as before."""
+    with matplotlib.rc_context(PAPER):
+        yield
+
+
+def legend_beside(axes: Axes) -> None:
+    """Write the legend to the right of a panel, off the data."""
+    axes.legend(loc='upper left', bbox_to_anchor=(1.01, 1.0))
+
+
+def save_figure(
+    figure: Figure, path: str | os.PathLike[str], also: Sequence[str] = ('.pdf',)
+) -> list[Path]:
+    """
+    Write a figure, a PNG with 200 dots an inch, and the same beside it in other formats.
+
+    Parameters
+    ----------
+    figure : Figure
+        Drawn in `paper_style`.
+    path : str or path
+        File; its ending chooses the format.
+    also : sequence of str
+        More endings; '.pdf' where left out.
+
+    Returns
+    -------
+    list of Path
+        The files, `path` first.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such folder or format.
+
+    """
+    file = Path(as_path('path', path))
+    files = list(dict.fromkeys([file, *(file.with_suffix(ending) for ending in also)]))
+    for each in files:
+        kept = {'.pdf': 'CreationDate', '.svg': 'Date'}.get(each.suffix)
+        try:
+            figure.savefig(each, dpi=DOTS, metadata={kept: None} if kept else None)
+        except (OSError, ValueError) as error:  # no such folder, no such format
+            raise InvalidInputError(f"'{each}' cannot be written: {error}") from error
+    return files
