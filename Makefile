@@ -12,6 +12,8 @@
 # make soak     all nodes under faults, MINUTES=30 RATE=500 TIME=wall (or simulated)
 # make deadlines  the closed loop with computed torque on a quiet machine, MINUTES=10 RATE=500
 #               TOGETHER=1: both nodes in one process
+# make fuzz     texts, files and messages that are wrong: none may raise what is no error of the
+#               family, or take longer than 1 s, COUNT=1000000
 # make platforms  a short suite on every Python 3.10 to 3.13 of this machine, old and new llvmlite
 # make docs     the site, with the gallery of examples run: doc/_build/html/index.html
 # make aarch64  a short check on emulated aarch64 (Debian with qemu-user)
@@ -27,6 +29,7 @@ ROBOT ?= nonholonomic
 MINUTES ?= 30
 RATE ?= 500
 TIME ?= wall
+COUNT ?= 1000000
 BIN := $(VENV)/bin
 
 # An environment is reused only for the same sources of dependencies, place and interpreter.
@@ -47,7 +50,7 @@ endif
 unexport AMENT_PREFIX_PATH COLCON_PREFIX_PATH PYTHONHOME PYTHONPATH RMW_IMPLEMENTATION
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-.PHONY: demo test tests-of-nodes other-tests bench validate laws mutants soak deadlines stress sanitize platforms aarch64 docs lint pictures clean help
+.PHONY: demo test tests-of-nodes other-tests bench validate laws mutants soak fuzz deadlines stress sanitize platforms aarch64 docs lint pictures clean help
 .DEFAULT_GOAL := demo
 
 help:
@@ -80,6 +83,9 @@ stress: $(WITH_TESTS)
 
 sanitize: $(WITH_TESTS)
 	$(BIN)/python test/stress/sanitize.py
+
+fuzz: $(WITH_TESTS)
+	$(BIN)/python test/fuzz/fuzz.py --count $(COUNT)
 
 mutants: $(WITH_TESTS)
 	$(BIN)/python test/mutation/test_mutation.py

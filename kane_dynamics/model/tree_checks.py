@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -38,7 +39,7 @@ def check_unique(what: str, names: Sequence[str]) -> None:
         If one does.
 
     """
-    repeated = sorted({name for name in names if list(names).count(name) > 1})
+    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
     if repeated:
         raise InvalidInputError(f'{what} names must be unique, these repeat: {repeated}')
 

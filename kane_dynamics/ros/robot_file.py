@@ -8,8 +8,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
-
+from kane_dynamics.algebra.real_numbers import brief
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.resources import share_directory
 from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
@@ -17,6 +16,7 @@ from kane_dynamics.ros.parameters.nodes import ALL_SPECS
 from kane_dynamics.ros.parameters.robot import RobotParameters
 from kane_dynamics.ros.parameters.spec import matching_spec, nearest_parameter, plain, specs
 from kane_dynamics.ros.robot_source import RobotModel, build_model, read_description
+from kane_dynamics.untrusted import yaml_value
 
 T = TypeVar('T')
 
@@ -49,8 +49,8 @@ def read_parameter_file(path: str | Path) -> dict[str, Any]:
 def _content(file: Path) -> dict[str, Any]:
     """Return the parameters of a file by their full names, which may be wrong."""
     try:
-        content = yaml.safe_load(file.read_text(encoding='utf-8'))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        content = yaml_value(file.read_text(encoding='utf-8'))
+    except (OSError, ValueError) as error:  # what is no UTF-8 or no YAML is a ValueError
         raise InvalidInputError(f"parameter file '{file}' cannot be read: {error}") from error
     values: dict[str, Any] = {}
     for section in content.values() if isinstance(content, dict) else (content,):
@@ -86,11 +86,10 @@ def parameters_of_file(path: str | Path, table: type[T], **values: Any) -> T:
         known[field.name] = plain(spec.default)
         if spec.name not in given:
             continue
-        value = plain(given[spec.name])
-        if isinstance(spec.default, float) and isinstance(value, int):
-            value = float(value)
-        if not isinstance(value, type(spec.default)):
-            raise InvalidInputError(f"'{path}': {spec.name}: need {spec.kind}, got {value!r}")
+        value = spec.typed(given[spec.name])
+        if value is None:
+            came = brief(given[spec.name])
+            raise InvalidInputError(f"'{path}': {spec.name}: need {spec.kind}, got {came}")
         if problem := spec.problem(value):
             raise InvalidInputError(f"'{path}': {problem}")
         known[field.name] = value

@@ -17,6 +17,7 @@ from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.trajectories.base_plan import split_base
 from kane_dynamics.trajectories.points import TrajectoryPoints
 from kane_dynamics.trajectories.records import base_of_record, points_of_record, record_of_points
+from kane_dynamics.untrusted import json_value, yaml_value
 
 KINDS = ('.yaml', '.yml', '.json', '.csv')
 COLUMNS = {
@@ -71,11 +72,12 @@ def read_trajectory(path: str | Path) -> TrajectoryFile:
     file, kind = Path(path), _kind(path)
     try:
         text = file.read_text(encoding='utf-8')
+    except (OSError, ValueError) as error:  # a name with a zero in it, what is no UTF-8
+        raise InvalidInputError(f"trajectory '{file}' cannot be read: {error}") from error
+    try:
         if kind == '.csv':
             return TrajectoryFile(*split_base(_from_csv(text)))
-        return _from_record(json.loads(text) if kind == '.json' else _first(text))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, json.JSONDecodeError) as error:
-        raise InvalidInputError(f"trajectory '{file}' cannot be read: {error}") from error
+        return _from_record(json_value(text) if kind == '.json' else yaml_value(text))
     except KaneDynamicsError as error:
         error.args = (f"trajectory '{file}': {error}", *error.args[1:])
         raise
@@ -106,21 +108,24 @@ def _kind(path: str | Path) -> str:
     return kind
 
 
-def _first(text: str) -> Any:
-    """Return the first document of YAML text; ``ros2 topic echo`` ends each with ---."""
-    return next(iter(yaml.safe_load_all(text)), None)
-
-
 def _from_record(record: Any) -> TrajectoryFile:
     inner = record if isinstance(record, dict) else {}
     joints = next((inner[name] for name in JOINTS if name in inner), record)
     points, base = split_base(points_of_record(joints))
-    plans = [inner[name] for name in BASES if name in inner and inner[name].get('points')]
+    plans = [inner[name] for name in BASES if _has_points(inner.get(name))]
     return TrajectoryFile(points, base_of_record(plans[0]) if plans else base)
 
 
+def _has_points(plan: Any) -> bool:
+    """Return whether there is a plan of a base; MoveIt sends empty ones."""
+    return bool(plan.get('points') if isinstance(plan, dict) else plan)
+
+
 def _from_csv(text: str) -> TrajectoryPoints:
-    rows = [row for row in csv.reader(text.splitlines()) if row]
+    try:
+        rows = [row for row in csv.reader(text.splitlines()) if row]
+    except csv.Error as error:
+        raise InvalidInputError(f'need CSV: {error}') from error
     if len(rows) < 2 or rows[0][0] != 'time':
         raise InvalidInputError("need a line of headings, 'time' first, and one for each point")
     try:

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from kane_dynamics.algebra.real_numbers import brief
 from kane_dynamics.control.trajectory import Trajectory
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import as_number, as_numbers, came
 from kane_dynamics.trajectories.points import TrajectoryPoints
 from kane_dynamics.typing import Floats
 
@@ -115,45 +117,68 @@ def base_of_record(record: Any) -> Trajectory:
         raise InvalidInputError(f'need one planar base in a multi_dof trajectory, got {names}')
     rows = []
     for point in points:
-        transform = _part(point, 'transforms', list)[0]
+        transform = _only(point, 'transforms')
         place, turn = _part(transform, 'translation', dict), _part(transform, 'rotation', dict)
-        rows.append([place['x'], place['y'], 2.0 * np.arctan2(turn['z'], turn['w'])])
+        yaw = 2.0 * np.arctan2(_number(turn, 'z'), _number(turn, 'w'))
+        rows.append([_number(place, 'x'), _number(place, 'y'), yaw])
     given = [_numbers('transforms', rows)]
     given[0][:, 2] = np.unwrap(given[0][:, 2])
     for field in ('velocities', 'accelerations'):
         twists = [_list(point, field) for point in points]
         if not all(twists):
             break
-        given.append(_numbers(field, [_planar(twist[0]) for twist in twists]))
+        given.append(_numbers(field, [_planar(_only(point, field)) for point in points]))
     return Trajectory([_time(point) / BILLION for point in points], *given)
 
 
 def _planar(twist: Any) -> list[float]:
     linear, angular = _part(twist, 'linear', dict), _part(twist, 'angular', dict)
-    return [linear['x'], linear['y'], angular['z']]
+    return [_number(linear, 'x'), _number(linear, 'y'), _number(angular, 'z')]
+
+
+def _only(point: Any, field: str) -> Any:
+    """Return what stands in a list of one, as there is one base."""
+    values = _part(point, field, list)
+    if len(values) != 1:
+        raise InvalidInputError(f'{field}: need one for each point, got {len(values)}')
+    return values[0]
+
+
+def _number(record: Mapping[str, Any], name: str, default: float | None = None) -> float:
+    """Return a finite number of a mapping."""
+    value = record.get(name, default)
+    if value is None:
+        raise InvalidInputError(
+            f"need a number '{name}', got the fields {sorted(record, key=str)}"
+        )
+    return as_number(name, value)
 
 
 def _part(record: Any, name: str, kind: type) -> Any:
     """Return a field of a mapping."""
     value = record.get(name) if isinstance(record, Mapping) else None
     if not isinstance(value, kind):
-        fields = sorted(record) if isinstance(record, Mapping) else record
-        raise InvalidInputError(f"a trajectory needs '{name}' ({kind.__name__}), got {fields}")
+        fields = sorted(record, key=str) if isinstance(record, Mapping) else record
+        came_instead = brief(fields) if value is None else f'{name}: {came(value)}'
+        needed = f"a trajectory needs '{name}' ({kind.__name__})"
+        raise InvalidInputError(f'{needed}, got {came_instead}')
     return value
 
 
 def _list(point: Any, field: str) -> list[Any]:
     value = point.get(field) if isinstance(point, Mapping) else None
-    return [] if value is None else list(value)
+    if value is None:
+        return []
+    if not isinstance(value, (list, tuple)):
+        raise InvalidInputError(f'{field}: need a list, got {came(value)}')
+    return list(value)
 
 
 def _time(point: Any) -> int:
     since = _part(point, 'time_from_start', dict)
-    return int(since.get('sec', 0)) * BILLION + int(since.get('nanosec', 0))
+    sec, nanosec = (_number(since, name, 0) for name in ('sec', 'nanosec'))
+    return int(sec) * BILLION + int(nanosec)
 
 
 def _numbers(field: str, rows: Any) -> Floats:
-    try:
-        return np.array(rows, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(f'{field}: need numbers: {error}') from error
+    return np.array(as_numbers(field, rows))

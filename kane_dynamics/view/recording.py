@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import os
+import struct
+import tokenize
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +23,25 @@ from kane_dynamics.typing import Floats
 from kane_dynamics.view.forces import STATES
 from kane_dynamics.view.shapes import Shape
 
+LARGEST = 2**32
+"""Bytes of a recording, unpacked."""
+# what zipfile and numpy raise about bytes that are no archive of arrays
+_UNREADABLE = (
+    OSError,
+    ValueError,
+    LookupError,
+    EOFError,
+    BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    MemoryError,
+    OverflowError,
+    TypeError,
+    SyntaxError,
+    struct.error,
+    tokenize.TokenError,
+    zlib.error,
+)
 FORMAT = 'kane_dynamics recording 1'
 _PLAIN = (
     'name',
@@ -161,11 +183,7 @@ def load_recording(path: str | os.PathLike[str]) -> Recording:
 
     """
     file = as_path('path', path)
-    try:
-        with np.load(file, allow_pickle=False) as archive:
-            content = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, AttributeError, EOFError, BadZipFile) as error:
-        raise InvalidInputError(f"recording '{file}' cannot be read: {error}") from error
+    content = _arrays(file)
     needed = ('format', *_PLAIN, *_SHAPES, *_ENDS)
     missing = [name for name in needed if name not in content]
     if missing or str(content['format']) != FORMAT:
@@ -173,13 +191,36 @@ def load_recording(path: str | os.PathLike[str]) -> Recording:
         raise InvalidInputError(
             f"'{file}' is no recording: need format '{FORMAT}', found '{found}'; missing {missing}"
         )
-    fields: dict[str, Any] = {name: content[name] for name in _PLAIN}
-    for name, value in fields.items():
-        if value.dtype.kind == 'U':
-            fields[name] = str(value) if value.shape == () else tuple(value.tolist())
-        elif name.endswith(('names', 'units', 'texts')):  # an empty list has no type of its own
-            fields[name] = tuple(map(str, value.tolist()))
+    fields = {name: _field(name, content[name]) for name in _PLAIN}
     return Recording(**fields, shapes=_unpacked(content))
+
+
+def _arrays(file: str) -> dict[str, NDArray[Any]]:
+    """Return what an npz holds; nothing is unpickled, nor unpacked beyond `LARGEST`."""
+    try:
+        with ZipFile(file) as archive:
+            size = sum(part.file_size for part in archive.infolist())
+        if size > LARGEST:
+            raise ValueError(f'{size} bytes unpacked, at most {LARGEST} are read')
+        with np.load(file, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except _UNREADABLE as error:
+        raise InvalidInputError(f"recording '{file}' cannot be read: {error}") from error
+
+
+def _field(name: str, value: NDArray[Any]) -> Any:
+    """Return an array, or text where a field is text."""
+    textual = name.endswith(('name', 'names', 'units', 'texts'))
+    if not textual:
+        if value.dtype.kind not in 'fiu':
+            raise InvalidInputError(f'recording: {name} must be numbers, got {value.dtype}')
+        return value
+    if name == 'name':
+        return str(value)
+    if value.ndim != 1 or (value.size and value.dtype.kind != 'U'):
+        what = f'{value.dtype} of shape {value.shape}'
+        raise InvalidInputError(f'recording: {name} must be a list of texts, got {what}')
+    return tuple(map(str, value.tolist()))  # an empty list has no type of its own
 
 
 def _packed(shapes: tuple[Shape, ...]) -> dict[str, Any]:
@@ -197,9 +238,33 @@ def _packed(shapes: tuple[Shape, ...]) -> dict[str, Any]:
 
 
 def _unpacked(content: Mapping[str, Any]) -> tuple[Shape, ...]:
+    _check_shapes(content)
     vertices = [content['shape_vertices'][a:b] for a, b in pairwise(content['shape_vertex_ends'])]
     faces = [content['shape_faces'][a:b] for a, b in pairwise(content['shape_face_ends'])]
     colours = map(tuple, content['shape_colours'].tolist())
     bodies = content['shape_bodies'].tolist()
     parts = zip(bodies, vertices, faces, colours, strict=True)
     return tuple(Shape(*part) for part in parts)
+
+
+def _check_shapes(content: Mapping[str, Any]) -> None:
+    """Raise InvalidInputError where the arrays of shapes do not fit each other."""
+    count = len(content['shape_bodies'].ravel())
+    needed = {
+        'shape_bodies': ('iu', (count,)),
+        'shape_colours': ('fiu', (count, 3)),
+        'shape_vertices': ('f', (-1, 3)),
+        'shape_faces': ('iu', (-1, 3)),
+        'shape_vertex_ends': ('iu', (count + 1,)),
+        'shape_face_ends': ('iu', (count + 1,)),
+    }
+    for name, (kinds, shape) in needed.items():
+        array = content[name]
+        fits = array.ndim == len(shape) and all(
+            n in (-1, m) for n, m in zip(shape, array.shape, strict=True)
+        )
+        if array.dtype.kind not in kinds or not fits:
+            raise InvalidInputError(
+                f'recording: {name} must have shape {shape} and one of the kinds {kinds!r} of '
+                f'numbers (-1: any), got {array.dtype} of shape {array.shape}'
+            )

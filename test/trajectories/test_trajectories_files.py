@@ -156,7 +156,7 @@ RECORD = {'joint_names': ['a'], 'points': [{'positions': [1.0], 'time_from_start
         (
             't.json',
             json.dumps({**RECORD, 'points': [{**RECORD['points'][0], 'positions': ['x']}]}),
-            'positions: need numbers',
+            'positions: need real numbers',
         ),
         (
             't.json',

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -11,6 +12,9 @@ from kane_dynamics.exceptions import UrdfSyntaxError
 from kane_dynamics.model.urdf.records import UrdfOrigin
 
 _SUBSTITUTIONS = ('$(', '${')  # of roslaunch and of xacro
+LARGEST = 1e30  # [SI] no robot has more; products of a few such numbers are finite
+LONGEST = 256  # characters of a name
+_SHOWN = 80  # characters of a value in a message
 
 
 def origin_of(element: Element, where: str) -> UrdfOrigin:
@@ -30,22 +34,30 @@ def text_of(element: Element, attribute: str, where: str) -> str:
     Raises
     ------
     UrdfSyntaxError
-        If it is missing, or holds a substitution.
+        If it is missing, is longer than `LONGEST`, or holds a substitution.
 
     """
     text = element.get(attribute, '').strip()
     if not text:
         raise UrdfSyntaxError(f"{where}: <{element.tag}> has no attribute '{attribute}'")
-    _refuse_substitution(text, f'{where}: <{element.tag} {attribute}="{text}">')
+    what = f'{where}: <{element.tag} {attribute}="{shortened(text)}">'
+    _refuse_substitution(text, what)
+    if len(text) > LONGEST:
+        raise UrdfSyntaxError(f'{what}: {len(text)} characters, a name has at most {LONGEST}')
     return text
 
 
 def number_of(
-    element: Element, attribute: str, where: str, default: float | None = None, finite: bool = True
+    element: Element,
+    attribute: str,
+    where: str,
+    default: float | None = None,
+    finite: bool = True,
+    largest: float = LARGEST,
 ) -> float:
     """Return the number of an attribute; errors as for `numbers_of`."""
     defaults = None if default is None else (default,)
-    return numbers_of(element, attribute, where, 1, defaults, finite)[0]
+    return numbers_of(element, attribute, where, 1, defaults, finite, largest)[0]
 
 
 def numbers_of(
@@ -55,6 +67,7 @@ def numbers_of(
     count: int,
     default: tuple[float, ...] | None,
     finite: bool = True,
+    largest: float = LARGEST,
 ) -> tuple[float, ...]:
     """
     Return the numbers of an attribute, or the default where it is missing and has one.
@@ -62,7 +75,8 @@ def numbers_of(
     Raises
     ------
     UrdfSyntaxError
-        If it is missing without a default, has another count or holds no (finite) numbers.
+        If it is missing without a default, has another count, or holds no (finite) numbers or
+        some larger than `largest`.
 
     """
     text = element.get(attribute)
@@ -70,7 +84,7 @@ def numbers_of(
         if default is None:
             raise UrdfSyntaxError(f"{where}: <{element.tag}> has no attribute '{attribute}'")
         return default
-    what = f'{where}: <{element.tag} {attribute}="{text}">'
+    what = f'{where}: <{element.tag} {attribute}="{shortened(text)}">'
     _refuse_substitution(text, what)
     parts = text.split()
     if len(parts) != count:
@@ -78,7 +92,14 @@ def numbers_of(
     numbers = tuple(_float(part, what) for part in parts)
     if finite and not np.isfinite(numbers).all():
         raise UrdfSyntaxError(f'{what}: need finite numbers')
+    if any(largest < abs(number) < math.inf for number in numbers):
+        raise UrdfSyntaxError(f'{what}: need numbers of at most {largest:g} in SI units')
     return numbers
+
+
+def shortened(text: str) -> str:
+    """Return a text for a message, without the middle of a long one."""
+    return text if len(text) <= _SHOWN else f'{text[: _SHOWN - 20]} ... {text[-15:]}'
 
 
 def _float(part: str, what: str) -> float:
@@ -87,7 +108,7 @@ def _float(part: str, what: str) -> float:
             raise ValueError
         return float(part)
     except ValueError:
-        raise UrdfSyntaxError(f"{what}: '{part}' is not a number") from None
+        raise UrdfSyntaxError(f"{what}: '{shortened(part)}' is not a number") from None
 
 
 def _refuse_substitution(text: str, what: str) -> None:

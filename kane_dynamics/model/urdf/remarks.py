@@ -12,9 +12,9 @@ from kane_dynamics.algebra.dual_quaternion import vec6
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure
-from kane_dynamics.model.body import Frame
-from kane_dynamics.model.frame_motion import frame_motion
+from kane_dynamics.model.body import WORLD
 from kane_dynamics.model.integration import integrate_coordinates
+from kane_dynamics.model.motion import joint_motion
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.urdf.inertia import LinkMass, triangle_remark
 from kane_dynamics.model.urdf.joints import ONE_DOF, has_range
@@ -86,7 +86,8 @@ def _free_speeds(robot: Robot, q: list[float]) -> NDArray[np.bool_]:
     roots = [_inertia_root(body.inertia) for body in robot.bodies]
     if all(np.linalg.matrix_rank(root, tol=0.0) == len(root) for root in roots):
         return np.zeros(robot.nv, dtype=bool)
-    energy = np.vstack([root @ _com_jacobian(robot, i, q) for i, root in enumerate(roots)])
+    jacobians = _com_jacobians(robot, q)
+    energy = np.vstack([root @ jacobian for root, jacobian in zip(roots, jacobians, strict=True)])
     size = np.linalg.norm(energy, axis=0)
     scaled = energy / np.where(size > 0.0, size, 1.0)
     _, values, vectors = np.linalg.svd(scaled, full_matrices=False)
@@ -102,14 +103,18 @@ def _inertia_root(inertia: Inertia) -> NDArray[np.float64]:
     return root
 
 
-def _com_jacobian(robot: Robot, body: int, q: list[float]) -> NDArray[np.float64]:
-    """Return J_i at the centre of mass, shape (6, nv)."""
-    x_C_B = Pose(Pose.identity().rotation, pure(robot.bodies[body].inertia.com))
-    motion = frame_motion(robot, Frame(body, x_C_B), q, [0.0] * robot.nv)
-    jacobian = np.zeros((6, robot.nv))
-    for k, axis in motion.columns:
-        jacobian[:, k] += vec6(axis)
-    return jacobian
+def _com_jacobians(robot: Robot, q: list[float]) -> Iterator[NDArray[np.float64]]:
+    """Yield J_i of each body at its centre of mass, shape (6, nv), in one walk down the tree."""
+    of_bodies: list[NDArray[np.float64]] = []
+    for i, (body, parent) in enumerate(zip(robot.bodies, robot.parents, strict=True)):
+        joint = joint_motion(robot, i, q, [0.0] * robot.nv)
+        carried = np.zeros((6, robot.nv)) if parent == WORLD else of_bodies[parent]
+        jacobian = (joint.placement * joint.pose).conjugate().adjoint_matrix() @ carried
+        for k, axis in enumerate(joint.axes, start=joint.columns.start):
+            jacobian[:, k] += vec6(axis)
+        of_bodies.append(jacobian)
+        to_com = Pose(Pose.identity().rotation, pure(-body.inertia.com))
+        yield to_com.adjoint_matrix() @ jacobian
 
 
 def _general_position(robot: Robot) -> list[float]:

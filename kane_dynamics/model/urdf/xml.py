@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from xml.etree.ElementTree import Element, ParseError
@@ -23,6 +24,7 @@ from kane_dynamics.model.urdf.records import (
     UrdfRound,
 )
 
+MOST_LINKS, MOST_MOVING = 2000, 500  # read within a second; humanoids with hands have about 100
 _MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 
 
@@ -47,15 +49,26 @@ def read_urdf(source: str | os.PathLike[str]) -> UrdfModel:
     UrdfSyntaxError
         If the text is not safe XML with a <robot>, or an attribute is missing or unreadable.
     UrdfStructureError
-        If a joint has no parent or no child.
+        If a joint has no parent or no child, or there are more than `MOST_LINKS` links or
+        `MOST_MOVING` joints that are not fixed.
     InvalidInputError
         If `source` is neither text nor a path.
 
     """
     root = robot_element(source)
+    _refuse_more('links', len(root.findall('link')), MOST_LINKS)
     links = tuple(_link(element, i) for i, element in enumerate(root.findall('link')))
     joints = tuple(_joint(element, i) for i, element in enumerate(root.findall('joint')))
+    _refuse_more('moving joints', sum(j.type != 'fixed' for j in joints), MOST_MOVING)
     return UrdfModel(root.get('name', 'robot'), links, joints)
+
+
+def _refuse_more(what: str, count: int, most: int) -> None:
+    if count > most:
+        raise UrdfStructureError(
+            f'the robot has {count} {what}, at most {most} are read from a URDF; build a larger '
+            'one as kane_dynamics.Robot'
+        )
 
 
 def robot_element(source: str | os.PathLike[str]) -> Element:
@@ -178,7 +191,12 @@ def _joint(element: Element, index: int) -> UrdfJoint:
 def _limit(element: Element, where: str) -> UrdfLimit:
     names = ('lower', 'upper', 'velocity', 'effort')
     return UrdfLimit(
-        *(None if element.get(name) is None else number_of(element, name, where) for name in names)
+        *(
+            None
+            if element.get(name) is None
+            else number_of(element, name, where, largest=math.inf)  # which says: unlimited
+            for name in names
+        )
     )
 
 

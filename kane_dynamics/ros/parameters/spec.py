@@ -19,6 +19,8 @@ import numpy as np
 
 ALIKE = 0.8
 """Likeness (difflib) from which a name counts as another one with a typing error."""
+_INTEGERS = 2**63
+"""Where the integers of a parameter end."""
 Value = bool | int | float | str | tuple[str, ...] | tuple[float, ...]
 
 
@@ -67,6 +69,17 @@ class Spec:
         if self.bounds is not None:
             return f'{self.bounds[0]:g} to {self.bounds[1]:g}'
         return f'{self.size} numbers' if self.size else ''
+
+    def typed(self, value: Any) -> Value | None:
+        """Return a value of a file in the type of this parameter, or None where it has another."""
+        if isinstance(self.default, tuple):
+            one = Spec(self.name, self.default[0], '')
+            items = value if isinstance(value, (list, tuple)) else (None,)
+            typed = tuple(one.typed(item) for item in items)
+            return None if None in typed else plain(typed)
+        if isinstance(self.default, float) and type(value) is int:
+            return float(value) if abs(value) < _INTEGERS else None
+        return value if type(value) is type(self.default) else None
 
     def problem(self, value: object) -> str:
         """Return why a value is illegal, or '' if it is legal."""
