@@ -39,7 +39,7 @@ def yaml_value(text: str) -> Any:
         raise _too_deep() from None
     except (yaml.YAMLError, ValueError, TypeError, LookupError, OverflowError) as error:
         # besides YAMLError: what a date that is none, or a number of 5,000 digits, raises inside
-        raise InvalidInputError(f'need YAML: {error}') from error
+        raise InvalidInputError(f'cannot be read as YAML: {error}') from error
     return _bounded(value, len(text))
 
 
@@ -58,7 +58,7 @@ def json_value(text: str) -> Any:
     except RecursionError:
         raise _too_deep() from None
     except ValueError as error:
-        raise InvalidInputError(f'need JSON: {error}') from error
+        raise InvalidInputError(f'cannot be read as JSON: {error}') from error
     return _bounded(value, len(text))
 
 

@@ -50,7 +50,9 @@ def _content(file: Path) -> dict[str, Any]:
     """Return the parameters of a file by their full names, which may be wrong."""
     try:
         content = yaml_value(file.read_text(encoding='utf-8'))
-    except (OSError, ValueError) as error:  # what is no UTF-8 or no YAML is a ValueError
+    except InvalidInputError as error:
+        raise InvalidInputError(f"parameter file '{file}' {error}") from error
+    except (OSError, ValueError) as error:  # what is no UTF-8 is a ValueError
         raise InvalidInputError(f"parameter file '{file}' cannot be read: {error}") from error
     values: dict[str, Any] = {}
     for section in content.values() if isinstance(content, dict) else (content,):
