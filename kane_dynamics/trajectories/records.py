@@ -7,7 +7,7 @@ It is what ``ros2 topic echo`` prints and YAML and JSON files hold. Messages hav
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -169,7 +169,7 @@ def _list(point: Any, field: str) -> list[Any]:
     value = point.get(field) if isinstance(point, Mapping) else None
     if value is None:
         return []
-    if not isinstance(value, (list, tuple)):
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         raise InvalidInputError(f'{field}: need a list, got {came(value)}')
     return list(value)
 
