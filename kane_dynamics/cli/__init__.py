@@ -52,7 +52,7 @@ EXIT_CODES = {
     REFUSED: 'input that cannot be used, or a package that is missing; one line says which',
     USAGE: 'arguments that the command does not have',
     INTERRUPTED: 'ended by Ctrl-C',
-    PIPE: 'nobody reads the output any more, as after | head',
+    PIPE: 'nobody reads the output any more, as after head',
 }
 
 

@@ -57,7 +57,9 @@ def add(commands: Commands) -> None:
     parser.add_argument('bag', metavar='BAG', help='folder of a rosbag2, or its file .mcap, .db3')
     add_robot(parser)
     parser.add_argument('--compute', default=QUANTITIES[0], choices=QUANTITIES)
-    parser.add_argument('--joint-states', default='/joint_states', metavar='TOPIC')
+    parser.add_argument(
+        '--joint-states', default='/joint_states', metavar='TOPIC', help='of the joints'
+    )
     parser.add_argument('--odom', default='/odom', metavar='TOPIC', help='of a mobile base')
     parser.add_argument(
         '--clock', default=CLOCKS[0], choices=CLOCKS, help='what tells that messages are late'
@@ -70,7 +72,7 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument('--output', type=Path, metavar='FOLDER', help='new bag with the results')
     parser.add_argument('--storage', default=STORAGES[0], choices=STORAGES)
-    parser.add_argument('--csv', type=Path, metavar='FILE')
+    parser.add_argument('--csv', type=Path, metavar='FILE', help='time and values')
     parser.add_argument('--plot', type=Path, metavar='FILE', help='.png, .pdf or .svg')
     parser.add_argument('--json', action='store_true', help='print the summary as JSON')
     parser.set_defaults(run=run)

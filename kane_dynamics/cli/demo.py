@@ -24,7 +24,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         '--output', type=Path, default=Path('demo-results'), help='folder of plots'
     )
-    parser.add_argument('--domain', type=int, default=1 + os.getpid() % 100, help='ROS domain')
+    parser.add_argument('--domain', type=int, help='ROS domain; by the process where left out')
     parser.set_defaults(run=run)
 
 
@@ -38,6 +38,7 @@ def run(chosen: argparse.Namespace) -> int:
     from kane_dynamics.demo.table import run_table
 
     source = chosen.config or chosen.robot
+    domain = 1 + os.getpid() % 100 if chosen.domain is None else chosen.domain
     folder = writable_folder(chosen.output / Path(source).stem)
     bar = Progress(
         TextColumn('{task.description:<34}'), BarColumn(), TimeElapsedColumn(), console=console
@@ -57,7 +58,7 @@ def run(chosen: argparse.Namespace) -> int:
             runs[label] = run = demo.run_loop(
                 setup,
                 feedforward,
-                1 + (chosen.domain + k) % 100,
+                1 + (domain + k) % 100,
                 lambda t, task=task: bar.update(task, completed=t),  # type: ignore[misc]
             )
     curves = {label: run.curves for label, run in runs.items()}
