@@ -37,10 +37,7 @@ nitpick_ignore_regex = [
 ]
 # Pages name words of a code that has no colours in Pygments.
 highlight_language = 'none'
-suppress_warnings = [
-    'config.cache',  # the functions of the gallery are not pickled
-    'toc.empty_glob',  # a pattern may name one page, which need not be there
-]
+suppress_warnings = ['config.cache']  # the functions of the gallery are not pickled
 
 myst_heading_anchors = 3
 myst_enable_extensions = ['dollarmath', 'attrs_inline']
