@@ -203,7 +203,10 @@ def _arrays(file: str) -> dict[str, NDArray[Any]]:
         if size > LARGEST:
             raise ValueError(f'{size} bytes unpacked, at most {LARGEST} are read')
         with np.load(file, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
+            arrays = {name: archive[name] for name in archive.files}
+        if other := [name for name, x in arrays.items() if not isinstance(x, np.ndarray)]:
+            raise ValueError(f'{other} are no arrays')
+        return arrays
     except _UNREADABLE as error:
         raise InvalidInputError(f"recording '{file}' cannot be read: {error}") from error
 

@@ -124,9 +124,12 @@ def draw_model(random):
         *('rolling', 'no_sideslip', 'auto', 'velocity', '[a]', '[b]', '[one]', '[a, a]', "['']"),
         *('base_link', 'nowhere', '[0.0, 0.0, 0.0]', '[1e308, 1e308, 1e308]'),
     )
-    given = [f'    {random.choice(names)}: {random.choice(values)}' for _ in range(3)]
-    wheels = random.choice(('left_wheel_names: [a]', 'wheel_names: [a, b]', 'wheel_radius: 0.1'))
-    given.append(f'    base: {{{wheels}, right_wheel_names: [b]}}')
+    kinds = {name: random.choice(values) for name in names if random.random() < 0.15}
+    given = [f'    {name}: {value}' for name, value in kinds.items()]
+    if random.random() < 0.3:
+        wheels = random.choice(('left_wheel_names: [a]', 'wheel_names: [a, b]'))
+        given.append(f'    base: {{{wheels}, right_wheel_names: [b], wheel_radius: 0.1}}')
+    given.append('    point_rate: 10.0')
     return '/**:\n  ros__parameters:\n' + '\n'.join(given) + '\n', draw_urdf(random)
 
 
@@ -261,8 +264,7 @@ def draw_kernels(random):
 
 def read_kernels(data):
     """Read kernels; what cannot be used is None with a reason, and counts as refused."""
-    FOLDER.chmod(0o700)
-    _written('key.kernels', data).chmod(0o600)
+    _written('key.kernels', data)
     kernels, reason = cache.load_kernels(FOLDER, 'key')
     if kernels is None:
         raise kd.exceptions.KaneDynamicsError(reason)
@@ -272,12 +274,12 @@ def targets():
     """Return the targets of this file."""
     recording = _recording()
     return [
-        Target('URDF text', draw_urdf, load_urdf, 0.15),
-        Target('URDF file', draw_urdf_bytes, lambda d: kd.load_urdf(_written('r.urdf', d)), 0.05),
+        Target('URDF text', draw_urdf, load_urdf, 0.1),
+        Target('URDF file', draw_urdf_bytes, lambda d: kd.load_urdf(_written('r.urdf', d)), 0.1),
         Target('URDF large', draw_large_urdf, kd.load_urdf, 0.0002),
-        Target('parameter file', draw_parameters, read_parameters, 0.05),
-        Target('robot of a parameter file', draw_model, build_model, 0.01),
-        Target('trajectory file', draw_path, read_path, 0.2),
-        Target('recording', make_recordings(recording), read_recording, 0.04),
-        Target('kernels in the cache', draw_kernels, read_kernels, 0.1),
+        Target('parameter file', draw_parameters, read_parameters, 0.04),
+        Target('robot of a parameter file', draw_model, build_model, 0.004),
+        Target('trajectory file', draw_path, read_path, 0.25),
+        Target('recording', make_recordings(recording), read_recording, 0.03),
+        Target('kernels in the cache', draw_kernels, read_kernels, 0.25),
     ]

@@ -9,6 +9,7 @@ of one target, ``--first N`` from that number on.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import logging
 import resource
@@ -30,6 +31,8 @@ MEMORY = 8 * 2**30
 def all_targets(chosen=''):
     """Return the targets; those of the nodes where ROS 2 is installed."""
     targets = file_targets.targets()
+    if importlib.util.find_spec('rclpy') is not None:
+        targets += importlib.import_module('message_targets').targets()
     return [target for target in targets if chosen in target.name]
 
 

@@ -222,3 +222,15 @@ def test_a_recording_is_not_unpickled(tmp_path):
     with pytest.raises(KaneDynamicsError, match='pickle'):
         load_recording(tmp_path / 'harm.npz')
     assert not (tmp_path / 'harm').exists()
+
+
+def test_nodes_take_a_sample_of_messages():
+    """Every topic, service and timer of every node; no DDS in between."""
+    pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
+    import message_targets
+
+    for target in message_targets.targets():
+        outcome = campaign.run(target, 60, seed=3)
+        assert outcome.findings == [], target.name
+        assert outcome.accepted, target.name
+        assert outcome.refused, target.name
