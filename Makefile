@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # make demo     the package in its own environment, and a robot that moves (ROBOT=tiago: TIAGo)
+# make init     your robot: URDF=my.urdf, then .venv/bin/kane-dynamics demo --config my_robot.yaml
 # make test     lint, types and tests, with all oracles installed
 # make bench    speed against Pinocchio and MuJoCo, with a plot
 # make validate more cases of the tests, the evaluation of Silva et al. against MuJoCo, operation counts, all methods compared
@@ -50,7 +51,7 @@ endif
 unexport AMENT_PREFIX_PATH COLCON_PREFIX_PATH PYTHONHOME PYTHONPATH RMW_IMPLEMENTATION
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-.PHONY: demo test tests-of-nodes other-tests bench validate laws mutants soak fuzz deadlines stress sanitize platforms aarch64 docs lint pictures clean help
+.PHONY: demo init test tests-of-nodes other-tests bench validate laws mutants soak fuzz deadlines stress sanitize platforms aarch64 docs lint pictures clean help
 .DEFAULT_GOAL := demo
 
 help:
@@ -58,6 +59,9 @@ help:
 
 demo: $(WITH_ROS) $(if $(filter tiago,$(ROBOT)),$(WITH_ROBOTS))
 	$(BIN)/kane-dynamics demo --robot $(ROBOT)
+
+init: $(WITH_ROS)
+	$(BIN)/kane-dynamics init $(URDF)
 
 # Eigen: for the rows of Pinocchio in C++, which are built where there is a compiler.
 bench: $(WITH_TESTS)

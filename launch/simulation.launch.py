@@ -60,9 +60,9 @@ def generate_launch_description():
             argument(
                 'robot',
                 default_value='nonholonomic',
-                choices=PRESETS,
+                choices=['', *PRESETS],
                 description='Preset config/<robot>.yaml, or config/robots/<robot>.yaml with a '
-                'urdf_file or the topic robot_description.',
+                'urdf_file or the topic robot_description; empty: none, params_file says it all.',
             ),
             argument('urdf_file'),
             argument(
