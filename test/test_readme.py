@@ -28,6 +28,7 @@ PAGES = (
     'wheels.md',
     'rollouts.md',
     'learning.md',
+    'optimal_control.md',
 )
 EXAMPLES = [
     code

@@ -92,3 +92,47 @@ def test_script(modules, found, monkeypatch, tmp_path, capsys):
     assert float(off) < 10.0  # drives with gains, dry friction as it is
     for ending in ('.npz', '.gif', '_strobe.png', '.png'):
         assert (tmp_path / 'new' / f'drive_to_a_shelf{ending}').stat().st_size > 5000
+
+
+@pytest.fixture(scope='module')
+def action(modules):
+    pytest.importorskip(
+        'crocoddyl', reason='crocoddyl is not installed: with_crocoddyl.py says how'
+    )
+    sys.path.insert(0, str(FOLDER))
+    try:
+        import with_crocoddyl
+    finally:
+        sys.path.remove(str(FOLDER))
+    return with_crocoddyl
+
+
+def test_derivatives_of_the_step_of_crocoddyl_are_its_differences(action, modules):
+    graph, shelf = action.step_graph(0.05), modules[1]
+    x = np.r_[shelf.START, 0.1 * np.arange(1.0, 8.0)]
+    effort = 0.1 * shelf.limits()[1]
+    _, by_x, by_effort = (np.array(value) for value in graph(x, effort))
+    h = 1e-6  # balances curvature and roundoff of the Newton solve, 1e-9
+
+    def difference(k, exact, point):
+        move = np.zeros(len(point))
+        move[k] = h
+        sides = (
+            [graph(x + s * move, effort) if exact is by_x else graph(x, effort + s * move)]
+            for s in (1, -1)
+        )
+        ahead, behind = (np.array(side[0][0]).ravel() for side in sides)
+        np.testing.assert_allclose(exact[:, k], (ahead - behind) / (2 * h), atol=2e-3)
+
+    for k in range(len(x)):
+        difference(k, by_x, x)
+    for k in range(7):
+        difference(k, by_effort, effort)
+
+
+def test_crocoddyl_reaches_the_place_within_the_limits(action, modules):
+    shelf = modules[1]
+    solver, _ = action.solve(25, 60)
+    q = np.array(solver.xs)[:, : len(shelf.START)]
+    assert np.linalg.norm(shelf.objects(q[-1:])[0] - shelf.PLACE) < 0.01
+    assert (np.abs(np.array(solver.us)) <= shelf.limits()[1] + 1e-9).all()
