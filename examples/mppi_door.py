@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from kane_dynamics.resources import resolve
+from kane_dynamics.view.style import paper_style, save_figure
 
 Floats = NDArray[np.float64]
 URDF, HAND = 'package://kane_dynamics/robots/nonholonomic.urdf', 'tool_link'
@@ -243,6 +244,7 @@ def there(q: Floats, hand: Floats) -> bool:
     return bool(np.linalg.norm(hand - GOAL) < NEAR and turned < ALIGNED)
 
 
+@paper_style()
 def picture(drive: Drive) -> Figure:
     """Return the drive from above."""
     figure = Figure((7.0, 4.6), layout='constrained')
@@ -263,8 +265,8 @@ def picture(drive: Drive) -> Figure:
     axes.annotate('', GOAL[:2] + points_to, GOAL[:2], arrowprops={'arrowstyle': '->'})
     axes.plot(*GOAL[:2], 'k*', markersize=11.0, label='goal of the hand', zorder=5)
     axes.set(xlabel='x [m]', ylabel='y [m]', aspect='equal', xlim=(-0.6, 3.6), ylim=(-1.1, 1.4))
-    axes.grid(alpha=0.3)
-    axes.legend(loc='lower right', fontsize=8).legend_handles[0].set_alpha(1.0)
+    legend = axes.legend(loc='upper center', bbox_to_anchor=(0.5, -0.15), ncols=4)
+    legend.legend_handles[0].set_alpha(1.0)
     axes.set_title(f'Through a door, {100.0 * drive.clearance():.1f} cm from it at the narrowest')
     return figure
 
@@ -293,7 +295,7 @@ def main(arguments: list[str] | None = None) -> None:
     print(f'{SAMPLES} rollouts of {HORIZON:g} s: {steps} steps a period')
     chosen.output.mkdir(parents=True, exist_ok=True)
     path = chosen.output / 'mppi_door.png'
-    picture(driven).savefig(path, dpi=200)
+    save_figure(picture(driven), path)
     print(f'wrote {path}')
 
 

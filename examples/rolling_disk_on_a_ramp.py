@@ -259,16 +259,18 @@ def write_plot(ramp: Ramp, parts: list[Phase], path: Path) -> None:
     """Write slip and friction over time."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 5), layout='constrained')
-    top, bottom = figure.subplots(2, sharex=True)
-    for part in parts:
-        top.plot(part.time, part.v @ ramp.contact, label=part.kind)
-        bottom.plot(part.time[[0, -1]], [part.friction] * 2, label=part.kind)
-    top.set_ylabel('slip u1 + u2 [m/s]')
-    bottom.set_ylabel('friction along a1 [N]')
-    bottom.set_xlabel('time [s]')
-    bottom.legend()
-    figure.savefig(path, dpi=120)
+    from kane_dynamics.view.style import legend_beside, paper_style, save_figure
+
+    with paper_style():
+        figure = Figure((6.0, 4.0), layout='constrained')
+        top, bottom = figure.subplots(2, sharex=True)
+        for part in parts:
+            top.plot(part.time, part.v @ ramp.contact, label=part.kind)
+            bottom.plot(part.time[[0, -1]], [part.friction] * 2)
+        top.set_ylabel('slip u1 + u2 [m/s]')
+        bottom.set(xlabel='time [s]', ylabel='friction along a1 [N]')
+        legend_beside(top)
+    save_figure(figure, path)
 
 
 def main(arguments: list[str] | None = None) -> None:

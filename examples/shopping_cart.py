@@ -243,20 +243,15 @@ def print_steering(cart: Cart) -> None:
 
 def write_plot(found: Ride, path: Path) -> None:
     """Write speeds and pivot torque over time."""
-    from matplotlib.figure import Figure
+    from kane_dynamics.view.plots import Panel, write_curves
 
-    figure = Figure(figsize=(7, 5), layout='constrained')
-    top, bottom = figure.subplots(2, sharex=True)
-    top.plot(found.time, found.u[:, :2], label=['u1', 'u2'])
-    bottom.plot(found.time, found.torque)
-    for event in found.events:
-        for axes in (top, bottom):
-            axes.axvline(event.time, color='0.7')
-    top.set_ylabel('u1 [m/s], u2 [rad/s]')
-    top.legend()
-    bottom.set_ylabel('torque in the pivot [N m]')
-    bottom.set_xlabel('time [s]')
-    figure.savefig(path, dpi=120)
+    panels = [
+        Panel('speed [m/s]', {'u1': found.u[:, 0]}),
+        Panel('rate [rad/s]', {'u2': found.u[:, 1]}),
+        Panel('torque [N m]', {'in the pivot': found.torque}),
+    ]
+    events = [(event.time, '') for event in found.events]
+    write_curves(path, 'A cart with a caster that sticks', found.time, panels, events)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -234,15 +234,10 @@ def print_singularity(wrist: Wrist) -> None:
 
 def write_plot(t: Floats, q: Floats, path: Path) -> None:
     """Write the angles over time."""
-    from matplotlib.figure import Figure
+    from kane_dynamics.view.plots import Panel, write_curves
 
-    figure = Figure(figsize=(7, 4), layout='constrained')
-    axes = figure.subplots()
-    axes.plot(t, q, label=['q1', 'q2', 'q3'])
-    axes.set_xlabel('time [s]')
-    axes.set_ylabel('angle [rad]')
-    axes.legend()
-    figure.savefig(path, dpi=120)
+    angles = dict(zip(('q1', 'q2', 'q3'), q.T, strict=True))
+    write_curves(path, 'Angles of a spherical wrist', t, [Panel('angle [rad]', angles)])
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.figure import Figure
 
 from kane_dynamics.control.base_motion import DriveResponse
 from kane_dynamics.control.trajectory import Trajectory
@@ -31,6 +31,7 @@ from kane_dynamics.trajectories.base_plan import BasePlan
 from kane_dynamics.trajectories.filling import EffortOf, filled, line_error
 from kane_dynamics.trajectories.points import TrajectoryPoints
 from kane_dynamics.typing import Floats
+from kane_dynamics.view.style import paper_style, save_figure
 from studies import report
 from studies.report import Table
 from studies.trajectory_controller import Settings, TrajectoryController
@@ -202,16 +203,17 @@ def tracking_table(rig: Rig) -> tuple[Table, list[dict[str, object]], dict[str, 
 
 def plot(runs: dict[str, Run], file: Path) -> None:
     """Draw the largest error of the joints over time, drives carrying gravity."""
-    figure, axes = plt.subplots(figsize=(7.0, 4.0), layout='constrained')
-    for label, run in runs.items():
-        line = '-' if 'filled' in label else '--'
-        axes.semilogy(run.times, 1e3 * np.abs(run.errors).max(axis=1) + 1e-6, line, label=label)
-    axes.set(xlabel='time [s]', ylabel='largest error of a joint [mrad]', ylim=(1e-4, None))
-    axes.set_title('An arm under JTC on a base that starts with 1 m/s$^2$; drives carry gravity')
-    axes.legend()
-    axes.grid(visible=True, alpha=0.3)
-    figure.savefig(file, dpi=130)
-    plt.close(figure)
+    with paper_style():
+        figure = Figure((6.0, 3.4), layout='constrained')
+        axes = figure.subplots()
+        for label, run in runs.items():
+            largest = 1e3 * np.abs(run.errors).max(axis=1)
+            axes.semilogy(run.times[largest > 0.0], largest[largest > 0.0], label=label)
+        axes.set(xlabel='time [s]', ylabel='largest error of a joint [mrad]')
+        axes.set_ylim(bottom=1e-4)
+        axes.set_title('An arm under JTC, its base starts with 1 m/s$^2$; drives carry gravity')
+        figure.legend(loc='outside lower center', ncols=2)
+    save_figure(figure, file)
 
 
 def _rows(points: TrajectoryPoints) -> list[Floats]:

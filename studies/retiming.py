@@ -17,11 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
-matplotlib.use('Agg')
 import numpy as np
-from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 from rich.progress import track
 
 import kane_dynamics as kd
@@ -32,6 +29,8 @@ from kane_dynamics.trajectories.paths import SplinePath
 from kane_dynamics.trajectories.retiming import Retimed, retime
 from kane_dynamics.trajectories.rolled_path import RolledPath
 from kane_dynamics.typing import Floats
+from kane_dynamics.view.colours import LIMIT
+from kane_dynamics.view.style import legend_beside, paper_style, save_figure
 from studies import report, robots
 from studies.report import Table
 
@@ -302,12 +301,18 @@ def arm_table(paths: int) -> tuple[Table, list[tuple[float, float]]]:
 
 def draw(rig: Rig, found: Retimed, file: Path) -> None:
     """Draw efforts and speeds over their limits, and what wheels and edges use."""
+    with paper_style():
+        figure = Figure((7.0, 7.0), layout='constrained')
+        _draw_uses(figure.subplots(3, 1, sharex=True), rig, found)
+    save_figure(figure, file)
+
+
+def _draw_uses(axes: Any, rig: Rig, found: Retimed) -> None:
     robot, times = rig.dynamics.robot, np.linspace(0.0, found.duration, MOMENTS)
     _, v, _ = found.at(times)
     efforts = found.efforts(times)
     places = found.profile.places(times)
     used = found.limits.at(places).use(*found.profile.of(places))
-    figure, axes = plt.subplots(3, 1, figsize=(9.0, 10.0), sharex=True, layout='constrained')
     for k, name in enumerate(robot.velocity_names[3:], start=3):
         axes[0].plot(times, efforts[:, k] / robot.effort_limit[k], label=name)
         axes[1].plot(times, v[:, k] / robot.velocity_limit[k])
@@ -315,15 +320,13 @@ def draw(rig: Rig, found: Retimed, file: Path) -> None:
         for name in dict.fromkeys(n for n in found.limits.names if n.startswith(kind)):
             rows = [k for k, one in enumerate(found.limits.names) if one == name]
             axes[2].plot(times, used[:, rows].max(axis=1), label=name)
-    labels = ('effort over limit', 'speed over limit', 'use of the ground')
+    labels = ('effort over limit [1]', 'speed over limit [1]', 'use of the ground [1]')
     for one, label in zip(axes, labels, strict=True):
         one.set_ylabel(label)
-        one.axhline(1.0, color='k', linewidth=0.5)
+        one.axhline(1.0, color=LIMIT, linestyle='-', linewidth=0.8)
     for one in axes[::2]:
-        one.legend(fontsize=6, ncols=3)
+        legend_beside(one)
     axes[2].set_xlabel('time [s]')
-    figure.savefig(file, dpi=120)
-    plt.close(figure)
 
 
 def main() -> None:

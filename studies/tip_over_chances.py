@@ -14,11 +14,8 @@ import argparse
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import matplotlib
-
-matplotlib.use('Agg')
 import numpy as np
-from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
 import kane_dynamics as kd
 from kane_dynamics.control.support_polygon import SupportPolygon
@@ -26,6 +23,8 @@ from kane_dynamics.control.tip_over import edge_moments
 from kane_dynamics.sweep import Job, Sweep, SweepResult, grid, run
 from kane_dynamics.trajectories.path_limits import ground_wrenches
 from kane_dynamics.typing import Floats
+from kane_dynamics.view.colours import CYCLE
+from kane_dynamics.view.style import paper_style, save_figure
 from studies import report
 from studies.report import Table
 from studies.slope import CASTER, WHEELS
@@ -127,26 +126,25 @@ def table(rows: list[dict[str, Any]], items: int) -> Table:
     return found
 
 
+@paper_style()
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
     """Draw quantiles of the margin, and the chance to tip, over the mass."""
-    plt.rcParams['svg.hashsalt'] = 'chances'
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.0, 3.2), layout='constrained')
+    figure = Figure((7.0, 3.0), layout='constrained')
+    left, right = figure.subplots(1, 2)
     for colour, bound in enumerate(BRAKING):
         own = [row for row in rows if row['acceleration'] == bound]
         masses = [row['mass'] for row in own]
         for part, style in zip(QUANTILES[1:], (':', '--', '-'), strict=True):
             heights = [1e3 * row['quantiles'][part] for row in own]
-            left.plot(masses, heights, style, color=f'C{colour}')
+            left.plot(masses, heights, style, color=CYCLE[colour])
         chance = [100.0 * row['tips'] for row in own]
-        right.plot(masses, chance, 'o-', color=f'C{colour}', label=f'{bound:g} m/s²')
+        right.plot(masses, chance, 'o-', color=CYCLE[colour], label=f'{bound:g} m/s²')
     left.axhline(0.0, color='black', linewidth=0.8)
     left.set(xlabel='mass in the gripper [kg]', ylabel='margin [mm]')
-    left.set_title('1 % (dotted), 10 % (dashed), median', fontsize=9)
-    right.legend(title='base, up to', fontsize=8, loc='lower right')
-    right.set_ylim(bottom=-7.0)  # room for the legend
+    left.set_title('1 % (dotted), 10 % (dashed), median')
+    right.legend(title='base, up to', loc='upper left', bbox_to_anchor=(1.01, 1.0))
     right.set(xlabel='mass in the gripper [kg]', ylabel='motions that tip [%]')
-    figure.savefig(path, metadata={'Date': None})
-    plt.close(figure)
+    save_figure(figure, path, also=('.png', '.pdf'))
 
 
 def main() -> int:

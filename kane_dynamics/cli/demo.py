@@ -33,7 +33,7 @@ def run(chosen: argparse.Namespace) -> int:
     demo = ros_module('demo', 'the demo')
     if not chosen.config:
         as_choice('--robot', chosen.robot, demo.ROBOTS)
-    from kane_dynamics.demo.animation import write_demo_animation
+    from kane_dynamics.demo.animation import write_demo_motion
     from kane_dynamics.demo.plots import write_demo_plots
     from kane_dynamics.demo.table import run_table
 
@@ -62,9 +62,8 @@ def run(chosen: argparse.Namespace) -> int:
                 lambda t, task=task: bar.update(task, completed=t),  # type: ignore[misc]
             )
     curves = {label: run.curves for label, run in runs.items()}
-    names = setup.motion.names
-    files = write_demo_plots(folder, names, setup.motion.base, curves)
-    files.append(write_demo_animation(folder, setup, run))
+    files = write_demo_plots(folder, setup, curves)
+    files += write_demo_motion(folder, setup, run)
     console.print(run_table(setup, runs))
     console.print(f'dynamics {how}; plots in {folder}: {", ".join(f.name for f in files)}')
     return 0

@@ -11,12 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from kane_dynamics.bases.wheeled_base import WheeledBase
+from kane_dynamics.demo.curves import RunCurves
 from kane_dynamics.demo.delays import causes
 from kane_dynamics.demo.energy_audit import energy_error
 from kane_dynamics.demo.motion import DemoMotion
-from kane_dynamics.demo.plots import RunCurves
 from kane_dynamics.demo.recording import Recording
 from kane_dynamics.kernels.compiled import CompiledRobot
+from kane_dynamics.simulation.simulation import Trajectory
 from kane_dynamics.typing import Floats
 
 STEP = 0.001  # of the simulator [s]
@@ -129,19 +130,22 @@ def evaluate(setup: Setup, recording: Recording, missed: int, late: Sequence[int
     )
     distance = np.linalg.norm(odometry[:, 1:3] - base, axis=1)
     efforts = motor_efforts(setup, recording)
+    replayed = _replayed(setup, efforts)
+    energy = float('nan') if replayed is None else energy_error(setup.compiled, *replayed)
+    forces = {} if replayed is None else _row_forces(setup, *replayed)
     rate = (len(times) - 1) / (recording.arrivals[-1] - recording.arrivals[0])
     latency = recording.latencies()
     return Run(
         np.sqrt(np.mean(error**2, axis=0)),
         float(distance.max()) if setup.mobile else float('nan'),
         _side_slip(setup, odometry),
-        _energy(setup, efforts),
+        energy,
         rate,
         latency,
         missed,
         len(times),
         causes(recording.samples, recording.places(late)),
-        RunCurves(times, error, efforts, odometry[:, 1:3], latency),
+        RunCurves(times, error, efforts, odometry[:, 1:3], latency, forces),
         _coordinates(setup, recording, odometry, times),
     )
 
@@ -201,10 +205,10 @@ def _side_slip(setup: Setup, odometry: Floats) -> float:
     return float(np.abs(lateral[1:]) @ np.diff(odometry[:, 0]))
 
 
-def _energy(setup: Setup, efforts: Floats) -> float:
-    """Return the energy error of the same integrator; nan where drives of velocities work."""
+def _replayed(setup: Setup, efforts: Floats) -> tuple[Trajectory, Floats] | None:
+    """Return the motion of the same integrator, and efforts; None where drives of speeds work."""
     if setup.commanded is not None:
-        return float('nan')
+        return None
     robot = setup.compiled.robot
     repeat = round(1.0 / (setup.rate * STEP))
     each_step = np.zeros((len(efforts) * repeat, robot.nv))
@@ -221,4 +225,12 @@ def _energy(setup: Setup, efforts: Floats) -> float:
         step=STEP,
         integrator='semi_implicit',
     )
-    return energy_error(setup.compiled, motion, each_step)
+    return motion, each_step
+
+
+def _row_forces(setup: Setup, motion: Trajectory, effort: Floats) -> dict[str, Floats]:
+    """Return the force of each constraint row at the states that the nodes saw [N or N m]."""
+    every = round(1.0 / (setup.rate * STEP))
+    states = slice(0, len(effort), every)
+    found = setup.compiled.forward_dynamics(motion.q[states], motion.v[states], effort[states])
+    return dict(zip(setup.compiled.labels, found.multipliers.T, strict=True))

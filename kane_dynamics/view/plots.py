@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +14,11 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_numbers, as_path
-from kane_dynamics.view.colours import CYCLE
+from kane_dynamics.model.checks import as_numbers
+from kane_dynamics.typing import Floats
+from kane_dynamics.view.style import legend_beside, paper_style, save_figure
 
 NEAR, CROWDED = 0.2, 0.03  # of the time shown: names of events on other lines, left out
-STROKES = ('-', '--', ':', '-.')  # curves differ in stroke as well as in colour
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +56,7 @@ def write_curves(
     events: Sequence[tuple[float, str]] = (),
 ) -> Path:
     """
-    Write panels one below the other; events are dotted lines with their names on top.
+    Write panels one below the other, events as dotted lines with their names on top; also as PDF.
 
     Parameters
     ----------
@@ -79,12 +78,7 @@ def write_curves(
         written.
 
     """
-    file, figure = Path(as_path('path', path)), curves_figure(title, time, panels, events)
-    try:
-        figure.savefig(file, dpi=120)
-    except (OSError, ValueError) as error:  # no such folder, no such format
-        raise InvalidInputError(f"'{file}' cannot be written: {error}") from error
-    return file
+    return save_figure(curves_figure(title, time, panels, events), path)[0]
 
 
 def curves_figure(
@@ -97,25 +91,27 @@ def curves_figure(
     t = as_numbers('time [s]', time)
     if not panels:
         raise InvalidInputError('panels: need at least one')
-    figure = Figure((8.0, 1.2 + 1.9 * len(panels)), layout='constrained')
-    rows = figure.subplots(len(panels), sharex=True, squeeze=False)[:, 0]
-    for axes, panel in zip(rows, panels, strict=True):
-        for (name, values), colour, stroke in zip(
-            panel.curves.items(), cycle(CYCLE), cycle(STROKES), strict=False
-        ):
-            y = as_numbers(name, values)
-            if y.shape != t.shape:
-                raise InvalidInputError(f"'{name}': need shape {t.shape}, got {y.shape}")
-            axes.plot(t, y, stroke, color=colour, label=name, linewidth=1.5)
-        axes.set_ylabel(panel.label)
-        axes.grid(alpha=0.3)
-        axes.legend(loc='upper left', bbox_to_anchor=(1.01, 1.0), fontsize=8, frameon=False)
-        for when, _ in events:
-            axes.axvline(when, color='0.3', linestyle=':', linewidth=1.0)
-    rows[-1].set_xlabel('time [s]')
-    _name_events(rows[0], events, float(np.ptp(t)))
-    figure.suptitle(title)
+    with paper_style():
+        figure = Figure((7.0, 1.0 + 1.6 * len(panels)), layout='constrained')
+        rows = figure.subplots(len(panels), sharex=True, squeeze=False)[:, 0]
+        for axes, panel in zip(rows, panels, strict=True):
+            _draw_panel(axes, panel, t)
+            for when, _ in events:
+                axes.axvline(when, color='0.3', linestyle=':', linewidth=1.0)
+        rows[-1].set_xlabel('time [s]')
+        _name_events(rows[0], events, float(np.ptp(t)))
+        figure.suptitle(title)
     return figure
+
+
+def _draw_panel(axes: Axes, panel: Panel, t: Floats) -> None:
+    for name, values in panel.curves.items():
+        y = as_numbers(name, values)
+        if y.shape != t.shape:
+            raise InvalidInputError(f"'{name}': need shape {t.shape}, got {y.shape}")
+        axes.plot(t, y, label=name)
+    axes.set_ylabel(panel.label)
+    legend_beside(axes)
 
 
 def _name_events(axes: Axes, events: Sequence[tuple[float, str]], span: float) -> None:

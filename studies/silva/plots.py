@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import matplotlib
 import numpy as np
-
-matplotlib.use('Agg')
-from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
+from kane_dynamics.view.colours import CYCLE
+from kane_dynamics.view.style import paper_style, save_figure
 from studies.silva import paper
 from studies.silva.comparison import PAPER, REFERENCES, REPORTED, TARGET, lack
 from studies.silva.counting import DQGP, DQNE, LARGEST, Counts
@@ -22,20 +21,23 @@ JOINTS = (1, 2, 5, 10, 20, 50)  # ticks
 LEAST = 10.0  # operations at the lower end of the axis
 FLOOR = 1e-16  # 1 - CMC of identical waveforms is drawn here
 _MADE = 'MuJoCo, speeds filtered one way and differentiated'
-_COLOURS = {REPORTED: 'tab:blue', 'differenced': 'tab:green', PAPER: 'tab:orange'}
+_BLUE, _VERMILION, _GREEN, _PURPLE, _ORANGE = CYCLE[:5]
+_COLOURS = {REPORTED: _BLUE, 'differenced': _GREEN, PAPER: _ORANGE}
 
 
+@paper_style()
 def write_waveforms(folder: Path, done: Evaluation) -> Path:
     """Draw the first, the middle and the last coordinate of a robot."""
     nv = done.case.robot.nv
-    figure, grid = plt.subplots(3, 1, figsize=(10, 8), sharex=True, layout='constrained')
+    figure = Figure((7.0, 6.0), layout='constrained')
+    grid = figure.subplots(3, 1, sharex=True)
     time = done.recording.time[done.samples]
     for k, axes in zip((0, nv // 2, nv - 1), grid, strict=True):
         name = done.case.robot.velocity_names[k]
         reported, made = (done.of(GAUSS, ref).correlation[k] for ref in (REPORTED, PAPER))
         curves = (
             (done.references[REPORTED], '0.75', '-', 4.0, 'MuJoCo, reported'),
-            (done.references[PAPER], 'tab:orange', '-', 1.2, _MADE),
+            (done.references[PAPER], _ORANGE, '-', 1.2, _MADE),
             (done.accelerations[GAUSS], 'black', '--', 1.2, 'gauss (dqGP)'),
         )
         for values, colour, style, width, label in curves:
@@ -43,7 +45,7 @@ def write_waveforms(folder: Path, done: Evaluation) -> Path:
                 time, values[:, k], color=colour, linestyle=style, linewidth=width, label=label
             )
         unit = 'm/s$^2$' if name in ('base_x', 'base_y') else 'rad/s$^2$'
-        axes.set_ylabel(f'[{unit}]')
+        axes.set_ylabel(f'acceleration [{unit}]')
         axes.set_title(
             f'coordinate {k + 1}, {name}: 1 - CMC {lack(reported)} against what is reported, '
             f'CMC = {made:.4f} with the filter',
@@ -57,11 +59,11 @@ def write_waveforms(folder: Path, done: Evaluation) -> Path:
     return _saved(figure, folder / f'waveforms-{done.case.key}.png')
 
 
+@paper_style()
 def write_correlations(folder: Path, done: Sequence[Evaluation]) -> Path:
     """Draw 1 - CMC of every coordinate of all robots."""
-    figure, grid = plt.subplots(
-        len(done), 1, figsize=(12, 3.2 * len(done)), squeeze=False, layout='constrained'
-    )
+    figure = Figure((7.5, 0.8 + 2.2 * len(done)), layout='constrained')
+    grid = figure.subplots(len(done), 1, squeeze=False)
     for each, axes in zip(done, grid[:, 0], strict=True):
         places = np.arange(each.case.robot.nv)
         for k, (reference, colour) in enumerate(_COLOURS.items()):
@@ -78,44 +80,46 @@ def write_correlations(folder: Path, done: Sequence[Evaluation]) -> Path:
         axes.axhspan(
             1.0 - printed.maximum,
             1.0 - printed.minimum,
-            color='tab:red',
+            color=_VERMILION,
             alpha=0.15,
             label='paper, dqGP: all its coordinates',
         )
         axes.axhline(1.0 - TARGET, color='black', linewidth=1, label=f'target, CMC {TARGET}')
         axes.set_yscale('log')
         axes.set_ylim(0.3 * FLOOR, 1.0)
-        axes.set_ylabel('1 - CMC, at least 1e-16')
-        axes.set_title(each.case.title, fontsize=10)
+        axes.set_ylabel('1 - CMC [1], at least 1e-16')
+        axes.set_title(each.case.title)
         _label_coordinates(axes, each)
     handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc='outside lower center', ncols=2, fontsize=9)
+    figure.legend(handles, labels, loc='outside lower center', ncols=2)
     return _saved(figure, folder / 'correlations.png')
 
 
+@paper_style()
 def write_operations(folder: Path, counts: Mapping[str, Counts]) -> Path:
     """Draw operations against the number of joints with the formulas of Table 3."""
-    figure, grid = plt.subplots(1, 2, figsize=(12, 5), sharey=True, layout='constrained')
+    figure = Figure((7.5, 3.6), layout='constrained')
+    grid = figure.subplots(1, 2, sharey=True)
     n = np.arange(1, LARGEST + 1)
     parts = (('products', paper.PRODUCTS), ('sums', paper.SUMS))
     for axes, (kind, formulas) in zip(grid, parts, strict=True):
-        for name, colour in zip(formulas, ('C0', 'C2', 'C1', 'C3'), strict=True):
+        for name, colour in zip(formulas, (_BLUE, _GREEN, _VERMILION, _PURPLE), strict=True):
             values = [paper.formula(formulas[name], size) for size in n]
             axes.plot(n, values, color=colour, linestyle='--', label=f'paper, {name}')
-        for name, colour in ((DQNE, 'C0'), (DQGP, 'C1')):
+        for name, colour in ((DQNE, _BLUE), (DQGP, _VERMILION)):
             measured = counts[name]
             numbers = [getattr(count, kind) for count in measured.counts]
             axes.plot(measured.sizes, numbers, 'o', color=colour, markersize=4)
             line = measured.fit(kind)(n)
             seen = (n <= measured.sizes[-1]) & (line > LEAST)
             axes.plot(n[seen], line[seen], '-', color=colour, label=f'here, {name}')
-        axes.set(xscale='log', yscale='log', xlabel='joints n')
+        axes.set(xscale='log', yscale='log', xlabel='joints n [1]')
         axes.minorticks_off()
         axes.set_xticks(JOINTS, [str(size) for size in JOINTS])
         axes.grid(linewidth=0.3)
-    grid[0].set(ylabel='operations', title='multiplications and divisions', ylim=(LEAST, None))
+    grid[0].set(ylabel='operations [1]', title='multiplications and divisions', ylim=(LEAST, None))
     grid[1].set(title='additions, subtractions and changes of sign')
-    grid[0].legend(fontsize=9)
+    figure.legend(*grid[0].get_legend_handles_labels(), loc='outside lower center', ncols=3)
     return _saved(figure, folder / 'operations.png')
 
 
@@ -130,7 +134,5 @@ def _label_coordinates(axes: Axes, each: Evaluation) -> None:
     axes.grid(axis='y', alpha=0.3)
 
 
-def _saved(figure: plt.Figure, file: Path) -> Path:
-    figure.savefig(file, dpi=120)
-    plt.close(figure)
-    return file
+def _saved(figure: Figure, file: Path) -> Path:
+    return save_figure(figure, file)[0]

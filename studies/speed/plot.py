@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
-matplotlib.use('Agg')
-from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
+from kane_dynamics.view.colours import CYCLE
+from kane_dynamics.view.style import paper_style, save_figure
 from studies.speed.rows import Row
 
-_MET, _MISSED, _FREE = 'tab:green', 'tab:red', 'tab:gray'
+_MET, _MISSED, _FREE = '#009E73', '#D55E00', '#999999'
 
 
 def write(
@@ -23,16 +22,14 @@ def write(
 ) -> Path:
     """Draw ratios with their targets, and cost against number of joints; return the file."""
     compared = [row for row in rows if row.ratio is not None]
-    figure, (left, right) = plt.subplots(
-        1, 2, figsize=(15.0, 2.5 + 0.32 * max(len(compared), 12)), layout='constrained'
-    )
-    _ratios(left, compared)
-    _costs(right, scaling)
-    figure.suptitle(title, fontsize=9)
-    path = folder / 'speed.png'
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
-    return path
+    with paper_style():
+        figure = Figure((11.0, 1.5 + 0.26 * max(len(compared), 12)), layout='constrained')
+        panels = figure.subplots(1, 2 if scaling else 1, squeeze=False)[0]
+        _ratios(panels[0], compared)
+        if scaling:
+            _costs(panels[1], scaling)
+        figure.suptitle(title)
+    return save_figure(figure, folder / 'speed.png')[0]
 
 
 def _ratios(axes: Axes, rows: Sequence[Row]) -> None:
@@ -47,12 +44,12 @@ def _ratios(axes: Axes, rows: Sequence[Row]) -> None:
     axes.invert_yaxis()
     axes.set_xscale('log')
     axes.axvline(1.0, color='gray', linewidth=1)
-    axes.set_xlabel('times as fast as the other; black: target')
+    axes.set_xlabel('times as fast as the other [1]; black: target')
 
 
 def _costs(axes: Axes, scaling: Sequence[dict[str, Any]]) -> None:
     functions = dict.fromkeys(entry['function'] for entry in scaling)
-    for colour, function in zip(('C0', 'C1', 'C2'), functions, strict=False):
+    for colour, function in zip(CYCLE, functions, strict=False):
         entries = [entry for entry in scaling if entry['function'] == function]
         ours = [entry for entry in entries if entry['ours_us']]
         axes.plot(
@@ -75,5 +72,4 @@ def _costs(axes: Axes, scaling: Sequence[dict[str, Any]]) -> None:
     axes.set_xlabel('joints of a serial chain')
     axes.set_ylabel('one call from Python [us]')
     axes.grid(visible=True, which='both', linewidth=0.3)
-    if scaling:
-        axes.legend(fontsize=8)
+    axes.legend(loc='upper center', bbox_to_anchor=(0.5, -0.12), ncols=2)
