@@ -29,6 +29,7 @@ PAGES = (
     'rollouts.md',
     'learning.md',
     'optimal_control.md',
+    *sorted(f'tutorials/{page.name}' for page in (ROOT / 'doc' / 'tutorials').glob('*.md')),
 )
 EXAMPLES = [
     code
@@ -105,3 +106,10 @@ def test_linked_files_exist(link):
 @pytest.mark.parametrize('launch', re.findall(r'ros2 launch kane_dynamics (\S+)', README))
 def test_launch_files_exist(launch):
     assert (ROOT / 'launch' / launch).is_file()
+
+
+@pytest.mark.parametrize('page', sorted((ROOT / 'doc' / 'tutorials').glob('*.md')))
+def test_each_tutorial_runs_something_and_says_what_is_next(page):
+    text = page.read_text()
+    assert '```python' in text and '**What next**' in text
+    assert text.count('\n') < 70  # two screens
