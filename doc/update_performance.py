@@ -82,9 +82,9 @@ def sections(runs):
 
 def numbers(runs):
     """Return the three numbers of the start page."""
-    lines = ['| | here | there | times as fast | command |', '|---|--:|--:|--:|---|']
+    lines = ['| | here | there | times as fast |', '|---|--:|--:|--:|']
     rows = [row for results in runs.values() for row in results['rows']]
-    for said, beginnings, command in NUMBERS:
+    for said, beginnings, _ in NUMBERS:
         row = next(
             row
             for row in rows
@@ -92,8 +92,9 @@ def numbers(runs):
         )
         ours, theirs = (amount(row[side], row['unit']) for side in ('ours', 'theirs'))
         peer = row['peer'].partition(',')[0].partition(' ')[0]
-        lines.append(f'| {said} | {ours} | `{peer}`: {theirs} | {ratio(row)} | `{command}` |')
-    return '\n'.join(lines)
+        lines.append(f'| {said} | {ours} | `{peer}`: {theirs} | {ratio(row)} |')
+    commands = [command for _, _, command in NUMBERS]
+    return '\n'.join([*lines, '', 'In this order, by', '', '```', *commands, '```'])
 
 
 def updated(page):

@@ -20,6 +20,7 @@ PAGES = [page for page in PAGES if not {'_build', 'gallery'} & set(page.parts)]
 # Where else than in test_readme.py the Python of a page is run.
 RUN_BY = {
     'gpu.md': 'test/kernels/test_kernels_cuda_robot.py',
+    'own_robot.md': 'test/cli/test_cli_own_robot.py',
     'payload.md': 'test/test_pages.py',
     'nodes.md': 'test/ros/test_ros_composition.py',
     'scale.md': 'test/sweep/test_sweep.py',
