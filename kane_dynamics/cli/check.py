@@ -9,9 +9,8 @@ from kane_dynamics.cli.arguments import Commands
 from kane_dynamics.cli.facts import speeds
 from kane_dynamics.cli.printing import console, new_table, number, print_json, print_remarks
 from kane_dynamics.cli.robots import add_robot, chosen_robot
-from kane_dynamics.cli.wheels import print_wheels, wheels_of
-from kane_dynamics.model.urdf.angles import angle_remarks
-from kane_dynamics.model.urdf.xml import read_urdf
+from kane_dynamics.cli.wheels import fits_of, print_wheels
+from kane_dynamics.inspection import inspect_urdf
 
 _COLUMNS = 'effort_limit', 'damping', 'friction', 'armature'
 
@@ -27,11 +26,12 @@ def add(commands: Commands) -> None:
 def run(chosen: argparse.Namespace) -> int:
     """Print the speeds of a robot and every remark about its description."""
     given = chosen_robot(chosen)
-    robot, wheels = given.model.robot, wheels_of(given)
-    remarks = [*given.model.remarks, *wheels.remarks, *angle_remarks(read_urdf(given.source))]
+    robot, found = given.model.robot, inspect_urdf(given.source)
+    fits, about_fits = fits_of(found)
+    remarks = list(dict.fromkeys((*given.model.remarks, *about_fits, *found.remarks)))
     if chosen.json:
-        found = {'name': robot.name, 'base': robot.base, 'nq': robot.nq, 'nv': robot.nv}
-        print_json({**found, 'fits': wheels.kinds, 'remarks': list(dict.fromkeys(remarks))})
+        sizes = {'name': robot.name, 'base': robot.base, 'nq': robot.nq, 'nv': robot.nv}
+        print_json({**sizes, 'fits': [fit.text for fit in fits], 'remarks': remarks})
         return 0
     title = f"robot '{robot.name}', {robot.base} base, nq {robot.nq}, nv {robot.nv}"
     table = new_table(title, 'speed', *(name.replace('_', ' ') for name in _COLUMNS))
@@ -40,6 +40,6 @@ def run(chosen: argparse.Namespace) -> int:
     console.print(table)
     mass = sum(body.inertia.mass for body in robot.bodies)
     console.print(f'moving mass {mass:.6g} kg')
-    print_wheels(wheels)
+    print_wheels(found, fits)
     print_remarks(remarks)
     return 0

@@ -10,11 +10,12 @@ import numpy as np
 
 from kane_dynamics.algebra.quaternions import vec4
 from kane_dynamics.bases.recognition import FoundWheel
+from kane_dynamics.inspection import Findings
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.ros.robot_source import RobotModel
 
 
-def robot_facts(model: RobotModel) -> dict[str, Any]:
+def robot_facts(model: RobotModel, found: Findings) -> dict[str, Any]:
     """Return everything of a robot by name; units are in the names."""
     robot = model.robot
     masses = [body.inertia.mass for body in robot.bodies]
@@ -33,7 +34,16 @@ def robot_facts(model: RobotModel) -> dict[str, Any]:
                 robot.coordinate_names, robot.lower.tolist(), robot.upper.tolist(), strict=True
             )
         ],
+        'joints': [{'name': one.name, 'role': one.role} for one in found.joints],
         'mimic': mimics(robot),
+        'wheels': [wheel_facts(wheel) for wheel in found.wheels],
+        'supports_m': found.supports,
+        'frames_by_use': {
+            'root': found.frames.root,
+            'base': found.frames.base,
+            'imu': found.frames.imu,
+            'tools': found.frames.tools,
+        },
         'frames': [_frame(robot, name) for name in robot.frames],
         'constraints': [label for one in model.constraints for label in one.labels],
     }

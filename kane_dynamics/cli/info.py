@@ -10,10 +10,11 @@ from typing import Any
 from rich.markup import escape
 
 from kane_dynamics.cli.arguments import Commands
-from kane_dynamics.cli.facts import robot_facts, wheel_facts
+from kane_dynamics.cli.facts import robot_facts
 from kane_dynamics.cli.printing import console, new_table, number, print_json, print_remarks
 from kane_dynamics.cli.robots import add_robot, chosen_robot
-from kane_dynamics.cli.wheels import print_wheels, wheels_of
+from kane_dynamics.cli.wheels import fits_of, print_wheels
+from kane_dynamics.inspection import inspect_urdf
 
 Facts = Mapping[str, Any]
 
@@ -29,21 +30,26 @@ def add(commands: Commands) -> None:
 def run(chosen: argparse.Namespace) -> int:
     """Print what a robot is made of."""
     given = chosen_robot(chosen)
-    facts, wheels = robot_facts(given.model), wheels_of(given)
-    remarks = dict.fromkeys((*given.model.remarks, *wheels.remarks))
+    found = inspect_urdf(given.source)
+    facts, (fits, about_fits) = robot_facts(given.model, found), fits_of(found)
+    remarks = dict.fromkeys((*given.model.remarks, *about_fits, *found.remarks))
     base = given.model.base
     kind = {'base_kind': None if base is None else base.kind}
     if chosen.json:
-        found = {'wheels': [wheel_facts(w) for w in wheels.wheels], 'fits': wheels.kinds}
-        print_json({**facts, **kind, **found, 'remarks': list(remarks)})
+        texts = {'fits': [fit.text for fit in fits], 'remarks': list(remarks)}
+        print_json({**facts, **kind, **texts})
         return 0
     _print_tree(facts, kind['base_kind'])
     _print_speeds(facts)
     for one in facts['mimic']:
         line = f'mimic: {one["joint"]} = {one["ratio"]:g} {one["master"]} + {one["offset"]:g}'
         console.print(escape(line), soft_wrap=True)
-    print_wheels(wheels)
+    print_wheels(found, fits)
     _print_frames(facts)
+    tools = ', '.join(found.frames.tools) or 'none'
+    imu = ', '.join(found.frames.imu) or 'none'
+    line = f'frames by name: base {found.frames.base}; tools {tools}; imu {imu}'
+    console.print(escape(line), soft_wrap=True)
     if facts['constraints']:
         console.print(f'constraints: {escape(", ".join(facts["constraints"]))}', soft_wrap=True)
     print_remarks(remarks)
@@ -65,16 +71,20 @@ def _print_tree(facts: Facts, kind: str | None) -> None:
 
 
 def _print_speeds(facts: Facts) -> None:
-    headings = 'speed', 'motor', 'position', 'velocity', 'effort', 'damping', 'friction'
+    headings = 'speed', 'role', 'motor', 'position', 'velocity', 'effort', 'damping', 'friction'
     table = new_table('limits of |v| and |effort|, friction [SI]', *headings, 'armature')
+    roles = {one['name']: one['role'] for one in facts['joints']}
     places = {one['name']: one for one in facts['coordinates']}
     for speed in facts['speeds']:
         place = places.get(speed['name'])
         ends = () if place is None else (number(place['lower']), number(place['upper']))
         limits = ' to '.join(ends) if any(ends) else ''
         keys = 'velocity_limit', 'effort_limit', 'damping', 'friction', 'armature'
+        role = roles.get(speed['name'], 'base')
         numbers = (number(speed[key]) for key in keys)
-        table.add_row(escape(speed['name']), 'yes' if speed['motor'] else '', limits, *numbers)
+        table.add_row(
+            escape(speed['name']), role, 'yes' if speed['motor'] else '', limits, *numbers
+        )
     console.print(table)
 
 

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 
 from rich.markup import escape
 
-import kane_dynamics as kd
-from kane_dynamics.bases.recognition import FoundWheel
 from kane_dynamics.cli.printing import console, new_table
-from kane_dynamics.cli.robots import ChosenRobot
 from kane_dynamics.exceptions import ModelWarning
+from kane_dynamics.inspection import Findings
 
 
 @dataclass(frozen=True)
@@ -23,38 +21,15 @@ class Fit:
     needs: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Wheels:
-    """Wheels, the bases that fit these, and remarks about them."""
-
-    wheels: tuple[FoundWheel, ...]
-    fits: tuple[Fit, ...]
-    remarks: tuple[str, ...]
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """Return the kinds of base that fit."""
-        return tuple(fit.text for fit in self.fits)
-
-
-def wheels_of(chosen: ChosenRobot) -> Wheels:
-    """Return the wheels of a robot."""
-    robot = chosen.model.robot
-    found = kd.bases.found_wheels(robot)
-    if not found:
-        return Wheels((), (), ())
-    with warnings.catch_warnings():  # told already
-        warnings.simplefilter('ignore', ModelWarning)
-        mobile = robot if robot.base != 'fixed' else kd.load_urdf(chosen.source, base='planar')
+def fits_of(found: Findings) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
+    """Return the bases that fit the wheels of a robot, and remarks about these."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter('always', ModelWarning)
-        fits = tuple(
-            Fit(kind.text(), tuple(kind.needed(mobile))) for kind in kd.bases.fitting_kinds(mobile)
-        )
-    return Wheels(found, fits, tuple(dict.fromkeys(str(warning.message) for warning in caught)))
+        fits = tuple(Fit(kind.text(), tuple(kind.needed(found.robot))) for kind in found.kinds)
+    return fits, tuple(dict.fromkeys(str(warning.message) for warning in caught))
 
 
-def print_wheels(found: Wheels) -> None:
+def print_wheels(found: Findings, fits: tuple[Fit, ...]) -> None:
     """Print wheels and bases, if there are any."""
     if not found.wheels:
         return
@@ -66,9 +41,9 @@ def print_wheels(found: Wheels) -> None:
         trail = f'{wheel.trail:.4g}' if wheel.steering else ''
         table.add_row(wheel.joint, wheel.kind, radius, place, wheel.steering or '', trail)
     console.print(table)
-    for fit in found.fits:
+    for fit in fits:
         console.print(f'fits: {escape(fit.text)}', soft_wrap=True)
         for need in fit.needs:
             console.print(f'  [yellow]needs:[/yellow] {escape(need)}', soft_wrap=True)
-    if not found.fits:
+    if not fits:
         console.print('no kind of base fits these wheels, with x of the root link forward')

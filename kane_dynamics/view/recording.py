@@ -163,7 +163,10 @@ class Recording:
             If it cannot be written.
 
         """
-        file = Path(as_path('path', path)).with_suffix('.npz')
+        file = Path(as_path('path', path))
+        if not file.name:
+            raise InvalidInputError(f"recording '{file}' cannot be written: it is a folder")
+        file = file.with_suffix('.npz')
         arrays: dict[str, Any] = {name: np.array(getattr(self, name)) for name in _PLAIN}
         try:
             np.savez_compressed(file, format=FORMAT, **arrays, **_packed(self.shapes))

@@ -33,6 +33,9 @@ def test_json_is_what_the_robot_says(run_json):
     motors = [one['name'] for one in found['speeds'] if one['motor']]
     assert motors == [n for n in robot.velocity_names if not n.startswith('base')]
     assert len(found['constraints']) == 3
+    roles = {one['name']: one['role'] for one in found['joints']}
+    assert (roles['wheel_left_joint'], roles['arm_1_joint']) == ('wheel', 'joint')
+    assert found['frames_by_use']['tools'] == ['tool_link']
 
 
 def test_the_tree_mimic_joints_and_frames_in_words(run):

@@ -104,6 +104,7 @@ def test_the_base_follows_from_its_wheels(run_json):
         (['--duration', '1e9'], 'need at most 5000000 steps; make --step longer'),
         (['--rate', '0', '--csv', 'm.csv'], 'rate [Hz]'),
         (['--csv', 'no/such/folder/m.csv'], 'no/such/folder/m.csv'),
+        (['--npz', '/', '--reference'], "recording '/' cannot be written: it is a folder"),
         (['--plot', 'm.who'], "'m.who' cannot be written"),
     ],
 )
