@@ -9,7 +9,22 @@ it (`ValueError`, `KeyError`, `FileNotFoundError`, ...), one of those too.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
+
+
+_LISTED = 40
+"""Names that a message lists; of more, the nearest ones."""
+
+
+def known_names(names: Iterable[str], wanted: object) -> str:
+    """Return which names there are, for a message, and the one that was probably meant."""
+    known = sorted(names)
+    near = get_close_matches(wanted, known, 5, 0.6) if isinstance(wanted, str) else []
+    if len(known) > _LISTED:
+        shown = near or known[:5]
+        return f'there are {len(known)}, e.g. {shown}'
+    return f'there are {known}' + (f'; did you mean {near[0]!r}?' if near else '')
 
 
 class KaneDynamicsError(Exception):
@@ -38,7 +53,7 @@ class NameNotFoundError(KaneDynamicsError, KeyError):
     def __init__(self, kind: str, name: str, available: Iterable[str]) -> None:
         self.name = name
         self.available = tuple(available)
-        super().__init__(f'no {kind} named {name!r}; there are {sorted(self.available)}')
+        super().__init__(f'no {kind} named {name!r}; {known_names(self.available, name)}')
 
     def __str__(self) -> str:
         """Return the message without the quotes that `KeyError` adds."""

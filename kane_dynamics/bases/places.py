@@ -103,7 +103,10 @@ def check_steers(robot: Robot, steering: str, wheel: str) -> None:
     """
     carried = robot.ancestors(robot.body_of_joint(wheel))[:-1]
     if robot.body_of_joint(steering) not in carried:
-        raise ConstraintError(f"steering joint '{steering}' does not carry wheel '{wheel}'")
+        raise ConstraintError(
+            f"steering joint '{steering}' does not carry wheel '{wheel}'; steered wheels need "
+            'a mapping from steering joint to a wheel below it'
+        )
     axis = joint_place(robot, steering).axis
     if not is_vertical(axis):
         raise ConstraintError(

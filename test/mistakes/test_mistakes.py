@@ -67,6 +67,33 @@ def test_messages_name_the_argument_or_what_is_in_it():
             assert re.search(rf'\b{argument.removesuffix("s")}', message), (name, message)
 
 
+EXPECTED = (
+    r'\b(need|must|there are|there is|at most|cannot|was built for|only|takes|one of|already)'
+)
+CAME = r"(\bgot\b|\bnamed\b|\bdiffer|\bbut\b|'|\bhas\b|\bis\b|\bare\b)"
+
+
+def test_messages_say_what_was_expected_and_what_came():
+    for name, _, message in TABLE:
+        assert re.search(EXPECTED, message), (name, message)
+        assert re.search(CAME, message), (name, message)
+
+
+def test_unknown_names_are_told_with_the_nearest_one():
+    unknown = [(name, message) for name, _, message in TABLE if "'wheel_letf'" in message]
+    assert len(unknown) > 10
+    for name, message in unknown:
+        if "'wheel_left'" in message:
+            assert "did you mean 'wheel_left'?" in message, name
+
+
+def test_of_many_names_the_nearest_are_told():
+    words = kd.exceptions.known_names([f'joint_{i}' for i in range(400)], 'joint_12x')
+    assert words.startswith('there are 400, e.g. [') and "'joint_12'" in words
+    assert len(words) < 200
+    assert kd.exceptions.known_names(['a'], 3) == "there are ['a']"
+
+
 @pytest.mark.parametrize(('expression', 'error', 'pattern'), rows_by_hand())
 def test_mistakes_written_by_hand(expression, error, pattern):
     w = mistake_calls.world()

@@ -17,6 +17,7 @@ from kane_dynamics.exceptions import (
     UnknownJointTypeError,
     UrdfStructureError,
     UrdfSyntaxError,
+    known_names,
 )
 from kane_dynamics.model.body import Joint
 from kane_dynamics.model.checks import as_names, as_vector
@@ -44,7 +45,8 @@ def joint_kind(joint: UrdfJoint) -> JointKind | None:
     """
     if joint.type not in JOINT_TYPES:
         raise UnknownJointTypeError(
-            f"joint '{joint.name}': type '{joint.type}' is unknown; there are {list(JOINT_TYPES)}"
+            f"joint '{joint.name}': type '{joint.type}' is unknown; "
+            f'{known_names(JOINT_TYPES, joint.type)}'
         )
     if joint.type == 'fixed':
         return None
@@ -190,7 +192,7 @@ def _check_mimics(by_name: Mapping[str, UrdfJoint]) -> None:
             if name not in by_name:
                 raise UrdfStructureError(
                     f"joint '{path[-1].name}' mimics '{name}', which does not exist; "
-                    f'there are {sorted(by_name)}'
+                    f'{known_names(by_name, name)}'
                 )
             if by_name[name] in path:
                 raise UrdfStructureError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kane_dynamics.exceptions import UrdfStructureError
+from kane_dynamics.exceptions import UrdfStructureError, known_names
 from kane_dynamics.model.urdf.records import UrdfJoint, UrdfModel
 
 
@@ -52,7 +52,7 @@ def _carriers(urdf: UrdfModel) -> dict[str, UrdfJoint]:
             if link not in known:
                 raise UrdfStructureError(
                     f"joint '{joint.name}': {end} link '{link}' does not exist; "
-                    f'there are {sorted(known)}'
+                    f'{known_names(known, link)}'
                 )
         if joint.child in carrier:
             raise UrdfStructureError(
