@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
-
 _LISTED = 40
 """Names that a message lists; of more, the nearest ones."""
 
