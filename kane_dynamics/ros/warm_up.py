@@ -25,7 +25,7 @@ from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.kernels.cache import cache_folder
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.parameters.load import PayloadParameters
-from kane_dynamics.ros.parameters.robot import RobotParameters
+from kane_dynamics.ros.parameters.robot import EFFORT, RobotParameters
 from kane_dynamics.ros.parameters.spec import plain
 from kane_dynamics.ros.robot_source import build_model
 
@@ -34,7 +34,10 @@ NICENESS = 10
 
 @dataclass(frozen=True)
 class ModelParameters(PayloadParameters, RobotParameters):
-    """What machine code depends on."""
+    """What machine code depends on, with the dampers of a simulated base that takes velocities."""
+
+    base_drive: str = EFFORT
+    drive_gain: float = 0.0
 
 
 class CompilationError(KaneDynamicsError, RuntimeError):
