@@ -17,7 +17,17 @@ _LISTED = 40
 
 
 def known_names(names: Iterable[str], wanted: object) -> str:
-    """Return which names there are, for a message, and the one that was probably meant."""
+    """
+    Return which names there are, for a message, and the one that was probably meant.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Those that exist.
+    wanted : object
+        What was given instead.
+
+    """
     known = sorted(names)
     near = get_close_matches(wanted, known, 5, 0.6) if isinstance(wanted, str) else []
     if len(known) > _LISTED:
