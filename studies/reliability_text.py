@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words of doc/reliability.md between its figures."""
+
+HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
+<!-- made by python -m studies.reliability from doc/results; do not edit -->
+# Reliability
+
+What was tried to break the package, how often, and what came of it. All figures below come from
+the files in `doc/results`, which the commands of each section write; `python -m
+studies.reliability` keeps these files and writes this page, and a test compares the two."""
+
+SOAKED = """`make soak MINUTES=30 RATE=500` starts all eight nodes, each a process over real DDS,
+and lets faults act on them in turn, a second each, with a second to recover:
+
+* states with NaN, infinite and huge numbers, wrong names and lengths; late, lost, twice,
+  reordered, torn bytes;
+* odometry that is lost, NaN or of another frame; clocks that jump both ways or stand still;
+* commands to every node that are NaN, huge, too short, of unknown joints and frames, old, or
+  torn bytes;
+* parameters that change, also to values that must be refused; other models, and texts that are
+  none, while efforts go out;
+* nodes that get no processor for half a second, and nodes that are killed and started again.
+
+What is judged: no output is non-finite; no effort answers a state that must not be used, or
+leaves its node later than `timeout.joint_states` after the stamp of its state; no node ends;
+each node counts what it refuses in its diagnostics; all go on after each fault; memory changes
+by less than 2 % in a life of three minutes or longer, once it has settled.
+
+In wall time the age of an effort is the time that DDS put on it, less the stamp of its state.
+With `TIME=simulated` the clock of the nodes is `/clock`, which stands still while a process
+waits for a processor; ages are then those of the wall from the moment that the state was passed
+on, and are shown, but not judged. Torn bytes never reach a node: DDS refuses them."""
+
+CAUSES = """### What it found
+
+* Efforts of a node that waited for a processor in the midst of its computation went out as if
+  nothing had happened. The node now looks at its clocks once more, last before it sends, and
+  takes its efforts back where their state has become stale
+  (`test/ros/test_ros_late_efforts.py`)."""
+
+SANITIZED = """`make sanitize` runs libraries of `kane-dynamics build` in four threads under the
+sanitizers of gcc, and compares the bits that the threads got; the C of `export_c`
+is instrumented throughout. The machine code of LLVM is not, so all its arguments
+end at a page that nobody may touch. States are ordinary ones, and NaN,
+infinities, denormals and numbers beyond all bounds. `make stress` has the machine
+code of `kd.compile` on guarded memory, with interrupts, threads and forks. Calls
+of one robot from eight threads give the bits of calls from one
+(`test_calls_from_several_threads`)."""
+
+TAIL = """## Free-threaded Python
+
+Not tried: the package does not install there. NumPy, SciPy, numpy-quaternion and llvmlite have
+wheels for the free-threaded build of Python 3.14 (`cp314t`); CasADi has one wheel for all
+versions (`abi3`), which that build does not load. The entries of the machine code that skip
+ctypes know that build and leave themselves out (`entries_supported`)."""
