@@ -39,13 +39,13 @@ CAUSES = """### What it found
   (`test/ros/test_ros_late_efforts.py`)."""
 
 SANITIZED = """`make sanitize` runs libraries of `kane-dynamics build` in four threads under the
-sanitizers of gcc, and compares the bits that the threads got; the C of `export_c`
-is instrumented throughout. The machine code of LLVM is not, so all its arguments
-end at a page that nobody may touch. States are ordinary ones, and NaN,
-infinities, denormals and numbers beyond all bounds. `make stress` has the machine
-code of `kd.compile` on guarded memory, with interrupts, threads and forks. Calls
-of one robot from eight threads give the bits of calls from one
-(`test_calls_from_several_threads`)."""
+sanitizers of gcc, and compares the bits that the threads got; the C of `export_c` is instrumented
+throughout. The machine code of LLVM is not, so all its arguments end at a page that nobody may
+touch, also where Python calls it: with empty and odd batches, by columns, strided, backwards, of
+other types. States are ordinary ones, and NaN, infinities, denormals and numbers beyond all
+bounds. `make stress` has batches on guarded memory with interrupts, threads and forks. Calls of
+one robot from several threads give the bits of calls from one (`test_calls_from_several_threads`,
+`test_threads_do_not_meet`)."""
 
 TAIL = """## Free-threaded Python
 

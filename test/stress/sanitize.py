@@ -9,6 +9,7 @@ and numbers beyond all bounds; all arrays end at a page that nobody may touch.
 
 import importlib.util
 import json
+import subprocess
 import sys
 import tempfile
 import time
@@ -74,6 +75,13 @@ def exported(folder, robot_name):
         yield f'export_c of {robot_name}', sanitizers.ADDRESS, 1, len(states) + 2
 
 
+def entries():
+    """Return how many calls of `kd.compile` from Python ran on guarded memory."""
+    script = Path(__file__).with_name('guarded_entries.py')
+    done = subprocess.run([sys.executable, script], stdout=subprocess.PIPE, check=True)
+    return int(done.stdout)
+
+
 def main():
     """Run all; write a summary; a finding is an exception with the sanitizer's report."""
     begin, rows = time.monotonic(), {}
@@ -84,6 +92,7 @@ def main():
                     row = rows.setdefault((subject, kind), [0, 0])
                     row[0], row[1] = row[0] + functions, row[1] + calls
                     sys.stdout.write(f'{subject}, {kind}: {calls} calls, nothing found\n')
+    rows['functions of kd.compile from Python', 'guard pages'] = [5, entries()]
     runs = [
         {'subject': subject, 'sanitizer': kind, 'functions': functions, 'calls': calls}
         for (subject, kind), (functions, calls) in rows.items()
