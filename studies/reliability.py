@@ -262,7 +262,8 @@ def main() -> int:
             shutil.copy(FRESH / f'{name}.json', KEPT / f'{name}.json')
     results = read()
     (DOC / PAGE).write_text(page(results), encoding='utf-8')
-    draw(results, DOC / FIGURE)
+    if set(SOAKS) & set(results):
+        draw(results, DOC / FIGURE)
     return 0
 
 

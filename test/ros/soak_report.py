@@ -6,7 +6,6 @@ import math
 from soak_nodes import SIMULATOR
 
 from studies import machine
-from studies.commit import commit
 
 REMARKS = 100  # that are kept
 ENOUGH = 2  # times a fault was there, before each node must have counted it
@@ -61,7 +60,7 @@ def table(soak):
 def result(soak, found):
     """Return all figures."""
     return {
-        'commit': commit(),
+        'commit': machine.commit(),
         'machine': {**machine.describe(), 'versions': machine.versions()},
         'rate_hz': soak.rate,
         'failures': found,

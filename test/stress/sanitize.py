@@ -25,7 +25,6 @@ from kane_dynamics.deployment.core import Plan, write_core
 from kane_dynamics.ros.dynamics import known_speeds
 from kane_dynamics.ros.robot_file import model_of_file
 from studies import machine
-from studies.commit import commit
 
 ROBOTS = ('nonholonomic', 'holonomic')
 EXPORTED = ('inverse_dynamics', 'mass_matrix', 'forward_dynamics')
@@ -99,7 +98,7 @@ def main():
     ]
     RESULT.parent.mkdir(exist_ok=True)
     figures = {
-        'commit': commit(),
+        'commit': machine.commit(),
         'machine': machine.describe(),
         'seconds': round(time.monotonic() - begin, 1),
         'found': 0,
