@@ -31,12 +31,24 @@ With `TIME=simulated` the clock of the nodes is `/clock`, which stands still whi
 waits for a processor; ages are then those of the wall from the moment that the state was passed
 on, and are shown, but not judged. Torn bytes never reach a node: DDS refuses them."""
 
-CAUSES = """### What it found
+CAUSES = """### What it found, and what is open
 
 * Efforts of a node that waited for a processor in the midst of its computation went out as if
   nothing had happened. The node now looks at its clocks once more, last before it sends, and
   takes its efforts back where their state has become stale
-  (`test/ros/test_ros_late_efforts.py`)."""
+  (`test/ros/test_ros_late_efforts.py`).
+* Late efforts that are counted above nearly all are of `kane_wrench_control`, whose computation is
+  the longest. The likely cause, not proven: Linux took the processor from the node between its last
+  look at the clock and the message, which a node cannot prevent at an ordinary priority.
+* Efforts without a usable state while clocks stand, in wall time: the soak itself had rounded the
+  stamps that it passed on, so it did not know them again. It no longer does; the run is not yet
+  repeated.
+* A killed peer that does not come back in time: `kane_wrench_control` needed more than the minute
+  that the soak gives it to start on this machine, and went on later. Why is open.
+* Efforts of `kane_wrench_control` that stood after the simulator was killed, once: open.
+* Memory of nodes that were killed: a node that has just been started fills its heap with the first
+  ten models, which the soak takes for growth. Nodes that lived throughout stayed within the limit
+  at 500 Hz; the soak at 250 Hz is too short to judge memory."""
 
 SANITIZED = """`make sanitize` runs libraries of `kane-dynamics build` in four threads under the
 sanitizers of gcc, and compares the bits that the threads got; the C of `export_c` is instrumented

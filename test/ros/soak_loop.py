@@ -66,6 +66,7 @@ class Soak:
         self.said = {}  # when each node said something, and whether it was more than zeros
         self.description = None
         self._waiting, self.count, self._now, self._since = [], 0, 0.0, 0.0
+        self._stands = 0
         self._start, self._told, self.simulated = None, {}, simulated
         self._next_sample = self._next_minute = 0.0
         self._starts = {SIMULATOR: ('simulator_node', simulator)}
@@ -142,7 +143,11 @@ class Soak:
         told = t if self.simulated else self.row.fault.clock(t)
         if told == t:
             return message
-        return stamped(message, self._since if told is None else 2.0 * t - told)
+        if told is not None:
+            return stamped(message, 2.0 * t - told)
+        # the very stamp of the last state: seconds as a float are only good to 0.1 us
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(self._stands, 10**9)
+        return message
 
     def _on_clock(self, message):
         told = self.row.fault.clock(nanoseconds(message.clock) * 1e-9)
@@ -255,7 +260,7 @@ class Soak:
     def inject(self, fault, seconds):
         """Let a fault act for some time, and the nodes recover from it."""
         self.row = row = self.rows[fault.name]
-        self._since = self._now
+        self._since, self._stands = self._now, self.stamps.newest()
         row.times += 1
         if fault.action:
             self.actions.act(fault.action)
