@@ -101,6 +101,7 @@ class Actions:
     def _kill_peer(self):
         name = next(self._victims)
         self._kill(name)
+        self._describe_again()  # who comes late hears the last text, which may be nonsense
         self._soak.processes[name] = self._soak.start(name)
 
     def _kill_simulator(self):
