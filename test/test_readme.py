@@ -56,25 +56,34 @@ def test_python_examples_of_the_view_run(code, monkeypatch, tmp_path, capsys):
     assert capsys.readouterr().out
 
 
-@pytest.mark.parametrize('page', [README, VIEW])
-def test_commands_that_show_robots_work(page, monkeypatch):
+def test_commands_that_show_robots_work(monkeypatch, tmp_path):
     """They run up to where they would wait for a browser."""
     pytest.importorskip('viser', reason='the extra "view" is not installed')
+    pytest.importorskip('embreex', reason='the extra "pictures" is not installed')
     from kane_dynamics import cli
     from kane_dynamics.view.window import PoseWindow
 
-    commands = re.findall(r'kane-dynamics (view \S+\.urdf[^`\n]*)', page)
-    assert commands
-    monkeypatch.chdir(ROOT)
+    commands = re.findall(r'kane-dynamics (view \S+\.urdf[^`\n]*)', VIEW)
+    assert {'--picture' in command for command in commands} == {True, False}
+    (tmp_path / 'robots').symlink_to(ROOT / 'robots')
+    monkeypatch.chdir(tmp_path)
     shown = []
     monkeypatch.setattr(PoseWindow, 'run', lambda window: shown.append(len(window.sliders)))
     for command in commands:
         assert cli.main([*command.split(), '--port', '8511']) == 0
-    assert shown == [10] * len(commands)
+    assert shown == [10] * sum('--picture' not in command for command in commands)
+    assert (tmp_path / 'robot.png').is_file()
 
 
 @pytest.mark.parametrize(
-    'command', re.findall(r'^kane-dynamics ((?:annotate|retime) .*)', README, re.M)
+    'command',
+    [
+        command
+        for page in ('feedforward.md', 'retiming.md')
+        for command in re.findall(
+            r'^kane-dynamics ((?:annotate|retime) .*)', (ROOT / 'doc' / page).read_text(), re.M
+        )
+    ],
 )
 def test_commands_on_files_work(command, monkeypatch, tmp_path, capsys):
     from kane_dynamics import cli
