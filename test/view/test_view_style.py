@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One style, left behind unchanged; files of 200 dots an inch; what the demo draws."""
+
+from types import SimpleNamespace
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+import kane_dynamics as kd
+from kane_dynamics.demo import plots
+from kane_dynamics.demo.curves import RunCurves
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.view.colours import CYCLE
+from kane_dynamics.view.style import paper_style, save_figure
+
+
+def test_the_style_ends_where_it_was_asked_for():
+    before = dict(matplotlib.rcParams)
+    with paper_style():
+        axes = Figure().subplots()
+        drawn = [axes.plot([0.0, 1.0])[0] for _ in CYCLE]
+    assert dict(matplotlib.rcParams) == before
+    assert [line.get_color() for line in drawn] == list(CYCLE)
+    assert drawn[0].get_linestyle() != drawn[1].get_linestyle()
+
+
+def test_a_figure_is_written_as_png_and_pdf_the_same_each_time(tmp_path):
+    figure = Figure((2.0, 1.0))
+    first = save_figure(figure, tmp_path / 'a.png')
+    again = save_figure(figure, tmp_path / 'b.png')
+    assert [path.suffix for path in first] == ['.png', '.pdf']
+    for one, other in zip(first, again, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+    with Image.open(first[0]) as image:
+        assert image.size == (400, 200)
+
+
+@pytest.mark.parametrize('path', ['no/a.png', 'a.xyz'])
+def test_where_no_figure_can_be_written(tmp_path, path):
+    with pytest.raises(InvalidInputError, match='cannot be written'):
+        save_figure(Figure(), tmp_path / path)
+
+
+def demo_runs(robots, scale, forces):
+    """Return a setup with three motors, and two runs whose efforts have the given size."""
+    robot = kd.load_urdf(robots / 'nonholonomic.urdf', base='planar')
+    names = ('wheel_left_joint', 'arm_1_joint', 'base_x')
+    motion = SimpleNamespace(names=names, base=np.zeros((5, 3)))
+    setup = SimpleNamespace(compiled=SimpleNamespace(robot=robot), motion=motion)
+    t, rows = np.linspace(0.0, 1.0, 5), np.outer(np.arange(5.0), [1.0, -1.0, 2.0])
+    limit = float(robot.effort_limit[robot.velocity_index(names[0])])
+    curves = RunCurves(t, 1e-3 * rows, scale * limit * rows / 4.0, np.zeros((5, 2)), t, forces)
+    return setup, {'PD': curves, 'both': curves}
+
+
+def test_a_limit_is_drawn_where_it_is_near_and_told_where_it_is_far(robots):
+    setup, runs = demo_runs(robots, 0.5, {})
+    near, far = plots._efforts(setup, runs), plots._efforts(*demo_runs(robots, 0.01, {}))
+    limits = [line for line in near.axes[0].lines if line.get_label() == 'limit']
+    assert sorted(line.get_ydata()[0] for line in limits) == [-30.0, 30.0]  # of the URDF
+    assert len(far.axes[0].lines) == 2 and 'limit 30 N m' in far.axes[0].get_title()
+    assert near.axes[2].get_ylabel() == 'effort [N]'  # the base slides along x
+    assert len(near.axes[2].lines) == 2  # it has no limit, and no line for one
+
+
+def test_there_is_no_picture_of_what_is_not_there(robots, tmp_path):
+    setup, runs = demo_runs(robots, 0.5, {})
+    names = {path.stem for path in plots.write_demo_plots(tmp_path, setup, runs)}
+    assert names == {'tracking_error', 'effort', 'latency'}
+    setup, runs = demo_runs(robots, 0.5, {'rolling': np.zeros(5)})
+    setup.motion.base[:, 0] = 1.0
+    more = plots.write_demo_plots(tmp_path / 'more', setup, runs)
+    assert {path.stem for path in more} - names == {'base_path', 'wheel_forces'}
+    assert len(plots._errors(setup, runs).axes) == 3  # a panel for each motor, none empty
