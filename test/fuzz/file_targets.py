@@ -215,8 +215,10 @@ def _other_array(random, array):
     """Return an array of another shape, type or content."""
     kind = random.randrange(8)
     if kind == 0:
-        other = random.choice((np.int8, np.float32, complex)) if array.dtype.kind in 'fi' else 'S9'
-        return array.astype(random.choice((other, object, 'U3')))
+        other = (
+            random.choice((np.int8, np.float32, complex)) if array.dtype.kind in 'fi' else 'S40'
+        )
+        return array.astype(random.choice((other, object, 'U40')))
     if kind == 1:
         return array[..., None]
     if kind == 2:
