@@ -17,6 +17,7 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from kane_dynamics.algebra.real_numbers import brief
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_path
 from kane_dynamics.typing import Floats
@@ -117,6 +118,8 @@ class Recording:
     event_texts: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        if self.time.ndim != 1:
+            raise InvalidInputError(f'recording: time must be a list, got shape {self.time.shape}')
         n, k, b = len(self.time), len(self.force_names), len(self.body_names)
         needed = {
             'time': (n,),
@@ -190,9 +193,9 @@ def load_recording(path: str | os.PathLike[str]) -> Recording:
     needed = ('format', *_PLAIN, *_SHAPES, *_ENDS)
     missing = [name for name in needed if name not in content]
     if missing or str(content['format']) != FORMAT:
-        found = content.get('format', 'none')
+        found = brief(str(content.get('format', 'none')))
         raise InvalidInputError(
-            f"'{file}' is no recording: need format '{FORMAT}', found '{found}'; missing {missing}"
+            f"'{file}' is no recording: need format '{FORMAT}', found {found}; missing {missing}"
         )
     fields = {name: _field(name, content[name]) for name in _PLAIN}
     return Recording(**fields, shapes=_unpacked(content))
@@ -211,7 +214,9 @@ def _arrays(file: str) -> dict[str, NDArray[Any]]:
             raise ValueError(f'{other} are no arrays')
         return arrays
     except _UNREADABLE as error:
-        raise InvalidInputError(f"recording '{file}' cannot be read: {error}") from error
+        raise InvalidInputError(
+            f"recording '{file}' cannot be read: {str(error)[:300]}"
+        ) from error
 
 
 def _field(name: str, value: NDArray[Any]) -> Any:

@@ -234,3 +234,12 @@ def test_nodes_take_a_sample_of_messages():
         assert outcome.findings == [], target.name
         assert outcome.accepted, target.name
         assert outcome.refused, target.name
+
+
+def test_a_recording_of_one_time_without_a_list_is_refused():
+    draw = next(target for target in TARGETS if target.name == 'recording').draw
+    for number in (166, 510):  # no list; a message of 21,072 characters
+        data = draw(campaign.random_of('recording', 0, number))
+        with pytest.raises(InvalidInputError) as caught:
+            file_targets.read_recording(data)
+        assert len(str(caught.value)) < 2000
