@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
 
 import rclpy
+from builtin_interfaces.msg import Time
 from nav_msgs.msg import Odometry
 from rclpy.context import Context
 from rclpy.parameter import Parameter
@@ -150,6 +151,19 @@ def test_lockstep_answers_carry_wall_stamps_too(bench):
     bench.until(lambda: len(states) > 20 and states[-1].effort[0] != 0.0)
     assert_rising([nanoseconds(m.header.stamp) for m in states])
     assert [bench.terminate(process) for process in processes] == [0, 0]
+
+
+def test_a_clock_before_zero_ends_no_node(bench):
+    params = {**MODEL, 'use_sim_time': 'true'}
+    node = bench.start('inverse_dynamics_node', params=params)
+    clock = bench.publisher(Clock, '/clock')
+    bench.matched(clock)
+    name = 'kane_inverse_dynamics: output'
+    bad = Clock(clock=Time(sec=-(2**31), nanosec=3))
+    told = 'left out before zero'
+    bench.until(lambda: told in node.log.read_text(), each=lambda: clock.publish(bad))
+    bench.next_status(name, lambda: clock.publish(Clock(clock=Time(sec=5))))
+    assert node.poll() is None
 
 
 def test_two_simulators_on_one_topic_are_noticed(bench):
