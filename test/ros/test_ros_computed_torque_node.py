@@ -195,6 +195,7 @@ def test_a_frame_is_followed_in_task_space(bench):
             'ramp_time': 0.0,
             'on_stale': 'zero',
             'clamp_to_urdf': 'false',
+            'timeout.joint_states': 2.0,  # the reference is slow on a busy machine
         },
         arguments=['-r', '__node:=of_a_frame'],
     )

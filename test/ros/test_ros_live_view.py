@@ -74,8 +74,8 @@ def test_what_cannot_be_shown_is_left_out(bench, live):
 @pytest.mark.parametrize(
     ('arguments', 'message'),
     [
-        (['view'], 'need either a recording or a URDF, or --live'),
-        (['view', 'robot.urdf', '--live'], 'need either a recording or a URDF, or --live'),
+        (['view'], 'need either a recording or a robot, or --live'),
+        (['view', 'robot.urdf', '--live'], 'need either a recording or a robot, or --live'),
         (['view', 'robot.urdf', '--ros-args'], '--ros-args are those of view --live'),
     ],
 )
