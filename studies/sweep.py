@@ -11,10 +11,9 @@ both is compared.
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import shutil
-import signal
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
@@ -111,11 +110,20 @@ class Killer:
         if not self._moments or done < self._moments[-1]:
             return
         self._moments.pop()
-        children = psutil.Process().children(recursive=True)
-        workers = [one for one in children if 'spawn_main' in ' '.join(one.cmdline())]
+        workers = _workers()
         if workers:
-            os.kill(self._random.choice(workers).pid, signal.SIGKILL)
+            self._random.choice(workers).kill()
             self.killed += 1
+
+
+def _workers() -> list[psutil.Process]:
+    """Return the workers that this process has started and that live."""
+    found = []
+    for one in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # it has ended since
+            if 'spawn_main' in ' '.join(one.cmdline()):
+                found.append(one)
+    return found
 
 
 def compare(

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 from support.base_robots import Spot, robot_on, steering_of
 from support.base_urdf import BASES, urdf
 
@@ -63,6 +64,27 @@ def test_wheels_roll_along_the_path():
     rates = base.wheel_rates(motion.twist(t)).by_joint
     for k, name in enumerate(NAMES):
         np.testing.assert_allclose(motion.velocity(t)[:, k], rates[name], atol=1e-9)
+
+
+@pytest.mark.parametrize('ahead', [0.0, 0.05, -0.3])
+def test_base_and_wheels_obey_the_rows_wherever_the_axle_is(ahead):
+    robot = robot_on([Spot('left', ahead, 0.2), Spot('right', ahead, -0.2)], arm=1)
+    wheels = kd.bases.differential(robot, ['left'], ['right'])
+    motion = demo_motion(robot, wheels.constraints, ('left', 'right'), {}, DURATION, wheels)
+    t = motion.times[1:-1:50]
+    yaw = CubicSpline(motion.times, motion.base[:, 2])(t)
+    rates = CubicSpline(motion.times, motion.base).derivative()(t)
+    speeds = np.zeros((len(t), robot.nv))
+    speeds[:, :3] = rates
+    speeds[:, [robot.velocity_index(name) for name in ('left', 'right')]] = motion.velocity(t)
+    for angle, v in zip(yaw, speeds, strict=True):
+        q = robot.neutral()
+        q[2] = angle
+        rows = kd.dynamics(robot, wheels.constraints).constraint_rows(q, v)
+        np.testing.assert_allclose(rows.matrix @ v, 0.0, atol=1e-6)  # of the spline's rates
+    assert np.abs(motion.twist(t)[:, 1]).max() == pytest.approx(
+        np.abs(ahead * motion.twist(t)[:, 2]).max()
+    )
 
 
 @pytest.mark.parametrize('limit', [np.inf, 0.3, 0.02])

@@ -91,14 +91,17 @@ def demo_motion(
     envelope = _envelope(times, duration)
     speeds, twist = np.zeros((len(times), robot.nv)), np.zeros((len(times), 3))
     if robot.base == 'planar':
-        unit = _wheel_speeds(robot, constraints, motors)
+        unit = _rolling_speeds(robot, constraints, motors)
         forward, turning = _curve(robot, unit, motors, _sharpest(wheels))
         twist[:, 0] = forward * envelope
         twist[:, 2] = turning * envelope * np.sin(2.0 * np.pi * times / duration)
+        rolling = twist[:, ::2] @ unit
+        twist[:, 1] = rolling[:, 1]
         yaw = CubicSpline(times, twist[:, 2]).antiderivative()(times)
-        x_rate, y_rate = twist[:, 0] * np.cos(yaw), twist[:, 0] * np.sin(yaw)
+        x_rate = twist[:, 0] * np.cos(yaw) - twist[:, 1] * np.sin(yaw)
+        y_rate = twist[:, 0] * np.sin(yaw) + twist[:, 1] * np.cos(yaw)
         speeds[:, :3] = np.column_stack([x_rate, y_rate, twist[:, 2]])
-        speeds += twist[:, ::2] @ unit
+        speeds[:, 3:] += rolling[:, 3:]
     swinging = [name for name in motors if not speeds[:, robot.velocity_index(name)].any()]
     for k, name in enumerate(swinging):
         swing = envelope * _swing(robot, name, k, times)
@@ -170,35 +173,37 @@ def _envelope(times: Floats, duration: float) -> Floats:
     return smooth(times / RAMP) * smooth((duration - times) / RAMP)
 
 
-def _wheel_speeds(
+def _rolling_speeds(
     robot: Robot, constraints: Sequence[Constraint], motors: Sequence[str]
 ) -> Floats:
     """
-    Return the speeds, other than the base's own, for unit forward speed and unit yaw rate.
+    Return the speeds that go with unit forward speed and unit yaw rate, the base's lateral too.
 
-    They are zero where no motor turns a wheel: the drives of such a base take velocities.
+    The root link moves sideways in a turn where the axle is not below it. They are zero where no
+    motor turns a wheel: the drives of such a base take velocities.
     """
     responses = np.zeros((2, robot.nv))
-    wheel_columns = _constrained_columns(robot, constraints)
-    if not wheel_columns & {robot.velocity_index(name) for name in motors}:
+    columns = _constrained_columns(robot, constraints)
+    if not columns & {robot.velocity_index(name) for name in motors}:
         return responses
     q, at_rest = robot.neutral(), np.zeros(robot.nv)
-    given = [name for k, name in enumerate(robot.velocity_names) if k not in wheel_columns]
+    given = [
+        name for k, name in enumerate(robot.velocity_names) if k in (0, 2) or k not in columns
+    ]
     for response, index in zip(responses, (0, 2), strict=True):
         unit = np.zeros(robot.nv)
         unit[index] = 1.0
         # at rest A a = b has b = 0: the same equations as A v = 0
-        solved = consistent_acceleration(robot, q, at_rest, unit, constraints, given)
-        response[3:] = solved[3:]
+        response[:] = consistent_acceleration(robot, q, at_rest, unit, constraints, given)
     return responses
 
 
 def _constrained_columns(robot: Robot, constraints: Sequence[Constraint]) -> set[int]:
-    """Return the speeds besides the base's that the constraints bind."""
+    """Return the speeds that the constraints bind."""
     at_rest = [0.0] * robot.nv
     q = robot.neutral().tolist()
     rows = [row for c in constraints for row in c.rows(robot, q, at_rest, 0.0)]
-    return {k for row in rows for k in row.coefficients if k >= 3}
+    return {k for row in rows for k in row.coefficients}
 
 
 def _swing(robot: Robot, name: str, k: int, times: Floats) -> Floats:

@@ -128,7 +128,7 @@ def test_pictures_are_written(tmp_path, capsys):
     output = capsys.readouterr().out
     assert 's  stop open' in output
     written = {path.name: path.stat().st_size for path in (tmp_path / 'new').iterdir()}
-    endings = ('.npz', '.gif', '_strobe.png', '.png')
+    endings = ('.npz', '.gif', '_strobe.png', '.png', '.pdf')
     assert set(written) == {f'arm_end_stop{ending}' for ending in endings}
     assert min(written.values()) > 5000
     assert load_recording(tmp_path / 'new' / 'arm_end_stop.npz').name == 'arm'

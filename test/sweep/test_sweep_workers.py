@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
@@ -33,8 +34,12 @@ def quiet(done, total, failed):
 
 def workers_of(process):
     """Return the processes that a process has started, without the one that all of Python has."""
-    found = process.children(recursive=True)
-    return [one for one in found if not any('resource_tracker' in x for x in one.cmdline())]
+    found = []
+    for one in process.children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # it has ended since
+            if not any('resource_tracker' in word for word in one.cmdline()):
+                found.append(one)
+    return found
 
 
 @pytest.fixture
@@ -130,6 +135,8 @@ def test_interrupted_it_leaves_what_is_done_and_no_process(tmp_path):
         env={**os.environ, 'PYTHONPATH': os.pathsep.join([str(ROOT), str(ROOT / 'test')])},
         stderr=subprocess.PIPE,
         start_new_session=True,
+        # where the tests run in the background, SIGINT may be ignored, which processes inherit
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         text=True,
     )
     patience = time.monotonic() + 60.0
