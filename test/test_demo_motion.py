@@ -87,6 +87,17 @@ def test_base_and_wheels_obey_the_rows_wherever_the_axle_is(ahead):
     )
 
 
+def test_a_base_that_may_move_sideways_does_not():
+    text, parameters, wheels, _ = BASES['mecanum']
+    block = {'wheels': list(wheels), 'roller_angles': parameters['base.roller_angles']}
+    _, base, motion = moved(text, wheels, base='mecanum', **block)
+    t = motion.times[1:-1:50]
+    np.testing.assert_allclose(motion.twist(t)[:, 1], 0.0, atol=1e-12)
+    rates = base.wheel_rates(motion.twist(t)).by_joint
+    for k, name in enumerate(wheels):
+        np.testing.assert_allclose(motion.velocity(t)[:, k], rates[name], atol=1e-9)
+
+
 @pytest.mark.parametrize('limit', [np.inf, 0.3, 0.02])
 def test_a_car_drives_no_sharper_than_it_steers(limit):
     spots = [Spot('rl', -0.5, 0.2), Spot('rr', -0.5, -0.2)]

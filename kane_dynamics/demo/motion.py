@@ -11,6 +11,7 @@ from scipy.interpolate import CubicSpline
 
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.functions.consistent import consistent_acceleration
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.typing import Floats
@@ -182,28 +183,22 @@ def _rolling_speeds(
     The root link moves sideways in a turn where the axle is not below it. They are zero where no
     motor turns a wheel: the drives of such a base take velocities.
     """
-    responses = np.zeros((2, robot.nv))
-    columns = _constrained_columns(robot, constraints)
-    if not columns & {robot.velocity_index(name) for name in motors}:
+    responses, at_rest = np.zeros((2, robot.nv)), np.zeros(robot.nv)
+    q = robot.neutral()
+    matrix = ConstraintSet.of(robot, constraints).rows(q.tolist(), at_rest.tolist(), 0.0).matrix
+    wheels = [k for k in range(3, robot.nv) if matrix[:, k].any()]
+    if not set(wheels) & {robot.velocity_index(name) for name in motors}:
         return responses
-    q, at_rest = robot.neutral(), np.zeros(robot.nv)
-    given = [
-        name for k, name in enumerate(robot.velocity_names) if k in (0, 2) or k not in columns
-    ]
+    rank = np.linalg.matrix_rank
+    sideways = rank(matrix[:, [1, *wheels]]) == rank(matrix[:, wheels])  # as mecanum wheels may
+    found = wheels if sideways else [1, *wheels]
+    given = [name for k, name in enumerate(robot.velocity_names) if k not in found]
     for response, index in zip(responses, (0, 2), strict=True):
         unit = np.zeros(robot.nv)
         unit[index] = 1.0
         # at rest A a = b has b = 0: the same equations as A v = 0
         response[:] = consistent_acceleration(robot, q, at_rest, unit, constraints, given)
     return responses
-
-
-def _constrained_columns(robot: Robot, constraints: Sequence[Constraint]) -> set[int]:
-    """Return the speeds that the constraints bind."""
-    at_rest = [0.0] * robot.nv
-    q = robot.neutral().tolist()
-    rows = [row for c in constraints for row in c.rows(robot, q, at_rest, 0.0)]
-    return {k for row in rows for k in row.coefficients}
 
 
 def _swing(robot: Robot, name: str, k: int, times: Floats) -> Floats:
