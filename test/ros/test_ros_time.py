@@ -153,17 +153,20 @@ def test_lockstep_answers_carry_wall_stamps_too(bench):
     assert [bench.terminate(process) for process in processes] == [0, 0]
 
 
-def test_a_clock_before_zero_ends_no_node(bench):
-    params = {**MODEL, 'use_sim_time': 'true'}
-    node = bench.start('inverse_dynamics_node', params=params)
-    clock = bench.publisher(Clock, '/clock')
-    bench.matched(clock)
-    name = 'kane_inverse_dynamics: output'
-    bad = Clock(clock=Time(sec=-(2**31), nanosec=3))
-    told = 'left out before zero'
-    bench.until(lambda: told in node.log.read_text(), each=lambda: clock.publish(bad))
-    bench.next_status(name, lambda: clock.publish(Clock(clock=Time(sec=5))))
-    assert node.poll() is None
+def test_a_clock_before_zero_ends_no_node(tmp_path):
+    bench = Bench(tmp_path)  # of its own, for it publishes /clock
+    try:
+        node = bench.start('inverse_dynamics_node', params={**MODEL, 'use_sim_time': 'true'})
+        clock = bench.publisher(Clock, '/clock')
+        bench.matched(clock)
+        bad = Clock(clock=Time(sec=-(2**31), nanosec=3))
+        told = 'left out before zero'
+        bench.until(lambda: told in node.log.read_text(), each=lambda: clock.publish(bad))
+        name = 'kane_inverse_dynamics: output'
+        bench.next_status(name, lambda: clock.publish(Clock(clock=Time(sec=5))))
+        assert node.poll() is None
+    finally:
+        bench.close()
 
 
 def test_two_simulators_on_one_topic_are_noticed(bench):
