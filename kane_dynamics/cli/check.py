@@ -9,8 +9,7 @@ from kane_dynamics.cli.arguments import Commands
 from kane_dynamics.cli.facts import speeds
 from kane_dynamics.cli.printing import console, new_table, number, print_json, print_remarks
 from kane_dynamics.cli.robots import add_robot, chosen_robot
-from kane_dynamics.cli.wheels import fits_of, print_wheels
-from kane_dynamics.inspection import inspect_urdf
+from kane_dynamics.cli.wheels import look_at, print_wheels
 
 _COLUMNS = 'effort_limit', 'damping', 'friction', 'armature'
 
@@ -26,12 +25,10 @@ def add(commands: Commands) -> None:
 def run(chosen: argparse.Namespace) -> int:
     """Print the speeds of a robot and every remark about its description."""
     given = chosen_robot(chosen)
-    robot, found = given.model.robot, inspect_urdf(given.source)
-    fits, about_fits = fits_of(found)
-    remarks = list(dict.fromkeys((*given.model.remarks, *about_fits, *found.remarks)))
+    robot, look = given.model.robot, look_at(given)
     if chosen.json:
         sizes = {'name': robot.name, 'base': robot.base, 'nq': robot.nq, 'nv': robot.nv}
-        print_json({**sizes, 'fits': [fit.text for fit in fits], 'remarks': remarks})
+        print_json({**sizes, 'fits': [fit.text for fit in look.fits], 'remarks': look.remarks})
         return 0
     title = f"robot '{robot.name}', {robot.base} base, nq {robot.nq}, nv {robot.nv}"
     table = new_table(title, 'speed', *(name.replace('_', ' ') for name in _COLUMNS))
@@ -40,6 +37,6 @@ def run(chosen: argparse.Namespace) -> int:
     console.print(table)
     mass = sum(body.inertia.mass for body in robot.bodies)
     console.print(f'moving mass {mass:.6g} kg')
-    print_wheels(found, fits)
-    print_remarks(remarks)
+    print_wheels(look)
+    print_remarks(look.remarks)
     return 0

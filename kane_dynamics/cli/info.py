@@ -13,8 +13,7 @@ from kane_dynamics.cli.arguments import Commands
 from kane_dynamics.cli.facts import robot_facts
 from kane_dynamics.cli.printing import console, new_table, number, print_json, print_remarks
 from kane_dynamics.cli.robots import add_robot, chosen_robot
-from kane_dynamics.cli.wheels import fits_of, print_wheels
-from kane_dynamics.inspection import inspect_urdf
+from kane_dynamics.cli.wheels import look_at, print_wheels
 
 Facts = Mapping[str, Any]
 
@@ -30,13 +29,12 @@ def add(commands: Commands) -> None:
 def run(chosen: argparse.Namespace) -> int:
     """Print what a robot is made of."""
     given = chosen_robot(chosen)
-    found = inspect_urdf(given.source)
-    facts, (fits, about_fits) = robot_facts(given.model, found), fits_of(found)
-    remarks = dict.fromkeys((*given.model.remarks, *about_fits, *found.remarks))
+    look = look_at(given)
+    found, facts = look.found, robot_facts(given.model, look.found)
     base = given.model.base
     kind = {'base_kind': None if base is None else base.kind}
     if chosen.json:
-        texts = {'fits': [fit.text for fit in fits], 'remarks': list(remarks)}
+        texts = {'fits': [fit.text for fit in look.fits], 'remarks': look.remarks}
         print_json({**facts, **kind, **texts})
         return 0
     _print_tree(facts, kind['base_kind'])
@@ -44,7 +42,7 @@ def run(chosen: argparse.Namespace) -> int:
     for one in facts['mimic']:
         line = f'mimic: {one["joint"]} = {one["ratio"]:g} {one["master"]} + {one["offset"]:g}'
         console.print(escape(line), soft_wrap=True)
-    print_wheels(found, fits)
+    print_wheels(look)
     _print_frames(facts)
     tools = ', '.join(found.frames.tools) or 'none'
     imu = ', '.join(found.frames.imu) or 'none'
@@ -52,7 +50,7 @@ def run(chosen: argparse.Namespace) -> int:
     console.print(escape(line), soft_wrap=True)
     if facts['constraints']:
         console.print(f'constraints: {escape(", ".join(facts["constraints"]))}', soft_wrap=True)
-    print_remarks(remarks)
+    print_remarks(look.remarks)
     return 0
 
 

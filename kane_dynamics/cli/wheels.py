@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheels that a robot shows, and the bases that fit, for `check` and `info`."""
+"""What a robot shows, the bases that fit its wheels, and remarks, for `check` and `info`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from rich.markup import escape
 
 from kane_dynamics.cli.printing import console, new_table
+from kane_dynamics.cli.robots import ChosenRobot
 from kane_dynamics.exceptions import ModelWarning
-from kane_dynamics.inspection import Findings
+from kane_dynamics.inspection import Findings, inspect_urdf
 
 
 @dataclass(frozen=True)
@@ -21,29 +22,41 @@ class Fit:
     needs: tuple[str, ...]
 
 
-def fits_of(found: Findings) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
-    """Return the bases that fit the wheels of a robot, and remarks about these."""
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What a robot shows, the bases that fit its wheels, and every remark about it, once."""
+
+    found: Findings
+    fits: tuple[Fit, ...]
+    remarks: tuple[str, ...]
+
+
+def look_at(given: ChosenRobot) -> Look:
+    """Return what there is to be seen of a robot."""
+    found = inspect_urdf(given.source)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter('always', ModelWarning)
         fits = tuple(Fit(kind.text(), tuple(kind.needed(found.robot))) for kind in found.kinds)
-    return fits, tuple(dict.fromkeys(str(warning.message) for warning in caught))
+    about_fits = (str(warning.message) for warning in caught)
+    remarks = dict.fromkeys((*given.model.remarks, *about_fits, *found.remarks))
+    return Look(found, fits, tuple(remarks))
 
 
-def print_wheels(found: Findings, fits: tuple[Fit, ...]) -> None:
+def print_wheels(look: Look) -> None:
     """Print wheels and bases, if there are any."""
-    if not found.wheels:
+    if not look.found.wheels:
         return
     headings = 'joint', 'kind', 'radius [m]', 'x, y [m]', 'steering', 'trail [m]'
     table = new_table('wheels by their axes and collision shapes', *headings)
-    for wheel in found.wheels:
+    for wheel in look.found.wheels:
         radius = '?' if wheel.radius is None else f'{wheel.radius:g}'
         place = f'{wheel.centre[0]:g}, {wheel.centre[1]:g}'
         trail = f'{wheel.trail:.4g}' if wheel.steering else ''
         table.add_row(wheel.joint, wheel.kind, radius, place, wheel.steering or '', trail)
     console.print(table)
-    for fit in fits:
+    for fit in look.fits:
         console.print(f'fits: {escape(fit.text)}', soft_wrap=True)
         for need in fit.needs:
             console.print(f'  [yellow]needs:[/yellow] {escape(need)}', soft_wrap=True)
-    if not fits:
+    if not look.fits:
         console.print('no kind of base fits these wheels, with x of the root link forward')

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from kane_dynamics.algorithms.consistent import least_norm
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
@@ -189,9 +190,9 @@ def _rolling_speeds(
     wheels = [k for k in range(3, robot.nv) if matrix[:, k].any()]
     if not set(wheels) & {robot.velocity_index(name) for name in motors}:
         return responses
-    rank = np.linalg.matrix_rank
-    sideways = rank(matrix[:, [1, *wheels]]) == rank(matrix[:, wheels])  # as mecanum wheels may
-    found = wheels if sideways else [1, *wheels]
+    found = [1, *wheels]
+    if least_norm(matrix[:, found], np.zeros(len(matrix)))[1] < len(found):
+        found = wheels  # the rows leave the base free to move sideways, as with mecanum wheels
     given = [name for k, name in enumerate(robot.velocity_names) if k not in found]
     for response, index in zip(responses, (0, 2), strict=True):
         unit = np.zeros(robot.nv)

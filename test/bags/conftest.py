@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bags that the tests write: motions in closed form, and messages that are wrong."""
 
-import json
-
 import numpy as np
 import pytest
-
-from kane_dynamics import cli
+from support.commands import as_json, outcome
 
 JOINTS = ('shoulder', 'elbow')
 ARM = """<robot name="arm"><link name="world"/>
@@ -87,22 +84,10 @@ def messages():
 @pytest.fixture
 def run(capsys):
     """Return a function: arguments of ``bag`` to exit code, output and errors, one line."""
-
-    def call(*arguments):
-        code = cli.main(['bag', *map(str, arguments), '--reference'])
-        captured = capsys.readouterr()
-        return code, ' '.join(captured.out.split()), ' '.join(captured.err.split())
-
-    return call
+    return lambda *arguments: outcome(capsys, 'bag', *arguments, '--reference')
 
 
 @pytest.fixture
 def run_json(run):
     """Return a function: arguments of ``bag`` to its result as JSON."""
-
-    def call(*arguments):
-        code, output, errors = run(*arguments, '--json')
-        assert code == 0, errors
-        return json.loads(output)
-
-    return call
+    return as_json(run)

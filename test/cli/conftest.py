@@ -1,32 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of commands share: running one in this process."""
 
-import json
+from functools import partial
 
 import pytest
-
-from kane_dynamics import cli
+from support.commands import as_json, outcome
 
 
 @pytest.fixture
 def run(capsys):
     """Return a function: arguments of the command to exit code, output and errors, one line."""
-
-    def call(*arguments):
-        code = cli.main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, ' '.join(captured.out.split()), ' '.join(captured.err.split())
-
-    return call
+    return partial(outcome, capsys)
 
 
 @pytest.fixture
 def run_json(run):
     """Return a function: arguments of a command to the result that it prints as JSON."""
-
-    def call(*arguments):
-        code, output, _ = run(*arguments, '--json')
-        assert code == 0
-        return json.loads(output)
-
-    return call
+    return as_json(run)
