@@ -10,7 +10,8 @@
 #               10^6 settings of gravity and payloads
 # make sanitize C of robots under AddressSanitizer, UBSan and ThreadSanitizer of gcc
 # make laws     a minute of each mechanism with redundant rows: energy, rank events
-# make soak     all nodes under faults, MINUTES=30 RATE=500 TIME=wall (or simulated)
+# make soak     all nodes under faults, MINUTES=30 RATE=500 TIME=wall (or simulated); LOOP=1: simulator
+#               and controller alone; PRIORITY=50: of the nodes of efforts, in real time
 # make deadlines  the closed loop with computed torque on a quiet machine, MINUTES=10 RATE=500
 #               TOGETHER=1: both nodes in one process
 # make fuzz     texts, files and messages that are wrong: none may raise what is no error of the
@@ -86,7 +87,7 @@ stress: $(WITH_TESTS)
 	$(BIN)/python test/stress/engines_agree.py
 
 sanitize: $(WITH_TESTS)
-	$(BIN)/python test/stress/sanitize.py
+	PYTHONPATH=. $(BIN)/python test/stress/sanitize.py
 
 fuzz: $(WITH_TESTS)
 	$(BIN)/python test/fuzz/fuzz.py --count $(COUNT)
@@ -98,7 +99,7 @@ laws: $(WITH_TESTS)
 	$(BIN)/python test/simulation/minute_of_mechanisms.py
 
 soak: $(WITH_TESTS)
-	$(BIN)/python test/ros/soak.py --minutes $(MINUTES) --rate $(RATE) --time $(TIME)
+	PYTHONPATH=. $(BIN)/python test/ros/soak.py --minutes $(MINUTES) --rate $(RATE) --time $(TIME) $(if $(LOOP),--loop) $(if $(PRIORITY),--priority $(PRIORITY))
 
 deadlines: $(WITH_TESTS)
 	$(BIN)/python test/ros/long_run.py --minutes $(MINUTES) --rate $(RATE) $(if $(TOGETHER),--together)

@@ -2,7 +2,8 @@
 """
 The page doc/reliability.md: what was tried to break the package, and what came of it.
 
-    make soak; make soak RATE=250 MINUTES=8 TIME=simulated; make fuzz; make sanitize
+    make soak PRIORITY=50; make soak LOOP=1 PRIORITY=50
+    make soak RATE=250 MINUTES=10 TIME=simulated; make fuzz; make sanitize
     python -m studies.reliability
 
 The first leave JSON files in studies-results; this keeps them in doc/results, and makes the page
@@ -15,7 +16,6 @@ import argparse
 import hashlib
 import itertools
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ import matplotlib.pyplot as plt
 
 DOC = Path(__file__).resolve().parents[1] / 'doc'
 KEPT, FRESH = DOC / 'results', Path('studies-results')
-SOAKS = ('soak_500', 'soak_250')
+SOAKS = ('soak_500', 'soak_loop', 'soak_250')
 NAMES = (*SOAKS, 'fuzz', 'sanitizers')
 PAGE, FIGURE = 'reliability.md', 'reliability.svg'
 Results = dict[str, Any]
@@ -69,9 +69,8 @@ def soak_lines(soak: Results) -> list[str]:
     seen = [row for row in soak['faults'] if row['times']]
     efforts = {n: sum(m['efforts'] for m in ms) for n, ms in soak['efforts'].items()}
     longest = max(row['recovery'] for row in seen)
-    clock = 'wall time' if soak['time'] == 'wall' else 'simulated time'
     return [
-        f'### {soak["minutes"]:g} minutes at {soak["rate_hz"]:g} Hz, {clock}',
+        f'### {title(soak)}',
         '',
         f'Commit `{soak["commit"]}`; {place(soak["machine"])}.',
         '',
@@ -124,6 +123,14 @@ def soak_lines(soak: Results) -> list[str]:
         ),
         '',
     ]
+
+
+def title(soak: Results) -> str:
+    """Return what ran, in words."""
+    nodes = 'simulator and one controller' if soak['loop'] else 'all nodes'
+    clock = 'wall time' if soak['time'] == 'wall' else 'simulated time'
+    urgent = f', efforts at real-time priority {soak["priority"]}' if soak['priority'] else ''
+    return f'{soak["minutes"]:g} minutes of {nodes} at {soak["rate_hz"]:g} Hz, {clock}{urgent}'
 
 
 def pace(soak: Results) -> float:
@@ -242,7 +249,8 @@ def _draw_latency(axis: Any, soak: Results) -> None:
         axis.plot(t, p99, '--', color=colours[name], linewidth=0.9)
     axis.set_ylim(bottom=0.0)
     axis.set_ylabel('state to effort [ms]')
-    axis.set_title(f'{soak["rate_hz"]:g} Hz, {soak["time"]} time')
+    nodes = 'loop' if soak['loop'] else 'all'
+    axis.set_title(f'{nodes}, {soak["rate_hz"]:g} Hz, {soak["time"]} time')
 
 
 def _draw_lives(axis: Any, label: str, samples: list[Any], colour: str) -> None:
@@ -259,7 +267,8 @@ def main() -> int:
     KEPT.mkdir(exist_ok=True)
     for name in NAMES:
         if (FRESH / f'{name}.json').is_file():
-            shutil.copy(FRESH / f'{name}.json', KEPT / f'{name}.json')
+            fresh = json.loads((FRESH / f'{name}.json').read_text())
+            (KEPT / f'{name}.json').write_text(json.dumps(fresh, separators=(',', ':')))
     results = read()
     (DOC / PAGE).write_text(page(results), encoding='utf-8')
     if set(SOAKS) & set(results):

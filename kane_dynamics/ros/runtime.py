@@ -22,6 +22,7 @@ from rclpy.task import Future
 
 from kane_dynamics.ros._optional import try_import
 from kane_dynamics.ros.launcher import Launcher
+from kane_dynamics.ros.priority import take_priority
 
 SPIN_TIMEOUT = 0.1
 """Longest wait [s] before a signal, or the end of the launcher, is looked at."""
@@ -48,7 +49,8 @@ def run_together(factories: Sequence[Callable[[], Any]], args: Sequence[str] | N
     factories : sequence of callable
         Each makes a node; it has ``start()``, called before the first callback, and ``stop()``,
         which leaves its outputs in a safe state. ``parameters.end_with_process`` names a process
-        that it must not outlive. Nodes are stopped in the order given.
+        that it must not outlive, ``parameters.thread_priority`` is that of this thread; the
+        highest counts. Nodes are stopped in the order given.
     args : sequence of str, optional
         Command line; None means that of the process.
 
@@ -77,8 +79,9 @@ def run_together(factories: Sequence[Callable[[], Any]], args: Sequence[str] | N
         rclpy.try_shutdown()
         return 1
     launcher = Launcher(max(node.parameters.end_with_process for node in nodes))
-    if launcher.problem:
-        logger.warning(launcher.problem)
+    priority = max(node.parameters.thread_priority for node in nodes)
+    for problem in filter(None, (launcher.problem, take_priority(priority))):
+        logger.warning(problem)
     spin(nodes, lambda: stopped.is_set() or launcher.ended())
     if launcher.ended():
         logger.warning(f'ended, since the process {launcher.pid} that started this node is gone')

@@ -16,10 +16,12 @@ import time
 from pathlib import Path
 
 from ros_bench import ROOT, Bench
-from soak_faults import rounds
+from soak_faults import KILLS, rounds
 from soak_loop import MINUTE, Soak
 from soak_nodes import PEERS
 from soak_report import result
+
+RESULTS = Path('studies-results')
 
 
 def run(soak, minutes, seconds):
@@ -29,6 +31,8 @@ def run(soak, minutes, seconds):
     end = time.monotonic() + MINUTE * minutes
     for fault in rounds():
         soak.inject(fault, seconds)
+        if fault.action in KILLS:
+            soak.settle()  # who was started again has an empty heap
         sys.stderr.write(f'{time.monotonic() - end:8.1f} {fault.name}\n')
         if time.monotonic() > end or soak.dead():
             break
@@ -41,9 +45,11 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--minutes', type=float, default=30.0)
     parser.add_argument('--rate', type=float, default=500.0, help='of the states [Hz]')
-    parser.add_argument('--seconds', type=float, default=1.0, help='of a fault, and after it')
+    about = 'of a fault, and after it; nodes say once a second what they have refused'
+    parser.add_argument('--seconds', type=float, default=1.2, help=about)
+    parser.add_argument('--loop', action='store_true', help='simulator and controller alone')
+    parser.add_argument('--priority', type=int, default=0, help='of the nodes of efforts')
     parser.add_argument('--time', choices=('wall', 'simulated'), default='wall')
-    parser.add_argument('--json', type=Path, default=Path('studies-results/soak.json'))
     chosen = parser.parse_args(arguments)
     files = [ROOT / 'config' / f'{name}.yaml' for name in ('nonholonomic', 'simulation')]
     common = {'compiled': 'wait', 'payloads': '[tool_link]'}
@@ -60,15 +66,23 @@ def main(arguments=None):
         bench = Bench(folder)
         try:
             given = {'files': files, 'params': simulator}, {'files': files, 'params': controller}
-            soak = Soak(bench, chosen.rate, *given, PEERS, simulated)
+            peers = () if chosen.loop else PEERS
+            soak = Soak(bench, chosen.rate, *given, peers, simulated, chosen.priority)
             run(soak, chosen.minutes, chosen.seconds)
             found = soak.failures(counted=True)
         finally:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             bench.close()
-    chosen.json.parent.mkdir(parents=True, exist_ok=True)
-    report = {'minutes': chosen.minutes, 'time': chosen.time, **result(soak, found)}
-    chosen.json.write_text(json.dumps(report, indent=1) + '\n')
+    path = RESULTS / f'soak_{"loop" if chosen.loop else format(chosen.rate, "g")}.json'
+    path.parent.mkdir(exist_ok=True)
+    report = {
+        'minutes': chosen.minutes,
+        'time': chosen.time,
+        'priority': chosen.priority,
+        'loop': chosen.loop,
+        **result(soak, found),
+    }
+    path.write_text(json.dumps(report, indent=1) + '\n')
     sys.stdout.write(f'{soak.table()}\n' + (f'FAILED: {found}\n' if found else 'ok\n'))
     return 1 if found else 0
 

@@ -52,10 +52,12 @@ class Soak:
         Nodes beside the loop.
     simulated : bool
         Whether time is simulated; else stamps are wall time, and their sender's clock jumps.
+    priority : int
+        `thread_priority` of the nodes that send efforts.
 
     """
 
-    def __init__(self, bench, rate, simulator, controller, peers=(), simulated=True):
+    def __init__(self, bench, rate, simulator, controller, peers=(), simulated=True, priority=0):
         self.bench, self.period, self.rate = bench, 1.0 / rate, rate
         self.rows = {fault.name: Row(fault) for fault in FAULTS}
         self.row = self.rows['none']
@@ -75,7 +77,8 @@ class Soak:
             remap += ['-r', f'{topic}:=simulated/{topic}']
         simulator['arguments'] = remap
         for peer in self.peers.values():
-            given = {**controller, 'params': {**controller['params'], **peer.params}}
+            own = {**peer.params, 'thread_priority': priority * peer.moves}
+            given = {**controller, 'params': {**controller['params'], **own}}
             self._starts[peer.name] = (peer.module, given)
         self._connect()
         self.processes = {name: self.start(name) for name in self._starts}
@@ -255,7 +258,6 @@ class Soak:
         (again,) = (fault for fault in FAULTS if fault.action == 'describe again')
         for _ in range(SETTLING):
             self.inject(again, 0.5)
-        self.rows[again.name] = Row(again)
 
     def inject(self, fault, seconds):
         """Let a fault act for some time, and the nodes recover from it."""

@@ -22,6 +22,8 @@ def a_soak(**more):
         'minutes': 30.0,
         'rate_hz': 500.0,
         'time': 'wall',
+        'priority': 0,
+        'loop': False,
         'failures': [],
         'faults': [
             fault('a', times=2, outputs=1500, late=3, recovery=0.5, refused={NODE: 40}),
@@ -58,6 +60,8 @@ def test_sums_and_the_worst_of_a_soak():
     assert 'Failed' not in text
     failed = reliability.page({'soak_500': a_soak(failures=['memory of x'], time='simulated')})
     assert 'Failed: memory of x.' in failed
+    loop = reliability.page({'soak_loop': a_soak(loop=True, priority=50)})
+    assert 'simulator and one controller at 500 Hz, wall time, efforts at real-time' in loop
     assert '| efforts later than their timeout | not judged |' in failed
 
 

@@ -34,6 +34,12 @@ class RobotParameters:
         'name themselves.',
         bounds=(0, 2**31 - 1),
     )
+    thread_priority: int = fixed(
+        0,
+        'Real-time priority (SCHED_FIFO) of the thread that computes, as that of the controller '
+        'manager; 0: ordinary. On a busy machine efforts then do not wait for a processor.',
+        bounds=(0, 99),
+    )
     base_type: str = fixed(
         'none',
         'Mobile base: none (fixed), diff_drive (driven wheels on one axle), skid_steer, mecanum, '

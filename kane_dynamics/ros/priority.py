@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real-time priority of the thread that serves a node; no rclpy here."""
+
+from __future__ import annotations
+
+import os
+
+
+def take_priority(priority: int) -> str:
+    """
+    Give the calling thread a priority of SCHED_FIFO, but not the threads that it starts later.
+
+    Parameters
+    ----------
+    priority : int
+        1 to 99, 0 changes nothing.
+
+    Returns
+    -------
+    str
+        Why it goes on as before, or ''.
+
+    """
+    if not priority:
+        return ''
+    try:
+        # compiling a model in a thread at this priority would stop the machine for seconds
+        policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
+        os.sched_setscheduler(0, policy, os.sched_param(priority))
+    except (AttributeError, OSError) as error:
+        return (
+            f'thread_priority {priority} is refused ({error}): the node goes on with an ordinary '
+            f"one; Linux grants it to users with 'rtprio {priority}' or more in "
+            '/etc/security/limits.conf'
+        )
+    return ''
