@@ -9,6 +9,7 @@ gains, the same motion and a ROS domain of their own.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -106,33 +107,33 @@ def run_loop(setup: Setup, feedforward: bool, domain: int, progress: Progress) -
 
     """
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-    context = Context()
-    rclpy.init(context=context, domain_id=domain)
-    driver = DemoDriver(setup.motion, 1.0 / setup.rate, context, setup.commanded)
-    nodes = _nodes(setup, feedforward, context)
-
-    def check() -> None:
+    with contextlib.ExitStack() as ending:  # from the last line to the first
+        context = Context()
+        rclpy.init(context=context, domain_id=domain)
+        ending.callback(context.try_shutdown)
+        driver = DemoDriver(setup.motion, 1.0 / setup.rate, context, setup.commanded)
+        ending.callback(driver.node.destroy_node)
+        ending.callback(driver.close)
+        nodes = _nodes(setup, feedforward, context)
         for node in nodes:
-            status = node.host.status()
-            if status.level == ERROR:
-                raise DemoError(f'{node.get_name()}: {status.message}')
-
-    try:
+            ending.callback(node.destroy_node)
         executor = fast_executor(driver.node, *nodes)
+        ending.callback(executor.shutdown)
         for node in (driver.node, *nodes):
             executor.add_node(node)
         for node in nodes:
+            ending.callback(node.stop)
             node.start()
-        recording = driver.run(executor, progress, check)
+        recording = driver.run(executor, progress, lambda: _check(nodes))
         return evaluate(setup, recording, nodes[0].missed, nodes[0].missed_stamps)
-    finally:
-        driver.close()
-        for node in nodes:
-            node.stop()
-        executor.shutdown()
-        for node in (driver.node, *nodes):
-            node.destroy_node()
-        context.try_shutdown()
+
+
+def _check(nodes: tuple[Any, ...]) -> None:
+    """Raise DemoError if a node has no model and will not get one."""
+    for node in nodes:
+        status = node.host.status()
+        if status.level == ERROR:
+            raise DemoError(f'{node.get_name()}: {status.message}')
 
 
 def _nodes(setup: Setup, feedforward: bool, context: Context) -> tuple[SimulatorNode, Any]:
