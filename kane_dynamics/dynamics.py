@@ -32,7 +32,14 @@ from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.arguments import Arguments, as_output, as_times, fill_rows, of_rows
-from kane_dynamics.model.checks import as_count, as_number, as_positive, index_of
+from kane_dynamics.model.checks import (
+    as_count,
+    as_number,
+    as_one,
+    as_positive,
+    index_of,
+    not_finite,
+)
 from kane_dynamics.model.load import Load
 from kane_dynamics.model.robot import POINT, Robot
 from kane_dynamics.model.state import (
@@ -492,7 +499,7 @@ class Dynamics(ABC):
         if count is None:
             for what, x in zip(state, arrays, strict=True):
                 if not np.isfinite(x).all():
-                    raise InvalidInputError(f'{what}: need finite numbers, got {x}')
+                    raise InvalidInputError(f'{what}: need finite numbers, got {not_finite(x)}')
             return function(*arrays)
         full = [np.broadcast_to(x, (count, x.shape[-1])) for x in arrays]
         return of_rows(function, full, blank)
@@ -502,3 +509,16 @@ class Dynamics(ABC):
         known = {'q': nq, 'posture': nq, 'time': 1, 'wanted': WANTED, 'gains': GAINS}
         sizes = tuple(known.get(key, self.robot.nv) for key in state)
         return Arguments(name, tuple(state), sizes)
+
+
+def checked_dynamics(given: Any) -> Dynamics:
+    """
+    Return dynamics of either engine.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are none.
+
+    """
+    return as_one(Dynamics, 'dynamics', given, 'what kd.dynamics or kd.compile returns')  # type: ignore[type-abstract]

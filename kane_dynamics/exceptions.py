@@ -11,9 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
+from reprlib import Repr
 
 _LISTED = 40
 """Names that a message lists; of more, the nearest ones."""
+_brief = Repr()
+_brief.maxother = _brief.maxstring = 60
+
+
+def brief(x: object) -> str:
+    """Return what came, short enough for a message."""
+    return ' '.join(_brief.repr(x).split())
 
 
 def known_names(names: Iterable[str], wanted: object) -> str:
@@ -52,17 +60,20 @@ class NameNotFoundError(KaneDynamicsError, KeyError):
     ----------
     kind : str
         What was looked up, e.g. ``'joint'``.
-    name : str
-        The name that was asked for.
+    name : object
+        What was asked for; a name is a str.
     available : iterable of str
         The names that exist.
 
     """
 
-    def __init__(self, kind: str, name: str, available: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: object, available: Iterable[str]) -> None:
         self.name = name
         self.available = tuple(available)
-        super().__init__(f'no {kind} named {name!r}; {known_names(self.available, name)}')
+        said = f'no {kind} named {brief(name)}'
+        if not isinstance(name, str):
+            said = f'{kind}: need one name, got {brief(name)}'
+        super().__init__(f'{said}; {known_names(self.available, name)}')
 
     def __str__(self) -> str:
         """Return the message without the quotes that `KeyError` adds."""

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import array
 from numbers import Real
-from reprlib import Repr
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.exceptions import InvalidInputError, brief
 
 _NOT_NUMBERS = {
     'b': 'truth values',
@@ -31,13 +31,8 @@ _NOT_NUMBERS = {
 }
 _TRUTH = (bool, np.bool_)
 _BUFFERS = (array.array, memoryview)
-_brief = Repr()
-_brief.maxother = _brief.maxstring = 60
-
-
-def brief(x: Any) -> str:
-    """Return what came, short enough for a message."""
-    return ' '.join(_brief.repr(x).split())
+_FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
+_PLACES = 3  # of numbers that are not finite, which a message tells
 
 
 def as_numbers(name: str, x: Any) -> NDArray[np.float64]:
@@ -88,8 +83,25 @@ def _check_entries(name: str, x: Any) -> None:
 
 
 def came(x: Any) -> str:
-    """Return type and value of what came."""
-    return f'{type(x).__name__} {brief(x)}'
+    """Return what came, for a message: its type, and its value where this has one to show."""
+    kind, text = type(x).__name__, brief(x)
+    if x is None or text.startswith((f'{kind}(', 'array(')):
+        return text
+    if isinstance(x, type):
+        return f'the class {x.__name__}'
+    if isinstance(x, _FUNCTIONS):
+        return f'the function {x.__name__}'
+    if isinstance(x, ModuleType):
+        return f'the module {x.__name__}'
+    return kind if text.startswith('<') else f'{kind} {text}'  # <an address in memory>
+
+
+def not_finite(x: NDArray[np.float64]) -> str:
+    """Return which numbers are not finite, and where the first ones stand, for a message."""
+    places = np.argwhere(~np.isfinite(x)).tolist()
+    shown = [f'{x[tuple(place)]:g} at {place}' for place in places[:_PLACES]]
+    more = len(places) - len(shown)
+    return ', '.join(shown) + (f' and {more} more' if more else '')
 
 
 def as_number(name: str, x: Any) -> float:
@@ -102,7 +114,10 @@ def as_number(name: str, x: Any) -> float:
         If it is not one finite real number.
 
     """
-    number = as_numbers(name, x)
+    try:
+        number = as_numbers(name, x)
+    except InvalidInputError:
+        number = np.array(np.nan)
     if number.shape != () or not np.isfinite(number):
         raise InvalidInputError(f'{name}: need one finite number, got {came(x)}')
     return float(number)

@@ -26,7 +26,7 @@ def wrenches_on_bodies(
     on_bodies: dict[int, DualQuaternion] = {}
     for link, vector in as_mapping('external_wrenches', external_wrenches).items():
         frame = robot.frame(link)
-        wrench = wrench_from_vector(as_vector(f"wrench on '{link}'", vector, 6).tolist())
+        wrench = wrench_from_vector(as_vector(f"wrench on '{link}' [N m, N]", vector, 6).tolist())
         if frame.body == WORLD:
             continue  # the world does not move
         moved = frame.pose.adjoint(wrench)

@@ -19,7 +19,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algebra.tracing import expression_matrix, traced_values
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_function, as_names, as_number, as_vector, came
+from kane_dynamics.model.checks import (
+    as_function,
+    as_names,
+    as_number,
+    as_vector,
+    came,
+    not_finite,
+)
 from kane_dynamics.model.integration import at_unit_quaternions, rate_along_motion
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
@@ -163,7 +170,8 @@ class GeneralizedSpeeds:
         matrix = np.array(values, dtype=float)
         if not np.isfinite(matrix).all():
             raise InvalidInputError(
-                f'generalized speeds {list(self.names)} are singular here: got {matrix}'
+                f'generalized speeds {list(self.names)} are singular here: W or X has '
+                f'{not_finite(matrix)}'
             )
         return matrix
 
@@ -281,16 +289,18 @@ def _traced_speeds(
     right = _expressions('X' if not inverse else 'Z', given, place, t).reshape(-1, 1)
     count = left.shape[1]
     if len(left) != nv or len(right) != nv or not 0 < count <= nv:
-        shape = '(nv, nv)' if inverse else '(nv, nu), nu <= nv'
+        shape = f'({nv}, {nv})' if inverse else f'({nv}, nu), nu <= {nv},'
         raise InvalidInputError(
-            f'generalized speeds of {nv} speeds v: need a matrix of shape {shape} and an offset '
-            f'of shape (nv,), got shape {left.shape} and {len(right)} numbers'
+            f'generalized speeds: need a matrix of shape {shape} and an offset of shape ({nv},), '
+            f'got shapes {left.shape} and ({len(right)},)'
         )
     if inverse and count != nv:
         raise InvalidInputError(f'Y must have shape ({nv}, {nv}), got ({nv}, {count})')
     labels = as_names('names', names) or tuple(f'u{k + 1}' for k in range(count))
     if len(labels) != count:
-        raise InvalidInputError(f'need {count} names of generalized speeds, got {labels}')
+        raise InvalidInputError(
+            f'names: need {count}, one of each generalized speed, got {list(labels)}'
+        )
     both = ca.densify(expression_matrix(np.hstack([left, right])))
     (rate,) = at_unit_quaternions(robot, [rate_along_motion(robot, both, q, v, t)], q)
     values = ca.Function('values', [q, t], [both])

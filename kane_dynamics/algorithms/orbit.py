@@ -115,7 +115,9 @@ def wrenches_at_com(robot: Robot, wrenches: Mapping[str, ArrayLike]) -> dict[str
     about_origins = {}
     checked_robot(robot)
     for link, vector in as_mapping('wrenches', wrenches).items():
-        wrench_C = wrench_from_vector(as_vector(f"wrench on '{link}'", vector, 6).tolist())
+        wrench_C = wrench_from_vector(
+            as_vector(f"wrench on '{link}' [N m, N]", vector, 6).tolist()
+        )
         com = robot.bodies[robot.moving_body(link)].inertia.com
         x_C_B = Pose.from_rotation_and_position((1.0, 0.0, 0.0, 0.0), com)
         x_F_B = robot.frame(link).pose

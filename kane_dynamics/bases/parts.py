@@ -104,7 +104,9 @@ class Passive:
             raise InvalidInputError(
                 f'supports [m]: need a sequence of points (x, y, z), got {came(self.supports)}'
             )
-        vectors = (as_vector('point of supports [m]', x, 3).tolist() for x in self.supports)
+        vectors = (
+            as_vector(f'supports[{k}] [m]', x, 3).tolist() for k, x in enumerate(self.supports)
+        )
         return tuple((x, y, z) for x, y, z in vectors)
 
 

@@ -39,8 +39,8 @@ from kane_dynamics.model.checks import (
     as_numbers,
     as_positive,
     as_vector,
-    came,
     index_of,
+    not_finite,
 )
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
@@ -430,5 +430,5 @@ def _finite(what: str, x: ArrayLike, size: int) -> Floats:
     if array.ndim not in (1, 2) or array.shape[-1] != size:
         raise InvalidInputError(f'{what}: need shape ({size},) or (B, {size}), got {array.shape}')
     if not np.isfinite(array).all():
-        raise InvalidInputError(f'{what}: need finite numbers, got {came(x)}')
+        raise InvalidInputError(f'{what}: need finite numbers, got {not_finite(array)}')
     return array

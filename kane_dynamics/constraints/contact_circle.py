@@ -102,7 +102,7 @@ def _wheel_axis(
             f"wheel joint '{joint}' must be revolute, free or spherical, is {type(kind).__name__}"
         )
     if axis is not None:
-        return unit_axis(axis)
+        return unit_axis(axis, 'axis')
     if shape is None or shape.axis is None:
         raise ConstraintError(
             f"wheel '{joint}': need an axis, no collision cylinder gives one; see rolling_ball "
@@ -123,9 +123,10 @@ def _radius(robot: Robot, joint: str, radius: float | None) -> float:
     elif joint in robot.wheels:
         radius = robot.wheels[joint].radius
     if radius is None or not radius > 0.0:
+        given = f'give one for {sorted(robot.wheels)}' if robot.wheels else 'give none'
         raise ConstraintError(
             f"wheel '{joint}': need a radius > 0 m, got {radius}; collision cylinders or spheres "
-            f'give one for {sorted(robot.wheels)}'
+            f'{given}'
         )
     return radius
 

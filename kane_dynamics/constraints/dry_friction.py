@@ -139,7 +139,7 @@ def contact(
     e = as_number('restitution', restitution)
     if not 0.0 <= e <= 1.0:
         raise InvalidInputError(f'restitution: need a number from 0 to 1, got {e:g}')
-    dynamic, static = _coefficients(tangent, friction, static_friction)
+    dynamic, static = _coefficients('tangent', tangent, friction, static_friction)
     return Contact(normal, tangent, dynamic, static, e, 0.0)
 
 
@@ -166,7 +166,8 @@ def traction(
         If `slip` is not one or two rows.
 
     """
-    dynamic, static = _coefficients(checked_constraint('slip', slip), friction, static_friction)
+    checked_constraint('slip', slip)
+    dynamic, static = _coefficients('slip', slip, friction, static_friction)
     return Contact(None, slip, dynamic, static, 0.0, as_nonnegative('load [N]', load))
 
 
@@ -254,7 +255,7 @@ def _in_plane(plane: Plane, direction: ArrayLike) -> Floats:
 
 
 def _coefficients(
-    slip: Constraint | None, friction: float, static_friction: float | None
+    name: str, slip: Constraint | None, friction: float, static_friction: float | None
 ) -> tuple[float, float]:
     dynamic = as_nonnegative('friction', friction)
     static = dynamic if static_friction is None else as_number('static_friction', static_friction)
@@ -265,6 +266,6 @@ def _coefficients(
     if slip is None:
         if static > 0.0:
             raise InvalidInputError('friction: need the rows that slip, tangent=')
-    elif not 1 <= len(checked_constraint('slip', slip).labels) <= MOST_DIRECTIONS:
-        raise ConstraintError(f'slip: need one or two rows, got {list(slip.labels)}')
+    elif not 1 <= len(checked_constraint(name, slip).labels) <= MOST_DIRECTIONS:
+        raise ConstraintError(f'{name}: need one or two rows, got {list(slip.labels)}')
     return dynamic, static

@@ -99,4 +99,4 @@ def knife_edge(
         (1.0, 0.0, 0.0, 0.0), as_vector('point [m]', point, 3)
     )
     where = Frame(frame.body, frame.pose * placed)
-    return KnifeEdge(robot, (f'{link}/lateral',), where, unit_axis(heading), plane)
+    return KnifeEdge(robot, (f'{link}/lateral',), where, unit_axis(heading, 'heading'), plane)

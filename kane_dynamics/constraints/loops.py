@@ -219,4 +219,6 @@ def loop_closure(
             f'joint has one; got joint={joint!r}, axis={axis!r}'
         )
     labels = tuple(f'{frame_a}={frame_b}/{name}' for name in _JOINTS[joint])
-    return LoopClosure(robot, labels, a, b, joint, None if axis is None else unit_axis(axis))
+    return LoopClosure(
+        robot, labels, a, b, joint, None if axis is None else unit_axis(axis, 'axis')
+    )

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_nonnegative, as_numbers, as_vector, came
+from kane_dynamics.model.checks import as_nonnegative, as_numbers, as_vector, came, not_finite
 from kane_dynamics.typing import Floats
 
 
@@ -65,9 +65,12 @@ class DriveResponse:
         self, time_constant: float, acceleration_limit: ArrayLike = (np.inf, np.inf, np.inf)
     ) -> None:
         self._lag = as_nonnegative('time_constant [s]', time_constant)
-        limit = as_numbers('acceleration_limit', acceleration_limit)
+        limit = as_numbers('acceleration_limit [m/s^2, m/s^2, rad/s^2]', acceleration_limit)
         if limit.shape != (3,) or not (limit > 0.0).all():
-            raise InvalidInputError(f'acceleration_limit: need three numbers > 0, got {limit}')
+            raise InvalidInputError(
+                'acceleration_limit [m/s^2, m/s^2, rad/s^2]: need three numbers > 0, got '
+                f'{came(acceleration_limit)}'
+            )
         if self._lag == 0.0 and np.isinf(limit).any():
             raise InvalidInputError(
                 'a drive without a limit of its acceleration needs a time_constant > 0'
@@ -141,8 +144,10 @@ def twist_rate(motion: BaseMotion) -> Floats:
 
 def _twists(what: str, x: ArrayLike) -> Floats:
     rows = as_numbers(what, x)
-    if rows.shape[-1:] != (3,) or not np.isfinite(rows).all():
-        raise InvalidInputError(f'{what}: need finite numbers of shape (..., 3), got {came(x)}')
+    if rows.shape[-1:] != (3,):
+        raise InvalidInputError(f'{what}: need shape (3,) or (..., 3), got shape {rows.shape}')
+    if not np.isfinite(rows).all():
+        raise InvalidInputError(f'{what}: need finite numbers, got {not_finite(rows)}')
     return rows
 
 

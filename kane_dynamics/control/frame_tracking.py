@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from kane_dynamics.algorithms.frame_law import FrameEffort, FrameLaw, checked_law
 from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.control.tracking import COMPUTED, PASSIVE
-from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_choice, as_names, as_nonnegative, as_vector
 from kane_dynamics.model.state import checked_coordinates
@@ -117,15 +117,15 @@ class FrameTracking:
     law: str = COMPUTED
 
     def __post_init__(self) -> None:
-        robot = self.dynamics.robot
+        robot = checked_dynamics(self.dynamics).robot
         for name in ('stiffness', 'damping'):
             gains = as_vector(name, getattr(self, name), 6)
             if (gains < 0.0).any():
                 raise InvalidInputError(f'{name}: need numbers >= 0, got {gains.tolist()}')
             object.__setattr__(self, name, gains)
-        for name in ('posture_stiffness', 'posture_damping'):
-            as_nonnegative(name, getattr(self, name))
-        posture = np.array(checked_coordinates(robot, self.posture))
+        as_nonnegative('posture_stiffness [1/s^2]', self.posture_stiffness)
+        as_nonnegative('posture_damping [1/s]', self.posture_damping)
+        posture = np.array(checked_coordinates(robot, self.posture, 'posture'))
         object.__setattr__(self, 'posture', posture)
         as_choice('law', self.law, (COMPUTED, PASSIVE))
         checked_law(robot, self._choices)

@@ -21,17 +21,12 @@ from kane_dynamics.control.critical_acceleration import Tipping, first_to_tip
 from kane_dynamics.control.ground_wrench import ground_wrench
 from kane_dynamics.control.normal_forces import NormalForces, normal_forces
 from kane_dynamics.control.sliding_friction import sliding_friction, track_slip
-from kane_dynamics.control.stance_arguments import (
-    checked_sliding,
-    friction_pair,
-    placed_casters,
-    spring_array,
-)
+from kane_dynamics.control.stance_arguments import friction_pair, placed_casters, spring_array
 from kane_dynamics.control.support_polygon import SupportPolygon, support_polygon
 from kane_dynamics.control.tip_over import TipOver, tip_over
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.functions.terms import center_of_mass
-from kane_dynamics.model.checks import as_vector
+from kane_dynamics.model.checks import as_several, as_vector
 from kane_dynamics.model.robot import Frame, Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.model.tree_checks import check_unique
@@ -224,7 +219,7 @@ def stance(
     several = ConstraintSet.of(robot, constraints)
     parts = parts_of(several)
     rolling = [part for part in parts if isinstance(part, RollingWheel)]
-    slides = {joint_of(wheel): wheel for wheel in checked_sliding(sliding)}
+    slides = {joint_of(wheel): wheel for wheel in as_several(RollingWheel, 'sliding', sliding)}
     for joint, wheel in slides.items():
         both = sorted(set(wheel.labels) & set(several.labels))
         if both:

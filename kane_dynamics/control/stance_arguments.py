@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import (
     as_mapping,
@@ -21,23 +20,6 @@ from kane_dynamics.model.checks import (
 )
 from kane_dynamics.model.robot import Frame, Robot
 from kane_dynamics.typing import Floats
-
-
-def checked_sliding(sliding: Any) -> tuple[RollingWheel, ...]:
-    """
-    Return wheels that slide.
-
-    Raises
-    ------
-    InvalidInputError
-        If they are not several wheels.
-
-    """
-    several = tuple(sliding) if isinstance(sliding, Iterable) else (sliding,)
-    for one in several:
-        if not isinstance(one, RollingWheel) or one is sliding:
-            raise InvalidInputError(f'sliding: need a sequence of RollingWheel, got {came(one)}')
-    return several
 
 
 def placed_casters(robot: Robot, casters: Any) -> dict[str, Frame]:
@@ -109,5 +91,7 @@ def spring_array(stiffness: Any, names: Sequence[str]) -> Floats:
         index_of('contact', other, names)
     missing = [name for name in names if name not in given]
     if missing:
-        raise InvalidInputError(f'stiffness [N/m]: need one of every contact, not of {missing}')
+        raise InvalidInputError(
+            f'stiffness [N/m]: need one for every contact, missing are {missing}'
+        )
     return np.array([as_positive(f"stiffness of '{name}' [N/m]", given[name]) for name in names])

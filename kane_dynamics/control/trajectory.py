@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import BPoly
 
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import check_increasing, not_finite
 from kane_dynamics.typing import Floats
 
 
@@ -142,7 +143,9 @@ def _bernstein(times: Floats, derivatives: list[Floats]) -> Floats:
 def _check(times: Floats, derivatives: list[Floats]) -> None:
     """Raise InvalidInputError if the points do not make a trajectory."""
     if times.ndim != 1 or not len(times):
-        raise InvalidInputError(f'a trajectory needs at least one time, got shape {times.shape}')
+        raise InvalidInputError(
+            f'times [s]: need shape (n,), at least one, got shape {times.shape}'
+        )
     shape = (len(times), *derivatives[0].shape[1:])
     for name, values in zip(
         ('positions', 'velocities', 'accelerations'), derivatives, strict=False
@@ -150,6 +153,5 @@ def _check(times: Floats, derivatives: list[Floats]) -> None:
         if values.ndim != 2 or values.shape != shape:
             raise InvalidInputError(f'{name} need shape {shape}, got {values.shape}')
         if not np.isfinite(values).all():
-            raise InvalidInputError(f'{name} must be finite')
-    if not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
-        raise InvalidInputError(f'times must be finite and increase, got {times.tolist()}')
+            raise InvalidInputError(f'{name} must be finite, got {not_finite(values)}')
+    check_increasing('times [s]', times)

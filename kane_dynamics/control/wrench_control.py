@@ -37,7 +37,7 @@ from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
 from kane_dynamics.constraints.friction_cones import FrictionCone
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.control.frame_task import FrameTask, frame_task, task_acceleration
-from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.functions.limited import checked_limits
 from kane_dynamics.model.checks import (
@@ -157,7 +157,7 @@ class WrenchControl:
     _places: tuple[list[int], list[int], Floats] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        robot = self.dynamics.robot
+        robot = checked_dynamics(self.dynamics).robot
         index_of('frame', robot.bodies[robot.moving_body(self.frame)].name, self.dynamics.frames)
         modes = as_names('modes', self.modes)
         if len(modes) != 6:
@@ -170,8 +170,9 @@ class WrenchControl:
             if (gains < 0.0).any():
                 raise InvalidInputError(f'{name}: need numbers >= 0, got {gains.tolist()}')
             object.__setattr__(self, name, gains)
-        for name in ('posture_stiffness', 'posture_damping', 'period'):
-            as_nonnegative(name, getattr(self, name))
+        as_nonnegative('posture_stiffness [1/s^2]', self.posture_stiffness)
+        as_nonnegative('posture_damping [1/s]', self.posture_damping)
+        as_nonnegative('period [s]', self.period)
         as_positive('friction_speed', self.friction_speed)
         columns = speed_indices(robot, self.actuated, 'actuated')
         labels = self.dynamics.labels

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.events.instant import State
 from kane_dynamics.events.parts import Part
 from kane_dynamics.events.transition import TOUCHING
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
-from kane_dynamics.model.checks import came
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.reference_dynamics import dynamics as reference
 
@@ -28,9 +27,7 @@ def free_dynamics(robot: Robot, given: Dynamics | None) -> Dynamics:
     """
     if given is None:
         return reference(robot)
-    if not isinstance(given, Dynamics):
-        raise InvalidInputError(f'dynamics: need Dynamics, got {came(given)}')
-    if given.constraints:
+    if checked_dynamics(given).constraints:
         raise InvalidInputError(
             f'dynamics: need those without constraints, got {list(given.labels)}; name them as '
             'parts of the simulation'

@@ -12,7 +12,7 @@ from kane_dynamics.constraints.closed_contacts import GivenLoad
 from kane_dynamics.constraints.constraint_set import ConstraintSet, checked_constraint
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
-from kane_dynamics.model.checks import as_positive
+from kane_dynamics.model.checks import as_positive, as_text
 from kane_dynamics.model.robot import Robot
 
 HOLDS = 'holds'  # a constraint in both directions
@@ -80,11 +80,11 @@ def as_part(
         If it was built for another robot.
 
     """
-    if not isinstance(name, str) or not name:
-        raise InvalidInputError(f'name: need a text, got {name!r}')
+    if not as_text('name', name):
+        raise InvalidInputError('name: need text that is not empty')
     bound = float('inf') if limit is None else as_positive('limit', limit)
     if not isinstance(what, Contact):
-        ConstraintSet(robot, [checked_constraint(f"'{name}'", what)])
+        ConstraintSet(robot, [checked_constraint(f"part '{name}'", what)])
         return Part(name, what, None, limit=bound)
     if limit is not None:
         raise InvalidInputError(f"'{name}': a contact has friction, no limit")

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algebra.real_numbers import as_numbers, came
+from kane_dynamics.algebra.real_numbers import as_numbers
 from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.constrained_inverse import checked_weights
 from kane_dynamics.algorithms.external_wrenches import ExternalWrenches, external_force
@@ -23,7 +22,7 @@ from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.friction_cones import FrictionCone
 from kane_dynamics.constraints.row_selection import select_rows
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_number
+from kane_dynamics.model.checks import as_number, as_several
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
@@ -124,25 +123,20 @@ def checked_limits(
 
     """
     most = robot.effort_limit if limits is None else _limits(robot, limits)
-    friction = [cone.at(labels) for cone in _several(cones)]
+    friction = [cone.at(labels) for cone in as_several(FrictionCone, 'cones', cones)]
     return force_limits(most, columns, robot.velocity_names, len(labels), friction)
 
 
 def _limits(robot: Robot, limits: ArrayLike) -> Floats:
-    most = np.array(as_numbers('limits', limits))
+    most = np.array(as_numbers('limits [N m or N]', limits))
     if most.shape != (robot.nv,):
-        raise InvalidInputError(f'limits: need shape ({robot.nv},), got shape {most.shape}')
+        raise InvalidInputError(
+            f'limits [N m or N]: need shape ({robot.nv},), got shape {most.shape}'
+        )
     if not (most >= 0.0).all():
         worst = int(np.argmin(np.nan_to_num(most, nan=-1.0)))
         raise InvalidInputError(
-            f"limits: need numbers >= 0, got {most[worst]:g} for '{robot.velocity_names[worst]}'"
+            f'limits [N m or N]: need numbers >= 0, got {most[worst]:g} for '
+            f"'{robot.velocity_names[worst]}'"
         )
     return most
-
-
-def _several(cones: Any) -> tuple[FrictionCone, ...]:
-    several = tuple(cones) if isinstance(cones, Iterable) else (cones,)
-    for one in several:
-        if not isinstance(one, FrictionCone) or one is cones:
-            raise InvalidInputError(f'cones: need a sequence of FrictionCone, got {came(one)}')
-    return several

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_nonnegative, as_numbers, as_positive, as_vector
+from kane_dynamics.model.checks import as_nonnegative, as_numbers, as_positive, as_vector, came
 
 RELEASE = 0.5
 """Part of the threshold below which a flag goes down again."""
@@ -39,7 +39,7 @@ class CollisionFlags:
     def __init__(self, thresholds: ArrayLike, hold: float = 0.0) -> None:
         self._thresholds = np.array(as_numbers('thresholds [N m or N]', thresholds))
         if self._thresholds.ndim != 1 or not (self._thresholds > 0.0).all():
-            raise InvalidInputError(f'thresholds [N m or N] must be > 0, got {self._thresholds}')
+            raise InvalidInputError(f'thresholds [N m or N] must be > 0, got {came(thresholds)}')
         self._hold = as_nonnegative('hold [s]', hold)
         self.reset()
 

@@ -16,7 +16,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_numbers
+from kane_dynamics.model.checks import as_numbers, not_finite
 from kane_dynamics.typing import Floats
 
 UNKNOWN = 1e9
@@ -71,12 +71,19 @@ def contact_wrench(
     n = len(r) if r.ndim == 1 else 0
     if J.shape != (6, n) or S.shape != (n, n):
         raise InvalidInputError(
-            f'need shapes (6, n), (n,), (n, n), got {J.shape}, {r.shape}, {S.shape}'
+            'jacobian, efforts and covariance: need shapes (6, n), (n,), (n, n), got '
+            f'{J.shape}, {r.shape}, {S.shape}'
         )
+    for name, x in (('jacobian', J), ('efforts [N m or N]', r), ('covariance', S)):
+        if not np.isfinite(x).all():
+            raise InvalidInputError(f'{name}: need finite numbers, got {not_finite(x)}')
     try:
         root = np.linalg.cholesky(S)
     except np.linalg.LinAlgError as error:
-        raise InvalidInputError(f'covariance must be positive definite, got {S}') from error
+        lowest = np.linalg.eigvalsh(S)[0]
+        raise InvalidInputError(
+            f'covariance must be positive definite, got one with the eigenvalue {lowest:g}'
+        ) from error
     white = scipy.linalg.solve_triangular(root, np.column_stack([J.T, r]), lower=True)
     left, sizes, right = np.linalg.svd(white[:, :6])
     felt = int(np.sum(sizes > _FELT * sizes.max(initial=0.0)))

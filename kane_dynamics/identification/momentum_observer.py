@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification.observed_speeds import ObservedSpeeds
-from kane_dynamics.model.checks import as_choice, as_numbers, as_positive, as_vector
+from kane_dynamics.model.checks import as_choice, as_numbers, as_positive, as_vector, came
 from kane_dynamics.typing import Floats
 
 _PARTS: dict[str, Callable[[Floats], Floats]] = {
@@ -86,7 +86,7 @@ class MomentumObserver:
         given = as_numbers('gains [1/s]', gains)
         self._gains = as_vector('gains [1/s]', given if given.ndim else [given] * count, count)
         if not (self._gains > 0.0).all():
-            raise InvalidInputError(f'gains [1/s] must be > 0, got {self._gains}')
+            raise InvalidInputError(f'gains [1/s] must be > 0, got {came(gains)}')
         self._rule = as_choice('rule', rule, RULES)
         self._dynamics = dynamics
         self.reset()
@@ -119,7 +119,10 @@ class MomentumObserver:
         h = as_positive('step [s]', step)
         part = _PARTS[self._rule](self._gains * h)
         if not (part < 2.0).all():
-            raise InvalidInputError(f'explicit steps need K step < 2, got {self._gains * h}')
+            raise InvalidInputError(
+                f'step [s]: explicit steps need gain times step < 2, got {part.max():g}; observe '
+                'more often'
+            )
         now = self._sample(
             as_vector('q', q, robot.nq),
             as_vector('v', v, robot.nv),

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kane_dynamics.algorithms.consistent import speed_indices
-from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.typing import Floats
 
@@ -51,7 +51,7 @@ class ObservedSpeeds:
     """
 
     def __init__(self, dynamics: Dynamics, names: Sequence[str] | None = None) -> None:
-        robot = dynamics.robot
+        robot = checked_dynamics(dynamics).robot
         chosen = robot.velocity_names if names is None else names
         self.places = speed_indices(robot, chosen, 'speeds')
         if not self.places:

@@ -22,10 +22,10 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.matrices import skew
 from kane_dynamics.control.frame_task import frame_task
-from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification.observed_speeds import ObservedSpeeds
-from kane_dynamics.model.checks import as_numbers
+from kane_dynamics.model.checks import as_numbers, as_one, not_finite
 from kane_dynamics.typing import Floats
 
 PARAMETERS = ('m', 'mx', 'my', 'mz', 'Jxx', 'Jxy', 'Jxz', 'Jyy', 'Jyz', 'Jzz')
@@ -168,17 +168,15 @@ def estimate_payload(
         than parameters that they show.
 
     """
-    robot = dynamics.robot
-    names = ('q', 'v', 'a', 'tau')
-    samples = [as_numbers(name, x) for name, x in zip(names, (q, v, a, tau), strict=True)]
-    count = len(samples[0]) if samples[0].ndim == 2 else 0
-    for name, x, size in zip(names, samples, (robot.nq, *[robot.nv] * 3), strict=True):
-        if x.shape != (count, size) or not np.isfinite(x).all():
-            raise InvalidInputError(
-                f'{name}: need finite numbers, ({count}, {size}), got {x.shape}'
-            )
-    chosen = ObservedSpeeds(dynamics) if speeds is None else speeds
-    Q, V, A, efforts = samples
+    robot = checked_dynamics(dynamics).robot
+    if speeds is None:
+        speeds = ObservedSpeeds(dynamics)
+    chosen = as_one(ObservedSpeeds, 'speeds', speeds, 'ObservedSpeeds')
+    Q = _samples('q', q, 'B', robot.nq)
+    count = len(Q)
+    V, A, efforts = (
+        _samples(name, x, count, robot.nv) for name, x in (('v', v), ('a', a), ('tau', tau))
+    )
     missing = efforts - np.asarray(dynamics.inverse_dynamics(Q, V, A)).reshape(count, robot.nv)
     rows, right = [], []
     for row_q, row_v, row_a, lacking in zip(Q, V, A, missing, strict=True):
@@ -186,6 +184,19 @@ def estimate_payload(
         rows.append(Z.T @ payload_regressor(dynamics, frame, row_q, row_v, row_a))
         right.append(Z.T @ lacking)
     return fitted_payload(np.concatenate(rows), np.concatenate(right))
+
+
+def _samples(name: str, x: ArrayLike, count: int | str, size: int) -> Floats:
+    """Return finite numbers of shape (count, size), any number of rows where it is a word."""
+    rows = as_numbers(name, x)
+    wanted = (len(rows) if rows.ndim else 0) if isinstance(count, str) else count
+    if rows.shape != (wanted, size):
+        raise InvalidInputError(
+            f'{name}: need a row for each sample, shape ({count}, {size}), got shape {rows.shape}'
+        )
+    if not np.isfinite(rows).all():
+        raise InvalidInputError(f'{name}: need finite numbers, got {not_finite(rows)}')
+    return rows
 
 
 def fitted_payload(regressor: Floats, efforts: Floats) -> PayloadEstimate:
@@ -212,7 +223,8 @@ def fitted_payload(regressor: Floats, efforts: Floats) -> PayloadEstimate:
     spare = len(efforts) - int(np.sum(sizes > floor))
     if spare < 1:
         raise InvalidInputError(
-            f'need more efforts than the parameters that they show, got {len(efforts)}'
+            f'efforts: need more than the {len(efforts) - spare} parameters that they show, got '
+            f'{len(efforts)}; take more samples'
         )
     left = left[: len(efforts)]
     part = left.T @ efforts

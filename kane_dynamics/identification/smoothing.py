@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import make_lsq_spline
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_numbers, as_positive
+from kane_dynamics.model.checks import as_numbers, as_positive, check_increasing, not_finite
 from kane_dynamics.typing import Floats
 
 DEGREE = 5
@@ -46,18 +46,24 @@ def smoothed(
     """
     t, x = as_numbers('times [s]', times), as_numbers('samples', samples)
     if t.ndim != 1 or x.shape[:1] != t.shape or x.ndim != 2:
-        raise InvalidInputError(f'need shapes (B,) and (B, n), got {t.shape} and {x.shape}')
-    if not (np.isfinite(x).all() and (np.diff(t) > 0.0).all()):
-        raise InvalidInputError('need finite samples at times that increase')
+        raise InvalidInputError(
+            f'times and samples: need shapes (B,) and (B, n), got {t.shape} and {x.shape}'
+        )
+    check_increasing('times [s]', t)
+    if not np.isfinite(x).all():
+        raise InvalidInputError(f'samples: need finite numbers, got {not_finite(x)}')
     lasts = float(t[-1] - t[0]) if len(t) else 0.0
     pieces = int(lasts / as_positive('spacing [s]', spacing))
     if pieces < 3:
-        raise InvalidInputError(f'need samples over {3 * spacing:g} s, got {lasts:.3f} s')
+        raise InvalidInputError(
+            f'times: need samples over {3 * spacing:g} s, three pieces, got {lasts:.3f} s'
+        )
     ends = np.linspace(t[0], t[-1], pieces + 1)
     fewest = int(np.histogram(t, ends)[0].min())
     if fewest < LEAST:
         raise InvalidInputError(
-            f'need {LEAST} samples in every {spacing:g} s, got {fewest} somewhere'
+            f'times: need {LEAST} samples in every {spacing:g} s, got {fewest} in one; make '
+            'spacing longer'
         )
     knots = np.r_[[ends[0]] * DEGREE, ends, [ends[-1]] * DEGREE]
     spline = make_lsq_spline(t, x, knots, k=DEGREE)

@@ -406,7 +406,7 @@ class CompiledRobot(Dynamics):
         wrenches = np.zeros((len(self.frames), 6))
         for link, wrench in as_mapping('external_wrenches', external_wrenches).items():
             k = index_of('frame', link, self.frames)
-            wrenches[k] += as_vector(f"wrench on '{link}'", wrench, 6)
+            wrenches[k] += as_vector(f"wrench on '{link}' [N m, N]", wrench, 6)
         return wrenches.ravel()
 
     def inverse_dynamics_derivatives(

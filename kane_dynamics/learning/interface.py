@@ -14,7 +14,7 @@ from kane_dynamics.learning.gymnasium_package import gymnasium
 from kane_dynamics.learning.reach_task import PERIOD, reach_task
 from kane_dynamics.learning.reading import Reading
 from kane_dynamics.learning.scene import Scene
-from kane_dynamics.model.checks import as_choice
+from kane_dynamics.model.checks import as_choice, as_mapping, as_numbers, not_finite
 from kane_dynamics.typing import Floats
 
 PICTURE = 'rgb_array'
@@ -49,12 +49,11 @@ def observation_space() -> Any:
 
 def checked_actions(actions: ArrayLike, shape: tuple[int, ...]) -> Floats:
     """Return actions within -1 and 1; InvalidInputError if they are none of this shape."""
-    try:
-        given = np.asarray(actions, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(f'action: need numbers, got {actions!r}') from error
-    if given.shape != shape or not np.isfinite(given).all():
-        raise InvalidInputError(f'action: need finite numbers of shape {shape}, got {given!r}')
+    given = as_numbers('action', actions)
+    if given.shape != shape:
+        raise InvalidInputError(f'action: need shape {shape}, got shape {given.shape}')
+    if not np.isfinite(given).all():
+        raise InvalidInputError(f'action: need finite numbers, got {not_finite(given)}')
     return np.clip(given, -1.0, 1.0)
 
 
@@ -67,7 +66,7 @@ def begun(scene: Scene | None) -> Scene:
 
 def check_options(options: Mapping[str, Any] | None, known: Sequence[str]) -> None:
     """Check that options of a reset are known: InvalidInputError."""
-    for name in options or {}:
+    for name in as_mapping('options', {} if options is None else options):
         as_choice('option of reset', name, known)
 
 

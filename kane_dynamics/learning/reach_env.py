@@ -25,6 +25,7 @@ from kane_dynamics.learning.pictures import picture
 from kane_dynamics.learning.reach_task import PERIOD, reach_task
 from kane_dynamics.learning.reading import Reading, rewards
 from kane_dynamics.learning.scene import Scene
+from kane_dynamics.model.checks import as_count
 
 
 class ReachEnv(gymnasium.Env):
@@ -71,11 +72,11 @@ class ReachEnv(gymnasium.Env):
         Raises
         ------
         InvalidInputError
-            If there is an option.
+            If there is an option, or the seed is no whole number >= 0.
 
         """
         check_options(options, ())
-        super().reset(seed=seed)
+        super().reset(seed=None if seed is None else as_count('seed', seed))
         task, self._periods = reach_task(), 0
         self._scene = task.draw(self.np_random)
         self._reading = task.read(self._scene)

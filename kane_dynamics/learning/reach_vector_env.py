@@ -8,7 +8,7 @@ with seed s + i, as with gymnasium's own vector environments.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ from kane_dynamics.learning.reach_task import PERIOD, reach_task
 from kane_dynamics.learning.reading import Reading, rewards
 from kane_dynamics.learning.registration import EPISODE
 from kane_dynamics.learning.scene import Scene, joined, replaced, rows
-from kane_dynamics.model.checks import as_choice, as_count
+from kane_dynamics.model.checks import as_choice, as_count, came
 from kane_dynamics.typing import Floats
 
 MODES = gymnasium.vector.AutoresetMode
@@ -79,8 +79,8 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
         autoreset_mode: Any = MODES.NEXT_STEP,
         render_mode: str | None = None,
     ) -> None:
-        self.num_envs = _at_least_one('num_envs', num_envs)
-        self._longest = _at_least_one('max_episode_steps', max_episode_steps)
+        self.num_envs = as_count('num_envs', num_envs, 1)
+        self._longest = as_count('max_episode_steps', max_episode_steps, 1)
         mode = getattr(autoreset_mode, 'value', autoreset_mode)
         self._mode = MODES(as_choice('autoreset_mode', mode, [mode.value for mode in MODES]))
         self.render_mode = checked_render_mode(render_mode)
@@ -189,7 +189,7 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
             chosen = np.array(options['reset_mask'])
             if chosen.dtype != bool or chosen.shape != (self.num_envs,) or not chosen.any():
                 raise InvalidInputError(
-                    f'reset_mask: need {self.num_envs} bools, one of them true, got {chosen!r}'
+                    f'reset_mask: need {self.num_envs} bools, one of them true, got {came(chosen)}'
                 )
         if self._scene is None and not chosen.all():
             raise InvalidInputError('reset_mask: reset all environments first')
@@ -197,12 +197,15 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
 
     def _seed(self, seed: int | Sequence[int | None] | None, chosen: Flags) -> None:
         """Make new random generators of chosen environments that get a seed or have none."""
-        if seed is None or isinstance(seed, int | np.integer):
-            seeds = [None if seed is None else int(seed) + i for i in range(self.num_envs)]
-        else:
-            seeds = list(seed)
+        seeds: list[int | None] = [None] * self.num_envs
+        if isinstance(seed, Iterable):
+            seeds = [None if one is None else as_count('seed', one) for one in seed]
+        elif seed is not None:
+            seeds = [as_count('seed', seed) + i for i in range(self.num_envs)]
         if len(seeds) != self.num_envs:
-            raise InvalidInputError(f'seed: need {self.num_envs} of them, got {seeds}')
+            raise InvalidInputError(
+                f'seed: need {self.num_envs} of them, one for each environment, got {len(seeds)}'
+            )
         made = list(zip(self._generators, self._seeds, strict=True))
         fresh = gymnasium.utils.seeding.np_random
         if not made:
@@ -249,10 +252,3 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
         final = {'final_obs': seen, 'final_info': self._infos(over)}
         self._begin(over)
         return {**final, '_final_obs': over.copy(), '_final_info': over.copy()}
-
-
-def _at_least_one(name: str, x: Any) -> int:
-    number = as_count(name, x)
-    if number == 0:
-        raise InvalidInputError(f'{name}: need at least 1, got 0')
-    return number

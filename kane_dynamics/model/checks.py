@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.algebra.real_numbers import as_number, as_numbers, came
-from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
+from kane_dynamics.algebra.real_numbers import as_number, as_numbers, came, not_finite
+from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError, brief
 
 _T = TypeVar('_T')
 
@@ -33,13 +33,13 @@ def as_vector(name: str, x: Any, size: int) -> NDArray[np.float64]:
         raise InvalidInputError(f'{name}: need shape ({size},), got shape {vector.shape}')
     # a sum is quicker on short vectors; that of large numbers overflows
     if not (math.isfinite(sum(vector.tolist())) or np.isfinite(vector).all()):
-        raise InvalidInputError(f'{name}: need finite numbers, got {vector}')
+        raise InvalidInputError(f'{name}: need finite numbers, got {not_finite(vector)}')
     return vector
 
 
-def as_count(name: str, x: Any) -> int:
+def as_count(name: str, x: Any, least: int = 0) -> int:
     """
-    Return `x` as a whole number >= 0.
+    Return `x` as a whole number >= `least`.
 
     Raises
     ------
@@ -47,11 +47,14 @@ def as_count(name: str, x: Any) -> int:
         If it is not one.
 
     """
-    if type(x) is int and x >= 0:
+    if type(x) is int and x >= least:
         return x
-    number = as_number(name, x)
-    if number < 0.0 or number != int(number):
-        raise InvalidInputError(f'{name}: need a whole number >= 0, got {came(x)}')
+    try:
+        number = as_number(name, x)
+    except InvalidInputError:
+        number = least - 1.0
+    if number < least or number != int(number):
+        raise InvalidInputError(f'{name}: need a whole number >= {least}, got {came(x)}')
     return int(number)
 
 
@@ -82,7 +85,8 @@ def as_names(name: str, x: Any) -> tuple[str, ...]:
 
     """
     if isinstance(x, (str, bytes)) or not isinstance(x, Iterable):
-        raise InvalidInputError(f'{name}: need a sequence of names, got {came(x)}')
+        remedy = f'; put it in a list, [{brief(x)}]' if isinstance(x, str) else ''
+        raise InvalidInputError(f'{name}: need a sequence of names, got {came(x)}{remedy}')
     names = tuple(x)
     for entry in names:
         if not isinstance(entry, str):
@@ -103,6 +107,22 @@ def as_one(kind: type[_T], name: str, x: Any, needed: str) -> _T:
     if not isinstance(x, kind):
         raise InvalidInputError(f'{name}: need {needed}, got {came(x)}')
     return x
+
+
+def as_several(kind: type[_T], name: str, x: Any) -> tuple[_T, ...]:
+    """
+    Return several objects of a type.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is one alone, or one of them is of another type.
+
+    """
+    needed = f'a sequence of {kind.__name__}'
+    if isinstance(x, (str, bytes)) or not isinstance(x, Iterable):
+        raise InvalidInputError(f'{name}: need {needed}, got {came(x)}')
+    return tuple(as_one(kind, name, one, needed) for one in x)
 
 
 def as_text(name: str, x: Any) -> str:
@@ -134,11 +154,16 @@ def as_function(name: str, x: Any, *arguments: str) -> Callable[..., Any]:
     if not callable(x):
         raise InvalidInputError(f'{name}: need a function {wanted}, got {came(x)}')
     try:
-        inspect.signature(x).bind(*arguments)
-    except TypeError as error:
-        raise InvalidInputError(f'{name}: need a function {wanted}, but {error}') from None
-    except ValueError:
+        signature = inspect.signature(x)
+    except (TypeError, ValueError):
         return x  # built in, its arguments are not known
+    try:
+        signature.bind(*arguments)
+    except TypeError:
+        taken = ', '.join([*signature.parameters][:8])
+        raise InvalidInputError(
+            f'{name}: need a function {wanted}, got one that takes ({taken})'
+        ) from None
     return x
 
 
@@ -153,7 +178,7 @@ def as_mapping(name: str, x: Any) -> Mapping[str, Any]:
 
     """
     if not isinstance(x, Mapping):
-        raise InvalidInputError(f'{name}: need a mapping from names, got {came(x)}')
+        raise InvalidInputError(f'{name}: need a mapping from names, {{name: ...}}, got {came(x)}')
     as_names(name, x.keys())
     return x
 
@@ -186,6 +211,26 @@ def index_of(kind: str, name: Any, names: Sequence[str]) -> int:
     if not isinstance(name, str) or name not in names:
         raise NameNotFoundError(kind, name, names)
     return names.index(name)
+
+
+def check_increasing(name: str, x: NDArray[np.float64]) -> None:
+    """
+    Check that numbers are finite and each lies above the one before.
+
+    Raises
+    ------
+    InvalidInputError
+        If one is not; the message says which.
+
+    """
+    if not np.isfinite(x).all():
+        raise InvalidInputError(f'{name} must be finite and increase, got {not_finite(x)}')
+    low = np.flatnonzero(np.diff(x) <= 0.0)
+    if len(low):
+        k = int(low[0])
+        raise InvalidInputError(
+            f'{name} must be finite and increase, got {x[k + 1]:g} after {x[k]:g} at [{k + 1}]'
+        )
 
 
 def as_positive(name: str, x: Any) -> float:

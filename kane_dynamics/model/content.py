@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.algebra.quaternions import NumericQuaternion, vec4
+from kane_dynamics.algebra.real_numbers import came
 from kane_dynamics.exceptions import NotFingerprintableError
 
 _OUR_CODE = f'{__name__.split(".")[0]}.'
@@ -51,5 +52,8 @@ def add_content(digest: Any, value: Any) -> None:
                 digest.update(item.name.encode())
                 add_content(digest, getattr(value, item.name))
     else:
-        raise NotFingerprintableError(f'{value!r} has no content to hash')
+        raise NotFingerprintableError(
+            f'{came(value)} has no content to hash; need numbers, text, arrays, robots or other '
+            'dataclasses of this package'
+        )
     digest.update(b')')

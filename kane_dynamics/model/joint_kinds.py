@@ -30,7 +30,7 @@ from kane_dynamics.algebra.quaternions import (
 )
 from kane_dynamics.algebra.scalars import Scalar, cos, sin
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_number, as_numbers
+from kane_dynamics.model.checks import as_number, as_numbers, came
 
 Axes = tuple[DualQuaternion, ...]
 Scalars = Sequence[Scalar]
@@ -68,7 +68,7 @@ class JointKind(Protocol):
         """Return the coordinates after v has stayed constant in B for dt [s]."""
 
 
-def unit_axis(axis: Sequence[float]) -> tuple[float, float, float]:
+def unit_axis(axis: Sequence[float], name: str = 'joint axis') -> tuple[float, float, float]:
     """
     Return `axis` scaled to length 1.
 
@@ -78,10 +78,10 @@ def unit_axis(axis: Sequence[float]) -> tuple[float, float, float]:
         If it is not three finite numbers, or is zero.
 
     """
-    vector = as_numbers('joint axis', axis)
+    vector = as_numbers(name, axis)
     length = np.linalg.norm(vector) if vector.shape == (3,) else np.nan
     if not (np.isfinite(length) and length > 0.0):
-        raise InvalidInputError(f'a joint axis must be 3 finite numbers, not all 0, got {axis}')
+        raise InvalidInputError(f'{name}: need 3 finite numbers, not all 0, got {came(axis)}')
     x, y, z = vector / length
     return float(x), float(y), float(z)
 

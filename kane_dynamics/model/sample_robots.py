@@ -10,7 +10,6 @@ from numpy.random import Generator
 
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.body import Body, Frame, Joint, Mimic
 from kane_dynamics.model.checks import as_count
 from kane_dynamics.model.joint_kinds import (
@@ -65,9 +64,7 @@ def serial_chain(n: int, seed: int = 0) -> Robot:
         If n is not a whole number >= 1.
 
     """
-    count = as_count('n', n)
-    if count < 1:
-        raise InvalidInputError(f'n: serial_chain needs a number of joints >= 1, got {n}')
+    count = as_count('n', n, 1)
     rng = np.random.default_rng(as_count('seed', seed))
     bodies = []
     for i in range(1, count + 1):

@@ -74,9 +74,9 @@ def is_unit(wxyz: Sequence[Scalar]) -> Any:
     return abs(square - (1.0 + UNIT_TOLERANCE**2)) <= 2.0 * UNIT_TOLERANCE  # (1 -+ tolerance)^2
 
 
-def checked_coordinates(robot: Robot, q: ArrayLike) -> list[float]:
+def checked_coordinates(robot: Robot, q: ArrayLike, name: str = 'q') -> list[float]:
     """
-    Return q as a list of floats.
+    Return coordinates as a list of floats.
 
     Raises
     ------
@@ -84,11 +84,11 @@ def checked_coordinates(robot: Robot, q: ArrayLike) -> list[float]:
         If the shape is not (nq,), a number is not finite, or a quaternion is not unit.
 
     """
-    coordinates: list[float] = as_vector('q', q, checked_robot(robot).nq).tolist()
+    coordinates: list[float] = as_vector(name, q, checked_robot(robot).nq).tolist()
     for joint, place in quaternion_places(robot):
         if not is_unit(coordinates[place]):
             raise InvalidInputError(
-                f"q: joint '{joint}' needs a unit quaternion (w, x, y, z), got "
+                f"{name}: joint '{joint}' needs a unit quaternion (w, x, y, z), got "
                 f'{coordinates[place]}'
             )
     return coordinates

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
-from kane_dynamics.model.checks import as_mapping, as_numbers
+from kane_dynamics.model.checks import as_mapping, as_numbers, not_finite
 from kane_dynamics.model.load import Load
 from kane_dynamics.model.robot import payload_inertia
 from kane_dynamics.model.state import is_unit, quaternion_places
@@ -172,7 +172,7 @@ def _rows(name: str, x: Any, shape: tuple[int, ...]) -> Floats:
 
 def _finite(name: str, array: Floats) -> Floats:
     if not np.isfinite(array).all():
-        raise InvalidInputError(f'{name}: need finite numbers')
+        raise InvalidInputError(f'{name}: need finite numbers, got {not_finite(array)}')
     return array
 
 
@@ -201,7 +201,7 @@ def _efforts(effort: ArrayLike | None, nv: int, count: int) -> Floats:
 def _gains(gains: ArrayLike, known: Sequence[float]) -> Floats:
     if not known:
         raise InvalidInputError(
-            'gains: the dynamics have no law that takes any; compile it, '
+            'gains: need dynamics with a law that takes them, got those without; compile it, '
             'kd.compile(..., effort=law, gains=...)'
         )
     return _finite('gains', _rows('gains', gains, (len(known),)))

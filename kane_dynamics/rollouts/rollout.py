@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.kernels.kernel_names import PRECISIONS
-from kane_dynamics.model.checks import as_choice, as_function, as_positive, came
+from kane_dynamics.model.checks import as_choice, as_function, as_positive
 from kane_dynamics.rollouts.card import Card, on_host, rollouts_on_card
 from kane_dynamics.rollouts.chunk import Chunk
 from kane_dynamics.rollouts.damping import check_damping_of_rollouts
@@ -117,10 +117,7 @@ def rollout(
     if card is not None:
         q, v, effort = (on_host(card, x) for x in (q, v, effort))
         dynamics = card.on_cpu
-    if not isinstance(dynamics, Dynamics):
-        raise InvalidInputError(
-            f'dynamics: need what kd.dynamics or kd.compile returns, got {came(dynamics)}'
-        )
+    dynamics = checked_dynamics(dynamics)
     if reduce is not None:
         as_function('reduce', reduce, 'times', 'q', 'v')
         every = 1 if every is None else every

@@ -79,8 +79,6 @@ def schedule(
         raise InvalidInputError(
             f'duration [s]: need a whole number of steps of {h:g} s, got {duration:g} s'
         )
-    kept = 0 if every is None else as_count('every', every)
-    if every is not None and kept == 0:
-        raise InvalidInputError('every: need a whole number > 0 of steps, or None, got 0')
+    kept = 0 if every is None else as_count('every', every, 1)
     as_choice('integrator', integrator, sorted(INTEGRATORS))
     return Schedule(h, round(steps), kept, integrator, bool(projection))

@@ -8,8 +8,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kane_dynamics.algebra.real_numbers import brief
-from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.exceptions import InvalidInputError, brief
 from kane_dynamics.resources import share_directory
 from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.ros.parameters.nodes import ALL_SPECS

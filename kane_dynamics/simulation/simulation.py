@@ -29,6 +29,7 @@ from kane_dynamics.model.checks import (
     as_numbers,
     as_positive,
     as_vector,
+    not_finite,
 )
 from kane_dynamics.model.load import Load
 from kane_dynamics.model.robot import Robot
@@ -283,7 +284,7 @@ def effort_rows(robot: Robot, effort: ArrayLike | None, count: int) -> Floats:
             f'effort: need shape ({robot.nv},) or ({count}, {robot.nv}), got {given.shape}'
         )
     if not np.isfinite(rows).all():
-        raise InvalidInputError('effort: need finite numbers')
+        raise InvalidInputError(f'effort: need finite numbers, got {not_finite(rows)}')
     return rows
 
 

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_count
+from kane_dynamics.model.checks import as_count, as_text, came
 from kane_dynamics.sweep.function import NamedFunction, named_function, package_stamp
 from kane_dynamics.sweep.job import Job
 from kane_dynamics.sweep.parameters import checked_parameters, digest_of
@@ -77,18 +77,20 @@ class Sweep:
     named: NamedFunction = field(init=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.cases, Mapping):
-            raise InvalidInputError('cases: need a sequence of mappings, got one mapping')
+        if isinstance(self.cases, (Mapping, str)) or not isinstance(self.cases, Iterable):
+            remedy = '; put it in a list' if isinstance(self.cases, Mapping) else ''
+            raise InvalidInputError(
+                f'cases: need a sequence of mappings, got {came(self.cases)}{remedy}'
+            )
+        if self.version is not None:
+            as_text('version', self.version)
         _set(self, named=named_function(self.function, self.version))
         _set(self, cases=tuple(checked_parameters(case) for case in self.cases))
         _set(self, seed=as_count('seed', self.seed))
         for name in ('items', 'chunk'):
-            number = as_count(name, getattr(self, name))
-            if number < 1:
-                raise InvalidInputError(f'{name}: need at least 1')
-            _set(self, **{name: number})
+            _set(self, **{name: as_count(name, getattr(self, name), 1)})
         if not self.cases:
-            raise InvalidInputError('cases: need at least one')
+            raise InvalidInputError('cases: need at least one, [{}] where there are no parameters')
         if len({digest_of(case) for case in self.cases}) < len(self.cases):
             raise InvalidInputError('cases: two of them are the same; more items repeat a case')
 

@@ -17,6 +17,7 @@ import numpy as np
 
 import kane_dynamics
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.model.checks import came
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def _name_of(function: Any) -> str:
     if not callable(function) or not name or '<' in name or module == '__main__':
         raise InvalidInputError(
             'function: need one that workers can import by name, so one of a module other than '
-            f"the script that is run, or 'package.module:function'; got {function!r}"
+            f"the script that is run, or 'package.module:function'; got {came(function)}"
         )
     return f'{module}:{name}'
 
@@ -131,5 +132,5 @@ def _imported(name: str) -> Callable[[Any], Any]:
             f"function: need 'package.module:function', got {name!r}: {error}"
         ) from error
     if not callable(found):
-        raise InvalidInputError(f'function: {name} is no function, but {found!r}')
+        raise InvalidInputError(f'function: {name} is no function, but {came(found)}')
     return found  # type: ignore[no-any-return]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_mapping
+from kane_dynamics.model.checks import as_mapping, came
 from kane_dynamics.model.content import add_content
 
 
@@ -34,7 +34,7 @@ def grid(**values: Iterable[Any]) -> tuple[dict[str, Any], ...]:
     """
     for name, given in values.items():
         if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-            raise InvalidInputError(f'{name}: need a sequence of values, got {given!r}')
+            raise InvalidInputError(f'{name}: need a sequence of values, got {came(given)}')
     return tuple(
         dict(zip(values, combination, strict=True)) for combination in product(*values.values())
     )

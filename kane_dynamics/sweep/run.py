@@ -7,8 +7,7 @@ from collections.abc import Generator
 from contextlib import closing
 from typing import Any
 
-from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_count, as_one, as_text
+from kane_dynamics.model.checks import as_count, as_function, as_one, as_text
 from kane_dynamics.sweep.cluster import run_on_workers
 from kane_dynamics.sweep.definition import Chunk, Sweep
 from kane_dynamics.sweep.function import package_stamp
@@ -62,11 +61,11 @@ def run(
 
     """
     before = status(as_one(Sweep, 'sweep', sweep, 'a Sweep'), folder)
-    count, allowed = as_count('workers', workers), as_count('deaths', deaths)
-    if allowed < 1:
-        raise InvalidInputError('deaths: need at least 1')
+    count, allowed = as_count('workers', workers), as_count('deaths', deaths, 1)
     if scheduler is not None:
         as_text('scheduler', scheduler)
+    if progress is not None:
+        as_function('progress', progress, 'done', 'total', 'failed')
     before.store.tidy()
     failed = {failure.chunk.key for failure in before.failures}
     over = {chunk.key for chunk in before.done} | (set() if retry else failed)

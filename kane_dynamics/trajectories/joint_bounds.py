@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_mapping, as_numbers
+from kane_dynamics.model.checks import as_mapping, as_numbers, came
 from kane_dynamics.model.joint_tables import known_limits
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.typing import Floats, Indices
@@ -101,7 +101,7 @@ def joint_bounds(
         if ends.shape != (2,) or not ends[0] <= 0.0 <= ends[1] or ends[0] == ends[1]:
             raise InvalidInputError(
                 f"bound of {what} of '{name}': need a number > 0, or lower <= 0 <= upper, "
-                f'got {bound!r}'
+                f'got {came(bound)}'
             )
         lower[k], upper[k] = ends
     columns = np.flatnonzero(np.isfinite(lower) & np.isfinite(upper))

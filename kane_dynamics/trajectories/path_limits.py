@@ -19,11 +19,13 @@ import numpy as np
 import scipy
 
 from kane_dynamics.algebra.quaternions import vec3
+from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.newton_euler import transmitted
 from kane_dynamics.control.motion_limits import Reserve
 from kane_dynamics.control.stance import Stance
-from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
+from kane_dynamics.model.checks import as_one, came
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.trajectories.ground_limits import GroundLimits
 from kane_dynamics.trajectories.joint_bounds import Bounds, joint_bounds
@@ -80,11 +82,20 @@ class PathLimits:
         velocities: Bounds,
         accelerations: Bounds,
     ) -> None:
-        robot = dynamics.robot
+        robot = checked_dynamics(dynamics).robot
         if robot.coordinate_names != robot.velocity_names:
             raise InvalidInputError('retiming: need a robot whose coordinates are its joints')
+        if not (hasattr(path, 'length') and hasattr(path, 'at')):
+            raise InvalidInputError(f'path: need a SplinePath or RolledPath, got {came(path)}')
+        columns = path.at(np.zeros(1)).q.shape[1]
+        if columns != robot.nq:
+            raise InvalidInputError(
+                f'path: need one of {robot.nq} coordinates, {list(robot.coordinate_names)}, got '
+                f'one of {columns}'
+            )
+        as_one(Reserve, 'kept', kept, 'a Reserve')
+        motors = speed_indices(robot, actuated, 'actuated')
         self.dynamics, self.path, self.actuated = dynamics, path, tuple(actuated)
-        motors = [robot.velocity_index(name) for name in self.actuated]
         driven = np.isin(np.arange(robot.nv), motors)
         self._efforts = joint_bounds(
             robot, 'effort', np.where(driven, robot.effort_limit, np.inf), efforts, kept.effort
@@ -93,7 +104,7 @@ class PathLimits:
             robot, 'acceleration', np.full(robot.nv, np.inf), accelerations, 1.0
         )
         self._speeds = joint_bounds(robot, 'speed', robot.velocity_limit, velocities, kept.speed)
-        self._ground = None if contacts is None else GroundLimits(contacts, kept)
+        self._ground = None if contacts is None else _ground_limits(contacts, kept)
         self._rubs = bool(robot.damping.any() or robot.friction.any())
         ground = () if self._ground is None else self._ground.names
         joints = (*self._efforts.rows, *self._rates.rows, *self._speeds.names)
@@ -267,3 +278,8 @@ def ground_wrenches(robot: Robot, q: Floats, v: Floats, a: Floats, gravity: bool
     wrench = transmitted(robot, q.T, v.T, a.T, gravity=float(gravity))[1]
     parts = *vec3(wrench.dual), *vec3(wrench.primary)
     return np.stack([np.broadcast_to(part, len(q)) for part in parts], axis=1).astype(float)
+
+
+def _ground_limits(contacts: Stance, kept: Reserve) -> GroundLimits:
+    needed = 'what stance or base_stance return'
+    return GroundLimits(as_one(Stance, 'contacts', contacts, needed), kept)

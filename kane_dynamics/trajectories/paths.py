@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_numbers
+from kane_dynamics.model.checks import as_numbers, came, check_increasing, not_finite
 from kane_dynamics.typing import Floats
 
 
@@ -61,15 +61,20 @@ class SplinePath:
 
     def __init__(self, points: ArrayLike, places: ArrayLike | None = None) -> None:
         through = as_numbers('points of a path', points)
-        if through.ndim != 2 or len(through) < 2 or not np.isfinite(through).all():
+        if through.ndim != 2 or len(through) < 2:
             raise InvalidInputError(
-                f'points of a path: need two rows or more of finite numbers, got {points!r}'
+                f'points of a path: need two rows or more, got shape {through.shape}'
             )
-        at = np.arange(len(through)) if places is None else as_numbers('places', places)
-        if at.shape != (len(through),) or at[0] != 0.0 or not (np.diff(at) > 0.0).all():
+        if not np.isfinite(through).all():
             raise InvalidInputError(
-                f'places: need {len(through)} numbers that increase from 0, got {places!r}'
+                f'points of a path: need finite numbers, got {not_finite(through)}'
             )
+        at = np.arange(1.0 * len(through)) if places is None else as_numbers('places', places)
+        if at.shape != (len(through),) or at[0] != 0.0:
+            raise InvalidInputError(
+                f'places: need {len(through)} numbers that increase from 0, got {came(places)}'
+            )
+        check_increasing('places', at)
         self._spline = CubicSpline(at, through)
         self.length = float(at[-1])
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from kane_dynamics.control.trajectory import Trajectory
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_names, as_numbers
+from kane_dynamics.model.checks import as_names, as_numbers, not_finite
 from kane_dynamics.typing import Floats
 
 
@@ -57,7 +57,7 @@ class TrajectoryPoints:
                 object.__setattr__(self, field, own)
         self.motion()  # which checks times, shapes and numbers of the motion
         if self.times[0] < 0.0:
-            raise InvalidInputError(f'times must not be before 0, got {self.times[0]}')
+            raise InvalidInputError(f'times [s] must not be before 0, got {self.times[0]:g}')
         shape = (len(self.times), len(names))
         for what, rows in (('positions', self.positions), ('efforts', self.efforts)):
             if rows is None:
@@ -65,7 +65,7 @@ class TrajectoryPoints:
             if rows.shape != shape:
                 raise InvalidInputError(f'{what}: need shape {shape}, got {rows.shape}')
             if not np.isfinite(rows).all():
-                raise InvalidInputError(f'{what} must be finite')
+                raise InvalidInputError(f'{what} must be finite, got {not_finite(rows)}')
 
     def motion(self) -> Trajectory:
         """Return the motion between the points: linear, cubic or quintic by what they give."""

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.algebra.real_numbers import brief
 from kane_dynamics.control.trajectory import Trajectory
-from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.exceptions import InvalidInputError, brief
 from kane_dynamics.model.checks import as_number, as_numbers, came
 from kane_dynamics.trajectories.points import TrajectoryPoints
 from kane_dynamics.typing import Floats

@@ -177,7 +177,7 @@ def retime(
         {} if accelerations is None else accelerations,
     )
     smooth = as_nonnegative('smoothing [s]', smoothing)
-    search, profile = _searched(limits, as_count('cells', cells), share_freely)
+    search, profile = _searched(limits, as_count('cells', cells, 1), share_freely)
     if smooth > 0.0:
         profile = profile.smoothed(smooth)
     pace = search.pace(profile, TOLERANCE)

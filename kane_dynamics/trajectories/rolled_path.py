@@ -11,7 +11,7 @@ from scipy.interpolate import BPoly, CubicHermiteSpline
 
 from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.bases.wheeled_base import WheeledBase
-from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_count
 from kane_dynamics.model.state import checked_coordinates
@@ -69,16 +69,16 @@ class RolledPath:
         steered: WheeledBase | None = None,
         cells: int = 400,
     ) -> None:
-        robot = dynamics.robot
+        robot = checked_dynamics(dynamics).robot
         self.dynamics, self._given = dynamics, speed_indices(robot, names, 'names')
         self._spline = SplinePath(points, places)
         self.length = self._spline.length
         if self._spline.at(np.zeros(1)).q.shape[1] != len(self._given):
             raise InvalidInputError(
-                f'points of a path: need {len(self._given)} columns, one for each of {names}'
+                f'points of a path: need {len(self._given)} columns, one for each of {list(names)}'
             )
-        self._start = np.array(checked_coordinates(robot, start))
-        nodes = np.linspace(0.0, self.length, as_count('cells', cells) + 1)
+        self._start = np.array(checked_coordinates(robot, start, 'start'))
+        nodes = np.linspace(0.0, self.length, as_count('cells', cells, 1) + 1)
         steering = () if steered is None else steered.steering
         self._steering = [robot.velocity_index(name) for name in steering]
         self._angles: CubicHermiteSpline | None = None

@@ -17,8 +17,7 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.algebra.real_numbers import brief
-from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.exceptions import InvalidInputError, brief
 from kane_dynamics.model.checks import as_path
 from kane_dynamics.typing import Floats
 from kane_dynamics.view.forces import STATES

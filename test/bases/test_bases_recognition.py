@@ -280,7 +280,7 @@ def swerve():
         ({'radius': {'fl': 'wide'}}, InvalidInputError, 'radius'),
         ({'radius': {'wheel': 0.1}}, NameNotFoundError, "no wheel named 'wheel'"),
         ({'radius': [0.1]}, InvalidInputError, 'radius'),
-        ({'supports': [[0, 0]]}, InvalidInputError, r'supports \[m\]: need shape \(3,\)'),
+        ({'supports': [[0, 0]]}, InvalidInputError, r'supports\[0\] \[m\]: need shape \(3,\)'),
         ({'balls': 'fl'}, InvalidInputError, 'balls: need a sequence of names'),
     ],
 )

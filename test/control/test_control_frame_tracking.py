@@ -285,7 +285,7 @@ def test_what_is_wrong_is_an_error():
         FrameTracking(engine, hand, actuated, K, B[:3], q)
     with pytest.raises(InvalidInputError, match='posture_damping'):
         FrameTracking(*right, 1.0, -1.0)
-    with pytest.raises(InvalidInputError, match='q: need shape'):
+    with pytest.raises(InvalidInputError, match='posture: need shape'):
         FrameTracking(engine, hand, actuated, K, B, q[:-1])
     law = FrameTracking(*right)
     pose = pose_of(robot, hand, q)

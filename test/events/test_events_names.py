@@ -48,7 +48,7 @@ def moving():
         ({'step': 0.0}, InvalidInputError, 'step'),
         ({'rest_speed': -1.0}, InvalidInputError, 'rest_speed'),
         ({'law': 'hooke'}, InvalidInputError, 'poisson'),
-        ({'dynamics': kd.dynamics}, InvalidInputError, 'need Dynamics'),
+        ({'dynamics': kd.dynamics}, InvalidInputError, 'need what kd.dynamics'),
         ({'dynamics': kd.dynamics(ARM, [LOCK])}, InvalidInputError, 'q2/lock'),
         ({'parts': [LOCK]}, InvalidInputError, 'parts'),
         ({'parts': {'': LOCK}}, InvalidInputError, 'name'),

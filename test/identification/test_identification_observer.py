@@ -160,7 +160,7 @@ def test_what_is_wrong_is_refused():
         MomentumObserver(dynamics, (0.0, 1.0))
     with pytest.raises(InvalidInputError, match='rule must be one of'):
         MomentumObserver(dynamics, 1.0, rule='euler')
-    with pytest.raises(InvalidInputError, match='K step < 2'):
+    with pytest.raises(InvalidInputError, match='gain times step < 2'):
         MomentumObserver(dynamics, 25.0, rule='explicit').update(q, v, tau, 0.08)
     with pytest.raises(InvalidInputError, match='step'):
         MomentumObserver(dynamics, 25.0).update(q, v, tau, 0.0)

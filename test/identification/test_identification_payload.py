@@ -162,9 +162,9 @@ def test_the_centre_of_mass_varies_as_mass_and_moments_do_together():
 def test_what_is_wrong_is_refused():
     dynamics = links()
     one = [np.array([x]) for x in STATES[0]]
-    with pytest.raises(InvalidInputError, match='more efforts than'):
+    with pytest.raises(InvalidInputError, match='efforts: need more than the'):
         estimate_payload(dynamics, 'lower', *one, [EFFORTS[0]])
     with pytest.raises(InvalidInputError, match='tau: need finite numbers'):
         estimate_payload(dynamics, 'lower', *one, [[np.nan, 0.0]])
-    with pytest.raises(InvalidInputError, match='v: need finite numbers'):
+    with pytest.raises(InvalidInputError, match='v: need'):
         estimate_payload(dynamics, 'lower', one[0], one[1][0], one[2], [EFFORTS[0]])

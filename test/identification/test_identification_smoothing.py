@@ -38,11 +38,11 @@ def test_noise_is_averaged():
     ('times', 'samples', 'spacing', 'said'),
     [
         (TIMES, np.zeros(200), 0.1, 'need shapes'),
-        (TIMES[::-1], np.zeros((200, 1)), 0.1, 'times that increase'),
-        (TIMES, np.full((200, 1), np.nan), 0.1, 'finite samples'),
+        (TIMES[::-1], np.zeros((200, 1)), 0.1, r'times \[s\] must be finite and increase'),
+        (TIMES, np.full((200, 1), np.nan), 0.1, 'samples: need finite numbers'),
         (TIMES, np.zeros((200, 1)), 0.5, 'need samples over 1.5 s'),
         (TIMES, np.zeros((200, 1)), 0.0, 'spacing'),
-        (np.r_[TIMES[:100], TIMES[100:] + 5.0], np.zeros((200, 1)), 0.1, 'got 0 somewhere'),
+        (np.r_[TIMES[:100], TIMES[100:] + 5.0], np.zeros((200, 1)), 0.1, 'got 0 in one; make'),
     ],
 )
 def test_what_cannot_be_smoothed_is_told(times, samples, spacing, said):

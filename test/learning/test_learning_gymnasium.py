@@ -123,14 +123,20 @@ def _after_reset(env):
 MISTAKES = {
     'no episode has begun': lambda: ReachEnv().step(np.zeros(7)),
     'call reset first': lambda: ReachVectorEnv(2).step(np.zeros((2, 7))),
-    r'finite numbers of shape \(7,\)': lambda: _after_reset(ReachEnv()).step(np.zeros(8)),
+    r'need shape \(7,\), got shape \(8,\)': lambda: _after_reset(ReachEnv()).step(np.zeros(8)),
     'finite numbers': lambda: _after_reset(ReachEnv()).step(np.full(7, np.nan)),
-    "need numbers, got 'left'": lambda: _after_reset(ReachEnv()).step('left'),
+    "need real numbers, got str 'left'": lambda: _after_reset(ReachEnv()).step('left'),
     "render_mode.*'human'": lambda: ReachEnv(render_mode='human'),
     "autoreset_mode.*'Never'": lambda: ReachVectorEnv(2, autoreset_mode='Never'),
-    'num_envs: need at least 1': lambda: ReachVectorEnv(0),
+    'num_envs: need a whole number >= 1': lambda: ReachVectorEnv(0),
     'max_episode_steps: need a whole number': lambda: ReachVectorEnv(1, max_episode_steps=2.5),
     'seed: need 2': lambda: ReachVectorEnv(2).reset(seed=[1]),
+    "seed: need a whole number >= 0, got str 'a'": lambda: ReachVectorEnv(2).reset(seed='ab'),
+    'seed: need a whole number >= 0, got int -1': lambda: ReachEnv().reset(seed=-1),
+    'options: need a mapping': lambda: ReachEnv().reset(options=3),
+    'action: need real numbers, got truth values': lambda: _after_reset(ReachEnv()).step(
+        np.ones(7, dtype=bool)
+    ),
     "option of reset.*'wind'": lambda: ReachEnv().reset(options={'wind': 3.0}),
     'reset all environments first': lambda: ReachVectorEnv(2).reset(
         options={'reset_mask': np.array([True, False])}

@@ -18,11 +18,13 @@ from typing import Any
 import base_calls
 import motion_calls
 import numpy as np
+import study_calls
 from support.machines import DRIVE, at, differential_drive, inertia, planar_2r, revolute
 
 import kane_dynamics as kd
 
 C = kd.constraints
+GROUPS = (base_calls, motion_calls, study_calls)
 
 
 class Switching:
@@ -230,17 +232,14 @@ kd.base_stance base friction? stiffness?
 def calls() -> list[Call]:
     """Return all public calls with right arguments."""
     w = world()
-    owners = {'kd': kd, 'constraints': C} | vars(w) | vars(base_calls.world())
-    owners |= vars(motion_calls.world())
+    owners, special = {'kd': kd, 'constraints': C} | vars(w), _special(w)
+    for group in GROUPS:
+        owners |= vars(group.world())
+        special |= group.arguments()
     usual, functions = _usual(w), _with_fewer_arguments()
-    special = _special(w) | base_calls.arguments() | motion_calls.arguments()
     found = []
-    for line in (
-        (CALLS + base_calls.CALLS.lstrip() + motion_calls.CALLS.lstrip())
-        .replace('\\\n', '')
-        .strip()
-        .splitlines()
-    ):
+    listed = '\n'.join(group.strip() for group in (CALLS, *(one.CALLS for one in GROUPS)))
+    for line in listed.replace('\\\n', '').splitlines():
         name, *words = line.split()
         owner, _, attribute = name.partition('.')
         function = functions.get(name) or getattr(owners[owner], attribute)
@@ -410,7 +409,8 @@ def _no_numbers(n: int) -> dict[str, Any]:
 def wrong_values(call: Call, argument: str) -> dict[str, Any]:
     """Return what users pass by mistake for an argument, by what it is."""
     kind, right = call.arguments[argument]
-    values = base_calls.wrong(kind) or motion_calls.wrong(kind) or _wrong(kind, right)
+    found = (group.wrong(kind) for group in GROUPS)
+    values = next((given for given in found if given), None) or _wrong(kind, right)
     return {what: x for what, x in values.items() if not (x is None and argument in call.optional)}
 
 

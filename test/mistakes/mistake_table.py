@@ -24,7 +24,7 @@ from kane_dynamics.exceptions import KaneDynamicsError  # noqa: E402
 TABLE = HERE / 'messages.txt'
 EACH = 2  # wrong values that are drawn for each argument of each call
 # of a world without these calls' own work: the wrong argument is refused before anything is built
-SLOW = ('kd.compile', 'kd.equations_of_motion')
+SLOW = ('kd.compile', 'kd.equations_of_motion', 'learning.ReachEnv', 'learning.ReachVectorEnv')
 
 
 def mistakes(each=EACH):

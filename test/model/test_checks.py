@@ -19,7 +19,10 @@ from kane_dynamics.model.checks import (
     as_number,
     as_numbers,
     as_vector,
+    came,
+    check_increasing,
     index_of,
+    not_finite,
 )
 
 TWO_NUMBERS = {
@@ -129,11 +132,59 @@ def test_several_names(bad):
 @pytest.mark.parametrize('bad', ['arn', None, ['arm'], 0])
 def test_an_unknown_name_is_told_what_exists(bad):
     assert index_of('joint', 'arm', ('leg', 'arm')) == 1
-    with pytest.raises(NameNotFoundError, match=r"no joint named .*there are \['arm', 'leg'\]"):
+    said = "no joint named 'arn'" if bad == 'arn' else 'joint: need one name, got '
+    with pytest.raises(NameNotFoundError, match=rf"^{said}.*; there are \['arm', 'leg'\]"):
         index_of('joint', bad, ('leg', 'arm'))
 
 
 def test_messages_are_short():
     with pytest.raises(InvalidInputError) as caught:
         as_vector('q', ['text' * 1000] * 1000, 2)
+    assert len(str(caught.value)) < 200
+
+
+CAME = (
+    (None, 'None'),
+    (iter, 'the function iter'),
+    (int, 'the class int'),
+    (np, 'the module numpy'),
+    (object(), 'object'),
+    (iter([1]), 'list_iterator'),
+    (np.ones(2), 'array([1., 1.])'),
+    (decimal.Decimal(1), "Decimal('1')"),
+    ('a', "str 'a'"),
+    (True, 'bool True'),
+)
+
+
+@pytest.mark.parametrize(('x', 'said'), CAME, ids=[said for _, said in CAME])
+def test_what_came_is_said_once_and_without_addresses(x, said):
+    assert came(x) == said
+
+
+def test_what_is_not_finite_is_told_with_its_place():
+    rows = np.zeros((3, 400))
+    rows[0, 2], rows[1, 0], rows[2, 7], rows[2, 8] = np.nan, np.inf, -np.inf, np.nan
+    assert not_finite(rows) == 'nan at [0, 2], inf at [1, 0], -inf at [2, 7] and 1 more'
+    assert not_finite(np.array([1.0, np.inf])) == 'inf at [1]'
+
+
+def test_numbers_that_do_not_increase_are_told_with_their_place():
+    check_increasing('times [s]', np.array([0.0, 1.0, 2.0]))
+    with pytest.raises(InvalidInputError, match=r'got 0.5 after 1 at \[2\]'):
+        check_increasing('times [s]', np.array([0.0, 1.0, 0.5]))
+    with pytest.raises(InvalidInputError, match=r'got nan at \[1\]'):
+        check_increasing('times [s]', np.array([0.0, np.nan, 0.5]))
+
+
+@pytest.mark.parametrize('bad', [0, '1', None, 1.5, np.nan, True])
+def test_counts_have_a_least_value(bad):
+    assert as_count('cells', np.float64(2.0), 1) == 2
+    with pytest.raises(InvalidInputError, match='cells: need a whole number >= 1, got '):
+        as_count('cells', bad, 1)
+
+
+def test_of_an_endless_name_a_part_is_told():
+    with pytest.raises(NameNotFoundError) as caught:
+        index_of('joint', 'a' * 100_000, ('arm',))
     assert len(str(caught.value)) < 200

@@ -225,7 +225,7 @@ def test_planar_joint_in_a_chain_has_the_axes_of_its_joint_frame(rng):
 @pytest.mark.parametrize('axis', [(0, 0, 0), (1, 0), (np.nan, 0, 1), (np.inf, 0, 0)])
 @pytest.mark.parametrize('make', [Revolute, Prismatic, Helical, Cylindrical])
 def test_bad_axis_is_refused(make, axis):
-    with pytest.raises(InvalidInputError, match='axis must be 3 finite numbers'):
+    with pytest.raises(InvalidInputError, match='axis: need 3 finite numbers'):
         make(axis)
 
 

@@ -25,7 +25,7 @@ WRONG = {
     'backwards': ({'duration': -0.01}, 'must be >= 0'),
     'step': ({'step': 0.0}, 'must be > 0'),
     'integrator': ({'integrator': 'euler'}, 'integrator must be one of'),
-    'never': ({'every': 0}, 'every: need a whole number > 0'),
+    'never': ({'every': 0}, 'every: need a whole number >= 1'),
     'half': ({'every': 0.5}, 'every: need a whole number'),
     'law': ({'effort': lambda t, q, v: q}, r'kd\.compile\(\.\.\., effort=\)'),
     'efforts': ({'effort': np.zeros((1, 2, 3))}, r'effort: need shape \(2,\), \(B, 2\) or'),

@@ -305,7 +305,7 @@ def test_results_that_do_not_fit_together_are_told(tmp_path):
         ({'function': 'support.sweep_functions:none'}, "need 'package.module:function'"),
         ({'function': 'support.sweep_functions:os'}, 'is no function'),
         ({'function': 'builtins:print'}, 'give the version'),
-        ({'cases': {'scale': 1.0}}, 'got one mapping'),
+        ({'cases': {'scale': 1.0}}, 'got dict .* put it in a list'),
         ({'cases': []}, 'at least one'),
         ({'cases': [3]}, 'need a mapping'),
         ({'cases': [{3: 4}]}, 'need names'),
@@ -313,9 +313,9 @@ def test_results_that_do_not_fit_together_are_told(tmp_path):
         ({'cases': [{'x': np.array([None])}]}, 'got one of objects'),
         ({'cases': [{'x': object()}]}, 'has no content to hash'),
         ({'cases': [{'x': print}]}, 'has no content to hash'),
-        ({'items': 0}, 'items: need at least 1'),
+        ({'items': 0}, 'items: need a whole number >= 1, got int 0'),
         ({'items': 1.5}, 'whole number'),
-        ({'chunk': 0}, 'chunk: need at least 1'),
+        ({'chunk': 0}, 'chunk: need a whole number >= 1'),
         ({'seed': -1}, 'whole number'),
     ],
 )
@@ -335,7 +335,7 @@ def test_wrong_arguments_are_told(tmp_path):
     sweep = Sweep(functions.walks, CASES[:1])
     with pytest.raises(InvalidInputError, match='need a Sweep'):
         run(functions.walks, tmp_path)
-    with pytest.raises(InvalidInputError, match='deaths: need at least 1'):
+    with pytest.raises(InvalidInputError, match='deaths: need a whole number >= 1'):
         run(sweep, tmp_path, deaths=0)
     with pytest.raises(InvalidInputError, match='workers'):
         run(sweep, tmp_path, workers=-1)

@@ -26,7 +26,7 @@ def test_points_are_copies_that_do_not_change():
         ({'names': ('a', 'a')}, 'need each once'),
         ({'names': ()}, 'at least one'),
         ({'names': ('a',)}, r'positions: need shape \(3, 1\), got \(3, 2\)'),
-        ({'times': [0.0, 0.5, 0.5]}, 'times must be finite and increase'),
+        ({'times': [0.0, 0.5, 0.5]}, r'must be finite and increase, got 0.5 after 0.5 at \[2\]'),
         ({'times': [-0.1, 0.5, 1.0]}, 'must not be before 0'),
         ({'positions': ROWS * np.nan}, 'positions must be finite'),
         ({'velocities': ROWS[:2]}, r'velocities need shape \(3, 2\)'),
