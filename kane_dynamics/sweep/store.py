@@ -62,7 +62,8 @@ class Store:
                 return cls(place)
         except OSError as error:
             raise InvalidInputError(
-                f"folder: need one to write to, but no files can be written to '{place}': {error.strerror}"
+                f"folder: need one to write to, but no files can be written to '{place}': "
+                f'{error.strerror}'
             ) from error
 
     def keys(self) -> tuple[set[str], set[str]]:
