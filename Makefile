@@ -14,8 +14,8 @@
 #               and controller alone; PRIORITY=50: of the nodes of efforts, in real time
 # make deadlines  the closed loop with computed torque on a quiet machine, MINUTES=10 RATE=500
 #               TOGETHER=1: both nodes in one process
-# make fuzz     texts, files and messages that are wrong: none may raise what is no error of the
-#               family, or take longer than 1 s, COUNT=1000000
+# make fuzz     texts, files, command lines and messages that are wrong: none may raise what is no
+#               error of the family, or take longer than 1 s, COUNT=1000000
 # make platforms  a short suite on every Python 3.10 to 3.13 of this machine, old and new llvmlite
 # make docs     the site, with the gallery of examples run: doc/_build/html/index.html
 # make aarch64  a short check on emulated aarch64 (Debian with qemu-user)

@@ -35,7 +35,7 @@ atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 BASES = ('fixed', 'planar', 'floating')
 
 
-def _written(name, content):
+def written(name, content):
     """Return a file with the content: bytes, or text whose lone surrogates stay what they are."""
     path = FOLDER / name
     data = content if isinstance(content, bytes) else content.encode('utf-8', 'surrogatepass')
@@ -109,7 +109,7 @@ def draw_parameters(random):
 
 def read_parameters(text):
     """Read parameters as three nodes do."""
-    path = _written('parameters.yaml', text)
+    path = written('parameters.yaml', text)
     table = (TrajectoryFeedforwardParameters, SimulatorParameters)[len(text) % 2]
     parameters_of_file(path, table)
 
@@ -136,7 +136,7 @@ def draw_model(random):
 def build_model(given):
     """Build the model of a parameter file and a URDF."""
     text, urdf = given
-    model_of_file(_written('model.yaml', text), str(_written('model.urdf', urdf)))
+    model_of_file(written('model.yaml', text), str(written('model.urdf', urdf)))
 
 
 # trajectories
@@ -154,7 +154,7 @@ def read_path(given):
     ending, _, text = given.partition('\n')
     if ending not in ('json', 'csv', 'yaml'):
         ending = 'csv'
-    read_trajectory(_written(f'path.{ending}', text))
+    read_trajectory(written(f'path.{ending}', text))
 
 
 # recordings and kernels
@@ -238,7 +238,7 @@ def _other_array(random, array):
 
 def read_recording(data):
     """Read a recording."""
-    load_recording(_written('recording.npz', data))
+    load_recording(written('recording.npz', data))
 
 
 KERNEL = cache.CachedKernel(b'\x7fELF' + bytes(60), (2, 2), ((2,), (2, 2)), 100)
@@ -266,7 +266,7 @@ def draw_kernels(random):
 
 def read_kernels(data):
     """Read kernels; what cannot be used is None with a reason, and counts as refused."""
-    _written('key.kernels', data)
+    written('key.kernels', data)
     kernels, reason = cache.load_kernels(FOLDER, 'key')
     if kernels is None:
         raise kd.exceptions.KaneDynamicsError(reason)
@@ -277,7 +277,7 @@ def targets():
     recording = _recording()
     return [
         Target('URDF text', draw_urdf, load_urdf, 0.1),
-        Target('URDF file', draw_urdf_bytes, lambda d: kd.load_urdf(_written('r.urdf', d)), 0.1),
+        Target('URDF file', draw_urdf_bytes, lambda d: kd.load_urdf(written('r.urdf', d)), 0.1),
         Target('URDF large', draw_large_urdf, kd.load_urdf, 0.0002),
         Target('parameter file', draw_parameters, read_parameters, 0.04),
         Target('robot of a parameter file', draw_model, build_model, 0.004),

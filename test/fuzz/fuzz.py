@@ -21,6 +21,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import campaign  # noqa: E402
+import command_targets  # noqa: E402
 import file_targets  # noqa: E402
 
 RESULTS = HERE.parents[1] / 'studies-results'
@@ -30,7 +31,7 @@ MEMORY = 8 * 2**30
 
 def all_targets(chosen=''):
     """Return the targets; those of the nodes where ROS 2 is installed."""
-    targets = file_targets.targets()
+    targets = file_targets.targets() + command_targets.targets()
     if importlib.util.find_spec('rclpy') is not None:
         targets += importlib.import_module('message_targets').targets()
     return [target for target in targets if chosen in target.name]

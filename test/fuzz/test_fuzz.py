@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import campaign
+import command_targets
 import file_targets
 import numpy as np
 import sources
@@ -48,6 +49,13 @@ def test_a_sample_is_taken_or_refused_by_name(target):
     outcome = campaign.run(target, count, seed=1)
     assert outcome.findings == []
     assert outcome.refused + outcome.accepted == outcome.inputs == count
+
+
+def test_a_sample_of_command_lines_ends_as_said():
+    """With one of the codes that the help lists, and with one word on why."""
+    outcome = campaign.run(command_targets.targets()[0], 60, seed=4)
+    assert outcome.unhandled == 0, outcome.findings
+    assert outcome.refused > 30
 
 
 def test_the_draws_reach_both_sides():
