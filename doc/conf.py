@@ -58,7 +58,8 @@ sphinx_gallery_conf = {
     'show_memory': False,
     'write_computation_times': False,
     'copyfile_regex': '',
-    'ignore_pattern': r'optimal_control/(shelf|with_crocoddyl)\.py',  # a module; not installed
+    # a module, and one whose package is not installed: of a file its name alone is looked at
+    'ignore_pattern': r'(^|/)(shelf|with_crocoddyl)\.py$',
     'within_subsection_order': 'FileNameSortKey',
 }
 

@@ -265,9 +265,9 @@ def picture(drive: Drive) -> Figure:
     axes.annotate('', GOAL[:2] + points_to, GOAL[:2], arrowprops={'arrowstyle': '->'})
     axes.plot(*GOAL[:2], 'k*', markersize=11.0, label='goal of the hand', zorder=5)
     axes.set(xlabel='x [m]', ylabel='y [m]', aspect='equal', xlim=(-0.6, 3.6), ylim=(-1.1, 1.4))
-    legend = axes.legend(loc='upper center', bbox_to_anchor=(0.5, -0.15), ncols=4)
+    legend = figure.legend(loc='outside lower center', ncols=4)
     legend.legend_handles[0].set_alpha(1.0)
-    axes.set_title(f'Through a door, {100.0 * drive.clearance():.1f} cm from it at the narrowest')
+    figure.suptitle(f'Through a door, {100.0 * drive.clearance():.1f} cm from it at the narrowest')
     return figure
 
 

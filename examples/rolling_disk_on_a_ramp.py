@@ -270,6 +270,7 @@ def write_plot(ramp: Ramp, parts: list[Phase], path: Path) -> None:
         top.set_ylabel('slip u1 + u2 [m/s]')
         bottom.set(xlabel='time [s]', ylabel='friction along a1 [N]')
         legend_beside(top)
+        figure.suptitle('A disk on a ramp')
     save_figure(figure, path)
 
 

@@ -241,17 +241,22 @@ def print_steering(cart: Cart) -> None:
         print(f'{q[j, 3]:11.6f}  {chosen[j]:12s}{k:13.4f}{u[0]:14.6f}{u[1]:11.6f}')
 
 
-def write_plot(found: Ride, path: Path) -> None:
+def write_plot(cart: Cart, found: Ride, path: Path) -> None:
     """Write speeds and pivot torque over time."""
     from kane_dynamics.view.plots import Panel, write_curves
 
+    times = [event.time for event in found.events]
+    after = np.searchsorted(found.time, times, side='right')  # u and torque jump at an event
+    changed = np.array([cart.speeds.speeds(event.q, event.v) for event in found.events])
+    u = np.insert(found.u, after, changed, axis=0)
     panels = [
-        Panel('speed [m/s]', {'u1': found.u[:, 0]}),
-        Panel('rate [rad/s]', {'u2': found.u[:, 1]}),
-        Panel('torque [N m]', {'in the pivot': found.torque}),
+        Panel('speed [m/s]', {'u1': u[:, 0]}),
+        Panel('rate [rad/s]', {'u2': u[:, 1]}),
+        Panel('torque [N m]', {'in the pivot': np.insert(found.torque, after, found.torque[after])}),
     ]
-    events = [(event.time, '') for event in found.events]
-    write_curves(path, 'A cart with a caster that sticks', found.time, panels, events)
+    named = list(zip(times, ('sticks', 'comes loose'), strict=True))
+    time = np.insert(found.time, after, times)
+    write_curves(path, 'A cart with a caster that sticks', time, panels, named)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -265,7 +270,7 @@ def main(arguments: list[str] | None = None) -> None:
     print_events(cart, found)
     print_steering(cart)
     chosen.output.mkdir(parents=True, exist_ok=True)
-    write_plot(found, chosen.output / 'shopping_cart.png')
+    write_plot(cart, found, chosen.output / 'shopping_cart.png')
 
 
 if __name__ == '__main__':

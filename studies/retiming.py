@@ -304,6 +304,7 @@ def draw(rig: Rig, found: Retimed, file: Path) -> None:
     with paper_style():
         figure = Figure((7.0, 7.0), layout='constrained')
         _draw_uses(figure.subplots(3, 1, sharex=True), rig, found)
+        figure.suptitle(f'{rig.dynamics.robot.name} along a path, retimed')
     save_figure(figure, file)
 
 

@@ -110,6 +110,15 @@ def test_every_example_is_in_the_gallery():
     assert {folder for folder in folders if not (folder / 'GALLERY_HEADER.rst').is_file()} == set()
 
 
+def test_the_gallery_leaves_out_what_cannot_run_alone():
+    """sphinx-gallery holds names of files against the pattern, older ones whole paths."""
+    pattern = runpy.run_path(str(DOC / 'conf.py'))['sphinx_gallery_conf']['ignore_pattern']
+    files = [*(ROOT / 'examples').rglob('*.py')]
+    for spelt in ([file.name for file in files], [file.as_posix() for file in files]):
+        out = {Path(name).name for name in spelt if re.search(pattern, name)}
+        assert out == {'shelf.py', 'with_crocoddyl.py'}
+
+
 @pytest.mark.thorough  # half a minute of processor time
 def test_the_site_is_made_without_a_warning(tmp_path):
     pytest.importorskip('furo', reason='the extra "docs" is not installed')

@@ -58,7 +58,7 @@ def write_pictures(
     except OSError as error:
         raise InvalidInputError(f"folder '{place}' cannot be made: {error}") from error
     events = list(zip(recording.event_times.tolist(), recording.event_texts, strict=True))
-    title = name.replace('_', ' ')
+    title = name.replace('_', ' ').capitalize()
     return [
         recording.save(place / f'{name}.npz'),
         write_animation(recording, place / f'{name}.gif', view, speed=speed),

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import cycle, islice
 from pathlib import Path
 
 import matplotlib
@@ -20,13 +19,14 @@ from kane_dynamics.view.colours import CYCLE
 
 DOTS = 200  # an inch, of PNG
 STROKES = ('-', '--', ':', '-.')  # curves differ in stroke as well as in colour
+TALL = 10  # names in a column of a legend, as many as stand beside a panel
 PAPER = {
     'axes.axisbelow': True,
     'axes.grid': True,
     'axes.labelsize': 8,
     'axes.linewidth': 0.6,
-    'axes.prop_cycle': cycler(color=CYCLE)
-    + cycler(linestyle=list(islice(cycle(STROKES), len(CYCLE)))),
+    # 7 colours and 4 strokes have no common divisor: 28 pairs before the first comes again
+    'axes.prop_cycle': cycler(color=len(STROKES) * CYCLE) + cycler(linestyle=len(CYCLE) * STROKES),
     'axes.spines.right': False,
     'axes.spines.top': False,
     'axes.titlesize': 8,
@@ -55,7 +55,8 @@ def paper_style() -> Iterator[None]:
 
 def legend_beside(axes: Axes) -> None:
     """Write the legend to the right of a panel, off the data."""
-    axes.legend(loc='upper left', bbox_to_anchor=(1.01, 1.0))
+    columns = -(-len(axes.get_legend_handles_labels()[1]) // TALL)
+    axes.legend(loc='upper left', bbox_to_anchor=(1.01, 1.0), ncols=columns)
 
 
 def save_figure(

@@ -38,7 +38,7 @@ def _ratios(axes: Axes, rows: Sequence[Row]) -> None:
         axes.barh(k, row.ratio, color=colours[row.passed])
         axes.text(row.ratio, k, f' {row.ratio:.1f}', va='center', fontsize=8)
         if row.least_ratio is not None:
-            axes.plot([row.least_ratio] * 2, [k - 0.45, k + 0.45], color='black', linewidth=2)
+            axes.vlines(row.least_ratio, k - 0.45, k + 0.45, color='black', linewidth=2)
     labels = [f'{row.work}\nagainst {row.peer}' for row in rows]
     axes.set_yticks(range(len(rows)), labels, fontsize=7)
     axes.invert_yaxis()
@@ -69,7 +69,10 @@ def _costs(axes: Axes, scaling: Sequence[dict[str, Any]]) -> None:
         )
     axes.set_xscale('log')
     axes.set_yscale('log')
-    axes.set_xlabel('joints of a serial chain')
+    axes.minorticks_off()
+    joints = sorted({entry['joints'] for entry in scaling})
+    axes.set_xticks(joints, [str(count) for count in joints])
+    axes.set_xlabel('joints of a serial chain [1]')
     axes.set_ylabel('one call from Python [us]')
     axes.grid(visible=True, which='both', linewidth=0.3)
     axes.legend(loc='upper center', bbox_to_anchor=(0.5, -0.12), ncols=2)

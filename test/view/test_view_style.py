@@ -14,7 +14,7 @@ from kane_dynamics.demo import plots
 from kane_dynamics.demo.curves import RunCurves
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.view.colours import CYCLE
-from kane_dynamics.view.style import paper_style, save_figure
+from kane_dynamics.view.style import legend_beside, paper_style, save_figure
 
 
 def test_the_style_ends_where_it_was_asked_for():
@@ -25,6 +25,18 @@ def test_the_style_ends_where_it_was_asked_for():
     assert dict(matplotlib.rcParams) == before
     assert [line.get_color() for line in drawn] == list(CYCLE)
     assert drawn[0].get_linestyle() != drawn[1].get_linestyle()
+
+
+def test_many_curves_are_told_apart_and_their_names_stand_beside_the_panel():
+    with paper_style():
+        figure = Figure((7.0, 2.6), layout='constrained')
+        axes = figure.subplots()
+        drawn = [axes.plot([0.0, 1.0], label=f'arm_{k}_joint')[0] for k in range(28)]
+        legend_beside(axes)
+        figure.draw_without_rendering()
+    assert len({(line.get_color(), line.get_linestyle()) for line in drawn}) == 28
+    assert figure.bbox.fully_containsx(axes.get_legend().get_window_extent().x1)
+    assert axes.get_legend().get_window_extent().y0 > figure.bbox.y0
 
 
 def test_a_figure_is_written_as_png_and_pdf_the_same_each_time(tmp_path):
