@@ -20,7 +20,15 @@ _brief.maxother = _brief.maxstring = 60
 
 
 def brief(x: object) -> str:
-    """Return what came, short enough for a message."""
+    """
+    Return what came, short enough for a message.
+
+    Parameters
+    ----------
+    x : object
+        What was given.
+
+    """
     return ' '.join(_brief.repr(x).split())
 
 

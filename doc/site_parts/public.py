@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The public names of the package: those in `__all__` of it and of its packages."""
+"""The public names of the package: those in `__all__` of it, of its packages and of some files."""
 
 import inspect
 from importlib import import_module
 
+# Rooms of many parts are not imported whole: their files say what is public.
 PACKAGES = (
     'kane_dynamics',
     'kane_dynamics.algebra',
@@ -14,6 +15,28 @@ PACKAGES = (
     'kane_dynamics.learning',
     'kane_dynamics.simulation',
     'kane_dynamics.sweep',
+    'kane_dynamics.control.base_motion',
+    'kane_dynamics.control.governor',
+    'kane_dynamics.control.motion_limits',
+    'kane_dynamics.control.skid_friction',
+    'kane_dynamics.control.wrench_control',
+    'kane_dynamics.identification.collision',
+    'kane_dynamics.identification.contact_wrench',
+    'kane_dynamics.identification.momentum_observer',
+    'kane_dynamics.identification.payload',
+    'kane_dynamics.trajectories.files',
+    'kane_dynamics.trajectories.paths',
+    'kane_dynamics.trajectories.points',
+    'kane_dynamics.trajectories.retiming',
+    'kane_dynamics.trajectories.rolled_path',
+    'kane_dynamics.view.animation',
+    'kane_dynamics.view.drawing',
+    'kane_dynamics.view.event_recorder',
+    'kane_dynamics.view.forces',
+    'kane_dynamics.view.pictures',
+    'kane_dynamics.view.plots',
+    'kane_dynamics.view.recorder',
+    'kane_dynamics.view.recording',
 )
 
 

@@ -25,6 +25,8 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_nonnegative, as_numbers, as_vector, came, not_finite
 from kane_dynamics.typing import Floats
 
+__all__ = ['BaseMotion', 'DriveResponse']
+
 
 class BaseMotion(NamedTuple):
     """

@@ -38,6 +38,8 @@ from kane_dynamics.model.checks import (
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
+__all__ = ['Admission', 'Governor']
+
 # of the way: small ones too, since drives make a large acceleration of a small step
 FRACTIONS = np.array([*np.linspace(1.0, 0.1, 10), 0.05, 0.02, 0.01, 0.005, 0.0])
 MOMENTS = 8  # of the horizon that are looked at, and its end state

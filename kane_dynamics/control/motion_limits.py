@@ -29,6 +29,8 @@ from kane_dynamics.model.checks import as_names, as_nonnegative, as_positive
 from kane_dynamics.model.joint_tables import known_limits
 from kane_dynamics.typing import Floats
 
+__all__ = ['Headrooms', 'MotionLimits', 'Reserve']
+
 
 @dataclass(frozen=True)
 class Reserve:

@@ -31,6 +31,8 @@ from kane_dynamics.functions.consistent import taken_rows
 from kane_dynamics.model.checks import as_vector
 from kane_dynamics.typing import Floats
 
+__all__ = ['SkidFriction']
+
 # Slip below which friction fades out [m/s]: noise of a speed that should be zero is no turn.
 _CREEP = 1e-3
 _PARTS, _REFINEMENTS = 64, 6  # of the search for the centre of turning: 64^-6 is roundoff

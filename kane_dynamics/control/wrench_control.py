@@ -53,6 +53,8 @@ from kane_dynamics.model.checks import (
 from kane_dynamics.model.state import as_pose, checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
+__all__ = ['WrenchControl', 'WrenchTarget']
+
 MODES = ('wrench', 'impedance', 'motion', 'free')
 AXES = ('world', 'frame')
 NAMES = ('about x', 'about y', 'about z', 'along x', 'along y', 'along z')

@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_nonnegative, as_numbers, as_positive, as_vector, came
 
+__all__ = ['CollisionFlags']
+
 RELEASE = 0.5
 """Part of the threshold below which a flag goes down again."""
 
@@ -20,7 +22,7 @@ class CollisionFlags:
     Parameters
     ----------
     thresholds : array_like, shape (n,)
-        |external effort| from which a flag rises [N m or N].
+        ``|external effort|`` from which a flag rises [N m or N].
     hold : float
         How long efforts must be beyond before a flag changes [s].
 

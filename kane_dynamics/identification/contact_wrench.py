@@ -19,6 +19,8 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_numbers, not_finite
 from kane_dynamics.typing import Floats
 
+__all__ = ['ContactWrench', 'contact_wrench']
+
 UNKNOWN = 1e9
 """Variance [N^2 or N^2 m^2] along a wrench that the joints do not feel: finite for filters."""
 _FELT = 1e-7  # of the largest singular value; roundoff of Jacobians is far below

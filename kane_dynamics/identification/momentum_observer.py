@@ -27,6 +27,8 @@ from kane_dynamics.identification.observed_speeds import ObservedSpeeds
 from kane_dynamics.model.checks import as_choice, as_numbers, as_positive, as_vector, came
 from kane_dynamics.typing import Floats
 
+__all__ = ['MomentumObserver']
+
 _PARTS: dict[str, Callable[[Floats], Floats]] = {
     'exact': lambda x: -np.expm1(-x),  # external efforts that stand still in a step
     'implicit': lambda x: x / (1.0 + x),

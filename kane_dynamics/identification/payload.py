@@ -28,6 +28,8 @@ from kane_dynamics.identification.observed_speeds import ObservedSpeeds
 from kane_dynamics.model.checks import as_numbers, as_one, not_finite
 from kane_dynamics.typing import Floats
 
+__all__ = ['PayloadEstimate', 'estimate_payload', 'fitted_payload', 'payload_regressor']
+
 PARAMETERS = ('m', 'mx', 'my', 'mz', 'Jxx', 'Jxy', 'Jxz', 'Jyy', 'Jyz', 'Jzz')
 SCALE = np.repeat([10.0, 3.0, 1.0], [1, 3, 6])
 """Payloads of arms [kg, kg m, kg m^2]: what is not known better than this is not known at all."""

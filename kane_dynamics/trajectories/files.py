@@ -19,6 +19,8 @@ from kane_dynamics.trajectories.points import TrajectoryPoints
 from kane_dynamics.trajectories.records import base_of_record, points_of_record, record_of_points
 from kane_dynamics.untrusted import json_value, yaml_value
 
+__all__ = ['TrajectoryFile', 'read_trajectory', 'write_trajectory']
+
 KINDS = ('.yaml', '.yml', '.json', '.csv')
 COLUMNS = {
     'position': 'positions',
@@ -39,7 +41,7 @@ class TrajectoryFile(NamedTuple):
     """
     What a file holds.
 
-    Attributes
+    Parameters
     ----------
     points : TrajectoryPoints
         Of the joints.
@@ -86,6 +88,13 @@ def read_trajectory(path: str | Path) -> TrajectoryFile:
 def write_trajectory(path: str | Path, points: TrajectoryPoints) -> None:
     """
     Write a trajectory.
+
+    Parameters
+    ----------
+    path : str or path
+        File; its ending says which kind.
+    points : TrajectoryPoints
+        Of the joints.
 
     Raises
     ------

@@ -13,6 +13,8 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_numbers, came, check_increasing, not_finite
 from kane_dynamics.typing import Floats
 
+__all__ = ['Path', 'PathPoints', 'SplinePath']
+
 
 class PathPoints(NamedTuple):
     """

@@ -12,6 +12,8 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_names, as_numbers, not_finite
 from kane_dynamics.typing import Floats
 
+__all__ = ['TrajectoryPoints']
+
 
 @dataclass(frozen=True, eq=False)
 class TrajectoryPoints:

@@ -27,6 +27,8 @@ from kane_dynamics.trajectories.points import TrajectoryPoints
 from kane_dynamics.trajectories.speed_profile import SpeedProfile
 from kane_dynamics.typing import Floats
 
+__all__ = ['Retimed', 'retime']
+
 TOLERANCE = 5e-4  # of a limit, that it may be exceeded by
 FULL = Reserve(edge=0.0, friction=1.0, effort=1.0, speed=1.0)
 """All of each limit may be used."""

@@ -18,6 +18,8 @@ from kane_dynamics.model.state import checked_coordinates
 from kane_dynamics.trajectories.paths import PathPoints, SplinePath
 from kane_dynamics.typing import Floats
 
+__all__ = ['RolledPath']
+
 _HALF_TURN = np.pi  # both headings of a steered wheel roll
 
 _FINER = 16  # nodes of steering angles per cell: their rows are kept to roundoff

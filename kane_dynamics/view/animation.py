@@ -15,6 +15,8 @@ from kane_dynamics.view.picture import Picture
 from kane_dynamics.view.recording import Recording
 from kane_dynamics.view.style import DOTS, save_figure
 
+__all__ = ['write_animation', 'write_picture']
+
 SCREEN_DOTS = 100  # an inch, of animations
 ROUNDOFF = 1e-9  # [s]
 PASSES = 9  # of rays, in a shaded picture

@@ -17,6 +17,8 @@ from kane_dynamics.model.urdf.visuals import UrdfVisual, read_visuals
 from kane_dynamics.view.meshes import find_mesh, read_mesh
 from kane_dynamics.view.shapes import Shape, Triangles, box, cylinder, sphere, stick
 
+__all__ = ['Drawing', 'simple_drawing', 'urdf_drawing']
+
 LEAST_SIDE = 0.02  # of a body without an extent [m]
 THICKNESS = 0.01  # of bars between joints [m]
 GREYS = ((0.62, 0.66, 0.72), (0.78, 0.76, 0.70))  # of neighbours in a chain

@@ -21,6 +21,8 @@ from kane_dynamics.view.forces import Force, constraint_forces
 from kane_dynamics.view.recorder import Recorder
 from kane_dynamics.view.recording import Recording
 
+__all__ = ['EventRecorder']
+
 STILL = 1e-9  # slip [m/s] without a direction
 
 

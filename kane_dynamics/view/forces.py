@@ -34,6 +34,8 @@ from kane_dynamics.model.robot import WORLD, Frame, Robot
 from kane_dynamics.model.state import checked_coordinates
 from kane_dynamics.typing import Floats
 
+__all__ = ['Force', 'constraint_forces']
+
 STATES = ('open', 'holds', 'sticks', 'slips')
 """What a constraint does: nothing, hold as an equation, hold by friction, slip."""
 ROUNDOFF = 1e-9  # of the generalized force

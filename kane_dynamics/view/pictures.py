@@ -14,6 +14,8 @@ from kane_dynamics.view.plots import Panel, write_curves
 from kane_dynamics.view.rays import can_render
 from kane_dynamics.view.recording import Recording
 
+__all__ = ['write_pictures']
+
 
 def write_pictures(
     recording: Recording,

@@ -18,6 +18,8 @@ from kane_dynamics.model.checks import as_numbers
 from kane_dynamics.typing import Floats
 from kane_dynamics.view.style import legend_beside, paper_style, save_figure
 
+__all__ = ['Panel', 'write_curves']
+
 NEAR, CROWDED = 0.2, 0.03  # of the time shown: names of events on other lines, left out
 
 

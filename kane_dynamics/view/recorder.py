@@ -20,6 +20,8 @@ from kane_dynamics.view.drawing import Drawing, simple_drawing
 from kane_dynamics.view.forces import STATES, Force
 from kane_dynamics.view.recording import Recording
 
+__all__ = ['Recorder', 'record']
+
 ForceLaw = Callable[[float, Floats, Floats], Sequence[Force]]
 
 

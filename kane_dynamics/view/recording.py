@@ -23,6 +23,8 @@ from kane_dynamics.typing import Floats
 from kane_dynamics.view.forces import STATES
 from kane_dynamics.view.shapes import Shape
 
+__all__ = ['Recording', 'load_recording']
+
 LARGEST = 2**32
 """Bytes of a recording, unpacked."""
 # what zipfile and numpy raise about bytes that are no archive of arrays
@@ -180,6 +182,11 @@ class Recording:
 def load_recording(path: str | os.PathLike[str]) -> Recording:
     """
     Return a recording from its file.
+
+    Parameters
+    ----------
+    path : str or path
+        A .npz that `Recording.save` wrote.
 
     Raises
     ------
