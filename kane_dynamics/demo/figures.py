@@ -56,6 +56,8 @@ class Setup:
         Set where the base follows cmd_vel.
     urdf : str
         The URDF: a path, or its text.
+    overloaded : tuple of str
+        Motors whose effort limits leave no room for the slowest motion.
 
     """
 
@@ -68,6 +70,7 @@ class Setup:
     base: WheeledBase | None = None
     commanded: CommandedBase | None = None
     urdf: str = ''
+    overloaded: tuple[str, ...] = ()
 
     @property
     def mobile(self) -> bool:

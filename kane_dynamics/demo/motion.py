@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,9 +63,10 @@ def demo_motion(
     robot: Robot,
     constraints: Sequence[Constraint],
     motors: Sequence[str],
-    start: dict[str, float],
+    start: Mapping[str, float],
     duration: float,
     wheels: WheeledBase | None = None,
+    pace: float = 1.0,
 ) -> DemoMotion:
     """
     Return the motion: an S-curve of a planar base, sines of the other joints, rest at both ends.
@@ -81,16 +82,18 @@ def demo_motion(
         They give the wheels' speeds from the base's.
     motors : sequence of str
         Speeds with a motor, in the order of the result.
-    start : dict
+    start : mapping
         Positions at the beginning, zero where a name is missing [rad or m].
     duration : float
         [s], more than two ramps.
     wheels : WheeledBase, optional
         The base on wheels.
+    pace : float
+        Part of the speeds that base and joints would have.
 
     """
     times = np.linspace(0.0, duration, round(duration * 500.0) + 1)
-    envelope = _envelope(times, duration)
+    envelope = pace * _envelope(times, duration)
     speeds, twist = np.zeros((len(times), robot.nv)), np.zeros((len(times), 3))
     if robot.base == 'planar':
         unit = _rolling_speeds(robot, constraints, motors)

@@ -41,6 +41,8 @@ def run_table(setup: Setup, runs: Mapping[str, Run]) -> Table:
     ]
     for label, text in rows:
         table.add_row(escape(label), text(feedback), text(both))
+    if setup.overloaded:
+        table.caption = escape(f'too weak for any motion: {", ".join(setup.overloaded)}')
     return table
 
 

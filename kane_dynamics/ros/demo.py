@@ -22,10 +22,10 @@ from rclpy.parameter import Parameter
 
 import kane_dynamics as kd
 from kane_dynamics.demo.figures import STEP, CommandedBase, Run, Setup, evaluate
-from kane_dynamics.demo.motion import demo_motion
 from kane_dynamics.exceptions import DemoError
 from kane_dynamics.resources import share_directory
 from kane_dynamics.ros.demo_driver import DemoDriver
+from kane_dynamics.ros.demo_pace import affordable_motion
 from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
 from kane_dynamics.ros.messages.diagnostics import ERROR
 from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
@@ -82,7 +82,7 @@ def prepare(
     start = {
         key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)
     }
-    motion = demo_motion(model.robot, model.constraints, model.motors, start, duration, model.base)
+    motion, overloaded = affordable_motion(model, parameters, start, duration)
     return Setup(
         files[0].stem,
         files,
@@ -93,6 +93,7 @@ def prepare(
         model.base,
         CommandedBase(parameters.base_frame, parameters.cmd_vel_stamped) if driven else None,
         model.text,
+        overloaded,
     )
 
 
