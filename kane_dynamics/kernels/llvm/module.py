@@ -22,6 +22,7 @@ from collections.abc import Sequence
 
 import casadi as ca
 
+from kane_dynamics.kernels.cuda.order import best_order
 from kane_dynamics.kernels.llvm.entry_code import Signature, entry_text
 from kane_dynamics.kernels.llvm.kernel_spec import (
     HEALTH_LIMIT,
@@ -108,12 +109,15 @@ def _signature(spec: KernelSpec | LoopSpec) -> Signature:
 
 def kernel_text(spec: KernelSpec, lanes: int, element: str = 'double') -> tuple[str, set[str]]:
     """Return the straight-line function of one state, or of one state in each lane."""
-    block, single = Block(lanes, element), element == 'float'
+    single = element == 'float'
+    name = spec.name if lanes == 1 else f'{spec.name}_{"single_" * single}lanes'
+    # both only in single precision: a table made lanes of doubles slower
+    block = Block(lanes, element, f'{name}_numbers' if single else '')
     inputs = [load_rows(block, f'%in{i}', size) for i, size in enumerate(spec.input_sizes)]
     squares = sum_of_squares(block, inputs)
     if spec.parameters:
         inputs.append([load_parameter(block, k) for k in range(spec.parameters)])
-    outputs = append_graph(block, spec.function, inputs)
+    outputs = append_graph(block, spec.function, inputs, best_order if single else None)
     # false for NaN in any input, used or not, and before sines of large angles lose digits
     largest = block.constant((LARGEST_SINGLE_INPUT if single else LARGEST_INPUT) ** 2)
     sound = block.emit(f'fcmp ole {block.type} {squares}, {largest}')
@@ -138,14 +142,14 @@ def kernel_text(spec: KernelSpec, lanes: int, element: str = 'double') -> tuple[
         + ['ptr %parameters']
         + [f'ptr %out{o}' for o in range(len(spec.output_sizes))]
     )
-    name = spec.name if lanes == 1 else f'{spec.name}_{"single_" * single}lanes'
     linkage = '' if lanes == 1 else 'internal '
     attributes = (
         'noinline ' if lanes == 1 else f'"prefer-vector-width"="{8 * SIZES[element] * lanes}" '
     )
-    lines = '\n  '.join([*block.lines, f'ret {block.type} {health}'])
+    table, code = block.with_table()
+    lines = '\n  '.join([*code, f'ret {block.type} {health}'])
     text = f'define {linkage}{block.type} @{name}({arguments}) {attributes}{{\n  {lines}\n}}\n'
-    return text, block.declarations
+    return table + text, block.declarations
 
 
 def sum_of_squares(block: Block, inputs: list[list[str]]) -> str:

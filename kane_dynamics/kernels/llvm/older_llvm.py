@@ -14,7 +14,9 @@ _NAME = r'%[\w.]+'
 _LOAD = re.compile(rf'({_NAME}) = load (.+), ptr ({_NAME})(, align \d+)?')
 _STORE = re.compile(rf'store (<[^>]+>|\S+) (<[^>]+>|\S+), ptr ({_NAME})(, align \d+)?')
 _STEP = re.compile(rf'({_NAME}) = getelementptr (?:inbounds )?(\S+), ptr ({_NAME}), (.+)')
-_TABLE = re.compile(r'^(@[\w.]+) = internal constant (\[[^]]+\])', re.MULTILINE)
+_TABLE = re.compile(
+    r'^(@[\w.]+) = internal (?:constant|externally_initialized global) (\[[^]]+\])', re.MULTILINE
+)
 _IN_TABLE = re.compile(rf'({_NAME}) = getelementptr (?:inbounds )?(\S+), ptr (@[\w.]+), ')
 _MEMORY = re.compile(r'@llvm\.mem(?:set\.p0|cpy\.p0\.p0)\.i64')
 _PLACE = re.compile(rf'({_NAME}) = alloca (\[[^]]+\])(.*)')

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import casadi as ca
 import numpy as np
 
 from kane_dynamics.exceptions import UnsupportedOperationError
+from kane_dynamics.kernels.value_graph import Graph, graph_of
 
 # Products may be fused into sums and divisions by one value share a reciprocal.
 FLAGS = 'contract arcp nsz'
@@ -64,6 +66,9 @@ class Block:
         1 for a number, else how many are in a vector, one state in each.
     element : str
         'double' or 'float'.
+    table : str
+        Name of a table beside the code, from which operations read their constants: operands in
+        memory. Literals where left out, whose address is loaded and number spread one by one.
 
     Attributes
     ----------
@@ -76,11 +81,13 @@ class Block:
 
     lanes: int
     element: str = 'double'
+    table: str = ''
     lines: list[str] = field(default_factory=list)
     declarations: set[str] = field(default_factory=set)
     _sincos: dict[tuple[str, float], tuple[str, str]] = field(default_factory=dict)
     _constants: dict[str, float] = field(default_factory=dict)
     _sums: dict[str, tuple[str, float]] = field(default_factory=dict)
+    _stored: dict[str, int] = field(default_factory=dict)
     _count: int = 0
 
     @property
@@ -110,6 +117,36 @@ class Block:
         self._constants[literal] = value
         return literal
 
+    def operand(self, value: str) -> str:
+        """Return a value, or the load of a literal from the table."""
+        if not self.table or not self._constants.get(value):
+            return value
+        index = self._stored.setdefault(value, len(self._stored))
+        place = self.emit(f'getelementptr inbounds {self.type}, ptr %numbers, i64 {index}')
+        return self.emit(f'load {self.type}, ptr {place}')
+
+    def with_table(self) -> tuple[str, list[str]]:
+        """
+        Return the definition of the table, and the code that begins with its address.
+
+        The compiler must not know that the index of its begin is 0: then the address of each
+        number would be a constant of its own, ten bytes of code for each load.
+        """
+        if not self._stored:
+            return '', self.lines
+        kind = f'[{len(self._stored)} x {self.type}]'
+        numbers = ', '.join(f'{self.type} {literal}' for literal in self._stored)
+        text = (
+            f'@{self.table} = internal externally_initialized global {kind} [{numbers}]\n'
+            f'@{self.table}_begin = internal externally_initialized global [1 x i64] [i64 0]\n'
+        )
+        address = [
+            f'%begin.at = getelementptr inbounds i64, ptr @{self.table}_begin, i64 0',
+            '%begin = load i64, ptr %begin.at',
+            f'%numbers = getelementptr inbounds {self.type}, ptr @{self.table}, i64 %begin',
+        ]
+        return text, [*address, *self.lines]
+
     def emit(self, code: str) -> str:
         """Append ``name = code`` and return the name."""
         self._count += 1
@@ -125,6 +162,7 @@ class Block:
 
     def arithmetic(self, operation: str, a: str, b: str) -> str:
         """Append the code of an arithmetic operation."""
+        a, b = self.operand(a), self.operand(b)
         return self.emit(f'{operation} {FLAGS} {self.type} {a}, {b}')
 
     def negate(self, a: str) -> str:
@@ -244,7 +282,10 @@ def append_operation(block: Block, operation: int, a: str, b: str) -> str:
 
 
 def append_graph(
-    block: Block, function: ca.Function, inputs: list[list[str]]
+    block: Block,
+    function: ca.Function,
+    inputs: list[list[str]],
+    order_of: Callable[[Graph], Iterable[int]] | None = None,
 ) -> list[dict[int, str]]:
     """
     Append all instructions of an ``SX`` function.
@@ -257,6 +298,8 @@ def append_graph(
         With dense inputs.
     inputs : list of list of str
         Value of each entry of each input.
+    order_of : callable, optional
+        Gives the values of a graph in the order to compute them; CasADi's where left out.
 
     Returns
     -------
@@ -264,18 +307,15 @@ def append_graph(
         Values of the nonzero entries of each output, by their index among the nonzeros.
 
     """
-    work: dict[int, str] = {}
-    outputs: list[dict[int, str]] = [{} for _ in range(function.n_out())]
-    for k in range(function.n_instructions()):
-        operation = function.instruction_id(k)
-        target, source = function.instruction_output(k), function.instruction_input(k)
-        if operation == ca.OP_CONST:
-            work[target[0]] = block.constant(function.instruction_constant(k))
-        elif operation == ca.OP_INPUT:
-            work[target[0]] = inputs[source[0]][source[1]]
-        elif operation == ca.OP_OUTPUT:
-            outputs[target[0]][target[1]] = work[source[0]]
+    graph = graph_of(function)
+    names: dict[int, str] = {}
+    for number in range(len(graph.values)) if order_of is None else order_of(graph):
+        value = graph.values[number]
+        if value.operation == ca.OP_CONST:
+            names[number] = block.constant(value.constant)
+        elif value.operation == ca.OP_INPUT:
+            names[number] = inputs[value.place[0]][value.place[1]]
         else:
-            b = work[source[1]] if len(source) > 1 else ''
-            work[target[0]] = append_operation(block, operation, work[source[0]], b)
-    return outputs
+            a, b = [*(names[source] for source in value.sources), ''][:2]
+            names[number] = append_operation(block, value.operation, a, b)
+    return [{k: names[number] for k, number in output.items()} for output in graph.outputs]
