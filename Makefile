@@ -52,6 +52,9 @@ endif
 unexport AMENT_PREFIX_PATH COLCON_PREFIX_PATH PYTHONHOME PYTHONPATH RMW_IMPLEMENTATION
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
+# Nodes and commands of the tests are hundreds of processes: each would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo init test tests-of-nodes other-tests bench validate laws mutants soak fuzz deadlines stress sanitize platforms aarch64 docs lint pictures clean help
 .DEFAULT_GOAL := demo
 
