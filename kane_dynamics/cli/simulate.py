@@ -64,10 +64,10 @@ def run(chosen: argparse.Namespace) -> int:
     model = given.model
     constraints = () if chosen.no_constraints else model.constraints
     dynamics: kd.Dynamics = kd.dynamics(model.robot, constraints)
+    q, v, effort = _start(chosen, model, dynamics)  # what is wrong is said before the compilation
     if not chosen.reference:
         with shown('dynamics of the robot') as told:
             dynamics = kd.compile(model.robot, constraints, progress=told)
-    q, v, effort = _start(chosen, model, dynamics)
     motion = dynamics.simulate(
         q, v, chosen.duration, effort=effort, step=chosen.step, integrator=chosen.integrator
     )

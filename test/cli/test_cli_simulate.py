@@ -121,3 +121,10 @@ def test_speeds_that_contradict_the_wheels(run):
     code, _, errors = run('simulate', 'nonholonomic', *given)
     assert code == cli.REFUSED
     assert errors.startswith('error: ')
+
+
+def test_what_is_wrong_is_said_before_the_compilation(run, monkeypatch):
+    monkeypatch.setattr('kane_dynamics.compile', lambda *_, **__: pytest.fail('compiled'))
+    code, _, errors = run('simulate', 'nonholonomic', '--at', 'no_such_joint=1')
+    assert code == 1
+    assert "no coordinate named 'no_such_joint'" in errors
