@@ -192,7 +192,7 @@ def test_errors_of_kinds():
         c.knife_edge(flying, 'skate')
     with pytest.raises(InvalidInputError, match='point'):
         c.knife_edge(flying, 'fork', (0, 0))
-    with pytest.raises(InvalidInputError, match='axis'):
+    with pytest.raises(InvalidInputError, match='heading'):
         c.knife_edge(flying, 'fork', heading=(0, 0, 0))
     world = kd.Robot('post', flying.bodies, frames={'post': kd.Frame(-1, kd.Pose.identity())})
     with pytest.raises(ConstraintError, match="'post' is part of the world"):
