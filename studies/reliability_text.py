@@ -24,7 +24,7 @@ and lets faults act on them in turn, a second each, with a second to recover:
 What is judged: no output is non-finite; no effort answers a state that must not be used, or
 leaves its node later than `timeout.joint_states` after the stamp of its state; no node ends;
 each node counts what it refuses in its diagnostics; all go on after each fault; memory changes
-by less than 2 % in a life of three minutes or longer, once it has settled.
+by less than 2 % in a life of ten minutes or longer, once it has settled.
 
 In wall time the age of an effort is the time that DDS put on it, less the stamp of its state.
 With `TIME=simulated` the clock of the nodes is `/clock`, which stands still while a process

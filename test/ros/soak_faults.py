@@ -8,7 +8,7 @@ from typing import Any
 from rclpy.serialization import serialize_message
 
 HOUR = 3600
-KILL_EVERY = 5  # rounds of some 100 s: a process must live for minutes to show leaks
+KILL_EVERY = 8  # rounds of some 100 s: a process must live for minutes to show leaks
 TORN = 40  # bytes of a state before its last name ends
 KILLS = ('kill', 'kill a peer')
 
@@ -161,7 +161,7 @@ FAULTS = (
 
 
 def rounds():
-    """Yield all faults in turn, for ever; nodes are killed in the first of five rounds."""
+    """Yield all faults in turn, for ever; nodes are killed in the first of eight rounds."""
     for number in itertools.count():
         for fault in FAULTS:
             if fault.action not in KILLS or number % KILL_EVERY == 0:

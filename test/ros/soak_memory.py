@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-LIFE = 180.0  # [s]: in a shorter life the heap is still filling, which looks like a leak
+LIFE = 600.0  # [s]: in a shorter life the heap is still filling, which looks like a leak
 WARM_PART = 0.3  # of a life, that does not count either
 MOST = 0.1  # [MB/min]: the machine code of a model lost in each round would be 1
 FLAT = 2.0  # percent by which memory may change in a long life
