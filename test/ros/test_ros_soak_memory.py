@@ -33,7 +33,7 @@ def test_a_leak_of_a_long_life_is_found_and_a_heap_that_fills_is_none(leak):
 def test_short_lives_do_not_count_and_that_is_said():
     memory = lived(*[(55.0, 0.0)] * 10)
     assert math.isnan(memory.growth()[0])
-    assert 'in 0 lives of 3 min' in memory.in_words()
+    assert 'in 0 lives of 10 min' in memory.in_words()
     assert not memory.leaks()
     rate, lives = lived((55.0, 0.0), (300.0, 0.2), (55.0, 0.0)).growth()
     assert lives == 1
