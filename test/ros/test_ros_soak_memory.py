@@ -35,7 +35,7 @@ def test_short_lives_do_not_count_and_that_is_said():
     assert math.isnan(memory.growth()[0])
     assert 'in 0 lives of 10 min' in memory.in_words()
     assert not memory.leaks()
-    rate, lives = lived((55.0, 0.0), (300.0, 0.2), (55.0, 0.0)).growth()
+    rate, lives = lived((55.0, 0.0), (1.5 * LIFE, 0.2), (55.0, 0.0)).growth()
     assert lives == 1
     assert rate == pytest.approx(0.2, abs=2e-2)
 
