@@ -80,6 +80,8 @@ def draw(random):
         given += [value(random, name, action) for _ in range(count)]
     if name == 'demo' and not {'--robot', '--config'} & {*given}:
         given += ['--robot', 'no such']
+    if name == 'simulate':  # seconds of work are no hang
+        given += ['--reference', '--duration', '0.01']
     if random.random() < 0.05:
         given.insert(random.randrange(len(given) + 1), random.choice((*WORDS, '--', '-h', '--at')))
     lead = random.choice(WORDS) if random.random() < 0.02 else name
