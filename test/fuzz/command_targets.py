@@ -73,7 +73,7 @@ def draw(random):
         files[changing] = changed(random, source) if source.text else random.choice(WORDS)
     for action in COMMANDS[name]:
         wanted = 0.95 if not action.option_strings or action.required else 0.15
-        if action.dest == 'help' or random.random() > wanted:
+        if action.dest in ('help', 'live') or random.random() > wanted:  # live: a node, no end
             continue
         given += [random.choice(action.option_strings)] if action.option_strings else []
         count = 0 if action.nargs == 0 else 1 if action.nargs in (None, '?') else 2
