@@ -111,7 +111,7 @@ def kernel_text(spec: KernelSpec, lanes: int, element: str = 'double') -> tuple[
     """Return the straight-line function of one state, or of one state in each lane."""
     single = element == 'float'
     name = spec.name if lanes == 1 else f'{spec.name}_{"single_" * single}lanes'
-    # both only in single precision: a table made lanes of doubles slower
+    # both only in single precision: of doubles they made one robot faster and another slower
     block = Block(lanes, element, f'{name}_numbers' if single else '')
     inputs = [load_rows(block, f'%in{i}', size) for i, size in enumerate(spec.input_sizes)]
     squares = sum_of_squares(block, inputs)
