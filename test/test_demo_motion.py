@@ -112,6 +112,23 @@ def test_a_car_drives_no_sharper_than_it_steers(limit):
     assert turns == (limit > 0.1)  # with 0.02 rad it drives straight on
 
 
+def test_a_base_that_is_steered_by_efforts_drives_straight():
+    spots = [Spot('rl', -0.5, 0.2), Spot('rr', -0.5, -0.2)]
+    spots += [Spot('fl', 0.5, 0.2, steered=True), Spot('fr', 0.5, -0.2, steered=True)]
+    robot = robot_on(spots, arm=1)
+    car = kd.bases.ackermann(robot, ['rl', 'rr'], steering_of(spots))
+    motors = ('rl', 'rr', *car.steering, 'arm_1')
+    motion = demo_motion(robot, car.constraints, motors, {}, DURATION, car)
+    t = motion.times[1:-1:50]
+    assert motion.twist(t)[:, 0].max() > 0.3
+    np.testing.assert_allclose(motion.twist(t)[:, 1:], 0.0, atol=1e-12)
+    rates, found = car.wheel_rates(motion.twist(t)).by_joint, motion.velocity(t)
+    for k, name in enumerate(motors[:2]):
+        np.testing.assert_allclose(found[:, k], rates[name], atol=1e-9)
+    np.testing.assert_allclose(found[:, 2:4], 0.0, atol=1e-12)  # of the steering
+    assert np.abs(found[:, 4]).max() > 0.01
+
+
 def test_drives_of_velocities_need_no_wheel_speeds():
     _, _, motion = moved(BASES['skid_steer'][0], (LIFT,), {LIFT: 0.5}, 'skid_steer', **SIDES)
     assert motion.names == (LIFT,)

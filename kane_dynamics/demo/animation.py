@@ -13,7 +13,7 @@ from kane_dynamics.view.drawing import simple_drawing, urdf_drawing
 from kane_dynamics.view.rays import can_render
 from kane_dynamics.view.recorder import Recorder
 
-RATE = 10.0  # pictures of the robot a second [Hz]
+RATE = 5.0  # pictures of the robot a second [Hz]
 SPEED = 2.0  # of the animation, in times of the motion
 
 

@@ -72,7 +72,7 @@ def demo_motion(
     Return the motion: an S-curve of a planar base, sines of the other joints, rest at both ends.
 
     Every joint stays within its limits, and wheels within half of their speed limits. A base that
-    cannot steer as far drives a wider curve.
+    cannot steer as far drives a wider curve, and one among whose motors its steering is, straight.
 
     Parameters
     ----------
@@ -95,9 +95,11 @@ def demo_motion(
     times = np.linspace(0.0, duration, round(duration * 500.0) + 1)
     envelope = pace * _envelope(times, duration)
     speeds, twist = np.zeros((len(times), robot.nv)), np.zeros((len(times), 3))
+    steered = set() if wheels is None else set(wheels.steering) & set(motors)
     if robot.base == 'planar':
-        unit = _rolling_speeds(robot, constraints, motors)
-        forward, turning = _curve(robot, unit, motors, _sharpest(wheels))
+        sharpest = 0.0 if steered else _sharpest(wheels)
+        unit = _rolling_speeds(robot, constraints, motors, turns=sharpest > 0.0)
+        forward, turning = _curve(robot, unit, motors, sharpest)
         twist[:, 0] = forward * envelope
         twist[:, 2] = turning * envelope * np.sin(2.0 * np.pi * times / duration)
         rolling = twist[:, ::2] @ unit
@@ -107,7 +109,8 @@ def demo_motion(
         y_rate = twist[:, 0] * np.sin(yaw) + twist[:, 1] * np.cos(yaw)
         speeds[:, :3] = np.column_stack([x_rate, y_rate, twist[:, 2]])
         speeds[:, 3:] += rolling[:, 3:]
-    swinging = [name for name in motors if not speeds[:, robot.velocity_index(name)].any()]
+    still = {name for name in motors if not speeds[:, robot.velocity_index(name)].any()}
+    swinging = [name for name in motors if name in still - steered]
     for k, name in enumerate(swinging):
         swing = envelope * _swing(robot, name, k, times)
         at = start.get(name, 0.0)
@@ -179,13 +182,14 @@ def _envelope(times: Floats, duration: float) -> Floats:
 
 
 def _rolling_speeds(
-    robot: Robot, constraints: Sequence[Constraint], motors: Sequence[str]
+    robot: Robot, constraints: Sequence[Constraint], motors: Sequence[str], turns: bool
 ) -> Floats:
     """
     Return the speeds that go with unit forward speed and unit yaw rate, the base's lateral too.
 
     The root link moves sideways in a turn where the axle is not below it. They are zero where no
-    motor turns a wheel: the drives of such a base take velocities.
+    motor turns a wheel: the drives of such a base take velocities. Those of the yaw rate are zero
+    where the base goes straight on.
     """
     responses, at_rest = np.zeros((2, robot.nv)), np.zeros(robot.nv)
     q = robot.neutral()
@@ -197,7 +201,7 @@ def _rolling_speeds(
     if least_norm(matrix[:, found], np.zeros(len(matrix)))[1] < len(found):
         found = wheels  # the rows leave the base free to move sideways, as with mecanum wheels
     given = [name for k, name in enumerate(robot.velocity_names) if k not in found]
-    for response, index in zip(responses, (0, 2), strict=True):
+    for response, index in zip(responses, (0, 2) if turns else (0,), strict=False):
         unit = np.zeros(robot.nv)
         unit[index] = 1.0
         # at rest A a = b has b = 0: the same equations as A v = 0

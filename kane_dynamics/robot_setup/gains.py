@@ -15,7 +15,8 @@ from kane_dynamics.typing import Floats
 RATE = 250.0  # of the loop that the gains are for [Hz]
 STATES = 8  # random ones, at which the robot's inertia is looked at
 QUICKEST = 0.3  # rate of the fastest error times the period: far from the 2 of instability
-RATIO = 10.0  # p / d [1/s]
+RATIO = 10.0  # of p to d and the damping of the joint [1/s]
+MOST_RATIO = 100.0  # of p to d: stable with a period of delay where the joint has no damping
 ROOM = {'revolute': 0.3, 'prismatic': 0.05}  # to a limit at the start [rad, m]
 
 
@@ -43,8 +44,9 @@ def proposed_tuning(dynamics: Dynamics, motors: Sequence[str]) -> Tuning:
     Return gains with which errors of all joints die out evenly, whatever the joints carry.
 
     With the response R = d acceleration / d effort of the motors, errors obey
-    e'' = -R (D e' + P e). D is the inverse of R's largest diagonal entries, scaled so that the
-    largest eigenvalue of R D is `QUICKEST` times the rate of the loop; P = `RATIO` D.
+    e'' = -R ((D + B) e' + P e), B the damping of the joints. D is the inverse of R's largest
+    diagonal entries, scaled so that the largest eigenvalue of R D is `QUICKEST` times the rate of
+    the loop; P = `RATIO` (D + B), but at most `MOST_RATIO` D.
 
     Parameters
     ----------
@@ -64,7 +66,11 @@ def proposed_tuning(dynamics: Dynamics, motors: Sequence[str]) -> Tuning:
     quickest = max(float(np.abs(np.linalg.eigvals(r * d)).max()) for r in responses)
     d *= QUICKEST * RATE / quickest
     shown = {name: _rounded(value) for name, value in zip(motors, d.tolist(), strict=True)}
-    p = {name: _rounded(RATIO * value) for name, value in shown.items()}
+    damping = robot.damping[[robot.velocity_index(name) for name in motors]].tolist()
+    p = {
+        name: _rounded(min(RATIO * (value + own), MOST_RATIO * value))
+        for (name, value), own in zip(shown.items(), damping, strict=True)
+    }
     return Tuning({name: x for name, x in start.items() if x}, p, shown)
 
 

@@ -95,7 +95,7 @@ def write_picture(
         [inch].
     shaded : bool
         Whether light, shadow and what hides what are exact: rays, cast by embreex. Otherwise the
-        shapes are painted flat, large meshes as their convex hulls, earlier robots paler.
+        shapes are painted flat, large meshes as coarse hulls, earlier robots paler.
 
     Raises
     ------

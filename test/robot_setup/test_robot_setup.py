@@ -13,7 +13,7 @@ import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.inspection import inspect_urdf
 from kane_dynamics.robot_setup import Answer, file_text, proposed_tuning, settle
-from kane_dynamics.robot_setup.gains import QUICKEST, RATE, start_positions
+from kane_dynamics.robot_setup.gains import MOST_RATIO, QUICKEST, RATE, start_positions
 from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.ros.robot_file import model_of_file, parameters_of_file
 
@@ -227,8 +227,10 @@ def _branch(name):
     )
 
 
-def test_gains_let_errors_die_out_at_every_state():
-    found = inspect_urdf(TWO)
+@pytest.mark.parametrize('damping', [0.0, 2000.0])  # [N s/m] of the lift, whose d is 130
+def test_gains_let_errors_die_out_at_every_state(damping):
+    limit = 'effort="100" velocity="5"/>'  # the first is that of the lift
+    found = inspect_urdf(TWO.replace(limit, f'{limit}<dynamics damping="{damping}"/>', 1))
     dynamics = kd.dynamics(
         found.robot, [kd.constraints.differential_drive(found.robot, 'l_wheel', 'r_wheel')]
     )
@@ -243,8 +245,10 @@ def test_gains_let_errors_die_out_at_every_state():
     )[:, columns].T
     p, d = (np.diag([gains[name] for name in motors]) for gains in (tuning.p, tuning.d))
     zero, one = np.zeros((3, 3)), np.eye(3)
-    errors = np.linalg.eigvals(np.block([[zero, one], [-response @ p, -response @ d]]))
+    every = d + np.diag([damping, 0.0, 0.0])
+    errors = np.linalg.eigvals(np.block([[zero, one], [-response @ p, -response @ every]]))
     assert errors.real.max() < -1.0  # within a second
+    assert np.all(np.diag(p) <= MOST_RATIO * np.diag(d) * 1.01)
     # the gains are printed with three digits
     assert np.abs(np.linalg.eigvals(response @ d)).max() <= QUICKEST * RATE * 1.01
 
