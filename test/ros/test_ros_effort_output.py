@@ -21,11 +21,7 @@ class Publisher:
     is_activated = True
 
     def __init__(self):
-        self.listeners, self.sent, self.confirmed = 1, [], True
-
-    def wait_for_all_acked(self, timeout):
-        assert timeout.nanoseconds == 0  # the loop must not wait for a slow receiver
-        return self.confirmed
+        self.listeners, self.sent = 1, []
 
     def get_subscription_count(self):
         return self.listeners
@@ -34,43 +30,14 @@ class Publisher:
         self.sent.append(list(getattr(message, 'effort', None) or message.data))
 
 
-@pytest.fixture
-def outlet():
-    """Return an output of a robot's efforts, its two publishers, efforts, and their state."""
+def test_what_nobody_hears_is_not_sent_and_the_rest_is():
     named, plain = made = Publisher(), Publisher()
     queue = list(made)
-    clock = SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=1))
-    node = SimpleNamespace(
-        create_lifecycle_publisher=lambda *_: queue.pop(0), get_clock=lambda: clock
-    )
+    node = SimpleNamespace(create_lifecycle_publisher=lambda *_: queue.pop(0))
     model = model_of('nonholonomic')
     output, efforts = EffortOutput(node), np.arange(1.0, 1.0 + len(model.motors))
     output.prepare(model, model.motors[::-1])
     state = np.zeros(len(efforts)), np.zeros(len(efforts))
-    return output, named, plain, efforts, state
-
-
-def test_zeros_are_repeated_until_all_receivers_have_confirmed_them(outlet):
-    output, named, plain, efforts, state = outlet
-    zeros = [0.0] * len(efforts)
-    output.silence()
-    assert named.sent == []  # nothing is out
-    output.publish(1, *state, efforts)
-    plain.confirmed = False  # it has not even the effort yet
-    for _ in range(3):
-        output.silence()
-    assert named.sent == [efforts.tolist(), zeros, zeros, zeros]
-    plain.confirmed = True
-    for _ in range(3):
-        output.silence()
-    assert len(plain.sent) == 4
-    output.publish(2, *state, efforts)
-    output.silence()
-    assert named.sent[-2:] == [efforts.tolist(), zeros]
-
-
-def test_what_nobody_hears_is_not_sent_and_the_rest_is(outlet):
-    output, named, plain, efforts, state = outlet
     plain.listeners = 0
     output.publish(1, *state, efforts)
     assert (named.sent, plain.sent) == ([efforts.tolist()], [])

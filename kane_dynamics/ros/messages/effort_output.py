@@ -20,7 +20,6 @@ from kane_dynamics.typing import Floats
 
 LAST_WORD_TIMEOUT = Duration(seconds=0.5)
 """Longest wait for the subscribers to confirm the last message before the process ends."""
-AT_ONCE = Duration()
 
 
 class EffortOutput:
@@ -43,7 +42,6 @@ class EffortOutput:
 
     def __init__(self, node: LifecycleNode, joint_topics: bool = False) -> None:
         self.pushing = False
-        self._told = True  # whether all receivers have the zeros
         self._node = node
         self._state, self._commands = JointState(), Float64MultiArray()
         self._order = np.zeros(0, dtype=np.intp)
@@ -93,25 +91,19 @@ class EffortOutput:
         self.pushing = True
 
     def silence(self) -> None:
-        """
-        Publish zeros, if an effort is out; receivers hold the last one for ever.
+        """Publish zeros once, if an effort is out; receivers hold the last one for ever."""
+        if not self.pushing:
+            return
+        set_stamp(self._state.header.stamp, self._node.get_clock().now().nanoseconds)
+        self._send(np.zeros(len(self._state.name)))
+        self.pushing = False
 
-        Called again, it repeats them for a receiver that has not confirmed them yet: what a
-        network has lost comes back by itself only after seconds.
-        """
-        if self.pushing:
-            self.pushing = self._told = False
-        elif not self._told:
-            self._told = self.flush(AT_ONCE)
-        if not self._told:
-            set_stamp(self._state.header.stamp, self._node.get_clock().now().nanoseconds)
-            self._send(np.zeros(len(self._state.name)))
-
-    def flush(self, timeout: Duration = LAST_WORD_TIMEOUT) -> bool:
-        """Return whether all receivers have confirmed the last message, waiting for each."""
-        told = [publisher.wait_for_all_acked(timeout) for publisher in self._publishers]
-        joints = self._joints is None or self._joints.flush(timeout)
-        return all(told) and joints
+    def flush(self) -> None:
+        """Wait until the subscribers have the last message."""
+        for publisher in self._publishers:
+            publisher.wait_for_all_acked(LAST_WORD_TIMEOUT)
+        if self._joints is not None:
+            self._joints.flush(LAST_WORD_TIMEOUT)
 
     def _send(self, effort: Floats, check: Callable[[], None] = lambda: None) -> None:
         set_doubles(self._state.effort, effort)

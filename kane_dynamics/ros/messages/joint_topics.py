@@ -70,6 +70,7 @@ class JointTopics:
             self._message.data = effort
             publisher.publish(self._message)
 
-    def flush(self, timeout: Duration) -> bool:
-        """Return whether all receivers have confirmed the last messages, waiting for each."""
-        return all([one.wait_for_all_acked(timeout) for one in self._publishers.values()])
+    def flush(self, timeout: Duration) -> None:
+        """Wait until the subscribers have the last messages."""
+        for publisher in self._publishers.values():
+            publisher.wait_for_all_acked(timeout)
