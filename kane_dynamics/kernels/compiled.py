@@ -488,7 +488,7 @@ class CompiledRobot(Dynamics):
     ) -> ManyMotions | None:
         as_choice('integrator', integrator, sorted(INTEGRATORS))
         if STEPS not in self._build.kernels or 'motion' not in self._kernels:
-            return None
+            return super().many_motions(integrator, projection, precision)
         projection = projection and bool(self.constraints)
         key = integrator, projection, precision
         if key not in self._motions:

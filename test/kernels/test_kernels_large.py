@@ -51,6 +51,14 @@ def test_coriolis_matrix_in_columns_beside_straight_line_code(monkeypatch):
     assert_allclose(fast.coriolis_matrix(q, v), expected, rtol=0, atol=1e-14)
 
 
+def test_rollouts_in_single_precision_are_refused(large):
+    """Regression: steps were taken in double, and nothing was said."""
+    robot, _, fast = large
+    q, v, _ = states(robot, 1)[:, 0]
+    with pytest.raises(InvalidInputError, match=r"needs kd.compile\(precision='float32'\)"):
+        kd.rollout(fast, q, v, 0.01, precision='float32')
+
+
 def test_results_are_those_of_the_reference(large):
     robot, rows, fast = large
     q, v, tau = states(robot, 1)[:, 0]
