@@ -70,7 +70,7 @@ def build_kernels(
         graphs += METHOD_GRAPHS
     if recipe.constraints:
         graphs += (Tracer.constraint_rows,)
-    key, remark = recipe.key(derivatives, methods, law and law.function)
+    key, remark = recipe.key(derivatives, methods, law and law.content)
     if key is not None:
         kernels, remark = load_kernels(cache_folder(), key)
         if kernels is not None:
@@ -117,7 +117,7 @@ def build_rollouts(
 
     In float32 twice as many at once, accelerations in single precision, all else in double.
     """
-    key, _ = recipe.key('rollouts', integrator, projection, precision, law and law.function)
+    key, _ = recipe.key('rollouts', integrator, projection, precision, law and law.content)
     if key is not None:
         kernels, _ = load_kernels(cache_folder(), key)
         if kernels is not None:
@@ -129,13 +129,13 @@ def build_rollouts(
     programs = {name: record_step(recorder, integrate, projection, law, own)}
     if projection:
         programs[START] = record_start(Recorder(tracer.robot, holonomic))
-    callees = _callees(tracer, programs)
+    called = callees(tracer, programs)
     gains = 0 if law is None else len(law.gains)
     in_single = ('acceleration',) if precision == 'float32' else ()
     lanes = rollout_lanes(precision)
-    text = rollout_text(programs, callees, lanes, own + gains, in_single)
+    text = rollout_text(programs, called, lanes, own + gains, in_single)
     code = start_compiling(text).result()
-    operations = sum(spec.operations for spec in callees.values())
+    operations = sum(spec.operations for spec in called.values())
     kernel = CachedKernel(code, (), (), operations)
     if key is not None:
         store_kernels(cache_folder(), key, {STEPS: kernel})
@@ -227,13 +227,13 @@ def _steps(
         for integrator, integrate in integrators.items()
         for projection in ((False, True) if tracer.constraints else (False,))
     }
-    callees = _callees(tracer, programs)
-    operations = sum(spec.operations for spec in callees.values())
-    text = stepping_text(programs, callees, vector_lanes())
+    called = callees(tracer, programs)
+    operations = sum(spec.operations for spec in called.values())
+    text = stepping_text(programs, called, vector_lanes())
     return text, CachedKernel(b'', (), (), operations)
 
 
-def _callees(tracer: Tracer, programs: Mapping[str, Program]) -> dict[str, KernelSpec]:
+def callees(tracer: Tracer, programs: Mapping[str, Program]) -> dict[str, KernelSpec]:
     """Return the kernels that some programs call."""
     used = {kernel for program in programs.values() for kernel in program.kernels}
     return {g.__name__: g(tracer) for g in STEP_GRAPHS if g.__name__ in used}

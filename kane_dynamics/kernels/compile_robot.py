@@ -98,7 +98,8 @@ def compile_robot(
     effort : callable, optional
         effort(t, q, v) -> one effort for each speed, traced into the time steps, so that a closed
         loop runs in one compiled call; it adds to the efforts that a step is given. Written with
-        operators and numpy functions of single entries. Such code is not kept on disk.
+        operators and numpy functions of single entries. It is traced once; code on disk is that of
+        a law with the same graph and the same numbers in it.
     gains : array_like, shape (P,)
         Numbers of the law that `kane_dynamics.rollout` may change from rollout to rollout; the law
         is then effort(t, q, v, gains), and these are its gains everywhere else.
@@ -134,7 +135,7 @@ def compile_robot(
     constraints = ConstraintSet.of(robot, constraints)
     names = checked_frames(robot, frames)
     parameters = Parameters(robot, checked_payload_frames(robot, payloads))
-    law = _law(effort, gains)
+    law = _law(robot, effort, gains)
     as_choice('precision', precision, PRECISIONS)
     stepped = solved_by_loops(robot, constraints)
     if too_large(robot) and (derivatives or (law is not None and not stepped)):
@@ -181,7 +182,7 @@ def on_card(recipe: Recipe, law: Law | None, device: Device, progress: Progress)
     return CudaRobot(on_processor, load, device, recipe.precision, on_cpu, law)
 
 
-def _law(effort: EffortLaw | None, gains: ArrayLike) -> Law | None:
+def _law(robot: Robot, effort: EffortLaw | None, gains: ArrayLike) -> Law | None:
     """Return the law with its gains."""
     numbers = as_numbers('gains', gains)
     known = tuple(as_vector('gains', numbers, numbers.size).tolist())
@@ -190,4 +191,4 @@ def _law(effort: EffortLaw | None, gains: ArrayLike) -> Law | None:
             raise InvalidInputError(f'gains: there is no effort law that takes {len(known)} gains')
         return None
     more = ('gains',) if known else ()
-    return Law(as_function('effort', effort, 't', 'q', 'v', *more), known)
+    return Law.of(robot, as_function('effort', effort, 't', 'q', 'v', *more), known)

@@ -29,10 +29,10 @@ from kane_dynamics.simulation.fixed_point import squared_change
 EffortLaw = Callable[..., Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Law:
     """
-    Efforts as a function of the state that steps contain.
+    Efforts as a function of the state that steps contain; made by `Law.of`.
 
     Parameters
     ----------
@@ -40,19 +40,20 @@ class Law:
         function(t, q, v), or function(t, q, v, gains) where there are any.
     gains : tuple of float
         Numbers that can be others when the code runs: its last parameters.
+    graph : casadi.Function
+        What the function makes of symbols t, q, v, gains. All code comes from this one tracing,
+        so that the key of code on disk, `content`, says what the code is.
 
     """
 
     function: EffortLaw
-    gains: tuple[float, ...] = ()
+    gains: tuple[float, ...]
+    graph: ca.Function
 
-    def __call__(self, t: Any, q: Any, v: Any) -> Any:
-        """Return the efforts with these gains."""
-        return self.function(t, q, v, *self._more(np.array(self.gains)))
-
-    def traced(self, robot: Robot, state: Sequence[Any], gains: Sequence[Any]) -> NDArray[Any]:
+    @classmethod
+    def of(cls, robot: Robot, function: EffortLaw, gains: Sequence[float] = ()) -> Law:
         """
-        Return the efforts at t, q, v as traced scalars.
+        Return the law of a robot, traced.
 
         Raises
         ------
@@ -60,16 +61,31 @@ class Law:
             If the law cannot be traced or does not give one effort for each speed.
 
         """
-        what, given = 'the effort law', (*state, *self._more(as_array(gains)))
-        efforts = traced_values(what, self.function, given, InvalidInputError)
+        t, *state = symbols('t', 1), symbols('q', robot.nq), symbols('v', robot.nv)
+        more = symbols('gain', len(gains))
+        given = (t[0], *map(as_array, state), *([as_array(more)] if more else []))
+        efforts = traced_values('the effort law', function, given, InvalidInputError)
         if efforts.shape != (robot.nv,):
             raise InvalidInputError(
                 f'the effort law must give {robot.nv} efforts, gave {efforts.shape}'
             )
-        return efforts
+        inputs = [column(x) for x in (t, *state, more)]
+        return cls(function, tuple(gains), ca.Function('law', inputs, [column(efforts)]))
 
-    def _more(self, gains: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-        return (gains,) if len(self.gains) else ()
+    def __call__(self, t: Any, q: Any, v: Any) -> Any:
+        """Return the efforts with these gains."""
+        return self.function(t, q, v, *([np.array(self.gains)] if self.gains else []))
+
+    def traced(self, state: Sequence[Any], gains: Sequence[Any]) -> NDArray[Any]:
+        """Return the efforts at t, q, v as traced scalars."""
+        t, q, v = state
+        return as_array(ca.vertsplit(self.graph(t, column(q), column(v), column(gains))))
+
+    @property
+    def content(self) -> str:
+        """Return the graph with all its numbers, digit for digit; not the values of gains."""
+        text: str = self.graph.serialize()
+        return text
 
 
 @dataclass(frozen=True)
@@ -292,7 +308,7 @@ def record_step(
     read: list[ca.SX] = []
     if law is not None:
         read = symbols('parameter', parameters + len(law.gains)) if law.gains else []
-        state[2] = state[2] + law.traced(robot, (t, *state[:2]), read[parameters:])
+        state[2] = state[2] + law.traced((t, *state[:2]), read[parameters:])
     q_end, v_end = integrate(recorder, *state, clock, length)
     rank: Any = [0.0]
     if projection:

@@ -21,6 +21,7 @@ from support.machines import inertia, prismatic, revolute, sled_with_arm
 import kane_dynamics as kd
 from kane_dynamics.kernels import cache, fingerprint
 from kane_dynamics.kernels.cache import CachedKernel, load_kernels, store_kernels
+from kane_dynamics.kernels.recording import Law
 
 POSIX = pytest.mark.skipif(not hasattr(os, 'getuid'), reason='file modes of POSIX')
 KERNELS = {
@@ -163,6 +164,23 @@ class TestCompile:
         assert 'could not be stored: [Errno 28] No space left' in fast.remark
         assert list(cache_folder.iterdir()) == []
 
+    def test_code_of_a_law_is_that_of_its_key(self, cache_folder):
+        """A law that is another each time it is called is traced once."""
+        calls = []
+
+        def fickle(t, q, v):
+            calls.append(t)
+            return -float(len(calls)) * v
+
+        robot = crane()
+        assert kd.compile(robot, effort=fickle).source == 'compiled'
+        assert len(calls) == 1
+        start = np.array([0.3, 0.4]), np.array([0.5, -0.6])
+        fast = kd.compile(robot, effort=lambda t, q, v: -1.0 * v)
+        assert fast.source == 'cache'
+        expected = kd.dynamics(robot).simulate(*start, 0.1, effort=lambda t, q, v: -v)
+        assert error(fast.simulate(*start, 0.1).v[-1], expected.v[-1]) < 1e-12
+
     def test_functions_of_users_are_not_stored(self, cache_folder):
         robot = crane()
         row = kd.constraints.pfaffian(robot, lambda q, t: [np.sin(q[1]), 1.0], label='row')
@@ -278,6 +296,33 @@ class TestFingerprint:
             key(robot, derivatives=True),
         ]
         assert len(set(keys)) == len(keys)
+
+    def test_every_change_of_a_law_changes_it(self):
+        robot = crane()
+
+        def content(law, *gains):
+            return Law.of(robot, law, gains).content
+
+        def damper(k):
+            return lambda t, q, v: -k * v
+
+        def tuned(k):
+            return lambda t, q, v, gains: -gains[k] * v
+
+        assert content(damper(2.0)) == content(lambda t, q, v: -2.0 * v)
+        assert content(tuned(0), 2.0) == content(tuned(0), 3.0)  # read when the code runs
+        contents = [
+            content(damper(2.0)),
+            content(damper(2.0 + 5e-16)),  # a number of its closure, by its last digit
+            content(lambda t, q, v: 2.0 * v),
+            content(lambda t, q, v: -2.0 * q),
+            content(lambda t, q, v: -2.0 * v[::-1]),
+            content(lambda t, q, v: -2.0 * v - t),
+            content(tuned(0), 2.0),
+            content(tuned(0), 2.0, 3.0),  # another number of gains
+            content(tuned(1), 2.0, 3.0),
+        ]
+        assert len(set(contents)) == len(contents)
 
     def test_depends_on_processor_versions_and_sources(self, monkeypatch, tmp_path):
         before = key(crane())

@@ -24,7 +24,7 @@ def sled():
     """Return a sled with an arm under its row, on the card, with a law and a payload."""
     robot = sled_with_arm()
     rows = (kd.constraints.no_side_slip(robot, -0.1),)
-    return cuda.robot(robot, rows, ('upper',), law=Law(law, (0.2, 0.1)))
+    return cuda.robot(robot, rows, ('upper',), law=Law.of(robot, law, (0.2, 0.1)))
 
 
 @pytest.fixture

@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.kernels.build import step_name
+from kane_dynamics.kernels.build import callees, step_name
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.cuda.compiler import Usage
 from kane_dynamics.kernels.cuda.device import Array, Device
 from kane_dynamics.kernels.cuda.kernel import View
 from kane_dynamics.kernels.cuda.step_source import ROLLOUT, rollout_source
 from kane_dynamics.kernels.cuda.toolchain import CudaCode, Toolchain, kept_code
-from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.recipe import Recipe
-from kane_dynamics.kernels.recording import Law, Program, Recorder, record_step
-from kane_dynamics.kernels.trace import STEP_GRAPHS, Tracer
+from kane_dynamics.kernels.recording import Law, Recorder, record_step
 from kane_dynamics.simulation.integrators import INTEGRATORS
 
 
@@ -40,7 +38,8 @@ def steps_code(
 
     """
     tracer = recipe.tracer(in_single=precision == 'float32')
-    holonomic = projection and bool(tracer.holonomic)
+    name, holonomic_rows = step_name(integrator, projection), bool(tracer.holonomic)
+    holonomic = projection and holonomic_rows
     if precision == 'float32' and (integrator == 'midpoint' or holonomic):
         what = "the integrator 'midpoint'" if not holonomic else 'projection onto positions'
         raise InvalidInputError(
@@ -48,22 +47,13 @@ def steps_code(
         )
 
     def make() -> tuple[str, CachedKernel]:
-        program, callees = _recorded(tracer, law, integrator, projection)
-        operations = sum(spec.operations for spec in callees.values())
-        return rollout_source(program, callees), CachedKernel(b'', (), (), operations)
+        recorder, own = Recorder(tracer.robot, holonomic_rows), len(tracer.parameters)
+        program = record_step(recorder, INTEGRATORS[integrator], projection, law, own)
+        called = callees(tracer, {name: program})
+        operations = sum(spec.operations for spec in called.values())
+        return rollout_source(program, called), CachedKernel(b'', (), (), operations)
 
-    choices = step_name(integrator, projection), law and law.function, law and law.gains
-    return kept_code(recipe, ROLLOUT, choices, make, toolchain, precision)
-
-
-def _recorded(
-    tracer: Tracer, law: Law | None, integrator: str, projection: bool
-) -> tuple[Program, dict[str, KernelSpec]]:
-    recorder = Recorder(tracer.robot, bool(tracer.holonomic))
-    integrate, count = INTEGRATORS[integrator], len(tracer.parameters)
-    program = record_step(recorder, integrate, projection, law, count)
-    used = set(program.kernels)
-    return program, {g.__name__: g(tracer) for g in STEP_GRAPHS if g.__name__ in used}
+    return kept_code(recipe, ROLLOUT, (name, law and law.content), make, toolchain, precision)
 
 
 class CardSteps:
