@@ -103,15 +103,22 @@ def finish(
     """Print the tables; write them, the figures, and the report of all studies in the folder."""
     for table in tables:
         table.show(console)
-    folder.mkdir(parents=True, exist_ok=True)
-    figures, text, report = (folder / file for file in (f'{name}.json', f'{name}.md', 'report.md'))
-    figures.write_text(json.dumps(_without_nan(results), indent=2, allow_nan=False) + '\n')
+    figures = keep(folder, name, results)
+    text, report = (folder / file for file in (f'{name}.md', 'report.md'))
     text.write_text('\n'.join([f'# {name}\n', *(table.markdown() for table in tables)]))
     parts = [path.read_text() for path in sorted(folder.glob('*.md')) if path != report]
     report.write_text('\n'.join(['<!-- SPDX-License-Identifier: Apache-2.0 -->', *parts]))
     for file in (figures, text, report):
         console.print(f'written: {file}', highlight=False)
     return [figures, text, report]
+
+
+def keep(folder: Path, name: str, results: dict[str, Any]) -> Path:
+    """Write the figures in the folder; return where."""
+    folder.mkdir(parents=True, exist_ok=True)
+    figures = folder / f'{name}.json'
+    figures.write_text(json.dumps(_without_nan(results), indent=2, allow_nan=False) + '\n')
+    return figures
 
 
 def _without_nan(value: Any) -> Any:

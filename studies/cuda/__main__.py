@@ -17,8 +17,9 @@ import sys
 
 from rich.progress import track
 
+from kane_dynamics.kernels.cuda.host import HostDevice
 from studies import report
-from studies.cuda import agreement, kernels, rates
+from studies.cuda import agreement, kernels, rates, timed
 
 
 def main() -> None:
@@ -29,13 +30,23 @@ def main() -> None:
     parser.add_argument('--derivatives', action='store_true', help='these too; minutes')
     parser.add_argument('--agreement', type=int, metavar='STATES', help='compare numbers')
     parser.add_argument('--run', action='store_true', help='measure on the card of this machine')
+    parser.add_argument('--shim', action='store_true', help='--run on the processor: a rehearsal')
     parser.add_argument('--states', type=int, default=2**20, help='of --run')
     report.add_output(parser)
     options = parser.parse_args()
     console, results = report.begin()
+    name = 'cuda'
     if options.run:
-        found, tables = rates.measured(options.only, options.states)
-        results['rates'], missed = found, []
+        results['rates'] = []
+
+        def keep(rows: list[rates.Row]) -> None:
+            results['rates'] = rows
+            report.keep(options.output, 'cuda_rates', results)
+
+        device = timed.on_processor(HostDevice()) if options.shim else None
+        asked = options.only, options.states, keep
+        _, tables = rates.measured(*asked, lambda line: print(line, flush=True), device)
+        name, missed = 'cuda_rates', []
     elif options.agreement:
         found = [
             row
@@ -53,7 +64,7 @@ def main() -> None:
         ]
         results['kernels'], tables = found, [kernels.table(found)]
         missed = kernels.spilling(found)
-    report.finish(console, options.output, 'cuda', results, tables)
+    report.finish(console, options.output, name, results, tables)
     sys.exit(bool(missed))
 
 
