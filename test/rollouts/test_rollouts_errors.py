@@ -32,7 +32,7 @@ WRONG = {
     'no pieces': ({'effort': np.zeros((1, 0, 2))}, r'effort: need shape \(2,\), \(B, 2\) or'),
     'pieces': ({'effort': np.zeros((1, 3, 2))}, '10 steps are not a whole number for each of 3'),
     'endless': ({'effort': [np.inf, 0.0]}, 'effort: need finite'),
-    'gains': ({'gains': [1.0]}, 'have no law that takes any'),
+    'gains': ({'gains': [1.0]}, 'need dynamics with a law that takes them'),
     'gravity': ({'gravity': [0.0, np.nan, 1.0]}, 'gravity .*need finite'),
     'payload': ({'payloads': {'link_2': 3.0}}, 'need a mapping'),
     'no mass': ({'payloads': {'link_2': {}}}, "need 'mass'"),
