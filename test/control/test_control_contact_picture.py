@@ -403,7 +403,7 @@ BAD = [
     ({'casters': {'c': ('hull', (0, 0, 0))}}, NameNotFoundError, "no frame named 'hull'"),
     ({'friction': -0.1}, InvalidInputError, "friction of 'L': need a number >= 0"),
     ({'friction': {'M': 0.1}}, NameNotFoundError, "no contact named 'M'"),
-    ({'stiffness': {'L': 1.0}}, InvalidInputError, r"not of \['R'\]"),
+    ({'stiffness': {'L': 1.0}}, InvalidInputError, r"missing are \['R'\]"),
     ({'stiffness': {'M': 1.0}}, NameNotFoundError, "no contact named 'M'"),
     ({'stiffness': {'L': 1.0, 'R': 0.0}}, InvalidInputError, "stiffness of 'R'"),
     ({'casters': {'L': ('chassis', (0, 0, 0))}}, InvalidInputError, "'L'"),

@@ -31,9 +31,11 @@ def test_missing_file_is_also_a_file_not_found_error(tmp_path):
     refuse(tmp_path, UrdfError, 'directory')
 
 
-@pytest.mark.parametrize('source', [None, 3, b'<robot/>', ['a']])
-def test_neither_path_nor_text(source):
-    refuse(source, InvalidInputError, 'need a path or text', type(source).__name__)
+@pytest.mark.parametrize(
+    ('source', 'came'), [(None, 'None'), (3, 'int 3'), (b'<robot/>', 'bytes'), (['a'], 'list')]
+)
+def test_neither_path_nor_text(source, came):
+    refuse(source, InvalidInputError, 'need a path or text', came)
 
 
 @pytest.mark.parametrize(
