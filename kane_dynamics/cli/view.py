@@ -42,6 +42,12 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.live == (chosen.robot is not None):
         raise InvalidInputError('view: need either a recording or a robot, or --live')
     if chosen.live:
+        others = ('urdf', 'config', 'base', 'gif', 'picture')
+        unused = [f'--{name}' for name in others if getattr(chosen, name) is not None]
+        if unused:
+            raise InvalidInputError(
+                f'view: --live takes the robot from topics, got {", ".join(unused)}, too'
+            )
         live = ros_module('live_view', 'a live view')
         return int(live.main(chosen.host, chosen.port, chosen.ros_args))
     window: RecordingWindow | PoseWindow
