@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import re
 import shutil
 import subprocess
 import tempfile
@@ -158,6 +159,9 @@ def compiled(function: str) -> Path:
     )
     if done.returncode:
         first = next((x for x in done.stderr.splitlines() if 'error:' in x), done.stderr[-200:])
+        first = re.sub(
+            r'\S*/site-packages/', '', first
+        )  # the figures are kept, for others to read
         raise NoProgramError(f'{compiler} does not compile it (pip install cmeel-eigen?): {first}')
     return folder / function
 
