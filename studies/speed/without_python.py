@@ -159,9 +159,7 @@ def compiled(function: str) -> Path:
     )
     if done.returncode:
         first = next((x for x in done.stderr.splitlines() if 'error:' in x), done.stderr[-200:])
-        first = re.sub(
-            r'\S*/site-packages/', '', first
-        )  # the figures are kept, for others to read
+        first = re.sub(r'\S*/site-packages/', '', first)  # others read the figures that are kept
         raise NoProgramError(f'{compiler} does not compile it (pip install cmeel-eigen?): {first}')
     return folder / function
 
