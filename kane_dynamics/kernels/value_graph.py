@@ -3,7 +3,7 @@
 Expression graphs as lists of values that are each computed once (static single assignment).
 
 The instructions of a CasADi function reuse their places; here each value has a number of its own,
-so that operations can be put in another order (`cuda.order`) or on levels (`llvm.loop_levels`).
+so that operations can be put in another order (`order`) or on levels (`llvm.loop_levels`).
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from kane_dynamics.kernels.balance_graphs import constrained_effort
 from kane_dynamics.kernels.cuda import toolchain
 from kane_dynamics.kernels.cuda.compiler import Usage
 from kane_dynamics.kernels.cuda.compiler import usage as read_usage
-from kane_dynamics.kernels.cuda.order import best_order, most_alive
+from kane_dynamics.kernels.order import best_order, most_alive
 from kane_dynamics.kernels.trace import Tracer
 from kane_dynamics.kernels.value_graph import graph_of
 

@@ -18,10 +18,10 @@ from collections.abc import Sequence
 import casadi as ca
 
 from kane_dynamics.kernels.cuda.block import CudaBlock
-from kane_dynamics.kernels.cuda.order import best_order
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.llvm.module import row_major_positions
 from kane_dynamics.kernels.llvm.straight_line import append_operation
+from kane_dynamics.kernels.order import best_order
 from kane_dynamics.kernels.value_graph import Graph, graph_of
 
 THREADS = 128  # of a block: with 255 registers each, two blocks fit a multiprocessor

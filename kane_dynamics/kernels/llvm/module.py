@@ -22,7 +22,6 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from kane_dynamics.kernels.cuda.order import best_order
 from kane_dynamics.kernels.llvm.entry_code import Signature, entry_text
 from kane_dynamics.kernels.llvm.kernel_spec import (
     HEALTH_LIMIT,
@@ -35,6 +34,7 @@ from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
 from kane_dynamics.kernels.llvm.rows import SIZES, load_parameter, load_rows, store_rows
 from kane_dynamics.kernels.llvm.sines import sincos_definition
 from kane_dynamics.kernels.llvm.straight_line import FLAGS, Block, append_graph
+from kane_dynamics.kernels.order import best_order
 
 _FOUR = '<4 x double>'
 

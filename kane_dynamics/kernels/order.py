@@ -2,10 +2,11 @@
 """
 Orders of evaluation that keep few values alive.
 
-A thread of a graphics card has at most 255 registers; what does not fit is spilled to memory. The
-order in which a graph is written decides how many values wait for their last use at once. That
-order is sought here among depth-first walks from the results, which differ in the result they
-begin with and in the operand they enter first; the one with the fewest values alive is taken.
+A thread of a graphics card has at most 255 registers, vector lanes have 32 (AVX-512) or 16; what
+does not fit is spilled to memory. The order in which a graph is written decides how many values
+wait for their last use at once. That order is sought here among depth-first walks from the
+results, which differ in the result they begin with and in the operand they enter first; the one
+with the fewest values alive is taken.
 Finding the best of all orders is NP-complete (Sethi, SIAM J. Comput. 4, 1975); for trees, taking
 the operand that needs more registers first is optimal (Sethi & Ullman, J. ACM 17, 1970).
 """
