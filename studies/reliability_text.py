@@ -9,9 +9,9 @@ What was tried to break the package, how often, and what came of it. All figures
 the files in `doc/results`, which the commands of each section write; `python -m
 studies.reliability` keeps these files and writes this page, and a test compares the two."""
 
-SOAKED = """`make soak MINUTES=30 RATE=500 PRIORITY=50` starts all eight nodes (`LOOP=1`: simulator and
-controller alone), each a process over real DDS,
-and lets faults act on them in turn, a second each, with a second to recover:
+SOAKED = """`make soak MINUTES=30 RATE=500 PRIORITY=50` starts all eight nodes, each a process
+over real DDS (`LOOP=1`: simulator and controller alone), and lets faults act on them in turn, a
+second each, with a second to recover:
 
 * states with NaN, infinite and huge numbers, wrong names and lengths; late, lost, twice,
   reordered, torn bytes;
