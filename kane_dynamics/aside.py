@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Generic, TypeVar
 
 T = TypeVar('T')
@@ -33,6 +33,10 @@ class Aside(Generic[T]):
     def done(self) -> bool:
         """Return whether the function has returned or raised."""
         return self._future.done()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for an end, but not longer than that [s]; return whether it has come."""
+        return not wait([self._future], seconds).not_done
 
     def result(self, timeout: float | None = None) -> T:
         """Wait for what the function returns; raise what it has raised."""

@@ -116,7 +116,7 @@ class ActionProxy:
             return self._responses.reject
         self._working = [one for one in self._working if not one.done()]
         if len(self._working) >= MOST:
-            self._tell(f'goal refused: {MOST} trajectories are being retimed already; wait')
+            self._tell(f'goal refused: {MOST} trajectories are being filled already; wait')
             return self._responses.reject
         try:
             link = Link(self._begin(request), self._new_future(), self._new_future())

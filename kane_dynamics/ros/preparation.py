@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trajectory on its way to a controller, filled at once or beside the callbacks; no rclpy."""
+"""A trajectory on its way to a controller, filled soon or beside the callbacks; no rclpy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,27 +47,24 @@ class Preparation:
     Parameters
     ----------
     find : callable
-        Takes long where the trajectory is retimed; touches nothing that others change.
+        Takes long for long trajectories and those that are retimed; works in a thread of its own,
+        touches nothing that others change.
     finish : callable
         finish(found, time) writes the message, at the present time [ns]; raises KaneDynamicsError
         where that cannot go on any more.
-    beside : bool
-        Whether a thread of its own finds.
+    patience : float
+        Time in which `find` is waited for [s]: callbacks wait so long.
 
     """
 
-    def __init__(self, find: Callable[[], Found], finish: Finish, beside: bool) -> None:
-        self._finish = finish
-        self._work: Aside[Found] | None = Aside(find) if beside else None
-        self._found: Found | None = None if beside else find()
+    def __init__(self, find: Callable[[], Found], finish: Finish, patience: float) -> None:
+        self._finish, self._work = finish, Aside(find)
+        self._work.wait(patience)
 
     def done(self) -> bool:
         """Return whether there is a result, or an error."""
-        return self._work is None or self._work.done()
+        return self._work.done()
 
     def filled(self, time: int) -> Filled:
         """Wait for the efforts, and write them; raises what kept them from being found."""
-        if self._found is None and self._work is not None:
-            self._found = self._work.result()
-        found: Any = self._found
-        return self._finish(found, time)
+        return self._finish(self._work.result(), time)

@@ -28,7 +28,7 @@ from kane_dynamics.ros.trajectory_filter import TrajectoryCount, TrajectoryFilte
 from kane_dynamics.typing import Floats
 
 LOOK_PERIOD = 0.05
-"""Wall time [s] between looks at what is being retimed: the rate of a controller's feedback."""
+"""Wall time [s] between looks at what is being filled: the rate of a controller's feedback."""
 
 
 class TrajectoryFeedforwardNode(DynamicsNode):
@@ -99,7 +99,7 @@ class TrajectoryFeedforwardNode(DynamicsNode):
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         if self._newest is not None:
-            self.get_logger().warning('a trajectory that was being retimed is given up')
+            self.get_logger().warning('a trajectory that was being filled is given up')
             self._newest = None
         with contextlib.suppress(KaneDynamicsError):  # told already
             self._newest = message, self._begin(message)

@@ -21,6 +21,9 @@ from kane_dynamics.ros.retimed import check_still_to_come, check_unmoved
 from kane_dynamics.trajectories.base_plan import split_base
 from kane_dynamics.trajectories.records import base_of_record, points_of_record
 
+PATIENCE = 0.2
+"""Time [s] in which most trajectories are filled; the callbacks of the node wait so long."""
+
 
 class TrajectoryFilter:
     """
@@ -75,8 +78,8 @@ class TrajectoryFilter:
         """
         Begin to write efforts and points between into a JointTrajectory.
 
-        What is retimed is found beside the callbacks: it goes on only where nothing has moved
-        meanwhile that the trajectory begins with.
+        What takes longer than `PATIENCE` is found beside the callbacks. What is retimed always is,
+        and goes on only where nothing has moved meanwhile that the trajectory begins with.
 
         Parameters
         ----------
@@ -127,7 +130,8 @@ class TrajectoryFilter:
             fill_trajectory(message, points, self._new_point)
             return Filled(given, points, clamped)
 
-        return Preparation(lambda: planned.fill(joints, q, v, plan, joins=joins), finish, p.retime)
+        patience = 0.0 if p.retime else PATIENCE
+        return Preparation(lambda: planned.fill(joints, q, v, plan, joins=joins), finish, patience)
 
 
 class TrajectoryCount:

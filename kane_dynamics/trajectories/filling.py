@@ -33,7 +33,8 @@ CLOSEST = 1e-3
 SMOOTH = 1e-6
 """Jump of an effort, relative to its size, that is none: that of rounding at 9 digits."""
 
-
+MOST = 100_000
+"""Efforts that are found for one trajectory: three minutes of points 2 ms apart, and more."""
 LINES = 0.8
 """Part of the wanted error that lines between points may take; the rest is for small jumps."""
 
@@ -72,14 +73,23 @@ def filled(
     Raises
     ------
     InvalidInputError
-        If `error` is not > 0, `rate` is negative, or an effort is not finite.
+        If `error` is not > 0, `rate` is negative, an effort is not finite, or more than `MOST`
+        efforts are needed.
 
     """
     least = as_nonnegative('rate [Hz]', rate)
     bound = np.inf if error == np.inf else as_positive('error [N m or N]', error)
+    end = float(points.times[-1])
+    too_many = (
+        f'efforts within {bound:g} N m or N, {least:g} points a second, until {end:g} s: need at '
+        f'most {MOST} efforts of a trajectory; give a larger error, a lower rate, or less time'
+    )
+    if (end - float(points.times[0])) * least > MOST:
+        raise InvalidInputError(too_many)
+    counted = _at_most(MOST, effort, too_many)
     samples: list[Sample] = []
     for motion in _motions(points):
-        segment = _Segment(motion, effort)
+        segment = _Segment(motion, counted)
         found = segment.samples(least, LINES * bound)
         if samples and _jumps(samples[-1].effort, found[0].effort, bound):
             half = 0.5 * (found[1].time - found[0].time)
@@ -159,6 +169,18 @@ class _Segment:
             motion = self._motion.at(time)
             self._known[time] = Sample(time, *motion, self._effort(time, *motion))
         return self._known[time]
+
+
+def _at_most(count: int, effort: EffortOf, problem: str) -> EffortOf:
+    """Return efforts that can be asked for so often; raises InvalidInputError at one more."""
+    left = iter(range(count))
+
+    def counted(time: float, *motion: Floats) -> Floats:
+        if next(left, None) is None:
+            raise InvalidInputError(problem)
+        return effort(time, *motion)
+
+    return counted
 
 
 def _motions(points: TrajectoryPoints) -> list[Trajectory]:

@@ -33,7 +33,8 @@ def all_targets(chosen=''):
     """Return the targets; those of the nodes where ROS 2 is installed."""
     targets = file_targets.targets() + command_targets.targets()
     if importlib.util.find_spec('rclpy') is not None:
-        targets += importlib.import_module('message_targets').targets()
+        for module in ('message_targets', 'goal_targets'):
+            targets += importlib.import_module(module).targets()
     return [target for target in targets if chosen in target.name]
 
 

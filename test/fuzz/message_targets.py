@@ -187,8 +187,9 @@ def _check(publisher, message):
 class Station:
     """One node, with its callbacks by number."""
 
-    def __init__(self, executable):
+    def __init__(self, executable, **parameters):
         self.executable, self.node, self.context = executable, None, None
+        self._given = {**PARAMETERS, **OWN.get(executable, {}), **parameters}
         self._rejected = False
 
     def renew(self):
@@ -197,16 +198,19 @@ class Station:
         os.environ.setdefault('ROS_LOG_DIR', '/tmp')
         self.context = Context()
         rclpy.init(context=self.context, domain_id=77)
-        given = {**PARAMETERS, **OWN.get(self.executable, {})}
         self.node = factory(self.executable)(
             context=self.context,
             use_global_arguments=False,
-            parameter_overrides=[Parameter(k, value=v) for k, v in given.items()],
+            parameter_overrides=[Parameter(k, value=v) for k, v in self._given.items()],
         )
         set_logger_level(self.node.get_logger().name, LoggingSeverity.FATAL)
         self.node.start()
+        self.ready()
         if self.node.host.model is None:
             raise RuntimeError(f'{self.executable} has no model: {self.node.host.status()}')
+
+    def ready(self):
+        """Wait for what the node makes ready beside its callbacks: nothing."""
 
     def _count(self):
         self._rejected = True

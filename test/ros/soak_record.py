@@ -112,9 +112,10 @@ class Refusals:
         """
         found = Counter()
         for name, (_, _, values) in statuses.items():
-            if 'rejected' not in values:
+            told = values.get('rejected', values.get('refused'))  # messages, or trajectories
+            if told is None:
                 continue
-            number, before = int(values['rejected']), self._before.get(name, 0)
+            number, before = int(told), self._before.get(name, 0)
             self._before[name] = number
             found[name.partition(':')[0]] += number - before if number >= before else number
         return found

@@ -230,7 +230,7 @@ def test_a_slow_goal_preempts_another_and_a_third_waits(rig):
     assert (old.status, new.status) == (ABORTED, EXECUTING)
     assert ended.result().error_string == 'preempted by a new goal'
     assert rig.send(slow=True) is None
-    assert rig.told == ['goal refused: 2 trajectories are being retimed already; wait']
+    assert rig.told == ['goal refused: 2 trajectories are being filled already; wait']
     old.request.slow = False  # its thread has ended
     assert rig.send(slow=True) is not None
 

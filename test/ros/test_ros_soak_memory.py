@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The soak's measure of memory tells a leak from a heap that is still filling."""
+"""The soak's measures: a leak is no heap that still fills; what nodes refuse is counted."""
 
 import math
 import os
@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from soak_memory import LIFE, Memory
+from soak_record import Refusals
 
 
 def lived(*lives):
@@ -58,3 +59,12 @@ def test_samples_are_of_this_machine_and_of_the_living():
     assert memory.samples[1][2] - before == pytest.approx(more.nbytes / 1e6, rel=0.05)
     memory.take(SimpleNamespace(pid=2**30), 3.0)  # no process has such a number
     assert len(memory.samples) == 2
+
+
+def test_refused_messages_and_refused_trajectories_count():
+    refusals = Refusals()
+    told = {'a: odom': {'rejected': '2'}, 'b: trajectories': {'refused': '3'}, 'b: output': {}}
+    assert refusals.new({name: (0, '', v) for name, v in told.items()}) == {'a': 2, 'b': 3}
+    told['b: trajectories']['refused'] = '4'
+    told['a: odom']['rejected'] = '1'  # of a node that was started again
+    assert refusals.new({name: (0, '', v) for name, v in told.items()}) == {'a': 1, 'b': 1}

@@ -18,6 +18,7 @@ from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.inputs import MeasuredState
 from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
 from kane_dynamics.ros.planned_efforts import PlannedEfforts
+from kane_dynamics.ros.preparation import Preparation
 from kane_dynamics.ros.retimed import check_still_to_come
 from kane_dynamics.ros.robot_file import model_of_file
 from kane_dynamics.ros.trajectory_filter import TrajectoryCount, TrajectoryFilter
@@ -306,3 +307,18 @@ def test_a_start_that_passes_while_retiming_is_an_error():
     check_still_to_come(7, 5)
     with pytest.raises(InvalidInputError, match='was to begin 0.500 s ago, while it was retimed'):
         check_still_to_come(10**9, 1_500_000_000)
+
+
+def test_what_takes_long_is_not_waited_for():
+    go_on, found = threading.Event(), object()
+
+    def find():
+        go_on.wait()
+        return found
+
+    slow = Preparation(find, lambda found, now: (found, now), 0.01)
+    assert not slow.done()
+    go_on.set()
+    assert slow.filled(7) == (found, 7)
+    quick = Preparation(find, lambda found, now: (found, now), 10.0)
+    assert quick.done()

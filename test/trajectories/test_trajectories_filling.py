@@ -120,6 +120,13 @@ def test_what_is_no_spacing(change, message):
         filled(points('cubic'), effort, **change)
 
 
+@pytest.mark.parametrize(('error', 'rate'), [(1e-3, 0.0), (np.inf, 500.0)])
+def test_a_trajectory_of_years_is_refused_at_once(error, rate):
+    years = TrajectoryPoints(('a',), [0.0, 2.0**31], [[0.0], [1.0]])
+    with pytest.raises(InvalidInputError, match='at most 100000 efforts of a trajectory'):
+        filled(years, lambda t, q, v, a: np.sin(t + q), error=error, rate=rate)
+
+
 def test_efforts_that_are_no_numbers():
     with pytest.raises(InvalidInputError, match='efforts must be finite'):
         filled(points('cubic'), lambda t, *motion: np.full(2, np.nan))
