@@ -17,6 +17,8 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_nonnegative, as_positive
 from kane_dynamics.typing import Floats
 
+__all__ = ['PacedInstant', 'PacedTime']
+
 
 class PacedInstant(NamedTuple):
     """

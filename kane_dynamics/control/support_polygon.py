@@ -16,6 +16,8 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_names, as_numbers
 from kane_dynamics.typing import Floats
 
+__all__ = ['SupportPolygon', 'support_polygon']
+
 # Width over length of what is no polygon but a line: what is read from drawings is better.
 _LINE = 1e-6
 # Heights over length: wheels, casters and the plane of a URDF differ by millimetres.

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from kane_dynamics.typing import Floats
 
+__all__ = ['commanded_acceleration', 'reference_speeds']
+
 FEEDFORWARD, COMPUTED, PASSIVE = 'feedforward_pd', 'computed_torque', 'slotine_li'
 LAWS = (COMPUTED, PASSIVE, FEEDFORWARD)
 

@@ -18,13 +18,15 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import check_increasing, not_finite
 from kane_dynamics.typing import Floats
 
+__all__ = ['Setpoint', 'Trajectory', 'braking']
+
 
 @dataclass(frozen=True, eq=False)
 class Setpoint:
     """
     Wanted values that do not depend on time, from a sender that renews them.
 
-    Attributes
+    Parameters
     ----------
     position, velocity, acceleration : ndarray, shape (k,)
         [rad, rad/s, rad/s^2 or m, m/s, m/s^2].
