@@ -53,12 +53,15 @@ def kernel(made_of, graph, precision, *choices):
     return functools.partial(made, redo=None), made
 
 
+def function_spec(x, results):
+    """Return what is compiled of an expression in one vector."""
+    function = ca.Function('function', [x, ca.SX(0, 1)], [ca.densify(results), ca.SX(1.0)])
+    return KernelSpec('function', function, (x.numel(),), ((results.numel(),),))
+
+
 def function_kernel(x, results, precision):
     """Return a kernel (x,) -> results of an expression in one vector."""
-    size = x.numel()
-    function = ca.Function('function', [x, ca.SX(0, 1)], [ca.densify(results), ca.SX(1.0)])
-    spec = KernelSpec('function', function, (size,), ((results.numel(),),))
-    code = spec_code(spec, device(), precision)
+    code = spec_code(function_spec(x, results), device(), precision)
     nothing = np.full(results.numel(), np.nan)
     made = CudaKernel(code, ('x',), device(), precision)
     return functools.partial(

@@ -44,6 +44,13 @@ class CudaBlock(Block):
         self.lines.append(f'const real {name} = {code};')
         return name
 
+    def copy(self, place: str, value: str) -> str:
+        """Append reading a value from where it was written; return the name of the copy."""
+        name = self.emit(place)
+        if value in self._sums:  # sines need angle and constant apart
+            self._sums[name] = self._sums[value]
+        return name
+
     def arithmetic(self, operation: str, a: str, b: str) -> str:
         """Append a sum, difference, product or quotient."""
         return self.emit(f'{a} {_SIGNS[operation]} {b}')

@@ -15,6 +15,7 @@ from kane_dynamics.kernels.cuda.elf import code_size
 from kane_dynamics.kernels.cuda.prelude import words
 
 INSTALL = "pip install 'kane_dynamics[cuda]'"
+MOST_REGISTERS = 255  # of a thread, on all cards
 _REGISTERS = re.compile(r'Used (\d+) registers')
 _MEMORY = re.compile(r'(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads')
 
@@ -81,7 +82,9 @@ class NVRTC:
         """Return the kinds of graphics cards that are known."""
         return tuple(f'sm_{number}' for number in self._calls.getSupportedArchs())
 
-    def compile(self, source: str, architecture: str, precision: str) -> tuple[bytes, str]:
+    def compile(
+        self, source: str, architecture: str, precision: str, blocks: int | None = None
+    ) -> tuple[bytes, str]:
         """
         Return machine code (cubin) and what the assembler said about it.
 
@@ -93,6 +96,8 @@ class NVRTC:
             Such as 'sm_90'.
         precision : str
             'float32' or 'float64'.
+        blocks : int, optional
+            That a multiprocessor must hold at least; left to the assembler where left out.
 
         Raises
         ------
@@ -107,6 +112,7 @@ class NVRTC:
                 'pip install --upgrade nvidia-cuda-nvrtc-cu12'
             )
         options = [f'-D{word}={value}' for word, value in words(precision).items()]
+        options.append(f'-DKD_BLOCKS={"" if blocks is None else f", {blocks}"}')
         options += [f'-arch={architecture}', '--ptxas-options=-v']
         program = self._calls.createProgram(source, 'kane_dynamics.cu', (), ())
         try:

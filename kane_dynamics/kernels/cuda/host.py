@@ -31,7 +31,7 @@ using namespace std;
 #define __device__
 #define __forceinline__ inline
 #define __noinline__ __attribute__((noinline))
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 struct kd_place { unsigned x; };
 static kd_place blockIdx, threadIdx;
 static inline unsigned atomicAdd(unsigned* place, unsigned more) {

@@ -7,7 +7,8 @@ It returns the health of its solves as in `llvm.module`: 0 where an input is not
 large. ``NAME(states, ...)`` is the kernel: of each array a pointer and two strides, from state to
 state and from entry to entry. So arrays of any layout are read and written where they lie:
 structure of arrays (entry, state), where neighbouring threads read neighbouring numbers, rows of
-states, or one state for all, of stride 0. Where the health is below the limit, all outputs are
+states, or one state for all, of stride 0. Of graphs with more values than registers, some wait in
+an array of the thread (`places`). Where the health is below the limit, all outputs are
 NaN and ``ill`` counts the state; the caller asks the reference. Outputs must not overlap inputs.
 """
 
@@ -21,11 +22,16 @@ from kane_dynamics.kernels.cuda.block import CudaBlock
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.llvm.module import row_major_positions
 from kane_dynamics.kernels.llvm.straight_line import append_operation
-from kane_dynamics.kernels.order import best_order
+from kane_dynamics.kernels.order import best_order, most_alive
+from kane_dynamics.kernels.places import Act, Step, placed, slots
 from kane_dynamics.kernels.value_graph import Graph, graph_of
 
 THREADS = 128  # of a block: with 255 registers each, two blocks fit a multiprocessor
+# Registers hold graphs with so many values alive at once in single precision, beside addresses and
+# what the assembler begins early; of larger graphs, so many values stay in registers.
+MOST_ALIVE, ROOM = 224, 200
 PARAMETERS = 'parameters'
+KEPT = 'kept'
 
 
 def input_names(spec: KernelSpec) -> list[str]:
@@ -63,7 +69,9 @@ def kernel_text(spec: KernelSpec) -> str:
     arguments += ['real* __restrict__ health', 'unsigned* __restrict__ ill']
     passed = ', '.join(f'{a}, {a}_entry' for a in names)
     lost = [
-        f'  for (int k = 0; k < {size}; k++) {a}[k * kd_index({a}_entry)] = KD_NAN;'
+        # not unrolled: the addresses of all results would wait in registers for it
+        f'#pragma unroll 1\n  for (int k = 0; k < {size}; k++) '
+        f'{a}[k * kd_index({a}_entry)] = KD_NAN;'
         for a, size in zip(output_names(spec), spec.output_sizes, strict=True)
     ]
     lines = [
@@ -79,7 +87,7 @@ def kernel_text(spec: KernelSpec) -> str:
     ]
     body = '\n  '.join(lines)
     return (
-        f'extern "C" __global__ void __launch_bounds__({THREADS})\n'
+        f'extern "C" __global__ void __launch_bounds__({THREADS} KD_BLOCKS)\n'
         f'{spec.name}({", ".join(arguments)})\n{{\n  {body}\n}}\n'
     )
 
@@ -97,9 +105,12 @@ class _Writer:
 
     def lines(self) -> list[str]:
         """Return the statements."""
+        steps = self._steps()
+        if slots(steps):  # volatile: the compiler would turn them into registers again
+            self._block.lines.append(f'volatile real {KEPT}[{slots(steps)}];')
         self._block.lines.append('real squares = real(0);')
-        for number in best_order(self._graph):
-            self._append(number)
+        for step in steps:
+            self._take(step)
         for i, size in enumerate(self._spec.input_sizes):  # NaN in is NaN out, used or not
             for k in range(size):
                 if (i, k) not in self._read:
@@ -108,6 +119,20 @@ class _Writer:
         (health,) = self._graph.outputs[-1].values()
         sound = 'squares <= KD_LARGEST * KD_LARGEST'
         return [*self._block.lines, f'return {sound} ? {self._names[health]} : real(0);']
+
+    def _steps(self) -> list[Step]:
+        order = best_order(self._graph)
+        fits = most_alive(self._graph, order) <= MOST_ALIVE
+        return placed(self._graph, order, len(order) if fits else ROOM)
+
+    def _take(self, step: Step) -> None:
+        place = f'{KEPT}[{step.slot}]'
+        if step.act is Act.KEEP:
+            self._block.lines.append(f'{place} = {self._names[step.number]};')
+        elif step.act is Act.FETCH:
+            self._names[step.number] = self._block.copy(place, self._names[step.number])
+        else:
+            self._append(step.number)
 
     def _append(self, number: int) -> None:
         value, block = self._graph.values[number], self._block

@@ -115,7 +115,7 @@ def _kernel_text(program: Program) -> str:
 
 
 _KERNEL = """\
-extern "C" __global__ void __launch_bounds__({threads})
+extern "C" __global__ void __launch_bounds__({threads} KD_BLOCKS)
 {name}(const kd_index rollouts, const kd_index* __restrict__ places,
   real* q, const kd_index q_state, const int q_entry,
   real* v, const kd_index v_state, const int v_entry,

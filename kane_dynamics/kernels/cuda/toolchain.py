@@ -9,13 +9,14 @@ from typing import Any, Protocol
 
 from kane_dynamics.kernels.build import shape_of
 from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels, store_kernels
-from kane_dynamics.kernels.cuda.compiler import NVRTC, Usage, usage
+from kane_dynamics.kernels.cuda.compiler import MOST_REGISTERS, NVRTC, Usage, usage
 from kane_dynamics.kernels.cuda.prelude import prelude
 from kane_dynamics.kernels.cuda.source import kernel_text, one_text
 from kane_dynamics.kernels.door import at_the_door
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.recipe import Recipe
 
+_BLOCKS = 2  # fit a multiprocessor with 255 registers a thread
 _LOG = ' log'  # of the compiler, beside the code of a kernel
 
 
@@ -53,8 +54,18 @@ class Card:
         self.identity = f'{architecture} nvrtc {self._nvrtc.version}'
 
     def compile(self, source: str, name: str, precision: str) -> tuple[bytes, str]:
-        """Return a cubin and the log of the assembler."""
-        return self._nvrtc.compile(source, self.architecture, precision)
+        """
+        Return a cubin and the log of the assembler.
+
+        The assembler spills a few bytes rather than take registers that let one block less run at
+        once. Such a kernel is compiled again, for blocks enough to take all registers.
+        """
+        made = self._nvrtc.compile(source, self.architecture, precision)
+        found = usage(*made)
+        if not found.spill_stores or found.registers >= MOST_REGISTERS:
+            return made
+        other = self._nvrtc.compile(source, self.architecture, precision, _BLOCKS)
+        return other if usage(*other).spill_stores < found.spill_stores else made
 
 
 @dataclass(frozen=True)
