@@ -144,6 +144,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     left.set_title('1 % (dotted), 10 % (dashed), median')
     right.legend(title='base, up to', loc='upper left', bbox_to_anchor=(1.01, 1.0))
     right.set(xlabel='mass in the gripper [kg]', ylabel='motions that tip [%]')
+    right.set_ylim(bottom=0.0)
     save_figure(figure, path, also=('.png', '.pdf'))
 
 
