@@ -140,4 +140,4 @@ def run(given):
 
 def targets():
     """Return the target of this file."""
-    return [Target('command line', draw, run, 0.1)]
+    return [Target('command line', draw, run, 0.03)]

@@ -23,7 +23,7 @@ from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory
 from kane_dynamics.exceptions import KaneDynamicsError
 
 NODE = 'kane_trajectory_feedforward'
-SHARE = 0.01
+SHARE = 0.005
 ARM = ('a',)  # what a plan may name: the wheels are the base's
 
 
