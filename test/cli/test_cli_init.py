@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kane-dynamics init`` on the command line: options, terminal, proposals, refusals."""
 
+import re
+from pathlib import Path
+
 import pytest
 from support.base_urdf import urdf
 
@@ -9,6 +12,7 @@ from kane_dynamics import cli
 from kane_dynamics.cli import init
 from kane_dynamics.ros.robot_file import model_of_file
 
+PAGE = Path(__file__).resolve().parents[2] / 'doc' / 'own_robot.md'
 TWO = urdf({'l': ((0, 0.2),), 'r': ((0, -0.2),)})
 
 
@@ -54,6 +58,16 @@ def test_proposals_are_written_with_a_mark_and_the_next_lines_printed(here, caps
     assert model_of_file(whole).motors == ('lift_joint',)
     again = cli.main(['init', 'my.urdf', '--yes'])
     assert (again, 'exists; --force writes over it' in said(capsys)[1]) == (1, True)
+
+
+def test_the_page_shows_what_is_said(here, capsys, monkeypatch):
+    monkeypatch.setenv('COLUMNS', '100')
+    assert cli.main(['init', 'nonholonomic', '--yes']) == 0
+    said_now = ' '.join(said(capsys))
+    shown = re.search(r'```text\n(.*?)```', PAGE.read_text(encoding='utf-8'), re.DOTALL)[1]
+    table, *guessed = shown.split('guessed: ')
+    for part in (table, *(f'guessed: {one}' for one in guessed)):
+        assert ' '.join(part.split()) in said_now
 
 
 def test_a_terminal_is_asked(here, monkeypatch):
