@@ -22,7 +22,7 @@ SUCCEEDED, CANCELED = 4, 5
 INVALID_GOAL = -1
 """Of control_msgs/action/FollowJointTrajectory."""
 MOST = 2
-"""Trajectories being filled at a time, given up ones included: nothing can stop them."""
+"""Trajectories being filled at a time, given up ones included: retiming cannot be stopped."""
 
 
 class Responses(NamedTuple):
@@ -54,6 +54,8 @@ class Link:
 
     def go_on(self, reason: str) -> None:
         """End the wait for efforts; `reason` says why the goal cannot go on, '' if it can."""
+        if reason:
+            self.preparation.stop()
         if not self.ready.done():
             self.ready.set_result(reason)
 

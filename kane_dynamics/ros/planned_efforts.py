@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from kane_dynamics.exceptions import InvalidInputError
@@ -112,6 +114,7 @@ class PlannedEfforts:
         v: Floats,
         base: BasePlan | None = None,
         joins: bool = False,
+        stopped: Callable[[], bool] = lambda: False,
     ) -> tuple[TrajectoryPoints, tuple[Clamped, ...]]:
         """
         Return a trajectory with efforts, and which of them were clamped.
@@ -127,13 +130,16 @@ class PlannedEfforts:
         joins : bool
             Whether the trajectory has begun already: then it does not go on from the present
             state, nor begin with a ramp.
+        stopped : callable
+            Returns whether nobody wants the efforts any more.
 
         Raises
         ------
         NameNotFoundError
             If a joint has no motor.
         KaneDynamicsError
-            If motors and constraints cannot produce the motion, or an effort is not finite.
+            If motors and constraints cannot produce the motion, an effort is not finite, or
+            nobody wants them any more.
 
         """
         p, motor = self._parameters, self.motor(points.names)
@@ -144,10 +150,14 @@ class PlannedEfforts:
         if p.retime:
             self.check_retimable(points, v, joins)
             whole = retimed_points(self._dynamics.engine, self.model, whole, q)
-        bound = p.effort_error or np.inf
-        with_efforts = filled(
-            whole, self.along(points.names, q, base), error=bound, rate=p.point_rate
-        )
+        along, bound = self.along(points.names, q, base), p.effort_error or np.inf
+
+        def effort(time: float, *motion: Floats) -> Floats:
+            if stopped():
+                raise InvalidInputError('the trajectory is given up while its efforts are found')
+            return along(time, *motion)
+
+        with_efforts = filled(whole, effort, error=bound, rate=p.point_rate)
         if len(with_efforts.times) > 1 and not joins:
             with_efforts = ramped(with_efforts, min(p.ramp_time, 0.5 * with_efforts.times[-1]))
         if not p.clamp_to_urdf:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from kane_dynamics.trajectories.clamping import Clamped
 from kane_dynamics.trajectories.points import TrajectoryPoints
 
 Found = tuple[TrajectoryPoints, tuple[Clamped, ...]]
+Find = Callable[[Callable[[], bool]], Found]
 Finish = Callable[[Found, int], 'Filled']
 
 
@@ -47,8 +49,9 @@ class Preparation:
     Parameters
     ----------
     find : callable
-        Takes long for long trajectories and those that are retimed; works in a thread of its own,
-        touches nothing that others change.
+        find(stopped) takes long for long trajectories and those that are retimed; works in a
+        thread of its own, touches nothing that others change, and may end by a KaneDynamicsError
+        when stopped() is true.
     finish : callable
         finish(found, time) writes the message, at the present time [ns]; raises KaneDynamicsError
         where that cannot go on any more.
@@ -57,13 +60,18 @@ class Preparation:
 
     """
 
-    def __init__(self, find: Callable[[], Found], finish: Finish, patience: float) -> None:
-        self._finish, self._work = finish, Aside(find)
+    def __init__(self, find: Find, finish: Finish, patience: float) -> None:
+        self._stopped = threading.Event()
+        self._finish, self._work = finish, Aside(lambda: find(self._stopped.is_set))
         self._work.wait(patience)
 
     def done(self) -> bool:
         """Return whether there is a result, or an error."""
         return self._work.done()
+
+    def stop(self) -> None:
+        """Say that nobody wants the result any more."""
+        self._stopped.set()
 
     def filled(self, time: int) -> Filled:
         """Wait for the efforts, and write them; raises what kept them from being found."""

@@ -64,7 +64,8 @@ class TrajectoryFeedforwardNode(DynamicsNode):
 
     def take(self, dynamics: Dynamics, prepared: TrajectoryFilter) -> None:
         """Fill the trajectories of a new model; what was for the old one is given up."""
-        self._filter, self._newest = prepared, None
+        self._filter = prepared
+        self._give_up()
         if self._proxy is not None:
             self._proxy.give_up('the robot is another one now')
 
@@ -100,10 +101,16 @@ class TrajectoryFeedforwardNode(DynamicsNode):
     def _on_trajectory(self, message: JointTrajectory) -> None:
         if self._newest is not None:
             self.get_logger().warning('a trajectory that was being filled is given up')
-            self._newest = None
+            self._give_up()
         with contextlib.suppress(KaneDynamicsError):  # told already
             self._newest = message, self._begin(message)
             self._look()
+
+    def _give_up(self) -> None:
+        """Forget the trajectory of the topic that is being filled."""
+        if self._newest is not None:
+            self._newest[1].stop()
+        self._newest = None
 
     def _look(self) -> None:
         """Let go on what has been filled beside the callbacks."""
@@ -174,7 +181,7 @@ class TrajectoryFeedforwardNode(DynamicsNode):
     def forget(self) -> None:
         """Drop measured state and command, and what is being filled."""
         super().forget()
-        self._newest = None
+        self._give_up()
         if self._filter is not None:
             self._filter.base.reset()
 
@@ -182,6 +189,7 @@ class TrajectoryFeedforwardNode(DynamicsNode):
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Cancel what runs, then stop listening."""
+        self._give_up()
         if self._proxy is not None:
             self._proxy.cancel_all()
         return super().on_deactivate(state)

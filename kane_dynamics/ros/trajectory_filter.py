@@ -130,8 +130,10 @@ class TrajectoryFilter:
             fill_trajectory(message, points, self._new_point)
             return Filled(given, points, clamped)
 
-        patience = 0.0 if p.retime else PATIENCE
-        return Preparation(lambda: planned.fill(joints, q, v, plan, joins=joins), finish, patience)
+        def find(stopped: Callable[[], bool]) -> Found:
+            return planned.fill(joints, q, v, plan, joins=joins, stopped=stopped)
+
+        return Preparation(find, finish, 0.0 if p.retime else PATIENCE)
 
 
 class TrajectoryCount:

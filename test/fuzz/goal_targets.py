@@ -27,8 +27,9 @@ SHARE = 0.005
 ARM = ('a',)  # what a plan may name: the wheels are the base's
 
 
-def wait_for(preparation):
-    """Let a plan that takes longer be filled, or be refused, before the next one."""
+def give_up(preparation):
+    """End what fills a plan that takes longer, before the next one."""
+    preparation.stop()
     with contextlib.suppress(KaneDynamicsError):
         preparation.filled(0)
 
@@ -52,7 +53,7 @@ class Goals(Station):
     def draw(self, random):
         """Return a state, a goal, and the point that the controller says it is at."""
         if self._longer is not None:
-            wait_for(self._longer)
+            give_up(self._longer)
         self._longer = None
         now, joints = self.node.get_clock().now().nanoseconds, self.node.host.model.joints
         right = Draw(random, now, joints)

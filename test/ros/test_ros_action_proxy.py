@@ -41,6 +41,7 @@ class Rig:
             self.told.append,
         )
         self.server, self.moved = Server(self.executor, self.proxy), ''
+        self.stopped = []
 
     def begin(self, goal):
         if goal.bad:
@@ -58,6 +59,7 @@ class Rig:
         """Send a goal that is its own preparation."""
         request = SimpleNamespace(bad=bad, filled=False, slow=slow)
         request.done = lambda: not request.slow
+        request.stop = lambda: self.stopped.append(request)
         return self.server.send(request)
 
     def prepared(self, goal):
@@ -207,6 +209,7 @@ def test_a_cancel_of_a_slow_goal_is_answered_at_once(rig):
     assert rig.server.cancel(goal)
     assert goal.status == CANCELED
     assert result.done()
+    assert rig.stopped == [goal.request]
     rig.prepared(goal)
     assert rig.controller.requests == []
 

@@ -312,7 +312,7 @@ def test_a_start_that_passes_while_retiming_is_an_error():
 def test_what_takes_long_is_not_waited_for():
     go_on, found = threading.Event(), object()
 
-    def find():
+    def find(stopped):
         go_on.wait()
         return found
 
@@ -322,3 +322,14 @@ def test_what_takes_long_is_not_waited_for():
     assert slow.filled(7) == (found, 7)
     quick = Preparation(find, lambda found, now: (found, now), 10.0)
     assert quick.done()
+
+
+def test_what_nobody_wants_any_more_ends_before_it_is_filled():
+    rig, message = Rig(point_rate=100.0), waved()
+    message.points[-1].time_from_start.sec = 600  # half a minute of work
+    preparation = rig.filter.begin(message, rig.state, rig.clock.node)
+    assert not preparation.done()
+    preparation.stop()
+    with pytest.raises(InvalidInputError, match='is given up while its efforts are found'):
+        preparation.filled(rig.clock.node)
+    assert len(message.points) == 2
