@@ -2,7 +2,8 @@
 # make demo     the package in its own environment, and a robot that moves (ROBOT=tiago: TIAGo)
 # make init     your robot: URDF=my.urdf, then .venv/bin/kane-dynamics demo --config my_robot.yaml
 # make test     lint, types and tests, with all oracles installed
-# make bench    speed against Pinocchio and MuJoCo, with a plot
+# make bench    speed against Pinocchio and MuJoCo, with a plot; registers and spills of kernels for
+#               graphics cards, where there is none, too
 # make validate more cases of the tests, the evaluation of Silva et al. against MuJoCo, operation counts, all methods compared
 #               also where constraint rows nearly repeat each other; wheels on a slope, tipping;
 #               a sweep whose workers are killed
@@ -71,6 +72,7 @@ init: $(WITH_ROS)
 bench: $(WITH_TESTS)
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet cmeel-eigen
 	$(BIN)/python -m studies.speed
+	$(BIN)/python -m studies.cuda --spills
 
 validate: $(WITH_TESTS)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m thorough --ignore=test/ros

@@ -4,8 +4,9 @@ Kernels for graphics cards: what they take of a card, their numbers, their rates
 
 ``python -m studies.cuda [--only tiago panda] [--architectures sm_90]`` compiles inverse dynamics,
 constrained forward and inverse dynamics and steps of TIAGo, the shipped robots and others in
-single and double precision, without a card, and ends with 1 where one of the first three of TIAGo
-or a shipped robot spills in single precision. ``--agreement 1000000``: instead, so many states of
+single and double precision, without a card, and ends with 1 where one of the first three spills in
+single precision. ``--spills``: these three alone in single precision, of the presets, too;
+``--keep`` writes the table of doc/gpu.md. ``--agreement 1000000``: instead, so many states of
 each kernel on the processor, by the same CUDA C, against its own kernels. ``--run``: instead,
 states and steps a second on the card of this machine.
 """
@@ -17,23 +18,37 @@ import sys
 
 from rich.progress import track
 
+from kane_dynamics.exceptions import DeviceError
 from kane_dynamics.kernels.cuda.host import HostDevice
 from studies import report
-from studies.cuda import agreement, kernels, rates, timed
+from studies.cuda import agreement, kernels, rates, spills, timed
 
 
-def main() -> None:
-    """Compile all, compare all, or run all."""
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog='python -m studies.cuda', description=__doc__)
-    parser.add_argument('--only', nargs='+', choices=kernels.ROBOTS, default=list(kernels.ROBOTS))
+    parser.add_argument('--only', nargs='+', choices=spills.subjects(), metavar='ROBOT')
     parser.add_argument('--architectures', nargs='+', default=list(kernels.ARCHITECTURES))
     parser.add_argument('--derivatives', action='store_true', help='these too; minutes')
+    parser.add_argument('--spills', action='store_true', help='one state, float32, presets')
+    parser.add_argument('--keep', action='store_true', help='write doc/gpu.md by --spills')
     parser.add_argument('--agreement', type=int, metavar='STATES', help='compare numbers')
     parser.add_argument('--run', action='store_true', help='measure on the card of this machine')
     parser.add_argument('--shim', action='store_true', help='--run on the processor: a rehearsal')
     parser.add_argument('--states', type=int, default=2**20, help='of --run')
     report.add_output(parser)
     options = parser.parse_args()
+    if options.keep and (options.only or not options.spills):
+        parser.error('--keep is of --spills with all robots')
+    if not options.spills and {*(options.only or ())} - {*kernels.ROBOTS}:
+        parser.error('presets are of --spills')
+    return options
+
+
+def main() -> None:
+    """Compile all, compare all, or run all."""
+    options = _options()
+    every = spills.subjects() if options.spills else kernels.ROBOTS
+    names = list(options.only or every)
     console, results = report.begin()
     name = 'cuda'
     if options.run:
@@ -44,13 +59,24 @@ def main() -> None:
             report.keep(options.output, 'cuda_rates', results)
 
         device = timed.on_processor(HostDevice()) if options.shim else None
-        asked = options.only, options.states, keep
+        asked = names, options.states, keep
         _, tables = rates.measured(*asked, lambda line: print(line, flush=True), device)
         name, missed = 'cuda_rates', []
+    elif options.spills:
+        try:
+            found_spills = spills.measured(track(names, 'compiling'))
+        except DeviceError as error:  # no NVRTC
+            console.print(f'[yellow]left out - {error}[/]')
+            return
+        if options.keep:
+            spills.keep(found_spills)
+        results |= found_spills
+        name, tables = 'cuda_spills', [spills.table(found_spills)]
+        missed = spills.spilling(found_spills)
     elif options.agreement:
         found = [
             row
-            for name in track(options.only, 'comparing')
+            for name in track(names, 'comparing')
             for row in agreement.rows(name, options.agreement)
         ]
         results['agreement'], tables = found, [agreement.table(found)]
@@ -59,7 +85,7 @@ def main() -> None:
         architectures = tuple(options.architectures)
         found = [
             row
-            for name in track(options.only, 'compiling')
+            for name in track(names, 'compiling')
             for row in kernels.rows(name, architectures, options.derivatives)
         ]
         results['kernels'], tables = found, [kernels.table(found)]

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+import kane_dynamics as kd
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.kernels.balance_graphs import constrained_effort
 from kane_dynamics.kernels.cuda.prelude import TYPES
@@ -30,8 +31,6 @@ ROBOTS: dict[str, Callable[[], robots.Case]] = {
     'ur5': lambda: robots.arm('ur5'),
     'swerve': lambda: robots.in_a_curve(robots.swerve_base()),
 }
-# Robots whose kernels must not spill in single precision; larger ones do.
-SPILL_FREE = ('tiago', 'nonholonomic', 'nonholonomic, wheels locked', 'holonomic')
 NAMES = {
     'inverse_dynamics': 'inverse dynamics',
     'forward_dynamics': 'forward dynamics',
@@ -42,9 +41,14 @@ NAMES = {
 
 
 def recipe_of(case: robots.Case, precision: str = 'float64') -> Recipe:
+    """Return what the kernels of a case are made of."""
+    return recipe(case.robot, case.constraints, precision)
+
+
+def recipe(robot: kd.Robot, constraints: Sequence[Any], precision: str = 'float64') -> Recipe:
     """Return what the kernels of a robot are made of."""
-    rows = ConstraintSet.of(case.robot, case.constraints)
-    return Recipe(case.robot, rows, row_plan(rows), (), (), True, precision)
+    rows = ConstraintSet.of(robot, constraints)
+    return Recipe(robot, rows, row_plan(rows), (), (), True, precision)
 
 
 def driven(case: robots.Case) -> tuple[str, ...]:
@@ -69,15 +73,15 @@ def graphs(
 def rows(name: str, architectures: tuple[str, ...], derivatives: bool) -> Iterator[dict[str, Any]]:
     """Yield what each kernel of a robot takes."""
     case = ROBOTS[name]()
-    recipe, projection = recipe_of(case), bool(case.constraints)
+    made_of, projection = recipe_of(case), bool(case.constraints)
     for precision in TYPES:
         for architecture in architectures:
             card = Card(architecture)
             codes = [
-                cuda_code(recipe, graph, choices, card, precision)
+                cuda_code(made_of, graph, choices, card, precision)
                 for graph, choices in graphs(case, derivatives)
             ]
-            codes.append(steps_code(recipe, None, 'rk4', projection, card, precision))
+            codes.append(steps_code(made_of, None, 'rk4', projection, card, precision))
             for code in codes:
                 yield {
                     'robot': name,
@@ -116,8 +120,7 @@ def spilling(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [
         row
         for row in found
-        if row['robot'] in SPILL_FREE
-        and row['precision'] == 'float32'
+        if row['precision'] == 'float32'
         and row['kernel'] not in ('balance_derivatives', 'rollout')
         and row['spill_stores']
     ]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Presets of config/robots: sheets, and URDF texts that stand in for those of the robots."""
 
+import itertools
 import re
 import runpy
 
@@ -93,11 +94,11 @@ def _wheels(robot, root):
     return parts
 
 
-def stand_in(robot):
+def stand_in(robot, axes=('0 1 0',)):
     """
     Return the URDF of a robot with the joints that a preset names.
 
-    The joints with a motor are one chain that bends about y; locked ones hang on the base.
+    The joints with a motor are one chain, about these axes in turn; locked ones hang on the base.
     """
     values = values_of(robot)
     root = values['base_frame_id']
@@ -105,7 +106,7 @@ def stand_in(robot):
     for name in values.get('locked_joints', []):
         parts += [_joint(name, root, (-0.1, 0, 0.1), '0 0 1'), _link(f'{name}_link', 0.2)]
     parent, place = root, ARM
-    for name in values['joints']:
-        parts += [_joint(name, parent, place, '0 1 0'), _link(f'{name}_link', 1.0, LENGTH / 2)]
+    for name, axis in zip(values['joints'], itertools.cycle(axes), strict=False):
+        parts += [_joint(name, parent, place, axis), _link(f'{name}_link', 1.0, LENGTH / 2)]
         parent, place = f'{name}_link', (LENGTH, 0, 0)
     return f'<robot name="stand_in">{"".join(parts)}</robot>'

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of registers and spills on the page is that of the results that are kept."""
+
+import pytest
+from support import cuda
+
+from kane_dynamics.kernels.cuda.toolchain import Card
+from studies import robots
+from studies.cuda import spills
+
+
+def usage(registers, spilled=0):
+    return {
+        'registers': registers,
+        'stack': 2 * spilled,
+        'spill_stores': spilled,
+        'spill_loads': spilled,
+        'code': 9600,
+    }
+
+
+def results(*spilled):
+    cards = {f'sm_{k}': usage(80 + k, out) for k, out in enumerate(spilled)}
+    row = {'robot': 'a', 'speeds': 9, 'rows': 2, 'kernel': 'forward_dynamics', 'operations': 1234}
+    missing = {'preset b': 'no file'}
+    return {'compiler': 'nvrtc 12.9', 'rows': [{**row, 'cards': cards}], 'missing': missing}
+
+
+def test_the_page_has_the_table_of_the_results_that_are_kept():
+    page = spills.PAGE.read_text()
+    assert spills.updated(page, spills.read()) == page, 'python -m studies.cuda --spills --keep'
+
+
+def test_nothing_that_is_kept_spills_and_every_robot_is_there():
+    kept = spills.read()
+    assert spills.spilling(kept) == []
+    assert {row['robot'] for row in kept['rows']} | {*kept['missing']} == {*spills.subjects()}
+    assert {'tiago', 'nonholonomic', 'holonomic'} <= {row['robot'] for row in kept['rows']}
+
+
+def test_a_kernel_compiled_now_is_that_of_the_results():
+    cuda.nvrtc()
+    name, kept = 'nonholonomic, wheels locked', spills.read()
+    found = next(spills.rows(name))
+    (expected,) = (
+        row for row in kept['rows'] if (row['robot'], row['kernel']) == (name, 'inverse_dynamics')
+    )
+    assert spills.spilling({'rows': [found]}) == []
+    assert found['operations'] == expected['operations']
+    if Card('sm_90').identity == f'sm_90 {kept["compiler"]}':
+        assert found == expected
+
+
+def test_numbers_of_cards_are_one_where_they_agree():
+    made = spills.table(results(0, 0, 4))
+    head, operations, registers, stack, out, back, code = made.rows[0]
+    assert head == 'a, 9, 2: forward dynamics'
+    assert (operations, registers, code) == ('1,234', '80 / 81 / 82', '10')
+    assert (stack, out, back) == ('0 / 0 / 8', '0 / 0 / 4', '0 / 0 / 4')
+    assert made.notes == [
+        'nvrtc 12.9: 1 of 3 kernels spill',
+        'not compiled, for their URDF is not at hand: b',
+    ]
+    assert spills.spilling(results(0, 0)) == []
+
+
+def test_a_page_keeps_what_is_not_the_table():
+    page = 'before\n<!-- spills -->\nold\n<!-- end -->\nafter\n'
+    new = spills.updated(page, results(0))
+    assert new.startswith('before\n<!-- spills -->\n')
+    assert new.endswith('\n<!-- end -->\nafter\n')
+    assert 'old' not in new
+    assert '| a, 9, 2: forward dynamics | 1,234 |' in new
+
+
+def test_robots_without_a_urdf_are_named(monkeypatch):
+    def missing():
+        raise robots.MissingRobotError('no such robot')
+
+    monkeypatch.setattr(spills, 'subjects', lambda: {'none': missing})
+    cuda.nvrtc()
+    found = spills.measured(['none'])
+    assert (found['rows'], found['missing']) == ([], {'none': 'no such robot'})
+
+
+def test_a_preset_that_takes_its_urdf_from_the_robot_says_so():
+    with pytest.raises(robots.MissingRobotError, match='urdf_file'):
+        spills.subjects()['preset fetch']()
