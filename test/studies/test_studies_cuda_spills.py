@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of registers and spills on the page is that of the results that are kept."""
 
+import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from support import cuda
 
+import kane_dynamics as kd
+from kane_dynamics.kernels.cuda.source import KEPT, one_text
 from kane_dynamics.kernels.cuda.toolchain import Card
+from kane_dynamics.kernels.trace import Tracer
 from studies import robots
-from studies.cuda import spills
+from studies.cuda import kernels, spills
 
 
 def usage(registers, spilled=0):
@@ -86,3 +91,27 @@ def test_robots_without_a_urdf_are_named(monkeypatch):
 def test_a_preset_that_takes_its_urdf_from_the_robot_says_so():
     with pytest.raises(robots.MissingRobotError, match='urdf_file'):
         spills.subjects()['preset fetch']()
+
+
+def test_a_graph_that_is_split_has_the_numbers_of_the_reference(rng):
+    case = kernels.ROBOTS['swerve']()
+    made_of = kernels.recipe_of(case)
+    assert f'real {KEPT}[' in one_text(Tracer.forward_dynamics(made_of.tracer()), inline=True)
+    card = cuda.robot(case.robot, case.constraints)
+    q, v, a = (np.repeat(x[None], 5, axis=0) for x in (case.q, case.v, case.a))
+    for x in (q, v, a):
+        x[:, -6:] += rng.uniform(-1.0, 1.0, (5, 6))  # the arm, which no row knows
+    tau, driven = rng.uniform(-9.0, 9.0, v.shape), kernels.driven(case)
+    reference = kd.dynamics(case.robot, case.constraints)
+    found = card.acceleration(q, v, tau), card.constrained_inverse_dynamics(q, v, a, driven).effort
+    expected = (
+        [reference.acceleration(*x) for x in zip(q, v, tau, strict=True)],
+        [
+            reference.constrained_inverse_dynamics(*x, driven).effort
+            for x in zip(q, v, a, strict=True)
+        ],
+    )
+    assert card.fallbacks == 0
+    for numbers, known in zip(found, expected, strict=True):
+        scale = np.abs(known).max()
+        assert_allclose(numbers, known, rtol=0, atol=1e-13 * scale)  # roundoff of 7,000 operations
