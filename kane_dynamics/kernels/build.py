@@ -88,7 +88,7 @@ def build_kernels(
         if solved_by_loops(robot, constraints):
             specs.append(loops.forward_dynamics)
             steps = partial(loop_steps, robot, law, payloads, vector_lanes())
-    built = _compile_all(specs, steps, progress, recipe.in_single)
+    built = _compile_all(specs, steps, progress, partial(_in_single, recipe))
     if key is not None:
         remark += ', ' + store_kernels(cache_folder(), key, built)
     return Build(built, 'compiled', remark, methods, recipe)
@@ -173,7 +173,7 @@ def _compile_all(
     specs: Sequence[Made],
     steps: Steps,
     progress: Progress,
-    in_single: Callable[[KernelSpec], bool] = lambda spec: False,
+    in_single: Callable[[KernelSpec], KernelSpec | None] = lambda spec: None,
 ) -> dict[str, CachedKernel]:
     """Trace one graph after the other while earlier ones are being compiled."""
     total = len(specs) + 1
@@ -194,16 +194,25 @@ def _compile_all(
 
 
 def _modules(
-    specs: Sequence[Made], steps: Steps, in_single: Callable[[KernelSpec], bool]
+    specs: Sequence[Made], steps: Steps, in_single: Callable[[KernelSpec], KernelSpec | None]
 ) -> Iterator[tuple[str, str, CachedKernel]]:
     """Yield name, LLVM IR and shapes of every module."""
     for made in specs:
         spec = made()
-        single = spec if isinstance(spec, KernelSpec) and in_single(spec) else None
+        single = in_single(spec) if isinstance(spec, KernelSpec) else None
         shape = replace(shape_of(spec), single=single is not None)
         yield spec.name, kernel_ir(spec, single), shape
     if steps is not None:
         yield STEPS, *steps()
+
+
+def _in_single(recipe: Recipe, spec: KernelSpec) -> KernelSpec | None:
+    """Return the graph of a kernel for single precision, or None where it has none."""
+    if not recipe.in_single(spec):
+        return None
+    if spec.name == Tracer.forward_dynamics.__name__:  # judges its digits too
+        return _straight(Tracer.forward_dynamics, recipe.tracer(in_single=True))
+    return spec
 
 
 def _straight(graph: Callable[..., KernelSpec], tracer: Tracer) -> KernelSpec:

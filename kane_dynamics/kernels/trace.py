@@ -36,6 +36,7 @@ from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.algorithms.newton_euler import newton_euler, required_effort
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
+from kane_dynamics.algorithms.roundings import carried_sizes, lacks_digits
 from kane_dynamics.algorithms.sparse_ldl import TreeFactor, factor_tree, symmetric_product
 from kane_dynamics.algorithms.sparse_rows import SparseRows, pull, residuals, sparse_rows
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
@@ -214,15 +215,20 @@ class Tracer:
 
     def forward_dynamics(self) -> KernelSpec:
         """Trace accelerations under the constraints."""
-        return self._forward('forward_dynamics', self.inputs_of_forward_dynamics(), 1)
+        health = ca.SX(self._solution.health)
+        if self.in_single:
+            health = where(self._lacks_digits() > 0.0, 0.0, health)
+        return self._forward('forward_dynamics', self.inputs_of_forward_dynamics(), 1, health)
 
     def motion(self) -> KernelSpec:
         """Trace accelerations, multipliers, A' lambda, and what violates A vdot = b, b0, Phi."""
-        return self._forward('motion', self.inputs_of_forward_dynamics(), 6)
+        health = ca.SX(self._solution.health)
+        return self._forward('motion', self.inputs_of_forward_dynamics(), 6, health)
 
     def acceleration(self) -> KernelSpec:
         """Trace accelerations with time always among the inputs, for steps."""
-        return self._forward('acceleration', [self.q, self.v, self.tau, [self.t]], 1)
+        health = ca.SX(self._solution.health)
+        return self._forward('acceleration', [self.q, self.v, self.tau, [self.t]], 1, health)
 
     def impulse(self) -> KernelSpec:
         """Trace speeds h after v with implicit friction, forces at `a`: (q, v, a, tau, (t, h))."""
@@ -382,7 +388,9 @@ class Tracer:
         timed = bool(parts) and ca.depends_on(ca.vertcat(*parts), self.t)
         return [self.q, self.v, self.tau] + ([[self.t]] if timed else [])
 
-    def _forward(self, name: str, inputs: list[Symbols], outputs: int) -> KernelSpec:
+    def _forward(
+        self, name: str, inputs: list[Symbols], outputs: int, health: ca.SX
+    ) -> KernelSpec:
         nv = self.robot.nv
         solved = self._solution
         rows = self.state_rows
@@ -393,16 +401,29 @@ class Tracer:
         results = solved.x, solved.multipliers, force, residual, slip, self.violation
         columns = [column(x) for x in results]
         shapes = [(len(x),) for x in results]
-        return self.spec(name, inputs, columns[:outputs], shapes[:outputs], ca.SX(solved.health))
+        return self.spec(name, inputs, columns[:outputs], shapes[:outputs], health)
+
+    def _lacks_digits(self) -> ca.SX:
+        """Return 1 where accelerations may be off by too many roundings, else 0."""
+        parts = [self.tau, list(self._bias), list(self._friction)]
+        sizes = carried_sizes(self.light)
+        return ca.SX(lacks_digits(self._solution.x, self._factor.pivots, sizes, parts))
+
+    @cached_property
+    def _friction(self) -> Any:
+        return joint_friction(self.robot, self.v)
+
+    @cached_property
+    def _force(self) -> list[Any]:
+        parts = zip(self.tau, self._bias, self._friction, strict=True)
+        return [u - c - f for u, c, f in parts]
 
     @cached_property
     def _solution(self) -> Solved:
         """Return accelerations, multipliers and health."""
-        friction = joint_friction(self.robot, self.v)
-        force = [u - c - f for u, c, f in zip(self.tau, self._bias, friction, strict=True)]
         rows = self.state_rows
         speeds = self.v, list(rows.velocity)
-        return self.solve(force, self.system(rows), list(rows.acceleration), speeds)
+        return self.solve(self._force, self.system(rows), list(rows.acceleration), speeds)
 
     def solve(
         self,

@@ -8,6 +8,7 @@ import pytest
 from kernel_cases import CASES, DEAD_CENTRE, FUNCTIONS
 from numpy.testing import assert_array_equal
 from support.machines import planar_2r, sled_with_arm
+from support.wheeled_robots import load
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
@@ -156,6 +157,34 @@ def test_ill_states_go_to_double_then_to_the_reference(dead_centre):
     tau[20, 1] = 0.0
     found = dead_centre.acceleration(q, v, tau)
     assert worst(found, dead_centre.acceleration(*doubles(q, v, tau))) < ERROR_OF_SOLVES
+
+
+def test_states_that_cancel_go_to_double():
+    robot = planar_2r()
+    fast = kd.compile(robot, precision='float32')
+    q, v, tau = states(fast, 40)
+    v[::2] = 0.0
+    # what holds the arm, and a little more, whose digits floats lose
+    tau[::2] = fast.gravity_force(q[::2].astype(float)) * (1.0 + 1e-4)
+    found = fast.acceleration(q, v, tau)
+    assert fast.promoted == 20
+    exact = fast.acceleration(*doubles(q, v, tau))
+    gap = np.linalg.norm(found - exact, axis=1) / np.linalg.norm(exact, axis=1)
+    assert gap.max() < 1e-5
+
+
+def test_solves_are_right_to_five_digits():
+    """20,000 states of the shipped robot; `studies.cuda --agreement` has millions of others."""
+    robot, _, rows = load('nonholonomic')
+    fast = kd.compile(robot, rows, precision='float32')
+    rng = np.random.default_rng(11)
+    q = rng.uniform(-1.0, 1.0, (20_000, robot.nq)).astype(np.float32)
+    v, tau = rng.uniform(-1.0, 1.0, (2, 20_000, robot.nv)).astype(np.float32)
+    found = fast.acceleration(q, v, 10.0 * tau)
+    exact = fast.acceleration(*doubles(q, v, 10.0 * tau))
+    gap = np.linalg.norm(found - exact, axis=1) / np.linalg.norm(exact, axis=1)
+    assert gap.max() < 1e-5
+    assert 0 < fast.promoted < 200
 
 
 def test_large_angles_go_to_double(sled):
