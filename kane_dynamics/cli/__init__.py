@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at the exit
         return PIPE
-    except OSError as error:  # a file or folder that the user named
+    except (OSError, UnicodeEncodeError) as error:  # a file or folder that the user named
         return _refused(str(error))
     except KeyboardInterrupt:
         return INTERRUPTED

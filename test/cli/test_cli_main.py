@@ -47,6 +47,7 @@ def test_no_command_is_a_usage_error():
         (KeyboardInterrupt(), cli.INTERRUPTED, ''),
         (kd.exceptions.InvalidInputError('need [b]'), cli.REFUSED, 'error: need [b]'),
         (PermissionError(13, 'Permission denied', '/x'), cli.REFUSED, "Permission denied: '/x'"),
+        (UnicodeEncodeError('utf-8', '\ud800', 0, 1, 'no'), cli.REFUSED, "encode character '"),
     ],
 )
 def test_how_commands_end(error, code, said, monkeypatch, run):

@@ -178,7 +178,8 @@ def test_counted_graphs_give_the_accelerations():
 def test_program_writes_everything(tmp_path):
     assert program.main(['--quick', '--only', 'holonomic', '--output', str(tmp_path)]) == 0
     names = {path.name for path in tmp_path.iterdir()}
-    pictures = {'waveforms-holonomic.png', 'correlations.png'}
+    plots = ('waveforms-holonomic', 'correlations')
+    pictures = {f'{name}.{ending}' for name in plots for ending in ('png', 'pdf')}
     assert names == {'silva.json', 'silva.md', 'report.md'} | pictures
     results = json.loads((tmp_path / 'silva.json').read_text())
     assert results['passed'] is True
