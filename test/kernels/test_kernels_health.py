@@ -14,7 +14,6 @@ import kane_dynamics as kd
 from kane_dynamics.kernels import build
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.compile_robot import on_card
-from kane_dynamics.kernels.cuda import steps
 from kane_dynamics.kernels.kernel import Kernel
 from kane_dynamics.kernels.llvm import native
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
@@ -81,8 +80,7 @@ unsure.__name__ = 'acceleration'
 def robots(request, monkeypatch):
     """Return the reference of an arm, and machine code that is unsure of it at negative angles."""
     robot = planar_2r()
-    for module in (build, steps):
-        monkeypatch.setattr(module, 'STEP_GRAPHS', (unsure, *build.STEP_GRAPHS[1:]))
+    monkeypatch.setattr(build, 'STEP_GRAPHS', (unsure, *build.STEP_GRAPHS[1:]))
     if request.param == 'processor':
         return kd.dynamics(robot), kd.compile(robot, cache=False)
     recipe = replace(cuda.recipe(robot), use_cache=False)
