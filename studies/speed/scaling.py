@@ -20,7 +20,7 @@ QUICK_JOINTS = (5, 10, 20)
 MOST_OPERATIONS = 70_000  # larger graphs are traced and counted, but not compiled
 _INPUTS = {
     'inverse_dynamics': ('q', 'v', 'a'),
-    'acceleration': ('q', 'v', 'tau'),
+    'forward_dynamics': ('q', 'v', 'tau'),
     'mass_matrix': ('q',),
 }
 
@@ -50,7 +50,7 @@ def _entry(
     theirs, expected, _ = _peer(case, peer, name)
     contenders, agreement = [theirs], None
     if made.call is not None:
-        third = case.tau if name == 'acceleration' else case.a
+        third = case.tau if name == 'forward_dynamics' else case.a
         state = (case.q, case.v, third)[: len(inputs)]
         agreement = difference(made.call(*state), expected)
         names = dict(zip('xyz', state, strict=False)) | {'f': made.call}
@@ -71,7 +71,7 @@ def _entry(
 def _peer(case: robots.Case, peer: PinocchioTwin, name: str) -> Opponent:
     if name == 'inverse_dynamics':
         return rnea(peer, case)
-    if name == 'acceleration':
+    if name == 'forward_dynamics':
         return forward(peer, case)
     q = peer.coordinates(case.q)
     upper = np.triu(pin.crba(peer.model, peer.data, q))
