@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-BEFORE = pytest.StashKey[int]()  # how many processes a test found
+BEFORE = pytest.StashKey[dict]()  # what a test found on its bench
 
 
 @pytest.fixture(scope='module', autouse=True)
@@ -34,8 +34,9 @@ def bench(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def without_those_of_the_run_before(request):
-    """End what a test started that failed and runs again: it would meet its own nodes."""
+    """Undo what a test did that failed and runs again: it would meet its own nodes, and hear them."""
     if 'bench' in request.fixturenames:
-        processes = request.getfixturevalue('bench').processes
-        first = request.node.stash.setdefault(BEFORE, len(processes))
-        request.getfixturevalue('bench').end(processes[first:])
+        bench, stash = request.getfixturevalue('bench'), request.node.stash
+        if BEFORE in stash:
+            bench.return_to(stash[BEFORE])
+        stash[BEFORE] = bench.present()
