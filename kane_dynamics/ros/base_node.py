@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable
 from typing import Any
 
 from nav_msgs.msg import Odometry
@@ -15,16 +14,16 @@ from rclpy.exceptions import ParameterException
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
-from rosgraph_msgs.msg import Clock as ClockMessage
 from sensor_msgs.msg import Imu, JointState
 
 from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.ros.clock_from_zero import ClockFromZero
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.inputs import MeasuredState
 from kane_dynamics.ros.messages.diagnostics import OK, Diagnostics, Status, input_status
 from kane_dynamics.ros.model_host import ModelHost
-from kane_dynamics.ros.node_time import NodeTime, from_zero
+from kane_dynamics.ros.node_time import NodeTime
 from kane_dynamics.ros.output_log import OutputLog
 from kane_dynamics.ros.parameters.declare import declare, install_validation, read
 from kane_dynamics.ros.parameters.load import (
@@ -48,7 +47,7 @@ WATCH_PERIOD = 0.05
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
-class DynamicsNode(LifecycleNode):
+class DynamicsNode(ClockFromZero, LifecycleNode):
     """
     A lifecycle node that turns the measured state of a robot into an output.
 
@@ -102,14 +101,6 @@ class DynamicsNode(LifecycleNode):
             ),
             post_callback=lambda jump: self.forget(),
         )
-
-    def create_subscription(
-        self, msg_type: Any, topic: str, callback: Callable[..., Any], *rest: Any, **options: Any
-    ) -> Any:
-        """As that of rclpy, whose own subscription of /clock comes here as well."""
-        if msg_type is ClockMessage:
-            callback = from_zero(callback, lambda why: self.get_logger().warning(why, once=True))
-        return super().create_subscription(msg_type, topic, callback, *rest, **options)
 
     # what a subclass provides
 

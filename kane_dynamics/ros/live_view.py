@@ -13,10 +13,10 @@ from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
-from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.ros.clock_from_zero import ClockFromZero
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.input_guard import RejectedInput
 from kane_dynamics.ros.messages.conversions import NameMap, field_values, nanoseconds
@@ -35,7 +35,7 @@ from kane_dynamics.view.window import FRAME, NEWEST_EVENTS, force_table
 SIMULATOR = 'kane_simulator'  # remap its topics where the node has another name
 
 
-class LiveView(Node):
+class LiveView(ClockFromZero):
     """
     Shows joint_states, odom, constraint forces and events of a robot as they come.
 

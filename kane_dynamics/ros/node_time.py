@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -54,29 +53,3 @@ class NodeTime:
 
     def _read(self) -> tuple[int, bool]:
         return int(self._clock.now().nanoseconds), bool(self._clock.ros_time_is_active)
-
-
-def from_zero(
-    callback: Callable[[Any], None], refused: Callable[[str], Any]
-) -> Callable[[Any], None]:
-    """
-    Return a callback of ``/clock`` that takes no time before zero.
-
-    That of rclpy raises there, which would end the node.
-
-    Parameters
-    ----------
-    callback : callable
-        Takes a message with `clock`.
-    refused : callable
-        Is told why one was left out.
-
-    """
-
-    def take(message: Any) -> None:
-        if message.clock.sec < 0:
-            refused(f'/clock is left out before zero: {message.clock.sec} s came')
-        else:
-            callback(message)
-
-    return take

@@ -11,12 +11,12 @@ from typing import Any
 from geometry_msgs.msg import Twist, TwistStamped
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
-from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty, SetBool, Trigger
 
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
+from kane_dynamics.ros.clock_from_zero import ClockFromZero
 from kane_dynamics.ros.command_input import CommandInput
 from kane_dynamics.ros.coupler_topics import CouplerTopics
 from kane_dynamics.ros.dynamics import Dynamics
@@ -62,7 +62,7 @@ LOOK_PERIOD = 0.2
 """Wall time [s] between looks at who else publishes the simulator's topics."""
 
 
-class SimulatorNode(Node):
+class SimulatorNode(ClockFromZero):
     """
     Integrates the robot in fixed steps on the wall clock, or in lockstep with a controller.
 

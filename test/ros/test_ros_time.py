@@ -153,16 +153,23 @@ def test_lockstep_answers_carry_wall_stamps_too(bench):
     assert [bench.terminate(process) for process in processes] == [0, 0]
 
 
-def test_a_clock_before_zero_ends_no_node(tmp_path):
+@pytest.mark.parametrize(
+    ('module', 'name'),
+    [
+        ('inverse_dynamics_node', 'kane_inverse_dynamics: output'),
+        ('simulator_node', 'kane_simulator: simulation'),
+    ],
+)
+def test_a_clock_before_zero_ends_no_node(tmp_path, module, name):
     bench = Bench(tmp_path)  # of its own, for it publishes /clock
     try:
-        node = bench.start('inverse_dynamics_node', params={**MODEL, 'use_sim_time': 'true'})
+        given = {'use_sim_time': 'true', 'publish_clock': 'false'}
+        node = bench.start(module, params={**MODEL, **given})
         clock = bench.publisher(Clock, '/clock')
         bench.matched(clock)
         bad = Clock(clock=Time(sec=-(2**31), nanosec=3))
         told = 'left out before zero'
         bench.until(lambda: told in node.log.read_text(), each=lambda: clock.publish(bad))
-        name = 'kane_inverse_dynamics: output'
         bench.next_status(name, lambda: clock.publish(Clock(clock=Time(sec=5))))
         assert node.poll() is None
     finally:
