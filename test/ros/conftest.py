@@ -34,7 +34,7 @@ def bench(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def without_those_of_the_run_before(request):
-    """Undo what a test did that failed and runs again: it would meet its own nodes, and hear them."""
+    """Undo what a test did that failed and runs again: it would meet and hear its own nodes."""
     if 'bench' in request.fixturenames:
         bench, stash = request.getfixturevalue('bench'), request.node.stash
         if BEFORE in stash:
