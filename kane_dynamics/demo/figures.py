@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kane_dynamics.algorithms.friction import implicit_drag
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.demo.curves import RunCurves
 from kane_dynamics.demo.delays import causes
@@ -17,6 +18,7 @@ from kane_dynamics.demo.energy_audit import energy_error
 from kane_dynamics.demo.motion import DemoMotion
 from kane_dynamics.demo.recording import Recording
 from kane_dynamics.kernels.compiled import CompiledRobot
+from kane_dynamics.simulation.integrators import STICTION_SPEED
 from kane_dynamics.simulation.simulation import Trajectory
 from kane_dynamics.typing import Floats
 
@@ -213,10 +215,10 @@ def _replayed(setup: Setup, efforts: Floats) -> tuple[Trajectory, Floats] | None
     if setup.commanded is not None:
         return None
     robot = setup.compiled.robot
-    repeat = round(1.0 / (setup.rate * STEP))
-    each_step = np.zeros((len(efforts) * repeat, robot.nv))
+    between = efforts[1:]  # of the period before each state; none was applied before the first one
+    each_step = np.zeros((len(between) * _steps(setup), robot.nv))
     columns = [robot.velocity_index(name) for name in setup.motion.names]
-    each_step[:, columns] = np.repeat(efforts, repeat, axis=0)
+    each_step[:, columns] = np.repeat(between, _steps(setup), axis=0)
     start = robot.neutral()
     for name, position in zip(setup.motion.names, setup.motion.position(0.0), strict=True):
         start[robot.coordinate_index(name)] = position
@@ -232,8 +234,20 @@ def _replayed(setup: Setup, efforts: Floats) -> tuple[Trajectory, Floats] | None
 
 
 def _row_forces(setup: Setup, motion: Trajectory, effort: Floats) -> dict[str, Floats]:
-    """Return the force of each constraint row at the states that the nodes saw [N or N m]."""
-    every = round(1.0 / (setup.rate * STEP))
-    states = slice(0, len(effort), every)
-    found = setup.compiled.forward_dynamics(motion.q[states], motion.v[states], effort[states])
-    return dict(zip(setup.compiled.labels, found.multipliers.T, strict=True))
+    """
+    Return the force of each constraint row in the steps to the states that the nodes saw [N, N m].
+
+    Friction is that of the step: where it holds a joint, the sign of the speed is chance.
+    """
+    compiled, every = setup.compiled, _steps(setup)
+    ends, begins = slice(every, None, every), slice(every - 1, None, every)
+    q, v = motion.q[ends], motion.v[ends]
+    drag = [implicit_drag(compiled.robot, x.tolist(), STICTION_SPEED) for x in motion.v[begins]]
+    held = compiled.friction_force(v) - np.array(drag) * v
+    found = compiled.forward_dynamics(q, v, effort[begins] + held)
+    return dict(zip(compiled.labels, found.multipliers.T, strict=True))
+
+
+def _steps(setup: Setup) -> int:
+    """Return the time steps between two states that the nodes see."""
+    return round(1.0 / (setup.rate * STEP))

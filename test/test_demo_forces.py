@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The forces on wheels that the demonstration draws are those of the recorded efforts."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from support.base_urdf import BASES
+from test_demo_motion import NAMES, SIDES, moved
+
+import kane_dynamics as kd
+from kane_dynamics.demo.delays import Sample
+from kane_dynamics.demo.figures import STEP, Setup, evaluate
+from kane_dynamics.demo.recording import Answer, Recording
+
+RATE, STATES = 250.0, 51
+EVERY = round(1.0 / (RATE * STEP))
+DRY = 2.0  # friction of a wheel [N m]
+
+
+@pytest.fixture(scope='module')
+def compiled():
+    """Return the machine code of a base whose wheels turn with dry friction, and its motion."""
+    text = BASES['skid_steer'][0].replace(
+        '<axis xyz="0 1 0"/>', f'<axis xyz="0 1 0"/><dynamics friction="{DRY}"/>'
+    )
+    robot, wheels, motion = moved(text, NAMES, base='skid_steer', **SIDES)
+    return kd.compile(robot, (*wheels.constraints, *wheels.assumed)), motion
+
+
+def recorded(compiled, efforts):
+    """Return what is recorded of a base at efforts of its wheels, held from state to state."""
+    robot, nothing = compiled.robot, np.zeros(len(NAMES))
+    columns = [robot.velocity_index(name) for name in NAMES]
+    each_step = np.zeros((len(efforts) * EVERY, robot.nv))
+    each_step[:, columns] = np.repeat(efforts, EVERY, axis=0)
+    motion = compiled.simulate(
+        robot.neutral(),
+        np.zeros(robot.nv),
+        len(each_step) * STEP,
+        effort=each_step,
+        step=STEP,
+        integrator='semi_implicit',
+    )
+    q, v, count = motion.q[::EVERY], motion.v[::EVERY], len(efforts) + 1
+    recording = Recording(
+        names=NAMES,
+        stamps=[round(k * 1e9 / RATE) for k in range(count)],
+        arrivals=[k / RATE for k in range(count)],
+        position=q[:, [robot.coordinate_index(name) for name in NAMES]].tolist(),
+        velocity=v[:, columns].tolist(),
+        effort=[nothing.tolist(), *efforts.tolist()],  # of the period before each state
+        odometry=[[k / RATE, *q[k, :3], 0.0, 0.0, 0.0] for k in range(count)],
+        answers={0: Answer(0.0, nothing.tolist())},
+        samples=[Sample(0.0, 0.0, 0.0, 0.0)] * count,
+    )
+    return recording, motion.v
+
+
+def forces_of(compiled, motion, recording):
+    setup = Setup('base', (), RATE, NAMES, compiled, motion)
+    return evaluate(setup, recording, 0, []).curves.forces
+
+
+@pytest.mark.parametrize('changes', [(0.5, -0.5), (4.0, 4.0)])
+def test_forces_on_wheels_accelerate_the_base_as_it_was_recorded(compiled, changes):
+    """Held by friction, and driven against it; the next period has other efforts, or the same."""
+    compiled, motion = compiled
+    efforts = np.resize(changes, STATES - 1)[:, None] * np.ones(len(NAMES))
+    recording, v = recorded(compiled, efforts)
+    setup = Setup('base', (), RATE, NAMES, compiled, motion)
+    forces = evaluate(setup, recording, 0, []).curves.forces
+    total = sum(force for label, force in forces.items() if 'rolling' in label)
+    mass = sum(body.inertia.mass for body in compiled.robot.bodies)
+    rate = np.diff(v[:, 0])[EVERY - 1 :: EVERY] / STEP  # in the step that led to each state
+    assert (np.abs(mass * rate).max() > 10.0) == (changes[0] > DRY)
+    # place and gyroscopic forces are those of the step's end here, of its begin in the step
+    assert_allclose(total, mass * rate, rtol=1e-6, atol=1e-9)
