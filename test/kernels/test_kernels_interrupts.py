@@ -275,7 +275,7 @@ def test_steps_come_in_parts_between_which_an_exception_may_arrive(pair, monkeyp
 @pytest.mark.skipif(sys.platform != 'linux', reason='guard pages are made for Linux')
 def test_stress():
     """10^5 interrupted calls are `make stress`."""
-    counts = ['--interrupts', '300', '--calls', '50000']
+    counts = ['--interrupts', '100', '--calls', '15000']
     environment = {**os.environ, 'PYTHONPATH': str(Path(kd.__file__).parents[1])}
     done = subprocess.run(
         [sys.executable, '-X', 'faulthandler', STRESS, *counts],

@@ -90,13 +90,13 @@ def run_law(law):
 
 
 def outcome_of(mutant):
-    """Return exit status and output of the laws of a mutant, up to the first that sees it."""
+    """Return the first law that sees a mutant, or the last one, its exit status and output."""
     sys.meta_path.insert(0, MutantLoader(mutant))
     for law in FILES[mutant.file].split():
         status, text = run_law(law)
         if status != PASSED:
             break
-    return status, text
+    return law, status, text
 
 
 def in_child(function, *arguments):
@@ -118,14 +118,8 @@ def in_child(function, *arguments):
         return os.waitstatus_to_exitcode(wait_status), found
 
 
-def laws_of(some):
-    """Return the laws that some mutants are to break."""
-    asked = {law for mutant in some for law in FILES[mutant.file].split()}
-    return [law for law in LAWS if law in asked]
-
-
 def main(count, first, stride):
-    """Run the laws, then the mutants, and report on each."""
+    """Run the mutants, then the laws that saw one on true formulas, and report on each."""
     os.chdir(PACKAGE.parent)
     sys.path.insert(0, str(PACKAGE.parent))
     import_libraries()
@@ -133,13 +127,16 @@ def main(count, first, stride):
     def report(name, status, text):
         print(json.dumps({'name': name, 'status': status, 'text': text}), flush=True)
 
-    laws = laws_of(chosen(count))[first::stride]
+    asked = set()
+    for mutant in chosen(count)[first::stride]:
+        ended, outcome = in_child(outcome_of, mutant)
+        law, status, text = outcome or ('', ended, '')
+        report(mutant.name, status, text)
+        asked.add(law)
+    laws = [law for law in LAWS if law in asked]
     ended, outcomes = in_child(lambda: [run_law(law) for law in laws])
     for law, outcome in zip(laws, outcomes or [(ended, '')] * len(laws), strict=True):
         report(law, *outcome)
-    for mutant in chosen(count)[first::stride]:
-        ended, outcome = in_child(outcome_of, mutant)
-        report(mutant.name, *(outcome or (ended, '')))
 
 
 if __name__ == '__main__':

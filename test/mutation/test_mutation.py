@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from laws import FILES, LAWS
 from mutants import mutants, mutated
-from mutation_runner import PASSED, SEEN, all_mutants, chosen, laws_of
+from mutation_runner import PASSED, SEEN, all_mutants, chosen
 from survivors import SURVIVORS
 
 WORKERS = 2
@@ -80,9 +80,10 @@ def test_survivors_are_mutants_and_have_reasons():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('law', laws_of(chosen(SAMPLE)))
-def test_laws_hold_on_the_true_package(outcomes, law):
-    assert outcomes[law]['status'] == PASSED, outcomes[law]['text']
+def test_laws_that_saw_a_mutant_hold_on_the_true_package(outcomes):
+    laws = [outcome for name, outcome in outcomes.items() if name in LAWS]
+    assert laws
+    assert [law for law in laws if law['status'] != PASSED] == []
 
 
 @pytest.mark.slow
@@ -93,9 +94,10 @@ def test_wrong_formula_is_seen(outcomes, name):
 
 def main():
     """Run every mutant; print what survives without a reason, and reasons that are not needed."""
-    passed = [outcome['name'] for outcome in outcomes_of(0) if outcome['status'] == PASSED]
+    found = {outcome['name']: outcome for outcome in outcomes_of(0)}
+    passed = {name for name, outcome in found.items() if outcome['status'] == PASSED}
     alive = [name for name in passed if name not in LAWS]
-    broken = [law for law in LAWS if law not in passed]
+    broken = [name for name, outcome in found.items() if name in LAWS and name not in passed]
     unknown = [name for name in alive if name not in SURVIVORS]
     seen = [name for name in SURVIVORS if name not in alive]
     wrong = {'survives': unknown, 'listed, but seen': seen, 'fails on true formulas': broken}
