@@ -137,7 +137,8 @@ def evaluate(setup: Setup, recording: Recording, missed: int, late: Sequence[int
     efforts = motor_efforts(setup, recording)
     replayed = _replayed(setup, efforts)
     energy = float('nan') if replayed is None else energy_error(setup.compiled, *replayed)
-    forces = {} if replayed is None else _row_forces(setup, *replayed)
+    q, v = _states(setup, recording, odometry, times)
+    forces = {} if setup.commanded else _row_forces(setup, q, v, efforts)
     rate = (len(times) - 1) / (recording.arrivals[-1] - recording.arrivals[0])
     latency = recording.latencies()
     return Run(
@@ -151,20 +152,28 @@ def evaluate(setup: Setup, recording: Recording, missed: int, late: Sequence[int
         len(times),
         causes(recording.samples, recording.places(late)),
         RunCurves(times, error, efforts, odometry[:, 1:3], latency, forces),
-        _coordinates(setup, recording, odometry, times),
+        q,
     )
 
 
-def _coordinates(setup: Setup, recording: Recording, odometry: Floats, times: Floats) -> Floats:
-    """Return the coordinates of the robot at the times of its joint_states."""
+def _states(
+    setup: Setup, recording: Recording, odometry: Floats, times: Floats
+) -> tuple[Floats, Floats]:
+    """Return coordinates and speeds of the robot at the times of its joint_states."""
     robot = setup.compiled.robot
-    q = np.tile(robot.neutral(), (len(times), 1))
-    columns = [robot.coordinate_index(name) for name in recording.names]
-    q[:, columns] = recording.position
+    q, v = np.tile(robot.neutral(), (len(times), 1)), np.zeros((len(times), robot.nv))
+    q[:, [robot.coordinate_index(name) for name in recording.names]] = recording.position
+    v[:, [robot.velocity_index(name) for name in recording.names]] = recording.velocity
     if setup.mobile:
         pose = np.column_stack([odometry[:, 1:3], np.unwrap(odometry[:, 3])])
-        q[:, :3] = np.column_stack([np.interp(times, odometry[:, 0], x) for x in pose.T])
-    return q
+        rows = np.hstack([pose, odometry[:, 4:7]])
+        at = np.column_stack([np.interp(times, odometry[:, 0], x) for x in rows.T])
+        q[:, :3], (forward, left) = at[:, :3], at[:, 3:5].T
+        cos, sin = np.cos(q[:, 2]), np.sin(q[:, 2])
+        v[:, :3] = np.column_stack(
+            [forward * cos - left * sin, forward * sin + left * cos, at[:, 5]]
+        )
+    return q, v
 
 
 def _motor_positions(
@@ -233,18 +242,18 @@ def _replayed(setup: Setup, efforts: Floats) -> tuple[Trajectory, Floats] | None
     return motion, each_step
 
 
-def _row_forces(setup: Setup, motion: Trajectory, effort: Floats) -> dict[str, Floats]:
+def _row_forces(setup: Setup, q: Floats, v: Floats, efforts: Floats) -> dict[str, Floats]:
     """
-    Return the force of each constraint row in the steps to the states that the nodes saw [N, N m].
+    Return the force of each constraint row at the states but the first one [N or N m].
 
-    Friction is that of the step: where it holds a joint, the sign of the speed is chance.
+    Friction is that of the time steps: where it holds a joint, the sign of the speed is chance.
     """
-    compiled, every = setup.compiled, _steps(setup)
-    ends, begins = slice(every, None, every), slice(every - 1, None, every)
-    q, v = motion.q[ends], motion.v[ends]
-    drag = [implicit_drag(compiled.robot, x.tolist(), STICTION_SPEED) for x in motion.v[begins]]
-    held = compiled.friction_force(v) - np.array(drag) * v
-    found = compiled.forward_dynamics(q, v, effort[begins] + held)
+    compiled = setup.compiled
+    tau = np.zeros_like(v)
+    tau[:, [compiled.robot.velocity_index(name) for name in setup.motion.names]] = efforts
+    drag = [implicit_drag(compiled.robot, speeds.tolist(), STICTION_SPEED) for speeds in v]
+    tau += compiled.friction_force(v) - np.array(drag) * v
+    found = compiled.forward_dynamics(q[1:], v[1:], tau[1:])  # no effort led to the first one
     return dict(zip(compiled.labels, found.multipliers.T, strict=True))
 
 
