@@ -26,9 +26,8 @@ class RunCurves:
         Base positions [m].
     latency : ndarray, shape (l,)
         From a state to its efforts [s].
-    forces : mapping of str to ndarray, shape (n - 1,)
-        Multiplier of each constraint row after the first state [N or N m]; empty where they are
-        not known.
+    forces : mapping of str to ndarray, shape (n,)
+        Multiplier of each constraint row [N or N m]; empty where they are not known.
 
     """
 

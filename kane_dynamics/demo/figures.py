@@ -244,17 +244,24 @@ def _replayed(setup: Setup, efforts: Floats) -> tuple[Trajectory, Floats] | None
 
 def _row_forces(setup: Setup, q: Floats, v: Floats, efforts: Floats) -> dict[str, Floats]:
     """
-    Return the force of each constraint row at the states but the first one [N or N m].
+    Return the force of each constraint row at each state: A' lambda = M a + h + f - tau [N, N m].
 
-    Friction is that of the time steps: where it holds a joint, the sign of the speed is chance.
+    The accelerations are those of the recorded speeds, and only speeds that rows depend on count:
+    what dry friction of the arm's joints does at rest is not known, and does not matter to wheels.
     """
     compiled = setup.compiled
     tau = np.zeros_like(v)
     tau[:, [compiled.robot.velocity_index(name) for name in setup.motion.names]] = efforts
     drag = [implicit_drag(compiled.robot, speeds.tolist(), STICTION_SPEED) for speeds in v]
-    tau += compiled.friction_force(v) - np.array(drag) * v
-    found = compiled.forward_dynamics(q[1:], v[1:], tau[1:])  # no effort led to the first one
-    return dict(zip(compiled.labels, found.multipliers.T, strict=True))
+    friction = np.array(drag) * v  # as in the time steps of the simulator
+    a = np.gradient(v, 1.0 / setup.rate, axis=0)
+    needed = compiled.inverse_dynamics(q, v, a) - compiled.friction_force(v) + friction - tau
+    rows = []
+    for place, speeds, force in zip(q, v, needed, strict=True):
+        A = compiled.constraint_rows(place, speeds).matrix
+        used = A.any(axis=0)
+        rows.append(np.linalg.lstsq(A[:, used].T, force[used])[0])
+    return dict(zip(compiled.labels, np.array(rows).T, strict=True))
 
 
 def _steps(setup: Setup) -> int:

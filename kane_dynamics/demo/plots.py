@@ -102,7 +102,7 @@ def _wheel_forces(runs: Mapping[str, RunCurves]) -> Figure:
     figure, panels = _panels(labels)
     for label, axes in panels.items():
         for name, run in runs.items():
-            axes.plot(run.time[1:], run.forces[label], label=name, linewidth=1.0)
+            axes.plot(run.time, run.forces[label], label=name, linewidth=1.0)
         axes.set_ylabel('force [N]')
     return _named(figure, panels)
 
