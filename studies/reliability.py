@@ -166,12 +166,13 @@ def fuzz_lines(fuzz: Results) -> list[str]:
         )
         for t in targets
     ]
-    inputs, wrong = (sum(t[key] for t in targets) for key in ('inputs', 'unhandled'))
+    inputs, wrong, slow = (sum(t[key] for t in targets) for key in ('inputs', 'unhandled', 'slow'))
     return [
         '## Fuzzing',
         '',
         f'Commit `{fuzz["commit"]}`: {inputs:,} inputs, {wrong:,} exceptions that are not of the '
-        'error family.',
+        f'error family, {slow:,} answers after more than 1 s of processor time. Where no state is '
+        'kept, what takes longer is tried again, and the shortest of three tries counts.',
         '',
         rows_of(heads, rows),
         '',

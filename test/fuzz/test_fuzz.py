@@ -84,6 +84,20 @@ def test_what_hangs_is_interrupted(monkeypatch):
     assert campaign.run(target, 1).slow == 1
 
 
+@pytest.mark.parametrize(('renew', 'slow'), [(None, 0), (lambda: None, 1)])
+def test_what_is_slow_once_is_tried_again_where_nothing_keeps_a_state(monkeypatch, renew, slow):
+    monkeypatch.setattr(campaign, 'HANG', 0.02)
+    times = iter([0.05, 0.0, 0.05])
+
+    def work(given):
+        end = time.process_time() + next(times)
+        while time.process_time() < end:
+            pass
+
+    target = campaign.Target('slow', lambda random: 1, work, 1.0, renew)
+    assert campaign.run(target, 1).slow == slow
+
+
 @pytest.mark.parametrize('target', TARGETS[:2] + TARGETS[3:7], ids=lambda target: target.name)
 def test_hypothesis_finds_nothing(target):
     @settings(

@@ -67,10 +67,11 @@ def test_sums_and_the_worst_of_a_soak():
 
 def test_sums_of_fuzzing():
     target = {'name': 'URDF', 'inputs': 600, 'refused': 500, 'accepted': 100, 'unhandled': 0}
-    target |= {'longest_s': 0.25, 'seconds': 60.0}
+    target |= {'longest_s': 0.25, 'seconds': 60.0, 'slow': 2}
     other = {**target, 'name': 'YAML', 'inputs': 400, 'unhandled': 1}
     text = reliability.page({'fuzz': {'commit': 'abc', 'targets': [target, other]}})
     assert 'Commit `abc`: 1,000 inputs, 1 exceptions' in text
+    assert 'family, 4 answers after more than 1 s' in text
     assert '| URDF | 600 | 500 | 100 | 0 | 0.250 s | 60 s |' in text
 
 
