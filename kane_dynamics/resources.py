@@ -11,6 +11,8 @@ from pathlib import Path
 
 from kane_dynamics.exceptions import InvalidInputError, ShareDirectoryNotFoundError
 
+__all__ = ['resolve', 'share_directory']
+
 PACKAGE = 'kane_dynamics'
 MARKER = 'package.xml'
 

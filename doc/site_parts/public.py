@@ -13,6 +13,7 @@ PACKAGES = (
     'kane_dynamics.events',
     'kane_dynamics.exceptions',
     'kane_dynamics.learning',
+    'kane_dynamics.resources',
     'kane_dynamics.simulation',
     'kane_dynamics.sweep',
     'kane_dynamics.control.base_motion',
