@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +27,16 @@ __all__ = ['EventRecorder']
 STILL = 1e-9  # slip [m/s] without a direction
 
 
+class _Instant(NamedTuple):
+    """A state of a simulation and what acted in it."""
+
+    time: float
+    q: Floats
+    v: Floats
+    parts: Mapping[str, Constraint | Contact]
+    states: Mapping[str, str]
+
+
 class EventRecorder:
     """
     Runs a simulation with events and keeps what it shows.
@@ -33,7 +44,7 @@ class EventRecorder:
     Parameters
     ----------
     simulation : EventSimulation
-        At its present state, which is recorded first.
+        At its present state, which is recorded first, with the forces under the first efforts.
     drawing : Drawing, optional
         What the robot looks like; `simple_drawing` where left out.
     rate : float
@@ -48,7 +59,7 @@ class EventRecorder:
         self._recorder = Recorder(simulation.robot, drawing)
         self._every = max(round(1.0 / (as_positive('rate [Hz]', rate) * simulation.step_size)), 1)
         self._steps, self._seen = 0, len(simulation.events)
-        self._add()
+        self._first: _Instant | None = self._present()
 
     def run(self, duration: float, effort: EffortLaw | ArrayLike | None = None) -> None:
         """
@@ -74,33 +85,47 @@ class EventRecorder:
         for _ in range(count):
             before = one.states
             one.step(law(one.time, one.q, one.v))
+            self._record_first()
             self._note_events(before)
             self._steps += 1
             if self._steps % self._every == 0:
-                self._add()
+                self._record(self._present())
 
     def recording(self) -> Recording:
         """Return what has been recorded."""
+        self._record_first()
         return self._recorder.recording()
 
-    def _add(self) -> None:
+    def _present(self) -> _Instant:
+        one = self._simulation
+        return _Instant(one.time, one.q, one.v, one.parts, one.states)
+
+    def _record(self, then: _Instant) -> None:
+        """Record an instant under the forces of now."""
         one = self._simulation
         forces = part_forces(
             one.robot,
-            one.parts,
-            one.states,
+            then.parts,
+            then.states,
             one.forces,
-            one.q,
-            one.v,
-            one.time,
+            then.q,
+            then.v,
+            then.time,
             one.directions,
         )
-        self._recorder.add(one.time, one.q, one.v, forces)
+        self._recorder.add(then.time, then.q, then.v, forces)
+
+    def _record_first(self) -> None:
+        """Record the first instant, now that it is known which efforts act from it on."""
+        if self._first is not None:
+            first, self._first = self._first, None
+            self._record(first)
 
     def _note_events(self, states: Mapping[str, str]) -> None:
         """Record the states after the events that are new, from the states of before."""
         now, parts = dict(states), self._simulation.parts
         for event in self._simulation.events[self._seen :]:
+            self._record_first()
             now.update(event.states)
             known = {name: one for name, one in parts.items() if now.get(name)}
             forces = part_forces(

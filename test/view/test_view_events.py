@@ -63,6 +63,20 @@ def test_a_recording_has_the_instants_of_events_and_what_contacts_do():
     assert_allclose(regular, 0.05 * np.arange(31), atol=1e-9)
 
 
+def test_the_first_instant_has_the_forces_of_the_first_efforts():
+    recorder = EventRecorder(block(0.0))
+    recorder.run(0.1, [3.0])  # less than the friction holds
+    recording = recorder.recording()
+    assert recording.time[0] == 0.0
+    assert_allclose(recording.force_vectors[:, 0, 0], -3.0, atol=1e-9)
+
+
+def test_a_recording_without_a_step_has_the_present_instant():
+    recording = EventRecorder(block(1.0)).recording()
+    assert recording.time.tolist() == [0.0]
+    assert_allclose(recording.force_vectors[0, 0, 0], -0.25 * 2.0 * 9.81, atol=1e-9)
+
+
 def test_constraints_that_come_and_go_are_named():
     simulation = block(0.2)
     recorder = EventRecorder(simulation)
