@@ -19,6 +19,9 @@ from kane_dynamics.ros.parameters.robot import DynamicsParameters
 from kane_dynamics.ros.parameters.spec import Spec
 from kane_dynamics.typing import Floats
 
+ON_THE_WAY = 0.01
+"""Part of timeout.joint_states that is left for sending: what is checked leaves a moment later."""
+
 
 class EffortNode(DynamicsNode):
     """
@@ -81,9 +84,9 @@ class EffortNode(DynamicsNode):
             self._output.silence()
             return
         state = q[self._motor_q], v[self._motor_v]
-        self._output.publish(stamp, *state, effort, lambda: self._check_in_time(begin))
+        self._output.publish(stamp, *state, effort, lambda: self._check_in_time(begin, stamp))
 
-    def _check_in_time(self, begin: float) -> None:
+    def _check_in_time(self, begin: float, stamp: int) -> None:
         """
         Raise LateEffortError if the state became stale while its efforts were computed.
 
@@ -92,8 +95,11 @@ class EffortNode(DynamicsNode):
         self.time.renew()
         problem = self.state_problem()
         took, limit = time.monotonic() - begin, self.parameters.joint_states_timeout
+        age = (self.time.now() - stamp) * 1e-9 if stamp else 0.0
         if took > limit:
             problem = f'the efforts took {took:.3f} s, longer than timeout.joint_states, {limit:g}'
+        elif not problem and age > (1.0 - ON_THE_WAY) * limit:
+            problem = f'their state is {age:.4f} s old, and it may be {limit:g} s when they leave'
         if problem:
             raise LateEffortError(f'efforts are not sent, they would be late: {problem}')
 

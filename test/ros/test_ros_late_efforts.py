@@ -99,3 +99,16 @@ def test_a_state_that_is_old_when_its_efforts_are_ready_is_not_answered(node):
     tell(node, age=0.5 * TIMEOUT)  # fresh when it came; 1.2 time limits old when answered
     assert not node._output.pushing
     assert 'would be late' in node._output_status().message
+
+
+@pytest.mark.parametrize(('age', 'sent'), [(0.98, True), (0.995, False)])
+def test_a_moment_of_the_time_limit_is_left_for_sending(node, monkeypatch, age, sent):
+    """The state is fresh in both cases, when it comes and when its efforts are ready."""
+    listen(node)
+    now = node.get_clock().now().nanoseconds
+    monkeypatch.setattr(node.time, '_read', lambda: (now, False))
+    message = JointState(name=['hinge'], position=[1.0], velocity=[0.0])
+    set_stamp(message.header.stamp, now - round(age * TIMEOUT * 1e9))
+    node._on_joint_states(message)
+    assert node._output.pushing == sent
+    assert sent or 'when they leave' in node._output_status().message
