@@ -88,7 +88,7 @@ class EffortNode(DynamicsNode):
 
     def _check_in_time(self, begin: float, stamp: int) -> None:
         """
-        Raise LateEffortError if the state became stale while its efforts were computed.
+        Raise LateEffortError if the state is stale now, or may be when its efforts have left.
 
         Simulated time does not go on meanwhile, for this thread reads it; wall time does.
         """
