@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import Scalar, is_zero, sign, where
 from kane_dynamics.model.robot import Robot
+from kane_dynamics.typing import Floats
 
 
 def joint_friction(robot: Robot, v: Any) -> NDArray[Any]:
@@ -49,6 +51,23 @@ def implicit_drag(robot: Robot, v: Any, stiction_speed: float) -> NDArray[Any]:
             )
         ]
     )
+
+
+def friction_left_by_drag(robot: Robot, v: Floats, stiction_speed: float) -> Floats:
+    """
+    Return F sign(v) - F v / max(|v|, v_s): what the drag leaves of Coulomb friction near rest.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    v : ndarray, shape (nv,) or (..., nv)
+        Speeds.
+    stiction_speed : float
+        v_s [rad/s or m/s].
+
+    """
+    return robot.friction * (np.sign(v) - np.clip(v / stiction_speed, -1.0, 1.0))
 
 
 def speed_friction(damping: Scalar, friction: Scalar, speed: Scalar) -> Scalar:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kane_dynamics.algorithms.friction import implicit_drag
+from kane_dynamics.algorithms.friction import friction_left_by_drag
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.demo.curves import RunCurves
 from kane_dynamics.demo.delays import causes
@@ -252,10 +252,9 @@ def _row_forces(setup: Setup, q: Floats, v: Floats, efforts: Floats) -> dict[str
     compiled = setup.compiled
     tau = np.zeros_like(v)
     tau[:, [compiled.robot.velocity_index(name) for name in setup.motion.names]] = efforts
-    drag = [implicit_drag(compiled.robot, speeds.tolist(), STICTION_SPEED) for speeds in v]
-    friction = np.array(drag) * v  # as in the time steps of the simulator
     a = np.gradient(v, 1.0 / setup.rate, axis=0)
-    needed = compiled.inverse_dynamics(q, v, a) - compiled.friction_force(v) + friction - tau
+    beyond = friction_left_by_drag(compiled.robot, v, STICTION_SPEED)  # as in the simulator
+    needed = compiled.inverse_dynamics(q, v, a) - beyond - tau
     rows = []
     for place, speeds, force in zip(q, v, needed, strict=True):
         A = compiled.constraint_rows(place, speeds).matrix

@@ -123,3 +123,6 @@ INTEGRATORS: dict[str, Integrator] = {
     'rk4': rk4,
     'midpoint': midpoint,
 }
+
+IMPLICIT_FRICTION = ('semi_implicit', 'midpoint')
+"""Integrators whose steps have friction as drag at their end or middle; not its sign."""

@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kane_dynamics.algorithms.friction import friction_left_by_drag
 from kane_dynamics.algorithms.methods.motion import Motion
 from kane_dynamics.algorithms.projection import projected
 from kane_dynamics.constraints.base import Constraint
@@ -34,7 +35,7 @@ from kane_dynamics.model.checks import (
 from kane_dynamics.model.load import Load
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
-from kane_dynamics.simulation.integrators import INTEGRATORS
+from kane_dynamics.simulation.integrators import IMPLICIT_FRICTION, INTEGRATORS, STICTION_SPEED
 from kane_dynamics.simulation.rank_events import RankEvent, RankLog
 from kane_dynamics.simulation.reference import ReferenceEngine, check_halvings
 from kane_dynamics.typing import Floats
@@ -136,6 +137,7 @@ class Simulation:
         self.step_size = as_positive('step [s]', step)
         self.labels = self.constraints.labels
         self._projection = projection
+        self._implicit_friction = integrator in IMPLICIT_FRICTION
         self._engine = engine or ReferenceEngine(
             Load(robot), self.constraints, integrator, projection, halvings=halvings
         )
@@ -218,18 +220,26 @@ class Simulation:
 
     @property
     def acceleration(self) -> Floats:
-        """Return vdot at this state under the last efforts, shape (nv,)."""
+        """Return vdot at this state under the last efforts, shape (nv,); friction as `motion`."""
         return self.motion.acceleration
 
     @property
     def multipliers(self) -> Floats:
-        """Return lambda at this state under the last efforts, one for each label."""
+        """Return lambda under the last efforts, one for each label; friction as for `motion`."""
         return self.motion.multipliers
 
     @property
     def motion(self) -> Motion:
-        """Return all of the motion at this state under the last efforts."""
-        return self._engine.motion(self.q, self.v, self._efforts, self.time)
+        """
+        Return all of the motion at this state under the last efforts.
+
+        Coulomb friction is that of the time steps, F v / max(abs(v), v_s) where the integrator has
+        it implicit: the sign of a speed near zero is that of its roundoff.
+        """
+        efforts = self._efforts
+        if self._implicit_friction:
+            efforts = efforts + friction_left_by_drag(self.robot, self.v, STICTION_SPEED)
+        return self._engine.motion(self.q, self.v, efforts, self.time)
 
     def _set_state(self, q: Floats, v: Floats, efforts: Floats) -> None:
         q.setflags(write=False)

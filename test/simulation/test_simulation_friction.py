@@ -20,6 +20,21 @@ def flywheel(**joint):
     return kd.Robot('flywheel', [body])
 
 
+def geared_pair(friction):
+    """Return two flywheels, the first with friction, and the gear v_1 = 2 v_2 between them."""
+    bodies = [
+        kd.Body(
+            name,
+            '',
+            revolute(f'hinge_{name}', X, friction=f),
+            inertia=flywheel().bodies[0].inertia,
+        )
+        for name, f in (('first', friction), ('second', 0.0))
+    ]
+    robot = kd.Robot('pair', bodies)
+    return robot, (kd.constraints.pfaffian(robot, lambda q, t: [1.0, -2.0]),)
+
+
 def test_damping_ten_times_faster_than_the_step():
     # time constant 1e-4 s at steps of 1e-3 s: v+ = v/(1 + h D/I), no overshoot
     simulation = kd.Simulation(flywheel(damping=1.0), (), STEP)
@@ -81,6 +96,42 @@ def test_coulomb_friction_above_its_limit():
     simulation.reset([0.0], [-30.0])
     simulation.step([0.0])
     assert simulation.v[0] == pytest.approx(-30.0 + 0.2, rel=1e-3)  # it acts against the motion
+
+
+# creep settles at 1.6e6/s; the midpoint rule settles as fast only in steps that resolve it
+@pytest.mark.parametrize(('integrator', 'step'), [('midpoint', 1e-6), ('semi_implicit', STEP)])
+@pytest.mark.parametrize('compiled', [False, True])
+@pytest.mark.parametrize('side', [1.0, -1.0])
+def test_forces_of_rows_where_friction_holds(integrator, step, compiled, side):
+    # efforts 0.1 and 0.1 on v_1 = 2 v_2: lambda = 0.1/2, and friction holds 0.15 < 0.2
+    robot, gear = geared_pair(0.2)
+    engine = kd.compile(robot, gear).engine(integrator) if compiled else None
+    simulation = kd.Simulation(robot, gear, step, integrator, engine=engine)
+    simulation.step([0.1 * side, 0.1 * side], 50)
+    assert_allclose(simulation.multipliers, 0.05 * side, rtol=1e-6)
+    assert_allclose(simulation.acceleration, 0.0, atol=1e-3)  # of 625 rad/s^2 without friction
+    # the sign of the creep alone would be friction of 0.2
+    other = kd.forward_dynamics(robot, simulation.q, simulation.v, [0.1 * side] * 2, gear)
+    assert abs(other.acceleration[0]) > 100.0
+
+
+@pytest.mark.parametrize('integrator', ['rk4', 'midpoint', 'semi_implicit'])
+def test_forces_of_rows_where_friction_slides(integrator):
+    robot, gear = geared_pair(0.02)
+    simulation = kd.Simulation(robot, gear, STEP, integrator)
+    simulation.step([0.1, 0.1], 20)
+    motion = kd.forward_dynamics(robot, simulation.q, simulation.v, [0.1, 0.1], gear)
+    assert simulation.v[0] > STICTION_SPEED
+    assert_allclose(simulation.multipliers, motion.multipliers, rtol=1e-12)
+    assert_allclose(simulation.acceleration, motion.acceleration, rtol=1e-12)
+
+
+def test_explicit_steps_have_the_sign_of_slow_speeds():
+    robot, gear = geared_pair(0.02)
+    simulation = kd.Simulation(robot, gear, STEP, 'rk4')
+    simulation.reset(v=[0.5 * STICTION_SPEED, 0.25 * STICTION_SPEED])
+    motion = kd.forward_dynamics(robot, simulation.q, simulation.v, [0.0, 0.0], gear)
+    assert_allclose(simulation.acceleration, motion.acceleration, rtol=1e-12)
 
 
 @pytest.mark.parametrize('integrator', ['rk4', 'midpoint', 'semi_implicit'])
