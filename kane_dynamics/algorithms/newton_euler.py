@@ -15,7 +15,7 @@ needed (the printed section 3.2.2 is right only at the origin).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -155,6 +155,7 @@ def required_effort(
     a: Any,
     external: Wrenches | None = None,
     switches: Sequence[Any] = (1.0,) * len(TERMS),
+    tree_effort: Callable[..., NDArray[Any]] = newton_euler,
 ) -> NDArray[Any]:
     """
     Return N(q, v, a) + armature a + D v + F sign(v): what the actuators must give.
@@ -165,11 +166,13 @@ def required_effort(
         As for `newton_euler`.
     switches : sequence of scalar
         1 or 0 for each of `TERMS`: whether it counts.
+    tree_effort : callable
+        Gives N; has the parameters of `newton_euler`.
 
     """
     inertia, coriolis, gravity, friction = switches
     speeds, rates = [coriolis * x for x in v], [inertia * x for x in a]
-    tau = newton_euler(robot, q, speeds, rates, gravity=gravity, external=external)
+    tau = tree_effort(robot, q, speeds, rates, gravity=gravity, external=external)
     armature = [rotor * rate for rotor, rate in zip(robot.armature.tolist(), rates, strict=True)]
     drag = [friction * x for x in joint_friction(robot, v)]
     result: NDArray[Any] = tau + as_array(armature) + as_array(drag)

@@ -11,7 +11,7 @@ import casadi as ca
 from kane_dynamics.algebra.scalars import is_zero, sqrt
 from kane_dynamics.algorithms.constrained_solve import solve_constrained
 from kane_dynamics.algorithms.coriolis_effort import reference_effort as effort_of_reference
-from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
+from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.algorithms.row_balance import REACHED, REACHED_IN_SINGLE
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
 from kane_dynamics.algorithms.sparse_rows import residuals, sparse_rows
@@ -63,7 +63,7 @@ def constrained_effort(tracer: Tracer, actuated: Names, known: Names | None) -> 
         rates = balance.completed(a, b, places)
         a, health = rates.x, smaller(speeds.health, rates.health)
     switches = symbols('s', len(TERMS))
-    force = required_effort(tracer.light, tracer.light_q, v, a, switches=switches)
+    force = tracer.required_effort(v, a, switches)
     inputs = [tracer.q, tracer.v, tracer.a]
     return effort_spec(
         'constrained_effort', tracer, actuated, inputs, switches, (v, a), force, health

@@ -11,7 +11,7 @@ import casadi as ca
 from kane_dynamics.algorithms.constrained_solve import ConstrainedSystem, Solved
 from kane_dynamics.algorithms.coriolis_effort import reference_effort
 from kane_dynamics.algorithms.frame_law import GAINS, WANTED, FrameLaw, following_motion
-from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
+from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
 from kane_dynamics.algorithms.sparse_rows import SparseRows, sparse_rows
 from kane_dynamics.kernels.balance_graphs import (
@@ -95,8 +95,7 @@ def frame_effort(tracer: Tracer, *choices: Any) -> KernelSpec:
         turning = reference_effort(tracer.robot, tracer.q, v, x, a, switches)
         force = [h + p for h, p in zip(turning, found.pull, strict=True)]
     else:
-        light = tracer.light, tracer.light_q
-        force = list(required_effort(*light, v, a, switches=switches))
+        force = list(tracer.required_effort(v, a, switches))
     inputs = [tracer.q, tracer.v, tracer.a, wanted, gains, posture]
     health = smaller(health, allowed.health)
     named = 'frame_effort', tracer, law.actuated

@@ -3,12 +3,13 @@
 The algorithms traced into expression graphs of one robot.
 
 Every graph is the result of calling the very functions of `kane_dynamics.algorithms` on CasADi
-``SX`` scalars. Where kernels need a form that keeps the zeros of the tree, that form is an
-algorithm of its own: `composite_inertia` for M, `sparse_ldl` for the solves. Recursions from body
-to body whose results are quantities in joint space are traced in the body frames of
-`canonical_frames`, which have more zeros. Poses and constraint rows are those of the robot as it
-was given. So is C, which multiplies poses up from the world: turns by 90 degrees, of which
-canonical frames are full, cost nothing in rotations of vectors, but do in such products.
+``SX`` scalars. Where kernels need a form with fewer operations, or one that keeps the zeros of the
+tree, that form is an algorithm of its own: `newton_euler_by_moments` for efforts,
+`composite_inertia` for M, `sparse_ldl` for the solves. Recursions from body to body whose results
+are quantities in joint space are traced in the body frames of `canonical_frames`, which have more
+zeros. Poses and constraint rows are those of the robot as it was given. So is C, which multiplies
+poses up from the world: turns by 90 degrees, of which canonical frames are full, cost nothing in
+rotations of vectors, but do in such products.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ from kane_dynamics.algorithms.energy import tree_kinetic_energy, tree_potential_
 from kane_dynamics.algorithms.friction import implicit_drag, joint_friction
 from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix
 from kane_dynamics.algorithms.kinematics import body_poses
-from kane_dynamics.algorithms.newton_euler import newton_euler, required_effort
+from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
+from kane_dynamics.algorithms.newton_euler_by_moments import newton_euler_by_moments
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
 from kane_dynamics.algorithms.roundings import carried_sizes, lacks_digits
 from kane_dynamics.algorithms.sparse_ldl import TreeFactor, factor_tree, symmetric_product
@@ -168,7 +170,7 @@ class Tracer:
 
     def inverse_dynamics(self) -> KernelSpec:
         """Trace (19)-(30) with friction and armature."""
-        tau = required_effort(self.light, self.light_q, self.v, self.a)
+        tau = self.required_effort(self.v, self.a)
         return self._on_speeds('inverse_dynamics', [self.q, self.v, self.a], tau)
 
     def bias_force(self) -> KernelSpec:
@@ -177,7 +179,7 @@ class Tracer:
 
     def gravity_force(self) -> KernelSpec:
         """Trace g."""
-        tau = newton_euler(self.light, self.light_q, self.at_rest, self.at_rest)
+        tau = self._tree_effort(self.at_rest)
         return self._on_speeds('gravity_force', [self.q], tau)
 
     def mass_matrix(self) -> KernelSpec:
@@ -235,7 +237,7 @@ class Tracer:
         h = ca.SX.sym('h')
         drag = implicit_drag(self.robot, self.a, STICTION_SPEED)
         momentum = symmetric_product(self.mass, self.v)
-        bias = newton_euler(self.light, self.light_q, self.a, self.at_rest)
+        bias = self._tree_effort(self.a)
         force = [p + h * (u - c) for p, u, c in zip(momentum, self.tau, bias, strict=True)]
         rows = self.rows(self.q, self.a, self.t)
         damped = [{**row, k: row[k] + h * drag[k]} for k, row in enumerate(self.mass)]
@@ -345,7 +347,7 @@ class Tracer:
         count = len(rows)
         multipliers = symbols('lambda', count)
         A = sparse_rows(rows.matrix)
-        effort = required_effort(self.light, self.light_q, self.v, self.a)
+        effort = self.required_effort(self.v, self.a)
         force = [tau - p for tau, p in zip(effort, pull(A, multipliers, robot.nv), strict=True)]
         balance = column(force + residuals(A, self.a, rows.acceleration))
         q, v = column(self.q), column(self.v)
@@ -444,7 +446,19 @@ class Tracer:
 
     @cached_property
     def _bias(self) -> Any:
-        return newton_euler(self.light, self.light_q, self.v, self.at_rest)
+        return self._tree_effort(self.v)
+
+    def _tree_effort(self, v: Sequence[Any]) -> NDArray[Any]:
+        """Return C v + g."""
+        return newton_euler_by_moments(self.light, self.light_q, v, self.at_rest)
+
+    def required_effort(
+        self, v: Sequence[Any], a: Sequence[Any], switches: Sequence[Any] = (1.0,) * len(TERMS)
+    ) -> NDArray[Any]:
+        """Return what the actuators must give, (19)-(30) with friction and armature."""
+        return required_effort(
+            self.light, self.light_q, v, a, None, switches, newton_euler_by_moments
+        )
 
     @cached_property
     def mass(self) -> LowerTriangle:

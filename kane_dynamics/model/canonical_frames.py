@@ -153,7 +153,7 @@ def _frame_on_axis(
             if np.linalg.norm(x) < _ROUNDOFF:
                 x = hanging
         else:
-            hanging, x = np.zeros(3), R @ _beside(_cleaned(R.T @ z))
+            hanging, x = np.zeros(3), R @ _beside(cleaned(R.T @ z))
     x = _square_to(z, x)
     return FrameInBody(np.column_stack([x, np.cross(z, x), z]), (hanging @ z) * z)
 
@@ -181,17 +181,17 @@ def _placement(robot: Robot, i: int, chosen: list[FrameInBody], ahead: bool) -> 
     R, p = body.placement.rotation_matrix(), body.placement.position()
     moved = p + R @ new.origin - parent.origin
     size = max(np.abs(x).max() for x in (p, new.origin, parent.origin))
-    position = _cleaned(parent.axes.T @ moved, size)
+    position = cleaned(parent.axes.T @ moved, size)
     at_zero = parent.axes.T @ R @ new.axes  # of the body, at q = 0
     turn = 0.0
     axes = at_zero
     if ahead and new is not _GIVEN:
-        z = _cleaned(at_zero[:, 2])
+        z = cleaned(at_zero[:, 2])
         x = _beside(z)
         axes = np.column_stack([x, np.cross(z, x), z])
         turn = float(np.arctan2(axes[:, 1] @ at_zero[:, 0], axes[:, 0] @ at_zero[:, 0]))
         turn = turn if abs(turn) > _ROUNDOFF else 0.0
-    rotation = quaternion.from_rotation_matrix(_cleaned(axes), nonorthogonal=False)
+    rotation = quaternion.from_rotation_matrix(cleaned(axes), nonorthogonal=False)
     return _Placement(Pose(rotation, pure(position)), turn)
 
 
@@ -211,7 +211,7 @@ def inertia_in(inertia: Inertia, new: FrameInBody) -> Inertia:
     tensor = new.axes.T @ inertia.tensor @ new.axes
     if is_number(inertia.mass):
         size = max(np.abs(inertia.com).max(), np.abs(new.origin).max())
-        com, tensor = _cleaned(com, size), _cleaned(tensor, np.abs(inertia.tensor).max())
+        com, tensor = cleaned(com, size), cleaned(tensor, np.abs(inertia.tensor).max())
     return Inertia.of(inertia.mass, com, tensor)
 
 
@@ -230,6 +230,6 @@ def _beside(z: Floats) -> Floats:
     return x / np.linalg.norm(x)
 
 
-def _cleaned(entries: Floats, size: float = 1.0) -> Floats:
+def cleaned(entries: Floats, size: float = 1.0) -> Floats:
     """Return the entries, those that are roundoff beside `size` exactly zero."""
     return np.where(np.abs(entries) > _ROUNDOFF * size, entries, 0.0)

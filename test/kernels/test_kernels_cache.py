@@ -344,6 +344,8 @@ class TestFingerprint:
         files = {path.name for path in fingerprint.source_files()}
         assert {
             'composite_inertia.py',
+            'newton_euler_by_moments.py',
+            'mass_moments.py',
             'traced_numbers.py',
             'pfaffian.py',
             'straight_line.py',

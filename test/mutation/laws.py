@@ -7,6 +7,7 @@ _S = 'test/simulation/test_simulation_'
 # pytest arguments for each law
 LAWS = {
     'example': (f'{_A}worked_example.py',),
+    'moments': (f'{_A}by_moments.py',),
     'motion': (
         f'{_A}equation_of_motion.py',
         '-k',
@@ -203,10 +204,12 @@ FILES = {
     'algorithms/methods/gibbs_appell.py': 'methods',
     'algorithms/methods/motion.py': 'forward speeds methods',
     'algorithms/methods/newton_euler.py': 'methods',
+    'algorithms/mass_moments.py': 'moments',
     'algorithms/momentum.py': 'momentum',
     'algorithms/nearest_in_cones.py': 'cones limited',
     'algorithms/nonnegative.py': 'distance stops',
     'algorithms/newton_euler.py': 'example motion wrenches forward inverse ground',
+    'algorithms/newton_euler_by_moments.py': 'moments',
     'algorithms/orbit.py': 'orbit',
     'algorithms/projection.py': 'start events',
     'algorithms/row_balance.py': 'balance',
