@@ -4,9 +4,9 @@ Moments of mass about the origins of body frames, and what of them joints do not
 
 A body enters the efforts of joints by :math:`m = \int dm`, :math:`h = \int r\,dm` and
 :math:`\Sigma = \int r r^T dm`. What lies on the axis of a turning joint moves with the parent as
-well: m, h along the axis and Sigma along it may count as the parent's. A sliding joint does not
-turn, so Sigma may, beside m and h. Seven and four numbers of a body are left (Khalil and
-Kleinfinger, IEEE J. Robotics and Automation 3(6), 1987; there with the moments of inertia).
+well: m, h along the axis and Sigma along it may count as the parent's, and seven of ten numbers
+are left. A body that slides turns as its parent does: its Sigma may count there, and m and h are
+left (Khalil and Kleinfinger, IEEE J. Robotics and Automation 3(6), 1987, in moments of inertia).
 """
 
 from __future__ import annotations

@@ -456,9 +456,8 @@ class Tracer:
         self, v: Sequence[Any], a: Sequence[Any], switches: Sequence[Any] = (1.0,) * len(TERMS)
     ) -> NDArray[Any]:
         """Return what the actuators must give, (19)-(30) with friction and armature."""
-        return required_effort(
-            self.light, self.light_q, v, a, None, switches, newton_euler_by_moments
-        )
+        tree = self.light, self.light_q
+        return required_effort(*tree, v, a, switches=switches, tree_effort=newton_euler_by_moments)
 
     @cached_property
     def mass(self) -> LowerTriangle:
