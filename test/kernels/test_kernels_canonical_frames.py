@@ -38,7 +38,13 @@ def test_fewer_operations_for_chains(graph, joints):
     assert operations(graph, robot) < operations(graph, robot, canonical=False)
 
 
-@pytest.mark.parametrize('graph', [Tracer.inverse_dynamics, Tracer.forward_dynamics])
+@pytest.mark.parametrize(
+    'graph',
+    [
+        Tracer.inverse_dynamics,
+        pytest.param(Tracer.forward_dynamics, marks=pytest.mark.thorough),  # half a minute
+    ],
+)
 @pytest.mark.parametrize('name', CASES)
 def test_never_more_operations(graph, name):
     case = CASES[name]()

@@ -20,7 +20,7 @@ from mutation_runner import PASSED, SEEN, all_mutants, chosen
 from survivors import SURVIVORS
 
 WORKERS = 2
-SAMPLE = 12
+SAMPLE = 8
 EVERY = 7  # of the mutants is looked at as a program
 
 
