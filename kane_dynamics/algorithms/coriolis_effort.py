@@ -17,7 +17,12 @@ from numpy.typing import NDArray
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.quaternions import as_array
-from kane_dynamics.algorithms.newton_euler import TERMS, inward, required_effort, wrench_along
+from kane_dynamics.algorithms.newton_euler import (
+    TERMS,
+    inward_recursion,
+    required_effort,
+    wrench_along,
+)
 from kane_dynamics.model.motion import AT_REST, JointMotion, body_twist, joint_motion, rate_along
 from kane_dynamics.model.robot import WORLD, Robot
 
@@ -73,14 +78,7 @@ def coriolis_effort(robot: Robot, q: Any, v: Any, x: Any) -> NDArray[Any]:
         motion, wrench = outward_along(joint, robot.bodies[i].inertia, of_parent, x[joint.columns])
         motions.append(motion)
         wrenches.append(wrench)
-    tau: list[Any] = [0.0] * robot.nv
-    for i in reversed(range(len(joints))):
-        efforts, in_parent = inward(joints[i], wrenches[i])
-        for column, effort in enumerate(efforts, start=joints[i].columns.start):
-            tau[column] = tau[column] + effort
-        if robot.parents[i] != WORLD:
-            wrenches[robot.parents[i]] = wrenches[robot.parents[i]] + in_parent
-    return as_array(tau)
+    return inward_recursion(robot, joints, wrenches)[0]
 
 
 def reference_effort(

@@ -116,17 +116,36 @@ def transmitted(
         rates.append(rate)
         wrenches.append(zeta)
 
+    return inward_recursion(robot, joints, wrenches)
+
+
+def inward_recursion(
+    robot: Robot, joints: Sequence[JointMotion], wrenches: Sequence[DualQuaternion]
+) -> tuple[NDArray[Any], DualQuaternion]:
+    """
+    Return efforts along the joints, and the wrench of the world, from those of the bodies.
+
+    Parameters
+    ----------
+    robot : Robot
+        The tree.
+    joints : sequence of JointMotion
+        Of all bodies.
+    wrenches : sequence of DualQuaternion
+        What moves each body, in its frame [N, N m]; results as for `transmitted`.
+
+    """
     tau: list[Any] = [0.0] * robot.nv
-    ground = AT_REST
+    carried, ground = list(wrenches), AT_REST
     for i in reversed(range(len(joints))):
         joint, parent = joints[i], robot.parents[i]
-        efforts, in_parent = inward(joint, wrenches[i])
+        efforts, in_parent = inward(joint, carried[i])
         for column, effort in enumerate(efforts, start=joint.columns.start):
             tau[column] = tau[column] + effort
         if parent == WORLD:
             ground = ground + in_parent
         else:
-            wrenches[parent] = wrenches[parent] + in_parent  # (29)
+            carried[parent] = carried[parent] + in_parent  # (29)
     return as_array(tau), ground
 
 

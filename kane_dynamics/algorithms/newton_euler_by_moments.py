@@ -32,7 +32,6 @@ from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion
 from kane_dynamics.algebra.matrices import matrix_of
 from kane_dynamics.algebra.quaternions import (
     Quaternion,
-    as_array,
     cross,
     pure,
     rotate_back,
@@ -40,7 +39,7 @@ from kane_dynamics.algebra.quaternions import (
 )
 from kane_dynamics.algebra.scalars import Scalar, is_number
 from kane_dynamics.algorithms.mass_moments import MassMoments, lumped_moments
-from kane_dynamics.algorithms.newton_euler import Wrenches, inward
+from kane_dynamics.algorithms.newton_euler import Wrenches, inward_recursion
 from kane_dynamics.model.motion import JointMotion, joint_motion
 from kane_dynamics.model.robot import WORLD, Robot
 
@@ -86,15 +85,7 @@ def newton_euler_by_moments(
         wrenches.append(_wrench(moments, motions[-1]))
     for i, given in (external or {}).items():
         wrenches[i] = wrenches[i] - given
-
-    tau: list[Any] = [0.0] * robot.nv
-    for i in reversed(range(len(joints))):
-        efforts, in_parent = inward(joints[i], wrenches[i])
-        for column, effort in enumerate(efforts, start=joints[i].columns.start):
-            tau[column] = tau[column] + effort
-        if robot.parents[i] != WORLD:
-            wrenches[robot.parents[i]] = wrenches[robot.parents[i]] + in_parent
-    return as_array(tau)
+    return inward_recursion(robot, joints, wrenches)[0]
 
 
 def _outward(joint: JointMotion, parent: _Motion, rate: DualQuaternion) -> _Motion:
