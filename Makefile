@@ -65,6 +65,8 @@ help:
 demo: $(WITH_ROS) $(if $(filter tiago,$(ROBOT)),$(WITH_ROBOTS))
 	$(BIN)/kane-dynamics demo --robot $(ROBOT)
 
+# Packages of a sourced workspace are looked up, for package:// and $(find ...); none is loaded.
+init: export AMENT_PREFIX_PATH := $(AMENT_PREFIX_PATH)
 init: $(WITH_ROS)
 	$(BIN)/kane-dynamics init $(URDF)
 

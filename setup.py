@@ -24,6 +24,7 @@ ROS_WHEELS = (
     'ros-std-srvs',
     'ros-trajectory-msgs',
     'ros-visualization-msgs',
+    'xacro',
 )
 # Arrays and launches, and the compiler that needs no graphics card; Linux and Windows on x86_64.
 CUDA_PLATFORM = 'sys_platform != "darwin" and platform_machine in "x86_64 AMD64"'
@@ -144,7 +145,6 @@ setup(
             'mypy',
             'colcon-common-extensions',
             'catkin_pkg',
-            'xacro',
             'setuptools>=61',
             'wheel',
         ],

@@ -8,9 +8,9 @@ from kane_dynamics.cli import EXIT_CODES, new_parser
 
 PAGE = Path(__file__).resolve().parent / 'cli.md'
 EXAMPLES = {
-    'init': 'kane-dynamics init robots/nonholonomic.urdf --yes --output my_robot.yaml',
+    'init': 'kane-dynamics init nonholonomic --yes --output my_robot.yaml',
     'demo': 'kane-dynamics demo --robot holonomic',
-    'check': 'kane-dynamics check robots/nonholonomic.urdf --base planar',
+    'check': 'kane-dynamics check nonholonomic',
     'info': 'kane-dynamics info nonholonomic --json',
     'simulate': 'kane-dynamics simulate nonholonomic --duration 2 --speed wheel_left_joint=2 '
     '--speed wheel_right_joint=2 --plot motion.png --npz motion.npz',

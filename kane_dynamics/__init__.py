@@ -2,9 +2,9 @@
 """
 Dynamics of mobile manipulators with exact constraints, in dual quaternion algebra.
 
-``import kane_dynamics as kd``: load a robot with `load_urdf`, then call the functions below.
-SI units; quaternions are scalar first (w, x, y, z); vectors of twists are (omega, v), of wrenches
-(tau, f). ROS is needed only by `kane_dynamics.ros`.
+``import kane_dynamics as kd``: load a robot with `load_urdf` or `load_robot`, then call the
+functions below. SI units; quaternions are scalar first (w, x, y, z); vectors of twists are
+(omega, v), of wrenches (tau, f). ROS is needed only by `kane_dynamics.ros`.
 """
 
 from importlib import import_module
@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from kane_dynamics.kernels.compile_robot import compile_robot as compile
     from kane_dynamics.kernels.compiled import CompiledRobot
     from kane_dynamics.kernels.export import casadi_function, export_c
+    from kane_dynamics.robot_text import load_robot
     from kane_dynamics.rollouts.result import Rollouts
     from kane_dynamics.rollouts.rollout import rollout
     from kane_dynamics.symbolic.equations import EquationsOfMotion, equations_of_motion
@@ -101,6 +102,7 @@ _LAZY = {
     'compile': ('kernels.compile_robot', 'compile_robot'),
     'equations_of_motion': ('symbolic.equations', 'equations_of_motion'),
     'export_c': ('kernels.export', 'export_c'),
+    'load_robot': ('robot_text', 'load_robot'),
     'rollout': ('rollouts.rollout', 'rollout'),
 }
 
@@ -173,6 +175,7 @@ __all__ = [
     'kinetic_energy',
     'least_constraint',
     'limited_inverse_dynamics',
+    'load_robot',
     'load_urdf',
     'mass_matrix',
     'momentum',

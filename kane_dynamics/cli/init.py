@@ -16,8 +16,10 @@ from rich.prompt import Prompt
 import kane_dynamics as kd
 from kane_dynamics.cli.arguments import Commands, writable_folder
 from kane_dynamics.cli.printing import console, new_table, print_remarks, progress
-from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.exceptions import InvalidInputError, SingularMassMatrixError
 from kane_dynamics.inspection import Findings, inspect_urdf
+from kane_dynamics.model.urdf.remarks import speeds_without_inertia
+from kane_dynamics.resources import resolve
 from kane_dynamics.robot_setup import (
     Answer,
     Question,
@@ -31,11 +33,11 @@ from kane_dynamics.robot_text import robot_address, robot_text
 OPTIONS = {
     'base': 'none, planar, diff_drive, skid_steer, mecanum, omni, ackermann or swerve',
     'roller-angles': 'of mecanum wheels [rad], with commas',
-    'wheel-radius': 'of wheels without a round collision shape [m]',
+    'wheel-radius': 'of the wheels, in place of that of their collision shapes [m]',
     'casters': 'lock or roll',
     'drive': 'what the drives of the base take: effort or velocity',
-    'lock': 'joints that stand still, with commas, or none',
-    'tool': 'link at the end of the arm',
+    'lock': 'joints and hands that stand still, with commas, or none',
+    'tool': 'link that is the tool',
     'gravity': 'who holds the arm against gravity: controller or robot',
 }
 
@@ -57,14 +59,14 @@ def run(chosen: argparse.Namespace) -> int:
     from kane_dynamics.ros.robot_file import model_of_file
 
     begin = _processor_time()
+    address = _lasting(robot_address(chosen.urdf))
+    text = robot_text(address)
     if chosen.output.exists() and not chosen.force:
         raise InvalidInputError(
             f"--output: '{chosen.output}' exists; --force writes over it, or name another file"
         )
     writable_folder(chosen.output.parent)
-    address = _lasting(robot_address(chosen.urdf))
-    text = robot_text(address)
-    found = inspect_urdf(text)
+    found = inspect_urdf(text, str(resolve(address)))
     if not found.joints:
         raise InvalidInputError(
             f"robot '{found.robot.name}': no joint moves, so there is no motion to compute; need "
@@ -79,9 +81,16 @@ def run(chosen: argparse.Namespace) -> int:
         draft = Path(folder) / 'draft.yaml'
         draft.write_text(file_text(found, command, settings), encoding='utf-8')
         model = model_of_file(draft)
-    with progress('compiling the dynamics') as told:
-        compiled = kd.compile(model.robot, model.constraints, progress=told)
-        tuning = proposed_tuning(compiled, model.motors)
+    try:
+        with progress('compiling the dynamics') as told:
+            compiled = kd.compile(model.robot, model.constraints, progress=told)
+            tuning = proposed_tuning(compiled, model.motors)
+    except SingularMassMatrixError as error:
+        massless = ', '.join(speeds_without_inertia(model.robot)) or 'a joint'
+        raise InvalidInputError(
+            f'{error}: nothing resists {massless}; give the links an <inertial>, or hold them '
+            f'with --lock {massless.replace(" ", "")}'
+        ) from error
     chosen.output.write_text(file_text(found, command, settings, tuning), encoding='utf-8')
     model_of_file(chosen.output)  # as the nodes read it
     _print_next(chosen.output, settings, _processor_time() - begin)
@@ -185,6 +194,8 @@ def print_findings(found: Findings) -> None:
     table = new_table(title, 'role', 'joints')
     for role in dict.fromkeys(joint.role for joint in found.joints):
         table.add_row(role, escape(', '.join(found.named(role))))
+    for hand in found.hands:
+        table.add_row('hand', escape(f'{hand.name}: {len(hand.joints)} joints'))
     frames = found.frames
     for role, links in (
         ('base frame', (frames.base,)),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -17,7 +18,13 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from kane_dynamics.kernels.build import Progress as Told
@@ -31,6 +38,7 @@ class _Console(Console):
         raise BrokenPipeError
 
 
+QUIET = 2.0  # of a computation before a line says how far it is [s]
 _PIPED = 160  # columns of a table that is no terminal's: names stay whole
 
 
@@ -79,10 +87,35 @@ def print_remarks(remarks: Iterable[str], word: str = 'remark') -> None:
 
 @contextmanager
 def progress(what: str) -> Iterator[Told]:
-    """Show what is being done, on a terminal; yields progress(what, done, total)."""
-    columns = TextColumn('{task.description:<34}'), BarColumn(), TimeElapsedColumn()
+    """
+    Show how far a computation is; yields progress(what, done, total).
+
+    A terminal shows a bar. Elsewhere a line is printed when it takes longer than `QUIET`, and
+    again after each such time, with the time to go at the pace so far.
+    """
+    if not errors.is_terminal:
+        yield _lines(what)
+        return
+    times = TimeElapsedColumn(), TimeRemainingColumn()
+    columns = TextColumn('{task.description:<34}'), BarColumn(), *times
     with Progress(*columns, console=errors, transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda text, done, total: bar.update(
             task, description=text, completed=done, total=total
         )
+
+
+def _lines(what: str) -> Told:
+    begin = last = time.perf_counter()
+
+    def tell(text: str, done: int, total: int) -> None:
+        nonlocal last
+        now = time.perf_counter()
+        if now - last < QUIET:
+            return
+        last, spent = now, now - begin
+        to_go = f', about {spent * (total - done) / done:.0f} s to go' if done else ''
+        line = f'{what}: {text}, {done} of {total}, {spent:.0f} s{to_go}'
+        errors.print(escape(line), soft_wrap=True)
+
+    return tell

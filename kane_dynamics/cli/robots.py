@@ -11,12 +11,13 @@ from pathlib import Path
 import kane_dynamics as kd
 from kane_dynamics.cli.arguments import BASES
 from kane_dynamics.exceptions import InvalidInputError, ModelWarning
+from kane_dynamics.parameter_files import robot_files
 from kane_dynamics.resources import resolve
 from kane_dynamics.robot_text import robot_text
 from kane_dynamics.ros.messages.planar_frame import PlanarFrame
 from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.ros.parameters.robot import RobotParameters
-from kane_dynamics.ros.robot_file import model_of_file, parameters_of_file, robot_files
+from kane_dynamics.ros.robot_file import model_of_file, parameters_of_file
 from kane_dynamics.ros.robot_source import RobotModel
 
 _URDF, _YAML = ('.urdf', '.xacro', '.xml'), ('.yaml', '.yml')

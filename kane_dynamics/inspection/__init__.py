@@ -3,6 +3,7 @@
 
 from kane_dynamics.inspection.findings import Findings, inspect_urdf
 from kane_dynamics.inspection.frames import FoundFrames
+from kane_dynamics.inspection.hands import Hand
 from kane_dynamics.inspection.joints import ROLES, FoundJoint
 
-__all__ = ['ROLES', 'Findings', 'FoundFrames', 'FoundJoint', 'inspect_urdf']
+__all__ = ['ROLES', 'Findings', 'FoundFrames', 'FoundJoint', 'Hand', 'inspect_urdf']

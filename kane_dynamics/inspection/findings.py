@@ -10,11 +10,14 @@ from kane_dynamics.bases.fitting import FittingKind, fitting_kinds
 from kane_dynamics.bases.recognition import FoundWheel, found_wheels
 from kane_dynamics.exceptions import ModelWarning
 from kane_dynamics.inspection.frames import FoundFrames, found_frames, found_supports
+from kane_dynamics.inspection.hands import Hand, srdf_groups
 from kane_dynamics.inspection.joints import FoundJoint, found_joints
+from kane_dynamics.inspection.masses import mass_remarks
 from kane_dynamics.model.body import Vector
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.urdf.angles import angle_remarks
 from kane_dynamics.model.urdf.load import load_urdf
+from kane_dynamics.model.urdf.remarks import speeds_without_inertia
 from kane_dynamics.model.urdf.xml import read_urdf
 
 
@@ -31,6 +34,10 @@ class Findings:
         Of everything that moves [kg].
     joints : tuple of FoundJoint
         Every joint that moves, with its role, in the order of the robot.
+    hands : tuple of Hand
+        Grippers and hands, by SRDF, names and where fingers hang.
+    massless : tuple of str
+        Joints that no inertia resists: the mass matrix is singular while they move.
     wheels : tuple of FoundWheel
         Wheels by their axes and collision shapes.
     kinds : tuple of FittingKind
@@ -47,6 +54,8 @@ class Findings:
     robot: Robot
     mass: float
     joints: tuple[FoundJoint, ...]
+    hands: tuple[Hand, ...]
+    massless: tuple[str, ...]
     wheels: tuple[FoundWheel, ...]
     kinds: tuple[FittingKind, ...]
     supports: tuple[Vector, ...]
@@ -58,7 +67,7 @@ class Findings:
         return tuple(joint.name for joint in self.joints if joint.role in roles)
 
 
-def inspect_urdf(text: str) -> Findings:
+def inspect_urdf(text: str, path: str = '') -> Findings:
     """
     Return what a robot description shows.
 
@@ -66,6 +75,8 @@ def inspect_urdf(text: str) -> Findings:
     ----------
     text : str
         URDF text, or the path of a URDF file.
+    path : str
+        Of the URDF or xacro file whose text it is: an SRDF beside it names hands.
 
     Raises
     ------
@@ -84,12 +95,21 @@ def inspect_urdf(text: str) -> Findings:
             wheels = found_wheels(robot)
         kinds = fitting_kinds(robot) if wheels else ()
     urdf = read_urdf(text)
-    joints = found_joints(robot, wheels)
-    remarks = (*(str(warning.message) for warning in caught), *angle_remarks(urdf))
+    path = path or ('' if '<' in text else text)
+    groups = srdf_groups(path, robot) if path else {}
+    joints, hands = found_joints(robot, wheels, groups)
+    massless = speeds_without_inertia(robot)
+    remarks = (
+        *(str(warning.message) for warning in caught),
+        *mass_remarks(robot),
+        *angle_remarks(urdf),
+    )
     return Findings(
         robot,
         sum(body.inertia.mass for body in robot.bodies),
         joints,
+        hands,
+        tuple(joint.name for joint in joints if joint.name in massless),
         wheels,
         kinds,
         found_supports(robot, urdf, wheels),

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from kane_dynamics.bases.recognition import FoundWheel
+from kane_dynamics.inspection.hands import Hand, find_hands
 from kane_dynamics.model.body import Mimic
 from kane_dynamics.model.joint_kinds import Prismatic, Revolute
 from kane_dynamics.model.robot import Robot
@@ -21,7 +21,7 @@ ROLES = (
     'ball',
     'suspension',  # lies between the base and a wheel, and does not steer it
     'follower',  # a mimic joint
-    'finger',  # of a gripper
+    'finger',  # of a gripper or hand
     'several',  # has more than one degree of freedom
     'joint',  # of an arm, a lift, a head
 )
@@ -31,7 +31,6 @@ _WHEEL_ROLES = {
     'caster': 'caster wheel',
     'ball': 'ball',
 }
-_LIKE_A_FINGER = re.compile(r'finger|gripper|knuckle|thumb|jaw', re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -69,8 +68,22 @@ class FoundJoint:
     mimic: Mimic | None = None
 
 
-def found_joints(robot: Robot, wheels: Sequence[FoundWheel]) -> tuple[FoundJoint, ...]:
-    """Return the joints of a robot with their roles, in its order; its own base is none."""
+def found_joints(
+    robot: Robot, wheels: Sequence[FoundWheel], groups: Mapping[str, Collection[int]]
+) -> tuple[tuple[FoundJoint, ...], tuple[Hand, ...]]:
+    """
+    Return the joints of a robot with their roles, in its order, and its hands.
+
+    Parameters
+    ----------
+    robot : Robot
+        Its own base is no joint.
+    wheels : sequence of FoundWheel
+        Its wheels.
+    groups : mapping of str to collection of int
+        As for `find_hands`.
+
+    """
     roles = {wheel.joint: _WHEEL_ROLES[wheel.kind] for wheel in wheels}
     for wheel in wheels:
         if wheel.steering is not None:
@@ -78,14 +91,14 @@ def found_joints(robot: Robot, wheels: Sequence[FoundWheel]) -> tuple[FoundJoint
     for wheel in wheels:
         for body in robot.ancestors(robot.body_of_joint(wheel.joint))[:-1]:
             roles.setdefault(robot.bodies[body].joint.name, 'suspension')
-    return tuple(
-        _found(robot, body, roles)
-        for body in range(len(robot.bodies))
-        if body > 0 or robot.base == 'fixed'
-    )
+    own = range(robot.base != 'fixed', len(robot.bodies))
+    arm = [body for body in own if robot.bodies[body].joint.name not in roles]
+    hands = find_hands(robot, arm, groups)
+    roles |= {name: 'finger' for hand in hands for name in hand.joints}
+    return tuple(_found(robot, body, roles) for body in own), hands
 
 
-def _found(robot: Robot, body: int, roles: dict[str, str]) -> FoundJoint:
+def _found(robot: Robot, body: int, roles: Mapping[str, str]) -> FoundJoint:
     joint, link, mimic = (
         robot.bodies[body].joint,
         robot.bodies[body].name,
@@ -93,15 +106,11 @@ def _found(robot: Robot, body: int, roles: dict[str, str]) -> FoundJoint:
     )
     one = isinstance(joint.kind, (Revolute, Prismatic))
     role = roles.get(joint.name) or ('several' if not one else 'joint')
-    if mimic is not None:
-        role = 'follower'
-    elif role == 'joint' and (_LIKE_A_FINGER.search(joint.name) or _LIKE_A_FINGER.search(link)):
-        role = 'finger'
     return FoundJoint(
         joint.name,
         link,
         type(joint.kind).__name__.lower(),
-        role,
+        'follower' if mimic is not None else role,
         joint.lower,
         joint.upper,
         joint.velocity_limit,

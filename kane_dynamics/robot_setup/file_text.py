@@ -64,7 +64,7 @@ def _head(found: Findings, command: str) -> Iterator[str]:
             yield from _comment(f'Mimic, not in the model: {follows}')
     yield '# guessed: nobody confirmed it, and a URDF cannot tell. Look at these lines first.'
     yield from _comment(f'Not known: {NOT_KNOWN}')
-    yield '# All parameters with units and bounds: doc/nodes.md.'
+    yield '# All parameters with units and bounds: --help of each node.'
 
 
 def _comment(text: str) -> list[str]:

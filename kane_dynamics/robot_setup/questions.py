@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -68,9 +68,11 @@ class Answer:
 Ask: TypeAlias = Callable[[Question], Answer]
 
 
-def names_of(name: str, text: str, available: tuple[str, ...]) -> tuple[str, ...]:
+def joints_of(
+    name: str, text: str, available: Sequence[str], groups: Mapping[str, tuple[str, ...]]
+) -> tuple[str, ...]:
     """
-    Return the names in a list with commas; '' or 'none' is no name.
+    Return the joints in a list of joints and groups with commas; '' or 'none' is no name.
 
     Raises
     ------
@@ -80,11 +82,11 @@ def names_of(name: str, text: str, available: tuple[str, ...]) -> tuple[str, ...
     """
     names = tuple(part.strip() for part in text.split(',') if part.strip() not in ('', 'none'))
     for one in names:
-        if one not in available:
-            raise InvalidInputError(
-                f"--{name}: no joint named '{one}'; there are {', '.join(available) or 'none'}"
-            )
-    return names
+        if one not in available and one not in groups:
+            known = ', '.join((*groups, *available)) or 'none'
+            raise InvalidInputError(f"--{name}: no joint or hand named '{one}'; there are {known}")
+    joints = (joint for one in names for joint in ((one,) if one in available else groups[one]))
+    return tuple(dict.fromkeys(joints))
 
 
 def numbers_of(name: str, text: str, count: int, what: str) -> tuple[float, ...]:

@@ -11,10 +11,10 @@ from typing import Any
 
 from kane_dynamics.bases.block import wheeled_base
 from kane_dynamics.bases.recognition import FoundWheel
-from kane_dynamics.exceptions import ConstraintError, ModelWarning
+from kane_dynamics.exceptions import ConstraintError, ModelWarning, NameNotFoundError
 from kane_dynamics.inspection.findings import Findings
 from kane_dynamics.robot_setup.base_choice import base_question, fitting_types
-from kane_dynamics.robot_setup.questions import Answer, Ask, Question, names_of, numbers_of
+from kane_dynamics.robot_setup.questions import Ask, Question, joints_of, numbers_of
 
 _LISTS = {'left': 'left_wheel_names', 'right': 'right_wheel_names', 'wheels': 'wheel_names'}
 _LISTS['rear'] = 'wheel_names'
@@ -22,6 +22,7 @@ _STEERED = ('ackermann', 'swerve')
 _ALWAYS_LOCKED = ('suspension', 'several', 'ball')
 _OF_WHEELS = ('wheel', 'steered wheel', 'steering', 'caster wheel', 'caster swivel')
 _OF_CASTERS = ('caster wheel', 'caster swivel')
+_GRIPPER = 2  # joints at most; more make a hand, whose motion hardly moves the robot
 
 
 @dataclass(frozen=True)
@@ -134,26 +135,29 @@ def _rollers(wheels: Sequence[FoundWheel], ask: Ask) -> Setting:
 
 
 def _radius(found: Findings, block: Mapping[str, Any], ask: Ask) -> Iterator[Setting]:
-    """Yield the radius of wheels whose collision shapes do not tell it."""
+    """Yield the radius of wheels where collision shapes do not tell it, or the owner does."""
     taken = block.get('steered', {})
     own = [w for w in found.wheels if w.kind in ('fixed', 'steered') or w.steering in taken]
     unknown = [wheel for wheel in own if wheel.radius is None]
+    problem = '' if unknown else _problem(found, block)
+    text, proposal, why = 'Radius of the wheels [m]?', '', 'that of the collision shapes'
     if unknown:
         base = found.robot.frames[found.frames.base].pose.position()
         height = min(wheel.centre[2] - float(base[2]) for wheel in unknown)
-        text = 'Radius of the wheels [m]? They have no collision cylinder or sphere.'
+        text += ' They have no collision cylinder or sphere.'
         proposal = f'{height:.6g}' if height > 0.0 else ''
         why = f'height of the axles above {found.frames.base}' if proposal else 'nothing tells it'
-    elif problem := _problem(found, block):
+    elif problem:
         radii = {wheel.radius for wheel in own}
-        text = f'Radius of the wheels [m]? Their shapes are not about their axes: {problem}.'
+        text += f' Their shapes are not about their axes: {problem}.'
         proposal = f'{own[0].radius:.6g}' if len(radii) == 1 else ''
         why = 'that of the collision shapes, as a circle about the axis'
-    else:
-        return
-    answer = ask(Question('wheel-radius', text, proposal, why))
-    (radius,) = numbers_of('wheel-radius', answer.value, 1, '[m]')
-    yield Setting('base.wheel_radius', radius, f'[m] {why}', answer.guessed)
+    is_open = bool(unknown or problem)
+    answer = ask(Question('wheel-radius', text, proposal, why, open=is_open))
+    if is_open or answer.value:
+        (radius,) = numbers_of('wheel-radius', answer.value, 1, '[m]')
+        comment = why if answer.value == proposal else 'by its owner'
+        yield Setting('base.wheel_radius', radius, f'[m] {comment}', answer.guessed)
 
 
 def _problem(found: Findings, block: Mapping[str, Any]) -> str:
@@ -208,17 +212,23 @@ def _locked(
             if name not in block.get('steered', {})
             and name not in block.get('steered', {}).values()
         )
+    hands = {hand.name: hand.joints for hand in found.hands if len(hand.joints) > _GRIPPER}
+    names = tuple(dict.fromkeys((*names, *found.massless, *hands)))
     joints = tuple(joint.name for joint in found.joints if joint.mimic is None)
+    shown = ', '.join(f'{name} ({len(fingers)} joints)' for name, fingers in hands.items())
     answer = ask(
         Question(
             'lock',
-            f'Which joints stand still, with commas? There are {", ".join(joints)}.',
+            'Which joints stand still, with commas? There are '
+            f'{", ".join(joints)}{f"; hands: {shown}" if hands else ""}.',
             ','.join(names) or 'none',
-            'suspension, casters and wheels that do not take part' if names else 'all may move',
+            'suspension, casters and wheels that do not take part, links without inertia, hands'
+            if names
+            else 'all may move',
             open=bool(names),
         )
     )
-    chosen = names_of('lock', answer.value, joints)
+    chosen = joints_of('lock', answer.value, joints, hands)
     if chosen:
         yield Setting('locked_joints', list(chosen), 'held at zero', answer.guessed)
 
@@ -228,14 +238,16 @@ def _arm(found: Findings, settings: Sequence[Setting], ask: Ask) -> Iterator[Set
     if not found.frames.tools:
         return
     tools = found.frames.tools
-    if len(tools) > 1:
-        question = Question(
-            'tool', 'Which link is the tool?', tools[0], 'the longest chain of joints', tools
-        )
-        answer = ask(question)
-        question.checked(answer.value)
-    else:
-        answer = Answer(tools[0])
+    question = Question(
+        'tool',
+        f'Which link is the tool? {", ".join(tools)} are at the ends of chains of joints.',
+        tools[0],
+        'the longest chain of joints',
+        open=len(tools) > 1,
+    )
+    answer = ask(question)
+    if answer.value not in found.robot.frames:
+        raise NameNotFoundError('link for --tool', answer.value, found.robot.frames)
     yield Setting('frame', answer.value, 'of kane_wrench_control', answer.guessed)
     question = Question(
         'gravity',

@@ -23,6 +23,7 @@ from rclpy.parameter import Parameter
 import kane_dynamics as kd
 from kane_dynamics.demo.figures import STEP, CommandedBase, Run, Setup, evaluate
 from kane_dynamics.exceptions import DemoError
+from kane_dynamics.parameter_files import parameter_file
 from kane_dynamics.resources import share_directory
 from kane_dynamics.ros.demo_driver import DemoDriver
 from kane_dynamics.ros.demo_pace import affordable_motion
@@ -32,7 +33,6 @@ from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParamet
 from kane_dynamics.ros.parameters.robot import VELOCITY
 from kane_dynamics.ros.robot_file import (
     model_of_file,
-    parameter_file,
     parameters_of_file,
     read_parameter_file,
 )

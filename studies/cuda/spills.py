@@ -19,7 +19,8 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.kernels.balance_graphs import constrained_effort
 from kane_dynamics.kernels.cuda.toolchain import Card, cuda_code
 from kane_dynamics.kernels.trace import Tracer
-from kane_dynamics.ros.robot_file import model_of_file, robot_files
+from kane_dynamics.parameter_files import robot_files
+from kane_dynamics.ros.robot_file import model_of_file
 from studies.cuda import kernels
 from studies.report import Table
 from studies.robots import Case, MissingRobotError

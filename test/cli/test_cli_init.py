@@ -9,7 +9,7 @@ from support.base_urdf import urdf
 
 import kane_dynamics as kd
 from kane_dynamics import cli
-from kane_dynamics.cli import init
+from kane_dynamics.cli import init, printing
 from kane_dynamics.ros.robot_file import model_of_file
 
 PAGE = Path(__file__).resolve().parents[2] / 'doc' / 'own_robot.md'
@@ -116,7 +116,11 @@ def test_a_question_without_a_proposal_stays_open(here, capsys):
         ('<sdf/>', [], 'the root element is <sdf>, need <robot>'),
         (TWO, ['--casters', 'roll'], '--casters: has no meaning for this robot, which was asked'),
         (TWO, ['--base', 'omni'], '--base: need diff_drive or planar or none for this robot'),
-        (TWO, ['--lock', 'wheel'], "--lock: no joint named 'wheel'; there are lift_joint, l_wh"),
+        (
+            TWO,
+            ['--lock', 'wheel'],
+            "--lock: no joint or hand named 'wheel'; there are lift_joint, l_wh",
+        ),
         (TWO, ['--output', 'my.urdf/my.yaml'], "--output: no files can be written to 'my.urdf'"),
     ],
 )
@@ -126,3 +130,36 @@ def test_what_is_refused(source, options, message, here, capsys):
     output, errors = said(capsys)
     assert message in errors
     assert 'Traceback' not in output + errors
+
+
+def test_a_missing_urdf_is_told_before_the_file_that_would_be_written(here, capsys):
+    (here / 'my_robot.yaml').write_text('mine', encoding='utf-8')
+    assert cli.main(['init', 'nope.urdf', '--yes']) == 1
+    assert "URDF 'nope.urdf' is not a file" in said(capsys)[1].replace(f'{here}/', '')
+
+
+def test_a_camera_without_inertia_is_named_with_the_remedy(here, capsys):
+    pan = (
+        '<link name="camera"/><joint name="pan" type="continuous"><axis xyz="0 0 1"/>'
+        '<parent link="lift"/><child link="camera"/></joint></robot>'
+    )
+    (here / 'my.urdf').write_text(TWO.replace('</robot>', pan), encoding='utf-8')
+    assert cli.main(['init', 'my.urdf', '--yes', '--lock', 'none']) == 1
+    assert (
+        'nothing resists pan; give the links an <inertial>, or hold them with --lock pan'
+        in (said(capsys)[1])
+    )
+
+
+def test_long_work_tells_how_far_it_is(monkeypatch, capsys):
+    now = [0.0]
+    monkeypatch.setattr(printing.time, 'perf_counter', lambda: now[0])
+    with printing.progress('compiling') as told:
+        told('begins', 0, 8)
+        for now[0] in (1.0, 3.0, 3.5, 6.0):
+            told('kernels', int(now[0]), 8)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        'compiling: kernels, 3 of 8, 3 s, about 5 s to go',
+        'compiling: kernels, 6 of 8, 6 s, about 2 s to go',
+    ]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page on one's own robot: its commands work as printed, up to the closed loop."""
 
+import os
 import re
 import subprocess
 import sys
@@ -80,3 +81,21 @@ class _Terminal:
 
     def isatty(self):
         return True
+
+
+def test_make_init_keeps_the_packages_of_a_sourced_workspace(tmp_path):
+    command, made, ready = (tmp_path / name for name in ('kane-dynamics', 'made', 'ready'))
+    command.write_text('#!/bin/sh\necho "$AMENT_PREFIX_PATH, $RMW_IMPLEMENTATION, $2"\n')
+    command.chmod(0o755)
+    made.touch()
+    ready.touch()
+    variables = {'BIN': tmp_path, 'MADE': made, 'WITH_ROS': ready, 'URDF': 'my.urdf'}
+    run = subprocess.run(
+        ['make', '-s', 'init', *(f'{name}={value}' for name, value in variables.items())],
+        cwd=ROOT,
+        env={**os.environ, 'AMENT_PREFIX_PATH': '/my/install', 'RMW_IMPLEMENTATION': 'mine'},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.strip() == '/my/install, , my.urdf'

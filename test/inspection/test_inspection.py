@@ -159,3 +159,101 @@ def test_what_is_no_robot_is_refused():
         inspect_urdf('<sdf/>')
     with pytest.raises(KaneDynamicsError, match='cannot be read'):
         inspect_urdf(str(Path('no/such.urdf')))
+
+
+FINGERS = ('one', 'two', 'three')
+
+
+def arm_with_hand(finger_length='0.05'):
+    """Return an arm of three joints whose last link carries three chains of two joints."""
+    parts = [link(name) for name in ('a', 'b', 'palm')]
+    parts += [joint('j1', 'base', 'a'), joint('j2', 'a', 'b'), joint('j3', 'b', 'palm')]
+    for name in FINGERS:
+        parts += [link(f'{name}_1'), link(f'{name}_2'), joint(f'{name}_a', 'palm', f'{name}_1')]
+        parts += [joint(f'{name}_b', f'{name}_1', f'{name}_2', xyz=f'0 0 {finger_length}')]
+    return f'<robot name="handy">{link("base")}{"".join(parts)}</robot>'
+
+
+def test_finger_joints_without_a_name_of_fingers_are_a_hand():
+    found = inspect_urdf(arm_with_hand())
+    joints = tuple(f'{name}_{k}' for name in FINGERS for k in 'ab')
+    assert [(hand.name, hand.joints) for hand in found.hands] == [('palm', joints)]
+    assert found.named('finger') == joints
+    assert found.named('joint') == ('j1', 'j2', 'j3')
+    assert found.frames.tools == ('palm',)
+    # chains as long as arms are no fingers: a torso carries them
+    torso = inspect_urdf(arm_with_hand(finger_length='0.5'))
+    assert (torso.hands, torso.named('finger')) == ((), ())
+
+
+def test_an_srdf_beside_the_urdf_names_the_hands(tmp_path):
+    text = with_parts(ARM, *HAND)
+    (tmp_path / 'robots').mkdir()
+    (tmp_path / 'srdf').mkdir()
+    path = tmp_path / 'robots' / 'handy.urdf'
+    path.write_text(text, encoding='utf-8')
+    groups = (
+        '<group name="arm"><chain base_link="world_link" tip_link="fore"/></group>'
+        '<group name="claw"><group name="parts"/></group>'
+        '<group name="parts"><link name="left_finger"/><joint name="grip_too"/></group>'
+    )
+    effectors = (
+        '<end_effector name="e" parent_link="fore" group="claw"/>'
+        # a leg, as SRDFs of quadrupeds have it: nothing hangs on its foot
+        '<end_effector name="leg" parent_link="fore" group="arm"/>'
+    )
+    srdf = tmp_path / 'srdf' / 'other.srdf'
+    srdf.write_text(f'<robot name="arm">{groups}{effectors}</robot>', encoding='utf-8')
+    named = inspect_urdf(text, str(path))
+    assert [(hand.name, hand.joints) for hand in named.hands] == [('claw', ('grip',))]
+    assert inspect_urdf(str(path)).hands == named.hands
+    srdf.write_text(f'<robot name="another">{groups}{effectors}</robot>', encoding='utf-8')
+    assert [hand.name for hand in inspect_urdf(text, str(path)).hands] == ['fore']
+    srdf.write_text('<robot name="arm">', encoding='utf-8')
+    assert [hand.name for hand in inspect_urdf(text, str(path)).hands] == ['fore']
+
+
+@pytest.mark.oracle
+def test_hands_of_a_dual_arm_robot_are_no_arm_joints():
+    found = inspect_urdf(
+        robot_text.robot_text(
+            'package://example-robot-data/robots/tiago_description/robots/tiago_dual.urdf'
+        )
+    )
+    assert [(hand.name, len(hand.joints)) for hand in found.hands] == [
+        ('arm_left_7_link', 36),
+        ('arm_right_7_link', 36),
+    ]
+    assert len(found.named('joint')) == 17  # torso, head 2, arms 2 x 7
+    assert found.frames.tools[:2] == ('hand_left_tool_link', 'hand_right_tool_link')
+
+
+def test_wrong_masses_are_told_with_their_links():
+    mass = '<mass value="1"/>'
+    arm = with_parts(ARM, *HAND)
+    assert not any('0 kg' in remark or 'in g' in remark for remark in inspect_urdf(arm).remarks)
+    fore = link('fore')
+    massless = inspect_urdf(arm.replace(fore, '<link name="fore"/>')).remarks
+    assert not any('fore' in remark for remark in massless)  # tool0, fixed to it, has the mass
+    alone = arm.replace(fore, '<link name="fore"/>').replace(link('tool0'), '<link name="tool0"/>')
+    (told,) = [remark for remark in inspect_urdf(alone).remarks if 'links of 0 kg' in remark]
+    assert "'fore' ('elbow')" in told
+    grams = inspect_urdf(arm.replace(fore, fore.replace(mass, '<mass value="53000"/>'))).remarks
+    (told,) = [remark for remark in grams if 'in kg, not in g' in remark]
+    assert "in link 'fore'" in told
+    text = urdf({'l': ((0, 0.2),), 'r': ((0, -0.2),)})
+    base = text[text.index('<link name="base_link">') : text.index('</link>') + len('</link>')]
+    (told,) = [
+        remark
+        for remark in inspect_urdf(text.replace(base, '<link name="base_link"/>')).remarks
+        if 'base has 0 kg' in remark
+    ]
+    assert "link 'base_link'" in told
+
+
+def test_a_camera_without_inertia_is_named():
+    camera = '<link name="camera"/>', joint('pan', 'fore', 'camera', axis='0 0 1')
+    found = inspect_urdf(with_parts(ARM, *HAND, *camera))
+    assert found.massless == ('pan',)
+    (told,) = [remark for remark in found.remarks if 'singular' in remark]
+    assert "links ['camera']" in told and 'lock these joints' in told

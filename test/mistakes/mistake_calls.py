@@ -198,6 +198,7 @@ simulation.reset q? v? time
 simulation.step tau n
 simulation.project robot constraints q v t
 kd.load_urdf path_or_xml_text base locked_joints gravity
+kd.load_robot name base locked_joints gravity
 kd.serial_chain n seed
 robot.with_gravity gravity
 robot.with_payload frame mass com inertia
@@ -324,6 +325,8 @@ def _special(w: World) -> dict[tuple[str, str], tuple[str, Any]]:
         ('kd.base_stance', 'friction'): ('mu', 0.5),
         ('kd.stance', 'friction'): ('mu', 0.5),
         ('kd.contact_picture', 'friction'): ('mu', {'left': (0.5, 0.4)}),
+        ('kd.load_robot', 'name'): ('name', 'nonholonomic'),
+        ('kd.load_robot', 'base'): ('chosen base', 'floating'),
         ('kd.impact', 'law'): ('choice', 'poisson'),
         ('kd.EventSimulation', 'law'): ('choice', 'poisson'),
         ('events.add', 'name'): ('label', 'brake'),
@@ -550,6 +553,7 @@ def _wrong(kind: str, right: Any) -> dict[str, Any]:
         },
         'labels': {'one alone': 'u', 'numbers': [3], 'too few': ['u'], 'number': 3},
         'label': {'number': 3, 'list': ['rows'], 'none': None},
+        'chosen base': {'unknown': 'mobile', 'number': 3, 'list': ['fixed']},
         'choice': {'unknown': 'gaus', 'none': None, 'number': 3, 'list': ['kane']},
         'speeds': {'text': 'u', 'number': 3, 'function': len, 'array': np.eye(3)},
         'number': number,

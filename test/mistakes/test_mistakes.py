@@ -129,6 +129,7 @@ def test_every_argument_has_mistakes(call):
         'projection',
         'simplify',
         'snap_angles',
+        'urdf',
         'engine',
         'halvings',
         'self',

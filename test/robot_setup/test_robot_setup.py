@@ -10,7 +10,7 @@ import yaml
 from support.base_urdf import BASES, RADIUS, urdf
 
 import kane_dynamics as kd
-from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.inspection import inspect_urdf
 from kane_dynamics.robot_setup import Answer, file_text, proposed_tuning, settle
 from kane_dynamics.robot_setup.gains import MOST_RATIO, QUICKEST, RATE, start_positions
@@ -115,7 +115,10 @@ def test_a_base_without_wheels_and_one_that_fits_nothing():
         ({'drive': 'torque'}, "--drive: need effort or velocity for this robot, got 'torque'"),
         ({'casters': 'swim'}, "--casters: need lock or roll for this robot, got 'swim'"),
         ({'gravity': 'nobody'}, "--gravity: need controller or robot for this robot, got 'nob"),
-        ({'lock': 'elbow'}, "--lock: no joint named 'elbow'; there are lift_joint, l_wheel"),
+        (
+            {'lock': 'elbow'},
+            "--lock: no joint or hand named 'elbow'; there are lift",
+        ),
     ],
 )
 def test_answers_that_are_none(answers, message):
@@ -210,11 +213,30 @@ def test_who_holds_the_arm(written):
 def test_the_tool_is_asked_for_where_there_are_several():
     two = TWO.replace('</robot>', _branch('head') + '</robot>')
     settings, owner = settled(two, tool='head')
-    assert set(owner.asked['tool'].choices) == {'lift', 'head'}
+    assert 'lift, head are at the ends' in owner.asked['tool'].text
     assert settings['frame'].value == 'head'
-    assert 'tool' not in settled(TWO)[1].asked
-    with pytest.raises(InvalidInputError, match='--tool: need lift or head for this robot, got'):
+    assert not settled(TWO)[1].asked['tool'].open
+    with pytest.raises(NameNotFoundError, match="no link for --tool named 'hand'; there are"):
         settled(two, tool='hand')
+
+
+def test_tool_and_wheel_radius_of_the_owner_override_what_was_found():
+    settings, _ = settled(TWO, tool='base_link', wheel_radius='0.07')
+    assert settings['frame'].value == 'base_link'
+    assert settings['base.wheel_radius'].value == 0.07
+    assert settings['base.wheel_radius'].comment == '[m] by its owner'
+    assert 'base.wheel_radius' not in settled(TWO)[0]
+
+
+def test_a_link_without_inertia_is_proposed_to_be_locked():
+    pan = (
+        '<link name="camera"/><joint name="pan" type="continuous"><axis xyz="0 0 1"/>'
+        '<parent link="lift"/><child link="camera"/></joint></robot>'
+    )
+    settings, owner = settled(TWO.replace('</robot>', pan))
+    assert 'pan' in owner.asked['lock'].proposal.split(',')
+    assert settings['locked_joints'].value == ['pan']
+    assert settings['locked_joints'].guessed
 
 
 def _branch(name):

@@ -38,6 +38,7 @@ from kane_dynamics.model.urdf.tree import depth_first
 from kane_dynamics.model.urdf.wheels import wheel_shape
 from kane_dynamics.model.urdf.xml import read_urdf
 
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # in world axes [m/s^2]
 BASES: Mapping[str, JointKind | None] = {'fixed': None, 'planar': Planar(), 'floating': Free()}
 
 
@@ -45,7 +46,7 @@ def load_urdf(
     path_or_xml_text: str | os.PathLike[str],
     base: str = 'fixed',
     locked_joints: LockedJoints = (),
-    gravity: Any = (0.0, 0.0, -9.81),
+    gravity: Any = STANDARD_GRAVITY,
     *,
     snap_angles: bool = False,
 ) -> Robot:
@@ -55,8 +56,9 @@ def load_urdf(
     Parameters
     ----------
     path_or_xml_text : str or path
-        XML text if it is a str with a ``<`` in it, else the path of a file. Entities, DTDs and
-        external references are refused; mesh files are not needed.
+        XML text if it is a str with a ``<`` in it, else the path of a URDF or xacro file, or its
+        file:// or package:// address. Entities, DTDs and external references are refused; mesh
+        files are not needed.
     base : {'fixed', 'planar', 'floating'}
         How the root link moves in the world: not at all; with x, y, yaw; with six degrees of
         freedom. The joint of a moving base is named ``base``.
@@ -81,7 +83,7 @@ def load_urdf(
     Raises
     ------
     UrdfFileError
-        If there is no such file.
+        If there is no such file, or xacro cannot read it.
     UrdfSyntaxError
         If the text is not XML, is unsafe XML, or an attribute cannot be read.
     UrdfStructureError

@@ -61,19 +61,29 @@ def _range_remark(limit: UrdfLimit) -> str:
 
 def singular_remarks(robot: Robot) -> Iterator[str]:
     """Yield the links and speeds that no inertia resists, always or at the neutral position."""
-    free = _free_speeds(robot, robot.neutral().tolist())
-    if not free.any():
+    always = speeds_without_inertia(robot)
+    free = always or _named(robot, _free_speeds(robot, robot.neutral().tolist()))
+    if not free:
         return
-    always = _free_speeds(robot, _general_position(robot))
-    where = '' if always.any() else ' at the neutral position'
-    free = always if always.any() else free
-    speeds = [name for name, is_free in zip(robot.velocity_names, free, strict=True) if is_free]
+    where = '' if always else ' at the neutral position'
     links = [
         body.name
         for body, index in zip(robot.bodies, robot.indices, strict=True)
-        if free[index.v].any()
+        if set(robot.velocity_names[index.v]).intersection(free)
     ]
-    yield f'links {links}: no inertia resists {speeds}{where}, so the mass matrix is singular'
+    yield (
+        f'links {links}: no inertia resists {list(free)}{where}, so the mass matrix is singular; '
+        'give them an <inertial>, or lock these joints'
+    )
+
+
+def speeds_without_inertia(robot: Robot) -> tuple[str, ...]:
+    """Return the speeds that no inertia resists, wherever the robot is."""
+    return _named(robot, _free_speeds(robot, _general_position(robot)))
+
+
+def _named(robot: Robot, chosen: NDArray[np.bool_]) -> tuple[str, ...]:
+    return tuple(n for n, one in zip(robot.velocity_names, chosen, strict=True) if one)
 
 
 def _free_speeds(robot: Robot, q: list[float]) -> NDArray[np.bool_]:

@@ -11,7 +11,12 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from kane_dynamics.exceptions import UrdfFileError, UrdfStructureError, UrdfSyntaxError
+from kane_dynamics.exceptions import (
+    InvalidInputError,
+    UrdfFileError,
+    UrdfStructureError,
+    UrdfSyntaxError,
+)
 from kane_dynamics.model.checks import as_path
 from kane_dynamics.model.urdf.attributes import number_of, numbers_of, origin_of, text_of
 from kane_dynamics.model.urdf.records import (
@@ -23,6 +28,8 @@ from kane_dynamics.model.urdf.records import (
     UrdfModel,
     UrdfRound,
 )
+from kane_dynamics.model.urdf.xacro_file import xacro_text
+from kane_dynamics.resources import resolve
 
 MOST_LINKS, MOST_MOVING = 2000, 500  # read within a second; humanoids with hands have about 100
 _MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
@@ -78,29 +85,26 @@ def robot_element(source: str | os.PathLike[str]) -> Element:
     Parameters and errors as for `read_urdf`.
     """
     text = as_path('path_or_xml_text', source)
-    if '<' not in text and '://' in text:
-        scheme = text.partition('://')[0]
-        raise UrdfFileError(
-            f"URDF file '{text}': {scheme}:// addresses are not resolved here; give the path of "
-            'the file, e.g. from ament_index_python.get_package_share_path'
-        )
     content: str | bytes
     if isinstance(source, str) and '<' in source:
         where, content = 'URDF text', source.lstrip('\ufeff \t\r\n')  # a str may keep its BOM
     else:
-        where, content = f"URDF file '{os.fspath(source)}'", _file_content(source).lstrip()
+        where, content = f"URDF file '{text}'", _file_content(text).lstrip()
     root = _parsed(content, where)
     if root.tag != 'robot':
         raise UrdfSyntaxError(f'{where}: the root element is <{root.tag}>, need <robot>')
     return root
 
 
-def _file_content(path: str | os.PathLike[str]) -> bytes:
+def _file_content(address: str) -> bytes:
     try:
-        return Path(path).read_bytes()
+        path = resolve(address, 'URDF file') if '://' in address else Path(address)
+        return xacro_text(path).encode() if path.suffix == '.xacro' else path.read_bytes()
+    except InvalidInputError as error:
+        raise UrdfFileError(str(error)) from error
     except (OSError, ValueError) as error:
         reason = getattr(error, 'strerror', None) or str(error)
-        raise UrdfFileError(f"URDF file '{os.fspath(path)}' cannot be read: {reason}") from error
+        raise UrdfFileError(f"URDF file '{address}' cannot be read: {reason}") from error
 
 
 def _parsed(content: str | bytes, where: str) -> Element:
