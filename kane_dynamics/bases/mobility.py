@@ -38,10 +38,14 @@ def steerability(rows: MotionRows, wheels: Sequence[Wheel]) -> int:
     It is the rank of their rows beside those of fixed wheels; more than two rows have no motion in
     common, so that further wheels follow.
     """
-    steered = {wheel.joint for wheel in wheels if wheel.kind == 'steered'}
-    others = [k for k, owner in enumerate(rows.owners) if owner not in steered]
-    every, fixed = (_rank(bound_motions(part)) for part in (rows, rows.take(others)))
+    every, fixed = (_rank(bound_motions(part)) for part in (rows, not_steered(rows, wheels)))
     return max(0, min(every, 2) - fixed)
+
+
+def not_steered(rows: MotionRows, wheels: Sequence[Wheel]) -> MotionRows:
+    """Return the rows that hold at all steering angles."""
+    steered = {wheel.joint for wheel in wheels if wheel.kind == 'steered'}
+    return rows.take([k for k, owner in enumerate(rows.owners) if owner not in steered])
 
 
 def undriven(rows: MotionRows) -> int:

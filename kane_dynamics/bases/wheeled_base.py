@@ -25,7 +25,13 @@ from kane_dynamics.bases.kinematics import (
     wheel_rates_of,
 )
 from kane_dynamics.bases.many import Many
-from kane_dynamics.bases.mobility import mobility, steerability, undriven
+from kane_dynamics.bases.mobility import (
+    bound_motions,
+    mobility,
+    not_steered,
+    steerability,
+    undriven,
+)
 from kane_dynamics.bases.motion_rows import MotionRows, Speeds, motion_rows
 from kane_dynamics.bases.steering import SteeringAngles, steering_angles_of
 from kane_dynamics.bases.wheel import Wheel
@@ -353,6 +359,10 @@ class WheeledBase:
     def undriven(self, q: ArrayLike | None = None) -> int:
         """Return how many independent motions the base can do while its motors stand still."""
         return undriven(self._rows(self._coordinates(q)))
+
+    def fixed_rows(self) -> Floats:
+        """Return C_1 of C_1 nu = 0 of the wheels that nothing steers, shape (m, 3)."""
+        return bound_motions(not_steered(self._rows(self._coordinates(None)), self.wheels))
 
     @cached_property
     def _steered_wheels(self) -> tuple[Wheel, ...]:

@@ -77,8 +77,7 @@ class BaseEffects:
         wrenches, efforts : ndarray, shapes (..., 6), (..., nv)
 
         """
-        x, y, alpha = np.moveaxis(np.asarray(acceleration, dtype=float), -1, 0)
-        chosen = _features(x, y, alpha, yaw_rate, pace)
+        chosen = _features(np.asarray(acceleration, dtype=float), yaw_rate, pace)
         if self.wrenches.ndim == 2:
             return chosen @ self.wrenches, chosen @ self.efforts
         row = chosen[..., None, :]
@@ -126,7 +125,7 @@ class TracedEffects:
     def __init__(self, robot: Robot, still: Sequence[str] = ()) -> None:
         self._recursion = TracedRecursion(planar_robot(robot))
         self._stopped = [0, 1, 2, *(robot.velocity_index(name) for name in still)]
-        self._solved = np.linalg.inv(_features(*_CASES.T))
+        self._solved = np.linalg.inv(_features(_CASES[:, :3], _CASES[:, 3], _CASES[:, 4]))
 
     def at(self, q: Floats, v: Floats, a: Floats) -> BaseEffects:
         """
@@ -176,10 +175,15 @@ def planar_robot(robot: Robot) -> Robot:
     return robot
 
 
-def _features(
-    x: ArrayLike, y: ArrayLike, alpha: ArrayLike, omega: ArrayLike, pace: ArrayLike
-) -> Floats:
+def _features(acceleration: Floats, omega: ArrayLike, pace: ArrayLike) -> Floats:
     """Return what the coefficients multiply, shape (..., 7)."""
     w, s = np.asarray(omega, dtype=float), np.asarray(pace, dtype=float)
-    parts = np.broadcast_arrays(1.0, x, y, alpha, w * w, s * w, s * s)
-    return np.stack(parts, axis=-1).astype(float)
+    shape = np.broadcast_shapes(acceleration.shape[:-1], w.shape, s.shape)
+    parts = np.ones((*shape, len(_CASES)))
+    parts[..., 1:4], parts[..., 4], parts[..., 5], parts[..., 6] = (
+        acceleration,
+        w * w,
+        s * w,
+        s * s,
+    )
+    return parts

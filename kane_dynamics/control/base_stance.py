@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
+from kane_dynamics.bases.reach import TwistReach
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.control.stance import Stance, joint_of, stance
@@ -46,7 +47,7 @@ def base_stance(
     skids = base.kind == 'skid_steer'
     rolling = [one for one in base.constraints if isinstance(one, RollingWheel)]
     fixed = {wheel.joint for wheel in base.wheels if wheel.kind == 'fixed'}
-    return stance(
+    stands = stance(
         base.robot,
         base.constraints,
         casters={f'support {k}': (body, point) for k, point in enumerate(base.supports)},
@@ -54,6 +55,7 @@ def base_stance(
         stiffness=stiffness,
         sliding=[_across(one) for one in rolling if skids and joint_of(one) in fixed],
     )
+    return replace(stands, reach=TwistReach(base))
 
 
 def _across(wheel: RollingWheel) -> RollingWheel:

@@ -2,22 +2,19 @@
 r"""
 A governor of mobile manipulators: commands of the base that keep reserves of all limits.
 
-From the command w that the drives follow now towards the wanted one r, the governor goes as far as
-the motion that follows keeps its reserves (a scalar reference governor, Gilbert and Kolmanovsky):
-
-.. math:: w^+ = w + \kappa (r - w), \qquad \kappa = \max\{\kappa \in [0, 1] : \text{no limit is
-   broken over the horizon}\}
-
-Where w itself was within the limits, :math:`\kappa = 0` is; where the arm has moved them since, it
-brakes as far as that helps most. The motion that follows is that of `DriveResponse` with the arm
-on its plan, or as it moves now; `motion_limits` says what it asks of ground, wheels and arm, for
-all candidates at once.
+A command is let through where the motion that follows keeps its reserves over the horizon (a
+reference governor, Gilbert and Kolmanovsky). Else `nearest_command` looks for the nearest one that
+does: what must become slower goes first, at least as fast as braking at the limit, and nothing
+grows meanwhile. The motion that follows is that of `DriveResponse` with the arm on its plan, or as
+it moves now; `motion_limits` says what it asks of ground, wheels and arm, for all candidates at
+once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.control.base_motion import BaseMotion, DriveResponse, moving
 from kane_dynamics.control.motion_limits import Headrooms, MotionLimits, Reserve
+from kane_dynamics.control.nearest_command import FRACTIONS, CommandSearch
 from kane_dynamics.control.stance import Stance
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import (
@@ -40,10 +38,9 @@ from kane_dynamics.typing import Floats
 
 __all__ = ['Admission', 'Governor']
 
-# of the way: small ones too, since drives make a large acceleration of a small step
-FRACTIONS = np.array([*np.linspace(1.0, 0.1, 10), 0.05, 0.02, 0.01, 0.005, 0.0])
 MOMENTS = 8  # of the horizon that are looked at, and its end state
 
+FASTEST = 1e6  # [m/s, rad/s] of any base
 
 Plan = Callable[[Floats], tuple[Floats, Floats, Floats]]
 
@@ -57,12 +54,13 @@ class Admission(NamedTuple):
     command : ndarray, shape (3,)
         Twist for the drives.
     fraction : float
-        kappa: how much of the way to the wanted command; 0 where it brakes instead.
+        How much nearer it is to the wanted command than the one before, of the distance; 0 where
+        it is no nearer.
     pace : float
         Part of the arm's speed that keeps the reserves; 1: all of it.
     limit : str
         What binds, '' where nothing does: 'tip-over', 'friction of <wheel>', 'effort of <joint>',
-        'speed of <wheel>'.
+        'speed of <wheel>', 'reach along <axis>' where the base cannot move so.
     headroom : float
         Of the limit that is nearest along the motion that follows, as a part of it; negative
         where no command keeps all reserves.
@@ -174,32 +172,53 @@ class Governor:
             np.array(checked_speeds(robot, a, 'a')),
         )
         now, last = as_vector('twist', twist, 3), as_vector('applied', applied, 3)
-        goal = as_vector('wanted', wanted, 3)
+        goal = np.clip(as_vector('wanted', wanted, 3), -FASTEST, FASTEST)
         if plan is not None:
             state = self._ahead(state[0], plan)
-        rooms, names = self._limits.at(*state), self._limits.names
-        paces = self._least(rooms, now, last[None], FRACTIONS[:, None])
-        pace = float(FRACTIONS[_first(paces)])
-        candidates = last + FRACTIONS[:, None] * (goal - last)
-        found = self._least(rooms, now, candidates, pace)
-        chosen = _first(found)
-        fraction = float(FRACTIONS[chosen])
-        limit = '' if chosen == 0 else names[int(np.argmin(found[chosen - 1]))]
-        if found[chosen].min() < 0.0:  # nothing on the way does: brake as far as it helps most
-            candidates = FRACTIONS[:, None] * last
-            found = self._least(rooms, now, candidates, pace)
-            chosen, fraction = int(np.argmax(found.min(axis=1))), 0.0
-            limit = names[int(np.argmin(found[chosen]))]
-        if not limit and pace < 1.0:
-            limit = names[int(np.argmin(paces[_first(paces) - 1]))]
-        return Admission(candidates[chosen], fraction, pace, limit, float(found[chosen].min()))
+        reach, rooms = self._limits.contacts.reach, self._limits.at(*state)
+        moves, aims = reach.within(now[reach.axes]), reach.within(goal[reach.axes])
+
+        def along(free: Floats, pace: Floats | float, steady: bool = False) -> Floats:
+            return self._least(rooms, reach.matrix @ moves, free @ reach.matrix.T, pace, steady)
+
+        held, wished = along(np.stack([moves, aims]), 1.0)
+        pace, bound = 1.0, -1
+        if held.min() < 0.0:  # the arm moves too fast for a base that goes on as it does
+            paces = along(np.tile(moves, (len(FRACTIONS), 1)), FRACTIONS[:, None])
+            kept = np.flatnonzero(paces.min(axis=1) >= 0.0)
+            chosen = int(kept[-1]) if len(kept) else 0
+            pace = float(FRACTIONS[chosen])
+            bound = int(np.argmin(paces[min(chosen + 1, len(paces) - 1)]))
+            held, wished = along(np.stack([moves, aims]), pace)
+        found = CommandSearch(partial(along, pace=pace), reach, rooms.slack).nearest(
+            moves, aims, held, wished
+        )
+        bound = found.bound if found.bound >= 0 else bound
+        limit = '' if bound < 0 else self._limits.names[bound]
+        missing = reach.missing(goal)
+        if not limit and missing:
+            limit = f'reach along {" and ".join(missing)}'
+        command = reach.matrix @ found.free
+        gap, left = np.linalg.norm(goal - last), np.linalg.norm(goal - command)
+        headroom = float(found.rooms.min())
+        fraction = 0.0 if headroom < 0.0 else 1.0
+        if left > 0.0:
+            fraction *= max(0.0, 1.0 - float(left / gap)) if gap > 0.0 else 0.0
+        return Admission(command, fraction, pace, limit, headroom)
 
     def _least(
-        self, rooms: Headrooms, twist: Floats, commands: Floats, pace: Floats | float
+        self,
+        rooms: Headrooms,
+        twist: Floats,
+        commands: Floats,
+        pace: Floats | float,
+        steady: bool,
     ) -> Floats:
         """Return the least headroom of each limit over the motion of each command, (c, l)."""
-        going = self._drive.after(twist, commands[:, None, :], self._times)
         ends = moving(commands, np.zeros_like(commands))
+        if steady:
+            return rooms.of(ends, pace, np.multiply(pace, MOMENTS - 1.0))
+        going = self._drive.after(twist, commands[:, None, :], self._times)
         motion = BaseMotion(
             *(np.concatenate([x, y[:, None]], axis=1) for x, y in zip(going, ends, strict=True))
         )
@@ -227,9 +246,3 @@ class Governor:
 def _moments(horizon: float) -> Floats:
     """Return the times that are looked at [s]."""
     return np.linspace(0.0, as_positive('horizon [s]', horizon), MOMENTS)
-
-
-def _first(headrooms: Floats) -> int:
-    """Return the first candidate that keeps all, else the last."""
-    kept = np.flatnonzero(headrooms.min(axis=1) >= 0.0)
-    return int(kept[0]) if len(kept) else len(headrooms) - 1

@@ -12,17 +12,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
-from kane_dynamics.control.base_effects import TracedEffects, planar_robot
+from kane_dynamics.control.base_effects import BaseEffects, TracedEffects, planar_robot
 from kane_dynamics.control.base_motion import BaseMotion, twist_rate
 from kane_dynamics.control.normal_forces import pressed_shares
 from kane_dynamics.control.stance import Stance
 from kane_dynamics.control.support_polygon import support_polygon
-from kane_dynamics.control.tip_over import edge_moments
+from kane_dynamics.control.tip_over import edge_rows
 from kane_dynamics.control.traced_recursion import TracedFooting
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_names, as_nonnegative, as_positive
@@ -106,8 +107,11 @@ class MotionLimits:
         self.loose = [0, 1, 2, *(robot.velocity_index(name) for name in passive)]
         stays = {*self.wheels, *self.loose}
         self.arm = [k for k in range(robot.nv) if k not in stays]
+        self.efforts = known_limits(robot.effort_limit[[*self.wheels, *self.arm]])
+        self.speeds = known_limits(robot.velocity_limit[self.wheels])
         self.effects = TracedEffects(robot, self.still)
         self.footing = TracedFooting(contacts)
+        self._ground: tuple[bytes, GroundRows] | None = None
         self.names = (
             'tip-over',
             *(f'friction of {name}' for name in contacts.names),
@@ -120,6 +124,34 @@ class MotionLimits:
         other = copy(self)
         other.reserve = reserve
         return other
+
+    def ground(self, q: Floats) -> GroundRows:
+        """Return how the robot stands at coordinates; the same while no wheel is steered."""
+        key = q[self.footing.places].tobytes()
+        if self._ground is None or self._ground[0] != key:
+            self._ground = key, self._ground_rows(np.r_[np.zeros(3), q[3:]])
+        return self._ground[1]
+
+    def _ground_rows(self, q: Floats) -> GroundRows:
+        points, rows, tractions = self.footing.at(q)
+        contacts = self.contacts
+        polygon = support_polygon(points, contacts.normal, contacts.names)
+        distances = np.sum((polygon.middle - polygon.ends) * polygon.inward, axis=1)
+        pressing = np.r_[np.zeros(3), polygon.normal]
+        shares = pressed_shares(polygon, contacts.stiffness)
+        # with which the rows alone move what nothing drives, of least norm
+        held = np.linalg.pinv(rows[:, self.loose])
+        pulls = held @ tractions.reshape(len(rows), -1)
+        borne = np.hstack([pulls, -held @ rows[:, self.wheels]])
+        pushes = np.zeros((rows.shape[1], borne.shape[1] + len(self.arm)))
+        pushes[self.loose, : borne.shape[1]] = borne
+        pushes[self.arm, borne.shape[1] :] = np.eye(len(self.arm))
+        return GroundRows(
+            float(distances.min()),
+            np.vstack([pressing, shares, edge_rows(polygon)]).T,
+            pushes,
+            -np.linalg.pinv(rows[:, self.wheels]) @ rows[:, :3],
+        )
 
     def at(self, q: Floats, v: Floats, a: Floats) -> Headrooms:
         """
@@ -134,6 +166,29 @@ class MotionLimits:
 
         """
         return Headrooms(self, q, v, a)
+
+
+class GroundRows(NamedTuple):
+    """
+    What a wrench of the ground and efforts ask of contacts and drives, in the axes of the base.
+
+    Parameters
+    ----------
+    size : float
+        Least distance of an edge from the middle of the support polygon [m].
+    wrenches : ndarray, shape (6, 1 + k + e)
+        Normal force, load of each contact, moment about each edge, of a wrench about the base.
+    pushes : ndarray, shape (nv, 3 k + w + m)
+        Traction of each contact and efforts of wheels and arm, of efforts without wheels.
+    rates : ndarray, shape (w, 3)
+        Of the wheels for a twist.
+
+    """
+
+    size: float
+    wrenches: Floats
+    pushes: Floats
+    rates: Floats
 
 
 class Headrooms:
@@ -152,20 +207,28 @@ class Headrooms:
     def __init__(self, limits: MotionLimits, q: Floats, v: Floats, a: Floats) -> None:
         self._limits, contacts = limits, limits.contacts
         robot, place = contacts.robot, np.atleast_2d(q)[0]
-        self._effects, self._planned = limits.effects.at(q, v, a), np.ndim(q) > 1
+        self._planned = np.ndim(q) > 1
         self._drag = robot.damping * np.abs(np.atleast_2d(v)).max(axis=0) + robot.friction
-        points, rows, tractions = limits.footing.at(place)
-        polygon = support_polygon(points, contacts.normal, contacts.names)
-        self._normal = polygon.normal
-        self._edges = edge_moments(polygon, np.eye(6)).T
-        arms = polygon.ends - polygon.middle
-        self._size = float(np.sum(-arms * polygon.inward, axis=1).min())
-        self._shares = pressed_shares(polygon, contacts.stiffness)
-        self._rows, self._held = rows, np.linalg.pinv(rows[:, limits.loose].T)
-        self._tractions = tractions
+        ground, effects = limits.ground(place), limits.effects.at(q, v, a)
+        self._size, self._rates = ground.size, ground.rates
         c, s = np.cos(place[2]), np.sin(place[2])
         turned = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        self._rates = -np.linalg.pinv(rows[:, limits.wheels]) @ rows[:, :3] @ turned
+        forces = turned @ ground.wrenches[3:]
+        moments = turned @ ground.wrenches[:3]
+        forces[:2] += np.outer((place[1], -place[0]), moments[2])  # of -p x f
+        forces[2] += place[0] * moments[1] - place[1] * moments[0]
+        pushes = np.vstack([turned @ ground.pushes[:3], ground.pushes[3:]])
+        self._effects = BaseEffects(
+            effects.wrenches @ np.vstack([moments, forces]), effects.efforts @ pushes
+        )
+
+    @property
+    def slack(self) -> Floats:
+        """Return what the reserves keep of each limit, as headrooms, shape (l,)."""
+        kept, contacts, limits = self._limits.reserve, self._limits.contacts, self._limits
+        parts = (kept.edge / self._size, 1.0 - kept.friction, 1.0 - kept.effort, 1.0 - kept.speed)
+        wheels = len(limits.wheels)
+        return np.repeat(parts, (1, len(contacts.names), wheels + len(limits.arm), wheels))
 
     def of(self, motion: BaseMotion, pace: ArrayLike = 1.0, knots: ArrayLike = 0.0) -> Floats:
         """
@@ -181,48 +244,48 @@ class Headrooms:
             Where the arm is on its plan, in steps.
 
         """
-        yaw_rate, paces = motion.twist[..., 2], np.asarray(pace, dtype=float)
+        paces = np.asarray(pace, dtype=float)
         there = self._effects.between(np.asarray(knots)) if self._planned else self._effects
-        wrenches, efforts = there.at(motion.acceleration, yaw_rate, paces)
-        # with which the rows alone move what nothing drives, of least norm
-        pushes = efforts[..., self._limits.loose] @ self._held.T
+        ground, pushed = there.at(motion.acceleration, motion.twist[..., 2], paces)
+        count = 3 * len(self._limits.contacts.names)
         parts = (
-            self._of_ground(wrenches, pushes),
-            self._of_efforts(efforts, pushes, motion),
+            self._of_ground(ground, pushed[..., :count]),
+            self._of_efforts(pushed[..., count:], motion),
             self._of_speeds(motion),
         )
-        shape = wrenches.shape[:-1]
-        rooms = [np.broadcast_to(part, (*shape, part.shape[-1])) for part in parts]
-        return np.concatenate(rooms, axis=-1)
+        shape = ground.shape[:-1]
+        rooms = np.empty((*shape, len(self._limits.names)))
+        first = 0
+        for part in parts:
+            rooms[..., first : first + part.shape[-1]] = part
+            first += part.shape[-1]
+        return rooms
 
-    def _of_ground(self, wrenches: Floats, pushes: Floats) -> Floats:
+    def _of_ground(self, ground: Floats, pulls: Floats) -> Floats:
         """Return headrooms of tipping over and of the friction of each contact."""
-        kept, total = self._limits.reserve, wrenches[..., 3:] @ self._normal
-        loads = np.maximum(wrenches @ self._shares.T, 0.0)
-        pulls = np.linalg.norm(np.tensordot(pushes, self._tractions, 1), axis=-1)
-        most = self._limits.contacts.friction.min(axis=1) * loads
+        kept, mu = self._limits.reserve, self._limits.contacts.friction.min(axis=1)
+        total, loads = ground[..., :1], np.maximum(ground[..., 1 : 1 + len(mu)], 0.0)
+        forces = pulls.reshape(*pulls.shape[:-1], len(mu), 3)
+        used = np.sqrt(np.einsum('...ij,...ij->...i', forces, forces))
+        most = mu * loads
         with np.errstate(divide='ignore', invalid='ignore'):
-            reach = (wrenches @ self._edges.T).min(axis=-1) / total
-            use = np.where(pulls > 0.0, pulls / most, 0.0)
-        stands = np.where(total > 0.0, (reach - kept.edge) / self._size, -1.0)
-        holds = np.where(np.isnan(most), np.inf, kept.friction - use)
-        return np.concatenate([stands[..., None], holds], axis=-1)
+            edge = ground[..., 1 + len(mu) :].min(axis=-1, keepdims=True) / total
+            use = np.where(used > 0.0, used / most, 0.0)
+        stands = np.where(total > 0.0, (edge - kept.edge) / self._size, -1.0)
+        return np.concatenate([stands, np.where(np.isnan(most), np.inf, kept.friction - use)], -1)
 
-    def _of_efforts(self, efforts: Floats, pushes: Floats, motion: BaseMotion) -> Floats:
+    def _of_efforts(self, efforts: Floats, motion: BaseMotion) -> Floats:
         """Return headrooms of the efforts of wheels and arm."""
         limits, robot = self._limits, self._limits.contacts.robot
-        wheels, arm = limits.wheels, limits.arm
+        wheels, count = limits.wheels, len(limits.wheels)
         rates, spins = motion.twist @ self._rates.T, twist_rate(motion) @ self._rates.T
         drag = robot.damping[wheels] * rates + robot.friction[wheels] * np.sign(rates)
-        turned = limits.spin * spins + drag - pushes @ self._rows[:, wheels]
-        moved = np.abs(efforts[..., arm]) + self._drag[arm]
-        turned = np.broadcast_to(np.abs(turned), (*moved.shape[:-1], len(wheels)))
-        asked = np.concatenate([turned, moved], axis=-1)
-        return limits.reserve.effort - asked / known_limits(robot.effort_limit[[*wheels, *arm]])
+        asked = np.abs(efforts)
+        asked[..., :count] = np.abs(efforts[..., :count] + limits.spin * spins + drag)
+        asked[..., count:] += self._drag[limits.arm]
+        return limits.reserve.effort - asked / limits.efforts
 
     def _of_speeds(self, motion: BaseMotion) -> Floats:
         """Return headrooms of the speeds of wheels."""
         limits = self._limits
-        rates = motion.twist @ self._rates.T
-        most = known_limits(limits.contacts.robot.velocity_limit[limits.wheels])
-        return limits.reserve.speed - np.abs(rates) / most
+        return limits.reserve.speed - np.abs(motion.twist @ self._rates.T) / limits.speeds

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.external_wrenches import ExternalWrenches
 from kane_dynamics.algorithms.kinematics import body_poses
+from kane_dynamics.bases.reach import TwistReach
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.plane import GROUND
@@ -60,6 +61,8 @@ class Stance:
         Of each contact along the normal [N/m].
     normal : ndarray, shape (3,)
         Of the plane, world axes.
+    reach : TwistReach
+        Which twists its wheels allow; all of them where the base is not known.
 
     """
 
@@ -72,6 +75,7 @@ class Stance:
     friction: Floats
     stiffness: Floats | None
     normal: Floats
+    reach: TwistReach = field(default_factory=TwistReach)
 
     def polygon(self, q: ArrayLike) -> SupportPolygon:
         """

@@ -139,9 +139,13 @@ def edge_moments(polygon: SupportPolygon, wrench: Floats) -> Floats:
 
     It is linear in the wrench of the ground, (..., 6): z_i n.F.
     """
-    n = polygon.normal
-    moments = wrench[..., None, :3] - np.cross(polygon.ends, wrench[..., None, 3:])
-    return np.asarray(np.sum(polygon.inward * np.cross(n, moments), axis=-1))
+    return np.asarray((edge_rows(polygon) @ wrench[..., None])[..., 0])
+
+
+def edge_rows(polygon: SupportPolygon) -> Floats:
+    """Return the rows of `edge_moments` over the wrench of the ground, (..., e, 6)."""
+    sides = np.cross(polygon.inward, polygon.normal)
+    return np.concatenate([sides, np.cross(polygon.ends, sides)], axis=-1)
 
 
 def _across(axes: Floats, vectors: Floats) -> Floats:

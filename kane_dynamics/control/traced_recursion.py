@@ -15,6 +15,8 @@ from kane_dynamics.control.stance import Stance
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.typing import Floats
 
+_BASE = 3  # coordinates of a planar base
+
 
 class TracedRecursion:
     """
@@ -71,6 +73,11 @@ class TracedFooting:
     contacts : Stance
         What it stands on.
 
+    Attributes
+    ----------
+    places : list of int
+        Coordinates that it depends on but for those of the base: of steered wheels.
+
     """
 
     def __init__(self, contacts: Stance) -> None:
@@ -86,6 +93,8 @@ class TracedFooting:
         self._shapes = [part.shape for part in parts]
         found = [ca.vertcat(*(ca.SX(x) for x in part.ravel())) for part in parts]
         self._function = ca.Function('footing', [place], found, {'cse': True})
+        matters = ca.which_depends(ca.vertcat(*found), place, 1, False)
+        self.places = [k for k, moves in enumerate(matters) if moves and k >= _BASE]
 
     def at(self, q: Any) -> Footing:
         """Return the footing at coordinates q, shape (nq,)."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kane_dynamics.bases.reach import free_components
 from kane_dynamics.control.base_stance import base_stance
 from kane_dynamics.control.contact_picture import ContactPicture, picture_of
 from kane_dynamics.control.governor import Admission, Governor
@@ -77,6 +78,8 @@ class GovernedBase:
         self._stamped = parameters.cmd_vel_stamped
         self._contacts = base_stance(base, friction=parameters.wheel_friction or None)
         self._contacts.polygon(model.robot.neutral())  # fails now rather than under way
+        columns = self._contacts.reach.matrix.T
+        self._axes = free_components(np.transpose([self._of_frame(x) for x in columns]))
         self._wanted = STILL
         drive = response(parameters)
         self._governor = Governor(self._contacts, drive, base.driven, base.passive)
@@ -154,7 +157,9 @@ class GovernedBase:
         now, last, goal = (self._of_root(x) for x in (twist, self._applied, wanted))
         self.newest = self._governor.admit(q, v, self._acceleration, now, last, goal, plan)
         self._applied = self._of_frame(self.newest.command)
-        return self._applied
+        sent = np.zeros(3)  # drivers know nothing of what follows from the other components
+        sent[self._axes] = self._applied[self._axes]
+        return sent
 
     def picture(self, q: Floats, v: Floats) -> ContactPicture:
         """

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+The nearest command of a base whose motion keeps all limits, by searches along lines.
+
+1. What no base could hold for good is given up: of each component what it alone could have, then
+   as much of all together as keeps the limits (its direction stays).
+2. While a component must become slower, none grows: :math:`s_i` is between the present twist and
+   zero. From the hardest braking of all components, :math:`b = (1 - \beta) u`, it goes on towards
+   s as far as the limits allow. No slow component lags behind b, so that wanted zeros are zero at
+   the latest when braking of the whole base along its twist would have stopped it.
+3. Then it grows towards what is wanted: of each component what it alone could have now, then
+   towards their corner.
+
+At a twist, friction, tip-over and efforts are convex in the acceleration, so lines between what
+keeps them keep them, too, and braking is among that where the ground has something left to give:
+it has not where a bend or a slope uses all but the reserves. Then the reserves are used to brake:
+a tenth, half or all of them, half of what going on leaves of them where it uses some; and where no
+braking keeps the limits themselves, the one that breaks them least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from kane_dynamics.bases.reach import TwistReach
+from kane_dynamics.typing import Floats, Indices
+
+# of a line: small ones too, since drives make a large acceleration of a small step
+FRACTIONS = np.array([0.0, 0.005, 0.01, 0.02, 0.05, *np.linspace(0.1, 1.0, 10)])
+_WIDE = np.array([0.0, *np.exp2(np.arange(-30.0, 0.5, 0.5))])  # of commands of any size
+_NO_BRAKING = 1e-3  # of the present twist
+_INSIDE = 0.98  # of the way to where a limit was crossed between two candidates
+_BACK = (1.0, 0.9, 0.7, 0.0)  # of that way, where the limit is nearer than a line says
+_LITTLE = 0.1  # of the reserves, to brake out of a bend
+
+
+class Found(NamedTuple):
+    """
+    A command.
+
+    Parameters
+    ----------
+    free : ndarray, shape (m,)
+        Its free components.
+    rooms : ndarray, shape (l,)
+        Least headroom of each limit along the motion that follows.
+    bound : int
+        The limit that keeps it from what is wanted; -1: none.
+
+    """
+
+    free: Floats
+    rooms: Floats
+    bound: int
+
+
+class CommandSearch:
+    """
+    Looks for commands near a wanted one.
+
+    Parameters
+    ----------
+    along : callable
+        Returns the least headroom of each limit, (c, l), of commands by their free components,
+        (c, m), over the motion that follows; or with ``steady=True`` when they are reached.
+    reach : TwistReach
+        Which twists are possible.
+    slack : ndarray, shape (l,)
+        Headrooms that are kept as reserve.
+
+    """
+
+    def __init__(self, along: Callable[..., Floats], reach: TwistReach, slack: Floats) -> None:
+        self._along, self._reach, self._slack = along, reach, slack
+
+    def nearest(self, now: Floats, wanted: Floats, held: Floats, rooms: Floats) -> Found:
+        """
+        Return the command to give.
+
+        Parameters
+        ----------
+        now, wanted : ndarray, shape (m,)
+            Present twist and wanted one, free components.
+        held, rooms : ndarray, shape (l,)
+            Headrooms of both.
+
+        """
+        if rooms.min() >= 0.0:
+            return Found(wanted, rooms, -1)
+        goal, bound = self._holdable(wanted)
+        least = np.minimum(np.abs(now), np.abs(goal))
+        slower = self._reach.within(np.where(now * goal > 0.0, np.sign(now) * least, 0.0))
+        if (slower == now).all() and held.min() >= 0.0:
+            found = self._grown(now, goal)
+        else:
+            ends = np.stack([slower, np.zeros_like(now)])
+            lines = self._on_lines(now, ends, FRACTIONS)
+            passes = lines[-1, 0].min() >= 0.0
+            found = self._grown(slower, goal) if passes else self._braked(now, slower, lines[:, 1])
+        return found._replace(bound=found.bound if found.bound >= 0 else bound)
+
+    def _holdable(self, wanted: Floats) -> tuple[Floats, int]:
+        """Return what of a twist can be held for good, and what limits the rest; -1: nothing."""
+        found, bound = wanted, -1
+        for ends, fractions in ((np.diag(wanted), _WIDE), (None, FRACTIONS)):
+            lines = found[None] if ends is None else ends
+            rooms = self._on_lines(np.zeros_like(found), lines, fractions, steady=True)
+            share, limits = _furthest(rooms, fractions)
+            found = self._reach.within(share @ lines)
+            bound = max(bound, int(limits.max()))
+        return found, bound
+
+    def _grown(self, start: Floats, goal: Floats) -> Found:
+        """Return the command on the way to what each component alone could have now."""
+        rooms = self._on_lines(start, start + np.diag(goal - start), FRACTIONS)
+        share, limits = _furthest(rooms, FRACTIONS)
+        found = self._towards(start, self._reach.within(start + share * (goal - start)), 0.0)
+        return found if found.bound >= 0 else found._replace(bound=int(limits.max()))
+
+    def _braked(self, now: Floats, slower: Floats, rooms: Floats) -> Found:
+        """Return the command that brakes at the limit; `rooms` are those from now to rest."""
+        with np.errstate(divide='ignore', invalid='ignore'):
+            used = float(np.clip(np.nanmax(-rooms[0] / self._slack), 0.0, 1.0))  # by going on
+        for level in (0.5 * (1.0 + used), 1.0) if used else (0.0, _LITTLE, 0.5, 1.0):
+            kept = np.flatnonzero((rooms + level * self._slack).min(axis=1) >= 0.0)
+            if not len(kept):
+                continue
+            before, part = FRACTIONS[kept[-1]], rooms[kept[-1] :] + level * self._slack
+            share = _furthest(part[:, None], FRACTIONS[kept[-1] :])[0][0]
+            if share <= _NO_BRAKING:
+                continue
+            for back in _BACK:
+                start = (1.0 - before - back * (share - before)) * now
+                found = self._towards(start, slower, level)
+                if (found.rooms + level * self._slack).min() >= 0.0:
+                    return found
+        chosen = 1 + int(np.argmax(rooms[1:].min(axis=1)))
+        free = (1.0 - FRACTIONS[chosen]) * now
+        return Found(free, rooms[chosen], int(np.argmin(rooms[chosen])))
+
+    def _towards(self, start: Floats, end: Floats, level: float) -> Found:
+        """Return the furthest command on a line that keeps the limits."""
+        rooms = self._on_lines(start, end[None], FRACTIONS)[:, 0]
+        kept = rooms + level * self._slack
+        (share,), (bound,) = _furthest(kept[:, None], FRACTIONS)
+        if bound < 0:
+            return Found(end, rooms[-1], -1)
+        free = self._reach.within(start + share * (end - start))
+        found = self._along(free[None])[0]
+        if (found + level * self._slack).min() >= 0.0:
+            return Found(free, found, int(bound))
+        before = max(0, int(np.searchsorted(FRACTIONS, share, 'right')) - 1)
+        free = self._reach.within(start + FRACTIONS[before] * (end - start))
+        return Found(free, rooms[before], int(bound))
+
+    def _on_lines(
+        self, start: Floats, ends: Floats, fractions: Floats, steady: bool = False
+    ) -> Floats:
+        """Return headrooms at fractions of lines, shape (n, e, l)."""
+        free = start + fractions[:, None, None] * (ends - start)
+        rooms = self._along(free.reshape(-1, free.shape[-1]), steady=steady)
+        return rooms.reshape(*free.shape[:2], -1)
+
+
+def _furthest(rooms: Floats, fractions: Floats) -> tuple[Floats, Indices]:
+    """
+    Return how far each line keeps all limits, linear between its fractions, and what ends it.
+
+    Parameters
+    ----------
+    rooms : ndarray, shape (n, e, l)
+        Headrooms at fractions of lines.
+    fractions : ndarray, shape (n,)
+        Rising, the last one is 1.
+
+    Returns
+    -------
+    shares, limits : ndarray, shape (e,)
+        1 and -1 where a line keeps all limits to its end.
+
+    """
+    broken = ~(rooms.min(axis=2) >= 0.0)
+    ends, lines = broken.any(axis=0), np.arange(rooms.shape[1])
+    first = np.where(ends, np.argmax(broken, axis=0), len(rooms) - 1)
+    last = np.maximum(first - 1, 0)
+    before, after = rooms[last, lines], rooms[first, lines]
+    crossed = (after < 0.0) & (before >= 0.0)
+    drop = np.subtract(before, after, out=np.ones_like(before), where=crossed)
+    parts = np.where(crossed, before, 1.0) / drop
+    inside = fractions[last] + _INSIDE * parts.min(axis=1) * (fractions[first] - fractions[last])
+    return np.where(ends, inside, 1.0), np.where(ends, np.argmin(after, axis=1), -1)
