@@ -109,6 +109,7 @@ def joint_arrays(
     }
 
 
-def known_limits(limits: Floats) -> Floats:
-    """Return limits with 0, which URDF writers use for 'unknown', as infinity."""
-    return np.where(limits > 0.0, limits, np.inf)
+def known_limits(limits: Floats, scale: float = 1.0) -> Floats:
+    """Return a part of limits; 0, which URDF writers use for 'unknown', is infinity."""
+    known = (limits > 0.0) & (limits < np.inf)
+    return np.multiply(limits, scale, out=np.full(len(limits), np.inf), where=known)

@@ -92,7 +92,6 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
             (*joint_table, *PAYLOAD_SPECS),
             self._reread,
             self.parameter_problem,
-            self._payload_problem,
         )
         self._diagnostics = Diagnostics(self, self.statuses())
         self._jump = self.get_clock().create_jump_callback(
@@ -270,7 +269,7 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
             if self._tilt is not None and self._tilt.source == IMU:
                 self._tilt.guard.max_age = p.imu_timeout
             self.parameters_changed()
-        if self._payloads is not None and self.host.dynamics is not None:
+        if self._payloads is not None:
             self._payloads.apply(self.host.dynamics)
 
     def timed_inputs(self) -> dict[str, InputGuard]:
@@ -292,10 +291,6 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
     def carried(self) -> dict[str, str]:
         """Return what links carry, in words."""
         return {} if self._payloads is None else self._payloads.in_words()
-
-    def _payload_problem(self, changes: dict[str, Any]) -> str:
-        """Return why payloads cannot become these, or ''."""
-        return self._payloads.problem(changes) if self._payloads is not None else ''
 
     def forget(self) -> None:
         """Drop the measured state: the clock has jumped back, or the node was inactive."""

@@ -61,17 +61,11 @@ class ComputedTorqueController(EffortController):
 
         """
         for term, names in terms.items():
-            if problem := self.left_out_problem(f'left_out.{term}', names):
-                raise InvalidInputError(problem)
+            if missing := [name for name in names if name not in self.motors]:
+                known = list(self.motors)
+                raise InvalidInputError(f'left_out.{term}: no motors {missing}; there are {known}')
         places = {k: [self.motors.index(name) for name in names] for k, names in terms.items()}
         self._left_out = {term: motors for term, motors in places.items() if motors}
-
-    def left_out_problem(self, parameter: str, names: tuple[str, ...]) -> str:
-        """Return what is wrong with joints at which a term is left out, or ''."""
-        missing = [name for name in names if name not in self.motors]
-        if not missing:
-            return ''
-        return f'{parameter}: no motors {missing}; there are {list(self.motors)}'
 
     def tracked(
         self, q: Floats, v: Floats, reference: Reference, base: BaseState | None

@@ -61,13 +61,6 @@ class ComputedTorqueNode(InverseDynamicsNode):
         if isinstance(controller, FrameTorqueController):
             controller.take_task(self.parameters)
 
-    def parameter_problem(self, name: str, value: Any) -> str:
-        """Return why a value cannot be used now, or ''."""
-        controller, own = self._controller, name.startswith('left_out.')
-        if own and isinstance(controller, ComputedTorqueController):
-            return controller.left_out_problem(name, value)
-        return super().parameter_problem(name, value)
-
     def timed_inputs(self) -> dict[str, InputGuard]:
         """Return the guards of the shared inputs, and of the targets of a frame."""
         return super().timed_inputs() | {f'timeout.{k}': x.guard for k, x in self.targets.items()}

@@ -47,8 +47,8 @@ def affordable_motion(
     law = EffortLaw(Dynamics(model))
     limit = np.full(len(model.motors), np.inf)
     if parameters.clamp_to_urdf:
-        limit = known_limits(np.asarray(model.robot.effort_limit)[law.motors.v])
-        limit *= OF_EFFORT * parameters.effort_limit_scale
+        scale = OF_EFFORT * parameters.effort_limit_scale
+        limit = known_limits(np.asarray(model.robot.effort_limit)[law.motors.v], scale)
     terms = Terms(compensated=parameters.gravity_compensated_joints)
     if model.base is not None and model.base.passive:
         limit[:] = np.inf

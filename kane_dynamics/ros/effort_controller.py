@@ -58,9 +58,9 @@ class EffortController:
         self._law, self._dynamics = EffortLaw(dynamics), dynamics
         self._follower = Follower(self._law.motors, guard)
         self.reference = self._follower.reference
-        self._limit = known_limits(np.asarray(model.robot.effort_limit)[self._law.motors.v])
+        self._limit = np.asarray(model.robot.effort_limit)[self._law.motors.v]
         pairs = zip(self.motors, self._limit, strict=True)
-        self.unlimited = tuple(name for name, limit in pairs if np.isinf(limit))
+        self.unlimited = tuple(name for name, limit in pairs if not limit > 0.0)
         self._default = 'hold_position' if model.mobile else 'hold_gravity'
         self._clamped: set[str] = set()
 
@@ -79,8 +79,12 @@ class EffortController:
             If gravity_compensated_joints names a joint without a motor.
 
         """
-        if problem := self.compensation_problem(parameters.gravity_compensated_joints):
-            raise InvalidInputError(problem)
+        names = parameters.gravity_compensated_joints
+        if missing := [name for name in names if name not in self.motors]:
+            known = list(self.motors)
+            raise InvalidInputError(
+                f'gravity_compensated_joints: no motors {missing}; there are {known}'
+            )
         self._parameters, self._gains = parameters, Gains(p, d)
         if self._law.skidding is not None:
             self._law.skidding.configure(parameters.base_friction)
@@ -91,14 +95,6 @@ class EffortController:
         self.reference.ramp = parameters.braking_time
         self.reference.start_tolerance = parameters.reference_start_tolerance
         self._terms = Terms.of(parameters)
-
-    def compensation_problem(self, names: tuple[str, ...]) -> str:
-        """Return what is wrong with gravity_compensated_joints, or ''."""
-        missing = [name for name in names if name not in self.motors]
-        if not missing:
-            return ''
-        known = list(self.motors)
-        return f'gravity_compensated_joints: no motors {missing}; there are {known}'
 
     def rest(self) -> None:
         """Begin anew with the next state: no effort is out."""
@@ -168,7 +164,7 @@ class EffortController:
     def _limited(self, effort: Floats) -> Floats:
         if not self._parameters.clamp_to_urdf:
             return effort
-        limit = self._limit * self._parameters.effort_limit_scale
+        limit = known_limits(self._limit, self._parameters.effort_limit_scale)
         over = np.abs(effort) > limit
         if not over.any():
             return effort

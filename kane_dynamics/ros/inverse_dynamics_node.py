@@ -90,12 +90,6 @@ class InverseDynamicsNode(DrivenBaseNode, EffortNode):
         """Return the guards of the shared inputs, and that of the pace."""
         return super().timed_inputs() | {'timeout.pace': self._pace.guard}
 
-    def parameter_problem(self, name: str, value: Any) -> str:
-        """Return why a value cannot be used now, or ''."""
-        if name == 'gravity_compensated_joints' and self._controller is not None:
-            return self._controller.compensation_problem(value)
-        return super().parameter_problem(name, value)
-
     # the loop
 
     def subscribe(self) -> None:

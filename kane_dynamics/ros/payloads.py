@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,10 @@ from rclpy.parameter import Parameter
 from std_srvs.srv import Trigger
 
 import kane_dynamics as kd
-from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.parameters.declare import declare_for_each
-from kane_dynamics.ros.parameters.load import COM, INERTIA, MASS, PAYLOAD_SPECS
-from kane_dynamics.ros.parameters.spec import Spec
+from kane_dynamics.ros.parameters.declare import declare_for_each, present
+from kane_dynamics.ros.parameters.load import MASS, PAYLOAD_SPECS
 from kane_dynamics.typing import Floats
 
 _UPPER = np.triu_indices(3)
@@ -40,9 +38,9 @@ class Payloads:
         declare_for_each(node, PAYLOAD_SPECS, frames)
         node.create_service(Trigger, '~/detach_payloads', self._on_detach)
 
-    def apply(self, dynamics: Dynamics) -> None:
+    def apply(self, dynamics: Dynamics | None) -> None:
         """
-        Let a robot carry what the parameters say, from its next call on.
+        Let a robot, if there is one, carry what the parameters say, from its next call on.
 
         Raises
         ------
@@ -51,41 +49,34 @@ class Payloads:
 
         """
         for frame in self._frames:
-            mass, com, inertia = self._present(frame, {})
+            mass, com, inertia = self._present(frame)
             if not mass:  # what else is set then waits for a mass
                 com, inertia = np.zeros(3), np.zeros((3, 3))
-            dynamics.carry(frame, mass, com, inertia)
-
-    def problem(self, changes: Mapping[str, Any]) -> str:
-        """Return why parameters cannot become these, all at once, or ''."""
-        for frame in self._frames:
-            mass, com, inertia = self._present(frame, changes)
             try:
                 if mass:
                     kd.Inertia(mass, com, inertia)
             except KaneDynamicsError as error:
-                return f'payload.{frame}: {error}'
-        return ''
+                raise InvalidInputError(f'payload.{frame}: {error}') from error
+            if dynamics is not None:
+                dynamics.carry(frame, mass, com, inertia)
 
     def in_words(self) -> dict[str, str]:
         """Return what each link that carries something carries."""
         found = {}
         for frame in self._frames:
-            mass, com, _ = self._present(frame, {})
+            mass, com, _ = self._present(frame)
             if mass:
                 found[f'payload on {frame}'] = f'{mass:g} kg at {com.tolist()} m'
         return found
 
-    def _present(self, frame: str, changes: Mapping[str, Any]) -> tuple[float, Floats, Floats]:
-        """Return mass, centre of mass and inertia as parameters say, or will say."""
-
-        def value(spec: Spec) -> Any:
-            name = spec.name.replace('<frame>', frame)
-            return changes[name] if name in changes else self._node.get_parameter(name).value
-
+    def _present(self, frame: str) -> tuple[float, Floats, Floats]:
+        """Return mass, centre of mass and inertia as parameters say."""
+        mass, com, inertia = (
+            present(self._node, spec.name.replace('<frame>', frame)) for spec in PAYLOAD_SPECS
+        )
         tensor = np.zeros((3, 3))
-        tensor[_UPPER] = value(INERTIA)
-        return value(MASS), np.array(value(COM)), tensor + np.triu(tensor, 1).T
+        tensor[_UPPER] = inertia
+        return mass, np.array(com), tensor + np.triu(tensor, 1).T
 
     def _on_detach(self, request: Trigger.Request, response: Trigger.Response) -> Any:
         names = [MASS.name.replace('<frame>', frame) for frame in self._frames]

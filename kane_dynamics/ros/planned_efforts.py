@@ -162,8 +162,8 @@ class PlannedEfforts:
             with_efforts = ramped(with_efforts, min(p.ramp_time, 0.5 * with_efforts.times[-1]))
         if not p.clamp_to_urdf:
             return with_efforts, ()
-        limit = known_limits(np.asarray(robot.effort_limit)[motors.v[motor]])
-        return clamped_points(with_efforts, limit * p.effort_limit_scale)
+        limit = known_limits(np.asarray(robot.effort_limit)[motors.v[motor]], p.effort_limit_scale)
+        return clamped_points(with_efforts, limit)
 
     def check_retimable(self, points: TrajectoryPoints, v: Floats, joins: bool) -> None:
         """

@@ -102,13 +102,7 @@ class SimulatorNode(ClockFromZero):
             patient=self.parameters.lockstep,
         )
         self._payloads = Payloads(self, self.parameters.payloads)
-        install_validation(
-            self,
-            SimulatorParameters,
-            PAYLOAD_SPECS,
-            self._reread,
-            together=self._payloads.problem,
-        )
+        install_validation(self, SimulatorParameters, PAYLOAD_SPECS, self._reread)
         self.create_subscription(JointState, '~/effort_command', self._on_effort, COMMAND)
         self.create_subscription(Float64MultiArray, '~/commands', self._on_array, COMMAND)
         if self.parameters.hardware_joints:
@@ -174,8 +168,7 @@ class SimulatorNode(ClockFromZero):
 
     def _reread(self) -> None:
         self.parameters = read(self, SimulatorParameters)
-        if self.host.dynamics is not None:
-            self._payloads.apply(self.host.dynamics)
+        self._payloads.apply(self.host.dynamics)
 
     def _on_compiled(self) -> None:
         if self.plant is not None:

@@ -46,12 +46,6 @@ class WrenchControlNode(EffortNode):
         if self._controller is not None:
             self._controller.configure(self.parameters)
 
-    def parameter_problem(self, name: str, value: Any) -> str:
-        """Return why a value cannot be used now, or ''."""
-        if name in ('stiffness', 'damping') and min(value, default=0.0) < 0.0:
-            return f"parameter '{name}' needs numbers >= 0, got {list(value)}"
-        return super().parameter_problem(name, value)
-
     def timed_inputs(self) -> dict[str, InputGuard]:
         """Return the shared guards and those of the targets."""
         own = self._controller.inputs if self._controller is not None else {}

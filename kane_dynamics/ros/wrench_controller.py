@@ -139,7 +139,7 @@ class WrenchController:
 
     def _made(self, p: WrenchControlParameters, posture: Floats) -> WrenchControl:
         robot, engine = self._robot, self._dynamics.engine
-        limits = known_limits(np.asarray(robot.effort_limit)) * p.effort_limit_scale
+        limits = known_limits(np.asarray(robot.effort_limit), p.effort_limit_scale)
         wheels = (*p.left_wheel_names, *p.right_wheel_names)
         cones = []
         if p.wheel_friction > 0.0 and wheels:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,9 @@ from kane_dynamics.ros.parameters.spec import (
 )
 
 T = TypeVar('T')
+
+_PROPOSED: WeakKeyDictionary[Node, dict[str, Any]] = WeakKeyDictionary()
+"""Values that a node is taking over, which rclpy does not have yet."""
 
 
 class UnknownParameterError(KaneDynamicsError, ParameterException):
@@ -80,7 +84,7 @@ def _declare(node: Node, spec: Spec, name: str) -> None:
 
 def read(node: Node, table: type[T]) -> T:
     """Return the present values of a table; arrays come as tuples, without empty strings."""
-    return table(*(plain(node.get_parameter(spec.name).value) for spec in specs(table)))
+    return table(*(plain(present(node, spec.name)) for spec in specs(table)))
 
 
 def declare_for_each(node: Node, table: Iterable[Spec], names: Iterable[str]) -> None:
@@ -95,7 +99,13 @@ def declare_for_each(node: Node, table: Iterable[Spec], names: Iterable[str]) ->
 def read_for_joints(node: Node, spec: Spec, joints: Sequence[str]) -> NDArray[np.float64]:
     """Return one per-joint parameter for each joint, in the order given; shape (n,)."""
     names = (spec.name.replace('<joint>', joint) for joint in joints)
-    return np.array([node.get_parameter(name).value for name in names], dtype=float)
+    return np.array([present(node, name) for name in names], dtype=float)
+
+
+def present(node: Node, name: str) -> Any:
+    """Return the value of a parameter, as proposed while a change is being taken over."""
+    proposed = _PROPOSED.get(node, {})
+    return proposed[name] if name in proposed else node.get_parameter(name).value
 
 
 def overrides_below(node: Node, prefix: str) -> list[str]:
@@ -123,13 +133,13 @@ def install_validation(
     joint_table: Iterable[Spec],
     on_change: Callable[[], None],
     further: Callable[[str, Any], str] = lambda name, value: '',
-    together: Callable[[dict[str, Any]], str] = lambda changes: '',
 ) -> None:
     """
-    Check every later change against the table and call `on_change` once it is accepted.
+    Check every later change against the table, then let the node take it over by `on_change`.
 
-    The check has no side effect and accepts names that it does not know. `further` returns what
-    else is wrong with a value, or '', and `together` with all that are set at once.
+    Whatever `on_change` raises refuses the change with that reason; it is called again then, with
+    the values from before. Names that are not known are accepted. `further` returns what else is
+    wrong with a value, or ''.
     """
     by_name = {spec.name: spec for spec in specs(table)}
     patterns = tuple(joint_table)
@@ -147,15 +157,24 @@ def install_validation(
             problem = problem or further(change.name, plain(change.value))
             if problem:
                 return SetParametersResult(successful=False, reason=problem)
-        problem = together({change.name: plain(change.value) for change in changes})
+        problem = _take_over(node, {change.name: change.value for change in changes}, on_change)
         return SetParametersResult(successful=not problem, reason=problem)
-
-    def apply(changes: list[Parameter[Any]]) -> None:
-        on_change()
 
     node.add_pre_set_parameters_callback(convert)
     node.add_on_set_parameters_callback(check)
-    node.add_post_set_parameters_callback(apply)
+
+
+def _take_over(node: Node, values: dict[str, Any], on_change: Callable[[], None]) -> str:
+    """Return why a node cannot go on with other values, or ''."""
+    _PROPOSED[node] = values
+    try:
+        on_change()
+    except Exception as error:  # noqa: BLE001 - no error of a value may end a node
+        del _PROPOSED[node]
+        on_change()
+        return str(error) or type(error).__name__
+    del _PROPOSED[node]
+    return ''
 
 
 def _descriptor(spec: Spec) -> ParameterDescriptor:

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Changes of parameters while nodes run: what cannot be taken over is refused, nothing ends."""
+
+import numpy as np
+import pytest
+from ros_models import PENDULUM_URDF, ROOT
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
+
+from rclpy.parameter import Parameter
+from ros_bench import domain_id
+
+from kane_dynamics.model.joint_tables import known_limits
+from kane_dynamics.ros.computed_torque_node import ComputedTorqueNode
+from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
+from kane_dynamics.ros.trajectory_feedforward_node import TrajectoryFeedforwardNode
+from kane_dynamics.ros.wrench_control_node import WrenchControlNode
+
+pytestmark = pytest.mark.ros
+
+
+@pytest.fixture(scope='module')
+def context():
+    import rclpy
+    from rclpy.context import Context
+
+    made = Context()
+    rclpy.init(context=made, domain_id=domain_id())
+    yield made
+    made.try_shutdown()
+
+
+@pytest.fixture
+def node(context, request):
+    kind, given = request.param
+    given = {'robot_description': PENDULUM_URDF, 'compiled': 'never', **given}
+    overrides = [Parameter(name, value=value) for name, value in given.items()]
+    made = kind(context=context, parameter_overrides=overrides)
+    made.start()
+    yield made
+    made.stop()
+    made.destroy_node()
+
+
+@pytest.mark.parametrize(
+    ('node', 'name', 'value', 'words'),
+    [
+        ((TrajectoryFeedforwardNode, {}), 'gravity_compensated_joints', ['nonsense'], 'nonsense'),
+        ((InverseDynamicsNode, {}), 'gravity_compensated_joints', ['nonsense'], 'nonsense'),
+        ((ComputedTorqueNode, {}), 'left_out.inertia', ['nonsense'], 'nonsense'),
+        ((WrenchControlNode, {'frame': 'rod'}), 'stiffness', [-1.0] * 6, '>= 0'),
+    ],
+    indirect=['node'],
+)
+def test_a_value_that_a_node_cannot_take_over_is_refused_with_a_reason(node, name, value, words):
+    before = node.parameters
+    answer = node.set_parameters([Parameter(name, value=value)])[0]
+    assert not answer.successful
+    assert words in answer.reason
+    assert node.parameters == before
+    assert list(node.get_parameter(name).value) != value
+    assert node.set_parameters([Parameter('timeout.joint_states', value=0.25)])[0].successful
+    assert node.parameters.joint_states_timeout == 0.25
+
+
+NODES = [
+    (TrajectoryFeedforwardNode, {}),
+    (InverseDynamicsNode, {}),
+    (ComputedTorqueNode, {}),
+    (WrenchControlNode, {'frame': 'rod'}),
+]
+
+
+@pytest.mark.parametrize('node', NODES, indirect=True)
+def test_whatever_taking_over_raises_leaves_the_old_values_in_force(node, monkeypatch):
+    """An error of no family of ours, halfway through: the node goes on as before."""
+    monkeypatch.setattr(type(node), 'parameters_changed', raises_for_a_tenth(node))
+    old = node.parameters.joint_states_timeout
+    answer = node.set_parameters([Parameter('timeout.joint_states', value=0.1234)])[0]
+    assert not answer.successful
+    assert answer.reason == 'a tenth is too short'
+    assert node.parameters.joint_states_timeout == old
+    assert node.timed_inputs()['timeout.joint_states'].max_age == old
+
+
+def raises_for_a_tenth(node):
+    """Return what takes changes over, except one, which it finds wrong when all is done."""
+    original = type(node).parameters_changed
+
+    def changed(self):
+        original(self)
+        if self.parameters.joint_states_timeout == 0.1234:
+            raise RuntimeError('a tenth is too short')
+
+    return changed
+
+
+@pytest.mark.parametrize('node', [(WrenchControlNode, {'frame': 'rod'})], indirect=True)
+def test_nothing_of_an_unknown_limit_is_unknown(node):
+    """0 of an unknown limit was no number: the law ended the node."""
+    assert node.set_parameters([Parameter('effort_limit_scale', value=0.0)])[0].successful
+    assert np.isfinite(node._controller.effort(np.array([0.5]), np.zeros(1))).all()
+    assert known_limits(np.array([0.0, np.inf, 8.0]), 0.0).tolist() == [np.inf, np.inf, 0.0]
+
+
+def test_over_dds_a_node_survives_what_it_refuses(bench):
+    from rcl_interfaces.srv import SetParameters
+
+    process = bench.start(
+        'wrench_control_node',
+        files=[ROOT / 'config' / 'nonholonomic.yaml', ROOT / 'config' / 'wrench_control.yaml'],
+        params={'compiled': 'never'},
+    )
+    service = '/kane_wrench_control/set_parameters'
+
+    def ask(name, value):
+        change = Parameter(name, value=value).to_parameter_msg()
+        return bench.call(SetParameters, service, parameters=[change]).results[0]
+
+    bench.until(lambda: bench.status('kane_wrench_control: model')[1] == 'ok')
+    assert ask('effort_limit_scale', 0.0).successful
+    refused = ask('damping', [-1.0] * 6)
+    assert not refused.successful and 'damping' in refused.reason
+    assert ask('effort_limit_scale', 1.0).successful
+    assert process.poll() is None
