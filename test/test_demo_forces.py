@@ -10,6 +10,7 @@ from test_demo_motion import NAMES, SIDES, moved
 import kane_dynamics as kd
 from kane_dynamics.demo.delays import Sample
 from kane_dynamics.demo.figures import STEP, Setup, evaluate
+from kane_dynamics.demo.motion import demo_motion
 from kane_dynamics.demo.recording import Answer, Recording
 
 RATE, STATES = 250.0, 51
@@ -81,3 +82,51 @@ def test_forces_on_wheels_accelerate_the_base_as_it_was_recorded(compiled, chang
         wheels = len(NAMES) * (changes[0] - DRY) / RADIUS  # what is left to push, and to turn them
         turning = len(NAMES) * 0.1 / RADIUS**2  # [kg]: inertia of the wheels, seen by the base
         assert_allclose(total[-1], wheels * mass / (mass + turning), rtol=0.02)
+
+
+FINGER = """<robot name="finger"><link name="palm"/>
+  <link name="tip"><inertial><mass value="0.01"/>
+    <inertia ixx="1e-7" iyy="1e-7" izz="1e-7" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="hinge" type="revolute"><parent link="palm"/><child link="tip"/>
+    <axis xyz="0 0 1"/><limit lower="0" upper="1" effort="9" velocity="9"/></joint></robot>"""
+
+
+def finger_energy_error(position, velocity, effort):
+    """Return the energy error of a finger that is recorded so, from state to state."""
+    robot = kd.load_urdf(FINGER)
+    count, nothing = len(position), np.zeros((len(position), 7))
+    recording = Recording(
+        names=('hinge',),
+        stamps=[round(k * 1e9 / RATE) for k in range(count)],
+        arrivals=[k / RATE for k in range(count)],
+        position=position[:, None].tolist(),
+        velocity=velocity[:, None].tolist(),
+        effort=effort[:, None].tolist(),
+        odometry=nothing.tolist(),
+        answers={0: Answer(0.0, [0.0])},
+        samples=[Sample(0.0, 0.0, 0.0, 0.0)] * count,
+    )
+    motion = demo_motion(robot, (), ('hinge',), {'hinge': 0.5}, 4.0)
+    setup = Setup('finger', (), RATE, ('hinge',), kd.compile(robot), motion)
+    return evaluate(setup, recording, 0, []).energy_error
+
+
+def test_a_finger_that_is_pressed_on_its_stop_does_not_end_the_demo():
+    """Its efforts without the stop are 5e7 rad/s^2: a replay of them diverges."""
+    position = np.zeros(500)
+    assert finger_energy_error(position, 0.0 * position, np.full(500, -5.0)) == 0.0
+    position[0] = 1e-3  # it comes to its stop, which takes the work
+    taken = finger_energy_error(position, 0.0 * position, np.full(500, -5.0))
+    assert taken == pytest.approx(1.0)
+
+
+def test_the_audit_sees_energy_that_no_effort_brought():
+    """The finger turns freely, and at half time without an effort twice as fast."""
+    t, inertia, speed = np.arange(500) / RATE, 1e-7, 0.1
+    pull = 1e-8  # [N m]
+    velocity = speed + pull / inertia * t
+    position = speed * t + 0.5 * pull / inertia * t**2
+    effort = np.full(500, pull)
+    assert finger_energy_error(position, velocity, effort) < 1e-9
+    velocity[250:] *= 2.0
+    assert finger_energy_error(position, velocity, effort) > 0.5

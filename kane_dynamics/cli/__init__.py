@@ -51,6 +51,7 @@ EXIT_CODES = {
     DONE: 'done',
     REFUSED: 'input that cannot be used, or a package that is missing; one line says which',
     USAGE: 'arguments that the command does not have',
+    demo.LATE: 'the demo ran, but missed more than one in a hundred of its deadlines',
     INTERRUPTED: 'ended by Ctrl-C',
     PIPE: 'nobody reads the output any more, as after head',
 }

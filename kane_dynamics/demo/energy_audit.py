@@ -81,4 +81,4 @@ def energy_balance(dynamics: Dynamics, motion: Trajectory, effort: Floats) -> En
 def energy_error(dynamics: Dynamics, motion: Trajectory, effort: Floats) -> float:
     """Return how far a motion is from energy balance, relative to the energy turned over."""
     balance = energy_balance(dynamics, motion, effort)
-    return balance.gap / balance.turned_over
+    return balance.gap / balance.turned_over if balance.turned_over else 0.0

@@ -23,6 +23,7 @@ from kane_dynamics.simulation.simulation import Trajectory
 from kane_dynamics.typing import Floats
 
 STEP = 0.001  # of the simulator [s]
+SMALLEST = 1e-12  # error of a motor that counts [rad or m]
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ class Setup:
         The URDF: a path, or its text.
     overloaded : tuple of str
         Motors whose effort limits leave no room for the slowest motion.
+    carried : tuple of str
+        Joints that drives of their own hold against gravity.
 
     """
 
@@ -73,6 +76,7 @@ class Setup:
     commanded: CommandedBase | None = None
     urdf: str = ''
     overloaded: tuple[str, ...] = ()
+    carried: tuple[str, ...] = ()
 
     @property
     def mobile(self) -> bool:
@@ -94,7 +98,7 @@ class Run:
     side_slip : float
         Integral of the lateral speed at the axle [m].
     energy_error : float
-        Of the simulated motion, relative to the energy turned over.
+        Of the simulated motion, relative to the energy turned over; stops at limits take some.
     rate : float
         States per second of wall time [Hz].
     latency : ndarray
@@ -122,6 +126,11 @@ class Run:
     curves: RunCurves
     q: Floats
 
+    @property
+    def mean_error(self) -> float:
+        """Return the geometric mean of the motors' errors: its ratios have no unit."""
+        return float(np.exp(np.mean(np.log(np.maximum(self.rms, SMALLEST)))))
+
 
 def evaluate(setup: Setup, recording: Recording, missed: int, late: Sequence[int]) -> Run:
     """Return the figures of one run from what was recorded, and the stamps of missed periods."""
@@ -135,9 +144,8 @@ def evaluate(setup: Setup, recording: Recording, missed: int, late: Sequence[int
     )
     distance = np.linalg.norm(odometry[:, 1:3] - base, axis=1)
     efforts = motor_efforts(setup, recording)
-    replayed = _replayed(setup, efforts)
-    energy = float('nan') if replayed is None else energy_error(setup.compiled, *replayed)
     q, v = _states(setup, recording, odometry, times)
+    energy = float('nan') if setup.commanded else _energy_error(setup, times, q, v, efforts)
     forces = {} if setup.commanded else _row_forces(setup, q, v, efforts)
     rate = (len(times) - 1) / (recording.arrivals[-1] - recording.arrivals[0])
     latency = recording.latencies()
@@ -219,27 +227,20 @@ def _side_slip(setup: Setup, odometry: Floats) -> float:
     return float(np.abs(lateral[1:]) @ np.diff(odometry[:, 0]))
 
 
-def _replayed(setup: Setup, efforts: Floats) -> tuple[Trajectory, Floats] | None:
-    """Return the motion of the same integrator, and efforts; None where drives of speeds work."""
-    if setup.commanded is not None:
-        return None
-    robot = setup.compiled.robot
-    between = efforts[1:]  # of the period before each state; none was applied before the first one
-    each_step = np.zeros((len(between) * _steps(setup), robot.nv))
-    columns = [robot.velocity_index(name) for name in setup.motion.names]
-    each_step[:, columns] = np.repeat(between, _steps(setup), axis=0)
-    start = robot.neutral()
-    for name, position in zip(setup.motion.names, setup.motion.position(0.0), strict=True):
-        start[robot.coordinate_index(name)] = position
-    motion = setup.compiled.simulate(
-        start,
-        np.zeros(robot.nv),
-        len(each_step) * STEP,
-        effort=each_step,
-        step=STEP,
-        integrator='semi_implicit',
-    )
-    return motion, each_step
+def _energy_error(setup: Setup, times: Floats, q: Floats, v: Floats, efforts: Floats) -> float:
+    """
+    Return the energy error of the recorded motion itself.
+
+    Efforts replayed without their feedback would be another motion, and that of a pendulum that
+    stands diverges.
+    """
+    tau = _all_speeds(setup, efforts)
+    if setup.carried:
+        robot, carry = setup.compiled.robot, np.zeros_like(tau)
+        columns = [robot.velocity_index(name) for name in setup.carried]
+        carry[:, columns] = setup.compiled.gravity_force(q)[:, columns]
+        tau[1:] += 0.5 * (carry[1:] + carry[:-1])
+    return energy_error(setup.compiled, Trajectory(times, q, v), tau[1:])
 
 
 def _row_forces(setup: Setup, q: Floats, v: Floats, efforts: Floats) -> dict[str, Floats]:
@@ -250,8 +251,7 @@ def _row_forces(setup: Setup, q: Floats, v: Floats, efforts: Floats) -> dict[str
     what dry friction of the arm's joints does at rest is not known, and does not matter to wheels.
     """
     compiled = setup.compiled
-    tau = np.zeros_like(v)
-    tau[:, [compiled.robot.velocity_index(name) for name in setup.motion.names]] = efforts
+    tau = _all_speeds(setup, efforts)
     a = np.gradient(v, 1.0 / setup.rate, axis=0)
     beyond = friction_left_by_drag(compiled.robot, v, STICTION_SPEED)  # as in the simulator
     needed = compiled.inverse_dynamics(q, v, a) - beyond - tau
@@ -263,6 +263,9 @@ def _row_forces(setup: Setup, q: Floats, v: Floats, efforts: Floats) -> dict[str
     return dict(zip(compiled.labels, np.array(rows).T, strict=True))
 
 
-def _steps(setup: Setup) -> int:
-    """Return the time steps between two states that the nodes see."""
-    return round(1.0 / (setup.rate * STEP))
+def _all_speeds(setup: Setup, efforts: Floats) -> Floats:
+    """Return efforts of the motors as efforts on all speeds, shape (n, nv)."""
+    robot = setup.compiled.robot
+    tau = np.zeros((len(efforts), robot.nv))
+    tau[:, [robot.velocity_index(name) for name in setup.motion.names]] = efforts
+    return tau

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The closed loop over ROS 2: PD alone, then with feed-forward.
+The closed loop over ROS 2: PD alone, then with more and more of the dynamics fed forward.
 
 Simulator, controller and the giver of references are composed into one process and served by one
-thread: on two cores, processes of their own would wait for each other. Both runs have the same
+thread: on two cores, processes of their own would wait for each other. All runs have the same
 gains, the same motion and a ROS domain of their own.
 """
 
@@ -26,8 +26,8 @@ from kane_dynamics.exceptions import DemoError
 from kane_dynamics.parameter_files import parameter_file
 from kane_dynamics.resources import share_directory
 from kane_dynamics.ros.demo_driver import DemoDriver
+from kane_dynamics.ros.demo_laws import Law
 from kane_dynamics.ros.demo_pace import affordable_motion
-from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
 from kane_dynamics.ros.messages.diagnostics import ERROR
 from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.ros.parameters.robot import VELOCITY
@@ -40,7 +40,6 @@ from kane_dynamics.ros.runtime import fast_executor
 from kane_dynamics.ros.simulator_node import SimulatorNode
 
 ROBOTS = ('nonholonomic', 'holonomic', 'tiago')
-TERMS = ('inertia', 'coriolis', 'gravity', 'friction')
 Progress = Callable[[float], None]
 
 
@@ -94,17 +93,18 @@ def prepare(
         CommandedBase(parameters.base_frame, parameters.cmd_vel_stamped) if driven else None,
         model.text,
         overloaded,
+        parameters.gravity_compensated_joints,
     )
 
 
-def run_loop(setup: Setup, feedforward: bool, domain: int, progress: Progress) -> Run:
+def run_loop(setup: Setup, law: Law, domain: int, progress: Progress) -> Run:
     """
     Run the closed loop once and return its figures.
 
     Raises
     ------
     DemoError
-        If a node has no model or does not answer.
+        If a node has no model or does not answer, or the simulation stops.
 
     """
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
@@ -115,7 +115,7 @@ def run_loop(setup: Setup, feedforward: bool, domain: int, progress: Progress) -
         driver = DemoDriver(setup.motion, 1.0 / setup.rate, context, setup.commanded)
         ending.callback(driver.node.destroy_node)
         ending.callback(driver.close)
-        nodes = _nodes(setup, feedforward, context)
+        nodes = _nodes(setup, law, context)
         for node in nodes:
             ending.callback(node.destroy_node)
         executor = fast_executor(driver.node, *nodes)
@@ -129,20 +129,21 @@ def run_loop(setup: Setup, feedforward: bool, domain: int, progress: Progress) -
         return evaluate(setup, recording, nodes[0].missed, nodes[0].missed_stamps)
 
 
-def _check(nodes: tuple[Any, ...]) -> None:
-    """Raise DemoError if a node has no model and will not get one."""
+def _check(nodes: tuple[SimulatorNode, Any]) -> None:
+    """Raise DemoError if a node has no model and will not get one, or the simulation stopped."""
+    if nodes[0].trouble:
+        raise DemoError(f'the closed loop: {nodes[0].trouble}')
     for node in nodes:
         status = node.host.status()
         if status.level == ERROR:
             raise DemoError(f'{node.get_name()}: {status.message}')
 
 
-def _nodes(setup: Setup, feedforward: bool, context: Context) -> tuple[SimulatorNode, Any]:
+def _nodes(setup: Setup, law: Law, context: Context) -> tuple[SimulatorNode, Any]:
     """Return simulator and controller."""
     own: dict[str, Any] = {'step_size': STEP, 'compiled': 'wait'}
-    simulator = {**own, 'start_paused': True, 'integrator': 'semi_implicit'}
-    terms = {f'terms.{term}': feedforward for term in TERMS}
-    controller = {'compiled': 'wait', 'use_sim_time': True, 'timeout.reference': 60.0, **terms}
+    simulator = {**own, 'start_paused': True, 'odom_rate': setup.rate}
+    controller = {'compiled': 'wait', 'use_sim_time': True, 'timeout.reference': 60.0, **law.terms}
     shared = [word for file in setup.files for word in ('--params-file', str(file))]
 
     def options(parameters: dict[str, Any], *more: str) -> dict[str, Any]:
@@ -158,5 +159,5 @@ def _nodes(setup: Setup, feedforward: bool, context: Context) -> tuple[Simulator
         set_logger_level(name, LoggingSeverity.ERROR)  # the terminal shows a progress bar
     return (
         SimulatorNode(**options(simulator, *remap)),
-        InverseDynamicsNode(**options(controller)),
+        law.node(**options(controller)),
     )

@@ -50,12 +50,14 @@ class EffortController:
 
     """
 
+    LAW: type[EffortLaw] = EffortLaw
+
     def __init__(self, dynamics: Dynamics, guard: InputGuard, law: str = FEEDFORWARD) -> None:
         model = dynamics.model
         self.follows_by = law
         self.motors, self.drives = model.motors, model.drives
         self.drive_effort = np.zeros(len(self.drives))
-        self._law, self._dynamics = EffortLaw(dynamics), dynamics
+        self._law, self._dynamics = self.LAW(dynamics), dynamics
         self._follower = Follower(self._law.motors, guard)
         self.reference = self._follower.reference
         self._limit = np.asarray(model.robot.effort_limit)[self._law.motors.v]

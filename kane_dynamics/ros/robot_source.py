@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -154,7 +155,7 @@ def build_model(
             text, base=base, locked_joints=parameters.locked_joints, gravity=parameters.gravity
         )
         if _takes_velocity(parameters) and (gain := getattr(parameters, 'drive_gain', 0.0)):
-            robot = _driven(robot, gain, _steered(parameters, robot))
+            robot = _driven(parameters, robot, gain)
         base_on_wheels = wheeled_base(parameters, robot)
         constraints = _base_constraints(parameters, robot, base_on_wheels)
         for remark in kd.taken_rows(robot, robot.neutral(), constraints).remarks:
@@ -205,22 +206,28 @@ def _drives(parameters: RobotParameters, base: kd.bases.WheeledBase | None) -> t
     return named_motors(parameters) if base is None else (*base.driven, *base.steering)
 
 
-def _steered(parameters: RobotParameters, robot: Any) -> tuple[str, ...]:
-    """Return the joints that drives steer; those of wheels with trail follow the motion."""
+def _driven(parameters: RobotParameters, robot: Any, gain: float) -> Any:
+    """
+    Return a robot with the dampers of velocity drives: `gain` per speed, base and steering.
+
+    Wheels turn without friction: the drives overcome that themselves. Wheels with trail follow.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', kd.exceptions.ModelWarning)  # told of the base itself
         base = wheeled_base(parameters, robot)
-    return () if base is None else base.centred
+    damping = {robot.bodies[0].joint.name: gain}
+    if base is not None:
+        damping |= dict.fromkeys((wheel.joint for wheel in base.wheels), 0.0)
+        damping |= dict.fromkeys(base.centred, gain)
+    return replace(robot, bodies=tuple(_damped(body, damping) for body in robot.bodies))
 
 
-def _driven(robot: Any, gain: float, steered: tuple[str, ...]) -> Any:
-    """Return a robot with the dampers of velocity drives: `gain` per speed, base and steering."""
-    base, *others = robot.bodies
-    damped = [replace(base, joint=replace(base.joint, damping=gain))]
-    for body in others:
-        held = body.joint.name in steered
-        damped.append(replace(body, joint=replace(body.joint, damping=gain)) if held else body)
-    return replace(robot, bodies=tuple(damped))
+def _damped(body: Any, damping: Mapping[str, float]) -> Any:
+    """Return a body whose joint has another damping and no friction, where there is one."""
+    joint = body.joint
+    if joint.name not in damping:
+        return body
+    return replace(body, joint=replace(joint, damping=damping[joint.name], friction=0.0))
 
 
 def _base_constraints(

@@ -140,6 +140,11 @@ class SimulatorNode(ClockFromZero):
         )
 
     @property
+    def trouble(self) -> str:
+        """Return why the simulation stopped, or ''."""
+        return self._trouble
+
+    @property
     def missed(self) -> int:
         """Return how many periods began without the efforts of their state."""
         return self._account.missed

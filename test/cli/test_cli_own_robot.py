@@ -13,6 +13,7 @@ from support.base_urdf import BASES
 import kane_dynamics as kd
 from kane_dynamics import cli
 from kane_dynamics.cli import init
+from kane_dynamics.cli.demo import LATE
 from kane_dynamics.ros.robot_file import model_of_file
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,11 +53,11 @@ def test_the_python_example_runs(capsys):
     assert 'arm_1_joint: motor' in capsys.readouterr().out
 
 
-def command(*arguments):
+def command(*arguments, codes=(0,)):
     """Return what a command prints, in a process of its own as ROS wants it."""
     line = [sys.executable, '-m', 'kane_dynamics', *arguments]
     done = subprocess.run(line, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in codes, done.stderr
     return done.stdout
 
 
@@ -66,13 +67,13 @@ def test_a_robot_of_ones_own_runs_in_the_closed_loop(drive, here):
     pytest.importorskip('rclpy', reason='the demo needs ROS 2')
     command('init', 'my.urdf', '--yes', '--base', 'mecanum', '--drive', drive)
     (demo,) = {line for line in COMMANDS if line.startswith('demo')}
-    output = command(*demo.split(), '--duration', '4')
+    output = command(*demo.split(), '--duration', '4', codes=(0, LATE))
     assert 'base_path.png' in output
     assert ('RMS error fl_wheel' in output) == (drive == 'effort')
     animation = here / 'demo-results' / 'my_robot' / 'animation.gif'
     assert animation.stat().st_size > 1000
-    row = next(line for line in output.splitlines() if 'RMS error of all motors' in line)
-    ratio = float(row.split('│')[4].split()[0])
+    row = next(line for line in output.splitlines() if 'times smaller than PD' in line)
+    ratio = float(row.split('│')[-2])
     assert ratio > 10.0  # 80 on a busy machine
 
 

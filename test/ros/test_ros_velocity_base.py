@@ -342,6 +342,22 @@ def simulated(kind, **changes):
     return build_model(p, text), p
 
 
+def test_drives_hold_a_base_against_the_friction_of_its_wheels():
+    """A base on the wheels of a robot that is sold: 21.75 N m s/rad, and dry friction."""
+    text, settings, _, _ = BASES['diff_drive']
+    lossy = text.replace(
+        '<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><dynamics damping="21.75" friction="2"/>'
+    )
+    own = {name.removeprefix('base.'): plain(value) for name, value in settings.items()}
+    changes = DRIVEN | {'response_time': 0.001}
+    p = parameters(SimulatorParameters, base_type='diff_drive', **own, **changes)
+    model = build_model(p, lossy)
+    plant = Plant(Dynamics(model), p, np.zeros(len(model.joints)))
+    assert plant.drives.take(command(0.4), 0)
+    plant.advance(round(0.45 / p.step_size))
+    assert plant.simulation.v[0] == pytest.approx(0.4, rel=1e-3)
+
+
 def test_drives_of_a_swerve_base_steer_it():
     model, p = simulated('swerve', steering_rate_limit=4.0, cmd_vel_timeout=10.0)
     drives, q, step = VelocityDrives(model, p), model.robot.neutral(), 10_000_000
