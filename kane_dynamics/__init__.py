@@ -195,9 +195,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
-        raise AttributeError(
-            f'module {__name__!r} has no attribute {name!r}; there are {__all__}', name=name
-        )
+        known = exceptions.known_names(__all__, name)
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}; {known}', name=name)
     module, attribute = _LAZY[name]
     value = getattr(import_module(f'{__name__}.{module}'), attribute)
     globals()[name] = value
@@ -205,4 +204,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*(name for name in globals() if name.startswith('__')), *__all__})

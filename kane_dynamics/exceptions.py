@@ -46,10 +46,10 @@ def known_names(names: Iterable[str], wanted: object) -> str:
     """
     known = sorted(names)
     near = get_close_matches(wanted, known, 5, 0.6) if isinstance(wanted, str) else []
+    meant = f'; did you mean {near[0]!r}?' if near else ''
     if len(known) > _LISTED:
-        shown = near or known[:5]
-        return f'there are {len(known)}, e.g. {shown}'
-    return f'there are {known}' + (f'; did you mean {near[0]!r}?' if near else '')
+        return f'there are {len(known)}, e.g. {near or known[:5]}{meant}'
+    return f'there are {known}{meant}'
 
 
 class KaneDynamicsError(Exception):

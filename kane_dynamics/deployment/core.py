@@ -17,7 +17,7 @@ from typing import Any
 import kane_dynamics as kd
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.deployment.declarations import declaration, definition, method, table
-from kane_dynamics.deployment.functions import Spec, chosen, makers
+from kane_dynamics.deployment.functions import FUNCTIONS, Spec, chosen, makers
 from kane_dynamics.deployment.processors import supported, target_of
 from kane_dynamics.deployment.texts import filled, listed, quoted
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
@@ -97,9 +97,11 @@ class Plan:
         return Recipe(self.robot, rows, plan, self.all_frames, self.payloads, use_cache=False)
 
     def fingerprint(self) -> str:
-        """Return a hash of model and constraints, the same on every machine."""
+        """Return a hash of all that shapes an array or a result, the same on every machine."""
         digest = hashlib.sha256()
-        add_content(digest, (self.robot, self.constraints.constraints, self.actuated, self.known))
+        model = self.robot, self.constraints.constraints, self.actuated, self.known
+        arrays = self.all_frames, self.payloads, self.functions, FUNCTIONS
+        add_content(digest, (kd.__version__, *model, *arrays))
         return digest.hexdigest()
 
 
@@ -203,6 +205,7 @@ def common_values(plan: Plan) -> dict[str, Any]:
         'NQ': robot.nq,
         'NV': robot.nv,
         'ROWS': len(plan.constraints.labels),
+        'FRAMES': len(plan.all_frames),
         'COUNT': len(default),
         'CPU': plan.cpu,
         'SUPPORTED': supported(plan.cpu),

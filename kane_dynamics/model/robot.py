@@ -127,6 +127,22 @@ class Robot:
             add_content(digest, (body.name, body.parent, *joint))
         return digest.hexdigest()
 
+    @cached_property
+    def content_key(self) -> str:
+        """Return a hash of all that the robot was built from."""
+        digest = hashlib.sha256()
+        add_content(digest, (self.name, self.bodies, self.gravity, self.frames, self.wheels))
+        return digest.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both are built from the same names and numbers, bit for bit."""
+        if not isinstance(other, Robot):
+            return NotImplemented
+        return self is other or self.content_key == other.content_key
+
+    def __hash__(self) -> int:
+        return hash(self.content_key)
+
     def __repr__(self) -> str:
         return (
             f"Robot('{self.name}', {self.base} base, {len(self.bodies)} bodies, nq={self.nq}, "
@@ -321,4 +337,5 @@ def with_loads(robot: Robot, gravity: Any, inertias: Mapping[int, Inertia]) -> R
     other = object.__new__(Robot)
     # joints, and so every table made of them, are the same
     vars(other).update(vars(robot), gravity=gravity, bodies=bodies)
+    vars(other).pop('content_key', None)
     return other

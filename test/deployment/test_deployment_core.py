@@ -35,7 +35,7 @@ C_PROGRAM = r"""
 int main(void) {
   double x[3 * N], tau[N], bias[N], g[N], f[N], M[N * N], acc[N], t = 0.0;
   double effort[N], lambda[MOBILE_ARM_ROWS], v[N], a[N], quality[3];
-  if (mobile_arm_check() != MOBILE_ARM_OK) return 2;
+  if (MOBILE_ARM_CHECK() != MOBILE_ARM_OK) return 2;
   while (fread(x, sizeof(double), 3 * N, stdin) == 3 * N) {
     if (mobile_arm_inverse_dynamics(x, x + N, x + 2 * N, NULL, tau)) return 3;
     if (mobile_arm_bias_force(x, x + N, NULL, bias)) return 3;

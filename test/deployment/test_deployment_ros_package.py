@@ -261,4 +261,5 @@ def test_cmake_makes_the_library(package, tmp_path):
     build = ['cmake', '--build', tmp_path, '--target', 'mobile_arm']
     subprocess.run(build, capture_output=True, check=True)
     library = ctypes.CDLL(str(tmp_path / 'libmobile_arm.so'))
-    assert library.mobile_arm_check() == 0
+    wrong_build = 3
+    assert library.mobile_arm_check(b'another', 0, 0, 0, 0, 0) == wrong_build

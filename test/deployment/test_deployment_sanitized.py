@@ -8,13 +8,21 @@ import pytest
 from support import sanitizers
 from test_deployment_core import loader
 
+from kane_dynamics.deployment.core import Plan, write_core
+
 PROBE = 'int main(void) { return 0; }\n'
 RACE = """
 #include <pthread.h>
-static int shared;
-static void *work(void *none) { for (int k = 0; k < 1000; k++) shared++; return none; }
+static volatile int shared;
+static pthread_barrier_t start; /* else one may be done before the other begins */
+static void *work(void *none) {
+  pthread_barrier_wait(&start);
+  for (int k = 0; k < 100000; k++) shared++;
+  return none;
+}
 int main(void) {
   pthread_t other;
+  pthread_barrier_init(&start, 0, 2);
   pthread_create(&other, 0, work, 0);
   work(0);
   pthread_join(other, 0);
@@ -69,6 +77,67 @@ def test_one_number_too_many_is_found(four_bar, driver, kind, tmp_path):
     program = built(four_bar, shorter, kind, tmp_path)
     with pytest.raises(RuntimeError, match='SEGV'):
         sanitizers.run(program, sanitizers.hard_states(width))
+
+
+BUILDS = {
+    'all frames': {},
+    'one frame': {'frames': ('coupler_end',)},
+    'another frame': {'frames': ('crank',)},
+    'a payload': {'payloads': ('coupler',)},
+    'two payloads': {'payloads': ('coupler', 'coupler_end')},
+    'fewer functions': {'functions': ('frame_poses',)},
+    'another gravity': {'gravity': (0.0, -1.0, -9.0)},
+}
+
+
+@pytest.fixture(scope='module')
+def builds(four_bar, tmp_path_factory):
+    """Return folders of libraries of one name, that differ in what they are built for."""
+    folders = {}
+    for build, options in BUILDS.items():
+        given = {'functions': ('frame_poses', 'gravity_force'), **options}
+        robot = four_bar.plan.robot.with_gravity(given.pop('gravity', (0.0, 0.0, -9.81)))
+        folders[build] = tmp_path_factory.mktemp('build')
+        plan = Plan(robot, four_bar.plan.constraints, 'four_bar', (), **given)
+        write_core(plan, folders[build])
+    return folders
+
+
+def test_a_loader_takes_its_own_build_alone(builds):
+    for folder in builds.values():
+        for other in builds.values():
+            module = loader(folder, 'four_bar')
+            library = other / 'libfour_bar.so'
+            if folder is other:
+                assert np.isfinite(module.Robot(library).frame_poses(np.zeros(4))).all()
+                continue
+            with pytest.raises(OSError, match='another robot or another build'):
+                module.Robot(library)
+
+
+def test_a_c_program_stops_before_arrays_of_another_build_overflow(builds, tmp_path):
+    works_here(sanitizers.ADDRESS, tmp_path)
+    for header, library in (
+        ('one frame', 'one frame'),
+        ('one frame', 'all frames'),
+        ('all frames', 'one frame'),
+        ('one frame', 'another frame'),
+        ('a payload', 'two payloads'),
+    ):
+        folder = builds[header]
+        text, width, _ = sanitizers.library_driver(
+            'four_bar', loader(folder, 'four_bar').FUNCTIONS
+        )
+        (tmp_path / 'driver.c').write_text(text)
+        parts = [builds[library] / name for name in ('four_bar.c', 'kernels.o')]
+        sources = ['driver.c', f'-I{folder}', *parts]
+        program = sanitizers.build(tmp_path, sources, sanitizers.ADDRESS)
+        states = sanitizers.hard_states(width)
+        if header == library:
+            assert sanitizers.run(program, states).size
+            continue
+        with pytest.raises(RuntimeError, match='ended with 7'):
+            sanitizers.run(program, states)
 
 
 def test_a_race_is_found(compiler, tmp_path):

@@ -41,6 +41,7 @@ static void *work(void *result) {
   return last;
 }
 int main(void) {
+  if (@UPPER@_CHECK()) return 7; /* before any array is made */
   pthread_t threads[@THREADS@];
   double *results[@THREADS@], *room = malloc(1 << 24);
   count = fread(room, sizeof(double) * @WIDTH@, (1 << 24) / (sizeof(double) * @WIDTH@), stdin);
@@ -137,6 +138,7 @@ def library_driver(name, functions, threads=THREADS):
             calls.append(f'    memcpy(last, {label}, {size} * sizeof(double)); last += {size};')
         results += 1 + sum(size for _, size in said)
     values = {'ARRAYS': '\n'.join(arrays), 'CALLS': '\n'.join(calls), 'RESULTS': results}
+    values['UPPER'] = name.upper()
     text = _filled(HEAD + LIBRARY, NAME=name, WIDTH=width, THREADS=threads, **values)
     return text, width, results
 
