@@ -124,7 +124,8 @@ class CommandSearch:
         """Return the command that brakes at the limit; `rooms` are those from now to rest."""
         with np.errstate(divide='ignore', invalid='ignore'):
             used = float(np.clip(np.nanmax(-rooms[0] / self._slack), 0.0, 1.0))  # by going on
-        for level in (0.5 * (1.0 + used), 1.0) if used else (0.0, _LITTLE, 0.5, 1.0):
+        little = [level for level in (0.0, _LITTLE) if level >= 2.0 * used]
+        for level in (*little, 0.5 * (1.0 + used), 1.0):
             kept = np.flatnonzero((rooms + level * self._slack).min(axis=1) >= 0.0)
             if not len(kept):
                 continue

@@ -9,7 +9,12 @@ import numpy as np
 
 from kane_dynamics.control.base_motion import DriveResponse
 from kane_dynamics.control.trajectory import Trajectory
-from kane_dynamics.ros.followed_twist import FollowedTwist, read_command, response
+from kane_dynamics.ros.followed_twist import (
+    FollowedTwist,
+    command_frames,
+    read_command,
+    response,
+)
 from kane_dynamics.ros.input_guard import RejectedInput
 from kane_dynamics.ros.inputs import GuardFactory, OdometryInput
 from kane_dynamics.ros.parameters.trajectory_feedforward import (
@@ -62,6 +67,7 @@ class BaseForecast:
         new_guard: GuardFactory,
     ) -> None:
         self.guard, self._frame = new_guard('cmd_vel'), model.child_frame
+        self._frames = command_frames(model, parameters)
         self._followed = FollowedTwist(response(parameters))
         self._seen = FollowedTwist(DriveResponse(parameters.response_time))
         self.configure(parameters)
@@ -84,13 +90,13 @@ class BaseForecast:
     def take(self, message: Any) -> bool:
         """Check a Twist or TwistStamped and keep it; return whether it was accepted."""
         try:
-            command, stamp = read_command(message, self._stamped)
+            command, stamp = read_command(message, self._stamped, self._frames)
             self.guard.admit(stamp)
         except RejectedInput as rejection:
             self.guard.reject(rejection)
             return False
         self._command = command
-        self._followed.command(stamp or self.guard.now(), command)
+        self._followed.command(self.guard.time, command)
         return True
 
     def see(self, odom: OdometryInput) -> None:
@@ -99,8 +105,8 @@ class BaseForecast:
             return
         _, self._twist = self._frame.child_state(odom.q, odom.v)
         if not self._stamp:
-            self._seen.begin(odom.stamp, self._twist)
-        self._seen.command(odom.stamp, self._twist)
+            self._seen.begin(odom.guard.time, self._twist)
+        self._seen.command(odom.guard.time, self._twist)
         self._stamp = odom.stamp
 
     def plan(

@@ -16,7 +16,12 @@ import numpy as np
 from kane_dynamics.control.base_motion import DriveResponse, sensed_acceleration
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.effort_law import BaseState
-from kane_dynamics.ros.followed_twist import FollowedTwist, read_command, response
+from kane_dynamics.ros.followed_twist import (
+    FollowedTwist,
+    command_frames,
+    read_command,
+    response,
+)
 from kane_dynamics.ros.input_guard import RejectedInput
 from kane_dynamics.ros.inputs import GuardFactory, OdometryInput
 from kane_dynamics.ros.messages.conversions import check_numbers, nanoseconds
@@ -69,6 +74,7 @@ class BaseMotionInput:
         self.used = ''
         self._model, self._stamped = model, parameters.cmd_vel_stamped
         self._prefix = parameters.frame_prefix
+        self._frames = command_frames(model, parameters)
         self._followed = FollowedTwist(response(parameters))
         self._seen = FollowedTwist(DriveResponse(parameters.response_time))
         self._odom_stamp = 0
@@ -85,13 +91,13 @@ class BaseMotionInput:
     def take_command(self, message: Any) -> bool:
         """Check a Twist or TwistStamped and keep it; return whether it was accepted."""
         try:
-            twist, stamp = read_command(message, self._stamped)
+            twist, stamp = read_command(message, self._stamped, self._frames)
             resting = not self.command.fresh()
             self.command.admit(stamp)
         except RejectedInput as rejection:
             self.command.reject(rejection)
             return False
-        time = stamp or self.command.now()
+        time = self.command.time
         if resting:  # nobody knows what the drives did meanwhile: they are where odometry is
             self._followed.begin(time, self._seen.at(time).twist)
         self._followed.command(time, twist)
@@ -118,8 +124,8 @@ class BaseMotionInput:
         _, twist = frame.child_state(odom.q, odom.v)
         if fresh and odom.stamp != self._odom_stamp:
             if not self._odom_stamp:
-                self._seen.begin(odom.stamp, twist)
-            self._seen.command(odom.stamp, twist)
+                self._seen.begin(odom.guard.time, twist)
+            self._seen.command(odom.guard.time, twist)
             self._odom_stamp = odom.stamp
         self.used = next(name for name in self.sources if self._fresh(name, odom))
         motion = (self._followed if self.used == CMD_VEL else self._seen).at(time)

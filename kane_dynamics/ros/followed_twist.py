@@ -9,9 +9,11 @@ import numpy as np
 
 from kane_dynamics.control.base_motion import BaseMotion, DriveResponse, moving
 from kane_dynamics.model.joint_tables import known_limits
+from kane_dynamics.ros.input_guard import RejectedInput
 from kane_dynamics.ros.messages.conversions import check_numbers, nanoseconds
 from kane_dynamics.ros.messages.planar_frame import AXES
 from kane_dynamics.ros.parameters.robot import CommandedBaseParameters
+from kane_dynamics.ros.robot_source import RobotModel
 from kane_dynamics.typing import Floats
 
 
@@ -21,20 +23,41 @@ def response(parameters: CommandedBaseParameters) -> DriveResponse:
     return DriveResponse(parameters.response_time, limit)
 
 
-def read_command(message: Any, stamped: bool) -> tuple[Floats, int]:
+def command_frames(model: RobotModel, parameters: Any) -> frozenset[str]:
+    """Return the frame_ids that a cmd_vel may have: of the base, with its heading; or none."""
+    yaw, prefix = model.child_frame.yaw, parameters.frame_prefix
+    ahead = np.array([np.cos(yaw), np.sin(yaw), 0.0])
+    fixed = (
+        prefix + name
+        for name, frame in model.robot.frames.items()
+        if frame.body == 0 and np.allclose(frame.pose.rotation_matrix()[:, 0], ahead, atol=1e-6)
+    )
+    return frozenset(('', parameters.base_frame, *fixed))
+
+
+def read_command(message: Any, stamped: bool, frames: frozenset[str]) -> tuple[Floats, int]:
     """
-    Return the twist of a cmd_vel message, and its stamp [ns]; 0 where it has none.
+    Return the twist of a cmd_vel message, and its stamp [ns].
+
+    The stamp is 0 where it has none, and of a stop: that counts from its arrival, whatever its
+    stamp and frame are.
 
     Raises
     ------
     RejectedInput
-        If a number is not finite, or too large for any robot.
+        If a number is not finite, or too large for any robot, or the frame is none of the base.
 
     """
     twist = message.twist if stamped else message
     value = np.array([twist.linear.x, twist.linear.y, twist.angular.z], dtype=float)
     check_numbers('cmd_vel', value, AXES)
-    return value, nanoseconds(message.header.stamp) if stamped else 0
+    if not stamped or not value.any():
+        return value, 0
+    if message.header.frame_id not in frames:
+        raise RejectedInput(
+            'frame', f"cmd_vel: frame_id '{message.header.frame_id}' is not of the base"
+        )
+    return value, nanoseconds(message.header.stamp)
 
 
 class FollowedTwist:

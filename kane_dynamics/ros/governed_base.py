@@ -10,13 +10,13 @@ import numpy as np
 from kane_dynamics.bases.reach import free_components
 from kane_dynamics.control.base_stance import base_stance
 from kane_dynamics.control.contact_picture import ContactPicture, picture_of
-from kane_dynamics.control.governor import Admission, Governor
+from kane_dynamics.control.governor import Admission, Governor, Plan
 from kane_dynamics.control.motion_limits import Reserve
 from kane_dynamics.control.support_polygon import SupportPolygon
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_law import BaseState, with_base
-from kane_dynamics.ros.followed_twist import read_command, response
+from kane_dynamics.ros.followed_twist import command_frames, read_command, response
 from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
 from kane_dynamics.ros.messages.planar_frame import PlanarFrame
 from kane_dynamics.ros.parameters.governor import GovernorParameters
@@ -24,6 +24,8 @@ from kane_dynamics.ros.planned_arm import PlannedArm
 from kane_dynamics.typing import Floats
 
 STILL = np.zeros(3)
+LONGEST_STOP = 4.0
+"""Time [s] after which a base that nothing is known of is told to stand, however fast it was."""
 
 
 class GovernedBase:
@@ -76,6 +78,7 @@ class GovernedBase:
         self.newest: Admission | None = None
         self._model, self._frame, self._base = model, model.child_frame, base
         self._stamped = parameters.cmd_vel_stamped
+        self._frames = command_frames(model, parameters)
         self._contacts = base_stance(base, friction=parameters.wheel_friction or None)
         self._contacts.polygon(model.robot.neutral())  # fails now rather than under way
         columns = self._contacts.reach.matrix.T
@@ -103,7 +106,7 @@ class GovernedBase:
     def take(self, message: Any) -> bool:
         """Check a Twist or TwistStamped and keep it; return whether it was accepted."""
         try:
-            twist, stamp = read_command(message, self._stamped)
+            twist, stamp = read_command(message, self._stamped, self._frames)
             self.guard.admit(stamp)
         except RejectedInput as rejection:
             self.guard.reject(rejection)
@@ -127,15 +130,26 @@ class GovernedBase:
     def rest(self) -> None:
         """Forget the motion: nothing is commanded."""
         self._applied, self.newest = STILL, None
-        self._before: tuple[int, Floats] | None = None
-        self._acceleration = np.zeros(self._model.robot.nv)
+        self._moved: tuple[Floats, Floats] | None = None
+        self._braking = 0.0
+        self._forget_rates()
 
     def reset(self) -> None:
-        """Forget the newest command too."""
+        """Forget messages, but not how the base moves: it is still to be braked."""
         self.guard.reset()
         if self.arm is not None:
             self.arm.reset()
-        self.rest()
+        self._forget_rates()
+
+    def take_over(self, other: GovernedBase) -> None:
+        """Go on with the motion of the base under another model."""
+        self._applied, self._braking = other._applied, other._braking
+        if other._moved is not None:
+            self._moved = self._model.robot.neutral(), other._moved[1]
+
+    def _forget_rates(self) -> None:
+        self._before: tuple[int, Floats] | None = None
+        self._acceleration = np.zeros(self._model.robot.nv)
 
     def admit(self, time: int, q: Floats, v: Floats) -> Floats:
         """
@@ -154,8 +168,36 @@ class GovernedBase:
         _, twist = self._frame.child_state(q[:3], v[:3])
         pace = 1.0 if self.newest is None else self.newest.pace
         plan = None if self.arm is None else self.arm.ahead(time, pace, q, v)
-        now, last, goal = (self._of_root(x) for x in (twist, self._applied, wanted))
-        self.newest = self._governor.admit(q, v, self._acceleration, now, last, goal, plan)
+        self._moved, self._braking = (q.copy(), self._of_root(twist)), 0.0
+        return self._let_through(v, self._acceleration, wanted, plan)
+
+    def brake(self, elapsed: float) -> Floats:
+        """
+        Return the twist to command where nothing is measured: braking as the last state allows.
+
+        The base is where its drives have it by their response, its arm at rest.
+
+        Parameters
+        ----------
+        elapsed : float
+            Since the last command [s].
+
+        """
+        self._braking += elapsed
+        if self._moved is None or self._braking > LONGEST_STOP:
+            return STILL
+        q, twist = self._moved
+        now = self._drive.after(twist, self._of_root(self._applied), elapsed).twist
+        self._moved, at_rest = (q, now), np.zeros(self._model.robot.nv)
+        return self._let_through(at_rest, at_rest, STILL, None)
+
+    def _let_through(self, v: Floats, a: Floats, wanted: Floats, plan: Plan | None) -> Floats:
+        """Return the command for the present motion of the base."""
+        if self._moved is None:
+            return STILL
+        q, now = self._moved
+        last, goal = self._of_root(self._applied), self._of_root(wanted)
+        self.newest = self._governor.admit(q, v, a, now, last, goal, plan)
         self._applied = self._of_frame(self.newest.command)
         sent = np.zeros(3)  # drivers know nothing of what follows from the other components
         sent[self._axes] = self._applied[self._axes]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from visualization_msgs.msg import MarkerArray
 
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.governed_base import STILL, GovernedBase
+from kane_dynamics.ros.governed_base import GovernedBase
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.messages.contact_messages import forces_message, markers_message
 from kane_dynamics.ros.messages.conversions import set_stamp
@@ -27,6 +28,9 @@ from kane_dynamics.ros.qos import COMMAND, LATEST, STATE
 from kane_dynamics.ros.runtime import run
 from kane_dynamics.typing import Floats
 
+BRAKING_PERIOD = 0.02
+"""Time [s] between commands that brake the base to rest before the node ends."""
+
 
 class GovernorNode(DynamicsNode):
     """Lets a command of the base through as far as reserves are kept."""
@@ -34,7 +38,7 @@ class GovernorNode(DynamicsNode):
     def __init__(self, **options: Any) -> None:
         super().__init__('kane_governor', GovernorParameters, **options)
         self._governed: GovernedBase | None = None
-        self._moving = False
+        self._moving, self._sent, self._wall = False, 0, 0.0
         self._kind = TwistStamped if self.parameters.cmd_vel_stamped else Twist
         self._command = self.create_lifecycle_publisher(self._kind, 'cmd_vel', COMMAND)
         self._pace = self.create_lifecycle_publisher(Float64, '~/pace', STATE)
@@ -55,6 +59,8 @@ class GovernorNode(DynamicsNode):
 
     def take(self, dynamics: Dynamics, prepared: GovernedBase) -> None:
         """Use the governor of a new model."""
+        if self._governed is not None:
+            prepared.take_over(self._governed)
         self._governed = prepared
 
     def parameters_changed(self) -> None:
@@ -93,8 +99,8 @@ class GovernorNode(DynamicsNode):
         governed = self._governed
         if governed is None:
             return
-        time = max(stamp, self.get_clock().now().nanoseconds)
-        self._send(time, governed.admit(time, q, v))
+        now = max(stamp, self.get_clock().now().nanoseconds)
+        self._send(now, governed.admit(now, q, v))
         self._moving = True
         if governed.newest is not None:
             self._pace.publish(Float64(data=governed.newest.pace))
@@ -116,18 +122,32 @@ class GovernorNode(DynamicsNode):
             self._markers.publish(message)
 
     def state_lost(self) -> None:
-        """Stop the base: without a measured state nothing is known to be safe."""
-        if self._moving:
-            self._send(self.get_clock().now().nanoseconds, STILL)
-        self._moving = False
-        if self._governed is not None:
+        """Brake the base: where it stands when nothing is measured is safe."""
+        if not self._moving or self._governed is None:
+            return
+        now = self.get_clock().now().nanoseconds
+        wall = time.monotonic() - self._wall
+        elapsed = (now - self._sent) * 1e-9 or wall  # simulated time may stand
+        command = self._governed.brake(max(elapsed, 0.0))
+        self._send(now, command)
+        if not command.any():
+            self._moving = False
             self._governed.rest()
 
-    def _send(self, time: int, command: Floats) -> None:
+    def _rest(self) -> None:
+        """Brake the base to rest before the node falls silent."""
+        while self._active and self._moving:
+            self.state_lost()
+            if self._moving:
+                time.sleep(BRAKING_PERIOD)
+        super()._rest()
+
+    def _send(self, now: int, command: Floats) -> None:
+        self._sent, self._wall = now, time.monotonic()
         message = self._kind()
         twist = message
         if self.parameters.cmd_vel_stamped:
-            set_stamp(message.header.stamp, time)
+            set_stamp(message.header.stamp, now)
             message.header.frame_id = self.parameters.base_frame
             twist = message.twist
         twist.linear.x, twist.linear.y, twist.angular.z = command.tolist()

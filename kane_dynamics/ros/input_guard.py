@@ -69,6 +69,9 @@ class InputGuard:
 
     Attributes
     ----------
+    time : int
+        From which the age of the newest message counts [ns]: its stamp; its arrival where it has
+        none or one in the future, so that later ones are no older than it.
     interval : float
         Mean time between the stamps of messages [s]; 0 before the second one.
 
@@ -95,12 +98,17 @@ class InputGuard:
         """Forget the newest message (time has jumped, or the node was deactivated)."""
         self.stamp = 0
         self._reference: int | None = None
-        self._received, self._lasts = 0, 0.0
+        self._received, self._lasts, self._ahead = 0, 0.0, 0.0
         self.interval = 0.0
 
     def now(self) -> int:
         """Return the node's time [ns]."""
         return self._now()
+
+    @property
+    def time(self) -> int:
+        """Return the time from which the age of the newest message counts [ns]."""
+        return self._now() if self._reference is None else self._reference
 
     def admit(self, stamp: int, lasts: float = 0.0) -> None:
         """
@@ -109,14 +117,15 @@ class InputGuard:
         Parameters
         ----------
         stamp : int
-            Header stamp [ns]; 0 means that the sender gave none, then the time of arrival counts.
+            Header stamp [ns]; 0 means that the sender gave none, then the time of arrival counts,
+            as it does for stamps that are up to the age limit ahead.
         lasts : float
             Time after the stamp from which the age counts [s]: what a trajectory takes.
 
         Raises
         ------
         RejectedInput
-            If the stamp is too old, lies in the future, or is older than the one before.
+            If the stamp is too old, lies further in the future, or is older than the one before.
 
         """
         self.check(stamp, lasts)
@@ -125,9 +134,8 @@ class InputGuard:
     def check(self, stamp: int, lasts: float = 0.0) -> None:
         """Do the checks of `admit` only."""
         now = self._now()
-        reference = stamp or now
-        self._check_age((now - reference) * 1e-9, lasts)
-        back = 0.0 if self._reference is None else (self._reference - reference) * 1e-9
+        self._check_age((now - (stamp or now)) * 1e-9, lasts)
+        back = 0.0 if self._reference is None else (self._reference - (stamp or now)) * 1e-9
         if 0.0 < back < self.max_age:
             reason = f'{self.name}: stamp is {back:.3f} s older than the message before'
             raise RejectedInput('order', reason)
@@ -153,8 +161,11 @@ class InputGuard:
 
     def note(self, stamp: int, lasts: float = 0.0) -> None:
         """Take a message as the newest without a check; for messages checked elsewhere."""
-        self.stamp, self._received, self._lasts = stamp, self._steady(), lasts
-        before, self._reference = self._reference, stamp or self._now()
+        self.stamp, self._received = stamp, self._steady()
+        now, before = self._now(), self._reference
+        self._reference = min(stamp or now, now)
+        self._ahead = (stamp - now) * 1e-9 if stamp > now else 0.0
+        self.extend(lasts)
         if before is not None:
             step = max(self._reference - before, 0) * 1e-9
             self.interval += SMOOTHING * (step - self.interval) if self.interval else step
@@ -163,7 +174,7 @@ class InputGuard:
 
     def extend(self, lasts: float) -> None:
         """Let the age of the newest message count from another time after its stamp [s]."""
-        self._lasts = lasts
+        self._lasts = lasts + self._ahead if lasts else 0.0
 
     def reject(self, rejection: RejectedInput) -> None:
         """Count a message that was not used."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
@@ -111,9 +112,11 @@ def robot_parameters(
     robot = LaunchConfiguration('robot').perform(context)
     given = {name: LaunchConfiguration(name).perform(context) for name in arguments}
     always = {'params_file': value('params_file', str), 'end_with_process': os.getpid(), **more}
+    file = LaunchConfiguration('params_file').perform(context)  # the node says if it is missing
+    given_file = [ParameterFile(file, allow_substs=True)] if Path(file).is_file() else []
     return [
         *([ParameterFile(preset(robot))] if robot else []),
-        ParameterFile(LaunchConfiguration('params_file'), allow_substs=True),
+        *given_file,
         {**always, **{name: text for name, text in given.items() if text}},
     ]
 

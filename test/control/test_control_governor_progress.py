@@ -137,8 +137,8 @@ def progress_problem(kind, rng):
     found = played(kind, twist, wanted, most + PERIOD, friction, arm)
     least = min(one.headroom for _, one in found)
     passed = time_to_zero(found, zeros)
-    # at the limit of a bend nothing is left to brake with: a tenth of the reserve
-    if passed > most or least < (-1e-6 if room > 0.02 else -0.021):
+    # at the limit of a bend nothing is left to brake with but the reserve, 0.2 mu N
+    if passed > most or least < (-1e-6 if room > 0.02 else -0.2):
         return f'{kind} {twist} {wanted} {friction} {arm}: {passed} of {most} s, {least}'
     return ''
 

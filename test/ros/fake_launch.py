@@ -3,6 +3,7 @@
 
 import importlib
 import sys
+from pathlib import Path
 from types import ModuleType
 
 NAMES = {
@@ -69,6 +70,10 @@ def install(monkeypatch):
     made = [importlib.import_module(name) for name in LAUNCHING]
     for name, helper in zip(LAUNCHING, made, strict=True):
         monkeypatch.setitem(sys.modules, name, helper)
+    root = str(Path(__file__).resolve().parents[2])
+    monkeypatch.setattr(
+        made[0], 'Path', lambda file: Path(file.replace('share/kane_dynamics', root, 1))
+    )
     return made[0]
 
 

@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """kane_governor: its core without ROS, and as a process over real DDS."""
 
+import signal
+import time
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from ros_models import ROOT, FakeClock, from_preset, model_of, path, point
 from test_ros_velocity_base import command
 
+from kane_dynamics.control.base_motion import DriveResponse
 from kane_dynamics.control.trajectory import Trajectory
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.governed_base import GovernedBase
 from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.parameters.governor import GovernorParameters
+from kane_dynamics.ros.parameters.spec import specs
 from kane_dynamics.ros.planned_arm import PlannedArm
 
 NODE = 'kane_governor'
@@ -70,6 +75,50 @@ def test_a_rough_command_is_let_through_step_by_step():
     assert base.admit(clock.node, q, 0.0 * v)[0] <= sent[0]
 
 
+def stamped(clock, x, ahead=0.0, frame='', rate=0.0):
+    """Return a command with a stamp that is ahead of the clock [s], and a frame."""
+    message = command(x, rate=rate, stamp=clock.node + round(ahead * 1e9))
+    message.header.frame_id = frame
+    return message
+
+
+def test_a_stop_passes_after_a_command_with_a_stamp_ahead():
+    clock = FakeClock()
+    base = governed(clock)
+    q, v = at_rest(base)
+    assert base.take(stamped(clock, 0.05, ahead=0.4))
+    assert_allclose(base.admit(clock.node, q, v), [0.05, 0.0, 0.0])
+    clock.forward(0.05)
+    assert base.take(stamped(clock, 0.0, ahead=-0.04))
+    assert_allclose(base.admit(clock.node, q, v), np.zeros(3))
+    for ahead in (-100.0, 100.0):  # of no time, of any frame
+        assert base.take(stamped(clock, 0.05))
+        assert base.take(stamped(clock, 0.0, ahead, 'map'))
+        assert_allclose(base.admit(clock.node, q, v), np.zeros(3))
+        clock.forward(0.05)
+    assert base.guard.report().rejected == {}
+
+
+def test_a_command_in_the_axes_of_another_frame_is_refused():
+    clock = FakeClock()
+    base = governed(clock)
+    for frame in ('', 'base_footprint', 'base_link'):
+        assert base.take(stamped(clock, 0.05, frame=frame)), frame
+    for frame in ('map', 'odom', 'wheel_left_link', 'tool_link'):
+        assert not base.take(stamped(clock, 0.05, frame=frame)), frame
+    assert base.guard.report().rejected == {'frame': 4}
+
+
+def test_what_no_differential_drive_can_do_is_not_sent():
+    clock = FakeClock()
+    base = governed(clock)
+    q, v = at_rest(base)
+    message = command(0.05, y=0.5)
+    assert base.take(message)
+    assert_allclose(base.admit(clock.node, q, v), [0.05, 0.0, 0.0])
+    assert base.newest.limit == 'reach along y'
+
+
 def test_the_picture_is_that_of_the_motion():
     clock = FakeClock()
     base = governed(clock, wheel_friction=0.6)
@@ -83,6 +132,12 @@ def test_the_picture_is_that_of_the_motion():
     pulls = [one.longitudinal for one in base.picture(q, v).contacts.values()]
     gain = 0.1 / 0.05  # of the lag: all of the command, below the limit of 2 m/s^2
     assert_allclose(sum(pulls), gain * weight / 9.81, rtol=1e-6)
+
+
+def test_limits_of_acceleration_below_zero_are_none_that_exist():
+    spec = next(x for x in specs(GovernorParameters) if x.name == 'base.acceleration_limit')
+    assert spec.problem((0.0, 1.0, 2.0)) == ''
+    assert '3 numbers 0 to 1e+06' in spec.problem((-1.0, 0.0, 0.0))
 
 
 @pytest.mark.parametrize(
@@ -161,6 +216,169 @@ def test_a_trajectory_that_the_arm_does_not_follow_does_not_count():
     base.reset()
     q[k] -= 0.3
     assert base.arm.ahead(clock.node, 1.0, q, v) is None
+
+
+MU, LIMIT = 0.5, 0.8 * 0.5 * 9.81  # of the wheels, and what is used of it [m/s^2]
+DRIVES = DriveResponse(0.05, (np.inf, np.inf, np.inf))
+
+
+def driving(clock, speed=1.0):
+    """Return a base at a speed, its governor and state."""
+    base = governed(clock, wheel_friction=MU, acceleration_limit=(0.0, 0.0, 0.0))
+    q, v = at_rest(base)
+    v[0] = speed
+    assert base.take(command(speed))
+    assert_allclose(base.admit(clock.node, q, v), [speed, 0.0, 0.0])
+    return base, q, v
+
+
+def hardest(speed, commands, period):
+    """Return the largest deceleration of drives that follow commands, and the last speed."""
+    twist, most = np.array([speed, 0.0, 0.0]), 0.0
+    for one in commands:
+        times = np.linspace(0.0, period, 11)
+        most = max(most, *(-DRIVES.after(twist, one, t).acceleration[0] for t in times))
+        twist = DRIVES.after(twist, one, period).twist
+    return most, twist[0]
+
+
+@pytest.mark.parametrize('period', [0.02, 0.05])
+def test_a_base_whose_state_is_lost_is_braked_and_not_stopped_at_once(period):
+    clock = FakeClock()
+    base, _, _ = driving(clock)
+    commands = [base.brake(period) for _ in range(round(1.0 / period))]
+    most, left = hardest(1.0, commands, period)
+    assert 0.3 * LIMIT < most < 1.01 * LIMIT  # supports carry a part
+    assert not commands[-1].any() and left < 1e-3
+    assert (np.diff([one[0] for one in commands]) <= 1e-9).all()
+
+
+def test_a_base_goes_on_from_its_measured_twist_after_a_gap():
+    clock = FakeClock()
+    base, q, v = driving(clock)
+    for _ in range(3):
+        base.brake(0.05)
+    v[0] = 0.6
+    clock.forward(0.15)
+    assert base.take(command(1.0))
+    again = base.admit(clock.node, q, v)[0]
+    assert 0.6 < again <= 0.6 + LIMIT * 0.05 + 1e-9
+
+
+def test_another_model_goes_on_braking():
+    clock = FakeClock()
+    base, _, _ = driving(clock)
+    other = governed(clock, wheel_friction=MU)
+    assert not other.brake(0.05).any()  # knows of no motion
+    other.take_over(base)
+    assert 0.7 < other.brake(0.05)[0] < 1.0
+
+
+def test_a_base_that_cannot_be_braked_is_told_to_stand_in_the_end():
+    clock = FakeClock()
+    base, _, _ = driving(clock)
+    base._governor.admit = lambda *given: base.newest._replace(command=np.array([1.0, 0.0, 0.0]))
+    commands = [base.brake(0.5) for _ in range(10)]
+    assert commands[6].any() and not commands[-1].any()
+
+
+class Driven:
+    """A base that follows cmd_vel and sends its state, over DDS."""
+
+    def __init__(self, bench):
+        from geometry_msgs.msg import Twist
+        from nav_msgs.msg import Odometry
+        from sensor_msgs.msg import JointState
+
+        self.bench, self.twist, self.last = bench, np.zeros(3), time.monotonic()
+        self.joints = bench.publisher(JointState, 'joint_states')
+        self.odom = bench.publisher(Odometry, 'odom')
+        self.wanted = bench.publisher(Twist, 'cmd_vel_in', 1)
+        self.sent, self.sends = [], {'joints', 'odom', 'wanted'}
+        self.names = list(model_of('nonholonomic').joints)
+        self.message = Twist()
+        self.message.linear.x = 1.0
+        bench.node.create_subscription(Twist, 'cmd_vel', self.take, 50)
+
+    def take(self, message):
+        self.sent.append((time.monotonic(), message.linear.x))
+
+    def step(self):
+        from nav_msgs.msg import Odometry
+        from sensor_msgs.msg import JointState
+
+        now = time.monotonic()
+        goal = np.array([self.sent[-1][1] if self.sent else 0.0, 0.0, 0.0])
+        self.twist = DRIVES.after(self.twist, goal, now - self.last).twist
+        self.last = now
+        joints = JointState(name=self.names)
+        joints.header.stamp = self.bench.now()
+        joints.position = joints.velocity = [0.0] * len(self.names)
+        odom = Odometry(child_frame_id='base_footprint')
+        odom.header.stamp = self.bench.now()
+        odom.pose.pose.orientation.w = 1.0
+        odom.twist.twist.linear.x = self.twist[0]
+        for name, message in (('joints', joints), ('odom', odom), ('wanted', self.message)):
+            if name in self.sends:
+                getattr(self, name).publish(message)
+
+    def drive(self):
+        """Drive until the base goes at 1 m/s."""
+        self.sends = {'joints', 'odom', 'wanted'}
+        self.bench.until(lambda: self.twist[0] > 0.99, each=self.step)
+
+    def stopped(self, begun):
+        """Return whether what was sent since then ends in a stop."""
+        late = [x for t, x in self.sent if t > begun]
+        return bool(late) and late[-1] == 0.0
+
+    def check(self, begun):
+        """Check that the base was braked along a ramp and then stopped."""
+        times, speeds = np.array([one for one in self.sent if one[0] > begun - 0.03]).T
+        first = int(np.argmax(speeds < 0.99))
+        times, speeds = times[first:], speeds[first:]
+        assert speeds[-1] == 0.0 and (np.diff(speeds) <= 1e-9).all()
+        # the response brings 1 m/s down by LIMIT; a stop at once would be one message
+        assert speeds[0] > 0.5 and len(speeds) > 3
+        assert times[-1] - times[0] > 0.5 * (1.0 / LIMIT)
+
+
+def start_governor(bench):
+    """Start the node for a base with quick drives."""
+    bench.start(
+        'governor_node',
+        files=[ROOT / 'config' / 'nonholonomic.yaml'],
+        params={
+            'base.cmd_vel_stamped': 'false',
+            'base.response_time': 0.05,
+            'base.support_points': str(list(POINTS)),
+            'compiled': 'never',
+            'wheel_friction': MU,
+            'publish_rate': 50.0,
+        },
+    )
+
+
+@pytest.mark.ros
+def test_stops_of_the_governor_itself_are_ramps(bench):
+    start_governor(bench)
+    base = Driven(bench)
+    bench.matched(base.wanted)
+    for lost in ('joints', 'odom'):
+        base.drive()
+        begun = time.monotonic()
+        base.sends = {'joints', 'odom', 'wanted'} - {lost}
+        bench.until(lambda b=begun: base.stopped(b), each=base.step)
+        base.check(begun)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        base.drive()
+        begun = time.monotonic()
+        bench.processes[-1].send_signal(number)
+        bench.until(lambda b=begun: base.stopped(b), each=base.step)
+        base.check(begun)
+        assert bench.processes[-1].wait(30.0) == 0
+        if number == signal.SIGTERM:
+            start_governor(bench)
 
 
 @pytest.mark.ros

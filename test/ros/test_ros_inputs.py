@@ -80,6 +80,28 @@ def test_message_that_was_overtaken_is_rejected(clock):
     guard.admit(clock.node)  # the same stamp again is no harm
 
 
+def test_a_stamp_ahead_makes_no_later_message_older(clock):
+    guard = guard_of(clock, max_age=0.5)
+    guard.admit(clock.node + round(0.4e9))
+    assert guard.age() == 0.0
+    for _ in range(3):
+        clock.forward(0.05)
+        guard.admit(clock.node)
+    clock.forward(0.49)
+    assert guard.fresh()
+    clock.forward(0.02)
+    assert not guard.fresh()
+
+
+def test_a_trajectory_that_begins_later_ends_later(clock):
+    guard = guard_of(clock, max_age=0.5)
+    guard.admit(clock.node + round(0.4e9), lasts=1.0)
+    clock.forward(1.8)
+    assert guard.fresh()
+    clock.forward(0.2)
+    assert not guard.fresh()
+
+
 def test_after_a_jump_back_of_time_old_messages_are_stale_and_new_ones_count(clock):
     guard = guard_of(clock)
     guard.admit(clock.node)

@@ -119,6 +119,12 @@ def test_what_is_not_given_is_left_to_the_preset(launch_file):
         assert files[-1] == launch_file.arguments['params_file']['default_value']
 
 
+def test_a_missing_params_file_does_not_end_the_launch(launch_file):
+    for given in launch_file.nodes(params_file='/nowhere/p.yaml'):
+        assert '/nowhere/p.yaml' not in fake_launch.files(given)
+        assert 'params_file' in fake_launch.parameters(given)  # the node reports it
+
+
 def test_presets_of_robots_are_found_by_name(launch_file):
     assert not set(SIMULATED) & set(OWNED)
     for robot in (*SIMULATED, *OWNED):

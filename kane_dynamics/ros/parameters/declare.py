@@ -191,7 +191,7 @@ def _descriptor(spec: Spec) -> ParameterDescriptor:
         if spec.kind == 'int':
             bounds = IntegerRange(from_value=int(low), to_value=int(high), step=0)
             message.integer_range = [bounds]
-        else:
+        elif spec.kind == 'double':
             limits = FloatingPointRange(from_value=float(low), to_value=float(high), step=0.0)
             message.floating_point_range = [limits]
     return message

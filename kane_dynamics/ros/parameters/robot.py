@@ -224,6 +224,7 @@ class CommandedBaseParameters:
         'With which the drives follow cmd_vel: along x, along y, of the yaw rate; 0: no limit.',
         unit='m/s^2, m/s^2, rad/s^2',
         size=3,
+        bounds=(0.0, 1e6),
         name='base.acceleration_limit',
     )
     cmd_vel_timeout: float = param(

@@ -66,9 +66,10 @@ class Spec:
         """Return what a legal value must satisfy, in words; '' where everything is legal."""
         if self.choices:
             return 'one of ' + ', '.join(self.choices)
+        count = f'{self.size} numbers' if self.size else ''
         if self.bounds is not None:
-            return f'{self.bounds[0]:g} to {self.bounds[1]:g}'
-        return f'{self.size} numbers' if self.size else ''
+            return f'{count} {self.bounds[0]:g} to {self.bounds[1]:g}'.strip()
+        return count
 
     def typed(self, value: Any) -> Value | None:
         """Return a value of a file in the type of this parameter, or None where it has another."""
