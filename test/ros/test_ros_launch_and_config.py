@@ -167,7 +167,8 @@ def test_yaml_names_and_types_are_those_of_the_nodes(path):
         assert kind is expected[spec.kind.removesuffix('_array')], name
         assert spec.problem(value) == '', name
         if spec.bounds is not None:
-            assert spec.bounds[0] <= value <= spec.bounds[1], name
+            numbers = value if isinstance(value, list) else [value]
+            assert all(spec.bounds[0] <= x <= spec.bounds[1] for x in numbers), name
 
 
 def test_presets_exist():
