@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_controller import EffortController
 from kane_dynamics.ros.effort_law import BaseState, Efforts
 from kane_dynamics.ros.input_guard import InputGuard
+from kane_dynamics.ros.parameters.computed_torque import ComputedTorqueParameters
+from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.ros.reference import Reference
 from kane_dynamics.ros.tracking_law import term_alone
 from kane_dynamics.typing import Floats
@@ -30,6 +33,12 @@ class ComputedTorqueController(EffortController):
         self._rise = EffortRise(len(self.motors))
         self.share = 0.0
         self._left_out: dict[str, list[int]] = {}
+
+    def configure(self, parameters: InverseDynamicsParameters, p: Floats, d: Floats) -> None:
+        """Take over parameters and gains; errors as for `EffortController`."""
+        super().configure(parameters, p, d)
+        if isinstance(parameters, ComputedTorqueParameters):
+            self._terms = replace(self._terms, coulomb=parameters.friction_compensation)
 
     def limit_rise(self, ramp_time: float, rate: Floats) -> None:
         """
@@ -75,7 +84,7 @@ class ComputedTorqueController(EffortController):
         motors = found.motors.copy()
         for term, chosen in self._left_out.items():
             if term in self._terms.names:
-                state = q, v, reference, base
+                state = q, v, reference, base, self._terms.coulomb
                 part = term_alone(self._law, self.follows_by, self._gains, term, *state)
                 motors[chosen] -= self._parameters.torque_scale * part[chosen]
         return Efforts(motors, found.drives)

@@ -20,6 +20,7 @@ import numpy as np
 import kane_dynamics as kd
 from kane_dynamics.algorithms.consistent import fitted
 from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.control.coulomb_friction import to_reference_speeds
 from kane_dynamics.ros.dynamics import (
     Dynamics,
     agreeing_reference,
@@ -41,6 +42,8 @@ class Terms:
     ----------
     compensated : tuple of str
         Motors whose drive compensates gravity itself; g is left out there.
+    coulomb : float
+        Part of the Coulomb friction at reference speeds that is fed forward.
 
     """
 
@@ -49,6 +52,7 @@ class Terms:
     gravity: bool = True
     friction: bool = True
     compensated: tuple[str, ...] = ()
+    coulomb: float = 1.0
 
     @classmethod
     def of(cls, parameters: TermParameters) -> Terms:
@@ -129,6 +133,7 @@ class EffortLaw:
         self._known: dict[tuple[str, ...], tuple[str, ...] | None] = {}
         self._all = known_speeds(model, model.motors)
         self._actuated, self._drives = model.actuated, model.v_index(model.drives)
+        self._places = model.v_index(model.actuated)
         # steering is measured; a motion of the base alone does not say how wheels turn to it
         steered = () if model.base is None else model.base.steering
         self._agreed = model.base.consistent_steering if model.base and steered else None
@@ -181,6 +186,7 @@ class EffortLaw:
         terms: Terms,
         base: BaseState | None = None,
         aim: Floats | None = None,
+        wanted: Floats | None = None,
     ) -> Efforts:
         """
         Return the efforts of a motion that is given for some motors.
@@ -196,6 +202,8 @@ class EffortLaw:
         aim : ndarray, shape (nv,), optional
             Reference speeds, of which `a` is the rate, as `agreeing` gives them; see
             `kane_dynamics.constrained_inverse_dynamics`.
+        wanted : ndarray, shape (nv,), optional
+            Speeds of the motors whose Coulomb friction counts, instead of those of the motion.
 
         Raises
         ------
@@ -212,6 +220,10 @@ class EffortLaw:
         if self.skidding is not None and terms.friction:
             rubbing = self.skidding.effort(q, found.velocity, found.acceleration)
             effort = effort if rubbing is None else effort + rubbing
+        if wanted is not None and terms.friction:
+            engine, moved = self._dynamics.engine, found.velocity
+            given = engine, self._places, q, moved, wanted, terms.coulomb
+            effort = effort + to_reference_speeds(*given)
         return Efforts(self.left_to_drives(effort[self.motors.v], q, terms), effort[self._drives])
 
     def agreeing(
@@ -341,6 +353,13 @@ class EffortLaw:
             return q, v
         found = self._agreed(q, v)
         return found.q, found.v
+
+    def friction_speeds(self, v: Floats, reference: Reference) -> Floats:
+        """Return speeds whose Coulomb friction counts: wanted ones, and those of the drives."""
+        speeds = np.zeros(len(v))
+        speeds[self._drives] = v[self._drives]
+        speeds[reference.v_index] = reference.velocity
+        return speeds
 
     def left_to_drives(self, effort: Floats, q: Floats, terms: Terms) -> Floats:
         """Return efforts without the gravity that drives compensate themselves."""

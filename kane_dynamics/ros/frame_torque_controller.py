@@ -9,7 +9,9 @@ from collections.abc import Callable
 import numpy as np
 
 from kane_dynamics.algorithms.frame_law import FrameEffort
-from kane_dynamics.control.frame_task import frame_place
+from kane_dynamics.bases.motion_rows import SMALL
+from kane_dynamics.control.coulomb_friction import to_reference_speeds
+from kane_dynamics.control.frame_task import frame_place, frame_task
 from kane_dynamics.control.frame_tracking import REST, FrameMotion, FrameTracking
 from kane_dynamics.control.tracking import COMPUTED, PASSIVE
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
@@ -111,24 +113,43 @@ class FrameTorqueController(ComputedTorqueController):
         twist = self.targets['twist'].value
         motion = self._rolling(q, v, base)
         if pose is not None:
-            found = self._found(motion, FrameMotion(pose, REST if twist is None else twist))
+            wanted = FrameMotion(pose, REST if twist is None else twist)
+            found = self._found(motion, wanted)
             if self.targets['pose'].within(found.error[3:], p.pose_tolerance):
                 self._held = None
-                return self._sent(motion, found)
+                return self._sent(motion, found, np.asarray(wanted.twist))
         if self.on_stale != 'hold_position':
             return None
         self._held = self._place(q) if self._held is None else self._held
-        return self._sent(motion, self._found(motion, FrameMotion(self._held)))
+        return self._sent(motion, self._found(motion, FrameMotion(self._held)), np.zeros(6))
 
     def _found(self, motion: _Motion, wanted: FrameMotion) -> FrameEffort:
         q, v, a = motion
         return self._present_law(q).effort(q, v, wanted, self._terms.names, a)
 
-    def _sent(self, motion: _Motion, found: FrameEffort) -> Efforts:
+    def _sent(self, motion: _Motion, found: FrameEffort, twist: Floats) -> Efforts:
         """Return the efforts of motors and drives, and note what the frame can do."""
         self.reach, effort = found, found.found.effort
+        if self._terms.friction:
+            effort = effort + self._friction(motion, found.found.velocity, twist)
         motors = self._law.left_to_drives(effort[self._law.motors.v], motion[0], self._terms)
         return Efforts(self._task.torque_scale * motors, effort[self._drives])
+
+    def _friction(self, motion: _Motion, v: Floats, twist: Floats) -> Floats:
+        """Return what Coulomb friction at the least speeds of a twist is more than at v, (nv,)."""
+        (q, moving, _), engine, wanted = motion, self._dynamics.engine, np.zeros(len(v))
+        if not engine.robot.friction.any():
+            return wanted
+        if twist.any():
+            law = self._present_law(q)
+            chosen = np.asarray(law.stiffness) + np.asarray(law.damping) > 0.0
+            J = frame_task(engine, self._task.frame, q, moving, False).jacobian[chosen]
+            rows = engine.constraint_rows(q, moving)
+            sides = np.r_[rows.velocity, twist[chosen]]
+            wanted = np.linalg.lstsq(np.vstack([rows.matrix, J]), sides, rcond=SMALL)[0]
+        wanted[self._drives] = moving[self._drives]
+        places = self._dynamics.model.v_index(self._dynamics.model.actuated)
+        return to_reference_speeds(engine, places, q, v, wanted, self._terms.coulomb)
 
     def _rolling(self, q: Floats, v: Floats, base: BaseState | None) -> _Motion:
         """Return the state with a base that rolls, and the accelerations that others cause."""

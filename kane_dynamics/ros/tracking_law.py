@@ -51,7 +51,9 @@ def tracking_efforts(
     """
     Return the efforts that bring the robot to a reference, by one call of the engine.
 
-    Motors that the reference does not name keep their speeds. Formulas: `control.tracking`.
+    Motors that the reference does not name keep their speeds. Coulomb friction is that of the
+    reference's speeds, but by FEEDFORWARD of what it does not name, too. Formulas:
+    `control.tracking`.
 
     Parameters
     ----------
@@ -94,7 +96,8 @@ def tracking_efforts(
         )
         q, v, aim, a = law.agreeing(q, v, aim, a, base)
         pull[m] = second * (aim - v)[places]
-    found = law.efforts(q, v, a, m, terms, base, aim)
+    friction_speeds = law.friction_speeds(v, reference)
+    found = law.efforts(q, v, a, m, terms, base, aim, friction_speeds)
     return Efforts(scale * found.motors + pull, found.drives)
 
 
@@ -107,6 +110,7 @@ def term_alone(
     v: Floats,
     reference: Reference,
     base: BaseState | None = None,
+    coulomb: float = 1.0,
 ) -> Floats:
     """
     Return what one term adds to the efforts of the motors, by one more call of the engine.
@@ -117,10 +121,12 @@ def term_alone(
         As for `tracking_efforts`.
     term : str
         'inertia', 'coriolis', 'gravity' or 'friction'.
+    coulomb : float
+        As for `Terms`.
 
     """
     none = np.zeros(len(law.motors.v))
     pure = gains if name == COMPUTED else Gains(gains.position * (name == PASSIVE), none)
     inertia, coriolis, gravity, friction = (term == one for one in TERMS)
-    alone = Terms(inertia, coriolis, gravity, friction)
+    alone = Terms(inertia, coriolis, gravity, friction, coulomb=coulomb)
     return tracking_efforts(law, name, pure, q, v, reference, alone, base=base).motors
