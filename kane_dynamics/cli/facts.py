@@ -10,6 +10,7 @@ import numpy as np
 
 from kane_dynamics.algebra.quaternions import vec4
 from kane_dynamics.bases.recognition import FoundWheel
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.inspection import Findings
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.ros.robot_source import RobotModel
@@ -45,7 +46,7 @@ def robot_facts(model: RobotModel, found: Findings) -> dict[str, Any]:
             'tools': found.frames.tools,
         },
         'frames': [_frame(robot, name) for name in robot.frames],
-        'constraints': [label for one in model.constraints for label in one.labels],
+        'constraints': [*ConstraintSet(robot, model.constraints).labels],
     }
 
 

@@ -9,8 +9,9 @@ know their violation :math:`\Phi(q,t)`, which an integrator may project away.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Protocol
 
 import numpy as np
@@ -52,6 +53,17 @@ class Row:
     position: Scalar | None = None
     integrated: bool = False
     kind: str = ''
+
+
+def unique_labels(labels: Sequence[str], taken: Collection[str] = ()) -> tuple[str, ...]:
+    """Return names of rows, those numbered that are there more than once or taken already."""
+    used, unique = {*taken, *labels}, list[str]()
+    for label in labels:
+        if label in taken or labels.count(label) > 1:
+            label = next(one for k in count() if (one := f'{label}/{k}') not in used)
+            used.add(label)
+        unique.append(label)
+    return tuple(unique)
 
 
 class Constraint(Protocol):

@@ -12,7 +12,7 @@ import numpy as np
 
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
-from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row
+from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row, unique_labels
 from kane_dynamics.constraints.row_rates import turning_rate
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
@@ -37,7 +37,7 @@ class ConstraintSet(Sequence[Constraint]):
     Attributes
     ----------
     labels : tuple of str
-        Names of the rows.
+        Names of the rows: those of the constraints, with its number where one is repeated.
 
     Raises
     ------
@@ -58,7 +58,8 @@ class ConstraintSet(Sequence[Constraint]):
         for one in several:
             _check_robot(self.robot, one)
         object.__setattr__(self, 'constraints', several)
-        object.__setattr__(self, 'labels', tuple(label for c in several for label in c.labels))
+        labels = unique_labels([label for one in several for label in one.labels])
+        object.__setattr__(self, 'labels', labels)
 
     @classmethod
     def of(cls, robot: Robot, constraints: Sequence[Constraint]) -> ConstraintSet:

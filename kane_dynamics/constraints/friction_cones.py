@@ -70,16 +70,14 @@ class FrictionCone:
         ------
         NameNotFoundError
             If one of its rows is not among them.
-        InvalidInputError
-            If a name stands for several rows.
 
         """
         tangent = np.zeros((len(self.shares), len(labels)))
         for i, (name, share) in enumerate(self.shares.items()):
-            tangent[i, _place(name, labels)] = share
+            tangent[i, index_of('constraint row', name, labels)] = share
         normal, load = np.zeros(len(labels)), 0.0
         if isinstance(self.normal, str):
-            normal[_place(self.normal, labels)] = 1.0
+            normal[index_of('constraint row', self.normal, labels)] = 1.0
         else:
             load = self.normal
         return PlacedCone(self.name, tangent, normal, load, self.friction)
@@ -115,9 +113,3 @@ class PlacedCone:
         """Return ``mu f_n - |f_t|`` [N]: how much more tangential force the contact can take."""
         limit = self.friction * float(self.normal @ multipliers + self.load)
         return limit - float(np.linalg.norm(self.tangent @ multipliers))
-
-
-def _place(name: str, labels: Sequence[str]) -> int:
-    if labels.count(name) > 1:
-        raise InvalidInputError(f"row '{name}' of a friction cone stands for several rows")
-    return index_of('constraint row', name, labels)

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.tracing import expression_matrix
+from kane_dynamics.constraints.base import unique_labels
 from kane_dynamics.constraints.traced_rows import (
     TracedRows,
     check_speeds_bound,
-    row_labels,
     state_symbols,
     traced_column,
     traced_rows,
@@ -64,5 +64,5 @@ def holonomic(
     A = ca.jacobian(column, state.q) @ expression_matrix(np.array(turns, dtype=object).T)
     b0 = -ca.jacobian(column, state.t)
     b = rate_along_motion(robot, b0 - A @ state.v, *state)
-    labels = row_labels(name, column.shape[0])
+    labels = unique_labels([name] * column.shape[0])
     return check_speeds_bound(traced_rows(robot, labels, state, A, b0, b, column))

@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.tracing import expression_matrix, traced_values
+from kane_dynamics.constraints.base import unique_labels
 from kane_dynamics.constraints.traced_rows import (
     State,
     TracedRows,
     check_speeds_bound,
-    row_labels,
     state_symbols,
     traced_column,
     traced_rows,
@@ -69,9 +69,8 @@ def nonlinear(robot: Robot, phi: StateFunction, label: str = '') -> TracedRows:
     column = traced_column(name, phi, (state.place, state.speeds, state.t))
     A = ca.jacobian(column, state.v)
     rate = rate_along_motion(robot, column, *state)
-    return check_speeds_bound(
-        traced_rows(robot, row_labels(name, A.shape[0]), state, A, A @ state.v - column, -rate)
-    )
+    labels = unique_labels([name] * A.shape[0])
+    return check_speeds_bound(traced_rows(robot, labels, state, A, A @ state.v - column, -rate))
 
 
 def acceleration_form(
@@ -114,10 +113,9 @@ def acceleration_form(
         )
     rows = expression_matrix(matrix)
     wanted = expression_matrix(right_side[:, None])
+    labels = unique_labels([name] * count)
     return check_speeds_bound(
-        traced_rows(
-            robot, row_labels(name, count), state, rows, rows @ state.v, wanted, integrated=True
-        )
+        traced_rows(robot, labels, state, rows, rows @ state.v, wanted, integrated=True)
     )
 
 

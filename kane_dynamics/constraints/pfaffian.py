@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.algebra.traced_numbers import is_traced
 from kane_dynamics.algebra.tracing import expression_matrix, traced_values
-from kane_dynamics.constraints.base import Row
+from kane_dynamics.constraints.base import Row, unique_labels
 from kane_dynamics.constraints.traced_rows import (
     TracedRows,
-    row_labels,
     state_symbols,
     traced_rows,
 )
@@ -152,7 +151,7 @@ def pfaffian(
         as_function('b', b, 'q', 't')
     name = as_text('label', label) or 'pfaffian'
     count = np.atleast_2d(_numbers(f'{name}: A', A(checked_robot(robot).neutral(), 0.0))).shape[0]
-    labels = row_labels(name, count)
+    labels = unique_labels([name] * count)
     right_side = b if b is not None else lambda q, t: np.zeros(count)
     numeric = DifferencedRows(robot, labels, A, right_side)
     numeric.evaluate(robot.neutral(), 0.0)

@@ -158,11 +158,6 @@ def traced_column(name: str, phi: Callable[..., Any], arguments: Sequence[Any]) 
     return expression_matrix(values[:, None])
 
 
-def row_labels(name: str, count: int) -> tuple[str, ...]:
-    """Return names of rows, numbered where there is more than one."""
-    return (name,) if count == 1 else tuple(f'{name}/{k}' for k in range(count))
-
-
 def check_speeds_bound(rows: TracedRows) -> TracedRows:
     """
     Return the rows if each of them has a speed in it.

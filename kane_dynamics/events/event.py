@@ -36,7 +36,7 @@ class Event:
     q, v : ndarray, shapes (nq,), (nv,)
         The state after it.
     forces : mapping of str to float
-        Multipliers of the rows that hold after it, by label.
+        Multipliers of the rows that hold after it, by `EventSimulation.labels`.
 
     """
 

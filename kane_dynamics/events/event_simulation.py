@@ -11,12 +11,13 @@ decide anew (`transition`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.impact import LAWS
-from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.dynamics import Dynamics
@@ -24,7 +25,7 @@ from kane_dynamics.events.door import check_place, free_dynamics
 from kane_dynamics.events.event import ADDED, BREAKS, CHANGES, IMPACT, REMOVED, RESTS, Event
 from kane_dynamics.events.flow import INTEGRATOR, FlowMotion
 from kane_dynamics.events.instant import ROOT_TOLERANCE, Piece, State
-from kane_dynamics.events.parts import Part, as_part, check_new_name
+from kane_dynamics.events.parts import Part, as_part, check_new_name, labelled, shared_labels
 from kane_dynamics.events.sets import ConstraintSets
 from kane_dynamics.events.stage import Stage, staged
 from kane_dynamics.events.transition import Setting, Transition, transition
@@ -112,6 +113,8 @@ class EventSimulation:
                 f'later: need a list of constraints and contacts, got {came(later)}'
             )
         known = [as_part(robot, f'later[{k}]', one) for k, one in enumerate(later)]
+        self._shared = shared_labels([*self._first.values(), *known])
+        self._first = labelled(self._first.values(), self._shared)
         self._sets = ConstraintSets(self._dynamics, [*self._first.values(), *known], beside)
         self._setting = Setting(self._dynamics, rest, as_choice('law', law, LAWS))
         self._origin = State(robot.neutral(), np.zeros(robot.nv), 0.0)
@@ -190,8 +193,23 @@ class EventSimulation:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Return the names of the rows that hold now."""
-        return self._stage.flow.labels
+        """
+        Return the names of the rows that hold now.
+
+        Those of their constraints; where several have one, the name of the part is in front.
+        """
+        return self._stage.mode.labels
+
+    @property
+    def row_labels(self) -> dict[str, tuple[str, ...]]:
+        """Return the names of the rows of each part, also of those that do not hold now."""
+        return {name: part.labels for name, part in self._stage.mode.parts.items()}
+
+    @property
+    def rows(self) -> ConstraintRows:
+        """Return the rows that hold, at this state."""
+        held = ConstraintSet(self.robot, self._stage.mode.held)
+        return replace(held.rows(self.q, self.v, self.time), labels=self.labels)
 
     @property
     def independent_speeds(self) -> tuple[str, ...]:
@@ -239,10 +257,10 @@ class EventSimulation:
             changed then.
 
         """
-        part = as_part(self.robot, name, what, limit)
-        check_new_name(name, self._stage.mode.parts)
+        part, parts = as_part(self.robot, name, what, limit), self._stage.mode.parts
+        check_new_name(name, parts)
         check_place(self.robot, part, self._now)
-        return self._change(ADDED, name, {**self._stage.mode.parts, name: part})
+        return self._change(ADDED, name, labelled([part], self._shared, parts))
 
     def remove(self, name: str) -> Event:
         """
@@ -384,10 +402,10 @@ class EventSimulation:
     def _enter(self, found: Transition) -> None:
         """Begin a mode."""
         stage = staged(self._sets, found.mode, found.directions)
-        if not self._slow and stage.flow.labels not in self._checked:  # each set once
+        if not self._slow and stage.mode.labels not in self._checked:  # each set once
             held, (q, _, t) = ConstraintSet(self.robot, found.mode.held), found.state
             check_damping(self.robot, held, INTEGRATOR, q, t, self.step_size)
-            self._checked.add(stage.flow.labels)
+            self._checked.add(stage.mode.labels)
         self._stage, self._now = stage, found.state
 
 

@@ -95,10 +95,6 @@ class Flow(Protocol):
     """What moves a robot in one mode."""
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """Return the names of the rows that are held."""
-
-    @property
     def independent(self) -> tuple[str, ...]:
         """Return the names of the speeds that are integrated."""
 
@@ -153,11 +149,6 @@ class MinimalFlow:
     def robot(self) -> Robot:
         """Return the robot under the present gravity and payloads."""
         return self._free.robot
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Return the names of the rows that are held."""
-        return tuple(label for one in self._held for label in one.labels)
 
     @property
     def independent(self) -> tuple[str, ...]:
@@ -278,8 +269,6 @@ class FreeFlow:
 
     """
 
-    labels: tuple[str, ...] = ()
-
     def __init__(self, free: Dynamics) -> None:
         self._free, self._engine = free, free.engine(INTEGRATOR)
 
@@ -322,7 +311,7 @@ class SwitchedFlow:
 
     def __init__(self, code: SwitchedSet, minimal: MinimalFlow) -> None:
         (self._step, self._look), self._minimal = code, minimal
-        self.labels, self.motion = minimal.labels, minimal.motion
+        self.motion = minimal.motion
         robot = minimal.robot
         self._q, self._v = slice(robot.nq), slice(robot.nq, robot.nq + robot.nv)
 

@@ -69,5 +69,6 @@ class PartRows:
         contacts = [part.contact for part in parts if part.contact is not None]
         distances = self.numbers(part.distance for part in parts if part.distance is not None)
         slips = self.numbers(one.tangent for one in contacts if one.tangent is not None)
-        normal = replace(rows.take(distances), labels=tuple(one.labels[0] for one in contacts))
+        labels = tuple(part.labels[0] for part in parts if part.contact is not None)
+        normal = replace(rows.take(distances), labels=labels)
         return ClosedContacts.of(contacts, normal, rows.take(slips))

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.base import Constraint, unique_labels
 from kane_dynamics.constraints.closed_contacts import GivenLoad
 from kane_dynamics.constraints.constraint_set import ConstraintSet, checked_constraint
 from kane_dynamics.constraints.dry_friction import Contact
@@ -41,6 +42,8 @@ class Part:
         Row of the distance of a contact; zeros where its load is given.
     limit : float
         Norm of the multipliers of `held` beyond which it lets go.
+    labels : tuple of str
+        Of all rows that may act, the distance first.
 
     """
 
@@ -49,6 +52,7 @@ class Part:
     contact: Contact | None
     distance: Constraint | None = None
     limit: float = float('inf')
+    labels: tuple[str, ...] = ()
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
@@ -84,13 +88,30 @@ def as_part(
         raise InvalidInputError('name: need text that is not empty')
     bound = float('inf') if limit is None else as_positive('limit', limit)
     if not isinstance(what, Contact):
-        ConstraintSet(robot, [checked_constraint(f"part '{name}'", what)])
-        return Part(name, what, None, limit=bound)
+        rows = ConstraintSet(robot, [checked_constraint(f"part '{name}'", what)])
+        return Part(name, what, None, limit=bound, labels=rows.labels)
     if limit is not None:
         raise InvalidInputError(f"'{name}': a contact has friction, no limit")
     part = Part(name, None, what, _GIVEN_LOAD if what.normal is None else what.normal)
-    ConstraintSet(robot, part.rows_in(STICKS))
-    return part
+    return replace(part, labels=ConstraintSet(robot, part.rows_in(STICKS)).labels)
+
+
+def shared_labels(parts: Iterable[Part]) -> set[str]:
+    """Return the labels that rows of several parts have."""
+    counts = Counter(label for part in parts for label in part.labels)
+    return {label for label, count in counts.items() if count > 1}
+
+
+def labelled(
+    new: Iterable[Part], shared: Collection[str], present: Mapping[str, Part] | None = None
+) -> dict[str, Part]:
+    """Return present parts and new ones; names of these stand before labels of others."""
+    parts = dict(present or {})
+    for part in new:
+        used = {label for one in parts.values() for label in one.labels}
+        own = [f'{part.name}/{x}' if x in used or x in shared else x for x in part.labels]
+        parts[part.name] = replace(part, labels=unique_labels(own, used))
+    return parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +136,16 @@ class Mode:
         """Return the constraints that hold."""
         return tuple(
             rows for name, part in self.parts.items() for rows in part.rows_in(self.states[name])
+        )
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Return the names of the rows that hold."""
+        places = self.places.items()
+        return tuple(
+            label
+            for name, (first, last) in places
+            for label in self.parts[name].labels[: last - first]
         )
 
     @property

@@ -10,7 +10,6 @@ import numpy as np
 import kane_dynamics as kd
 from kane_dynamics.aside import Aside
 from kane_dynamics.constraints.base import Constraint
-from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.exceptions import KaneDynamicsError, NameNotFoundError
 from kane_dynamics.ros.declared_constraints import Declared, stops
@@ -147,18 +146,10 @@ class EventPlant(Plant):
 
     def readings(self) -> Readings:
         """Return the rows that hold now and their forces."""
-        one, labels = self.simulation, self.simulation.labels
-        parts = [rows for what in one.parts.values() for rows in _rows_of(what)]
-        chosen = [rows for rows in parts if set(rows.labels) <= set(labels)]
-        rows = ConstraintSet(one.robot, chosen).rows(one.q.tolist(), one.v.tolist(), one.time)
-        slip = dict(zip(rows.labels, rows.matrix @ one.v - rows.velocity, strict=True))
-        place = dict(zip(rows.labels, rows.positions, strict=True))
-        return Readings(
-            labels,
-            one.motion.multipliers,
-            np.array([slip[label] for label in labels]),
-            np.array([float(place[label] or 0.0) for label in labels]),
-        )
+        one, rows = self.simulation, self.simulation.rows
+        slip = rows.matrix @ one.v - rows.velocity
+        positions = np.array([phi or 0.0 for phi in rows.positions])
+        return Readings(rows.labels, one.motion.multipliers, slip, positions)
 
     def advance(self, steps: int) -> None:
         """Integrate some steps at the present commands; errors as for `Plant`."""
@@ -191,7 +182,3 @@ class EventPlant(Plant):
             return ''
         error = self._faster.error()
         return '' if error is None else f'the reference algorithms stay: {error}'
-
-
-def _rows_of(what: Constraint | Contact) -> list[Constraint]:
-    return [*what.constraints] if isinstance(what, Contact) else [what]

@@ -15,6 +15,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
 from sensor_msgs.msg import JointState
 
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.ros.clock_from_zero import ClockFromZero
 from kane_dynamics.ros.dynamics import Dynamics
@@ -168,9 +169,10 @@ class LiveView(ClockFromZero):
         """Return arrows for the constraints of the model whose rows are in the newest message."""
         known = {row.name: float(row.vector[0]) for row in self._rows()}
         model = self._model
-        rows = [one for one in model.constraints if set(one.labels) <= set(known)]
-        multipliers = [known[label] for one in rows for label in one.labels]
-        return constraint_forces(model.robot, rows, self._q, multipliers)
+        rows = ConstraintSet(model.robot, model.constraints)
+        multipliers = [known.get(label, 0.0) for label in rows.labels]
+        arrows = constraint_forces(model.robot, rows, self._q, multipliers)
+        return [arrow for arrow in arrows if arrow.name in known]
 
 
 def main(host: str, port: int, args: Sequence[str]) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import kane_dynamics as kd
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
 from kane_dynamics.model.load import checked_payload_frames
 from kane_dynamics.robot_text import robot_text
@@ -104,7 +105,7 @@ class RobotModel:
                 f'{name}: {motor}, effort limit {robot.effort_limit[i]:g}, '
                 f'damping {robot.damping[i]:g}, friction {robot.friction[i]:g}'
             )
-        labels = [label for c in self.constraints for label in c.labels]
+        labels = ConstraintSet(robot, self.constraints).labels
         lines.append(f'constraints: {", ".join(labels) or "none"}')
         return '\n'.join(lines)
 

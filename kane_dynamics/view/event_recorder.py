@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -107,6 +107,7 @@ class EventRecorder:
             one.robot,
             then.parts,
             then.states,
+            one.row_labels,
             one.forces,
             then.q,
             then.v,
@@ -132,6 +133,7 @@ class EventRecorder:
                 self._simulation.robot,
                 known,
                 now,
+                self._simulation.row_labels,
                 event.forces,
                 event.q,
                 event.v,
@@ -149,6 +151,7 @@ def part_forces(
     robot: Robot,
     parts: Mapping[str, Constraint | Contact],
     states: Mapping[str, str],
+    labels: Mapping[str, Sequence[str]],
     forces: Mapping[str, float],
     q: ArrayLike,
     v: ArrayLike,
@@ -166,6 +169,8 @@ def part_forces(
         By name, as of an `EventSimulation`.
     states : mapping of str to str
         What each does.
+    labels : mapping of str to sequence of str
+        Names of the rows of each, the distance first.
     forces : mapping of str to float
         Multipliers of the rows that hold, by label.
     q, v : array_like, shapes (nq,), (nv,)
@@ -179,19 +184,19 @@ def part_forces(
     arrows: list[Force] = []
     for name, part in parts.items():
         state, speeds = states[name], np.asarray(v, dtype=float)
-        chosen: list[tuple[Constraint, Floats]] = []
-        if not isinstance(part, Contact):
-            chosen.append((part, _named(part, forces)))
-        elif state != 'open':
-            if part.normal is not None:
-                chosen.append((part.normal, _named(part.normal, forces)))
-            if part.tangent is not None:
-                begins = (directions or {}).get(name)
-                traction = _traction(robot, part, state, forces, q, speeds, time, begins)
-                chosen.append((part.tangent, traction))
-        for rows, multipliers in chosen:
-            words = dict.fromkeys(rows.labels, _word(part, state))
-            arrows += constraint_forces(robot, [rows], q, multipliers, words, time)
+        if state == 'open':
+            continue
+        own = np.array([forces.get(label, 0.0) for label in labels[name]])
+        if isinstance(part, Contact) and part.tangent is not None and state != 'sticks':
+            begins = (directions or {}).get(name)
+            push = part.load if part.normal is None else float(own[0])
+            count = len(part.tangent.labels)
+            own[-count:] = _sliding(
+                robot, part.tangent, part.friction * push, q, speeds, time, begins
+            )
+        found = constraint_forces(robot, [part], q, own, time=time)
+        named = zip(found, labels[name], strict=True)
+        arrows += [force._replace(name=label, state=_word(part, state)) for force, label in named]
     return arrows
 
 
@@ -201,31 +206,20 @@ def _word(part: Constraint | Contact | None, state: str) -> str:
     return 'holds' if smooth and state == 'slips' else state
 
 
-def _named(rows: Constraint, forces: Mapping[str, float]) -> Floats:
-    return np.array([forces.get(label, 0.0) for label in rows.labels])
-
-
-def _traction(
+def _sliding(
     robot: Robot,
-    contact: Contact,
-    state: str,
-    forces: Mapping[str, float],
+    tangent: Constraint,
+    friction: float,
     q: ArrayLike,
     v: Floats,
     time: float,
     begins: Floats | None,
 ) -> Floats:
-    """Return the forces along the slip of a closed contact: found if it sticks, else -mu N s."""
-    tangent = contact.tangent
-    if tangent is None:
-        return np.zeros(0)
-    if state == 'sticks':
-        return _named(tangent, forces)
-    normal = contact.load if contact.normal is None else float(_named(contact.normal, forces)[0])
+    """Return the forces along the slip of a contact that slides, -mu N s."""
     rows = ConstraintSet(robot, [tangent]).rows(np.asarray(q).tolist(), v.tolist(), time)
     slip = rows.matrix @ v - rows.velocity
     speed = float(np.linalg.norm(slip))
     direction = slip / speed if speed > STILL else np.zeros(len(slip))
     if speed <= STILL and begins is not None:
         direction = begins
-    return np.asarray(-contact.friction * normal * direction, dtype=float)
+    return np.asarray(-friction * direction, dtype=float)

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.dual_quaternion import vec6
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.base import Constraint, unique_labels
 from kane_dynamics.constraints.contacts import PointContact
 from kane_dynamics.constraints.dry_friction import Contact, PointSlip
 from kane_dynamics.constraints.knife_edge import KnifeEdge
@@ -99,21 +99,23 @@ def constraint_forces(
     """
     place = checked_coordinates(robot, q)
     parts = [part for constraint in constraints for part in _elements(constraint)]
-    labels = [label for part in parts for label in part.labels]
+    labels = unique_labels([label for part in parts for label in part.labels])
     given = as_numbers('multipliers', multipliers)
     if given.shape != (len(labels),):
         raise InvalidInputError(
-            f'multipliers: need shape ({len(labels)},) for {labels}, got {given.shape}'
+            f'multipliers: need shape ({len(labels)},) for {list(labels)}, got {given.shape}'
         )
-    values, known, at_rest = iter(given.tolist()), states or {}, [0.0] * robot.nv
+    named, known = iter(zip(labels, given.tolist(), strict=True)), states or {}
+    at_rest = [0.0] * robot.nv
     forces = []
     for part in parts:
         rows = part.rows(robot, place, at_rest, time)
-        for label, row in zip(part.labels, rows, strict=True):
+        for row in rows:
+            label, value = next(named)
             pull = np.zeros(robot.nv)
             pull[list(row.coefficients)] = list(row.coefficients.values())
             site = _site(robot, part, place, pull)
-            wrench = _wrench(*site, next(values) * pull)
+            wrench = _wrench(*site, value * pull)
             forces.append(Force(label, *wrench[:2], known.get(label, 'holds'), wrench[2]))
     return forces
 

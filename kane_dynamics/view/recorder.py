@@ -14,6 +14,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_choice, as_number, as_positive, as_text
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
+from kane_dynamics.model.tree_checks import check_unique
 from kane_dynamics.simulation.simulation import Trajectory
 from kane_dynamics.typing import Floats, Indices
 from kane_dynamics.view.drawing import Drawing, simple_drawing
@@ -62,8 +63,8 @@ class Recorder:
         Raises
         ------
         InvalidInputError
-            If time falls, a shape is wrong, a number is not finite, or a force has an unknown
-            state.
+            If time falls, a shape is wrong, a number is not finite, a force has an unknown
+            state, or two have one name.
 
         """
         t = as_number('time [s]', time)
@@ -71,6 +72,7 @@ class Recorder:
             raise InvalidInputError(f'time [s]: need at least {self._states[-1][0]}, got {t}')
         place = np.array(checked_coordinates(self._robot, q))
         speeds = np.array(checked_speeds(self._robot, v))
+        check_unique('force', [force.name for force in forces])
         for force in forces:
             as_choice(f"state of '{force.name}'", force.state, STATES)
             self._units.setdefault(force.name, force.unit)

@@ -264,8 +264,6 @@ def test_what_is_no_limit_is_refused():
         kd.limited_inverse_dynamics(*state, cones=kd.FrictionCone([names[0]], 0.5, 1.0))
     with pytest.raises(InvalidInputError, match='cones: need a sequence of FrictionCone'):
         kd.limited_inverse_dynamics(*state, cones=['ice'])
-    with pytest.raises(InvalidInputError, match='stands for several rows'):
-        kd.FrictionCone([names[0]], 0.5, 1.0).at([*names, *names])
     with pytest.raises(InvalidInputError, match='friction must be >= 0'):
         kd.FrictionCone([names[0]], -0.5, 1.0)
     with pytest.raises(InvalidInputError, match='normal load .* must be >= 0'):

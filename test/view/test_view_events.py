@@ -25,7 +25,15 @@ def test_a_body_that_slides_on_a_point(spin):
     v = np.array([0.0, 0.0, spin, 1.5, -0.4, 0.0])
     simulation = kd.EventSimulation(robot, {'foot': foot}, q, v)
     assert simulation.states == {'foot': 'slips'}
-    arrows = part_forces(robot, simulation.parts, simulation.states, simulation.forces, q, v)
+    arrows = part_forces(
+        robot,
+        simulation.parts,
+        simulation.states,
+        simulation.row_labels,
+        simulation.forces,
+        q,
+        v,
+    )
     a = simulation.motion.acceleration
     expected = momentum_rate(robot, q, simulation.v, a) - weight(robot, q)
     assert_allclose(total(arrows), expected, rtol=0, atol=1e-6)
@@ -97,5 +105,6 @@ def test_open_contacts_have_no_arrow():
     )
     stop = C.contact(C.point_contact(robot, 'ball'), restitution=0.5)
     simulation = kd.EventSimulation(robot, {'floor': stop}, [1.0], [0.0])
-    state = simulation.parts, simulation.states, simulation.forces, simulation.q, simulation.v
+    one = simulation
+    state = one.parts, one.states, one.row_labels, one.forces, one.q, one.v
     assert part_forces(robot, *state) == []
