@@ -80,7 +80,11 @@ class GovernedBase:
         self._stamped = parameters.cmd_vel_stamped
         self._frames = command_frames(model, parameters)
         self._contacts = base_stance(base, friction=parameters.wheel_friction or None)
-        self._contacts.polygon(model.robot.neutral())  # fails now rather than under way
+        try:
+            self._contacts.polygon(model.robot.neutral())  # fails now rather than under way
+        except InvalidInputError as error:
+            where = 'base.support_points says where casters and balls touch the ground'
+            raise InvalidInputError(f'{error}; {where}') from error
         columns = self._contacts.reach.matrix.T
         self._axes = free_components(np.transpose([self._of_frame(x) for x in columns]))
         self._wanted = STILL

@@ -105,7 +105,7 @@ class Described:
         for node in self._setup(context):
             if type(node).__name__ == 'Node':
                 given = dict(node.given)
-                for key in ('parameters', 'arguments'):
+                for key in ('parameters', 'arguments', 'remappings'):
                     given[key] = [_performed(part, context) for part in given.get(key, ())]
                 found.append(given)
         return found

@@ -144,7 +144,7 @@ def test_limits_of_acceleration_below_zero_are_none_that_exist():
     ('changes', 'message'),
     [
         ({'support_points': (0.1, 0.2)}, 'need x, y, z of each point, got 2'),
-        ({'support_points': (0.0,)}, 'three points that are not on one line'),
+        ({'support_points': (0.0,)}, 'three points that are not on one line.*base.support_points'),
     ],
 )
 def test_what_is_no_stance(changes, message):
