@@ -73,7 +73,7 @@ def start(bench, given):
         name: value[1] if isinstance(value, tuple) else value
         for name, value in fake_launch.parameters(given).items()
     }
-    values['compiled'] = 'never'  # the same nodes, at once
+    values |= {'compiled': 'never', 'params_file': files[-1]}  # the same nodes, at once
     moved = [f'{old}:={new}' for old, new in given['remappings']]
     arguments = [word for one in moved for word in ('-r', one)]
     executable = NODE_FILES[given['executable']]
