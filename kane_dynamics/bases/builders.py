@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,11 +14,12 @@ from kane_dynamics.bases.parts import (
     Passive,
     Radius,
     assembled,
+    by_steering,
     fixed_wheel,
     named,
     radius_of,
     roller_part,
-    steered_wheel,
+    steered_wheels,
 )
 from kane_dynamics.bases.places import ALIGNED, wheel_place
 from kane_dynamics.bases.wheeled_base import WheeledBase
@@ -26,7 +28,7 @@ from kane_dynamics.constraints.knife_edge import knife_edge
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.wheels import DifferentialDrive, NoSideSlip, differential_drive
 from kane_dynamics.exceptions import ConstraintError, ModelWarning
-from kane_dynamics.model.checks import as_mapping, as_vector, index_of
+from kane_dynamics.model.checks import as_vector, index_of
 from kane_dynamics.model.robot import Robot
 
 
@@ -35,7 +37,7 @@ def differential(
     left: Sequence[str],
     right: Sequence[str],
     *,
-    casters: Mapping[str, str] | None = None,
+    casters: Mapping[str, str | Sequence[str]] | None = None,
     balls: Sequence[str] = (),
     supports: Sequence[ArrayLike] = (),
     radius: Radius = None,
@@ -107,7 +109,7 @@ def skid_steer(
     right: Sequence[str],
     *,
     track_factor: float = 1.0,
-    casters: Mapping[str, str] | None = None,
+    casters: Mapping[str, str | Sequence[str]] | None = None,
     balls: Sequence[str] = (),
     supports: Sequence[ArrayLike] = (),
     radius: Radius = None,
@@ -164,7 +166,7 @@ def mecanum(
     wheels: Sequence[str],
     roller_angles: Sequence[float],
     *,
-    casters: Mapping[str, str] | None = None,
+    casters: Mapping[str, str | Sequence[str]] | None = None,
     balls: Sequence[str] = (),
     supports: Sequence[ArrayLike] = (),
     radius: Radius = None,
@@ -209,7 +211,7 @@ def omni(
     robot: Robot,
     wheels: Sequence[str],
     *,
-    casters: Mapping[str, str] | None = None,
+    casters: Mapping[str, str | Sequence[str]] | None = None,
     balls: Sequence[str] = (),
     supports: Sequence[ArrayLike] = (),
     radius: Radius = None,
@@ -245,10 +247,10 @@ def omni(
 def ackermann(
     robot: Robot,
     rear: Sequence[str],
-    steered: Mapping[str, str],
+    steered: Mapping[str, str | Sequence[str]],
     *,
     driven: Sequence[str] | None = None,
-    casters: Mapping[str, str] | None = None,
+    casters: Mapping[str, str | Sequence[str]] | None = None,
     balls: Sequence[str] = (),
     supports: Sequence[ArrayLike] = (),
     radius: Radius = None,
@@ -265,8 +267,8 @@ def ackermann(
         As for `differential`.
     rear : sequence of str
         Joints of the wheels that are not steered.
-    steered : mapping of str to str
-        The wheel's joint by that of its steering.
+    steered : mapping of str to str or sequence of str
+        The wheel's joint by that of its steering; several where twin wheels share the axis.
     driven : sequence of str, optional
         Joints of the wheels with a motor; those of `rear` where left out.
 
@@ -285,23 +287,20 @@ def ackermann(
 
     """
     fixed = named(robot, 'rear', rear)
-    turned = _steered(robot, steered)
+    turned = by_steering(robot, 'steered', steered, least=1)
     motors = fixed if driven is None else named(robot, 'driven', driven)
     for joint in motors:
-        index_of('wheel', joint, (*fixed, *turned.values()))
+        index_of('wheel', joint, (*fixed, *chain(*turned.values())))
     parts = [fixed_wheel(robot, joint, radius, driven=joint in motors) for joint in fixed]
-    parts += [
-        steered_wheel(robot, steering, joint, radius, kind='steered', driven=joint in motors)
-        for steering, joint in turned.items()
-    ]
+    parts += steered_wheels(robot, turned, radius, motors=motors)
     return assembled('ackermann', robot, parts, Passive(casters, balls, supports, radius))
 
 
 def swerve(
     robot: Robot,
-    steered: Mapping[str, str],
+    steered: Mapping[str, str | Sequence[str]],
     *,
-    casters: Mapping[str, str] | None = None,
+    casters: Mapping[str, str | Sequence[str]] | None = None,
     balls: Sequence[str] = (),
     supports: Sequence[ArrayLike] = (),
     radius: Radius = None,
@@ -316,8 +315,8 @@ def swerve(
     ----------
     robot, casters, balls, supports, radius
         As for `differential`.
-    steered : mapping of str to str
-        The wheel's joint by that of its steering.
+    steered : mapping of str to str or sequence of str
+        The wheel's joint by that of its steering; several where twin wheels share the axis.
 
     Raises
     ------
@@ -332,11 +331,10 @@ def swerve(
         As `rolling_wheel`.
 
     """
-    parts = [
-        steered_wheel(robot, steering, joint, radius, kind='steered', driven=True)
-        for steering, joint in _steered(robot, steered).items()
-    ]
-    rows = _far_apart_first(robot, [part.rows for part in parts])
+    parts = steered_wheels(robot, by_steering(robot, 'steered', steered, least=1), radius)
+    count = sum(part.wheel.kind == 'steered' for part in parts)
+    rows = _far_apart_first(robot, [part.rows for part in parts[:count]])
+    rows = (*rows, *(part.rows for part in parts[count:]))
     return assembled('swerve', robot, parts, Passive(casters, balls, supports, radius), rows)
 
 
@@ -346,11 +344,3 @@ def _far_apart_first(robot: Robot, rows: Sequence[RollingWheel]) -> tuple[Rollin
     far = int(np.argmax([np.linalg.norm(point - points[0]) for point in points]))
     first = dict.fromkeys((0, far))
     return tuple(rows[k] for k in (*first, *(k for k in range(len(rows)) if k not in first)))
-
-
-def _steered(robot: Robot, steered: Mapping[str, str]) -> Mapping[str, str]:
-    """Return steered wheels by their steering joints."""
-    mapping = as_mapping('steered', steered)
-    named(robot, 'steered', tuple(mapping))
-    named(robot, 'steered', tuple(mapping.values()))
-    return mapping

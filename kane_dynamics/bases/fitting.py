@@ -129,8 +129,13 @@ def _yaml(x: Any) -> str:
     return f'[{", ".join(x)}]' if isinstance(x, list) else str(x)
 
 
-def _by_steering(wheels: Iterable[FoundWheel]) -> dict[str, str]:
-    return {wheel.steering: wheel.joint for wheel in wheels if wheel.steering is not None}
+def _by_steering(wheels: Iterable[FoundWheel]) -> dict[str, str | list[str]]:
+    """Return the wheel on each steering joint, or its twins."""
+    found: dict[str, list[str]] = {}
+    for wheel in wheels:
+        if wheel.steering is not None:
+            found.setdefault(wheel.steering, []).append(wheel.joint)
+    return {joint: own[0] if len(own) == 1 else own for joint, own in found.items()}
 
 
 def _spread(wheels: Sequence[FoundWheel]) -> bool:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from numpy.typing import ArrayLike
@@ -51,13 +51,44 @@ def roller_part(robot: Robot, joint: str, angle: float, radius: Radius) -> Part:
     return Part(Wheel(joint, 'roller', rows.radius), rows)
 
 
-def steered_wheel(
-    robot: Robot, steering: str, joint: str, radius: Radius, *, kind: str, driven: bool
-) -> Part:
-    """Return a steered wheel or a caster, whose swivel is a joint."""
-    check_steers(robot, steering, joint)
-    rows = rolling_wheel(robot, joint, radius_of(radius, joint))
-    return Part(Wheel(joint, kind, rows.radius, steering, driven), rows)
+def by_steering(
+    robot: Robot, what: str, wheels: Mapping[str, str | Sequence[str]], least: int = 0
+) -> dict[str, tuple[str, ...]]:
+    """Return the names of wheels by their steering joints: one each, or twins."""
+    mapping = as_mapping(what, wheels)
+    named(robot, what, tuple(mapping), least)
+    return {
+        joint: named(robot, what, (own,) if isinstance(own, str) else own)
+        for joint, own in mapping.items()
+    }
+
+
+def steered_wheels(
+    robot: Robot,
+    wheels: Mapping[str, Sequence[str]],
+    radius: Radius,
+    *,
+    kind: str = 'steered',
+    motors: Collection[str] | None = None,
+) -> list[Part]:
+    """
+    Return steered wheels or casters by their steering joints or swivels, and then their twins.
+
+    A twin rolls only: the first wheel on its axis holds the pair across its track already.
+    """
+    parts: list[Part] = []
+    twins: list[Part] = []
+    for steering, joints in wheels.items():
+        for joint in joints:
+            check_steers(robot, steering, joint)
+            rows = rolling_wheel(robot, joint, radius_of(radius, joint))
+            driven = motors is None or joint in motors
+            if joint == joints[0]:
+                parts.append(Part(Wheel(joint, kind, rows.radius, steering, driven), rows))
+            else:
+                rows = _along(rows)
+                twins.append(Part(Wheel(joint, 'twin', rows.radius, driven=driven), rows))
+    return [*parts, *twins]
 
 
 def _along(rows: RollingWheel) -> RollingWheel:
@@ -73,18 +104,15 @@ def _along(rows: RollingWheel) -> RollingWheel:
 class Passive:
     """What carries a base and has no motor, and the radius of wheels; see `differential`."""
 
-    casters: Mapping[str, str] | None = None
+    casters: Mapping[str, str | Sequence[str]] | None = None
     balls: Sequence[str] = ()
     supports: Sequence[ArrayLike] = ()
     radius: Radius = None
 
     def parts(self, robot: Robot) -> list[Part]:
         """Return the casters and balls that are joints."""
-        casters = as_mapping('casters', {} if self.casters is None else self.casters)
-        found = [
-            steered_wheel(robot, swivel, joint, self.radius, kind='caster', driven=False)
-            for swivel, joint in casters.items()
-        ]
+        casters = by_steering(robot, 'casters', {} if self.casters is None else self.casters)
+        found = steered_wheels(robot, casters, self.radius, kind='caster', motors=())
         for joint in as_names('balls', self.balls):
             rows = rolling_ball(robot, joint, radius_of(self.radius, joint))
             found.append(Part(Wheel(joint, 'ball', rows.radius, driven=False), rows))

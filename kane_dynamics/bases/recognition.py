@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kane_dynamics.bases.places import (
+    ALIGNED,
     Place,
     is_horizontal,
     is_vertical,
@@ -23,7 +24,7 @@ from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_robot
 from kane_dynamics.typing import Floats
 
-_LIKE_A_WHEEL = re.compile(r'wheel|caster|castor', re.IGNORECASE)
+LIKE_A_WHEEL = re.compile(r'wheel|caster|castor', re.IGNORECASE)
 _ON_THE_GROUND = 0.1  # [radii] between the lowest points of wheels of one robot
 _TRAIL = 0.1  # [radii] from which a swivel is a caster: printed digits leave less
 
@@ -38,8 +39,9 @@ class FoundWheel:
     joint : str
         Joint that it turns on.
     kind : str
-        'fixed', 'steered' (below a vertical axis), 'caster' (behind one) or 'ball'. Rollers on a
-        rim are in no URDF: mecanum and omni wheels are 'fixed' here.
+        'fixed', 'steered' (below a vertical axis), 'caster' (behind one) or 'ball'; twins on one
+        vertical axis are of one kind. Rollers on a rim are in no URDF: mecanum and omni wheels
+        are 'fixed' here.
     radius : float or None
         Of its collision shape [m]; None where there is none and its name is all that tells.
     centre : tuple of float
@@ -47,7 +49,7 @@ class FoundWheel:
     axis : tuple of float
         Unit vector; zero for a ball.
     steering : str or None
-        Joint with a vertical axis that carries nothing but this wheel.
+        Joint with a vertical axis that carries nothing but this wheel, or it and its twins.
     trail : float
         Distance in the heading from the steering axis to the wheel [m].
     named : bool
@@ -104,7 +106,7 @@ def _wheel(robot: Robot, body: int) -> FoundWheel | None:
     if robot.bodies[body].mimic is not None or not _is_endless(joint.lower, joint.upper):
         return None
     shape = robot.wheels.get(joint.name)
-    named = bool(_LIKE_A_WHEEL.search(joint.name) or _LIKE_A_WHEEL.search(link))
+    named = bool(LIKE_A_WHEEL.search(joint.name) or LIKE_A_WHEEL.search(link))
     place = shape_place(robot, joint.name)
     radius = None if shape is None else shape.radius
     if isinstance(joint.kind, Spherical):
@@ -136,11 +138,18 @@ def _found(
 
 
 def _steering(robot: Robot, wheel: str) -> str | None:
-    """Return the joint above a wheel, if it turns about a vertical axis and only this wheel."""
+    """Return the joint above a wheel, if it turns about a vertical axis and only wheels."""
     above = joint_above(robot, wheel)
     if above is None or not is_vertical(joint_place(robot, above).axis):
         return None
-    return above if robot.parents.count(robot.body_of_joint(above)) == 1 else None
+    fork, axis = robot.body_of_joint(above), joint_place(robot, wheel).axis
+    carried = [robot.bodies[k] for k, parent in enumerate(robot.parents) if parent == fork]
+    twins = all(
+        _is_endless(body.joint.lower, body.joint.upper)
+        and abs(joint_place(robot, body.joint.name).axis @ axis) > 1.0 - ALIGNED**2
+        for body in carried
+    )
+    return above if twins else None
 
 
 def _bottom(wheel: FoundWheel) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-WHEEL_KINDS = ('fixed', 'steered', 'caster', 'roller', 'ball')
+WHEEL_KINDS = ('fixed', 'steered', 'twin', 'caster', 'roller', 'ball')
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,8 @@ class Wheel:
     joint : str
         Name of the joint that it turns on.
     kind : str
-        'fixed' (its axle turns with the base), 'steered' (a motor turns its heading), 'caster' (it
+        'fixed' (its axle turns with the base), 'steered' (a motor turns its heading), 'twin'
+        (beside a steered wheel, on the same steering axis), 'caster' (it
         swivels freely), 'roller' (omni or mecanum: rollers on its rim) or 'ball'.
     radius : float
         [m].

@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from kane_dynamics.bases.fitting import FittingKind, fitting_kinds
 from kane_dynamics.bases.recognition import FoundWheel, found_wheels
 from kane_dynamics.exceptions import ModelWarning
-from kane_dynamics.inspection.frames import FoundFrames, found_frames, found_supports
+from kane_dynamics.inspection.frames import (
+    FoundFrames,
+    found_fixed_wheels,
+    found_frames,
+    found_supports,
+)
 from kane_dynamics.inspection.hands import Hand, srdf_groups
 from kane_dynamics.inspection.joints import FoundJoint, found_joints
 from kane_dynamics.inspection.masses import mass_remarks
@@ -42,6 +47,8 @@ class Findings:
         Wheels by their axes and collision shapes.
     kinds : tuple of FittingKind
         Kinds of base that fit the wheels, the likeliest first; none is certain.
+    fixed_wheels : tuple of str
+        Fixed joints that are called wheels, where nothing rolls.
     supports : tuple of tuple of float
         Where casters that are no joints touch the ground, in the root link [m].
     frames : FoundFrames
@@ -58,6 +65,7 @@ class Findings:
     massless: tuple[str, ...]
     wheels: tuple[FoundWheel, ...]
     kinds: tuple[FittingKind, ...]
+    fixed_wheels: tuple[str, ...]
     supports: tuple[Vector, ...]
     frames: FoundFrames
     remarks: tuple[str, ...]
@@ -112,6 +120,7 @@ def inspect_urdf(text: str, path: str = '') -> Findings:
         tuple(joint.name for joint in joints if joint.name in massless),
         wheels,
         kinds,
+        () if wheels else found_fixed_wheels(robot, urdf),
         found_supports(robot, urdf, wheels),
         found_frames(robot, urdf, joints),
         remarks,

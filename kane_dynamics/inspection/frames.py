@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kane_dynamics.bases.recognition import FoundWheel
+from kane_dynamics.bases.recognition import LIKE_A_WHEEL, FoundWheel
 from kane_dynamics.inspection.joints import FoundJoint
 from kane_dynamics.model.body import Vector
 from kane_dynamics.model.robot import Robot
@@ -78,6 +78,17 @@ def found_supports(
         if link.name in casters - forks and _is_base(robot, robot.frames[link.name].body)
     )
     return tuple(dict.fromkeys(points))
+
+
+def found_fixed_wheels(robot: Robot, urdf: UrdfModel) -> tuple[str, ...]:
+    """Return the fixed joints of the base that are called wheels: their file lets nothing roll."""
+    return tuple(
+        joint.name
+        for joint in urdf.joints
+        if joint.type == 'fixed'
+        and LIKE_A_WHEEL.search(f'{joint.name} {joint.child}')
+        and _is_base(robot, robot.frames[joint.child].body)
+    )
 
 
 def _under(robot: Robot, link: UrdfLink, ground: float) -> Vector:

@@ -40,6 +40,10 @@ def base_question(found: Findings, text: str) -> Question:
     """
     types = fitting_types(found)
     choices = (*types, 'planar', 'none')
+    if found.fixed_wheels:
+        first, *others = found.fixed_wheels
+        why = f'wheels are fixed joints in this file: {first} and {len(others)} others'
+        return Question('base', _TEXT, 'planar', why, ('planar', 'none'))
     if not found.wheels:
         why = 'no joint turns a wheel on the ground'
         return Question('base', _TEXT, 'none', why, ('none', 'planar'))

@@ -93,8 +93,9 @@ def _wheels(found: Findings, base_type: str, ask: Ask) -> Iterator[Setting]:
         if key in block:
             yield Setting(f'base.{name}', list(block[key]))
     if 'steered' in block:
-        yield Setting('base.steering_names', list(block['steered']))
-        yield Setting('base.steered_wheel_names', list(block['steered'].values()))
+        steering, wheels = _paired(block['steered'])
+        yield Setting('base.steering_names', steering)
+        yield Setting('base.steered_wheel_names', wheels)
     by_name = {wheel.joint: wheel for wheel in found.wheels}
     if base_type == 'mecanum':
         yield _rollers([by_name[joint] for joint in block['wheels']], ask)
@@ -109,11 +110,22 @@ def _wheels(found: Findings, base_type: str, ask: Ask) -> Iterator[Setting]:
         )
         casters = ask(question)
         if question.checked(casters.value) == 'roll':
-            yield Setting('base.caster_swivel_names', list(block['casters']), '', casters.guessed)
-            yield Setting('base.caster_wheel_names', list(block['casters'].values()))
+            swivels, wheels = _paired(block['casters'])
+            yield Setting('base.caster_swivel_names', swivels, '', casters.guessed)
+            yield Setting('base.caster_wheel_names', wheels)
     if found.supports:
         points = [x for point in found.supports for x in point]
         yield Setting('base.support_points', points, 'below links that are called casters', True)
+
+
+def _paired(by_steering: Mapping[str, str | list[str]]) -> tuple[list[str], list[str]]:
+    """Return two lists of as many names; twin wheels have the same steering joint."""
+    pairs = [
+        (joint, wheel)
+        for joint, own in by_steering.items()
+        for wheel in ([own] if isinstance(own, str) else own)
+    ]
+    return [joint for joint, _ in pairs], [wheel for _, wheel in pairs]
 
 
 def _rollers(wheels: Sequence[FoundWheel], ask: Ask) -> Setting:
@@ -177,13 +189,16 @@ def _problem(found: Findings, block: Mapping[str, Any]) -> str:
 def _drive(found: Findings, base_type: str, ask: Ask) -> Setting:
     """Return what the drives of the base take."""
     steered = base_type in _STEERED
+    followed = steered or bool(found.fixed_wheels)
     question = Question(
         'drive',
         'Do the drives of the base take efforts (simulation, research), or velocities by cmd_vel '
         '(most bases that are sold)?',
-        'velocity' if steered else 'effort',
+        'velocity' if followed else 'effort',
         'steered wheels follow cmd_vel together'
         if steered
+        else 'nothing turns its wheels in this file'
+        if followed
         else 'then the demo compares the efforts of the base, too',
         ('effort', 'velocity'),
     )
@@ -210,7 +225,7 @@ def _locked(
             name
             for name in found.named(*_OF_CASTERS)
             if name not in block.get('steered', {})
-            and name not in block.get('steered', {}).values()
+            and name not in _paired(block.get('steered', {}))[1]
         )
     hands = {hand.name: hand.joints for hand in found.hands if len(hand.joints) > _GRIPPER}
     names = tuple(dict.fromkeys((*names, *found.massless, *hands)))

@@ -95,15 +95,18 @@ def _check_lists(p: RobotParameters, kind: str) -> None:
             )
 
 
-def _paired(p: RobotParameters, keys: str, values: str) -> dict[str, str]:
-    """Return two lists as a mapping."""
+def _paired(p: RobotParameters, keys: str, values: str) -> dict[str, str | tuple[str, ...]]:
+    """Return two lists as a mapping; a key that comes again has several values."""
     names, wheels = getattr(p, keys), getattr(p, values)
     if len(names) != len(wheels):
         raise InvalidInputError(
             f'{_shown(keys)} and {_shown(values)} need as many names, got {list(names)} and '
             f'{list(wheels)}'
         )
-    return dict(zip(names, wheels, strict=True))
+    found: dict[str, tuple[str, ...]] = {}
+    for name, wheel in zip(names, wheels, strict=True):
+        found[name] = (*found.get(name, ()), wheel)
+    return {name: own[0] if len(own) == 1 else own for name, own in found.items()}
 
 
 def _points(numbers: tuple[float, ...]) -> list[tuple[float, float, float]]:

@@ -74,7 +74,8 @@ class RobotParameters:
     )
     steered_wheel_names: tuple[str, ...] = fixed(
         ('',),
-        'Wheel joints that base.steering_names turn, in the same order.',
+        'Wheel joints that base.steering_names turn, in the same order; the steering joint of '
+        'twin wheels comes once for each.',
         name='base.steered_wheel_names',
     )
     driven_wheel_names: tuple[str, ...] = fixed(
