@@ -33,9 +33,9 @@ def completed(robot: Robot, A: Floats, b: Floats, x: Floats, known: Sequence[int
         The robot.
     A : ndarray, shape (m, nv)
         Independent constraint rows.
-    b : ndarray, shape (m,)
-        Right side.
-    x : ndarray, shape (nv,)
+    b : ndarray, shape (m,) or (m, n)
+        Right side, or several.
+    x : ndarray, shape (nv,) or (nv, n)
         Only the known entries count.
     known : sequence of int
         Their indices.
@@ -95,7 +95,7 @@ def speed_indices(robot: Robot, names: Sequence[str], what: str = 'known') -> li
 def least_norm(matrix: Floats, right_side: Floats) -> tuple[Floats, int]:
     """Return the least-squares solution of least norm (columns of unit length), and the rank."""
     if not matrix.size:
-        return np.zeros(matrix.shape[1]), 0
+        return np.zeros((matrix.shape[1], *right_side.shape[1:])), 0
     scaling = unit_scaling(np.linalg.norm(matrix, axis=0))
     scaled, _, rank, _ = scipy.linalg.lstsq(matrix * scaling, right_side, cond=_RANK_TOLERANCE)
-    return scaling * scaled, int(rank)
+    return (scaling * scaled.T).T, int(rank)

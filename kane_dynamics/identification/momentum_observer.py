@@ -24,7 +24,14 @@ from numpy.typing import ArrayLike
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification.observed_speeds import ObservedSpeeds
-from kane_dynamics.model.checks import as_choice, as_numbers, as_positive, as_vector, came
+from kane_dynamics.model.checks import (
+    as_choice,
+    as_number,
+    as_numbers,
+    as_positive,
+    as_vector,
+    came,
+)
 from kane_dynamics.typing import Floats
 
 __all__ = ['MomentumObserver']
@@ -93,8 +100,9 @@ class MomentumObserver:
         self._dynamics = dynamics
         self.reset()
 
-    def reset(self) -> None:
-        """Begin anew: nothing is known of external efforts."""
+    def reset(self, time: float = 0.0) -> None:
+        """Begin anew, with the next sample at a time [s] of constraints that depend on it."""
+        self._time = as_number('time [s]', time)
         self.residual = np.zeros(len(self._gains))
         self._before: _Sample | None = None
         self._part, self._step = self._gains * 0.0, 0.0
@@ -125,12 +133,14 @@ class MomentumObserver:
                 f'step [s]: explicit steps need gain times step < 2, got {part.max():g}; observe '
                 'more often'
             )
+        time = self._time + (0.0 if self._before is None else h)
         now = self._sample(
             as_vector('q', q, robot.nq),
             as_vector('v', v, robot.nv),
             as_vector('tau', tau, robot.nv),
+            time,
         )
-        before, self._before = self._before, now
+        before, self._before, self._time = self._before, now, time
         if before is None:
             return self.residual
         middle = 0.5 * (before.directions + now.directions)
@@ -140,11 +150,11 @@ class MomentumObserver:
         self.residual = self.residual + part * (gained / h - given - self.residual)
         return self.residual
 
-    def _sample(self, q: Floats, v: Floats, tau: Floats) -> _Sample:
+    def _sample(self, q: Floats, v: Floats, tau: Floats, time: float) -> _Sample:
         """Return Z, M v, M, and Z'(tau + C'v - g - f) of a measured state."""
         dynamics = self._dynamics
-        Z = self.speeds.directions(q)
-        v = self.speeds.motion(Z, v)
+        Z = self.speeds.directions(q, v, time)
+        v = self.speeds.motion(q, v, time)
         M = dynamics.mass_matrix(q)
         turned = dynamics.coriolis_matrix(q, v).T @ v
         balance = tau + turned - dynamics.gravity_force(q) - dynamics.friction_force(v)

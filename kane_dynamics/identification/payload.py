@@ -25,6 +25,7 @@ from kane_dynamics.control.frame_task import frame_task
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification.observed_speeds import ObservedSpeeds
+from kane_dynamics.model.arguments import as_times
 from kane_dynamics.model.checks import as_numbers, as_one, not_finite
 from kane_dynamics.typing import Floats
 
@@ -143,6 +144,7 @@ def estimate_payload(
     a: ArrayLike,
     tau: ArrayLike,
     speeds: ObservedSpeeds | None = None,
+    time: ArrayLike = 0.0,
 ) -> PayloadEstimate:
     """
     Return the payload at a frame that explains measured efforts best.
@@ -160,6 +162,8 @@ def estimate_payload(
         Samples of a motion, its efforts as measured.
     speeds : ObservedSpeeds, optional
         Speeds whose efforts count; all where left out.
+    time : array_like, shape (B,) or ()
+        t of constraints that depend on time [s].
 
     Raises
     ------
@@ -180,9 +184,14 @@ def estimate_payload(
         _samples(name, x, count, robot.nv) for name, x in (('v', v), ('a', a), ('tau', tau))
     )
     missing = efforts - np.asarray(dynamics.inverse_dynamics(Q, V, A)).reshape(count, robot.nv)
+    instants = as_times(time).ravel().tolist()
+    if len(instants) == 1:
+        instants *= count
+    elif len(instants) != count:
+        raise InvalidInputError(f'time [s]: need one or {count}, got {len(instants)}')
     rows, right = [], []
-    for row_q, row_v, row_a, lacking in zip(Q, V, A, missing, strict=True):
-        Z = chosen.directions(row_q)
+    for row_q, row_v, row_a, lacking, t in zip(Q, V, A, missing, instants, strict=True):
+        Z = chosen.directions(row_q, row_v, t)
         rows.append(Z.T @ payload_regressor(dynamics, frame, row_q, row_v, row_a))
         right.append(Z.T @ lacking)
     return fitted_payload(np.concatenate(rows), np.concatenate(right))

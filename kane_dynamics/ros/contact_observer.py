@@ -128,7 +128,7 @@ class ContactObserver:
             return None
         task = frame_task(self._dynamics.engine, p.frame, q, v, own_axes=True)
         covariance = self._observer.covariance(p.velocity_deviation, p.effort_deviation)
-        J = task.jacobian @ self._observer.speeds.directions(q)
+        J = task.jacobian @ self._observer.speeds.directions(q, v)
         return contact_wrench(J, self.external, covariance)
 
     # payloads

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from support.machines import differential_drive
+from support.machines import differential_drive, inertia, prismatic, revolute
 from support.striking import arm
 
 import kane_dynamics as kd
@@ -172,3 +172,91 @@ def test_what_is_wrong_is_refused():
     rows = [kd.constraints.differential_drive(robot, 'left', 'right', 0.0975)]
     with pytest.raises(UnreachableAccelerationError):
         MomentumObserver(kd.dynamics(robot, rows), 25.0, [robot.velocity_names[3]])
+
+
+def conveyor(speed):
+    """Return a cart that a wheel drives along a belt, which itself runs at speed(t)."""
+    body, wheel = inertia(3.0), inertia(0.5, (0, 0, 0), (0.02, 0.02, 0.02))
+    bodies = [
+        kd.Body('cart', '', prismatic('x'), inertia=body),
+        kd.Body('wheel', 'cart', revolute('w', (0, 1, 0)), inertia=wheel),
+    ]
+    robot = kd.Robot('conveyor', bodies)
+    rolls = kd.constraints.pfaffian(robot, lambda q, t: [1.0, -0.1], lambda q, t: speed(t))
+    return robot, [rolls], ['w']
+
+
+def crank_and_slider(speed):
+    """Return a crank whose slider is at cos(crank), moved by time: no lever arm at neutral."""
+    bodies = [
+        kd.Body(
+            'crank', '', revolute('w', (0, 1, 0)), inertia=inertia(1.0, (0, 0, 0), (0.3,) * 3)
+        ),
+        kd.Body('slider', '', prismatic('x'), inertia=inertia(2.0)),
+    ]
+    robot = kd.Robot('crank', bodies)
+    rows = kd.constraints.holonomic(robot, lambda q, t: q[1] + 1.0 - np.cos(q[0]) - speed(t))
+    return robot, [rows], ['w']
+
+
+def turning_row(speed):
+    """Return two sliders held to a direction that time turns."""
+    bodies = [
+        kd.Body('a', '', prismatic('x'), inertia=inertia(1.0)),
+        kd.Body('b', 'a', prismatic('w', (0, 1, 0)), inertia=inertia(2.0)),
+    ]
+    robot = kd.Robot('cross', bodies)
+    rows = kd.constraints.pfaffian(
+        robot, lambda q, t: [1.0, np.sin(3.0 * t)], lambda q, t: speed(t)
+    )
+    return robot, [rows], ['w']
+
+
+DRIVEN = (conveyor, crank_and_slider, turning_row)
+
+
+@pytest.mark.parametrize('system', DRIVEN)
+@pytest.mark.parametrize('rate', [0.0, 0.3])
+@pytest.mark.parametrize('push', [0.0, 0.4])
+def test_rows_that_depend_on_time_or_vanish_at_neutral_are_no_external_effort(system, rate, push):
+    robot, rows, names = system(lambda t: rate * (1.0 + t) - rate * (system is crank_and_slider))
+    dynamics = kd.dynamics(robot, rows)
+    k = robot.velocity_index('w')
+    v = dynamics.consistent_velocity(robot.neutral(), np.eye(robot.nv)[k] * 0.5, names)
+    motor = 0.3 * np.eye(robot.nv)[k]
+    external = push * np.eye(robot.nv)[k]
+    h = 2e-3
+    motion = dynamics.simulate(
+        robot.neutral(), v, 0.4, effort=motor + external, step=h, integrator='rk4'
+    )
+    observer = MomentumObserver(dynamics, 30.0, names)
+    for state in zip(motion.q, motion.v, strict=True):
+        found = observer.update(*state, motor, h)
+    assert observer.speeds.follow
+    assert_allclose(found, push * -np.expm1(-30.0 * 0.4), atol=2e-5)
+    measured = motion.v[-1] * np.eye(robot.nv)[k]  # the other speed is not measured
+    t = motion.time[-1]
+    assert_allclose(observer.speeds.motion(motion.q[-1], measured, t), motion.v[-1], atol=1e-6)
+    Z = observer.speeds.directions(motion.q[-1], time=t)
+    A = dynamics.constraint_rows(motion.q[-1], motion.v[-1], t).matrix
+    assert_allclose(A @ Z, 0.0, atol=1e-12)
+
+
+def test_a_second_start_has_its_own_time():
+    robot, rows, names = turning_row(lambda t: 0.2)
+    dynamics = kd.dynamics(robot, rows)
+    observer = MomentumObserver(dynamics, 30.0, names)
+    q = robot.neutral()
+    v, a = np.zeros(2), np.zeros(2)
+    observer.reset(0.7)
+    k = robot.velocity_index('w')
+    for i in range(200):
+        t = 0.7 + 1e-3 * i
+        v = dynamics.consistent_velocity(q, np.eye(2)[k] * 0.5, names, t)
+        a = dynamics.consistent_acceleration(q, v, np.zeros(2), names, t)
+        # efforts on both speeds that make this motion without multipliers
+        found = observer.update(q, v, dynamics.inverse_dynamics(q, v, a), 1e-3)
+        q = kd.integrate(robot, q, v, 1e-3)
+    assert_allclose(found, 0.0, atol=1e-4)
+    with pytest.raises(InvalidInputError, match='time'):
+        observer.reset(np.nan)

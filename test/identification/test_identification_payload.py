@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from support.machines import at, differential_drive, revolute
+from support.machines import at, differential_drive, inertia, prismatic, revolute
 from support.trees import tree_and_state
 
 import kane_dynamics as kd
@@ -168,3 +168,24 @@ def test_what_is_wrong_is_refused():
         estimate_payload(dynamics, 'lower', *one, [[np.nan, 0.0]])
     with pytest.raises(InvalidInputError, match='v: need'):
         estimate_payload(dynamics, 'lower', one[0], one[1][0], one[2], [EFFORTS[0]])
+
+
+def test_rows_that_depend_on_time_carry_no_payload():
+    """Two sliders whose direction time turns, on a belt: forces of the row are not weights."""
+    bodies = [
+        kd.Body('a', '', prismatic('x'), inertia=inertia(1.0)),
+        kd.Body('b', 'a', prismatic('z', (0, 0, 1)), inertia=inertia(2.0)),
+    ]
+    robot = kd.Robot('cross', bodies)
+    rows = [kd.constraints.pfaffian(robot, lambda q, t: [1.0, np.sin(t)], lambda q, t: 0.3 + t)]
+    bare, rng = kd.dynamics(robot, rows), np.random.default_rng(4)
+    loaded = kd.dynamics(robot.with_payload('b', 0.7, (0.1, 0.0, 0.0)), rows)
+    times = np.linspace(0.0, 3.0, 12)
+    q, v, tau = rng.uniform(-1.0, 1.0, (3, 12, 2))
+    v = bare.consistent_velocity(q, v, ['z'], times)
+    a = loaded.acceleration(q, v, tau, times)
+    speeds = ObservedSpeeds(bare, ['z'])
+    found = estimate_payload(bare, 'b', q, v, a, tau, speeds, times)
+    assert_allclose(found.mass, 0.7, rtol=1e-6)
+    with pytest.raises(InvalidInputError, match='time .s.: need one or 12, got 3'):
+        estimate_payload(bare, 'b', q, v, a, tau, speeds, times[:3])
