@@ -132,6 +132,18 @@ def test_report_counts_and_forgets_only_what_was_reported(clock):
     assert source.guard.report().rejected_since_last == 0
 
 
+def test_states_after_one_with_a_stamp_ahead_count(clock):
+    joints = JointStateInput(JOINTS, FIELDS, lambda name: guard_of(clock, name))
+    parts = JointStateInput(JOINTS, FIELDS, lambda name: guard_of(clock, name), merge=True)
+    odom = OdometryInput('base_link', PlanarFrame(), lambda name: guard_of(clock, name))
+    for ahead in (0.09, 0.0):
+        clock.forward(0.01)
+        assert joints.take(full(clock, age=-ahead)) and parts.take(full(clock, age=-ahead))
+        stamp = clock.node + round(ahead * 1e9)
+        assert odom.take(odometry('base_link', stamp, twist=(ahead, 0.0, 0.0)))
+    assert_allclose(odom.v, np.zeros(3))
+
+
 def test_joint_values_by_name(clock):
     source = JointStateInput(JOINTS, FIELDS, lambda name: guard_of(clock, name))
     assert source.take(full(clock, names=('c', 'x', 'a', 'b')))

@@ -109,6 +109,19 @@ def test_without_odometry_the_speed_is_that_of_the_command():
     assert_allclose(rates, [1.0, 0.15 * 0.3, 2.0], atol=1e-12)  # along y: w v
 
 
+def test_a_stop_counts_after_a_command_with_a_stamp_ahead():
+    inputs = Inputs('cmd_vel')
+    ahead = inputs.clock.node + round(0.4e9)
+    assert inputs.base.take_command(command(0.5, stamp=ahead))
+    inputs.clock.forward(0.2)
+    speeds, rates = inputs.motion()
+    assert_allclose([speeds[0], rates[0]], [0.2, 1.0], atol=1e-12)  # it counts from its arrival
+    assert inputs.base.take_command(command(0.0, stamp=inputs.clock.node))
+    inputs.clock.forward(0.1)
+    speeds, rates = inputs.motion()
+    assert_allclose([speeds[0], rates[0]], [0.1, -1.0], atol=1e-12)
+
+
 def test_an_old_command_gives_way_to_odometry():
     inputs = Inputs()
     assert inputs.base.take_command(command(0.5))
