@@ -199,7 +199,7 @@ class ContactError(KaneDynamicsError, ArithmeticError):
     """
     Closed contacts have no consistent forces.
 
-    Dry friction allows none, as in Painleve's paradox; or a law of impact would create energy.
+    Dry friction allows none, as in Painleve's paradox.
     """
 
 

@@ -105,8 +105,6 @@ def frictional_motion(
         If rows or contacts contradict each other; the message names them.
     ContactError
         If no acceleration obeys Coulomb's law.
-    MissingPackageError
-        If it takes cone problems, and clarabel is not installed.
 
     """
     problem = ContactProblem(

@@ -28,7 +28,7 @@ from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.exceptions import ContactError, InconsistentConstraintsError
 from kane_dynamics.typing import Floats
 
-# Speeds that count as zero in the word for a contact's state, relative to all speeds and forces.
+# Speeds that count as zero in the word for a contact's state, relative to those that are given.
 _AT_REST = 1e-9
 
 
@@ -140,8 +140,6 @@ def solve_contacts(problem: ContactProblem) -> list[ContactSolution]:
         If rows and distances contradict each other; the message names the contacts.
     ContactError
         If no x obeys the law, or none was found.
-    MissingPackageError
-        If it takes cone problems, and clarabel is not installed.
 
     """
     if not problem.contacts.friction.any():
@@ -248,7 +246,7 @@ def given_impulses(wanted: ContactProblem, local: LocalProblem, p: Floats) -> Co
 
 def _states(wanted: ContactProblem, local: LocalProblem, p: Floats) -> tuple[str, ...]:
     problem, k = local.problem, len(wanted.contacts)
-    u, still = problem.speeds(p), _AT_REST * problem.size(p)
+    u, still = problem.speeds(p), _AT_REST * problem.size
     slides = wanted.slides | (problem.lengths(u[k:]) > still) | (problem.friction == 0.0)
     slides |= np.bincount(wanted.contacts.owner, minlength=k) == 0
     words = np.where(u[:k] > still, 'open', np.where(slides, 'slips', 'sticks'))

@@ -17,6 +17,7 @@ import numpy as np
 from kane_dynamics.algorithms.contact_motion import ContactMotion, frictional_motion
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.impact import NEWTON, resolve_impact
+from kane_dynamics.algorithms.impact_path import POISSON
 from kane_dynamics.algorithms.projection import onto_rows
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
@@ -126,8 +127,6 @@ def transition(
     try:
         return _transition(setting, rows, state, efforts, failing, rebound)
     except ContactError:
-        if setting.law == NEWTON:  # it knows no impact but of what approaches
-            raise
         return _transition(setting, rows, state, efforts, failing, rebound, jams=True)
 
 
@@ -194,7 +193,9 @@ def _after_impact(
     rebounds = (approach > setting.rest_speed) & rebound
     settling = (approach > AT_REST) & ~rebounds & (contacts.restitution > 0.0)
     contacts = replace(contacts, restitution=np.where(rebounds, contacts.restitution, 0.0))
-    found = resolve_impact(mass, v, held, contacts, setting.law)
+    # Newton's has no impact but of what approaches
+    law = POISSON if jams and setting.law == NEWTON else setting.law
+    found = resolve_impact(mass, v, held, contacts, law)
     names, struck = [part.name for part in pressed], approach > AT_REST
     if jams:
         struck |= found.pushes > 0.0

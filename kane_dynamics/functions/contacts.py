@@ -70,8 +70,6 @@ def least_constraint(
         If constraints and contacts contradict each other; the message names the contacts.
     ContactError
         If no accelerations obey Coulomb's law (Painleve's paradox).
-    MissingPackageError
-        If contacts need cone problems, and clarabel is not installed.
 
     """
     place, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
@@ -120,7 +118,8 @@ def impact(
     law : str
         What e is the ratio of: 'newton' of the speeds after and before, for all contacts at once;
         'poisson' of the impulses after and before the greatest compression; 'energetic' (Stronge)
-        e^2 of their work. With friction, Newton's may create energy, and is refused then.
+        e^2 of their work. Where that would create energy, all e are scaled down until it does not:
+        see `Impact.restitution_scale`.
     time : float
         t of constraints that depend on time [s].
 
@@ -134,9 +133,7 @@ def impact(
     InconsistentConstraintsError
         If constraints and contacts contradict each other.
     ContactError
-        If the law would create energy, or no speeds obey Coulomb's law.
-    MissingPackageError
-        If contacts need cone problems, and clarabel is not installed.
+        If no speeds obey Coulomb's law.
 
     """
     place, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)

@@ -3,7 +3,9 @@
 
 import numpy as np
 import pytest
+from support.landing import box, nearly_flat, rough
 from support.machines import inertia
+from support.planar_bodies import rod
 from support.striking import arm
 
 import kane_dynamics as kd
@@ -115,3 +117,37 @@ def test_stops_brakes_and_grips_at_random(seed):
         before = after
         check_contacts(simulation)
     assert {'impact', 'added', 'removed'} <= {event.kind for event in simulation.events}
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_a_box_with_eight_rough_corners_lands_nearly_flat(seed):
+    """Rows repeat each other but for 1e-9; what all corners want to stick with, they cannot."""
+    rng = np.random.default_rng(seed)
+    robot, points = box(rng, 8)
+    parts = {
+        f'corner {k}': rough(robot, *point, friction=2.0, restitution=0.3)
+        for k, point in enumerate(points)
+    }
+    height = -points[0][1][2]
+    v = [*rng.normal(size=3) * 0.1, 0.3, 0.2, -1.0]
+    simulation = kd.EventSimulation(robot, parts, nearly_flat(rng, 1e-9, height), v, step=0.005)
+    before = kd.kinetic_energy(robot, simulation.q, simulation.v)
+    simulation.step(np.zeros(6), 2)
+    after = kd.kinetic_energy(robot, simulation.q, simulation.v)
+    assert after < before
+    check_contacts(simulation)
+
+
+def test_newtons_law_without_friction_creates_no_energy_and_refuses_nothing():
+    """A rod on two ends, of which one opens while the other strikes, e = 1."""
+    robot, q, _ = rod(0.5, 1.0, 0.0)
+    ends = {str(x): c.point_contact(robot, 'body', (x, 0.0, 0.0)) for x in (-0.5, 0.5)}
+    gap = c.ConstraintSet(robot, list(ends.values())).rows(q, np.zeros(3), 0.0).matrix
+    v = np.linalg.lstsq(gap, [0.2, -1.0], rcond=None)[0]
+    parts = {name: c.contact(end, restitution=1.0) for name, end in ends.items()}
+    before = kd.kinetic_energy(robot, q, v)
+    simulation = kd.EventSimulation(robot, parts, q, v, step=1e-3, law='newton')
+    assert (gap @ simulation.v > -1e-9).all()
+    after = kd.kinetic_energy(robot, q, simulation.v)
+    assert after == pytest.approx(before, rel=1e-7)
+    simulation.step(np.zeros(3))

@@ -30,9 +30,7 @@ NAMES = {
         'constraints/contact_circle.py _sampled_motions: -1.0 -> 1.0',
         'constraints/loops.py _across: np.cross(n, first) -> np.cross(first, n)',
         'kernels/llvm/straight_line.py Block.emit: self._count += 1 -> self._count -= 1',
-        'algorithms/dry_friction/cones.py _solve_cones: -1.0 -> 1.0',
-        'algorithms/dry_friction/cones.py _solve_cones: -np.eye(r) -> np.eye(r)',
-        'algorithms/dry_friction/solve.py _guesses: -problem.free -> problem.free',
+        'algorithms/dry_friction/proximal.py proximal_forces: -problem.free -> problem.free',
         'algorithms/impact_path.py _turns: slip[0] * change[1] - slip[1] * change[0] -> slip[0] * change[1] + slip[1] * change[0]',  # noqa: E501
     ],
     'ROUNDOFF': [
@@ -44,7 +42,7 @@ NAMES = {
         'events/watch.py Watch.times_to_stick: rows.matrix @ self._flow.motion(q, v, tau, t).acceleration - rows.acceleration -> rows.matrix @ self._flow.motion(q, v, tau, t).acceleration + rows.acceleration',  # noqa: E501
         'algorithms/frictional_contact.py separates: np.abs(C) @ (np.abs(x) + np.abs(problem.free)) + np.abs(problem.least) -> np.abs(C) @ (np.abs(x) + np.abs(problem.free)) - np.abs(problem.least)',  # noqa: E501
         'functions/contacts.py _slip: np.abs(tangent.matrix) @ np.abs(v) + np.abs(tangent.velocity) -> np.abs(tangent.matrix) @ np.abs(v) - np.abs(tangent.velocity)',  # noqa: E501
-        'algorithms/impact.py _check_energy: v @ mass_matrix @ v + np.abs(impulses) @ np.abs(still) -> v @ mass_matrix @ v - np.abs(impulses) @ np.abs(still)',  # noqa: E501
+        'algorithms/impact.py _takes_energy: v @ mass_matrix @ v + np.abs(impulses) @ np.abs(still) -> v @ mass_matrix @ v - np.abs(impulses) @ np.abs(still)',  # noqa: E501
         'algorithms/least_distance.py nearest_above: e / largest - _MET -> e / largest + _MET',
         'algorithms/least_distance.py nearest_above: 1.0 + np.abs(C) @ np.abs(start) -> 1.0 - np.abs(C) @ np.abs(start)',  # noqa: E501
         'algorithms/constrained_inverse.py check_allowed: 1.0 + np.abs(rows.acceleration).max(initial=0.0) -> 1.0 - np.abs(rows.acceleration).max(initial=0.0)',  # noqa: E501

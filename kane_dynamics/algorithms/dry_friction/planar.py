@@ -20,8 +20,8 @@ from kane_dynamics.algorithms.dry_friction.problem import FrictionProblem
 from kane_dynamics.typing import Floats
 
 MOST_STATES = 300  # some 10 ms
-# Relative to the size of forces and speeds: roundoff of well scaled systems, and what differs.
-_ROUNDOFF = 1e-10
+# Relative to the size of what is given: errors of well scaled systems, and what differs.
+_ACCURATE = 1e-10
 _OTHER = 1e-7
 _SINGULAR = 1e-11  # singular value, of rows of unit length
 
@@ -61,9 +61,7 @@ def planar_solutions(problem: FrictionProblem, states: list[tuple[_State, ...]])
         if p is None:
             continue
         z = problem.pushes.T @ p
-        if all(
-            np.abs(z - other).max(initial=0.0) > _OTHER * problem.size(p) for other, _ in found
-        ):
+        if all(np.abs(z - other).max(initial=0.0) > _OTHER * problem.size for other, _ in found):
             found.append((z, p))
     return [p for _, p in found]
 
@@ -87,7 +85,7 @@ def _of_state(
         rcond=_SINGULAR,
     )[0]
     p: Floats = given + columns[:, zero] @ unknown
-    u, allowed = response @ p + problem.free, _ROUNDOFF * problem.size(p)
+    u, allowed = response @ p + problem.free, _ACCURATE * problem.size + problem.roundoff(p)
     parts = u[:k] < -allowed, np.abs(u[zero]) > allowed, side * u[k:] < -allowed
     if any(part.any() for part in parts):
         return None

@@ -18,6 +18,8 @@ import numpy as np
 
 from kane_dynamics.typing import Floats, Indices
 
+_ROUNDOFF = 1e-14  # of a product with some ten rows of unit length
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class FrictionProblem:
@@ -60,24 +62,32 @@ class FrictionProblem:
         """Return u of forces p."""
         return self.rows @ (self.pushes.T @ p) + self.free
 
-    def size(self, p: Floats) -> float:
-        """Return the size of u and p, against which errors are measured."""
-        return float(np.abs(self.free).max(initial=0.0) + np.abs(p).max(initial=0.0))
+    @property
+    def size(self) -> float:
+        """Return the size of speeds and forces that are given; errors are measured against it."""
+        return float(np.abs(self.free).max(initial=0.0) + self.load.max(initial=0.0))
+
+    def roundoff(self, p: Floats) -> float:
+        """Return what roundoff of forces leaves of speeds."""
+        return _ROUNDOFF * float(np.abs(p).max(initial=0.0))
 
     def lengths(self, tangents: Floats) -> Floats:
         """Return the length of each contact's part of a vector of all tangents, shape (k,)."""
         squares = np.bincount(self.owner, np.square(tangents), self.count)
         return np.sqrt(squares)
 
-    def lawful(self, p: Floats) -> Floats:
+    def lawful(self, p: Floats, u: Floats | None = None) -> Floats:
         """Return what Coulomb's law makes of p - u: p itself, but for roundoff, where p obeys."""
-        wish, k = p - self.speeds(p), self.count
+        wish, k = p - (self.speeds(p) if u is None else u), self.count
         pushes = np.maximum(self.load, wish[:k])
         limit, length = self.friction * pushes, self.lengths(wish[k:])
         within = np.where(length > limit, limit / np.where(length > 0.0, length, 1.0), 1.0)
         return np.concatenate([pushes, wish[k:] * within[self.owner]])
 
+    def missed(self, p: Floats, u: Floats | None = None) -> float:
+        """Return how far p is from what Coulomb's law makes of p - u."""
+        return float(np.abs(p - self.lawful(p, u)).max(initial=0.0))
+
     def violation(self, p: Floats) -> float:
-        """Return how far p is from what Coulomb's law makes of p - u, relative to their size."""
-        missed = float(np.abs(p - self.lawful(p)).max(initial=0.0))
-        return missed / (self.size(p) or 1.0)
+        """Return that, relative to the size of what is given."""
+        return self.missed(p) / (self.size or 1.0)
