@@ -33,8 +33,17 @@ SOLVED = 1e-8
 
 def proximal_forces(problem: FrictionProblem) -> Floats | None:
     """Return forces that obey Coulomb's law; None where none are found."""
-    # all stick: of several solutions, that in which contacts jam
-    p = np.linalg.lstsq(problem.response, -problem.free, rcond=_SINGULAR)[0]
+    # all stick: of several solutions, that in which contacts jam; else none pushes
+    stuck = np.linalg.lstsq(problem.response, -problem.free, rcond=_SINGULAR)[0]
+    for start in (stuck, np.concatenate([problem.load, np.zeros(len(problem.owner))])):
+        p = _nearest_to_law(problem, start)
+        if problem.missed(p) <= SOLVED * problem.size:
+            return problem.lawful(p)
+    return None
+
+
+def _nearest_to_law(problem: FrictionProblem, p: Floats) -> Floats:
+    """Return the forces of the least violation that proximal points from a first guess have."""
     best, least, rho, steps = p, problem.missed(p), _FIRST, 0
     while least > _EXACT * problem.size + problem.roundoff(best) and steps < MOST_STEPS:
         solved, taken = _regularised(problem, p, rho, _ENDED * least)
@@ -46,7 +55,7 @@ def proximal_forces(problem: FrictionProblem) -> Floats | None:
         missed = problem.missed(p)
         if missed < least:
             best, least = p, missed
-    return problem.lawful(best) if least <= SOLVED * problem.size else None
+    return best
 
 
 def _regularised(
