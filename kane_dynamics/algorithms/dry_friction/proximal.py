@@ -34,8 +34,10 @@ SOLVED = 1e-8
 def proximal_forces(problem: FrictionProblem) -> Floats | None:
     """Return forces that obey Coulomb's law; None where none are found."""
     # all stick: of several solutions, that in which contacts jam; else none pushes
-    stuck = np.linalg.lstsq(problem.response, -problem.free, rcond=_SINGULAR)[0]
-    for start in (stuck, np.concatenate([problem.load, np.zeros(len(problem.owner))])):
+    guess = np.linalg.lstsq(problem.response, -problem.free, rcond=_SINGULAR)[0]
+    stuck = np.asarray(guess, dtype=float)
+    nothing: Floats = np.concatenate([problem.load, np.zeros(len(problem.owner))])
+    for start in (stuck, nothing):
         p = _nearest_to_law(problem, start)
         if problem.missed(p) <= SOLVED * problem.size:
             return problem.lawful(p)
