@@ -11,6 +11,7 @@ is passed on like any other end.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -23,6 +24,11 @@ INVALID_GOAL = -1
 """Of control_msgs/action/FollowJointTrajectory."""
 MOST = 2
 """Trajectories being filled at a time, given up ones included: retiming cannot be stopped."""
+
+ANSWER = 5.0
+"""Time in which a controller accepts or rejects a goal [s]; after that it is rejected here."""
+SILENCE = 2.0
+"""Time without feedback after which a controller that gave some is gone [s]: DDS takes 20."""
 
 
 class Responses(NamedTuple):
@@ -42,9 +48,11 @@ class Link:
         self.filled: Filled | None = None
         self.target: Any = None
         self.source: Any = None
+        self.heard = float('inf')
 
     def on_feedback(self, message: Any) -> None:
         """Pass feedback on; points are counted as the sender did, where they are."""
+        self.heard = time.monotonic()
         if self.source is None or self.filled is None:
             return
         feedback = message.feedback
@@ -105,6 +113,7 @@ class ActionProxy:
         self._new_future, self._new_result, self._tell = new_future, new_result, tell
         self._links: dict[int, Link] = {}  # by the identity of the request, which lives as long
         self._working: list[Preparation] = []
+        self._asked: list[tuple[float, Any]] = []  # until when, and what waits for the answer
 
     @property
     def running(self) -> int:
@@ -135,13 +144,24 @@ class ActionProxy:
         return self._responses.accept
 
     async def _sent(self, request: Any, link: Link) -> bool:
-        """Offer a filled goal to the controller; return whether that takes it."""
-        link.target = await self._client.send_goal_async(
-            request, feedback_callback=link.on_feedback
-        )
-        if not link.target.accepted:
+        """Offer a filled goal to the controller; return whether that takes it in time."""
+        offered = self._client.send_goal_async(request, feedback_callback=link.on_feedback)
+        answer = self._new_future()
+        self._asked.append((time.monotonic() + ANSWER, answer))
+        offered.add_done_callback(lambda future: self._answered(future.result(), answer))
+        link.target = await answer
+        if link.target is None:
+            self._tell(f'goal refused: the controller has not answered for {ANSWER:g} s')
+        elif not link.target.accepted:
             self._tell('goal refused by the controller')
-        return bool(link.target.accepted)
+        return link.target is not None and bool(link.target.accepted)
+
+    def _answered(self, target: Any, answer: Any) -> None:
+        """Pass an answer of the controller on; what it accepts too late is cancelled."""
+        if not answer.done():
+            answer.set_result(target)
+        elif target.accepted:
+            target.cancel_goal_async()
 
     async def execute(self, goal: Any) -> Any:
         """Wait for the end of a goal that was accepted; return its result."""
@@ -230,9 +250,17 @@ class ActionProxy:
                 link.source.publish_feedback(self._standing(link.source.request))
 
     def watch(self) -> None:
-        """End all goals whose controller is gone."""
-        if self._links and not self._client.server_is_ready():
+        """End all goals whose controller is gone, or does not answer."""
+        now, gone = time.monotonic(), not self._client.server_is_ready()
+        self._asked = [one for one in self._asked if not one[1].done()]
+        for until, answer in self._asked:
+            if gone or now > until:
+                answer.set_result(None)
+        ended = [link for link in self._links.values() if gone or now - link.heard > SILENCE]
+        if ended:
             self._tell('the controller is gone')
-            for link in list(self._links.values()):
-                link.go_on('the controller is gone')
-                link.end(None)
+        for link in ended:
+            link.go_on('the controller is gone')
+            link.end(None)
+            if link.target is not None and not gone:
+                link.target.cancel_goal_async()  # should it only be slow

@@ -86,6 +86,7 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
         self._log = OutputLog()
         self._active = False
         self._entities: list[tuple[str, Any]] = []
+        self.inputs: list[Any] = []  # subscriptions of measured states and commands
         install_validation(
             self,
             table,
@@ -201,6 +202,7 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
         if self._active:
             self.state_lost()
         self._active = False
+        self.inputs.clear()
         while self._entities:
             kind, entity = self._entities.pop()
             getattr(self, f'destroy_{kind}')(entity)
@@ -212,6 +214,7 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
             message_type, topic, callback, profile, qos_overriding_options=options
         )
         self.own('subscription', subscription)
+        self.inputs.append(subscription)
 
     # model and parameters
 

@@ -115,9 +115,12 @@ class ContactObserverNode(DynamicsNode):
         self.state_lost()
 
     def state_lost(self) -> None:
-        """Begin anew: what external efforts are now, nobody knows."""
-        if self._observer is not None:
-            self._observer.reset()
+        """Begin anew: what external efforts are now, nobody knows; no collision stands."""
+        if self._observer is None:
+            return
+        if self._observer.collision:
+            self._collision.publish(Bool(data=False))
+        self._observer.reset()
 
     def compute(self, stamp: int, q: Floats, v: Floats) -> None:
         """Publish what is felt of others."""

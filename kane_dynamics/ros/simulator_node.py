@@ -54,6 +54,7 @@ from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.ros.runtime import run, without_arguments
 from kane_dynamics.ros.simulated_clock import SimulatedClock
+from kane_dynamics.ros.stepping import Stepping
 from kane_dynamics.ros.switches import Switches
 
 WALL = Clock(clock_type=ClockType.STEADY_TIME)
@@ -125,6 +126,7 @@ class SimulatorNode(ClockFromZero):
         self.create_service(Empty, '~/reset', self._on_reset)
         self.create_service(SetBool, '~/pause', self._on_pause)
         self.create_service(Trigger, '~/step', self._on_step)
+        self._stepping = Stepping(self, self._do_steps)
         self._diagnostics = Diagnostics(
             self,
             {
@@ -333,6 +335,7 @@ class SimulatorNode(ClockFromZero):
     # services
 
     def _on_reset(self, request: Empty.Request, response: Empty.Response) -> Any:
+        self._stepping.stop()
         if self.plant is not None:
             self.plant.reset()
             self._begin_again()
@@ -347,6 +350,7 @@ class SimulatorNode(ClockFromZero):
 
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> Any:
         self._paused = request.data
+        self._stepping.stop()
         self._account.interrupt()
         self._pacer.skip()
         self._go_on()
@@ -354,21 +358,26 @@ class SimulatorNode(ClockFromZero):
         response.message = self._trouble or ('paused' if self._paused else 'running')
         return response
 
-    def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Any:
-        plant, count = self.plant, self.parameters.step_count
-        if plant is None or not self._paused:
-            response.message = 'pause first' if plant is not None else 'no model'
+    async def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Any:
+        plant = self.plant
+        if plant is None or not self._paused or self._stepping.busy:
+            busy = 'steps are being done' if self._stepping.busy else 'pause first'
+            response.message = busy if plant is not None else 'no model'
             return response
-        done = 0
-        while done < count:
-            part = min(count - done, plant.steps_to_state)
-            if not self._advance(plant, part):
-                response.message = self._trouble
-                return response
-            done += part
-            self._publish()
-        response.success, response.message = True, f'time {plant.time * 1e-9:.9f} s'
+        response.success = await self._stepping.run(self.parameters.step_count)
+        stopped = '' if response.success else 'interrupted at '
+        response.message = self._trouble or f'{stopped}time {plant.time * 1e-9:.9f} s'
         return response
+
+    def _do_steps(self, most: int) -> int:
+        """Integrate up to the next state and publish it; return the steps, 0 in trouble."""
+        if self.plant is None:
+            return 0
+        steps = min(most, self.plant.steps_to_state)
+        if not self._advance(self.plant, steps):
+            return 0
+        self._publish()
+        return steps
 
     # diagnostics
 

@@ -25,6 +25,7 @@ from kane_dynamics.ros.preparation import Filled, Preparation
 from kane_dynamics.ros.qos import COMMAND, LATEST
 from kane_dynamics.ros.runtime import run
 from kane_dynamics.ros.trajectory_filter import TrajectoryCount, TrajectoryFilter
+from kane_dynamics.ros.waiting_messages import take_waiting
 from kane_dynamics.typing import Floats
 
 LOOK_PERIOD = 0.05
@@ -136,26 +137,32 @@ class TrajectoryFeedforwardNode(DynamicsNode):
         try:
             if not self._active or self._filter is None or self.state is None:
                 raise InvalidInputError('the node is not active, or has no model')
-            if problem := self.state_problem():
-                raise InvalidInputError(problem)
+            self._check_state()
             self.state.assemble()
             now = self.get_clock().now().nanoseconds
             return self._filter.begin(message, self.state, now, multi_dof)
         except KaneDynamicsError as error:
-            self.get_logger().error(self._count.refuses(error))
+            if line := self._count.refuses(error):
+                self.get_logger().error(line)
             raise
 
     def _end(self, preparation: Preparation) -> Filled:
         try:
-            if problem := self.state_problem():  # nobody knows whether it still stands
-                raise InvalidInputError(problem)
+            self._check_state()  # does it still stand?
             filled = preparation.filled(self.get_clock().now().nanoseconds)
         except KaneDynamicsError as error:
-            self.get_logger().error(self._count.refuses(error))
+            if line := self._count.refuses(error):
+                self.get_logger().error(line)
             raise
         if remark := self._count.took(filled):
             self.get_logger().warning(remark)
         return filled
+
+    def _check_state(self) -> None:
+        """Raise InvalidInputError without a measured state; what waits on the wire counts."""
+        take_waiting(self.inputs)  # filling has kept the callbacks from it
+        if problem := self.state_problem():
+            raise InvalidInputError(problem)
 
     def _places(self, names: Sequence[str]) -> list[float]:
         """Return the measured positions of joints; NaN where there is none."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from time import monotonic
 from typing import Any
 
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
@@ -21,6 +22,8 @@ from kane_dynamics.ros.retimed import check_still_to_come, check_unmoved
 from kane_dynamics.trajectories.base_plan import split_base
 from kane_dynamics.trajectories.records import base_of_record, points_of_record
 
+QUIET, LINES = 10.0, 5
+"""Refusals in the log: each reason once in this time [s], and no more than so many lines."""
 PATIENCE = 0.2
 """Time [s] in which most trajectories are filled; the callbacks of the node wait so long."""
 
@@ -141,6 +144,7 @@ class TrajectoryCount:
 
     def __init__(self) -> None:
         self.passed, self.refused, self.newest, self.reason = 0, 0, '', ''
+        self._told: dict[str, float] = {}
 
     def took(self, filled: Filled) -> str:
         """Count a trajectory that goes on; return what to say of it, or ''."""
@@ -150,6 +154,11 @@ class TrajectoryCount:
         return '; '.join(f'clamped: {one.text()}' for one in filled.clamped)
 
     def refuses(self, error: KaneDynamicsError) -> str:
-        """Count a trajectory that does not; return what to say of it."""
+        """Count a trajectory that does not; return what to say, '' if it was said already."""
         self.refused, self.reason = self.refused + 1, f'trajectory refused: {error}'
+        now = monotonic()
+        self._told = {line: at for line, at in self._told.items() if now - at < QUIET}
+        if self.reason in self._told or len(self._told) >= LINES:
+            return ''
+        self._told[self.reason] = now
         return self.reason

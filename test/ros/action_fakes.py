@@ -144,7 +144,7 @@ class Controller:
     """The client of joint_trajectory_controller's action, and what that does."""
 
     def __init__(self):
-        self.ready, self.accepts, self.cancels = True, True, True
+        self.ready, self.accepts, self.cancels, self.hangs = True, True, True, False
         self.goals, self.requests = [], []
 
     def server_is_ready(self):
@@ -157,7 +157,9 @@ class Controller:
                 old.end(ABORTED, -1, 'Current goal preempted by new incoming action.')
             self.goals.append(goal)
             self.requests.append(request)
-        future.set_result(goal)
+        self.answer = lambda: future.set_result(goal)
+        if not self.hangs:
+            self.answer()
         return future
 
     def report(self, **fields):

@@ -16,8 +16,8 @@ from action_fakes import (
 )
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.ros.action_proxy import ActionProxy, Responses
-from kane_dynamics.ros.trajectory_filter import Filled
+from kane_dynamics.ros.action_proxy import ANSWER, SILENCE, ActionProxy, Responses
+from kane_dynamics.ros.trajectory_filter import LINES, Filled, TrajectoryCount
 from kane_dynamics.trajectories.points import TrajectoryPoints
 
 COARSE = TrajectoryPoints(('a',), [0.0, 1.0, 2.0], [[0.0]] * 3)
@@ -254,3 +254,56 @@ def test_slow_goals_end_with_the_node_the_robot_and_the_controller(rig):
     rig.proxy.watch()
     rig.executor.spin()
     assert result.result().error_string == 'the controller is gone'
+
+
+# controllers that do not answer
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr('kane_dynamics.ros.action_proxy.time.monotonic', lambda: now[0])
+    return now
+
+
+def test_a_controller_that_hangs_while_it_accepts_leaves_no_goal_unanswered(rig, clock):
+    rig.controller.hangs = True
+    request = SimpleNamespace(bad=False, filled=False, done=lambda: True)
+    answer = rig.executor.start(rig.proxy.on_goal(request))
+    clock[0] = 0.9 * ANSWER
+    rig.proxy.watch()
+    rig.executor.spin()
+    assert not answer.done()
+    clock[0] = 1.1 * ANSWER
+    rig.proxy.watch()
+    rig.executor.spin()
+    assert answer.result() == 'reject'
+    assert 'has not answered' in rig.told[-1]
+    rig.controller.answer()  # it wakes up, and takes a goal that nobody wants any more
+    assert rig.controller.goals[-1].answer.result().status == CANCELED
+
+
+def test_a_controller_that_falls_silent_ends_its_goals_before_dds_knows(rig, clock):
+    goal, result = rig.send()
+    clock[0] = 100.0
+    rig.proxy.watch()
+    assert goal.status == EXECUTING  # it never gives feedback
+    rig.controller.report(desired='x')
+    clock[0] = 100.0 + 0.9 * SILENCE
+    rig.proxy.watch()
+    rig.executor.spin()
+    assert goal.status == EXECUTING
+    clock[0] = 100.0 + 1.1 * SILENCE
+    rig.proxy.watch()
+    rig.executor.spin()
+    assert goal.status == ABORTED
+    assert result.result().error_string == 'the controller is gone'
+
+
+def test_two_hundred_bad_trajectories_are_a_few_lines_in_the_log():
+    count = TrajectoryCount()
+    lines = [count.refuses(InvalidInputError('no joint x')) for _ in range(200)]
+    lines += [count.refuses(InvalidInputError(f'{k} s ago')) for k in range(200)]
+    assert len([line for line in lines if line]) == LINES
+    assert count.refused == 400
+    assert 'no joint x' in lines[0]

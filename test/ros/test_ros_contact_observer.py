@@ -162,6 +162,7 @@ def test_over_dds_a_push_raises_the_flag_and_a_payload_is_weighed(bench):
     assert len(spreads[-1].data) == 36 and spreads[-1].data[0] > 1e6  # a force along x: unfelt
     values = bench.next_status(f'{NODE}: output', each=lambda: send(3.0))
     assert values[1] == 'collision'
+    bench.until(lambda: not flags[-1].data)  # states have stopped: it stands no longer
 
     started = bench.call(Trigger, f'/{NODE}/start_payload_estimate')
     assert started.success

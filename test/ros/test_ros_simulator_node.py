@@ -270,3 +270,22 @@ def test_running_and_pausing(robot):
     assert stamps == sorted(stamps)
     robot.bench.call(Empty, f'/{NODE}/reset')
     robot.bench.until(lambda: at(robot.joints[-1]) == 0)
+
+
+def test_a_million_steps_keep_nobody_waiting(robot):
+    """~/step answered nobody for a minute, nor Ctrl-C."""
+    value = ParameterValue(type=ParameterType.PARAMETER_INTEGER, integer_value=10**6)
+    request = [Parameter(name='step_count', value=value)]
+    robot.bench.call(SetParameters, f'/{NODE}/set_parameters', parameters=request)
+    client = robot.bench.node.create_client(Trigger, f'/{NODE}/step')
+    robot.bench.until(client.service_is_ready)
+    future = client.call_async(Trigger.Request())
+    robot.bench.until(lambda: robot.joints and at(robot.joints[-1]) > 0)
+    again = robot.bench.call(Trigger, f'/{NODE}/step')
+    assert not again.success and 'being done' in again.message
+    assert not future.done()
+    robot.bench.call(SetBool, f'/{NODE}/pause', data=True)
+    robot.bench.until(future.done, timeout=10.0)
+    assert not future.result().success and 'interrupted' in future.result().message
+    robot.bench.node.destroy_client(client)
+    robot.step(1)

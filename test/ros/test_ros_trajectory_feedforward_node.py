@@ -141,3 +141,74 @@ def test_down_is_where_an_imu_says(bench):
             return received and abs(abs(received[-1].points[-1].effort[0]) - held) < 1e-6
 
         bench.until(right, each=offer(angle), period=0.1, timeout=60.0)
+
+
+@pytest.mark.parametrize('executor', ['events', 'single'])
+def test_filling_longer_than_states_last_refuses_nothing(bench, executor, monkeypatch):
+    """The callback that fills kept the node from states at 100 Hz, and then called them stale."""
+    import threading
+    import time
+
+    from rclpy.executors import SingleThreadedExecutor
+    from rclpy.parameter import Parameter
+    from sensor_msgs.msg import JointState
+    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+    from kane_dynamics.ros.runtime import fast_executor
+    from kane_dynamics.ros.trajectory_feedforward_node import TrajectoryFeedforwardNode
+
+    given = {
+        'controller': f'{executor}_arm',
+        'compiled': 'never',
+        'robot_description': PENDULUM_URDF,
+    }
+    node = TrajectoryFeedforwardNode(
+        context=bench.context,
+        parameter_overrides=[Parameter(name, value=value) for name, value in given.items()],
+        cli_args=['--ros-args', '-r', f'__node:={executor}'],
+    )
+    runs = fast_executor(node)
+    if executor == 'single':
+        runs = SingleThreadedExecutor(context=bench.context)
+    node.start()
+    runs.add_node(node)
+    states = bench.publisher(JointState, 'joint_states')
+    answers = bench.listen(JointTrajectory, f'/{executor}_arm/joint_trajectory')
+    bench.until(states.get_subscription_count)
+    fill, over = node._filter._planned.fill, threading.Event()
+
+    def slow(*given, **more):
+        time.sleep(0.15)  # longer than timeout.joint_states, shorter than PATIENCE
+        return fill(*given, **more)
+
+    def feed():
+        while not over.wait(0.01):
+            state = JointState(name=['hinge'], position=[0.1], velocity=[0.0])
+            state.header.stamp = bench.now()
+            states.publish(state)
+
+    monkeypatch.setattr(node._filter._planned, 'fill', slow)
+    points = [JointTrajectoryPoint(positions=[0.1 * k]) for k in range(2)]
+    points[1].time_from_start.sec = 1
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    try:
+        bench.until(
+            lambda: node.state_problem() == '', each=lambda: runs.spin_once(timeout_sec=0.02)
+        )
+        for _ in range(5):
+            node._on_trajectory(JointTrajectory(joint_names=['hinge'], points=points))
+            runs.spin_once(timeout_sec=0.02)
+        assert (node._count.passed, node._count.reason) == (5, '')
+        bench.until(lambda: len(answers) == 5)
+        accepted = node.state.joints.guard.accepted
+        bench.until(
+            lambda: node.state.joints.guard.accepted > accepted + 3,
+            each=lambda: runs.spin_once(timeout_sec=0.02),
+        )
+    finally:
+        over.set()
+        feeder.join()
+        node.stop()
+        runs.shutdown()
+        node.destroy_node()
