@@ -173,6 +173,10 @@ class ConstraintRows:
             ]
         )
 
+    def velocity_across(self, v: Any, h: Scalar) -> NDArray[Any]:
+        """Return the right side of A v+ = c where A (v + v+)/2 = b_0 in the middle of h [s], (k,)."""
+        return 2.0 * self.velocity_after(v, 0.5 * h) - as_array(self.matrix @ as_array(v))
+
 
 def gathered(columns: Sequence[tuple[int, Scalar]]) -> dict[int, Scalar]:
     """Return coefficients by index, adding those that share one (a joint and its followers)."""

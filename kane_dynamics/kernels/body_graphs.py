@@ -215,26 +215,34 @@ class LoopTracer:
         return self._articulated('acceleration', 'qvut')
 
     def impulse(self) -> LoopSpec:
-        """
-        Trace speeds h after v with implicit friction, forces at `a`: (q, v, a, tau, (t, h)).
+        """Trace speeds h after v, forces and implicit friction at `a`: (q, v, a, tau, (t, h))."""
+        return self._impulse('impulse', drag_at='a')
 
-        With x = v + h y in (M + h D) x = M v + h (tau - c), y are the accelerations of the robot
-        with the armature h D more, under the efforts tau - D v.
+    def kick(self) -> LoopSpec:
+        """Trace speeds h after v, forces at `a`, friction that of the end: as for `impulse`."""
+        return self._impulse('kick', drag_at='v')
+
+    def _impulse(self, name: str, drag_at: str) -> LoopSpec:
+        """
+        Trace speeds x = v + h y in (M + h D) x = M v + h (tau - c).
+
+        y are the accelerations of the robot with the armature h D more, under the efforts
+        tau - D v.
         """
         groups = []
         for group in self._light:
             body, (q, v, at, tau) = group.body, own_symbols(group, 'qvau')
             h = ca.SX.sym('h')
-            along = zip(body.damping, body.friction, at, strict=True)
+            own = {'q': q, 'v': v, 'a': at, 'u': tau, 'h': [h]}
+            along = zip(body.damping, body.friction, own[drag_at], strict=True)
             drag = [speed_drag(d, f, x, STICTION_SPEED) for d, f, x in along]
             effort = [u - d * x for u, d, x in zip(tau, drag, v, strict=True)]
             armature = [rotor + h * d for rotor, d in zip(body.armature, drag, strict=True)]
             handed, y, health = articulated_body(group, q, at, effort, armature)
             ends = [x + h * rate for x, rate in zip(v, y, strict=True)]
-            own = {'q': q, 'v': v, 'a': at, 'u': tau, 'h': [h]}
             places = group.places('v')
             groups.append(group_code(group, own, handed, ends, places, 'qvauh', health))
-        return self._spec('impulse', 'qvauh', (self.robot.nv,), THERE_BACK_THERE, groups)
+        return self._spec(name, 'qvauh', (self.robot.nv,), THERE_BACK_THERE, groups)
 
     def _articulated(self, name: str, inputs: str) -> LoopSpec:
         groups = []

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
+from numpy.typing import NDArray
 
 from kane_dynamics.algebra.scalars import where
 from kane_dynamics.kernels.body_graphs import LoopTracer
@@ -15,17 +16,26 @@ from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
 from kane_dynamics.kernels.parameters import parameter_count
-from kane_dynamics.kernels.recording import Law, Recorder, record_step
+from kane_dynamics.kernels.recording import Law, Recorder, as_scalar, record_step
 from kane_dynamics.kernels.stepping import stepping_text
 from kane_dynamics.kernels.trace import spec, symbols
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.simulation.energy_balance import excess_of
-from kane_dynamics.simulation.integrators import INTEGRATORS
+from kane_dynamics.simulation.integrators import INTEGRATORS, KICKS
 
 
 @dataclass
 class LoopRecorder(Recorder):
-    """A recorder that measures the energy of a step by calls, not in one graph of all bodies."""
+    """A recorder of calls where other robots have one graph of all bodies."""
+
+    def kick(self, q: Any, v: Any, tau: Any, t: Any, h: Any) -> NDArray[Any]:
+        """Record calls of the velocity step, each with the forces at a better middle speed."""
+        middle = v
+        for _ in range(KICKS):
+            inputs = (q, v, middle, tau, [as_scalar(t), as_scalar(h)])
+            (end,) = self.call('kick', inputs, (self.robot.nv,))
+            middle = 0.5 * (v + end)
+        return end
 
     def check_energy(
         self, start: tuple[Any, Any], middle: tuple[Any, Any], end: tuple[Any, Any], h: Any
@@ -55,6 +65,7 @@ def loop_steps(
     makers = (
         tracer.acceleration,
         tracer.impulse,
+        tracer.kick,
         tracer.moving_effort,
         tracer.kinetic_energy,
         tracer.potential_energy,

@@ -154,13 +154,18 @@ class Recorder:
 
     def acceleration(self, q: Any, v: Any, tau: Any, t: Any) -> NDArray[Any]:
         """Record a call of the constrained forward dynamics."""
-        (result,) = self.call('acceleration', (q, v, tau, [_scalar(t)]), (self.robot.nv,))
+        (result,) = self.call('acceleration', (q, v, tau, [as_scalar(t)]), (self.robot.nv,))
         return result
 
     def impulse(self, q: Any, v: Any, at: Any, tau: Any, t: Any, h: Any) -> NDArray[Any]:
         """Record a call of the velocity step with implicit friction."""
-        clock = [_scalar(t), _scalar(h)]
+        clock = [as_scalar(t), as_scalar(h)]
         (result,) = self.call('impulse', (q, v, at, tau, clock), (self.robot.nv,))
+        return result
+
+    def kick(self, q: Any, v: Any, tau: Any, t: Any, h: Any) -> NDArray[Any]:
+        """Record a call of the velocity step across a middle place."""
+        (result,) = self.call('kick', (q, v, tau, [as_scalar(t), as_scalar(h)]), (self.robot.nv,))
         return result
 
     def fixed_point(self, improve: Callable[[Any], Any], start: Any) -> NDArray[Any]:
@@ -179,26 +184,26 @@ class Recorder:
         self, start: tuple[Any, Any], middle: tuple[Any, Any], end: tuple[Any, Any], h: Any
     ) -> None:
         """Record a check of the energy of a midpoint step."""
-        self.call('balance', (*start, *middle, *end, [_scalar(h)]), ())
+        self.call('balance', (*start, *middle, *end, [as_scalar(h)]), ())
 
     def check_jump(self, start: tuple[Any, Any], v_middle: Any, tau: Any, t: Any, h: Any) -> None:
         """Record a check of the middle speeds of a mechanism with loops."""
         if self.holonomic:
-            self.call('jump', (*start, v_middle, tau, [_scalar(t), _scalar(h)]), ())
+            self.call('jump', (*start, v_middle, tau, [as_scalar(t), as_scalar(h)]), ())
 
     def place(self, q: Any, t: Any) -> NDArray[Any]:
         """Record calls of the projection of coordinates onto the holonomic constraints."""
         for _ in range(_NEWTON_STEPS):
-            (q,) = self.call('place', (q, [_scalar(t)]), (self.robot.nq,))
+            (q,) = self.call('place', (q, [as_scalar(t)]), (self.robot.nq,))
         return q
 
     def check_crossing(self, start: tuple[Any, Any], end: tuple[Any, Any]) -> None:
         """Record a check that no singular configuration lies between two (q, t)."""
-        self.call('crossing', (start[0], end[0], [_scalar(start[1]), _scalar(end[1])]), ())
+        self.call('crossing', (start[0], end[0], [as_scalar(start[1]), as_scalar(end[1])]), ())
 
     def project(self, q: Any, v: Any, t: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """Record a call of the projection of speeds onto the constraints; also their rank."""
-        speeds, rank = self.call('project', (q, v, [_scalar(t)]), (self.robot.nv, 1))
+        speeds, rank = self.call('project', (q, v, [as_scalar(t)]), (self.robot.nv, 1))
         return speeds, rank
 
     def slope(self, q: Any, v: Any, tau: Any, t: Any) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -207,7 +212,7 @@ class Recorder:
 
     def retract(self, q: Any, v: Any, h: Any) -> NDArray[Any]:
         """Trace q (+) v h in place."""
-        return integrate_coordinates(self.robot, q, v, _scalar(h))
+        return integrate_coordinates(self.robot, q, v, as_scalar(h))
 
     def call(
         self, kernel: str, arguments: Sequence[Any], sizes: Sequence[int]
@@ -220,7 +225,7 @@ class Recorder:
         return [as_array(result) for result in names]
 
 
-def _scalar(x: Any) -> Any:
+def as_scalar(x: Any) -> Any:
     """Return a number, or the traced scalar that an array of one entry holds."""
     return x[0] if isinstance(x, np.ndarray) else x
 

@@ -27,6 +27,7 @@ from kane_dynamics.algebra.quaternions import vec3, vec4
 from kane_dynamics.algebra.scalars import where
 from kane_dynamics.algorithms.composite_inertia import LowerTriangle, composite_mass_matrix
 from kane_dynamics.algorithms.constrained_solve import (
+    ConstrainedSystem,
     Solved,
     by_stronger_rows,
     solve_constrained,
@@ -52,7 +53,7 @@ from kane_dynamics.model.integration import coordinate_rates, integrate_coordina
 from kane_dynamics.model.robot import WORLD, Robot
 from kane_dynamics.simulation.crossing import crossing_determinant
 from kane_dynamics.simulation.energy_balance import excess_gap
-from kane_dynamics.simulation.integrators import STICTION_SPEED
+from kane_dynamics.simulation.integrators import KICKS, STICTION_SPEED
 from kane_dynamics.simulation.jump import excess_jump, forecast
 
 HEALTHY = ca.SX(1.0)
@@ -251,6 +252,27 @@ class Tracer:
         inputs = [self.q, self.v, self.a, self.tau, [self.t, h]]
         shapes = [(self.robot.nv,)]
         return self.spec('impulse', inputs, [column(solved.x)], shapes, ca.SX(solved.health))
+
+    def kick(self) -> KernelSpec:
+        """Trace speeds h after v across a middle place: (q, v, tau, (t, h))."""
+        h = ca.SX.sym('h')
+        drag = implicit_drag(self.robot, self.v, STICTION_SPEED)
+        momentum = symmetric_product(self.mass, self.v)
+        damped = [{**row, k: row[k] + h * drag[k]} for k, row in enumerate(self.mass)]
+        rows, middle = self.rows(self.q, self.v, self.t), self.v
+        system = ConstrainedSystem(factor_tree(damped), self.system(rows))
+        for turn in range(1, KICKS + 1):
+            bias = self._tree_effort(middle)
+            force = [p + h * (u - c) for p, u, c in zip(momentum, self.tau, bias, strict=True)]
+            rows = self.rows(self.q, middle, self.t)
+            last = turn == KICKS
+            speeds = (middle, list(rows.velocity)) if last else None
+            wanted = list(rows.velocity_across(self.v, h))
+            solved = system.solve(force, wanted, speeds, watch=last)
+            middle = [0.5 * (x + y) for x, y in zip(self.v, solved.x, strict=True)]
+        inputs = [self.q, self.v, self.tau, [self.t, h]]
+        shapes = [(self.robot.nv,)]
+        return self.spec('kick', inputs, [column(solved.x)], shapes, ca.SX(solved.health))
 
     def balance(self) -> KernelSpec:
         """Trace whether the states (q, v) x 3 and h of a midpoint step keep the energy."""
@@ -500,6 +522,7 @@ DERIVATIVE_GRAPHS: tuple[Callable[[Tracer], KernelSpec], ...] = (Tracer.balance_
 STEP_GRAPHS: tuple[Callable[[Tracer], KernelSpec], ...] = (
     Tracer.acceleration,
     Tracer.impulse,
+    Tracer.kick,
     Tracer.balance,
     Tracer.jump,
     Tracer.place,

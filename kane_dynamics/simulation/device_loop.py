@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_count, as_vector
+from kane_dynamics.model.integration import integrate_coordinates
 from kane_dynamics.simulation.simulation import Simulation
 from kane_dynamics.simulation.virtual_coupler import CouplerWrenches, VirtualCoupler
 from kane_dynamics.typing import Floats
@@ -112,7 +113,9 @@ class DeviceLoop:
         return first
 
     def _step(self, pose: ArrayLike, twist: ArrayLike, efforts: Floats) -> CouplerWrenches:
-        q, v = self.simulation.q, self.simulation.v
+        v, half = self.simulation.v, 0.5 * self.simulation.step_size
+        # a spring that is held over a step gives what it got where it is taken in the middle
+        q = integrate_coordinates(self.simulation.robot, self.simulation.q, v, half)
         J, own = (
             self.dynamics.frame_jacobian(self.frame, q),
             self.dynamics.frame_pose(self.frame, q),

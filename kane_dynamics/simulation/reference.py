@@ -33,7 +33,7 @@ from kane_dynamics.simulation.crossing import crossing_determinant
 from kane_dynamics.simulation.damping import check_damping
 from kane_dynamics.simulation.energy_balance import excess_gap
 from kane_dynamics.simulation.fixed_point import solve_fixed_point
-from kane_dynamics.simulation.integrators import INTEGRATORS, STICTION_SPEED
+from kane_dynamics.simulation.integrators import INTEGRATORS, KICKS, STICTION_SPEED
 from kane_dynamics.simulation.jump import excess_jump, forecast
 from kane_dynamics.simulation.rank_events import RankLog
 from kane_dynamics.typing import Floats
@@ -95,6 +95,25 @@ class StageEquations:
             damped = cholesky_factor(mass + h * np.diag(drag))
             free = scipy.linalg.cho_solve((damped, True), mass @ v + h * (tau - bias))
             return nearest(damped, rows.matrix[taken], free, rows.velocity_after(v, h)[taken])[0]
+
+    def kick(self, q: Floats, v: Floats, tau: Floats, t: float, h: float) -> Floats:
+        """Return speeds h [s] after v, friction that of the end; errors as for `motion`."""
+        check_not_diverged(q, v, t)
+        with running_away(v, t):
+            mass, middle = self._terms.mass_matrix(q), v
+            factor = cholesky_factor(mass)
+            drag = implicit_drag(self._robot, v.tolist(), STICTION_SPEED)
+            damped = cholesky_factor(mass + h * np.diag(drag))
+            for _ in range(KICKS):
+                force = mass @ v + h * (tau - self._terms.bias_force(q, middle))
+                selection = self._constraints.selection(factor, q, middle, t)
+                rows, taken = selection.rows, selection.taken
+                free = scipy.linalg.cho_solve((damped, True), force)
+                wanted = rows.velocity_across(v, h)[taken]
+                end = nearest(damped, rows.matrix[taken], free, wanted)[0]
+                middle = 0.5 * (v + end)
+            selection.check_speeds(middle)
+            return end
 
     def fixed_point(self, improve: Callable[[Floats], Floats], start: Floats) -> Floats:
         """Return speeds x = improve(x); StepError where they are not found."""

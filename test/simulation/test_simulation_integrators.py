@@ -12,9 +12,9 @@ from support.trees import tree_and_state
 
 import kane_dynamics as kd
 
-ORDERS = {'semi_implicit': 1, 'midpoint': 2, 'rk4': 4}
+ORDERS = {'semi_implicit': 2, 'midpoint': 2, 'rk4': 4}
 # Steps [s] at which the next term of the error is 3 % or less of the leading one.
-COARSE = {'semi_implicit': 0.002, 'midpoint': 0.01, 'rk4': 0.02}
+COARSE = {'semi_implicit': 0.01, 'midpoint': 0.01, 'rk4': 0.02}
 FASTER = {'arm': 0.5, 'four_bar': 0.25}  # light links turn fast
 
 
@@ -91,11 +91,11 @@ def test_order_of_convergence_of_compiled_steps(name, integrator, projection):
 
 @pytest.mark.parametrize('name', ['sled', 'floating'])
 def test_all_integrators_go_to_the_same_place(name):
-    # 0.1 s; errors of first, second and fourth order at these steps
+    # 0.1 s; errors of second and fourth order at these steps
     system = SYSTEMS[name]()
     exact = end_state(system, 'rk4', 0.005, 20)
     assert_allclose(end_state(system, 'midpoint', 0.005, 20), exact, rtol=0, atol=1e-4)
-    assert_allclose(end_state(system, 'semi_implicit', 0.001, 100), exact, rtol=0, atol=1e-2)
+    assert_allclose(end_state(system, 'semi_implicit', 0.005, 20), exact, rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize('integrator', ORDERS)
@@ -196,25 +196,23 @@ def test_driven_joint_follows_its_law(integrator):
         assert simulation.v[3] == pytest.approx(1.5 * np.cos(4 * simulation.time), abs=1e-13)
 
 
-def test_semi_implicit_speeds_meet_the_law_at_the_end_of_the_step():
-    # without projection: A v+ = b_0(t + h), not b_0(t)
+def test_semi_implicit_speeds_meet_the_law_in_the_middle_of_the_step():
+    # without projection: A (v + v+)/2 = b_0(t + h/2), not b_0(t)
     robot, constraints, q, v = driven()
     simulation = kd.Simulation(robot, constraints, 0.01, 'semi_implicit', projection=False)
     simulation.reset(q, v, time=0.3)
     for _ in range(3):
+        before = simulation.v[3]
         simulation.step(np.zeros(robot.nv))
-        assert simulation.v[3] == pytest.approx(1.5 * np.cos(4 * simulation.time), abs=1e-14)
+        wanted = 1.5 * np.cos(4 * (simulation.time - 0.005))
+        assert 0.5 * (before + simulation.v[3]) == pytest.approx(wanted, abs=1e-14)
 
 
 @pytest.mark.parametrize('integrator', ORDERS)
 def test_constant_force_on_a_point(integrator):
-    # v grows by h a exactly; q is exact for rk4 and midpoint and h/2 v late or early otherwise
     point = kd.Body('point', '', prismatic('slide'), inertia=inertia(2.0))
     simulation = kd.Simulation(kd.Robot('point', [point]), (), 0.25, integrator)
     simulation.reset([1.0], [-0.5])
     simulation.step([3.0], 4)
     assert simulation.v[0] == pytest.approx(-0.5 + 1.5, abs=1e-15)
-    exact = 1.0 - 0.5 + 0.5 * 1.5
-    symplectic = exact + 0.5 * 0.25 * 1.5
-    expected = symplectic if integrator == 'semi_implicit' else exact
-    assert simulation.q[0] == pytest.approx(expected, abs=1e-15)
+    assert simulation.q[0] == pytest.approx(1.0 - 0.5 + 0.5 * 1.5, abs=1e-15)
