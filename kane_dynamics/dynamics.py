@@ -115,11 +115,14 @@ class Dynamics(ABC):
         The law that the time steps contain: effort(t, q, v), or effort(t, q, v, gains).
     gains : tuple of float
         Of this law, where it takes any.
+    passive_force : callable or None
+        What the stages of the time steps contain: passive_force(t, q, v).
 
     """
 
     effort: Callable[..., Any] | None = None
     gains: tuple[float, ...] = ()
+    passive_force: Callable[..., Any] | None = None
 
     def __init__(
         self, load: Load, constraints: Sequence[Constraint], frames: Sequence[str] | None

@@ -174,7 +174,7 @@ class ConstraintRows:
         )
 
     def velocity_across(self, v: Any, h: Scalar) -> NDArray[Any]:
-        """Return the right side of A v+ = c where A (v + v+)/2 = b_0 in the middle of h [s], (k,)."""
+        """Return c of A v+ = c, shape (k,), where A (v + v+)/2 = b_0 in the middle of h [s]."""
         return 2.0 * self.velocity_after(v, 0.5 * h) - as_array(self.matrix @ as_array(v))
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Literal, overload
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.constraints.base import Constraint
@@ -27,6 +28,7 @@ from kane_dynamics.model.checks import as_choice, as_function, as_numbers, as_ve
 from kane_dynamics.model.load import checked_payload_frames
 from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_frames
+from kane_dynamics.simulation.reference import PassiveForce
 
 DEVICES = ('cpu', 'cuda')
 
@@ -42,6 +44,7 @@ def compile_robot(
     methods: bool = ...,
     effort: EffortLaw | None = ...,
     gains: ArrayLike = ...,
+    passive_force: PassiveForce | None = ...,
     precision: str = ...,
     device: Literal['cpu'] = ...,
     cache: bool = ...,
@@ -58,6 +61,7 @@ def compile_robot(
     methods: bool = ...,
     effort: EffortLaw | None = ...,
     gains: ArrayLike = ...,
+    passive_force: PassiveForce | None = ...,
     precision: str = ...,
     device: Literal['cuda'],
     cache: bool = ...,
@@ -73,6 +77,7 @@ def compile_robot(
     methods: bool = False,
     effort: EffortLaw | None = None,
     gains: ArrayLike = (),
+    passive_force: PassiveForce | None = None,
     precision: str = 'float64',
     device: str = 'cpu',
     cache: bool = True,
@@ -103,6 +108,10 @@ def compile_robot(
     gains : array_like, shape (P,)
         Numbers of the law that `kane_dynamics.rollout` may change from rollout to rollout; the law
         is then effort(t, q, v, gains), and these are its gains everywhere else.
+    passive_force : callable, optional
+        passive_force(t, q, v) -> one effort for each speed: springs, dampers and other forces of
+        the state, traced as `effort` is, but taken at every stage of a time step, where `effort`
+        and the efforts that a step is given are held. Only time steps contain it.
     precision : str
         'float32' compiles code in single precision beside that in double. Batches whose arrays
         with a row for each state are all float32 then run in it and give float32; what is one
@@ -135,7 +144,7 @@ def compile_robot(
     constraints = ConstraintSet.of(robot, constraints)
     names = checked_frames(robot, frames)
     parameters = Parameters(robot, checked_payload_frames(robot, payloads))
-    law = _law(robot, effort, gains)
+    law = _law(robot, effort, gains, passive_force)
     as_choice('precision', precision, PRECISIONS)
     stepped = solved_by_loops(robot, constraints)
     if too_large(robot) and (derivatives or (law is not None and not stepped)):
@@ -182,13 +191,20 @@ def on_card(recipe: Recipe, law: Law | None, device: Device, progress: Progress)
     return CudaRobot(on_processor, load, device, recipe.precision, on_cpu, law)
 
 
-def _law(robot: Robot, effort: EffortLaw | None, gains: ArrayLike) -> Law | None:
-    """Return the law with its gains."""
+def _law(
+    robot: Robot, effort: EffortLaw | None, gains: ArrayLike, passive_force: PassiveForce | None
+) -> Law | None:
+    """Return the law with its gains, and with the passive force."""
     numbers = as_numbers('gains', gains)
     known = tuple(as_vector('gains', numbers, numbers.size).tolist())
-    if effort is None:
-        if known:
-            raise InvalidInputError(f'gains: there is no effort law that takes {len(known)} gains')
+    if effort is None and known:
+        raise InvalidInputError(f'gains: there is no effort law that takes {len(known)} gains')
+    if effort is None and passive_force is None:
         return None
-    more = ('gains',) if known else ()
-    return Law.of(robot, as_function('effort', effort, 't', 'q', 'v', *more), known)
+    more, passive = ('gains',) if known else (), None
+    if passive_force is not None:
+        function = as_function('passive_force', passive_force, 't', 'q', 'v')
+        passive = Law.of(robot, function, what='the passive force')
+    if effort is None:
+        return Law.of(robot, lambda t, q, v: np.zeros(robot.nv), passive=passive)
+    return Law.of(robot, as_function('effort', effort, 't', 'q', 'v', *more), known, passive)

@@ -99,7 +99,7 @@ class CompiledRobot(Dynamics):
         self._load: Parameters = parameters
         self._plan, self._build, self._law = plan, build, law
         if law is not None:
-            self.effort, self.gains = law.function, law.gains
+            self.effort, self.gains, self.passive_force = law.function, law.gains, law.passive
         self.source, self.remark = build.source, build.remark
         reference = ReferenceDynamics(parameters, constraints, frames)
         self._kernels = KernelSet(build, parameters, reference, self._method)

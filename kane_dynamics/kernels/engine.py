@@ -88,13 +88,20 @@ class CompiledEngine:
         nq, nv = compiled.robot.nq, compiled.robot.nv
         self._q, self._v = slice(nq), slice(nq, nq + nv)
         self._reference = ReferenceEngine(
-            parameters, compiled.constraints, integrator, projection, halvings=halvings
+            parameters,
+            compiled.constraints,
+            integrator,
+            projection,
+            halvings=halvings,
+            passive_force=compiled.passive_force,
         )
         self._projection = projection
         self.fallbacks = 0
 
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         """Return accelerations and multipliers at a state."""
+        if (passive := self._compiled.passive_force) is not None:
+            tau = tau + as_vector('the passive force', passive(t, q, v), len(tau))
         return self._compiled.forward_dynamics(q, v, tau, t)
 
     def accelerations(self, q: Floats, v: Floats, efforts: Floats, t: float) -> Floats:

@@ -30,7 +30,7 @@ class LoopRecorder(Recorder):
 
     def kick(self, q: Any, v: Any, tau: Any, t: Any, h: Any) -> NDArray[Any]:
         """Record calls of the velocity step, each with the forces at a better middle speed."""
-        middle = v
+        middle, tau = v, self.force(q, v, tau, t)
         for _ in range(KICKS):
             inputs = (q, v, middle, tau, [as_scalar(t), as_scalar(h)])
             (end,) = self.call('kick', inputs, (self.robot.nv,))

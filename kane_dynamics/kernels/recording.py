@@ -43,15 +43,25 @@ class Law:
     graph : casadi.Function
         What the function makes of symbols t, q, v, gains. All code comes from this one tracing,
         so that the key of code on disk, `content`, says what the code is.
+    passive : Law, optional
+        A force law inside the stages of an integrator; the efforts of this one are held.
 
     """
 
     function: EffortLaw
     gains: tuple[float, ...]
     graph: ca.Function
+    passive: Law | None = None
 
     @classmethod
-    def of(cls, robot: Robot, function: EffortLaw, gains: Sequence[float] = ()) -> Law:
+    def of(
+        cls,
+        robot: Robot,
+        function: EffortLaw,
+        gains: Sequence[float] = (),
+        passive: Law | None = None,
+        what: str = 'the effort law',
+    ) -> Law:
         """
         Return the law of a robot, traced.
 
@@ -64,13 +74,12 @@ class Law:
         t, *state = symbols('t', 1), symbols('q', robot.nq), symbols('v', robot.nv)
         more = symbols('gain', len(gains))
         given = (t[0], *map(as_array, state), *([as_array(more)] if more else []))
-        efforts = traced_values('the effort law', function, given, InvalidInputError)
+        efforts = traced_values(what, function, given, InvalidInputError)
         if efforts.shape != (robot.nv,):
-            raise InvalidInputError(
-                f'the effort law must give {robot.nv} efforts, gave {efforts.shape}'
-            )
+            raise InvalidInputError(f'{what} must give {robot.nv} efforts, gave {efforts.shape}')
         inputs = [column(x) for x in (t, *state, more)]
-        return cls(function, tuple(gains), ca.Function('law', inputs, [column(efforts)]))
+        graph = ca.Function('law', inputs, [column(efforts)])
+        return cls(function, tuple(gains), graph, passive)
 
     def __call__(self, t: Any, q: Any, v: Any) -> Any:
         """Return the efforts with these gains."""
@@ -85,7 +94,7 @@ class Law:
     def content(self) -> str:
         """Return the graph with all its numbers, digit for digit; not the values of gains."""
         text: str = self.graph.serialize()
-        return text
+        return text if self.passive is None else text + self.passive.content
 
 
 @dataclass(frozen=True)
@@ -151,21 +160,29 @@ class Recorder:
     robot: Robot
     holonomic: bool = False
     calls: list[Call | Loop] = field(default_factory=list)
+    passive: Law | None = None
+
+    def force(self, q: Any, v: Any, tau: Any, t: Any) -> Any:
+        """Trace held efforts and the passive force of a state."""
+        passive = self.passive
+        return tau if passive is None else tau + passive.traced((as_scalar(t), q, v), ())
 
     def acceleration(self, q: Any, v: Any, tau: Any, t: Any) -> NDArray[Any]:
         """Record a call of the constrained forward dynamics."""
+        tau = self.force(q, v, tau, t)
         (result,) = self.call('acceleration', (q, v, tau, [as_scalar(t)]), (self.robot.nv,))
         return result
 
     def impulse(self, q: Any, v: Any, at: Any, tau: Any, t: Any, h: Any) -> NDArray[Any]:
         """Record a call of the velocity step with implicit friction."""
-        clock = [as_scalar(t), as_scalar(h)]
+        clock, tau = [as_scalar(t), as_scalar(h)], self.force(q, at, tau, t)
         (result,) = self.call('impulse', (q, v, at, tau, clock), (self.robot.nv,))
         return result
 
     def kick(self, q: Any, v: Any, tau: Any, t: Any, h: Any) -> NDArray[Any]:
         """Record a call of the velocity step across a middle place."""
-        (result,) = self.call('kick', (q, v, tau, [as_scalar(t), as_scalar(h)]), (self.robot.nv,))
+        clock, tau = [as_scalar(t), as_scalar(h)], self.force(q, v, tau, t)
+        (result,) = self.call('kick', (q, v, tau, clock), (self.robot.nv,))
         return result
 
     def fixed_point(self, improve: Callable[[Any], Any], start: Any) -> NDArray[Any]:
@@ -189,6 +206,7 @@ class Recorder:
     def check_jump(self, start: tuple[Any, Any], v_middle: Any, tau: Any, t: Any, h: Any) -> None:
         """Record a check of the middle speeds of a mechanism with loops."""
         if self.holonomic:
+            tau = self.force(*start, tau, t)
             self.call('jump', (*start, v_middle, tau, [as_scalar(t), as_scalar(h)]), ())
 
     def place(self, q: Any, t: Any) -> NDArray[Any]:
@@ -314,6 +332,7 @@ def record_step(
     if law is not None:
         read = symbols('parameter', parameters + len(law.gains)) if law.gains else []
         state[2] = state[2] + law.traced((t, *state[:2]), read[parameters:])
+        recorder.passive = law.passive
     q_end, v_end = integrate(recorder, *state, clock, length)
     rank: Any = [0.0]
     if projection:

@@ -93,4 +93,5 @@ class ReferenceSteps:
         if not self._by_law:
             return self._dynamics.engine(*how)
         load = self._inputs.load(self._dynamics, row)
-        return ReferenceEngine(load, self._dynamics.constraints, *how)
+        passive = self._dynamics.passive_force
+        return ReferenceEngine(load, self._dynamics.constraints, *how, passive_force=passive)

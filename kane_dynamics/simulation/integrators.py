@@ -6,14 +6,17 @@ One time step of a constrained robot, written once for numbers and for tracing.
 there, half a step along these:
 
 .. math:: q_m = q \oplus \tfrac h2 v, \quad (M + h D_\mathrm{eff}) v^+ =
-   M v + h (\tau - C v_m - g) + A^T \Lambda, \quad A v_m = b_0, \quad q^+ = q_m \oplus \tfrac h2 v^+,
+   M v + h (\tau - C v_m - g) + A^T \Lambda, \quad A v_m = b_0, \quad
+   q^+ = q_m \oplus \tfrac h2 v^+,
 
 everything at :math:`q_m` and the middle of the time; :math:`v_m = (v + v^+)/2` by two iterations
 from v, on one factorisation. Friction is that of the new speeds (Coulomb friction as
 :math:`F v^+/\max(|v|, v_s)`), so that stiff friction cannot make it diverge. Order 2, of friction
 1. Without friction it is time-reversible up to the iterations, h^4 in a step: where the energy
-drifts, it does with h^3. Constraint forces of rows at rest do no work. A force that is held over
-the step acts later than the state it was computed from, as behind any sampled control.
+drifts, it does with h^3. Constraint forces of rows at rest do no work. Efforts are held over
+a step, so a control law acts half a step late, as any sampled one. Passive forces, functions of
+the state, are taken at each stage; here at :math:`q_m` and v, so that those of speeds are of
+order 1.
 
 ``rk4``: the classical Runge-Kutta method of order 4 on (q, v), explicit: damping that is too stiff
 for it, with h times the rate of decay above 2.785, is refused by `simulation.damping`.
@@ -61,7 +64,7 @@ class Dynamics(Slopes, Protocol):
     """What an integrator needs to know of a robot; numbers or traced."""
 
     def kick(self, q: State, v: State, tau: State, t: Any, h: Any) -> State:
-        """Return speeds h [s] after v at place q, friction that of the end, rows at t the middle."""
+        """Return speeds h [s] after v across the place q at time t, friction that of the end."""
 
     def impulse(self, q: State, v: State, at: State, tau: State, t: Any, h: Any) -> State:
         """Return speeds h [s] after v at place q, under forces at speeds `at` and rows at t."""

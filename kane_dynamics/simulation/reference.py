@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.forward_dynamics import solve_motion
 from kane_dynamics.algorithms.friction import implicit_drag
@@ -26,6 +27,7 @@ from kane_dynamics.exceptions import (
     SingularMassMatrixError,
     StepError,
 )
+from kane_dynamics.model.checks import as_vector
 from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
 from kane_dynamics.model.load import Load
 from kane_dynamics.model.robot import Robot
@@ -37,6 +39,8 @@ from kane_dynamics.simulation.integrators import INTEGRATORS, KICKS, STICTION_SP
 from kane_dynamics.simulation.jump import excess_jump, forecast
 from kane_dynamics.simulation.rank_events import RankLog
 from kane_dynamics.typing import Floats
+
+PassiveForce = Callable[[float, Floats, Floats], ArrayLike]
 
 LARGEST = 1e12  # of coordinates and speeds: sine and cosine of an angle still have four digits
 MOST_HALVINGS = 20  # a millionth of a step
@@ -55,13 +59,28 @@ class StageEquations:
         Rows that hold.
     terms : Terms, optional
         M and C v + g from elsewhere.
+    passive_force : callable, optional
+        passive_force(t, q, v) -> efforts that come on top at each state.
 
     """
 
-    def __init__(self, load: Load, constraints: ConstraintSet, terms: Terms | None = None) -> None:
+    def __init__(
+        self,
+        load: Load,
+        constraints: ConstraintSet,
+        terms: Terms | None = None,
+        passive_force: PassiveForce | None = None,
+    ) -> None:
         self._load = load
         self._constraints = constraints
-        self._given = terms
+        self._given, self._passive = terms, passive_force
+
+    def _force(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
+        """Return held efforts and the passive force of a state."""
+        if self._passive is None:
+            return tau
+        what = f'the passive force at t = {t:g} s'
+        return tau + as_vector(what, self._passive(t, q, v), len(tau))
 
     @property
     def _robot(self) -> Robot:
@@ -74,6 +93,7 @@ class StageEquations:
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         """Return accelerations and multipliers; DivergedError where there are none."""
         check_not_diverged(q, v, t)
+        tau = self._force(q, v, tau, t)
         with running_away(v, t):
             mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, v)
             rows = self._constraints.rows(q, v, t)
@@ -86,6 +106,7 @@ class StageEquations:
     def impulse(self, q: Floats, v: Floats, at: Floats, tau: Floats, t: float, h: float) -> Floats:
         """Return speeds h [s] after v with implicit friction; errors as for `motion`."""
         check_not_diverged(q, at, t)
+        tau = self._force(q, at, tau, t)
         with running_away(at, t):
             mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, at)
             selection = self._constraints.selection(cholesky_factor(mass), q, at, t)
@@ -99,6 +120,7 @@ class StageEquations:
     def kick(self, q: Floats, v: Floats, tau: Floats, t: float, h: float) -> Floats:
         """Return speeds h [s] after v, friction that of the end; errors as for `motion`."""
         check_not_diverged(q, v, t)
+        tau = self._force(q, v, tau, t)
         with running_away(v, t):
             mass, middle = self._terms.mass_matrix(q), v
             factor = cholesky_factor(mass)
@@ -267,6 +289,8 @@ class ReferenceEngine:
         M and C v + g from elsewhere.
     halvings : int
         How often a step that fails is cut into two of half its length.
+    passive_force : callable, optional
+        As for `StageEquations`.
 
     """
 
@@ -278,10 +302,11 @@ class ReferenceEngine:
         projection: bool,
         terms: Terms | None = None,
         halvings: int = 0,
+        passive_force: PassiveForce | None = None,
     ) -> None:
         self._load = load
         self._constraints = ConstraintSet.of(load.robot, constraints)
-        self._dynamics = StageEquations(load, self._constraints, terms)
+        self._dynamics = StageEquations(load, self._constraints, terms, passive_force)
         self._integrator = integrator
         self._projection = projection and bool(constraints)
         self._halvings = halvings

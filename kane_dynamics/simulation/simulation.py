@@ -37,7 +37,7 @@ from kane_dynamics.model.robot import Robot
 from kane_dynamics.model.state import checked_coordinates, checked_speeds
 from kane_dynamics.simulation.integrators import IMPLICIT_FRICTION, INTEGRATORS, STICTION_SPEED
 from kane_dynamics.simulation.rank_events import RankEvent, RankLog
-from kane_dynamics.simulation.reference import ReferenceEngine, check_halvings
+from kane_dynamics.simulation.reference import PassiveForce, ReferenceEngine, check_halvings
 from kane_dynamics.typing import Floats
 
 EffortLaw = Callable[[float, Floats, Floats], ArrayLike]
@@ -101,6 +101,10 @@ class Simulation:
     halvings : int
         A step that fails is cut in two of half its length, each of these again, so many times
         (where an engine is given: as it was asked for).
+    passive_force : callable, optional
+        passive_force(t, q, v) -> efforts of springs, dampers and other forces of the state, shape
+        (nv,), taken at every stage of a step; those that a step is given are held. An engine that
+        is given has its own, see `kane_dynamics.compile`.
 
     Attributes
     ----------
@@ -130,7 +134,10 @@ class Simulation:
         projection: bool = True,
         engine: Engine | None = None,
         halvings: int = 0,
+        passive_force: PassiveForce | None = None,
     ) -> None:
+        if engine is not None and passive_force is not None:
+            raise InvalidInputError('passive_force: the engine that is given has its own')
         as_choice('integrator', integrator, sorted(INTEGRATORS))
         check_halvings(halvings)
         self.constraints = ConstraintSet.of(robot, constraints)
@@ -138,9 +145,8 @@ class Simulation:
         self.labels = self.constraints.labels
         self._projection = projection
         self._implicit_friction = integrator in IMPLICIT_FRICTION
-        self._engine = engine or ReferenceEngine(
-            Load(robot), self.constraints, integrator, projection, halvings=halvings
-        )
+        how = integrator, projection, None, halvings, passive_force
+        self._engine = engine or ReferenceEngine(Load(robot), self.constraints, *how)
         try:
             self.reset()
         except (ConstraintError, InconsistentConstraintsError, ProjectionError):
@@ -322,6 +328,7 @@ def simulate(
     projection: bool = True,
     engine: Engine | None = None,
     halvings: int = 0,
+    passive_force: PassiveForce | None = None,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> Trajectory:
     """
@@ -338,7 +345,7 @@ def simulate(
     effort : callable or array_like, shape (nv,) or (n, nv), optional
         effort(t, q, v) -> efforts, shape (nv,); or efforts that are constant, or one row for each
         step; zero where left out.
-    constraints, step, integrator, projection, engine, halvings
+    constraints, step, integrator, projection, engine, halvings, passive_force
         As for `Simulation`.
     progress : callable
         Wraps the iteration over steps, e.g. ``rich.progress.track``.
@@ -352,7 +359,8 @@ def simulate(
         As for `Simulation.step`.
 
     """
-    simulation = Simulation(robot, constraints, step, integrator, projection, engine, halvings)
+    how = integrator, projection, engine, halvings, passive_force
+    simulation = Simulation(robot, constraints, step, *how)
     simulation.reset(checked_coordinates(robot, q), checked_speeds(robot, v))
     count = round(as_nonnegative('duration [s]', duration) / simulation.step_size)
     law = effort_law(robot, effort, count, simulation.step_size)

@@ -162,12 +162,12 @@ def test_midpoint_is_reversible_and_the_others_are_not(pair):
         gap[integrator] = np.abs(np.r_[back] - np.r_[q, v]).max()
     assert gap['midpoint'] < 1e-11
     assert gap['rk4'] > 100 * gap['midpoint']
-    assert gap['semi_implicit'] > 1e-4
+    assert gap['semi_implicit'] > 100 * gap['midpoint']  # two iterations
 
 
 def test_energy_over_a_long_time(pair):
-    # a swinging double pendulum, 20,000 steps: midpoint oscillates by h^2 and no more, the others
-    # gain or lose the same in each quarter
+    # a swinging double pendulum, 20,000 steps: midpoint oscillates by h^2 and no more,
+    # semi_implicit hardly more, rk4 gains or loses the same in each quarter
     case, fast = pair('planar_2r')
     q, v = np.array([-1.2, 0.5]), np.zeros(2)
     swing = 3.76  # of the potential energy [J]
@@ -179,8 +179,7 @@ def test_energy_over_a_long_time(pair):
         quarters[integrator] = [part.max() for part in np.array_split(change, 4)]
     assert max(quarters['midpoint']) < 1e-5 * swing
     assert quarters['midpoint'][3] < 1.05 * quarters['midpoint'][0]
-    assert quarters['semi_implicit'][3] > 3.0 * quarters['semi_implicit'][0]
-    assert max(quarters['semi_implicit']) > 0.1 * swing
+    assert max(quarters['semi_implicit']) < 1e-3 * swing
     assert quarters['rk4'][3] > 3.0 * quarters['rk4'][0]
     assert max(quarters['rk4']) < 1e-7 * swing
 

@@ -112,7 +112,7 @@ def test_recorded_steps(integrator, projection):
     recorder = Recorder(case.robot, holonomic=True)
     program = record_step(recorder, INTEGRATORS[integrator], projection)
     expected = {
-        'semi_implicit': ['impulse'],
+        'semi_implicit': ['kick'],
         'rk4': ['acceleration'] * 4,
         'midpoint': ['impulse', 'balance', 'jump'],  # the first in a loop
     }

@@ -121,5 +121,3 @@ def test_a_million_steps_of_the_midpoint_rule():
     _, quarters = drift(chained, [-1.2, 0.5], [0.0, 0.0], 1000.0, 1e-3, 'midpoint')
     assert max(quarters) < 1e-5
     assert quarters[3] < 1.05 * quarters[0]
-
-
