@@ -29,7 +29,7 @@ from kane_dynamics.typing import Floats
 from studies import report
 from studies.report import Table
 
-STEP, COARSE = 1e-3, 0.01  # [s]
+STEP, COARSE = 1e-3, 0.004  # [s]
 PIECE = 10_000  # steps in one call
 WHEELS = ('wheel_left_joint', 'wheel_right_joint')
 
