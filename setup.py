@@ -110,7 +110,6 @@ setup(
         'cones': ['clarabel'],
         'view': ['viser'],
         'pictures': PICTURES_WHEELS,
-        'retime': ['toppra'],
         'cuda': CUDA_WHEELS,
         'learn': ['gymnasium'],
         'sweep': ['distributed'],
@@ -123,6 +122,7 @@ setup(
             'mpmath',
             'quadprog',
             'clarabel',
+            'toppra',
             'example-robot-data',
             # Its data folder only; has wheels for Python 3.10 and 3.11, and its source needs gcc.
             f'pybullet; python_version < "3.12" and {ROS_PLATFORM}',
@@ -138,7 +138,6 @@ setup(
             *CUDA_WHEELS,
             *PICTURES_WHEELS,
             *DOCS_WHEELS,
-            'toppra',
             'viser',
             'hypothesis',
             'ruff',

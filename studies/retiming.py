@@ -136,13 +136,14 @@ def exact_uses(rig: Rig, found: Retimed) -> dict[str, float]:
     robot, times = rig.dynamics.robot, np.linspace(0.0, found.duration, MOMENTS)
     q, v, a = found.at(times)
     efforts = found.efforts(times)
-    back = rig.dynamics.acceleration(q, v, efforts)
+    # at rest friction has no sign, efforts that begin or end a motion have it
+    back = rig.dynamics.acceleration(q[1:-1], v[1:-1], efforts[1:-1])
     uses = {
         'effort': float((np.abs(efforts) / robot.effort_limit).max()),
         'speed': float((np.abs(v) / robot.velocity_limit).max()),
         'friction': 0.0,
         'edge': np.inf,
-        'accelerations back': float(np.abs(back - a).max() / np.abs(a).max()),
+        'accelerations back': float(np.abs(back - a[1:-1]).max() / np.abs(a).max()),
     }
     for k in np.linspace(0, MOMENTS - 1, PICTURES).astype(int):
         picture = picture_of(rig.contacts, q[k], v[k], a[k], rig.motors)
@@ -174,9 +175,9 @@ def simulated(rig: Rig, found: Retimed) -> tuple[float, float]:
     most, errors = [0.0], [0.0]
 
     def law(time: float, q: Floats, v: Floats) -> Floats:
-        place = min(time / found.duration, 1.0) * (len(efforts) - 1)
-        k = min(int(place), len(efforts) - 2)
-        ahead = efforts[k] + (place - k) * (efforts[k + 1] - efforts[k])
+        k = min(int(np.searchsorted(points.times, time, side='right')), len(efforts) - 1) - 1
+        share = (time - points.times[k]) / (points.times[k + 1] - points.times[k])
+        ahead = efforts[k] + min(share, 1.0) * (efforts[k + 1] - efforts[k])
         q_wanted, v_wanted, _ = wanted.at(min(time, found.duration))
         push = inertia * (HELD**2 * (q_wanted - q) + 2.0 * HELD * (v_wanted - v))
         most.append(float(np.abs(push / robot.effort_limit).max()))
@@ -312,8 +313,8 @@ def _draw_uses(axes: Any, rig: Rig, found: Retimed) -> None:
     robot, times = rig.dynamics.robot, np.linspace(0.0, found.duration, MOMENTS)
     _, v, _ = found.at(times)
     efforts = found.efforts(times)
-    places = found.profile.places(times)
-    used = found.limits.at(places).use(*found.profile.of(places))
+    places, u, x = found.profile.at(times)
+    used = found.limits.at(places).use(u, x)
     for k, name in enumerate(robot.velocity_names[3:], start=3):
         axes[0].plot(times, efforts[:, k] / robot.effort_limit[k], label=name)
         axes[1].plot(times, v[:, k] / robot.velocity_limit[k])

@@ -38,6 +38,7 @@ def add(commands: Commands) -> None:
     parser.add_argument('--edge', type=float, default=0.05, help='from tipping over [m]')
     parser.add_argument('--smoothing', type=float, default=0.0, help='of accelerations [s]')
     parser.add_argument('--step', type=float, default=0.01, help='between points [s]')
+    parser.add_argument('--error', type=float, default=0.1, help='of efforts between points')
     parser.set_defaults(run=run)
 
 
@@ -57,7 +58,9 @@ def run(chosen: argparse.Namespace) -> int:
             kept=kept,
             smoothing=chosen.smoothing,
         )
-    write_trajectory(chosen.target, _of_joints(found.points(chosen.step), given.names))
+    write_trajectory(
+        chosen.target, _of_joints(found.points(chosen.step, chosen.error), given.names)
+    )
     _report(found)
     before = given.times[-1] - given.times[0]
     console.print(f'{before:.3f} s before, {found.duration:.3f} s now: {chosen.target}')

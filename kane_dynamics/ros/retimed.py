@@ -67,13 +67,9 @@ def retimed_points(
     whole[:, columns] = rows[moved]
     places = np.append(0.0, np.cumsum(way[moved[1:]]))
     found = retime(dynamics, SplinePath(whole, places), model.actuated, cells=CELLS)
-    count = max(int(np.ceil(found.duration / STEP)), 2)
-    new = np.linspace(0.0, found.duration, count + 1)
-    speeds = model.v_index(points.names)
-    position, velocity, acceleration = found.at(new)
-    return TrajectoryPoints(
-        points.names, new, position[:, columns], velocity[:, speeds], acceleration[:, speeds]
-    )
+    new, speeds = found.motion(STEP), model.v_index(points.names)
+    rates = (np.asarray(x)[:, speeds] for x in (new.velocities, new.accelerations))
+    return TrajectoryPoints(points.names, new.times, new.positions[:, columns], *rates)
 
 
 def check_base_rests(model: RobotModel, v: Floats) -> None:

@@ -25,7 +25,9 @@ _ALIKE = 12  # digits to which places are alike
 _DIRECTIONS = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
 
 
-def projected(rows: LimitRows, shares: Floats, places: Floats) -> LimitRows:
+def projected(
+    rows: LimitRows, shares: Floats, places: Floats, known: dict[bytes, Floats]
+) -> LimitRows:
     """
     Return rows without z, as many at each place.
 
@@ -37,6 +39,8 @@ def projected(rows: LimitRows, shares: Floats, places: Floats) -> LimitRows:
         Z.
     places : ndarray, shape (n,)
         On the path.
+    known : dict
+        Polygons found before, to which those found are added.
 
     Raises
     ------
@@ -44,7 +48,6 @@ def projected(rows: LimitRows, shares: Floats, places: Floats) -> LimitRows:
         If nothing keeps all rows at a place.
 
     """
-    known: dict[bytes, Floats] = {}
     found = []
     for k, (a, b, c, one) in enumerate(zip(rows.a, rows.b, rows.c, shares, strict=True)):
         matrix = np.column_stack([a, b, one])

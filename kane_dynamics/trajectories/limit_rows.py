@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.typing import Floats, Indices
 
-_SAME = 1e-9  # of coefficients that do not change along a path
+_STEPS = 20  # of a pace, each by the rows exceeded at the one before
+_SAFE = 1e-12  # of a pace: roundoff
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +22,7 @@ class LimitRows:
 
     Parameters
     ----------
-    a, b, d, c : ndarray, shape (n, m)
+    a, b, d, c : ndarray, shape (..., m)
         Coefficients.
 
     """
@@ -31,34 +33,65 @@ class LimitRows:
     c: Floats
 
     def use(self, u: Floats, x: Floats) -> Floats:
-        """Return what motions use of each limit, shape (n, m); all at 1."""
-        return self.a * u[:, None] + self.b * x[:, None] + self.still(x)
+        """Return what motions use of each limit, shape (..., m); all at 1."""
+        inertial = self.a * u[..., None] + self.b * x[..., None]
+        return inertial + self.d * np.sqrt(x)[..., None] + self.c
 
-    def still(self, x: Floats) -> Floats:
-        """Return what is used without acceleration or centrifugal forces."""
-        return self.c + self.d * np.sqrt(x)[:, None]
-
-    def part(self, places: slice | Indices) -> LimitRows:
+    def __getitem__(self, at: Any) -> LimitRows:
         """Return the rows at some of the places."""
-        return LimitRows(self.a[places], self.b[places], self.d[places], self.c[places])
+        return LimitRows(*(part[at] for part in self._parts))
 
-    def followed_by(self, others: LimitRows) -> LimitRows:
-        """Return these rows and those at other places."""
-        pairs = ((getattr(self, name), getattr(others, name)) for name in 'abdc')
-        return LimitRows(*(np.concatenate(pair) for pair in pairs))
+    def reshaped(self, *shape: int) -> LimitRows:
+        """Return the rows with places in another shape."""
+        return LimitRows(*(part.reshape(*shape, part.shape[-1]) for part in self._parts))
 
-    def drawn_in(self, tight: Floats) -> LimitRows:
-        """Return rows of which so much, shape (n, m), is left."""
-        return replace(self, c=self.c + tight)
+    def merged(self, new: LimitRows, parents: Indices, own: NDArray[np.bool_]) -> LimitRows:
+        """Return these rows at places of `parents`, with new ones where `own` is true."""
+        found = [part[parents] for part in self._parts]
+        for part, other in zip(found, new._parts, strict=True):
+            part[own] = other
+        return LimitRows(*found)
 
-    def alike(self, others: LimitRows) -> NDArray[np.bool_]:
-        """Return which rows are the same in others but for roundoff, shape (n, m)."""
-        pairs = ((getattr(self, name), getattr(others, name)) for name in 'abdc')
-        return np.logical_and.reduce([np.isclose(*pair, rtol=_SAME, atol=_SAME) for pair in pairs])
+    def linear(self, x: Floats) -> LimitRows:
+        """Return rows without d that are these at x, and above them where it is passed faster."""
+        root, rubs = np.sqrt(x)[..., None], np.maximum(self.d, 0.0)
+        # of a friction that loads a limit a tangent, of one that relieves it what it is at x
+        slope = np.divide(rubs, 2.0 * root, out=np.zeros_like(rubs), where=root > 0.0)
+        rest = (self.d - 0.5 * rubs) * root
+        return LimitRows(self.a, self.b + slope, np.zeros_like(rubs), self.c + rest)
 
-    def tangent(self, x: Floats) -> LimitRows:
-        """Return rows without d that touch these at x: the root lies below its tangents."""
-        root = np.sqrt(x)[:, None]
-        slope = np.divide(self.d, 2.0 * root, out=np.zeros_like(self.d), where=root > 0.0)
-        rest = np.zeros_like(self.d)
-        return LimitRows(self.a, self.b + slope, rest, self.c + 0.5 * self.d * root)
+    @property
+    def _parts(self) -> tuple[Floats, Floats, Floats, Floats]:
+        return self.a, self.b, self.d, self.c
+
+
+def largest_pace(inertial: Floats, drag: Floats, still: Floats, most: float) -> float:
+    """
+    Return the largest factor of speed, up to 1, with which uses are at most `most`.
+
+    Parameters
+    ----------
+    inertial, drag, still : ndarray of one shape
+        Parts of uses that go with the square of the speed, with it, and not with it.
+    most : float
+        Bound of their sum.
+
+    """
+    room, pace = most - still, 1.0
+    for _ in range(_STEPS):
+        over = pace * (pace * inertial + drag) > room
+        if not over.any():
+            break
+        a, d, left = inertial[over], drag[over], np.maximum(room[over], 0.0)
+        bend = np.sqrt(np.maximum(d * d + 4.0 * a * left, 0.0))
+        pace = float((1.0 - _SAFE) * np.min(2.0 * left / (d + bend)))
+    return pace
+
+
+def peaks(values: Floats) -> Floats:
+    """Return the largest of values at even places, (n, k, m), or of a parabola through three."""
+    before, here, after = values[:, :-2], values[:, 1:-1], values[:, 2:]
+    bend, tilt = 2.0 * here - before - after, after - before
+    inside = (bend > 0.0) & (np.abs(tilt) < 2.0 * bend)
+    rise = np.divide(tilt**2, 8.0 * bend, out=np.zeros_like(bend), where=inside)
+    return np.asarray(np.maximum(values.max(axis=1), (here + rise).max(axis=1)))

@@ -35,6 +35,9 @@ from kane_dynamics.trajectories.rolled_path import RolledPath
 from kane_dynamics.typing import Floats
 
 _NULL = 1e-10  # singular values that are none
+_MANY = 50  # looks for what moves
+_FINER = 8  # looks for reversals in a cell
+_HALVINGS = 45  # of their places
 _KEPT = 1e-6  # of a tangent that leaves the constraint rows: what coordinates are rounded by
 
 
@@ -65,7 +68,7 @@ class PathLimits:
     Raises
     ------
     InvalidInputError
-        If a coordinate is no speed's (a quaternion), or a bound is none.
+        If a coordinate is no speed's (a quaternion), a bound is none, or nothing moves.
     NameNotFoundError
         If a speed does not exist.
 
@@ -87,6 +90,8 @@ class PathLimits:
             raise InvalidInputError('retiming: need a robot whose coordinates are its joints')
         if not (hasattr(path, 'length') and hasattr(path, 'at')):
             raise InvalidInputError(f'path: need a SplinePath or RolledPath, got {came(path)}')
+        if not path.at(np.linspace(0.0, path.length, _MANY)).tangent.any():
+            raise InvalidInputError('path: no coordinate moves along it')
         columns = path.at(np.zeros(1)).q.shape[1]
         if columns != robot.nq:
             raise InvalidInputError(
@@ -105,6 +110,7 @@ class PathLimits:
         )
         self._speeds = joint_bounds(robot, 'speed', robot.velocity_limit, velocities, kept.speed)
         self._ground = None if contacts is None else _ground_limits(contacts, kept)
+        self._slow = 'moving slowly' if robot.friction.any() else 'at rest'
         self._rubs = bool(robot.damping.any() or robot.friction.any())
         ground = () if self._ground is None else self._ground.names
         joints = (*self._efforts.rows, *self._rates.rows, *self._speeds.names)
@@ -119,7 +125,7 @@ class PathLimits:
             ]
         )
 
-    def at(self, places: Floats, reach: Floats | None = None) -> LimitRows:
+    def at(self, places: Floats) -> LimitRows:
         """
         Return the rows at places, shape (n,).
 
@@ -127,8 +133,6 @@ class PathLimits:
         ----------
         places : ndarray, shape (n,)
             On the path.
-        reach : ndarray, shape (n,), optional
-            Coulomb friction is the worst of what it is this far before and after.
 
         Raises
         ------
@@ -142,21 +146,38 @@ class PathLimits:
         b = self._rows(points.q, maps, (points.tangent, points.bend), ('inertia', 'coriolis'))
         b[:, self._of_speeds] = self._speeds.squares(points.tangent)
         d, dry = self._friction(points, maps)
-        if reach is not None and self._rubs:
-            for side in (places - reach, places + reach):
-                dry = np.maximum(dry, self._friction(self.points(side), maps)[1])
         c = self._rows(points.q, maps, (still, still), ('gravity',)) + self._constant + dry
         return LimitRows(a, b, d, c)
 
+    @property
+    def knots(self) -> Floats:
+        """Return where third derivatives of the path jump, as far as it says so."""
+        return np.asarray(getattr(self.path, 'knots', ()), dtype=float)
+
+    def reversals(self, grid: Floats) -> Floats:
+        """Return where between places of a grid a joint with Coulomb friction turns round."""
+        rubs = np.flatnonzero(self.dynamics.robot.friction)
+        fine = np.interp(
+            np.arange(_FINER * (len(grid) - 1) + 1) / _FINER, np.arange(len(grid)), grid
+        )
+        along = self.points(fine).tangent[:, rubs]
+        k, column = np.nonzero(along[:-1] * along[1:] < 0.0)
+        low, high, sign = fine[k], fine[k + 1], along[k, column]
+        for _ in range(_HALVINGS if len(k) else 0):
+            middle = 0.5 * (low + high)
+            same = self.points(middle).tangent[np.arange(len(k)), rubs[column]] * sign > 0.0
+            low, high = np.where(same, middle, low), np.where(same, high, middle)
+        return np.concatenate([fine[(along == 0.0).any(axis=1)], low])
+
     def says(self, row: int, use: float) -> str:
-        """Return words for a row of which so much is used at rest."""
+        """Return words for a row of which so much is used at rest, or by friction, too."""
         efforts = self._efforts
         if row < len(efforts.rows):
             k, sign = row % len(efforts.names), 1.0 if row < len(efforts.names) else -1.0
             value = sign * (use - efforts.constant[row]) * efforts.half[k]
             limit = efforts.upper[k] if sign > 0.0 else efforts.lower[k]
-            return f'{self.names[row]} ({value:.4g} at rest, limit {limit:.4g})'
-        return f'{self.names[row]} ({use:.4g} of it at rest)'
+            return f'{self.names[row]} ({value:.4g} {self._slow}, limit {limit:.4g})'
+        return f'{self.names[row]} ({use:.4g} of it {self._slow})'
 
     def points(self, places: Floats) -> PathPoints:
         """

@@ -54,6 +54,13 @@ class SplinePath:
     places : array_like, shape (n,), optional
         Where on the path they are, from 0 on, increasing; 0, 1, ... where left out.
 
+    Attributes
+    ----------
+    length : float
+        The parameter of the end.
+    knots : ndarray, shape (n,)
+        Where third derivatives jump.
+
     Raises
     ------
     InvalidInputError
@@ -78,7 +85,7 @@ class SplinePath:
             )
         check_increasing('places', at)
         self._spline = CubicSpline(at, through)
-        self.length = float(at[-1])
+        self.length, self.knots = float(at[-1]), at
 
     def at(self, places: Floats) -> PathPoints:
         """Return its points at places, shape (n,)."""

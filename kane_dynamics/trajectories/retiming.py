@@ -9,6 +9,7 @@ drawn in by what it was exceeded. Cells are cut where u jumps from one limit to 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,23 +19,34 @@ from kane_dynamics.control.motion_limits import Reserve
 from kane_dynamics.control.stance import Stance
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.model.checks import as_count, as_nonnegative, as_positive
-from kane_dynamics.trajectories.cell_search import CellSearch, LimitUse
+from kane_dynamics.trajectories.filling import CLOSEST, GAP
 from kane_dynamics.trajectories.free_sharing import shared
 from kane_dynamics.trajectories.joint_bounds import Bounds
+from kane_dynamics.trajectories.limit_use import LimitUse, MotionUses
+from kane_dynamics.trajectories.path_cells import PathCells
 from kane_dynamics.trajectories.path_limits import PathLimits
-from kane_dynamics.trajectories.paths import Path, PathPoints
+from kane_dynamics.trajectories.paths import Path
 from kane_dynamics.trajectories.points import TrajectoryPoints
-from kane_dynamics.trajectories.speed_profile import SpeedProfile
+from kane_dynamics.trajectories.speed_profile import SmoothedProfile, SpeedProfile, Timing
 from kane_dynamics.typing import Floats
 
 __all__ = ['Retimed', 'retime']
 
-TOLERANCE = 5e-4  # of a limit, that it may be exceeded by
+TOLERANCE = 5e-4
+"""Of a limit, that it may be exceeded by between looks."""
+LOSS = 1e-3
+"""Of the duration, that cells too large may cost, as they are estimated."""
 FULL = Reserve(edge=0.0, friction=1.0, effort=1.0, speed=1.0)
 """All of each limit may be used."""
-_ROUNDS = 8  # of halving
-_SPLITS = 2  # rounds in which cells are cut where u jumps
-_COARSE = 2e-3  # of a limit, beyond which a cell is halved
+_ROUNDS = 12  # of cutting cells
+_SETTLED = 1e-5  # relative change of the duration
+_APART = 1e-10  # of a path: places that differ
+_INSIDE = 1e-7  # of the duration: what is just before or behind
+_JUMP = 0.01  # of an effort's largest size
+_HALVINGS = 8  # of times between points
+_PARTS = (0.2, 0.5, 0.8)  # of the time between two, at which their line is compared
+_WINDOW = 2.0**-10  # of the duration: the least
+_STEPS = 2  # of windows, to twice as much
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +58,7 @@ class Retimed:
     ----------
     limits : PathLimits
         Robot, path and limits.
-    profile : SpeedProfile
+    profile : SpeedProfile or SmoothedProfile
         The speed along the path.
     uses : mapping of str to LimitUse
         By name of the limit.
@@ -58,7 +70,7 @@ class Retimed:
     """
 
     limits: PathLimits
-    profile: SpeedProfile
+    profile: Timing
     uses: dict[str, LimitUse]
     slowed: float
     shares_freely: bool = False
@@ -70,27 +82,26 @@ class Retimed:
 
     def at(self, times: Floats) -> tuple[Floats, Floats, Floats]:
         """Return q, v and a at times from 0 to the duration, each of shape (n, nv)."""
-        places = self.profile.places(times)
-        return self._motion(places, self.limits.path.at(places))
-
-    def _motion(self, places: Floats, points: PathPoints) -> tuple[Floats, Floats, Floats]:
-        u, x = (part[:, None] for part in self.profile.of(places))
-        return points.q, points.tangent * np.sqrt(x), points.tangent * u + points.bend * x
+        places, u, x = self.profile.at(times)
+        q, tangent, bend = self.limits.path.at(places)
+        u, x = u[:, None], x[:, None]
+        return q, tangent * np.sqrt(x), tangent * u + bend * x
 
     def efforts(self, times: Floats) -> Floats:
-        """Return the efforts of the motors at times, shape (n, nv)."""
-        limits, places = self.limits, self.profile.places(times)
-        q, v, a = self._motion(places, limits.points(places))
+        """Return the efforts of the motors at times, shape (n, nv); at the ends just inside."""
+        limits, (places, u, x) = self.limits, self.profile.at(times)
+        q, tangent, bend = limits.points(places)
+        x = np.maximum(x, np.finfo(float).tiny)  # at the ends, too, friction has its sign
+        v, a = tangent * np.sqrt(x)[:, None], tangent * u[:, None] + bend * x[:, None]
         efforts = limits.dynamics.constrained_inverse_dynamics(q, v, a, limits.actuated).effort
         if not self.shares_freely:
             return efforts
-        uses = self.limits.at(places).use(*self.profile.of(places))
-        z = shared(uses, self.limits.shares(places))
-        return np.asarray(efforts + np.einsum('nvr,nr->nv', self.limits.balancing(q)[1], z))
+        z = shared(limits.at(places).use(u, x), limits.shares(places))
+        return np.asarray(efforts + np.einsum('nvr,nr->nv', limits.balancing(q)[1], z))
 
-    def points(self, step: float = 0.01) -> TrajectoryPoints:
+    def motion(self, step: float = 0.01) -> TrajectoryPoints:
         """
-        Return points of the motion with efforts.
+        Return points of the motion, two of them `filling.GAP` apart where efforts jump.
 
         Parameters
         ----------
@@ -103,10 +114,61 @@ class Retimed:
             If it is not positive.
 
         """
-        count = int(np.ceil(self.duration / as_positive('step [s]', step))) + 1
-        times = np.linspace(0.0, self.duration, max(count, 2))
-        names = self.limits.dynamics.robot.velocity_names
-        return TrajectoryPoints(names, times, *self.at(times), self.efforts(times))
+        names, times = self.limits.dynamics.robot.velocity_names, self._times(step)
+        return TrajectoryPoints(names, times, *self.at(times))
+
+    def points(self, step: float = 0.01, error: float = 0.1) -> TrajectoryPoints:
+        """
+        Return points of the motion with efforts, and a last one at rest.
+
+        Parameters
+        ----------
+        step : float
+            Largest time between points [s].
+        error : float
+            Largest difference of a line between points from the efforts [N m or N]; points are
+            not put closer than `filling.CLOSEST` for it.
+
+        Raises
+        ------
+        InvalidInputError
+            If one is not positive.
+
+        """
+        bound, times = as_positive('error [N m or N]', error), self._times(step)
+        efforts = self.efforts(times)
+        for _ in range(_HALVINGS):
+            long = np.flatnonzero(np.diff(times) >= 2.0 * CLOSEST)
+            gap, rise = (np.diff(x, axis=0)[long] for x in (times, efforts))
+            looks = [self.efforts(times[long] + part * gap) for part in _PARTS]
+            lines = [efforts[long] + part * rise for part in _PARTS]
+            off = (np.abs(np.subtract(looks, lines)) > bound).any(axis=(0, 2))
+            times = np.insert(times, 1 + long[off], (times[long] + _PARTS[1] * gap)[off])
+            efforts = np.insert(efforts, 1 + long[off], looks[1][off], axis=0)
+        q, v, a = (np.concatenate([x, 0.0 * x[-1:]]) for x in self.at(times))
+        q[-1] = q[-2]
+        dynamics, actuated = self.limits.dynamics, self.limits.actuated
+        rest = dynamics.constrained_inverse_dynamics(q[-1], v[-1], a[-1], actuated).effort
+        times = np.append(times, times[-1] + GAP)
+        names = dynamics.robot.velocity_names
+        return TrajectoryPoints(names, times, q, v, a, np.vstack([efforts, rest]))
+
+    def _times(self, step: float) -> Floats:
+        """Return times of points, two of them a gap apart where efforts jump."""
+        most, end = as_positive('step [s]', step), self.duration
+        even = np.linspace(0.0, end, max(int(np.ceil(end / most)), 1) + 1)
+        near, inside = end * _INSIDE, self.profile.times[1:-1]
+        before, behind = self.efforts(inside - near), self.efforts(inside + near)
+        size = np.abs(before).max(axis=0, initial=0.0)
+        gap = min(GAP, even[1])
+        jumps = inside[(np.abs(behind - before) > _JUMP * size).any(axis=1)]
+        jumps = jumps[(jumps > gap) & (jumps < end - gap)]
+        sides = np.union1d(jumps - 0.5 * gap, jumps + 0.5 * gap)
+        kept = [
+            times[(np.abs(times[:, None] - jumps) > reach * gap).all(axis=1)]
+            for times, reach in ((even, 0.75), (sides, 0.49))
+        ]
+        return np.unique(np.concatenate([*kept, even[[0, -1]]]))
 
 
 def retime(
@@ -150,14 +212,13 @@ def retime(
         they share with least efforts, as `constrained_inverse_dynamics` has them.
     smoothing : float
         Time [s] that a change of acceleration takes at least: the speed along the path is the mean
-        over it, and where limits would then be exceeded the whole motion is slower. 0: not at all.
+        over it, and where limits would then be exceeded the whole motion is slower. It is at least
+        a thousandth of the duration; 0: not at all.
     cells : int
         Of the grid to begin with.
 
     Raises
     ------
-    MissingPackageError
-        If toppra is not installed.
     InfeasiblePathError
         If there is no such motion; it says where on the path, and which limits.
     ConstraintError
@@ -178,32 +239,45 @@ def retime(
         {} if velocities is None else velocities,
         {} if accelerations is None else accelerations,
     )
-    smooth = as_nonnegative('smoothing [s]', smoothing)
-    search, profile = _searched(limits, as_count('cells', cells, 1), share_freely)
-    if smooth > 0.0:
-        profile = profile.smoothed(smooth)
-    pace = search.pace(profile, TOLERANCE)
-    slower = profile if pace == 1.0 else profile.slowed(pace)
-    return Retimed(limits, slower, search.report(slower), 1.0 / pace, share_freely)
+    window, count = as_nonnegative('smoothing [s]', smoothing), as_count('cells', cells, 2)
+    profile = _fastest(limits, count, share_freely)
+    found = _kept(limits, profile, share_freely)
+    return found if window == 0.0 else _smoothed(found, profile.slowed(1.0 / found.slowed), window)
 
 
-def _searched(limits: PathLimits, count: int, free: bool) -> tuple[CellSearch, SpeedProfile]:
-    """Return the fastest profile on a grid that is cut where limits ask for it, and the grid."""
+def _kept(limits: PathLimits, timing: Timing, free: bool) -> Retimed:
+    """Return a motion that is slowed by what limits ask for."""
+    uses = MotionUses(limits, timing, free)
+    pace = uses.pace(TOLERANCE)
+    slower = timing if pace == 1.0 else timing.slowed(pace)
+    return Retimed(limits, slower, uses.report(pace), 1.0 / pace, free)
+
+
+def _smoothed(quick: Retimed, profile: SpeedProfile, window: float) -> Retimed:
+    """Return the shortest smoothed motion of a long enough window; a longer may be slowed less."""
+    least, found = quick.duration * _WINDOW, list[Retimed]()
+    for k in itertools.count(max(int(np.ceil(_STEPS * np.log2(window / least))), 0)):
+        longer = least * 2.0 ** (k / _STEPS)
+        if found and quick.duration + longer >= min(one.duration for one in found):
+            break
+        timing = SmoothedProfile(profile, longer)
+        found.append(_kept(quick.limits, timing, quick.shares_freely))
+    return min(found, key=lambda one: one.duration)
+
+
+def _fastest(limits: PathLimits, count: int, free: bool) -> SpeedProfile:
+    """Return the fastest profile on a grid that is cut where limits ask for it."""
     # cells that grow with the time from rest: steps of time are even there
     grid = 0.5 * limits.path.length * (1.0 - np.cos(np.pi * np.arange(count + 1) / count))
-    tight = np.zeros((count, len(limits.names)))
-    search = CellSearch(limits, grid, tight, free)
-    for k in range(_ROUNDS):
-        profile, switches = search.fastest()
-        excess = search.excess(profile)
-        exceeded = excess.max() > TOLERANCE
-        if not exceeded and (k >= _SPLITS or not len(switches)):
+    every = np.sort(np.concatenate([grid, limits.knots, limits.reversals(grid)]))
+    apart = np.diff(every) > _APART * limits.path.length
+    cells = PathCells.on(limits, np.append(every[:-1][apart], every[-1]), free)
+    profile = cells.fastest()
+    for _ in range(_ROUNDS):
+        before, profile = profile, cells.fastest(profile)
+        cuts = cells.cuts(profile, TOLERANCE, LOSS)
+        if len(cuts):
+            cells = cells.split(cuts)
+        elif abs(profile.duration / before.duration - 1.0) < _SETTLED:
             break
-        if exceeded:
-            tight = tight + np.maximum(excess, 0.0)
-        new = np.concatenate([profile.middles[excess.max(axis=1) > _COARSE], switches])
-        cut = np.searchsorted(grid, new) - 1
-        tight = np.repeat(tight, 1 + np.bincount(cut, minlength=len(tight)), axis=0)
-        grid = np.sort(np.concatenate([grid, new]))
-        search = CellSearch(limits, grid, tight, free, search)
-    return search, profile
+    return profile

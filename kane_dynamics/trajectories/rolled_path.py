@@ -74,7 +74,7 @@ class RolledPath:
         robot = checked_dynamics(dynamics).robot
         self.dynamics, self._given = dynamics, speed_indices(robot, names, 'names')
         self._spline = SplinePath(points, places)
-        self.length = self._spline.length
+        self.length, self.knots = self._spline.length, self._spline.knots
         if self._spline.at(np.zeros(1)).q.shape[1] != len(self._given):
             raise InvalidInputError(
                 f'points of a path: need {len(self._given)} columns, one for each of {list(names)}'

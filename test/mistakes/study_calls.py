@@ -45,8 +45,6 @@ learning.checked_actions actions
 """
 if importlib.util.find_spec('gymnasium') is not None:  # the extra `learn`
     CALLS += LEARNING.lstrip()
-# right calls that need an extra; wrong ones are refused before
-NEED_MORE = () if importlib.util.find_spec('toppra') is not None else ('retiming.retime',)
 
 
 class StudyWorld:

@@ -175,7 +175,6 @@ def test_goals_results_cancels_and_preemption(bench, action):
 
 def test_a_goal_that_is_being_retimed_executes_and_is_cancelled_at_once(bench, action):
     """The reference takes a minute for it: what is seen here is seen while it computes."""
-    pytest.importorskip('toppra', reason='the extra "retime" is not installed')
     from action_msgs.msg import GoalStatus
     from feeder import Feeder
 

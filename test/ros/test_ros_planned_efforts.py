@@ -187,7 +187,6 @@ def test_a_base_at_rest():
 
 
 def test_a_trajectory_as_fast_as_the_limits_allow(dynamics, model):
-    pytest.importorskip('toppra', reason='the extra "retime" is not installed')
     q, v = state(model)
     slow = TrajectoryPoints(ARM, [0.0, 10.0, 20.0], np.outer([0.0, 0.3, 0.5], np.ones(5)))
     options = {'retime': True, 'ramp_time': 0.0, 'effort_error': 0.0, 'clamp_to_urdf': False}

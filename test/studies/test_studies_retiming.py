@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The study of retiming, on a robot small enough for the reference: limits by other ways."""
+"""The study of retiming, on a small robot: limits by other ways."""
 
 import pytest
 from support.machines import Y, at, inertia, revolute
 from support.standing_robots import PAIR, RADIUS, standing
-
-pytest.importorskip('toppra')
 
 import kane_dynamics as kd
 from kane_dynamics.trajectories.rolled_path import RolledPath
@@ -25,7 +23,7 @@ def rig():
     robot = kd.Robot('drive', (*drive.bodies, arm))
     corners = [(-0.3, 0.15, 0.0), (-0.3, -0.15, 0.0), (0.3, 0.0, 0.0)]
     base = kd.bases.differential(robot, ['L'], ['R'], radius=RADIUS, supports=corners)
-    dynamics = kd.dynamics(robot, base.constraints)
+    dynamics = kd.compile(robot, base.constraints)
 
     def path(rng):
         points = rng.uniform(-0.8, 0.8, (3, 3))

@@ -13,7 +13,6 @@ from kane_dynamics.control.motion_limits import Reserve
 from kane_dynamics.control.normal_forces import pressed_shares
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.trajectories.ground_limits import SIDES, GroundLimits
-from kane_dynamics.trajectories.looks import looks
 from kane_dynamics.trajectories.path_limits import PathLimits
 from kane_dynamics.trajectories.paths import SplinePath
 from kane_dynamics.trajectories.retiming import FULL
@@ -129,57 +128,26 @@ def test_rows_of_the_ground_at_many_places_are_those_of_each():
         assert_allclose(wrench[k, first : first + 4], -shares, rtol=0, atol=1e-12)
 
 
-def test_dry_friction_is_the_worse_one_where_a_joint_turns_round(base, limits):
-    points = limits.path.at(np.linspace(0.0, 2.0, 201))
-    turn = np.flatnonzero(np.diff(np.sign(points.tangent[:, 5])))
-    place = np.array([1e-2 * turn[0] + 2e-2])  # shortly after
-    one, both = limits.at(place), limits.at(place, np.array([3e-2]))
+def test_places_where_a_joint_with_friction_turns_round_are_found(limits):
+    found = limits.reversals(np.linspace(0.0, limits.path.length, 5))
+    assert len(found) == 1
+    near = limits.at(np.array([found[0] - 1e-9, found[0] + 1e-9]))
     rows = [k for k, name in enumerate(limits.names) if name == 'effort of arm']
-    gaps = np.sort((both.c - one.c)[0, rows])
-    assert_allclose(gaps, (0.0, 2.0 * 0.3 / 21.0), atol=1e-9)
+    jumps = np.sort(near.c[1, rows] - near.c[0, rows])  # all of the friction, both ways
+    assert_allclose(jumps, (-2.0 * 0.3 / 21.0, 2.0 * 0.3 / 21.0), atol=1e-6)
+    assert_allclose(limits.path.at(found).tangent[:, 5], 0.0, atol=1e-9)
 
 
-class Counted:
-    """Limits that keep the places at which they are asked."""
-
-    def __init__(self, limits):
-        self.asked, self._limits = [], limits
-
-    def at(self, places, reach=None):
-        self.asked += places.tolist()
-        return self._limits.at(places, reach)
-
-    def shares(self, places):
-        return np.stack([place * np.ones((2, 1 + (place > 1.0))) for place in places[:1]])
-
-
-def test_places_seen_before_are_not_looked_at_again(limits):
-    first, then = np.array([0.9, 0.2, 1.1]), np.array([0.2, 0.5, 1.1, 1.4])
-    counted = Counted(limits)
-    seen = looks(counted, first, 0.1 * first, False, None)
-    again = looks(counted, then, 0.1 * then, False, seen)
-    assert counted.asked == [*first, 0.5, 1.4]
-    expected = limits.at(then, 0.1 * then)
-    for name in 'abdc':
-        assert_allclose(getattr(again.rows, name), getattr(expected, name), rtol=1e-12)
-    looks(counted, first[::-1], 0.1 * first[::-1], False, seen)
-    assert len(counted.asked) == 5
-
-
-def test_shares_of_more_ways_are_kept_beside_those_of_less(limits):
-    seen = looks(Counted(limits), np.array([0.5]), None, True, None)
-    both = looks(Counted(limits), np.array([1.5, 0.5]), None, True, seen)
-    assert_allclose(both.shares, [np.full((2, 2), 1.5), [[0.5, 0.0], [0.5, 0.0]]])
-
-
-def test_tangents_touch_the_root_from_above(limits):
+def test_linear_rows_touch_and_are_above_where_it_is_faster(limits):
     rows, x = limits.at(np.array([0.5, 1.5])), np.array([0.2, 0.7])
     u = np.zeros(2)
-    touching = rows.tangent(x)
-    assert_allclose(touching.use(u, x), rows.use(u, x), atol=1e-12)
-    rising = rows.d > 0.0
-    for other in (0.5 * x, 2.0 * x):
-        assert (touching.use(u, other) > rows.use(u, other))[rising].all()
+    linear = rows.linear(x)
+    assert not linear.d.any()
+    assert_allclose(linear.use(u, x), rows.use(u, x), atol=1e-12)
+    rubs = rows.d != 0.0
+    assert (linear.use(u, 2.0 * x) > rows.use(u, 2.0 * x))[rubs].all()
+    loads = rows.d > 0.0
+    assert (linear.use(u, 0.5 * x) > rows.use(u, 0.5 * x))[loads].all()
 
 
 @pytest.mark.parametrize('bound', [-1.0, (1.0, 2.0), (0.0, 0.0), (1.0, 2.0, 3.0)])

@@ -10,8 +10,6 @@ from kane_dynamics.cli import main
 from kane_dynamics.trajectories.files import read_trajectory, write_trajectory
 from kane_dynamics.trajectories.points import TrajectoryPoints
 
-pytest.importorskip('toppra')
-
 LINK = """
   <link name="{0}"><inertial><origin xyz="0 0 -0.3"/><mass value="2"/>
     <inertia ixx="0.02" iyy="0.02" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>

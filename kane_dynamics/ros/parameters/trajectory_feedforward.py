@@ -65,7 +65,7 @@ class TrajectoryFeedforwardParameters(
     retime: bool = param(
         False,
         'Move along the way of the joints as fast as the limits of efforts and speeds allow; with '
-        "base.motion rest only, needs toppra (pip install 'kane_dynamics[retime]').",
+        'base.motion rest only.',
     )
     clamp_to_urdf: bool = param(True, 'Clamp efforts to the URDF limits.')
     effort_limit_scale: float = param(1.0, 'Factor on the URDF effort limits.', bounds=(0.0, 1.0))

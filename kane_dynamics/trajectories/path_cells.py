@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cells of a path with their rows: the fastest profile on them, and where they are too large."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from kane_dynamics.exceptions import InfeasiblePathError, InvalidInputError
+from kane_dynamics.trajectories.free_sharing import projected
+from kane_dynamics.trajectories.limit_rows import LimitRows, largest_pace, peaks
+from kane_dynamics.trajectories.path_limits import PathLimits
+from kane_dynamics.trajectories.reachability import FAST, CellInequalities, Speeds
+from kane_dynamics.trajectories.speed_profile import SpeedProfile
+from kane_dynamics.typing import Floats
+
+_LOOKS = (
+    1e-6,
+    0.25,
+    0.5,
+    0.75,
+    1.0 - 1e-6,
+)  # of a cell; friction has its sign just inside the ends
+_SPARE = 1e-9  # of a limit, that may be exceeded: a robot at a limit may move
+_PART = 0.5  # of what a limit leaves at rest that a change of u may take
+_STEADY = 0.1  # of u, that its change in a cell may be
+_JUMP = 0.5  # of u, by which the cells beside one differ that has a switch
+_ENDS = 0.05  # of a cell, nearer to which it is not cut
+_SHORTEST = 1e-8  # of a path: a cell
+_LEAST = 1e-3  # of a limit: what it leaves at rest, at least
+_TRIES = 25  # quarters of x near which roots are linear
+_UNLIMITED = 1e-3 * FAST
+
+
+@dataclass(frozen=True, eq=False)
+class PathCells:
+    """
+    Cells with their rows at both ends and at three places between them.
+
+    Parameters
+    ----------
+    limits : PathLimits
+        Limits of a robot on a path.
+    grid : ndarray, shape (n + 1,)
+        Places on the path.
+    rows : LimitRows
+        Of shape (n, 5, m).
+    shares : ndarray, shape (n, 5, m, r), or None
+        What ways of sharing add to the rows, where motors share freely.
+    known : dict
+        Polygons of `projected` that have been found.
+
+    """
+
+    limits: PathLimits
+    grid: Floats
+    rows: LimitRows
+    shares: Floats | None
+    known: dict[bytes, Floats] = field(default_factory=dict)
+
+    @classmethod
+    def on(cls, limits: PathLimits, grid: Floats, free: bool) -> PathCells:
+        """Return the cells of a grid."""
+        places = _looks(grid[:-1], grid[1:])
+        rows = limits.at(places.ravel()).reshaped(*places.shape)
+        if not free:
+            return cls(limits, grid, rows, None)
+        shares = limits.shares(places.ravel())
+        return cls(limits, grid, rows, shares.reshape(*places.shape, *shares.shape[1:]))
+
+    def split(self, cuts: Floats) -> PathCells:
+        """Return cells that are cut at places, too; rows of the others are not evaluated again."""
+        grid = np.union1d(self.grid, cuts)
+        if self.shares is not None:
+            return replace(PathCells.on(self.limits, grid, free=True), known=self.known)
+        parents = np.searchsorted(self.grid, 0.5 * (grid[1:] + grid[:-1])) - 1
+        new = np.diff(grid) != np.diff(self.grid)[parents]
+        places = _looks(grid[:-1][new], grid[1:][new])
+        rows = self.limits.at(places.ravel()).reshaped(*places.shape)
+        return PathCells(self.limits, grid, self.rows.merged(rows, parents, new), None)
+
+    def fastest(self, before: SpeedProfile | None = None) -> SpeedProfile:
+        """
+        Return the fastest profile; roots of x and changes of u are about those of one before.
+
+        Raises
+        ------
+        InfeasiblePathError
+            If there is none; it says where, and which limits.
+        InvalidInputError
+            If nothing limits the speed.
+
+        """
+        if before is None:
+            straight = replace(self.rows, d=np.zeros_like(self.rows.d))
+            return self._profile(straight, np.zeros(len(self.grid) - 1))
+        changes = self._changes(before)
+        if not self.rows.d.any():
+            return self._profile(self.rows, changes)
+        # what keeps the rows keeps the linear ones at its x, too: begin at what keeps all of them
+        u, x = before.of(_looks(self.grid[:-1], self.grid[1:]))
+        drag, still = self.rows.d * np.sqrt(x)[..., None], self.rows.c
+        inertial = self.rows.use(u, x) - drag - still
+        x = x * (largest_pace(inertial, drag, still, 1.0) or 1.0) ** 2
+        for _ in range(_TRIES):
+            try:
+                return self._profile(self.rows.linear(x), changes)
+            except InfeasiblePathError:
+                x = 0.25 * x
+        return self._profile(self.rows.linear(x), changes)
+
+    def cuts(self, profile: SpeedProfile, tolerance: float, loss: float) -> Floats:
+        """
+        Return where to cut cells whose limits are exceeded, or keep the motion too slow.
+
+        Parameters
+        ----------
+        profile : SpeedProfile
+            The fastest on these cells.
+        tolerance : float
+            Of a limit.
+        loss : float
+            Of the duration, over all cells.
+
+        """
+        grid, h = self.grid, np.diff(self.grid)
+        u, x = profile.of(_looks(grid[:-1], grid[1:]))
+        rows = self.rows if self.shares is None else self._shared(self.rows.linear(x))
+        use = rows.use(u, x)
+        # all might be faster by this: a limit that leaves little at rest is reached by little
+        part = (use - rows.c) / np.maximum(1.0 - rows.c, _LEAST)
+        idle = 1.0 - part[:, 1:-1].max(axis=2).mean(axis=1)
+        lost = 0.5 * np.diff(profile.times) * np.clip(idle, 0.0, 1.0)
+        cut = peaks(use).max(axis=1) > 1.0 + tolerance
+        if lost.sum() > loss * profile.duration:
+            cut |= lost > loss * profile.duration / len(h)
+        cut &= h > _SHORTEST * grid[-1]
+        # where u jumps from what it is before to what it is behind
+        before, behind = profile.u[:-2], profile.u[2:]
+        gap, squares = before - behind, profile.squares
+        jumps = np.abs(gap) > _JUMP * np.maximum(np.abs(before), np.abs(behind))
+        meet = 0.5 * (squares[2:-1] - squares[1:-2]) - h[1:-1] * behind
+        share = np.full(len(h), 0.5)
+        np.divide(meet, h[1:-1] * gap, out=share[1:-1], where=jumps)
+        share[np.abs(share - 0.5) > 0.5 - _ENDS] = 0.5
+        return np.asarray((grid[:-1] + share * h)[cut])
+
+    def _changes(self, before: SpeedProfile) -> Floats:
+        """Return half of what u changes by in each cell; a robot at rest keeps room to move."""
+        middles = 0.5 * (self.grid[1:] + self.grid[:-1])
+        found = 0.5 * np.diff(self.grid) * before.slopes[before.cells(middles)]
+        size, room = np.abs(self.rows.a[:, ::4]), _PART * np.abs(1.0 - self.rows.c[:, ::4])
+        most = np.divide(room, size, out=np.full_like(size, np.inf), where=size > 0.0)
+        steady = _STEADY * np.abs(before.of(middles)[0])
+        bound = np.minimum(steady, most.min(axis=(1, 2), initial=np.inf))
+        return np.clip(found, -bound, bound)
+
+    def _shared(self, rows: LimitRows) -> LimitRows:
+        """Return rows without d as the limits have them, however motors share."""
+        if self.shares is None:
+            return rows
+        places = _looks(self.grid[:-1], self.grid[1:])
+        flat = self.shares.reshape(-1, *self.shares.shape[2:])
+        found = projected(rows.reshaped(-1), flat, places.ravel(), self.known)
+        return found.reshaped(*places.shape)
+
+    def _profile(self, rows: LimitRows, changes: Floats) -> SpeedProfile:
+        """Return the fastest profile under rows without d, u changing as given in the cells."""
+        shared, h, change = self._shared(rows), np.diff(self.grid)[:, None], changes[:, None]
+        first, last = shared[:, 0], shared[:, -1]
+        a = np.concatenate([first.a, last.a + 2.0 * h * last.b], axis=1)
+        b = np.concatenate([first.b, last.b], axis=1)
+        c = np.concatenate([first.c - first.a * change, last.c + last.a * change], axis=1)
+        found = CellInequalities(h[:, 0], a, b, 1.0 + _SPARE - c).fastest()
+        if found.lost >= 0:
+            raise self._infeasible(found)
+        if found.x.max() > _UNLIMITED:
+            place = self.grid[int(np.argmax(found.x))]
+            raise InvalidInputError(f'retiming: nothing limits the speed at {place:g} of the path')
+        return SpeedProfile(self.grid, found.x, changes)
+
+    def _infeasible(self, found: Speeds) -> InfeasiblePathError:
+        """Return what to say of a path along which no motion keeps the limits."""
+        k, used = found.lost, self.rows.c
+        if found.rows:
+            count = used.shape[-1]
+            several = [self._says(row % count, used[k, -(row // count)]) for row in found.rows]
+            words = 'no speed and acceleration keep all limits'
+            return InfeasiblePathError(words, self.grid[k], dict.fromkeys(several))
+        # most is used at rest where the path is hardest, of what is left of it
+        cell, look, row = np.unravel_index(int(np.argmax(used[k:])), used[k:].shape)
+        place = _looks(self.grid[k:-1], self.grid[k + 1 :])[cell, look]
+        said = self._says(int(row), used[k + cell, look])
+        return InfeasiblePathError('no motion keeps all limits to the end; hardest', place, [said])
+
+    def _says(self, row: int, used: Floats) -> str:
+        if self.shares is not None:
+            return 'all limits together, however redundant motors share'
+        return self.limits.says(row, float(used[row]))
+
+
+def _looks(starts: Floats, ends: Floats) -> Floats:
+    """Return places in cells, shape (n, 5)."""
+    return np.asarray(starts[:, None] + (ends - starts)[:, None] * _LOOKS)
