@@ -18,6 +18,7 @@ import numpy as np
 from kane_dynamics.control.motion_limits import Reserve
 from kane_dynamics.control.stance import Stance
 from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_count, as_nonnegative, as_positive
 from kane_dynamics.trajectories.filling import CLOSEST, GAP
 from kane_dynamics.trajectories.free_sharing import shared
@@ -269,6 +270,8 @@ def _fastest(limits: PathLimits, count: int, free: bool) -> SpeedProfile:
     """Return the fastest profile on a grid that is cut where limits ask for it."""
     # cells that grow with the time from rest: steps of time are even there
     grid = 0.5 * limits.path.length * (1.0 - np.cos(np.pi * np.arange(count + 1) / count))
+    if not limits.points(grid).tangent.any():
+        raise InvalidInputError('path: no coordinate moves along it')
     every = np.sort(np.concatenate([grid, limits.knots, limits.reversals(grid)]))
     apart = np.diff(every) > _APART * limits.path.length
     cells = PathCells.on(limits, np.append(every[:-1][apart], every[-1]), free)
