@@ -146,11 +146,6 @@ class PathLimits:
         c = self._rows(points.q, maps, (still, still), ('gravity',)) + self._constant + dry
         return LimitRows(a, b, d, c)
 
-    @property
-    def knots(self) -> Floats:
-        """Return where third derivatives of the path jump, as far as it says so."""
-        return np.asarray(getattr(self.path, 'knots', ()), dtype=float)
-
     def reversals(self, grid: Floats) -> Floats:
         """Return where between places of a grid a joint with Coulomb friction turns round."""
         rubs = np.flatnonzero(self.dynamics.robot.friction)

@@ -272,7 +272,9 @@ def _fastest(limits: PathLimits, count: int, free: bool) -> SpeedProfile:
     grid = 0.5 * limits.path.length * (1.0 - np.cos(np.pi * np.arange(count + 1) / count))
     if not limits.points(grid).tangent.any():
         raise InvalidInputError('path: no coordinate moves along it')
-    every = np.sort(np.concatenate([grid, limits.knots, limits.reversals(grid)]))
+    every = np.sort(
+        np.concatenate([grid, getattr(limits.path, 'knots', ()), limits.reversals(grid)])
+    )
     apart = np.diff(every) > _APART * limits.path.length
     cells = PathCells.on(limits, np.append(every[:-1][apart], every[-1]), free)
     profile = cells.fastest()

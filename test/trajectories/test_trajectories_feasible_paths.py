@@ -161,9 +161,8 @@ def test_a_robot_at_its_limit_somewhere_is_not_refused():
     robot = kd.serial_chain(1)
     places = np.linspace(0.0, 2.0, 2001)
     most = max(abs(kd.gravity_force(robot, [place])[0]) for place in places)
-    found = retime(
-        kd.dynamics(robot), SplinePath([[0.0], [2.0]]), ['joint_1'], efforts={'joint_1': most}
-    )
+    engine, path = kd.compile(robot), SplinePath([[0.0], [2.0]])
+    found = retime(engine, path, ['joint_1'], efforts={'joint_1': most}, cells=20)
     assert np.isfinite(found.duration)
 
 
@@ -192,7 +191,7 @@ def test_a_longer_smoothing_never_makes_a_shorter_motion(engine):
     ]
     assert (np.diff(lasts) >= 0.0).all()
     assert lasts[1] < 1.1 * lasts[0]
-    assert (np.array(lasts) >= lasts[0] + windows).all()
+    assert (np.array(lasts) >= lasts[0] + np.array(windows) - 1e-9).all()
 
 
 def test_the_last_point_is_at_rest_and_has_what_holds_the_robot(engine):
