@@ -15,17 +15,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.frame_law import FrameEffort, FrameLaw, checked_law
 from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.control.tracking import COMPUTED, PASSIVE
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_choice, as_names, as_nonnegative, as_vector
-from kane_dynamics.model.state import checked_coordinates
+from kane_dynamics.model.state import checked_coordinates, pose_numbers
 from kane_dynamics.typing import Floats
 
 REST = (0.0,) * 6
-PARTS = ((0, 'pose', 0, 7), (1, 'twist', 7, 13), (2, 'acceleration', 13, 19))
+PARTS = ((1, 'twist', 7, 13), (2, 'acceleration', 13, 19))
 
 
 class FrameMotion(NamedTuple):
@@ -34,14 +35,14 @@ class FrameMotion(NamedTuple):
 
     Parameters
     ----------
-    pose : array_like, shape (7,)
-        Position and (w, x, y, z), whose length need not be one.
+    pose : Pose or array_like, shape (7,)
+        As such, or position and (w, x, y, z), whose length need not be one.
     twist, acceleration : array_like, shape (6,)
         (omega, v) of its origin, and its rate.
 
     """
 
-    pose: ArrayLike
+    pose: ArrayLike | Pose
     twist: ArrayLike = REST
     acceleration: ArrayLike = REST
 
@@ -56,13 +57,10 @@ class FrameMotion(NamedTuple):
 
         """
         numbers = np.zeros(19)
+        numbers[:7] = pose_numbers('pose', self.pose)
         for part, name, start, end in PARTS:
             if self[part] is not REST:
                 numbers[start:end] = as_vector(name, self[part], end - start)
-        if not numbers[3:7].any():
-            raise InvalidInputError(
-                f'pose: need a quaternion that is not zero, got {numbers[3:7].tolist()}'
-            )
         return numbers
 
 

@@ -29,6 +29,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.force_limits import ForceLimits
 from kane_dynamics.algorithms.friction import implicit_drag
@@ -69,8 +70,8 @@ class WrenchTarget:
 
     Parameters
     ----------
-    pose : array_like, shape (7,), optional
-        Position and (w, x, y, z) in the world; needed by impedance and motion axes.
+    pose : Pose or array_like, shape (7,), optional
+        In the world, as such or as position and (w, x, y, z); needed by impedance and motion axes.
     twist, acceleration : array_like, shape (6,)
         (omega, v) and its rate, in the axes of the control.
     wrench : array_like, shape (6,)
@@ -83,7 +84,7 @@ class WrenchTarget:
 
     """
 
-    pose: ArrayLike | None = None
+    pose: ArrayLike | Pose | None = None
     twist: ArrayLike = REST
     acceleration: ArrayLike = REST
     wrench: ArrayLike = REST

@@ -148,8 +148,13 @@ def compile_robot(
     as_choice('precision', precision, PRECISIONS)
     stepped = solved_by_loops(robot, constraints)
     if too_large(robot) and (derivatives or (law is not None and not stepped)):
-        what = 'derivatives' if derivatives else 'compiled steps with an effort law'
-        raise InvalidInputError(f'this robot with {robot.nv} speeds is too large for {what}')
+        what = 'compiled steps with an effort law; give efforts to each step'
+        if derivatives:
+            what = 'derivatives; let casadi differentiate kane_dynamics.casadi_function'
+        raise InvalidInputError(
+            f'this robot with {robot.nv} speeds is too large for {what}, or lock joints that '
+            'stand still (locked_joints)'
+        )
     if too_large(robot) and precision == 'float32':
         raise InvalidInputError(
             f"this robot with {robot.nv} speeds is too large for precision='float32'"

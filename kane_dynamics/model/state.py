@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.quaternions import vec4
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_names, as_vector, came
 from kane_dynamics.model.joint_kinds import Free, Spherical
 from kane_dynamics.model.robot import Robot
+from kane_dynamics.typing import Floats
 
 # A quaternion whose length is further from 1 than this is no rotation gone stale.
 UNIT_TOLERANCE = 1e-3
@@ -108,9 +110,9 @@ def checked_speeds(robot: Robot, v: ArrayLike, name: str = 'v') -> list[float]:
     return speeds
 
 
-def as_pose(name: str, x: ArrayLike) -> Pose:
+def pose_numbers(name: str, x: ArrayLike | Pose) -> Floats:
     """
-    Return the pose of position and (w, x, y, z), whose length need not be one.
+    Return position and (w, x, y, z) of a `Pose`, or of 7 numbers, shape (7,).
 
     Raises
     ------
@@ -118,8 +120,23 @@ def as_pose(name: str, x: ArrayLike) -> Pose:
         If it is none.
 
     """
-    numbers = as_vector(name, x, 7)
-    length = float(np.linalg.norm(numbers[3:]))
-    if not length > 0.0:
+    given = [*x.position(), *vec4(x.rotation)] if isinstance(x, Pose) else x
+    numbers = as_vector(name, given, 7)
+    if not numbers[3:].any():
         raise InvalidInputError(f'{name}: need a quaternion that is not zero, got {numbers[3:]}')
+    return numbers
+
+
+def as_pose(name: str, x: ArrayLike | Pose) -> Pose:
+    """
+    Return a pose, given as such or as position and (w, x, y, z), whose length need not be one.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none.
+
+    """
+    numbers = pose_numbers(name, x)
+    length = float(np.linalg.norm(numbers[3:]))
     return Pose.from_rotation_and_position((numbers[3:] / length).tolist(), numbers[:3].tolist())

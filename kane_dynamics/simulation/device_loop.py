@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_count, as_vector
 from kane_dynamics.model.integration import integrate_coordinates
@@ -85,7 +86,10 @@ class DeviceLoop:
         return self.substeps * self.simulation.step_size
 
     def exchange(
-        self, device_pose: ArrayLike, device_twist: ArrayLike, tau: ArrayLike | None = None
+        self,
+        device_pose: ArrayLike | Pose,
+        device_twist: ArrayLike,
+        tau: ArrayLike | None = None,
     ) -> CouplerWrenches:
         """
         Return the wrenches at this time, and move the robot through one period of the device.
@@ -112,7 +116,7 @@ class DeviceLoop:
             self._step(device_pose, device_twist, efforts)
         return first
 
-    def _step(self, pose: ArrayLike, twist: ArrayLike, efforts: Floats) -> CouplerWrenches:
+    def _step(self, pose: ArrayLike | Pose, twist: ArrayLike, efforts: Floats) -> CouplerWrenches:
         v, half = self.simulation.v, 0.5 * self.simulation.step_size
         # a spring that is held over a step gives what it got where it is taken in the middle
         q = integrate_coordinates(self.simulation.robot, self.simulation.q, v, half)

@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.exponential import log
 from kane_dynamics.algebra.matrices import skew
+from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_positive, as_vector
@@ -102,9 +103,9 @@ class VirtualCoupler:
 
     def wrenches(
         self,
-        frame_pose: ArrayLike,
+        frame_pose: ArrayLike | Pose,
         frame_twist: ArrayLike,
-        device_pose: ArrayLike,
+        device_pose: ArrayLike | Pose,
         device_twist: ArrayLike,
     ) -> CouplerWrenches:
         """
@@ -112,8 +113,8 @@ class VirtualCoupler:
 
         Parameters
         ----------
-        frame_pose, device_pose : array_like, shape (7,)
-            Position and (w, x, y, z) in the world, as `Dynamics.frame_pose` returns them.
+        frame_pose, device_pose : Pose or array_like, shape (7,)
+            In the world, as such or as `Dynamics.frame_pose` returns it.
         frame_twist, device_twist : array_like, shape (6,)
             (omega, v) of the origin, in the end's own axes.
 

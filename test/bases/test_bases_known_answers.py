@@ -186,6 +186,19 @@ def test_centred_swerve(b, rates):
     assert_allclose(base.twist(wheels.rates, q, steering.rates).twist, NU, atol=1e-13)
 
 
+@pytest.mark.parametrize(
+    ('milliradians', 'stuck'), [(0.5, (0.0, 0.02)), (2.0, (0.5, 0.8)), (10.0, (0.95, 1.0))]
+)
+def test_angles_that_are_off_leave_no_motion(milliradians, stuck):
+    base, rng = swerve(0.0, 0.025), np.random.default_rng(0)
+    found = []
+    for motion in rng.uniform(-1.0, 1.0, (60, 3)):
+        off = 1e-3 * milliradians * rng.uniform(-1.0, 1.0, 4)
+        q = base.at_angles(base.steering_angles(motion).angles + off)
+        found.append(base.mobility(q) == 0)
+    assert stuck[0] <= np.mean(found) <= stuck[1]
+
+
 def test_consistency_of_steering_angles():
     base = swerve(0.0, 0.025)
     steering = base.steering_angles(NU)
