@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -35,6 +36,7 @@ class Row(NamedTuple):
 
     robot: str
     seconds: float
+    processor: float
     asked: str
     tracking: str
     missed: str
@@ -56,12 +58,12 @@ def urdf_files(folders: list[Path]) -> list[Path]:
 def rows(files: list[Path], duration: float, folder: Path) -> Iterator[Row]:
     """Yield the row of each robot."""
     for file in files:
-        begin = time.monotonic()
+        begin = time.monotonic(), _processor()
         config = folder / f'{file.stem}.yaml'
         init = _command('init', str(file), '--yes', '--force', '--output', str(config))
         asked = ', '.join(re.findall(r'^guessed: ([\w.]+: \w+)', init.stderr, re.MULTILINE))
         if init.returncode:
-            yield Row(file.stem, time.monotonic() - begin, asked, '', '', _reason('init', init))
+            yield Row(file.stem, *_since(*begin), asked, '', '', _reason('init', init))
             continue
         demo = _command(
             *('demo', '--config', str(config), '--output', str(folder)),
@@ -73,7 +75,19 @@ def rows(files: list[Path], duration: float, folder: Path) -> Iterator[Row]:
         )
         good = demo.returncode in (0, 3)
         outcome = ('late' if demo.returncode else 'on time') if good else _reason('demo', demo)
-        yield Row(file.stem, time.monotonic() - begin, asked, tracking, missed, outcome)
+        if weak := re.findall(r'too weak for any motion: ([\w, ]+)', demo.stdout):
+            outcome += f'; too weak: {weak[0]}'
+        yield Row(file.stem, *_since(*begin), asked, tracking, missed, outcome)
+
+
+def _processor() -> float:
+    """Return the processor time of all commands so far [s]."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _since(begin: float, used: float) -> tuple[float, float]:
+    return time.monotonic() - begin, _processor() - used
 
 
 def _command(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -105,11 +119,13 @@ def main() -> None:
     parser.add_argument('--count', type=int, default=30)
     chosen = parser.parse_args()
     files = urdf_files(chosen.folders)[chosen.skip :][: chosen.count]
-    print('| robot | time [s] | guessed | times smaller than PD | missed deadlines | outcome |')
-    print('|---|---:|---|---|---|---|', flush=True)
+    print(
+        '| robot | time [s] | processor [s] | guessed | times smaller than PD | missed | outcome |'
+    )
+    print('|---|---:|---:|---|---|---|---|', flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for row in rows(files, chosen.duration, Path(folder)):
-            cells = (row.robot, f'{row.seconds:.0f}', *row[2:])
+            cells = (row.robot, f'{row.seconds:.0f}', f'{row.processor:.0f}', *row[3:])
             print(f'| {" | ".join(cells)} |', flush=True)
 
 
