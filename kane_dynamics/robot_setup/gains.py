@@ -17,6 +17,8 @@ STATES = 8  # random ones, at which the robot's inertia is looked at
 QUICKEST = 0.3  # rate of the fastest error times the period: far from the 2 of instability
 RATIO = 10.0  # of p to d and the damping of the joint [1/s]
 MOST_RATIO = 100.0  # of p to d: stable with a period of delay where the joint has no damping
+HELD = 2.0  # times the stiffness of gravity, which may be negative
+TILT = 1e-4  # of a coordinate, for the stiffness of gravity [rad or m]
 ROOM = {'revolute': 0.3, 'prismatic': 0.05}  # to a limit at the start [rad, m]
 
 
@@ -46,7 +48,8 @@ def proposed_tuning(dynamics: Dynamics, motors: Sequence[str]) -> Tuning:
     With the response R = d acceleration / d effort of the motors, errors obey
     e'' = -R ((D + B) e' + P e), B the damping of the joints. D is the inverse of R's largest
     diagonal entries, scaled so that the largest eigenvalue of R D is `QUICKEST` times the rate of
-    the loop; P = `RATIO` (D + B), but at most `MOST_RATIO` D.
+    the loop; P = `RATIO` (D + B), but so much that no pose falls away from its reference, `HELD`
+    times the rows of dg/dq (then P + dg/dq is positive definite), and at most `MOST_RATIO` D.
 
     Parameters
     ----------
@@ -67,9 +70,10 @@ def proposed_tuning(dynamics: Dynamics, motors: Sequence[str]) -> Tuning:
     d *= QUICKEST * RATE / quickest
     shown = {name: _rounded(value) for name, value in zip(motors, d.tolist(), strict=True)}
     damping = robot.damping[[robot.velocity_index(name) for name in motors]].tolist()
+    stiff = np.max([_gravity_stiffness(dynamics, q, motors) for q in states], axis=0).tolist()
     p = {
-        name: _rounded(min(RATIO * (value + own), MOST_RATIO * value))
-        for (name, value), own in zip(shown.items(), damping, strict=True)
+        name: _rounded(min(max(RATIO * (value + own), HELD * g), MOST_RATIO * value))
+        for (name, value), own, g in zip(shown.items(), damping, stiff, strict=True)
     }
     return Tuning({name: x for name, x in start.items() if x}, p, shown)
 
@@ -112,6 +116,17 @@ def _response(dynamics: Dynamics, q: Floats, motors: Sequence[str]) -> Floats:
     free = dynamics.acceleration(q, at_rest, none)
     pushed = [dynamics.acceleration(q, at_rest, np.eye(robot.nv)[k]) for k in columns]
     return (np.array(pushed) - free)[:, columns].T
+
+
+def _gravity_stiffness(dynamics: Dynamics, q: Floats, motors: Sequence[str]) -> Floats:
+    """Return the sums of |dg/dq| over the motors, of each row, shape (m,)."""
+    robot = dynamics.robot
+    rows = [robot.velocity_index(name) for name in motors]
+    tilted = np.tile(q, (len(rows), 1))
+    for k, name in enumerate(motors):
+        tilted[k, robot.coordinate_index(name)] += TILT
+    change = np.array([dynamics.gravity_force(one) for one in tilted]) - dynamics.gravity_force(q)
+    return np.asarray(np.abs(change[:, rows]).sum(axis=0) / TILT)
 
 
 def _rounded(x: float) -> float:

@@ -300,3 +300,34 @@ def test_the_file_says_what_it_does_not_know(written):
     assert max(map(len, text.splitlines())) <= 99
     assert replace(tuning, start={}).start == {}
     assert 'initial_positions' not in written(TWO, replace(tuning, start={})).read_text()
+
+
+STANDING = """<robot name="wrist"><link name="base_link"/>
+  <link name="fork"><inertial><mass value="0.1"/>
+    <inertia ixx="0.005" iyy="0.005" izz="0.005" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="arm"><inertial><origin xyz="0 0 0.3"/><mass value="2"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="hinge" type="continuous"><parent link="base_link"/><child link="fork"/>
+    <axis xyz="0 1 0"/></joint>
+  <joint name="roll" type="continuous"><parent link="fork"/><child link="arm"/>
+    <axis xyz="0 1 0"/></joint>
+</robot>"""
+
+
+def test_gains_hold_an_arm_that_stands_up():
+    """
+    P and the stiffness of gravity together pull back in every pose: P + dg/dq > 0.
+
+    As at a wrist whose axes align, the light fork alone has a quick response, and so a small d.
+    """
+    robot = kd.load_urdf(STANDING)
+    dynamics = kd.dynamics(robot)
+    tuning = proposed_tuning(dynamics, robot.velocity_names)
+    p = np.diag([tuning.p[name] for name in robot.velocity_names])
+    for angle in np.linspace(-np.pi, np.pi, 13):
+        q = np.array([angle, 0.3])
+        columns = [
+            (dynamics.gravity_force(q + step) - dynamics.gravity_force(q - step)) / 2e-5
+            for step in 1e-5 * np.eye(2)
+        ]
+        assert np.linalg.eigvalsh(p + 0.5 * (np.array(columns) + np.array(columns).T)).min() > 0.0
