@@ -11,7 +11,7 @@ from kane_dynamics.control.base_motion import DriveResponse
 from kane_dynamics.control.trajectory import Trajectory
 from kane_dynamics.ros.followed_twist import (
     FollowedTwist,
-    command_frames,
+    other_frames,
     read_command,
     response,
 )
@@ -67,7 +67,7 @@ class BaseForecast:
         new_guard: GuardFactory,
     ) -> None:
         self.guard, self._frame = new_guard('cmd_vel'), model.child_frame
-        self._frames = command_frames(model, parameters)
+        self._other_frames = other_frames(model, parameters)
         self._followed = FollowedTwist(response(parameters))
         self._seen = FollowedTwist(DriveResponse(parameters.response_time))
         self.configure(parameters)
@@ -90,7 +90,7 @@ class BaseForecast:
     def take(self, message: Any) -> bool:
         """Check a Twist or TwistStamped and keep it; return whether it was accepted."""
         try:
-            command, stamp = read_command(message, self._stamped, self._frames)
+            command, stamp = read_command(message, self._stamped, self._other_frames)
             self.guard.admit(stamp)
         except RejectedInput as rejection:
             self.guard.reject(rejection)

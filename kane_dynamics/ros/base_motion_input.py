@@ -18,7 +18,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.effort_law import BaseState
 from kane_dynamics.ros.followed_twist import (
     FollowedTwist,
-    command_frames,
+    other_frames,
     read_command,
     response,
 )
@@ -74,7 +74,7 @@ class BaseMotionInput:
         self.used = ''
         self._model, self._stamped = model, parameters.cmd_vel_stamped
         self._prefix = parameters.frame_prefix
-        self._frames = command_frames(model, parameters)
+        self._other_frames = other_frames(model, parameters)
         self._followed = FollowedTwist(response(parameters))
         self._seen = FollowedTwist(DriveResponse(parameters.response_time))
         self._odom_stamp = 0
@@ -91,7 +91,7 @@ class BaseMotionInput:
     def take_command(self, message: Any) -> bool:
         """Check a Twist or TwistStamped and keep it; return whether it was accepted."""
         try:
-            twist, stamp = read_command(message, self._stamped, self._frames)
+            twist, stamp = read_command(message, self._stamped, self._other_frames)
             resting = not self.command.fresh()
             self.command.admit(stamp)
         except RejectedInput as rejection:

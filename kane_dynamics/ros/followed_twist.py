@@ -23,19 +23,28 @@ def response(parameters: CommandedBaseParameters) -> DriveResponse:
     return DriveResponse(parameters.response_time, limit)
 
 
-def command_frames(model: RobotModel, parameters: Any) -> frozenset[str]:
-    """Return the frame_ids that a cmd_vel may have: of the base, with its heading; or none."""
+WORLD_FRAMES = ('map', 'odom', 'earth', 'world')  # of REP 105, and the usual fixed frame
+
+
+def other_frames(model: RobotModel, parameters: Any) -> frozenset[str]:
+    """
+    Return frame_ids whose axes are known to be other ones than those of the base.
+
+    A name that is neither a link nor a frame of the world is none of them: joystick nodes send
+    their own name, teleop_twist_joy for instance.
+    """
     yaw, prefix = model.child_frame.yaw, parameters.frame_prefix
     ahead = np.array([np.cos(yaw), np.sin(yaw), 0.0])
-    fixed = (
+    turned = {
         prefix + name
         for name, frame in model.robot.frames.items()
-        if frame.body == 0 and np.allclose(frame.pose.rotation_matrix()[:, 0], ahead, atol=1e-6)
-    )
-    return frozenset(('', parameters.base_frame, *fixed))
+        if frame.body != 0 or not np.allclose(frame.pose.rotation_matrix()[:, 0], ahead, atol=1e-6)
+    }
+    world = {*WORLD_FRAMES, getattr(parameters, 'odom_frame_id', 'odom')}
+    return frozenset((turned | world) - {'', parameters.base_frame})
 
 
-def read_command(message: Any, stamped: bool, frames: frozenset[str]) -> tuple[Floats, int]:
+def read_command(message: Any, stamped: bool, others: frozenset[str]) -> tuple[Floats, int]:
     """
     Return the twist of a cmd_vel message, and its stamp [ns].
 
@@ -45,7 +54,7 @@ def read_command(message: Any, stamped: bool, frames: frozenset[str]) -> tuple[F
     Raises
     ------
     RejectedInput
-        If a number is not finite, or too large for any robot, or the frame is none of the base.
+        If a number is not finite, or too large for any robot, or the frame is one of `others`.
 
     """
     twist = message.twist if stamped else message
@@ -53,9 +62,9 @@ def read_command(message: Any, stamped: bool, frames: frozenset[str]) -> tuple[F
     check_numbers('cmd_vel', value, AXES)
     if not stamped or not value.any():
         return value, 0
-    if message.header.frame_id not in frames:
+    if message.header.frame_id in others:
         raise RejectedInput(
-            'frame', f"cmd_vel: frame_id '{message.header.frame_id}' is not of the base"
+            'frame', f"cmd_vel: frame_id '{message.header.frame_id}' has other axes than the base"
         )
     return value, nanoseconds(message.header.stamp)
 

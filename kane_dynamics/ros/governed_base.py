@@ -16,7 +16,7 @@ from kane_dynamics.control.support_polygon import SupportPolygon
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.effort_law import BaseState, with_base
-from kane_dynamics.ros.followed_twist import command_frames, read_command, response
+from kane_dynamics.ros.followed_twist import other_frames, read_command, response
 from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
 from kane_dynamics.ros.messages.planar_frame import PlanarFrame
 from kane_dynamics.ros.parameters.governor import GovernorParameters
@@ -78,7 +78,7 @@ class GovernedBase:
         self.newest: Admission | None = None
         self._model, self._frame, self._base = model, model.child_frame, base
         self._stamped = parameters.cmd_vel_stamped
-        self._frames = command_frames(model, parameters)
+        self._other_frames = other_frames(model, parameters)
         self._contacts = base_stance(base, friction=parameters.wheel_friction or None)
         try:
             self._contacts.polygon(model.robot.neutral())  # fails now rather than under way
@@ -110,7 +110,7 @@ class GovernedBase:
     def take(self, message: Any) -> bool:
         """Check a Twist or TwistStamped and keep it; return whether it was accepted."""
         try:
-            twist, stamp = read_command(message, self._stamped, self._frames)
+            twist, stamp = read_command(message, self._stamped, self._other_frames)
             self.guard.admit(stamp)
         except RejectedInput as rejection:
             self.guard.reject(rejection)

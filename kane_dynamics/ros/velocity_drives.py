@@ -17,7 +17,7 @@ import numpy as np
 
 from kane_dynamics.ros.followed_twist import (
     FollowedTwist,
-    command_frames,
+    other_frames,
     read_command,
     response,
 )
@@ -53,7 +53,7 @@ class VelocityDrives:
         self.guard = InputGuard('cmd_vel', float('inf'), now=lambda: 0)
         self._frame, self._gain = model.child_frame, parameters.drive_gain
         self._stamped = parameters.cmd_vel_stamped
-        self._frames = command_frames(model, parameters)
+        self._other_frames = other_frames(model, parameters)
         self._lasts = round(parameters.cmd_vel_timeout * NANO)
         self._followed = FollowedTwist(response(parameters))
         self._rate_limit, self._nv = parameters.steering_rate_limit, model.robot.nv
@@ -71,7 +71,7 @@ class VelocityDrives:
     def take(self, message: Any, time: int) -> bool:
         """Check a Twist or TwistStamped and follow it from a time [ns] on; return whether."""
         try:
-            twist, _ = read_command(message, self._stamped, self._frames)
+            twist, _ = read_command(message, self._stamped, self._other_frames)
         except RejectedInput as rejection:
             self.guard.reject(rejection)
             return False

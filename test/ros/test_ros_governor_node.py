@@ -102,7 +102,7 @@ def test_a_stop_passes_after_a_command_with_a_stamp_ahead():
 def test_a_command_in_the_axes_of_another_frame_is_refused():
     clock = FakeClock()
     base = governed(clock)
-    for frame in ('', 'base_footprint', 'base_link'):
+    for frame in ('', 'base_footprint', 'base_link', 'teleop_twist_joy'):
         assert base.take(stamped(clock, 0.05, frame=frame)), frame
     for frame in ('map', 'odom', 'wheel_left_link', 'tool_link'):
         assert not base.take(stamped(clock, 0.05, frame=frame)), frame
