@@ -176,6 +176,11 @@ class Dynamics(ABC):
         return self._load.copied()
 
     @property
+    def not_compiled(self) -> tuple[str, ...]:
+        """Return the functions of a compiled robot that are not machine code, but numpy."""
+        return ()
+
+    @property
     def fallbacks(self) -> int:
         """Return how many states machine code left to the reference."""
         return 0

@@ -276,5 +276,9 @@ class DemoError(KaneDynamicsError, RuntimeError):
     """The nodes of the demo did not do their part."""
 
 
+class PerformanceWarning(UserWarning):
+    """Some functions of a compiled robot are not machine code, but numpy."""
+
+
 class ModelWarning(UserWarning):
     """The robot description is unusual, but its physics can go on."""

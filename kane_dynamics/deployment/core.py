@@ -21,6 +21,8 @@ from kane_dynamics.deployment.functions import FUNCTIONS, Spec, chosen, makers
 from kane_dynamics.deployment.processors import supported, target_of
 from kane_dynamics.deployment.texts import filled, listed, quoted
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
+from kane_dynamics.kernels.build import FORWARD
+from kane_dynamics.kernels.dense_kernels import OUTSIDE
 from kane_dynamics.kernels.llvm.kernel_spec import HEALTH_LIMIT
 from kane_dynamics.kernels.llvm.module import core_text
 from kane_dynamics.kernels.llvm.native import start_compiling, vector_lanes
@@ -143,20 +145,25 @@ def write_core(
     """
     compiler = c_compiler()
     recipe, target = plan.recipe(), target_of(plan.cpu)
-    available = makers(recipe, plan.actuated, plan.known)
+    symbols = {name: f'@{plan.name}_{name}_kernel' for name in OUTSIDE}
+    available = makers(recipe, plan.actuated, plan.known, symbols)
     names = chosen(available, plan.functions)
+    solved = FORWARD in names and bool(plan.constraints)
+    hidden = [x for x in OUTSIDE if solved and x not in names and x in available]
     jobs = []
-    for done, name in enumerate(names):
-        progress(f'tracing {name}', done, 2 * len(names))
+    every = [*names, *hidden]
+    for done, name in enumerate(every):
+        progress(f'tracing {name}', done, 2 * len(every))
         spec = replace(available[name](), name=f'{plan.name}_{name}_kernel')
         jobs.append((name, spec, start_compiling(core_text(spec, vector_lanes()), target)))
     specs: dict[str, Spec] = {}
     objects = []
-    for done, (name, spec, job) in enumerate(jobs, start=len(names)):
-        progress(f'compiling {name}', done, 2 * len(names))
+    for done, (name, spec, job) in enumerate(jobs, start=len(every)):
+        progress(f'compiling {name}', done, 2 * len(every))
         objects.append(folder / f'{name}.o')
         objects[-1].write_bytes(job.result())
-        specs[name] = spec
+        if name in names:
+            specs[name] = spec
     values = common_values(plan) | _texts(plan.name, specs)
     (folder / f'{plan.name}.h').write_text(filled('robot.h', values), encoding='utf-8')
     (folder / f'{plan.name}.c').write_text(filled('robot.c', values), encoding='utf-8')
@@ -167,7 +174,7 @@ def write_core(
     library = f'lib{plan.name}.so'
     options = ['-O2', '-fPIC', '-shared', f'-Wl,-soname,{library}', '-Wl,-z,noexecstack']
     _run([*compiler, *options, '-o', library, f'{plan.name}.c', 'kernels.o', '-lm'], folder)
-    progress('done', 2 * len(names), 2 * len(names))
+    progress('done', 2 * len(every), 2 * len(every))
     return names
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,16 +14,17 @@ from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.kernels.balance_graphs import constrained_effort
 from kane_dynamics.kernels.body_graphs import LoopTracer
+from kane_dynamics.kernels.build import FORWARD, forward_dynamics, large_forward
+from kane_dynamics.kernels.dense_kernels import own_mass
 from kane_dynamics.kernels.door import at_the_door
 from kane_dynamics.kernels.frame_graphs import frame_jacobians
-from kane_dynamics.kernels.generic import as_loops, solved_by_loops, too_large
+from kane_dynamics.kernels.generic import as_loops, too_large
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
-from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
+from kane_dynamics.kernels.llvm.module import Spec
 from kane_dynamics.kernels.parameters import load_graph
 from kane_dynamics.kernels.recipe import Recipe
 from kane_dynamics.kernels.trace import Tracer, column
 
-Spec = KernelSpec | LoopSpec
 _EFFORTS = 'N m or N'
 
 
@@ -139,7 +140,10 @@ def motor_efforts(
 
 
 def makers(
-    recipe: Recipe, actuated: tuple[str, ...], known: tuple[str, ...] | None
+    recipe: Recipe,
+    actuated: tuple[str, ...],
+    known: tuple[str, ...] | None,
+    symbols: Mapping[str, str] | None = None,
 ) -> dict[str, Callable[[], Spec]]:
     """
     Return what makes the kernel of each function that a robot has, by name.
@@ -150,6 +154,8 @@ def makers(
         Robot and constraints.
     actuated, known : tuple of str
         As for `Dynamics.constrained_inverse_dynamics`.
+    symbols : mapping of str to str, optional
+        LLVM names of the kernels that forward dynamics may call.
 
     """
     made: dict[str, Callable[[], Spec]] = {}
@@ -157,13 +163,18 @@ def makers(
         tracer = recipe.tracer()
         for name, graph in _graphs(recipe, actuated, known).items():
             made[name] = partial(_straight, graph, tracer)
+        made[FORWARD] = partial(forward_dynamics, tracer, symbols)
     if recipe.payloads:
         made['load'] = partial(load_graph, recipe.robot, recipe.payloads)
     if as_loops(recipe.robot, recipe.constraints, whole_graphs=False):
         loops = LoopTracer(recipe.robot, recipe.frames, recipe.payloads)
-        found = {loop.__name__: loop for loop in loops.recursions}
-        if solved_by_loops(recipe.robot, recipe.constraints):
-            found['forward_dynamics'] = loops.forward_dynamics
+        found: dict[str, Callable[[], Spec]] = {x.__name__: x for x in loops.recursions}
+        tracer = recipe.tracer()
+        found[FORWARD] = partial(large_forward, tracer, loops, symbols)
+        found['mass_matrix'] = partial(own_mass, loops)
+        found['friction_force'] = partial(friction_force, tracer)
+        if recipe.constraints:
+            found['constraint_rows'] = partial(_straight, Tracer.constraint_rows, tracer)
         made |= {name: loop for name, loop in found.items() if name in FUNCTIONS}
     return made
 
@@ -177,7 +188,6 @@ def _graphs(
         'gravity_force': Tracer.gravity_force,
         'friction_force': friction_force,
         'mass_matrix': Tracer.mass_matrix,
-        'forward_dynamics': Tracer.forward_dynamics,
     }
     if recipe.constraints:
         graphs['motor_efforts'] = partial(motor_efforts, actuated, known)

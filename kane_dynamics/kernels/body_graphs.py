@@ -57,7 +57,7 @@ class LoopTracer:
         self.robot = robot
         self.frames = tuple(frames)
         light = canonical_frames(robot, ahead=False)[0]
-        self._light = body_groups(light, load_places(robot, payloads, canonical=True))
+        self.light = body_groups(light, load_places(robot, payloads, canonical=True))
         self._given = body_groups(robot, load_places(robot, payloads, canonical=False))
         self._parameters = GRAVITY + 2 * INERTIA * len(carriers(robot, payloads))
 
@@ -98,7 +98,7 @@ class LoopTracer:
     def coriolis_effort(self) -> LoopSpec:
         """Trace C x."""
         groups = []
-        for group in self._light:
+        for group in self.light:
             body, (q, v, x) = group.body, own_symbols(group, 'qvx')
             from_parent, from_children = symbols('p', 18), symbols('w', 6)
             of_parent = (AT_REST,) * 3
@@ -115,7 +115,7 @@ class LoopTracer:
             own = {'q': q, 'v': v, 'x': x}
             groups.append(group_code(group, own, handed, tau, group.places('v'), 'qvx'))
         passes = (TreePass(True, 18), TreePass(False, 6))
-        return self._spec('coriolis_effort', 'qvx', (self.robot.nv,), passes, groups)
+        return self.spec('coriolis_effort', 'qvx', (self.robot.nv,), passes, groups)
 
     def _newton_euler(
         self,
@@ -128,7 +128,7 @@ class LoopTracer:
     ) -> LoopSpec:
         """Trace the recursion; v or a that is no input is zero."""
         groups = []
-        for group in self._light:
+        for group in self.light:
             body = group.body
             own = {x: symbols(x, getattr(body.kind, 'nq' if x == 'q' else 'nv')) for x in inputs}
             rest = [0.0] * body.kind.nv
@@ -153,12 +153,12 @@ class LoopTracer:
             ]
             groups.append(group_code(group, own, handed, tau, group.places('v'), inputs))
         passes = (TreePass(True, 12), TreePass(False, 6))
-        return self._spec(name, inputs, (self.robot.nv,), passes, groups)
+        return self.spec(name, inputs, (self.robot.nv,), passes, groups)
 
     def kinetic_energy(self) -> LoopSpec:
         """Trace T."""
         groups = []
-        for group in self._light:
+        for group in self.light:
             body, (q, v) = group.body, own_symbols(group, 'qv')
             from_parent = symbols('p', 6)
             twist_parent = AT_REST if group.on_world else twist_from_vector(from_parent)
@@ -168,12 +168,12 @@ class LoopTracer:
                 energy = energy + rotor_energy(rotor, speed)
             handed = [(from_parent, list(vec6(twist)))]
             groups.append(group_code(group, {'q': q, 'v': v}, handed, [energy], _FIRST, 'qv'))
-        return self._spec('kinetic_energy', 'qv', (), (TreePass(True, 6),), groups)
+        return self.spec('kinetic_energy', 'qv', (), (TreePass(True, 6),), groups)
 
     def potential_energy(self) -> LoopSpec:
         """Trace V from first moments, tips to root."""
         groups = []
-        for group in self._light:
+        for group in self.light:
             body, (q,) = group.body, own_symbols(group, 'q')
             children = symbols('m', 4)
             mass = body.inertia.mass + children[0]
@@ -183,7 +183,7 @@ class LoopTracer:
             results = [-dot(pure(body.gravity), moment)] if group.on_world else []
             handed = [(children, [mass, moment.x, moment.y, moment.z])]
             groups.append(group_code(group, {'q': q}, handed, results, _FIRST, 'q'))
-        return self._spec('potential_energy', 'q', (), (TreePass(False, 4),), groups)
+        return self.spec('potential_energy', 'q', (), (TreePass(False, 4),), groups)
 
     def frame_poses(self) -> LoopSpec:
         """Trace positions and quaternions (w, x, y, z) of the named frames."""
@@ -192,9 +192,9 @@ class LoopTracer:
             body, (q,) = group.body, own_symbols(group, 'q')
             from_parent = symbols('p', 7)
             pose = body.motion(q, [0.0] * body.kind.nv).pose
-            pose = pose if group.on_world else _pose(from_parent) * pose
+            pose = pose if group.on_world else as_pose(from_parent) * pose
             nowhere = np.zeros((0, len(group.bodies)), dtype=int)
-            handed = [(from_parent, _numbers(pose))]
+            handed = [(from_parent, pose_numbers(pose))]
             groups.append(group_code(group, {'q': q}, handed, [], nowhere, 'q'))
         frames = [self.robot.frame(name) for name in self.frames]
         first = len(self.robot.bodies)
@@ -203,7 +203,7 @@ class LoopTracer:
             if rows:
                 groups.append(_frame_code(frames, rows, first, on_world))
         shape = (len(frames), 7)
-        spec = self._spec('frame_poses', 'q', shape, (TreePass(True, 7),), groups)
+        spec = self.spec('frame_poses', 'q', shape, (TreePass(True, 7),), groups)
         return replace(spec, parents=(*spec.parents, *(frame.body for frame in frames)))
 
     def forward_dynamics(self) -> LoopSpec:
@@ -230,7 +230,7 @@ class LoopTracer:
         tau - D v.
         """
         groups = []
-        for group in self._light:
+        for group in self.light:
             body, (q, v, at, tau) = group.body, own_symbols(group, 'qvau')
             h = ca.SX.sym('h')
             own = {'q': q, 'v': v, 'a': at, 'u': tau, 'h': [h]}
@@ -242,20 +242,20 @@ class LoopTracer:
             ends = [x + h * rate for x, rate in zip(v, y, strict=True)]
             places = group.places('v')
             groups.append(group_code(group, own, handed, ends, places, 'qvauh', health))
-        return self._spec(name, 'qvauh', (self.robot.nv,), THERE_BACK_THERE, groups)
+        return self.spec(name, 'qvauh', (self.robot.nv,), THERE_BACK_THERE, groups)
 
     def _articulated(self, name: str, inputs: str) -> LoopSpec:
         groups = []
-        for group in self._light:
+        for group in self.light:
             body, (q, v, tau) = group.body, own_symbols(group, 'qvu')
             along = zip(tau, body.damping, body.friction, v, strict=True)
             effort = [u - speed_friction(d, f, x) for u, d, f, x in along]
             handed, a, health = articulated_body(group, q, v, effort, body.armature)
             own = {'q': q, 'v': v, 'u': tau}
             groups.append(group_code(group, own, handed, a, group.places('v'), inputs, health))
-        return self._spec(name, inputs, (self.robot.nv,), THERE_BACK_THERE, groups)
+        return self.spec(name, inputs, (self.robot.nv,), THERE_BACK_THERE, groups)
 
-    def _spec(
+    def spec(
         self,
         name: str,
         inputs: str,
@@ -263,6 +263,7 @@ class LoopTracer:
         passes: tuple[TreePass, ...],
         groups: Sequence[GroupCode],
     ) -> LoopSpec:
+        """Return the kernel of some groups."""
         sizes = tuple({'q': self.robot.nq, 't': 1, 'h': 2}.get(x, self.robot.nv) for x in inputs)
         parents, parameters = self.robot.parents, self._parameters
         return LoopSpec(name, sizes, (shape,), parents, passes, tuple(groups), parameters)
@@ -273,18 +274,19 @@ def _frame_code(
 ) -> GroupCode:
     """Return the code of named frames, which hang on bodies or the world and do not move there."""
     constants, from_parent = symbols('c', 7), symbols('p', 7)
-    own = _pose(constants)
-    pose = _numbers(own if on_world else _pose(from_parent) * own)
+    own = as_pose(constants)
+    pose = pose_numbers(own if on_world else as_pose(from_parent) * own)
     function = body_function([constants, from_parent], [from_parent, pose, [1.0]])
-    table = np.array([_numbers(frames[k].pose) for k in rows]).T
+    table = np.array([pose_numbers(frames[k].pose) for k in rows]).T
     places = np.array([range(7 * k, 7 * k + 7) for k in rows]).T
     return GroupCode(tuple(first + k for k in rows), function, table, (), places)
 
 
-def _pose(entries: list[ca.SX]) -> Pose:
+def as_pose(entries: list[ca.SX]) -> Pose:
     """Return the pose of a position and a quaternion (w, x, y, z)."""
     return Pose(make_quaternion(*entries[3:]), pure(entries[:3]))
 
 
-def _numbers(pose: Pose) -> list[Any]:
+def pose_numbers(pose: Pose) -> list[Any]:
+    """Return position and quaternion (w, x, y, z) of a pose."""
     return [*vec3(pose.translation), *vec4(pose.rotation)]

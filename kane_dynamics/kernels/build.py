@@ -10,13 +10,16 @@ from typing import Any
 
 from kane_dynamics.kernels.body_graphs import LoopTracer
 from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels, store_kernels
+from kane_dynamics.kernels.dense_kernels import OUTSIDE, DenseKernels, own_mass
 from kane_dynamics.kernels.door import at_the_door
 from kane_dynamics.kernels.generic import as_loops, coriolis_too_large, solved_by_loops
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.llvm.llvm_calls import LlvmCall
 from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
+from kane_dynamics.kernels.llvm.module import Spec
 from kane_dynamics.kernels.llvm.native import kernel_ir, start_compiling, vector_lanes
-from kane_dynamics.kernels.loop_steps import loop_steps
+from kane_dynamics.kernels.llvm.routine_spec import RoutineSpec
+from kane_dynamics.kernels.loop_steps import LoopRecorder, loop_callees
 from kane_dynamics.kernels.method_graphs import METHOD_GRAPHS
 from kane_dynamics.kernels.recipe import Recipe
 from kane_dynamics.kernels.recording import Law, Program, Recorder, record_start, record_step
@@ -28,9 +31,10 @@ from kane_dynamics.simulation.integrators import INTEGRATORS, Integrator
 
 Progress = Callable[[str, int, int], None]
 STEPS = 'steps'  # the module of all integrators
+FORWARD = Tracer.forward_dynamics.__name__
 START = 'start'  # of a rollout: onto the constraints
 Graph = Callable[[Tracer], KernelSpec]
-Made = Callable[[], KernelSpec | LoopSpec]
+Made = Callable[[], Spec]
 Steps = Callable[[], tuple[str, CachedKernel]] | None
 
 
@@ -60,6 +64,11 @@ class Build:
     methods: bool
     recipe: Recipe
 
+    def linked(self, name: str) -> list[bytes]:
+        """Return the code of a kernel with that of the kernels which it may call."""
+        others = [x for x in OUTSIDE if x in self.kernels and name in (STEPS, FORWARD)]
+        return [self.kernels[x].code for x in (name, *others)]
+
 
 def build_kernels(
     recipe: Recipe, derivatives: bool, methods: bool, law: Law | None, progress: Progress
@@ -82,12 +91,14 @@ def build_kernels(
         products = LoopTracer(robot, (), payloads).coriolis_effort
         specs[graphs.index(Tracer.coriolis_matrix)] = products
     steps: Steps = partial(_steps, tracer, law)
+    specs[graphs.index(Tracer.forward_dynamics)] = partial(forward_dynamics, tracer)
     if as_loops(robot, constraints, derivatives or methods or recipe.precision == 'float32'):
         loops = LoopTracer(robot, recipe.frames, payloads)
-        specs, steps = [*loops.recursions], None
-        if solved_by_loops(robot, constraints):
-            specs.append(loops.forward_dynamics)
-            steps = partial(loop_steps, robot, law, payloads, vector_lanes())
+        forward = partial(large_forward, tracer, loops)
+        specs = [*loops.recursions, partial(own_mass, loops), forward]
+        if constraints:
+            specs.append(partial(_straight, Tracer.constraint_rows, tracer))
+        steps = partial(_steps, tracer, law, loops=loops)
     built = _compile_all(specs, steps, progress, partial(_in_single, recipe))
     if key is not None:
         remark += ', ' + store_kernels(cache_folder(), key, built)
@@ -199,7 +210,10 @@ def _modules(
     """Yield name, LLVM IR and shapes of every module."""
     for made in specs:
         spec = made()
-        single = in_single(spec) if isinstance(spec, KernelSpec) else None
+        quick = spec.quick if isinstance(spec, RoutineSpec) else spec
+        single = None
+        if isinstance(quick, KernelSpec):
+            single = in_single(replace(quick, name=spec.name))
         shape = replace(shape_of(spec), single=single is not None)
         yield spec.name, kernel_ir(spec, single), shape
     if steps is not None:
@@ -223,11 +237,16 @@ def _steps(
     tracer: Tracer,
     law: Law | None,
     integrators: Mapping[str, Integrator] = INTEGRATORS,
+    loops: LoopTracer | None = None,
 ) -> tuple[str, CachedKernel]:
     """Return LLVM IR and shape of the module of some integrators."""
+    recorder: Callable[..., Recorder] = Recorder
+    if loops is not None:
+        free = solved_by_loops(tracer.robot, tracer.constraints)
+        recorder = partial(LoopRecorder, free=free)
     programs = {
         step_name(integrator, projection): record_step(
-            Recorder(tracer.robot, bool(tracer.holonomic)),
+            recorder(tracer.robot, bool(tracer.holonomic)),
             integrate,
             projection,
             law,
@@ -236,7 +255,11 @@ def _steps(
         for integrator, integrate in integrators.items()
         for projection in ((False, True) if tracer.constraints else (False,))
     }
-    called = callees(tracer, programs)
+    if loops is None:
+        called: Mapping[str, Spec] = with_dense_rows(tracer, callees(tracer, programs))
+    else:
+        used = {kernel for program in programs.values() for kernel in program.kernels}
+        called = loop_callees(tracer, loops, used)
     operations = sum(spec.operations for spec in called.values())
     text = stepping_text(programs, called, vector_lanes())
     return text, CachedKernel(b'', (), (), operations)
@@ -248,11 +271,48 @@ def callees(tracer: Tracer, programs: Mapping[str, Program]) -> dict[str, Kernel
     return {g.__name__: g(tracer) for g in STEP_GRAPHS if g.__name__ in used}
 
 
+def with_dense_rows(tracer: Tracer, quick: Mapping[str, KernelSpec]) -> dict[str, Spec]:
+    """Return kernels of which those that solve for rows ask `DenseKernels` where they are ill."""
+    found: dict[str, Spec] = dict(quick)
+    if not tracer.constraints or isinstance(tracer, SwitchedTracer):
+        return found
+    dense = DenseKernels(tracer)
+    solves = dense.acceleration, dense.impulse, dense.kick, dense.jump, dense.place, dense.project
+    for made in solves:
+        name = made.__name__
+        if name in quick:
+            found[name] = made().after(quick[name])
+    return found
+
+
+def forward_dynamics(
+    tracer: Tracer, known: Mapping[str, str] | None = None
+) -> KernelSpec | RoutineSpec:
+    """Return accelerations by straight-line code, and by dense rows where that is ill."""
+    quick = _straight(Tracer.forward_dynamics, tracer)
+    if not tracer.constraints:
+        return quick
+    return DenseKernels(tracer, known or {}).forward_dynamics(_is_timed(tracer)).after(quick)
+
+
+def large_forward(
+    tracer: Tracer, loops: LoopTracer, known: Mapping[str, str] | None = None
+) -> LoopSpec | RoutineSpec:
+    """Return accelerations of a robot whose dynamics are loops over bodies."""
+    if solved_by_loops(tracer.robot, tracer.constraints):
+        return loops.forward_dynamics()
+    return DenseKernels(tracer, known or {}).forward_dynamics(_is_timed(tracer))
+
+
+def _is_timed(tracer: Tracer) -> bool:
+    return len(tracer.inputs_of_forward_dynamics()) > 3
+
+
 def step_name(integrator: str, projection: bool) -> str:
     """Return the name of a step's kernel."""
     return f'step_{integrator}_projected' if projection else f'step_{integrator}'
 
 
-def shape_of(spec: KernelSpec | LoopSpec) -> CachedKernel:
+def shape_of(spec: Spec) -> CachedKernel:
     """Return a kernel without its code."""
     return CachedKernel(b'', spec.input_sizes, spec.output_shapes, spec.operations)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -13,12 +14,12 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.exceptions import InvalidInputError, PerformanceWarning
 from kane_dynamics.kernels.build import Build, Progress, build_kernels
 from kane_dynamics.kernels.compiled import CompiledRobot
 from kane_dynamics.kernels.cuda.device import CudaDevice, Device
 from kane_dynamics.kernels.cuda.robot import CudaRobot
-from kane_dynamics.kernels.generic import solved_by_loops, too_large
+from kane_dynamics.kernels.generic import too_large
 from kane_dynamics.kernels.kernel_names import PRECISIONS
 from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.kernels.recipe import Recipe
@@ -146,14 +147,11 @@ def compile_robot(
     parameters = Parameters(robot, checked_payload_frames(robot, payloads))
     law = _law(robot, effort, gains, passive_force)
     as_choice('precision', precision, PRECISIONS)
-    stepped = solved_by_loops(robot, constraints)
-    if too_large(robot) and (derivatives or (law is not None and not stepped)):
-        what = 'compiled steps with an effort law; give efforts to each step'
-        if derivatives:
-            what = 'derivatives; let casadi differentiate kane_dynamics.casadi_function'
+    if too_large(robot) and derivatives:
         raise InvalidInputError(
-            f'this robot with {robot.nv} speeds is too large for {what}, or lock joints that '
-            'stand still (locked_joints)'
+            f'this robot with {robot.nv} speeds is too large for derivatives; let casadi '
+            'differentiate kane_dynamics.casadi_function, or lock joints that stand still '
+            '(locked_joints)'
         )
     if too_large(robot) and precision == 'float32':
         raise InvalidInputError(
@@ -167,7 +165,15 @@ def compile_robot(
             raise InvalidInputError("methods: on a card there is 'gauss' alone")
         return on_card(recipe, law, CudaDevice(), progress)
     build = build_kernels(recipe, derivatives, methods, law, progress)
-    return CompiledRobot(parameters, constraints, plan, names, build, law)
+    compiled = CompiledRobot(parameters, constraints, plan, names, build, law)
+    if compiled.not_compiled:
+        warnings.warn(
+            f"'{robot.name}' with {robot.nv} speeds is too large for straight-line code: "
+            f'{", ".join(compiled.not_compiled)} are not compiled, but numpy',
+            PerformanceWarning,
+            stacklevel=2,
+        )
+    return compiled
 
 
 def on_card(recipe: Recipe, law: Law | None, device: Device, progress: Progress) -> CudaRobot:

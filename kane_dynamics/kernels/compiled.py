@@ -50,7 +50,7 @@ from kane_dynamics.kernels.derivatives import Derivatives, of_forward_dynamics, 
 from kane_dynamics.kernels.engine import CompiledEngine
 from kane_dynamics.kernels.generic import too_large
 from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.kernel_names import PLAIN
+from kane_dynamics.kernels.kernel_names import PLAIN, STRAIGHT_LINE_ONLY
 from kane_dynamics.kernels.kernel_set import METHODS, KernelSet
 from kane_dynamics.kernels.method_terms import CompiledTerms
 from kane_dynamics.kernels.parameters import Parameters
@@ -121,6 +121,16 @@ class CompiledRobot(Dynamics):
     def _method(self, name: str) -> Callable[..., Any] | None:
         """Return the method of a kernel that machine code stands in for."""
         return getattr(self, METHODS.get(name, name)) if name in PLAIN else None
+
+    def __repr__(self) -> str:
+        rows = f'{len(self.labels)} rows, ' if self.constraints else ''
+        code = f"'{self.robot.name}', {self.robot.nv} speeds, {rows}source={self.source!r}"
+        numpy = f', not_compiled={self.not_compiled}' if self.not_compiled else ''
+        return f'CompiledRobot({code}{numpy}, fallbacks={self.fallbacks})'
+
+    @property
+    def not_compiled(self) -> tuple[str, ...]:
+        return STRAIGHT_LINE_ONLY if too_large(self.robot) else ()
 
     @property
     def fallbacks(self) -> int:
@@ -257,7 +267,7 @@ class CompiledRobot(Dynamics):
 
     def _free_motion(self, q: Floats, v: Floats, tau: Floats) -> Motion | None:
         """Return a motion without constraints, None where machine code has none."""
-        if 'forward_dynamics' not in self._kernels:
+        if self.constraints or 'forward_dynamics' not in self._kernels:
             return None
         outputs = self._kernels['forward_dynamics'].all_outputs(q, v, tau)
         if outputs is None:
@@ -476,7 +486,7 @@ class CompiledRobot(Dynamics):
         projection = projection and bool(self.constraints)
         key = integrator, projection, halvings
         if key not in self._engines:
-            code = self._build.kernels[STEPS].code
+            code = self._build.linked(STEPS)
             name = step_name(integrator, projection)
             self._engines[key] = CompiledEngine(
                 self, self._law, name, code, *key, self._kernels.linker, self._load

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,8 +45,8 @@ class CompiledEngine:
         Efforts that the steps contain.
     name : str
         Name of the step in the machine code.
-    code : bytes
-        Object file.
+    code : sequence of bytes
+        Object files.
     integrator : str
         Key of `INTEGRATORS`, for the reference steps.
     projection : bool
@@ -69,7 +70,7 @@ class CompiledEngine:
         compiled: Dynamics,
         law: Law | None,
         name: str,
-        code: bytes,
+        code: Sequence[bytes],
         integrator: str,
         projection: bool,
         halvings: int,

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.forward_dynamics import solve_motion
@@ -22,7 +21,6 @@ from kane_dynamics.algorithms.terms import Terms
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.model.load import Load
 from kane_dynamics.model.robot import WORLD, Robot
-from kane_dynamics.model.state import checked_coordinates
 from kane_dynamics.reference_dynamics import ReferenceDynamics
 from kane_dynamics.typing import Floats
 
@@ -94,8 +92,8 @@ class LargeDynamics(ReferenceDynamics):
     ----------
     load, constraints, frames
         As for `ReferenceDynamics`.
-    inertial_effort, bias : callable
-        M a, and C v + g, in machine code.
+    mass, bias : callable
+        M, and C v + g, in machine code.
 
     """
 
@@ -104,11 +102,11 @@ class LargeDynamics(ReferenceDynamics):
         load: Load,
         constraints: Sequence[Constraint],
         frames: Sequence[str],
-        inertial_effort: Callable[..., Any],
+        mass: Callable[..., Any],
         bias: Callable[..., Any],
     ) -> None:
         super().__init__(load, constraints, frames)
-        self._inertial_effort, self._bias = inertial_effort, bias
+        self._mass, self._bias = mass, bias
 
     def _step_terms(self) -> Terms:
         return self
@@ -117,12 +115,7 @@ class LargeDynamics(ReferenceDynamics):
         return self._array('bias_force', self._bias, (self.robot.nv,), out, q=q, v=v)
 
     def mass_matrix(self, q: ArrayLike, out: Floats | None = None) -> Floats:
-        def mass(q: Floats) -> Floats:
-            checked_coordinates(self.robot, q)
-            columns: Floats = self._inertial_effort(q, np.eye(self.robot.nv))
-            return 0.5 * (columns + columns.T)
-
-        return self._array('mass_matrix', mass, (self.robot.nv,) * 2, out, q=q)
+        return self._array('mass_matrix', self._mass, (self.robot.nv,) * 2, out, q=q)
 
     def _by_gauss(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         rows, mass = self.constraint_rows(q, v, t), self.mass_matrix(q)

@@ -45,6 +45,8 @@ class Kernel:
     unusual : callable, optional
         Takes the calls of `call` that are not on plain arrays of one state; `checked` where left
         out.
+    code : sequence of bytes
+        Object files to load together, where those of other kernels are needed too.
     in_single : bool
         Whether batches of float32 arrays give float32.
 
@@ -77,6 +79,7 @@ class Kernel:
         unusual: Callable[..., Any] | None = None,
         *,
         in_single: bool = False,
+        code: Sequence[bytes] = (),
     ) -> None:
         self.name = name
         self.instructions = cached.instructions
@@ -88,7 +91,7 @@ class Kernel:
         self._arguments = Arguments(name, names, cached.input_sizes)
         self._reference = reference
         batches = [f'{name}_batch', *[f'{name}_single_batch'] * cached.single]
-        module = NativeModule(cached.code, [name, f'{name}_entry', *batches], linker)
+        module = NativeModule(code or cached.code, [name, f'{name}_entry', *batches], linker)
         pointers = [ctypes.c_void_p] * (len(names) + 1 + len(self._shapes))
         self._one = module.function(name, ctypes.c_double, *pointers)
         rows = *pointers, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64

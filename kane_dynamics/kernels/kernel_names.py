@@ -53,5 +53,20 @@ IN_SINGLE = PLAIN | {
     'constrained_effort',
     'reference_effort',
 }
+# What robots have as straight-line code only: of larger ones it is numpy.
+STRAIGHT_LINE_ONLY = (
+    'forward_dynamics',
+    'multipliers',
+    'consistent_velocity',
+    'consistent_acceleration',
+    'constrained_inverse_dynamics',
+    'frame_effort',
+    'frame_jacobians',
+    'frame_drifts',
+    'center_of_mass',
+    'momentum',
+    'momentum_matrix',
+    'switched',
+)
 # Those of them that solve for constraint rows.
 SOLVES_ROWS = IN_SINGLE - PLAIN | {'forward_dynamics'}

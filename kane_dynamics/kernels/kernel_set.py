@@ -10,7 +10,7 @@ from kane_dynamics.algorithms.frame_law import FrameLaw, checked_law
 from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.kernels.build import Build, build_one
+from kane_dynamics.kernels.build import FORWARD, Build, build_one
 from kane_dynamics.kernels.cache import CachedKernel
 from kane_dynamics.kernels.frame_graphs import FRAME_GRAPHS
 from kane_dynamics.kernels.frame_law_graphs import frame_effort
@@ -72,7 +72,7 @@ class KernelSet:
             if name in build.kernels:
                 self._kernels[name] = self._loaded(name, build.kernels[name])
         if 'motion' not in build.kernels:
-            calls = (self[name].call for name in ('inertial_effort', 'bias_force'))
+            calls = (self[name].call for name in ('mass_matrix', 'bias_force'))
             self.reference = LargeDynamics(load, reference.constraints, reference.frames, *calls)
 
     def __contains__(self, name: str) -> bool:
@@ -151,6 +151,7 @@ class KernelSet:
             self._load.values,
             self._unusual(name),
             in_single=self._build.recipe.precision == 'float32' and name in IN_SINGLE,
+            code=self._build.linked(name) if name == FORWARD else (),
         )
 
     def _fallback(self, name: str, key: tuple[Any, ...]) -> Callable[..., Any]:

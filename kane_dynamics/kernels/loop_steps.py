@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,24 +12,34 @@ from numpy.typing import NDArray
 
 from kane_dynamics.algebra.scalars import where
 from kane_dynamics.kernels.body_graphs import LoopTracer
-from kane_dynamics.kernels.cache import CachedKernel
+from kane_dynamics.kernels.dense_kernels import DenseKernels
+from kane_dynamics.kernels.generic import solved_by_loops
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
-from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
-from kane_dynamics.kernels.parameters import parameter_count
-from kane_dynamics.kernels.recording import Law, Recorder, as_scalar, record_step
-from kane_dynamics.kernels.stepping import stepping_text
-from kane_dynamics.kernels.trace import spec, symbols
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.kernels.llvm.module import Spec
+from kane_dynamics.kernels.recording import Recorder, as_scalar
+from kane_dynamics.kernels.trace import Tracer, spec, symbols
 from kane_dynamics.simulation.energy_balance import excess_of
-from kane_dynamics.simulation.integrators import INTEGRATORS, KICKS
+from kane_dynamics.simulation.integrators import KICKS
 
 
 @dataclass
 class LoopRecorder(Recorder):
-    """A recorder of calls where other robots have one graph of all bodies."""
+    """
+    A recorder of calls where other robots have one graph of all bodies.
+
+    Parameters
+    ----------
+    free : bool
+        Whether articulated bodies solve the robot, with all its bodies in each turn of a kick.
+
+    """
+
+    free: bool = True
 
     def kick(self, q: Any, v: Any, tau: Any, t: Any, h: Any) -> NDArray[Any]:
         """Record calls of the velocity step, each with the forces at a better middle speed."""
+        if not self.free:
+            return super().kick(q, v, tau, t, h)
         middle, tau = v, self.force(q, v, tau, t)
         for _ in range(KICKS):
             inputs = (q, v, middle, tau, [as_scalar(t), as_scalar(h)])
@@ -52,31 +62,28 @@ class LoopRecorder(Recorder):
         self.call('balance', (*energies, work), ())
 
 
-def loop_steps(
-    robot: Robot, law: Law | None, payloads: Sequence[str], width: int
-) -> tuple[str, CachedKernel]:
-    """Return LLVM IR and shape of the module of all integrators, without constraints."""
-    known = parameter_count(robot, payloads)
-    programs = {
-        f'step_{name}': record_step(LoopRecorder(robot), integrate, law=law, parameters=known)
-        for name, integrate in INTEGRATORS.items()
-    }
-    tracer = LoopTracer(robot, (), payloads)
-    makers = (
-        tracer.acceleration,
-        tracer.impulse,
-        tracer.kick,
-        tracer.moving_effort,
-        tracer.kinetic_energy,
-        tracer.potential_energy,
+def loop_callees(tracer: Tracer, loops: LoopTracer, used: Collection[str]) -> dict[str, Spec]:
+    """Return the kernels of some names that steps call."""
+    dense = DenseKernels(tracer)
+    free = solved_by_loops(tracer.robot, tracer.constraints)
+    solver: LoopTracer | DenseKernels = loops if free else dense
+    makers: tuple[Callable[[], Spec], ...] = (
+        solver.acceleration,
+        solver.impulse,
+        solver.kick,
+        loops.moving_effort,
+        loops.kinetic_energy,
+        loops.potential_energy,
+        dense.jump,
+        dense.place,
+        dense.project,
+        tracer.crossing,
+        balance,
     )
-    callees: dict[str, KernelSpec | LoopSpec] = {made.__name__: made() for made in makers}
-    callees['balance'] = _balance()
-    operations = sum(callee.operations for callee in callees.values())
-    return stepping_text(programs, callees, width), CachedKernel(b'', (), (), operations)
+    return {made.__name__: made() for made in makers if made.__name__ in used}
 
 
-def _balance() -> KernelSpec:
+def balance() -> KernelSpec:
     """Trace whether energies at the start and the end, and the work between, belong together."""
     values = [symbols(name, 1) for name in ('T0_', 'T1_', 'V0_', 'V1_', 'W')]
     (T0,), (T1,), (V0,), (V1,), (work,) = values

@@ -18,15 +18,14 @@ from kane_dynamics.kernels.llvm.kernel_spec import (
     SINGLE_HEALTH_LIMIT,
     KernelSpec,
 )
-from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
-from kane_dynamics.kernels.llvm.module import row_major_positions, sum_of_squares
+from kane_dynamics.kernels.llvm.module import Spec, row_major_positions, sum_of_squares
 from kane_dynamics.kernels.llvm.straight_line import Block, append_graph
 from kane_dynamics.kernels.program_writer import TURNS, ProgramWriter
 from kane_dynamics.kernels.recording import Call, Loop, Program
 from kane_dynamics.simulation.fixed_point import ENOUGH, SOLVED
 from kane_dynamics.simulation.reference import LARGEST
 
-Callees = Mapping[str, KernelSpec | LoopSpec]
+Callees = Mapping[str, Spec]
 _ENDS = ('%q_end', '%v_end', '%rank_end')
 
 

@@ -19,9 +19,8 @@ from collections.abc import Mapping
 
 from kane_dynamics.kernels.llvm.entry_code import Signature, entry_text
 from kane_dynamics.kernels.llvm.kernel_spec import HEALTH_LIMIT
-from kane_dynamics.kernels.llvm.loop_code import bodies_at_once, loop_text
-from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
-from kane_dynamics.kernels.llvm.module import kernel_text
+from kane_dynamics.kernels.llvm.loop_code import bodies_at_once
+from kane_dynamics.kernels.llvm.module import single_parts
 from kane_dynamics.kernels.llvm.sines import sincos_definition
 from kane_dynamics.kernels.llvm.straight_line import Block
 from kane_dynamics.kernels.recording import Program
@@ -37,7 +36,7 @@ def stepping_text(programs: Mapping[str, Program], callees: Callees, width: int)
     ----------
     programs : mapping of str to Program
         By name.
-    callees : mapping of str to KernelSpec or LoopSpec
+    callees : mapping of str to a kernel
         The kernels.
     width : int
         Doubles in a vector register of the machine.
@@ -46,11 +45,7 @@ def stepping_text(programs: Mapping[str, Program], callees: Callees, width: int)
     bodies, declarations = [], set()
     widths = {1, bodies_at_once(width)}
     parts = [sincos_definition(lanes) for lanes in sorted(widths)]
-    for callee in callees.values():
-        if isinstance(callee, LoopSpec):
-            parts.append(loop_text(callee, 1, width))
-        else:
-            parts.append(kernel_text(callee, 1))
+    parts += single_parts(callees.values(), width).values()
     for text, more in parts:
         bodies.append(text)
         declarations |= more

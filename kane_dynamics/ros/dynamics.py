@@ -50,6 +50,12 @@ class Dynamics:
         self._carried: dict[str, tuple[float, Floats, Floats]] = {}
         self._gravity: Floats | None = None
 
+    def in_words(self) -> dict[str, object]:
+        """Return what the diagnostics say of compiled algorithms."""
+        engine = self.engine
+        numpy = {'not compiled': ', '.join(engine.not_compiled)} if engine.not_compiled else {}
+        return {'dynamics': 'compiled', **numpy, 'states by the reference': engine.fallbacks}
+
     def carry(self, frame: str, mass: float, com: Floats, inertia: Floats) -> None:
         """Let a link carry a payload, from the next call on; as `kane_dynamics.Dynamics`."""
         self.engine.set_payload(frame, mass, com, inertia)

@@ -283,7 +283,7 @@ class ModelHost:
             'joints': ' '.join(self.model.joints),
             'motors': ' '.join(self.model.motors),
             'constraints': len(self.model.constraints),
-            'dynamics': self._dynamics_in_words(),
+            **self._dynamics_in_words(),
             **values,
         }
         if self._problem:
@@ -295,7 +295,7 @@ class ModelHost:
             return Status(WARN, remarks[0], values)
         return Status(OK, 'ok', values)
 
-    def _dynamics_in_words(self) -> str:
+    def _dynamics_in_words(self) -> dict[str, object]:
         if self.dynamics is not None and self.dynamics.compiled:
-            return 'compiled'
-        return 'reference, compiling' if self._compiling is not None else 'reference'
+            return self.dynamics.in_words()
+        return {'dynamics': f'reference{", compiling" * (self._compiling is not None)}'}

@@ -161,8 +161,6 @@ def test_simulation(large, integrator):
 def test_what_needs_straight_line_code_is_refused(large, monkeypatch):
     robot, rows, fast = large
     monkeypatch.setattr(generic, 'MOST_COUPLED_PAIRS', 5)
-    with pytest.raises(InvalidInputError, match='4 speeds is too large for compiled steps'):
-        kd.compile(robot, rows, effort=lambda t, q, v: [0.0] * 4)
     with pytest.raises(InvalidInputError, match='derivatives; .*casadi_function, or lock joints'):
         kd.compile(robot, rows, derivatives=True)
     with pytest.raises(InvalidInputError, match='compile with derivatives=True'):

@@ -18,7 +18,7 @@ Exported functions, with a pointer for each input, one for the parameters, one f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import casadi as ca
 
@@ -31,16 +31,19 @@ from kane_dynamics.kernels.llvm.kernel_spec import (
 )
 from kane_dynamics.kernels.llvm.loop_code import bodies_at_once, loop_text
 from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
+from kane_dynamics.kernels.llvm.routine_spec import RoutineSpec
 from kane_dynamics.kernels.llvm.rows import SIZES, load_parameter, load_rows, store_rows
 from kane_dynamics.kernels.llvm.sines import sincos_definition
 from kane_dynamics.kernels.llvm.straight_line import FLAGS, Block, append_graph
 from kane_dynamics.kernels.order import best_order
 
 _FOUR = '<4 x double>'
+Spec = KernelSpec | LoopSpec | RoutineSpec
+Part = tuple[str, set[str]]
 
 
 def module_text(
-    spec: KernelSpec | LoopSpec,
+    spec: Spec,
     lanes: int,
     header: int,
     more: Sequence[tuple[str, set[str]]] = (),
@@ -60,16 +63,21 @@ def module_text(
         Text and declarations of further functions.
 
     """
-    widths = {1, lanes}
+    widths = {1, lanes, bodies_at_once(lanes)}
+    parts = list(single_parts([spec], lanes).values())
     if isinstance(spec, LoopSpec):
-        widths.add(bodies_at_once(lanes))
-        parts = [loop_text(spec, 1, lanes), loop_text(spec, lanes, lanes)]
-    else:
-        parts = [kernel_text(spec, 1), kernel_text(spec, lanes)]
+        parts.append(loop_text(spec, lanes, lanes))
+    elif (quick := _in_lanes(spec)) is not None:
+        parts.append(kernel_text(quick, lanes))
     parts += [sincos_definition(width) for width in sorted(widths)] + list(more)
     return '\n'.join(
         [
-            *sorted(set().union(*(declarations for _, declarations in parts))),
+            *sorted(
+                set().union(
+                    {f'declare i1 @llvm.vector.reduce.or.v{lanes}i1(<{lanes} x i1>)'},
+                    *(declarations for _, declarations in parts),
+                )
+            ),
             *[text for text, _ in parts],
             _batch(spec, lanes),
             entry_text(_signature(spec), header),
@@ -77,7 +85,33 @@ def module_text(
     )
 
 
-def core_text(spec: KernelSpec | LoopSpec, lanes: int) -> str:
+def _in_lanes(spec: Spec) -> KernelSpec | None:
+    """Return the straight-line code of a kernel, if it has any."""
+    if isinstance(spec, RoutineSpec):
+        return spec.quick
+    return spec if isinstance(spec, KernelSpec) else None
+
+
+def single_parts(specs: Iterable[Spec], width: int) -> dict[str, Part]:
+    """Return the functions of one state of some kernels and of what belongs to them, by name."""
+    parts: dict[str, Part] = {}
+    for spec in specs:
+        if isinstance(spec, RoutineSpec):
+            own = [*spec.callees, *([spec.quick] if spec.quick else [])]
+            for name, (text, declared) in single_parts(own, width).items():
+                hidden = text.replace(
+                    f'define double @{name}(', f'define internal double @{name}('
+                )
+                parts[name] = hidden, declared
+            parts |= spec.parts()
+        elif isinstance(spec, LoopSpec):
+            parts[spec.name] = loop_text(spec, 1, width)
+        else:
+            parts[spec.name] = kernel_text(spec, 1)
+    return parts
+
+
+def core_text(spec: Spec, lanes: int) -> str:
     """
     Return the LLVM IR of the function of one state alone, hidden in the library it is linked into.
 
@@ -89,19 +123,14 @@ def core_text(spec: KernelSpec | LoopSpec, lanes: int) -> str:
         Doubles in a vector register of the machine.
 
     """
-    if isinstance(spec, LoopSpec):
-        parts = [loop_text(spec, 1, lanes), sincos_definition(bodies_at_once(lanes))]
-    else:
-        parts = [kernel_text(spec, 1)]
-    parts.append(sincos_definition(1))
-    texts = [text for text, _ in parts]
-    texts[0] = texts[0].replace(
-        f'define double @{spec.name}(', f'define hidden double @{spec.name}('
-    )
+    parts = list(single_parts([spec], lanes).values())
+    parts += [sincos_definition(width) for width in sorted({1, bodies_at_once(lanes)})]
+    head = f'double @{spec.name}('
+    texts = [text.replace(f'define {head}', f'define hidden {head}') for text, _ in parts]
     return '\n'.join([*sorted(set().union(*(names for _, names in parts))), *texts])
 
 
-def _signature(spec: KernelSpec | LoopSpec) -> Signature:
+def _signature(spec: Spec) -> Signature:
     if isinstance(spec, KernelSpec) and spec.clock:
         return Signature(spec.name, spec.input_sizes[:-1], spec.output_shapes, numbers=1)
     return Signature(spec.name, spec.input_sizes, spec.output_shapes)
@@ -191,55 +220,67 @@ def row_major_positions(function: ca.Function, output: int) -> list[int]:
     return [row * width + column for row, column in zip(rows, columns, strict=True)]
 
 
-def _batch(spec: KernelSpec | LoopSpec, lanes: int) -> str:
-    """Return the loop over states: whole vectors first, then what is left one by one."""
+def _batch(spec: Spec, lanes: int) -> str:
+    """Return the loops over states: whole vectors first, then what is left one by one."""
     arrays = [(f'in{i}', size) for i, size in enumerate(spec.input_sizes)]
     arrays.append(('parameters', 0))
     arrays += [(f'out{o}', size) for o, size in enumerate(spec.output_sizes)]
-    parameters = ', '.join(f'ptr %{name}' for name, _ in arrays)
-
-    def at(index: str, tag: str) -> tuple[list[str], str]:
-        lines = []
-        for name, size in arrays:
-            lines.append(f'%{name}.o{tag} = mul i64 {index}, {size}')
-            lines.append(
-                f'%{name}.p{tag} = getelementptr inbounds double, ptr %{name}, i64 %{name}.o{tag}'
-            )
-        return lines, ', '.join(f'ptr %{name}.p{tag}' for name, _ in arrays)
-
-    vector_lines, vector_pointers = at('%i', 'v')
-    scalar_lines, scalar_pointers = at('%j', 's')
-    vector = f'<{lanes} x double>'
-    body = [
-        'entry:',
-        'br label %vector.check',
-        'vector.check:',
-        '%i = phi i64 [ %begin, %entry ], [ %i.next, %vector.body ]',
-        f'%i.next = add i64 %i, {lanes}',
-        '%more = icmp sle i64 %i.next, %end',
-        'br i1 %more, label %vector.body, label %scalar.check',
-        'vector.body:',
-        *vector_lines,
-        f'%h.v = call {vector} @{spec.name}_lanes({vector_pointers})',
-        '%h.vp = getelementptr inbounds double, ptr %health, i64 %i',
-        f'store {vector} %h.v, ptr %h.vp, align 8',
-        'br label %vector.check',
-        'scalar.check:',
-        '%j = phi i64 [ %i, %vector.check ], [ %j.next, %scalar.body ]',
-        '%left = icmp slt i64 %j, %end',
-        'br i1 %left, label %scalar.body, label %done',
-        'scalar.body:',
-        *scalar_lines,
-        f'%h.s = call double @{spec.name}({scalar_pointers})',
-        '%h.sp = getelementptr inbounds double, ptr %health, i64 %j',
-        'store double %h.s, ptr %h.sp',
-        '%j.next = add i64 %j, 1',
-        'br label %scalar.check',
-        'done:',
-        'ret void',
-    ]
-    text = '\n  '.join(body)
-    return (
-        f'define void @{spec.name}_batch({parameters}, ptr %health, i64 %begin, i64 %end) '
-        f'{{\n  {text}\n}}\n'
-    )
+    pointers = ', '.join(f'ptr %{name}' for name, _ in arrays)
+    lines, one = [], ', '.join(f'ptr %{name}.k' for name, _ in arrays)
+    for name, size in arrays:
+        lines.append(f'%{name}.o = mul i64 %k, {size}')
+        lines.append(f'%{name}.k = getelementptr inbounds double, ptr %{name}, i64 %{name}.o')
+    lines.append('%h.k = getelementptr inbounds double, ptr %health, i64 %k')
+    head = f'({pointers}, ptr %health, i64 %begin, i64 %end)'
+    single = f"""
+entry:
+  br label %check
+check:
+  %k = phi i64 [ %begin, %entry ], [ %next, %body ]
+  %left = icmp slt i64 %k, %end
+  br i1 %left, label %body, label %done
+body:
+  {chr(10).join(lines)}
+  %h = call double @{spec.name}({one})
+  store double %h, ptr %h.k
+  %next = add i64 %k, 1
+  br label %check
+done:
+  ret void
+"""
+    quick = _in_lanes(spec)
+    if isinstance(spec, RoutineSpec) and quick is None:
+        return f'define void @{spec.name}_batch{head} {{{single}}}\n'
+    lane_name = spec.name if quick is None else quick.name
+    kind, limit = f'<{lanes} x double>', Block(lanes).constant(HEALTH_LIMIT)
+    again = 'false'
+    asked = ''
+    if isinstance(spec, RoutineSpec):  # those of a vector with one that is ill, one by one
+        reduced = f'@llvm.vector.reduce.or.v{lanes}i1(<{lanes} x i1> %ill)'
+        asked = f'%ill = fcmp ult {kind} %h, {limit}\n  %any = call i1 {reduced}'
+        again = '%any'
+    several = f"""
+entry:
+  br label %check
+check:
+  %k = phi i64 [ %begin, %entry ], [ %next, %go ]
+  %next = add i64 %k, {lanes}
+  %more = icmp sle i64 %next, %end
+  br i1 %more, label %body, label %rest
+body:
+  {chr(10).join(lines)}
+  %h = call {kind} @{lane_name}_lanes({one})
+  store {kind} %h, ptr %h.k, align 8
+  {asked}
+  br i1 {again}, label %again, label %go
+again:
+  call void @{spec.name}_each({pointers}, ptr %health, i64 %k, i64 %next)
+  br label %go
+go:
+  br label %check
+rest:
+  call void @{spec.name}_each({pointers}, ptr %health, i64 %k, i64 %end)
+  ret void
+"""
+    each = f'define internal void @{spec.name}_each{head} {{{single}}}\n'
+    return f'{each}define void @{spec.name}_batch{head} {{{several}}}\n'

@@ -26,8 +26,7 @@ from kane_dynamics.exceptions import MissingPackageError
 from kane_dynamics.kernels.llvm.entry_code import TABLE
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.llvm.llvm_calls import LlvmCall, drop_later, in_llvm
-from kane_dynamics.kernels.llvm.loop_spec import LoopSpec
-from kane_dynamics.kernels.llvm.module import module_text
+from kane_dynamics.kernels.llvm.module import Spec, module_text
 from kane_dynamics.kernels.llvm.older_llvm import for_older_llvm
 from kane_dynamics.kernels.llvm.single_batch import single_text
 
@@ -79,13 +78,13 @@ def vector_lanes() -> int:
     return 8 if '+avx512f' in features else 4 if '+avx2' in features else 2
 
 
-def kernel_ir(spec: KernelSpec | LoopSpec, single: KernelSpec | None = None) -> str:
+def kernel_ir(spec: Spec, single: KernelSpec | None = None) -> str:
     """
     Return the LLVM IR of a kernel for this interpreter and processor.
 
     Parameters
     ----------
-    spec : KernelSpec or LoopSpec
+    spec : KernelSpec, LoopSpec or RoutineSpec
         The traced function.
     single : KernelSpec, optional
         The same for batches in single precision.
@@ -158,8 +157,13 @@ def _started(target: Processor) -> llvm.LLJIT:
     return llvm.create_lljit_compiler(_target_machine(target))
 
 
-def _linked(code: bytes, names: Sequence[str], linker: llvm.LLJIT) -> llvm.ResourceTracker:
-    library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+def _linked(
+    code: Sequence[bytes], names: Sequence[str], linker: llvm.LLJIT
+) -> llvm.ResourceTracker:
+    library = llvm.JITLibraryBuilder()
+    for one in code:
+        library.add_object_img(one)
+    library.add_current_process()
     for name in names:
         library.export_symbol(name)
     return library.link(linker, f'kane_dynamics.{next(_COUNTER)}')
@@ -180,7 +184,7 @@ class Linker:
         if hasattr(self, '_linker'):
             drop_later(self._linker)
 
-    def load(self, code: bytes, names: Sequence[str]) -> llvm.ResourceTracker:
+    def load(self, code: Sequence[bytes], names: Sequence[str]) -> llvm.ResourceTracker:
         """Return what keeps machine code in memory and knows the addresses of its functions."""
         return in_llvm(_linked, code, names, self._linker)
 
@@ -191,8 +195,8 @@ class NativeModule:
 
     Parameters
     ----------
-    code : bytes
-        An object file of `compile_object` for this processor.
+    code : bytes, or sequence of bytes
+        Object files of `compile_object` for this processor; they may call each other.
     names : sequence of str
         Its functions that will be asked for.
     linker : Linker
@@ -200,10 +204,12 @@ class NativeModule:
 
     """
 
-    def __init__(self, code: bytes, names: Sequence[str], linker: Linker) -> None:
+    def __init__(
+        self, code: bytes | Sequence[bytes], names: Sequence[str], linker: Linker
+    ) -> None:
         self._linker = linker
         # the tracker keeps the code in memory
-        self._tracker = linker.load(code, names)
+        self._tracker = linker.load([code] if isinstance(code, bytes) else code, names)
 
     def __del__(self, drop_later: Callable[[Any], None] = drop_later) -> None:
         if hasattr(self, '_tracker'):
