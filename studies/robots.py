@@ -18,6 +18,7 @@ from kane_dynamics.typing import Floats
 
 WHEELS = ('wheel_left_joint', 'wheel_right_joint')
 _ARMS = {'ur5': 'ur_description/urdf/ur5_robot.urdf', 'panda': 'panda_description/urdf/panda.urdf'}
+_TIAGO_DUAL = 'tiago_description/robots/tiago_dual.urdf'
 _TIAGO = 'tiago_description/robots/tiago_no_hand.urdf'
 
 
@@ -147,6 +148,29 @@ def tiago() -> Case:
     """Return TIAGo without hand on a planar base with its driven wheels."""
     path = example(_TIAGO)
     robot = read(path, base='planar')
+    return case(robot, (kd.constraints.differential_drive(robot, *WHEELS),), path)
+
+
+def of_speeds(count: int) -> Case:
+    """
+    Return a robot on two wheels with so many speeds, 3 rows.
+
+    Up to 104 it is TIAGo with two arms and hands, joints locked from the last on; beyond, a
+    chain on the shipped robot.
+    """
+    path = example(_TIAGO_DUAL)
+    whole = read(path, base='planar')
+    if count <= whole.nv:
+        free = [name for name in whole.joint_names if name not in ('base', *WHEELS)]
+        small = [name for name in free if 'caster' in name or 'suspension' in name]
+        hands = [name for name in reversed(free) if name.startswith('hand')]
+        locked = [*small, *hands][: whole.nv - count]
+        robot = read(path, base='planar', locked_joints=locked)
+    else:
+        drive = nonholonomic().robot
+        links = kd.serial_chain(count - drive.nv).bodies
+        on_drive = replace(links[0], parent='base_link')
+        robot = kd.Robot(f'chain of {count}', [*drive.bodies, on_drive, *links[1:]])
     return case(robot, (kd.constraints.differential_drive(robot, *WHEELS),), path)
 
 

@@ -2,6 +2,9 @@
 """
 What 10^12 states cost on many machines: rates of this one, and what follows from them.
 
+``python -m studies.scale --speeds 24 50 94 104 200``: what robots of so many speeds take to
+compile, to load and to call; none may fall back on the reference.
+
 ``python -m studies.scale [--machines 100] [--cores 64]``: states per second of one core, in time
 of the processor, and what a sweep adds to them, are measured. A graphics card is not: its columns
 are the most that its data sheet allows, for the operations of the same graphs. Prices are
@@ -11,10 +14,13 @@ assumptions.
 from __future__ import annotations
 
 import argparse
+import os
 import pickle
 import tempfile
+import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from time import perf_counter, process_time
 from typing import Any
 
@@ -22,10 +28,11 @@ import numpy as np
 
 import kane_dynamics as kd
 from kane_dynamics.kernels.batches import limited_cores
+from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.sweep import Job, Sweep, run
 from studies import report
 from studies.report import Table
-from studies.robots import nonholonomic
+from studies.robots import nonholonomic, of_speeds
 
 STATES = 1e12
 ROWS, REPEATS, STEP, STEPS = 20_000, 5, 0.001, 200
@@ -161,14 +168,58 @@ def plan(works: list[Work], machines: int, cores: int) -> Table:
     return table
 
 
+def sizes(speeds: list[int]) -> Table:
+    """Return times of robots with so many speeds, on wheels."""
+    heads = ('speeds', 'rows', 'compile', 'from the cache', 'vdot', *INTEGRATORS, 'fallbacks')
+    table = Table('Robots on two wheels by their number of speeds', heads)
+    for count in speeds:
+        one = of_speeds(count)
+        with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+            warnings.simplefilter('ignore', kd.exceptions.PerformanceWarning)
+            os.environ['XDG_CACHE_HOME'] = folder
+            times = []
+            for _ in range(2):
+                begun = process_time()
+                fast = kd.compile(one.robot, one.constraints)
+                times.append(process_time() - begun)
+        q, v, tau = one.q, one.v, one.tau
+        calls = [_shortest(partial(fast.acceleration, q, v, tau))]
+        for name in INTEGRATORS:
+            step = partial(fast.engine(name).advance, q, v, tau, 0.0, STEP, 1)
+            calls.append(_shortest(step))
+        shown = [f'{1e6 * x:.3g} us' for x in calls]
+        compiling, loading = (f'{x:.2g} s' for x in times)
+        table.add(
+            str(count), str(len(fast.labels)), compiling, loading, *shown, str(fast.fallbacks)
+        )
+    table.notes.append(
+        'compiling and loading in time of the processor; calls: the shortest of 300'
+    )
+    return table
+
+
+def _shortest(call: Callable[[], Any]) -> float:
+    """Return the shortest time of a call [s]."""
+    times = []
+    for _ in range(300):
+        begun = perf_counter()
+        call()
+        times.append(perf_counter() - begun)
+    return min(times)
+
+
 def main() -> None:
     """Measure, and print the plan."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--machines', type=int, default=100)
     parser.add_argument('--cores', type=int, default=64)
+    parser.add_argument('--speeds', type=int, nargs='+', default=[])
     report.add_output(parser)
     chosen = parser.parse_args()
     console, results = report.begin()
+    if chosen.speeds:
+        report.finish(console, chosen.output, 'scale', results, [sizes(chosen.speeds)])
+        return
     works, compiling = measured()
     longer, served, size = cost_of_a_chunk()
     results['scale'] = {

@@ -152,8 +152,8 @@ def test_time_steps(loaded, integrator, rng):
     assert error(simulation.q, expected.q[-1]) < AGREEMENT
 
 
-def test_states_of_the_reference_follow(rng):
-    """Where rows coincide the reference solves, and it is the loaded robot's."""
+def test_states_of_dense_rows_follow(rng):
+    """Where rows coincide dense rows are solved for, and they are the loaded robot's."""
     case, fast, frames = compiled('dead_centre')
     q, v = DEAD_CENTRE
     tau = rng.uniform(-1.0, 1.0, case.robot.nv)
@@ -161,11 +161,10 @@ def test_states_of_the_reference_follow(rng):
     before = fast.fallbacks
     expected = kd.forward_dynamics(built.robot, q, v, tau, built.constraints).acceleration
     assert error(fast.acceleration(q, v, tau), expected) < AGREEMENT
-    assert fast.fallbacks == before + 1
     steps = fast.simulate(q, v, 2e-3, effort=tau)
     by_reference = kd.simulate(built.robot, q, v, 2e-3, effort=tau, constraints=built.constraints)
     assert error(steps.v, by_reference.v) < AGREEMENT
-    assert fast.fallbacks > before + 1
+    assert fast.fallbacks == before
 
 
 @pytest.mark.parametrize(('name', 'state'), [('dead_centre', DEAD_CENTRE), ('long_chain', None)])

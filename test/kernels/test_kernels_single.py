@@ -137,7 +137,7 @@ def test_same_bits_on_any_number_of_cores(sled, monkeypatch):
         assert_array_equal(sled.acceleration(q, v, tau), first)
 
 
-def test_ill_states_go_to_double_then_to_the_reference(dead_centre):
+def test_ill_states_go_to_double_then_to_dense_rows(dead_centre):
     q, v, tau = states(dead_centre, 40)
     q[:, 0], q[:, 1:] = 1.5, 0.2 * q[:, 1:]
     q[7, 0] = 0.02  # weak in single, sound in double
@@ -145,7 +145,7 @@ def test_ill_states_go_to_double_then_to_the_reference(dead_centre):
     before = dead_centre.promoted, dead_centre.fallbacks
     found = dead_centre.acceleration(q, v, tau)
     assert dead_centre.promoted - before[0] == 2
-    assert dead_centre.fallbacks - before[1] == 1
+    assert dead_centre.fallbacks == before[1]
     exact = dead_centre.acceleration(*doubles(q[7], v[7], tau[7]))
     assert_array_equal(found[7], exact.astype(np.float32))
     tau[20, 1] = np.nan  # not an error: one row of many, and nobody's count
@@ -153,7 +153,7 @@ def test_ill_states_go_to_double_then_to_the_reference(dead_centre):
     assert np.isnan(again[20]).all()
     assert_array_equal(np.delete(again, 20, axis=0), np.delete(found, 20, axis=0))
     assert dead_centre.promoted - before[0] == 3
-    assert dead_centre.fallbacks - before[1] == 1
+    assert dead_centre.fallbacks == before[1]
     tau[20, 1] = 0.0
     found = dead_centre.acceleration(q, v, tau)
     assert worst(found, dead_centre.acceleration(*doubles(q, v, tau))) < ERROR_OF_SOLVES

@@ -287,7 +287,7 @@ def unlocked():
 
 
 @pytest.mark.parametrize('integrator', INTEGRATORS)
-def test_steps_that_the_reference_takes(integrator, unlocked):
+def test_steps_where_rows_depend_on_each_other(integrator, unlocked):
     robot, constraints, fast = unlocked
     v = np.array([0.5, -0.5, 0.0, 0.8])
     q, tau = np.array([0.3, 0.2, -0.4, 0.6]), np.array([0.3, -0.2, 0.0, 0.1])
@@ -303,12 +303,10 @@ def test_steps_that_the_reference_takes(integrator, unlocked):
     )
     before = fast.fallbacks
     run = fast.simulate(q, v, 0.1, effort=tau, step=0.01, integrator=integrator)
-    taken = fast.fallbacks - before
-    assert 1 <= taken <= 6
-    assert fast.engine(integrator).fallbacks == taken
+    assert fast.fallbacks == before
     assert error(run.q, expected.q) < AGREEMENT
     assert error(run.v, expected.v) < AGREEMENT
-    # the same with efforts of each step, which continue behind the step of the reference
+    # the same with efforts of each step
     rows = np.tile(tau, (10, 1))
     rows[8:] *= -1.0
     varied = fast.simulate(q, v, 0.1, effort=rows, step=0.01, integrator=integrator)
@@ -341,7 +339,7 @@ class TestEffortLaw:
 
     @pytest.mark.parametrize('integrator', INTEGRATORS)
     def test_same_motion(self, integrator, loop):
-        # held over each step; steps near t = 0.04 s are taken by the reference
+        # held over each step; near t = 0.04 s rows depend on each other
         robot, constraints, fast = loop
         q, v = np.array([0.3, 0.2, -0.4, 0.6]), np.array([0.5, -0.5, 0.0, 0.8])
         more = np.array([0.1, 0.0, -0.2, 0.3])
@@ -359,7 +357,7 @@ class TestEffortLaw:
         run = fast.simulate(q, v, 0.1, effort=more, step=0.01, integrator=integrator)
         assert error(run.q, expected.q) < AGREEMENT
         assert error(run.v, expected.v) < AGREEMENT
-        assert fast.fallbacks > before
+        assert fast.fallbacks == before
 
     @pytest.mark.parametrize(
         'law',

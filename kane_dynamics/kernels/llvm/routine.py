@@ -31,7 +31,7 @@ _WHOLE = {ast.Add: 'add nsw', ast.Sub: 'sub nsw', ast.Mult: 'mul nsw'}
 _REAL = {ast.Add: 'fadd', ast.Sub: 'fsub', ast.Mult: 'fmul', ast.Div: 'fdiv'}
 _COMPARED = {ast.Lt: 'lt', ast.LtE: 'le', ast.Gt: 'gt', ast.GtE: 'ge', ast.Eq: 'eq'}
 _PREFIX = '@rows_'  # of names of routines and tables
-_MOST_ON_STACK = 2**15  # doubles; threads may have stacks of 512 kB
+_MOST_ON_STACK = 2**14  # doubles; threads may have stacks of 512 kB
 Value = tuple[str, str]
 """Type and LLVM value."""
 
