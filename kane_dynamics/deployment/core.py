@@ -23,6 +23,7 @@ from kane_dynamics.deployment.texts import filled, listed, quoted
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
 from kane_dynamics.kernels.build import FORWARD
 from kane_dynamics.kernels.dense_kernels import OUTSIDE
+from kane_dynamics.kernels.generic import solved_by_loops
 from kane_dynamics.kernels.llvm.kernel_spec import HEALTH_LIMIT
 from kane_dynamics.kernels.llvm.module import core_text
 from kane_dynamics.kernels.llvm.native import start_compiling, vector_lanes
@@ -148,7 +149,7 @@ def write_core(
     symbols = {name: f'@{plan.name}_{name}_kernel' for name in OUTSIDE}
     available = makers(recipe, plan.actuated, plan.known, symbols)
     names = chosen(available, plan.functions)
-    solved = FORWARD in names and bool(plan.constraints)
+    solved = FORWARD in names and not solved_by_loops(plan.robot, plan.constraints)
     hidden = [x for x in OUTSIDE if solved and x not in names and x in available]
     jobs = []
     every = [*names, *hidden]

@@ -345,12 +345,14 @@ def test_names_in_c_come_from_the_robot():
 
 
 def test_code_that_loops_over_bodies(compiler, tmp_path, rng):
-    robot = kd.serial_chain(26)  # too large for straight-line code: no matrix, nor frames' J
+    robot = kd.serial_chain(26)  # too large for straight-line code: no frames' J
     plan = Plan(robot, ConstraintSet.of(robot, ()), 'chain', (), cpu='generic')
     names = ('inverse_dynamics', 'gravity_force', 'forward_dynamics')
     assert set(names) < set(makers(plan.recipe(), (), None))
-    with pytest.raises(InvalidInputError, match="no machine code of 'mass_matrix'.* too large"):
-        write_core(replace(plan, functions=('mass_matrix',)), tmp_path)
+    with pytest.raises(
+        InvalidInputError, match="no machine code of 'frame_jacobians'.* too large"
+    ):
+        write_core(replace(plan, functions=('frame_jacobians',)), tmp_path)
     write_core(replace(plan, functions=names), tmp_path)
     chain = loader(tmp_path, 'chain').Robot()
     q, v, a = rng.uniform(-1.0, 1.0, (3, robot.nv))
