@@ -12,11 +12,14 @@ from std_srvs.srv import Trigger
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
+from kane_dynamics.model.joint_tables import known_limits
 from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.parameters.declare import declare_for_each, present
 from kane_dynamics.ros.parameters.load import MASS, PAYLOAD_SPECS
 from kane_dynamics.typing import Floats
 
+POSES = 64
+"""Poses at which it is looked whether the robot holds a payload."""
 _UPPER = np.triu_indices(3)
 
 
@@ -30,11 +33,13 @@ class Payloads:
         Its parameters; they are declared here.
     frames : tuple of str
         Links that may carry something.
+    bounded : bool
+        Whether a payload that no pose of the robot holds is refused; a simulated one may fall.
 
     """
 
-    def __init__(self, node: Node, frames: tuple[str, ...]) -> None:
-        self._node, self._frames = node, frames
+    def __init__(self, node: Node, frames: tuple[str, ...], bounded: bool = True) -> None:
+        self._node, self._frames, self._bounded = node, frames, bounded
         declare_for_each(node, PAYLOAD_SPECS, frames)
         node.create_service(Trigger, '~/detach_payloads', self._on_detach)
 
@@ -45,7 +50,7 @@ class Payloads:
         Raises
         ------
         KaneDynamicsError
-            If there is no such link, or no body has such an inertia.
+            If there is no such link, no body has such an inertia, or no pose holds it.
 
         """
         for frame in self._frames:
@@ -59,6 +64,8 @@ class Payloads:
                 raise InvalidInputError(f'payload.{frame}: {error}') from error
             if dynamics is not None:
                 dynamics.carry(frame, mass, com, inertia)
+        if dynamics is not None and self._bounded and self.in_words():
+            check_holdable(dynamics)
 
     def in_words(self) -> dict[str, str]:
         """Return what each link that carries something carries."""
@@ -86,3 +93,38 @@ class Payloads:
         response.success = bool(result.successful)
         response.message = result.reason or (f'detached: {carried}' if carried else 'none')
         return response
+
+
+def check_holdable(dynamics: Dynamics) -> None:
+    """
+    Raise InvalidInputError where the robot can hold what it carries at none of many poses.
+
+    They are drawn between the limits of the joints. Efforts count that the URDF limits, of motors
+    that no constraint row touches: there gravity is the motor's own.
+    """
+    model, engine = dynamics.model, dynamics.engine
+    robot, start = model.robot, model.robot.neutral()
+    touched = np.zeros(robot.nv, dtype=bool)
+    if model.constraints:
+        touched = engine.constraint_rows(start, np.zeros(robot.nv)).matrix.any(axis=0)
+    limit = known_limits(np.asarray(robot.effort_limit))
+    names = [
+        name
+        for name, k in zip(model.motors, model.v_index(model.motors), strict=True)
+        if np.isfinite(limit[k]) and not touched[k]
+    ]
+    if not names:
+        return
+    places, speeds = model.q_index(names), model.v_index(names)
+    low, high = (np.clip(x[places], -np.pi, np.pi) for x in (robot.lower, robot.upper))
+    q = np.tile(start, (POSES, 1))
+    q[:, places] = np.random.default_rng(0).uniform(low, high, (POSES, len(names)))
+    used = np.abs(engine.gravity_force(q)[:, speeds]) / limit[speeds]
+    best = int(used.max(axis=1).argmin())
+    worst = int(used[best].argmax())
+    if used[best, worst] > 1.0:
+        asked, name = used[best, worst] * limit[speeds[worst]], names[worst]
+        raise InvalidInputError(
+            f'the robot cannot hold this payload at any pose: {name} needs {asked:.4g} of '
+            f'{limit[speeds[worst]]:.4g} N m or N at the best of {POSES}; mass in kg, com in m?'
+        )

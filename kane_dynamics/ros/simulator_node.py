@@ -102,7 +102,7 @@ class SimulatorNode(ClockFromZero):
             on_compiled=self._on_compiled,
             patient=self.parameters.lockstep,
         )
-        self._payloads = Payloads(self, self.parameters.payloads)
+        self._payloads = Payloads(self, self.parameters.payloads, bounded=False)
         install_validation(self, SimulatorParameters, PAYLOAD_SPECS, self._reread)
         self.create_subscription(JointState, '~/effort_command', self._on_effort, COMMAND)
         self.create_subscription(Float64MultiArray, '~/commands', self._on_array, COMMAND)

@@ -123,3 +123,33 @@ def test_over_dds_a_node_survives_what_it_refuses(bench):
     assert not refused.successful and 'damping' in refused.reason
     assert ask('effort_limit_scale', 1.0).successful
     assert process.poll() is None
+
+
+CARRIES = {
+    'robot_description': PENDULUM_URDF.replace(
+        '<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><limit effort="40" velocity="2"/>'
+    ),
+    'payloads': ['rod'],
+}
+
+
+@pytest.mark.parametrize('node', [(InverseDynamicsNode, CARRIES)], indirect=True)
+@pytest.mark.parametrize(('mass', 'arm'), [(1e6, 0.5), (1.0, 1e9)])
+def test_a_payload_that_no_pose_holds_is_refused(node, mass, arm):
+    """Grams for kilograms went to the motors within 0.3 s."""
+
+    def carry(mass, arm):
+        values = [('mass', mass), ('com', [0.0, 0.0, -arm])]
+        changes = [Parameter(f'payload.rod.{name}', value=value) for name, value in values]
+        return node.set_parameters_atomically(changes)
+
+    def weight():
+        return abs(node.host.dynamics.engine.gravity_force([np.pi / 2])[0])
+
+    assert carry(2.0, 0.5).successful
+    before = weight()
+    answer = carry(mass, arm)
+    assert not answer.successful
+    assert 'cannot hold this payload at any pose: hinge' in answer.reason
+    assert weight() == before
+    assert carry(10.0, 0.5).successful  # 49 N m stretched out, 40 N m at less than that
