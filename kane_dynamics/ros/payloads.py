@@ -108,11 +108,8 @@ def check_holdable(dynamics: Dynamics) -> None:
     if model.constraints:
         touched = engine.constraint_rows(start, np.zeros(robot.nv)).matrix.any(axis=0)
     limit = known_limits(np.asarray(robot.effort_limit))
-    names = [
-        name
-        for name, k in zip(model.motors, model.v_index(model.motors), strict=True)
-        if np.isfinite(limit[k]) and not touched[k]
-    ]
+    pairs = list(zip(model.motors, model.v_index(model.motors), strict=True))
+    names = tuple([name for name, k in pairs if np.isfinite(limit[k]) and not touched[k]])
     if not names:
         return
     places, speeds = model.q_index(names), model.v_index(names)
