@@ -104,9 +104,9 @@ def check_holdable(dynamics: Dynamics) -> None:
     """
     model, engine = dynamics.model, dynamics.engine
     robot, start = model.robot, model.robot.neutral()
-    touched = np.zeros(robot.nv, dtype=bool)
+    touched: Any = np.zeros(robot.nv, dtype=bool)
     if model.constraints:
-        touched = engine.constraint_rows(start, np.zeros(robot.nv)).matrix.any(axis=0)
+        touched = np.any(engine.constraint_rows(start, np.zeros(robot.nv)).matrix, axis=0)
     limit = known_limits(np.asarray(robot.effort_limit))
     pairs = list(zip(model.motors, model.v_index(model.motors), strict=True))
     names = tuple([name for name, k in pairs if np.isfinite(limit[k]) and not touched[k]])
