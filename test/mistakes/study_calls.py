@@ -25,7 +25,7 @@ from kane_dynamics.trajectories.rolled_path import RolledPath
 
 CALLS = """
 identified.ObservedSpeeds dynamics names?
-identified.estimate_payload dynamics frame q v a tau speeds?
+identified.estimate_payload dynamics frame q v a tau speeds? time
 identified.contact_wrench jacobian efforts covariance
 identified.smoothed times samples spacing
 retiming.SplinePath points places?
@@ -101,6 +101,7 @@ def arguments() -> dict[tuple[str, str], tuple[str, Any]]:
             'frame': ('name', w.arm.bodies[-1].name),
             **{name: ('samples', x) for name, x in (('q', q), ('v', v), ('a', a), ('tau', tau))},
             'speeds': ('observed', ObservedSpeeds(w.engine)),
+            'time': ('times', 0.0),
             'jacobian': ('samples', np.eye(6)[:, :2]),
             'efforts': ('vector', np.ones(2)),
             'covariance': ('variances', np.eye(2)),
