@@ -230,8 +230,9 @@ class Plant:
         self.steps += steps - done
 
     def _own_drives(self) -> Floats:
-        """Return the efforts of drives that nobody commands efforts of, shape (nv,)."""
-        q, effort = self.simulation.q, np.zeros(self.model.robot.nv)
+        """Return the efforts of drives that nobody commands efforts of, mid-step, shape (nv,)."""
+        state, effort = self.simulation, np.zeros(self.model.robot.nv)
+        q = kd.integrate(self.model.robot, state.q, state.v, 0.5 * self._step_ns / NANO)
         if len(self._light):
             effort[self._light] = self._dynamics.engine.gravity_force(q)[self._light]
         if self.drives is not None:
