@@ -165,13 +165,13 @@ def of_speeds(count: int) -> Case:
         small = [name for name in free if 'caster' in name or 'suspension' in name]
         hands = [name for name in reversed(free) if name.startswith('hand')]
         locked = [*small, *hands][: whole.nv - count]
-        robot = read(path, base='planar', locked_joints=locked)
+        robot, radius = read(path, base='planar', locked_joints=locked), None
     else:
         drive = nonholonomic().robot
         links = kd.serial_chain(count - drive.nv).bodies
-        on_drive = replace(links[0], parent='base_link')
-        robot = kd.Robot(f'chain of {count}', [*drive.bodies, on_drive, *links[1:]])
-    return case(robot, (kd.constraints.differential_drive(robot, *WHEELS),), path)
+        on_drive = replace(links[0], parent='base_footprint')
+        robot, radius = kd.Robot(f'chain of {count}', [*drive.bodies, on_drive, *links[1:]]), 0.1
+    return case(robot, (kd.constraints.differential_drive(robot, *WHEELS, radius),), path)
 
 
 def arm(name: str) -> Case:
