@@ -138,6 +138,8 @@ class Simulation:
     ) -> None:
         if engine is not None and passive_force is not None:
             raise InvalidInputError('passive_force: the engine that is given has its own')
+        if passive_force is not None:
+            as_function('passive_force', passive_force, 't', 'q', 'v')
         as_choice('integrator', integrator, sorted(INTEGRATORS))
         check_halvings(halvings)
         self.constraints = ConstraintSet.of(robot, constraints)

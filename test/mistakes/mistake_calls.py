@@ -191,9 +191,9 @@ constraints.differential_drive robot left right radius
 constraints.pfaffian robot A b label
 constraints.nonlinear robot phi label
 constraints.acceleration_form robot A b label
-kd.simulate robot q v duration effort? constraints step integrator
+kd.simulate robot q v duration effort? constraints step integrator passive_force?
 kd.rollout dynamics q v duration effort step integrator gravity precision
-kd.Simulation robot constraints step integrator
+kd.Simulation robot constraints step integrator passive_force?
 simulation.reset q? v? time
 simulation.step tau n
 simulation.project robot constraints q v t
@@ -300,6 +300,7 @@ def _usual(w: World) -> dict[str, tuple[str, Any]]:
         'duration': {'duration': 0.002},
         'step': dict(step=0.001, radius=0.1, limit=5.0),
         'law': {'effort': w.tau},
+        'passive force': {'passive_force': lambda t, q, v: np.zeros(w.robot.nv)},
         'count': dict(n=2, seed=0),
         'folder': {'folder': tempfile.gettempdir()},
         'path': {'path_or_xml_text': '<robot name="one"><link name="base"/></robot>'},
@@ -563,6 +564,8 @@ def _wrong(kind: str, right: Any) -> dict[str, Any]:
         'count': {**number, 'negative': -1, 'fraction': 1.5},
         'function': function,
         'state function': function,
+        'passive force': {what: x for what, x in function.items() if not callable(x)}
+        | {'too few arguments': function['too few arguments']},
         # traced once; that numbers are finite is known where they are used
         'offset function': {k: x for k, x in function.items() if k not in ('gives nan',)},
         'matrix function': {k: x for k, x in function.items() if k not in ('gives nan',)},
