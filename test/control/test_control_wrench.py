@@ -255,7 +255,7 @@ def test_tiago_comes_to_a_wall_and_pushes():
     simulation, hand = kd.Simulation(robot, [drive], step=0.004), 'arm_tool_link'
     simulation.reset(q)
     wall, stiff, lossy, forces = pose_of(robot, hand, q)[0] + 0.001, 1e4, 100.0, []
-    for _ in range(120):
+    for _ in range(200):
         found = law.effort(simulation.q, simulation.v, target)
         kinematics = kd.forward_kinematics(robot, simulation.q)
         row = kinematics.pose(hand).rotation_matrix()[0] @ kinematics.jacobian(hand)[3:]

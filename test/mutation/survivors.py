@@ -25,7 +25,6 @@ NAMES = {
         'algorithms/lagrange.py velocity_force_of_bodies: product(body.mass, product(body.rate, speeds)) -> product(product(body.rate, speeds), body.mass)',  # noqa: E501
     ],
     'EITHER': [
-        'control/governor.py Governor.admit: _first(paces) - 1 -> _first(paces) + 1',
         'algorithms/methods/canonical.py matrix_roots: -1 -> 1',
         'constraints/contact_circle.py _sampled_motions: -1.0 -> 1.0',
         'constraints/loops.py _across: np.cross(n, first) -> np.cross(first, n)',

@@ -85,14 +85,15 @@ def test_areas_are_kept_under_a_constant_constraint():
 
 
 @pytest.mark.parametrize(
-    ('integrator', 'order'), [('semi_implicit', 2), ('midpoint', 2), ('rk4', 4)]
+    ('integrator', 'order', 'step'),
+    [('semi_implicit', 2, 0.0025), ('midpoint', 2, 0.0025), ('rk4', 4, 0.01)],
 )
-def test_no_rule_on_speeds_is_symplectic_in_general(integrator, order):
+def test_no_rule_on_speeds_is_symplectic_in_general(integrator, order, step):
     # as documented: where M changes, a step misses it by its own error, h^(order + 1)
     robot, x = chained(), np.array([0.4, -0.9, 1.0, -2.0])
     engine, gaps = compiled(chained).engine(integrator), []
-    for step in (0.01, 0.005):
-        S = jacobian(momenta_map(robot, engine, step, 1), x)
+    for h in (step, step / 2):
+        S = jacobian(momenta_map(robot, engine, h, 1), x)
         gaps.append(np.abs(S.T @ J @ S - J).max())
     assert gaps[1] > 1e-7  # far above the 1e-10 of differences
     assert np.log2(gaps[0] / gaps[1]) == pytest.approx(order + 1, abs=0.4)
