@@ -107,6 +107,10 @@ class FrameEffort(NamedTuple):
         lambda of `frame_reach`: more than 0 near a singular pose.
     numbers : ndarray
         All of it, one after the other.
+    share : float
+        Part of what the law asks for that limits of efforts and speeds let through.
+    out_of_reach : bool
+        Whether limits bind, and the frame cannot come any nearer to its target from here.
 
     """
 
@@ -118,6 +122,8 @@ class FrameEffort(NamedTuple):
     manipulability: Any
     damping: Any
     numbers: Any
+    share: float = 1.0
+    out_of_reach: bool = False
 
     @classmethod
     def of(cls, numbers: Any, nv: int, labels: tuple[str, ...]) -> FrameEffort:

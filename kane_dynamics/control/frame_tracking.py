@@ -2,7 +2,8 @@
 r"""
 A frame follows another, by computed torque or by passivity, and the rest keeps a posture.
 
-The law is `algorithms.frame_law`, one call of either engine. Here its arguments are checked.
+The law is `algorithms.frame_law`, one call of either engine. Here its arguments are checked, and
+`frame_limits` bounds its efforts.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from numpy.typing import ArrayLike
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.frame_law import FrameEffort, FrameLaw, checked_law
 from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.control.frame_limits import FrameLimits
 from kane_dynamics.control.tracking import COMPUTED, PASSIVE
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.model.checks import as_choice, as_names, as_nonnegative, as_vector
+from kane_dynamics.model.joint_tables import known_limits
 from kane_dynamics.model.state import checked_coordinates, pose_numbers
 from kane_dynamics.typing import Floats
 
@@ -92,6 +95,9 @@ class FrameTracking:
         Speeds whose accelerations are given, as of a base that others drive.
     law : str
         'computed_torque' or 'slotine_li'.
+    effort_limit, velocity_limit : array_like, shape (nv,), optional
+        Of actuated speeds that are not held, >= 0, 0 where unknown; those of the URDF where left
+        out. Where they bind, the efforts are those of `control.frame_limits`.
 
     Raises
     ------
@@ -113,6 +119,8 @@ class FrameTracking:
     known: Sequence[str] | None = None
     held: Sequence[str] = ()
     law: str = COMPUTED
+    effort_limit: ArrayLike | None = None
+    velocity_limit: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         robot = checked_dynamics(self.dynamics).robot
@@ -127,6 +135,12 @@ class FrameTracking:
         object.__setattr__(self, 'posture', posture)
         as_choice('law', self.law, (COMPUTED, PASSIVE))
         checked_law(robot, self._choices)
+        for name in ('effort_limit', 'velocity_limit'):
+            given = getattr(self, name)
+            limit = getattr(robot, name) if given is None else np.asarray(given, dtype=float)
+            if limit.shape != (robot.nv,) or not (limit >= 0.0).all():
+                raise InvalidInputError(f'{name}: need {robot.nv} numbers >= 0, got {given}')
+            object.__setattr__(self, name, known_limits(limit))
 
     @cached_property
     def _choices(self) -> FrameLaw:
@@ -134,6 +148,11 @@ class FrameTracking:
         known = None if self.known is None else tuple(as_names('known', self.known))
         passive = self.law == PASSIVE
         return FrameLaw(self.frame, tuple(actuated), known, tuple(held), passive)
+
+    @cached_property
+    def _limits(self) -> FrameLimits:
+        limits = np.asarray(self.effort_limit), np.asarray(self.velocity_limit)
+        return FrameLimits(self.dynamics, self._choices, *limits)
 
     @cached_property
     def _start(self) -> Floats:
@@ -175,4 +194,7 @@ class FrameTracking:
 
         """
         wanted = motion.numbers(), self._gains, self._start
-        return self.dynamics.frame_effort(self._choices, q, v, *wanted, a, terms=terms)
+        found = self.dynamics.frame_effort(self._choices, q, v, *wanted, a, terms=terms)
+        slope = np.asarray(self.stiffness)
+        pull = (slope**2 if self._choices.passive else slope) * found.error
+        return self._limits.limited(np.asarray(q), np.asarray(v), found, pull, terms)

@@ -114,11 +114,9 @@ class ComputedTorqueNode(InverseDynamicsNode):
         values['rank of the frame'] = f'{reach.rank:.0f}'
         values['manipulability'] = f'{reach.manipulability:.3g}'
         values['damping'] = f'{reach.damping:.3g}'
-        status = super().output_status(values)
-        if status.level != OK or not reach.damping > 0.0:
-            return status
-        line = f"'{self.parameters.frame}' is near a singular pose: its motion is damped"
-        return Status(WARN, line, values)
+        values['share within limits'] = f'{reach.share:.3g}'
+        status, remark = super().output_status(values), self._controller.remark()
+        return Status(WARN, remark, values) if status.level == OK and remark else status
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -15,6 +15,7 @@ from kane_dynamics.control.frame_task import frame_place, frame_task
 from kane_dynamics.control.frame_tracking import REST, FrameMotion, FrameTracking
 from kane_dynamics.control.tracking import COMPUTED, PASSIVE
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
+from kane_dynamics.model.joint_tables import known_limits
 from kane_dynamics.ros.computed_torque_controller import ComputedTorqueController
 from kane_dynamics.ros.dynamics import Dynamics, frame_law, rolling_motion
 from kane_dynamics.ros.effort_law import BaseState, Efforts, with_base
@@ -135,6 +136,16 @@ class FrameTorqueController(ComputedTorqueController):
         motors = self._law.left_to_drives(effort[self._law.motors.v], motion[0], self._terms)
         return Efforts(self._task.torque_scale * motors, effort[self._drives])
 
+    def remark(self) -> str:
+        """Return what keeps the frame from its target, or ''."""
+        if self.reach is None:
+            return ''
+        if self.reach.out_of_reach:
+            return f"target out of reach: '{self._task.frame}' is as near as it comes from here"
+        if self.reach.damping > 0.0:
+            return f"'{self._task.frame}' is near a singular pose: its motion is damped"
+        return ''
+
     def _friction(self, motion: _Motion, v: Floats, twist: Floats) -> Floats:
         """Return what Coulomb friction at the least speeds of a twist is more than at v, (nv,)."""
         (q, moving, _), engine, wanted = motion, self._dynamics.engine, np.zeros(len(v))
@@ -176,6 +187,8 @@ class FrameTorqueController(ComputedTorqueController):
         p, passive = self._task, self.follows_by == PASSIVE
         gains = (p.task_slope, p.task_brake) if passive else (p.task_stiffness, p.task_damping)
         law = frame_law(self._dynamics.model, p.frame, passive)
+        limit = np.asarray(self._dynamics.model.robot.effort_limit)
+        scale = p.effort_limit_scale if p.clamp_to_urdf else np.inf
         return FrameTracking(
             self._dynamics.engine,
             law.frame,
@@ -187,4 +200,5 @@ class FrameTorqueController(ComputedTorqueController):
             law.known,
             law.held,
             self.follows_by,
+            known_limits(limit, scale),
         )

@@ -85,6 +85,11 @@ def case(machine, seed):
     return robot, constraints, actuated, q, v, hand, wanted
 
 
+def unlimited(robot):
+    """Return no limits: what laws give where nothing binds."""
+    return dict.fromkeys(('effort_limit', 'velocity_limit'), np.full(robot.nv, np.inf))
+
+
 def as_motion(wanted):
     return FrameMotion(wanted[:7], wanted[7:13], wanted[13:])
 
@@ -93,7 +98,8 @@ def as_motion(wanted):
 @pytest.mark.parametrize('machine', [arm, on_wheels])
 def test_the_error_obeys_its_linear_equation_however_far_the_frame_has_turned(machine, seed):
     robot, constraints, actuated, q, v, hand, wanted = case(machine, seed)
-    law = FrameTracking(kd.dynamics(robot, constraints), hand, actuated, K, B, robot.neutral())
+    given = hand, actuated, K, B, robot.neutral()
+    law = FrameTracking(kd.dynamics(robot, constraints), *given, **unlimited(robot))
     found = law.effort(q, v, as_motion(wanted))
     assert_allclose(found.missed, 0.0, atol=1e-7)
     assert found.rank == 6.0
@@ -119,7 +125,9 @@ def test_energy_of_sliding_falls_with_the_power_of_the_brakes(machine, seed):
     robot, constraints, actuated, q, v, hand, wanted = case(machine, seed)
     slope, brake = np.linspace(2.0, 7.0, 6), np.linspace(3.0, 8.0, 6)
     given = hand, actuated, slope, brake, robot.neutral()
-    law = FrameTracking(kd.dynamics(robot, constraints), *given, law='slotine_li')
+    law = FrameTracking(
+        kd.dynamics(robot, constraints), *given, law='slotine_li', **unlimited(robot)
+    )
     found = law.effort(q, v, as_motion(wanted))
     effort = found.found.effort + robot.damping * (v - found.found.velocity)  # of joints: more
     a = kd.forward_dynamics(robot, q, v, effort, constraints).acceleration
@@ -257,9 +265,8 @@ def test_an_axis_without_gains_is_free():
     robot, constraints, actuated, q, v = on_wheels(5)
     hand, rng = robot.bodies[-1].name, np.random.default_rng(5)
     way = np.repeat([0.0, 1.0], 3)
-    law = FrameTracking(
-        kd.dynamics(robot, constraints), hand, actuated, way * K, way * B, robot.neutral()
-    )
+    given = hand, actuated, way * K, way * B, robot.neutral()
+    law = FrameTracking(kd.dynamics(robot, constraints), *given, **unlimited(robot))
     asked = rng.normal(size=6)
     motion = FrameMotion(pose_of(robot, hand, q), acceleration=asked)
     effort = law.effort(q, v, motion)
@@ -283,6 +290,9 @@ def test_what_is_wrong_is_an_error():
         FrameTracking(engine, hand, actuated, -K, B, q)
     with pytest.raises(InvalidInputError, match='damping'):
         FrameTracking(engine, hand, actuated, K, B[:3], q)
+    for wrong in (np.ones(2), -np.ones(robot.nv), np.full(robot.nv, np.nan)):
+        with pytest.raises(InvalidInputError, match='velocity_limit: need'):
+            FrameTracking(*right, velocity_limit=wrong)
     with pytest.raises(InvalidInputError, match='posture_damping'):
         FrameTracking(*right, 1.0, -1.0)
     with pytest.raises(InvalidInputError, match='posture: need shape'):
