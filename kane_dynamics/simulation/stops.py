@@ -114,7 +114,9 @@ class StoppedEngine:
         if inward.any():
             q = integrate_coordinates(self._robot, q, response @ inward, 1.0)
             q[self._q[at]] = np.where(out > 0.0, limit, q[self._q[at]])  # without last roundoff
-        return q, v + response @ against
+        v = v + response @ against
+        v[index[against > 0.0]] = 0.0
+        return q, v
 
     def _response(self, q: Floats, index: NDArray[np.intp], t: float) -> Floats:
         """Return the change of the accelerations per effort on some speeds, shape (nv, k)."""
