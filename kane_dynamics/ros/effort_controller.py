@@ -62,7 +62,7 @@ class EffortController:
         self.reference = self._follower.reference
         self._limit = np.asarray(model.robot.effort_limit)[self._law.motors.v]
         pairs = zip(self.motors, self._limit, strict=True)
-        self.unlimited = tuple(name for name, limit in pairs if not limit > 0.0)
+        self.unlimited = tuple(name for name, limit in pairs if not 0.0 < limit < np.inf)
         self._default = 'hold_position' if model.mobile else 'hold_gravity'
         self._clamped: set[str] = set()
 

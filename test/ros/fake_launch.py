@@ -107,6 +107,7 @@ class Described:
                 given = dict(node.given)
                 for key in ('parameters', 'arguments', 'remappings'):
                     given[key] = [_performed(part, context) for part in given.get(key, ())]
+                given['remappings'] = [tuple(pair) for pair in given['remappings']]
                 found.append(given)
         return found
 
