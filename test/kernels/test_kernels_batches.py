@@ -134,13 +134,13 @@ def test_not_a_number_stays_in_its_row(name, pair, rng):
         assert_array_equal(result[others], clean[others])
 
 
-def test_rows_that_the_reference_solves(pair, rng):
+def test_rows_that_repeat_each_other_at_some_states(pair, rng):
     case, fast = pair('dead_centre')
     q, v, tau = states(case, 21, rng)
     q[[3, 20]], v[[3, 20]] = DEAD_CENTRE
     before = fast.fallbacks
     result = fast.acceleration(q, v, tau)
-    assert fast.fallbacks == before + 2
+    assert fast.fallbacks == before
     for k in range(21):
         expected = kd.forward_dynamics(case.robot, q[k], v[k], tau[k], case.constraints)
         assert error(result[k], expected.acceleration) < 1e-10

@@ -6,7 +6,7 @@ import dataclasses
 import numpy as np
 import pytest
 from kernel_cases import AGREEMENT, DEAD_CENTRE, agree, agree_in_steps, error
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from support.constraint_cases import Scaled
 from support.machines import (
     differential_drive,
@@ -98,13 +98,13 @@ def test_rows_that_vanish_at_a_dead_centre(crank, pair):
     before = fast.fallbacks
     expected = kd.forward_dynamics(case.robot, q, at_rest, tau, case.constraints)
     assert expected.rank == 2
-    assert_array_equal(fast.acceleration(q, at_rest, tau), expected.acceleration)
+    assert error(fast.acceleration(q, at_rest, tau), expected.acceleration) < AGREEMENT
+    assert fast.fallbacks == before
     found = fast.forward_dynamics(q, at_rest, tau)
     assert error(found.multipliers, expected.multipliers) < AGREEMENT
-    assert fast.fallbacks == before + 1  # a Motion of rows that may repeat is the rule's anyway
     rows = fast.acceleration(np.tile(q, (9, 1)), at_rest, tau)
-    assert_array_equal(rows, np.tile(expected.acceleration, (9, 1)))
-    assert fast.fallbacks == before + 10
+    assert error(rows, np.tile(expected.acceleration, (9, 1))) < AGREEMENT
+    assert fast.fallbacks == before
 
 
 def test_rows_that_coincide_at_a_special_state(pair, rng):
@@ -115,7 +115,7 @@ def test_rows_that_coincide_at_a_special_state(pair, rng):
     for _ in range(3):
         tau = rng.uniform(-1, 1, 4)
         assert agree(case.robot, case.constraints, fast, q, v, tau).rank == 1
-    assert fast.fallbacks == before + 6
+    assert fast.fallbacks == before + 3  # a Motion of rows that may repeat is the rule's anyway
 
 
 @pytest.mark.parametrize('angle', [0.3, 0.1, 0.05, 0.03, 0.02, 0.01, 1e-3, 1e-4])
@@ -130,10 +130,7 @@ def test_rows_that_nearly_coincide(angle, pair, rng):
         v = kd.simulation.project(case.robot, case.constraints, q, start, 0.0)[1]
         expected = kd.forward_dynamics(case.robot, q, v, tau, case.constraints)
         assert error(fast.acceleration(q, v, tau), expected.acceleration) < AGREEMENT
-    if angle <= 0.01:
-        assert fast.fallbacks == before + 10
-    if angle >= 0.1:
-        assert fast.fallbacks == before
+    assert fast.fallbacks == before
 
 
 def test_contradiction_at_a_special_state_raises(pair):
@@ -264,14 +261,14 @@ class TestTimeDependentRows:
         slip = t * (v[0] + np.cos(q[1]) * v[1]) - np.sin(3.0 * t) - q[0] * t
         assert abs(slip) < 1e-13
 
-    def test_vanishing_at_the_start_is_left_to_the_reference(self, driven):
+    def test_vanishing_at_the_start(self, driven):
         # at t = 0 the row is 0 v = 0 with b = 3 + q_0 - (v_0 + cos q_1 v_1)
         robot, law, fast = driven
         q, v, tau = np.array([0.2, 0.0]), np.array([3.2, 0.0]), np.array([0.3, 0.4])
         before = fast.fallbacks
         expected = kd.forward_dynamics(robot, q, v, tau, law).acceleration
-        assert_array_equal(fast.acceleration(q, v, tau, 0.0), expected)
-        assert fast.fallbacks == before + 1
+        assert error(fast.acceleration(q, v, tau, 0.0), expected) < AGREEMENT
+        assert fast.fallbacks == before
 
 
 @dataclasses.dataclass(frozen=True)

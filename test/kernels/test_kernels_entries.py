@@ -6,14 +6,15 @@ import gc
 import sys
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import numpy as np
 import pytest
-from kernel_cases import DEAD_CENTRE, FUNCTIONS, compiled_value, error
+from kernel_cases import AGREEMENT, DEAD_CENTRE, FUNCTIONS, compiled_value, error
 from numpy.testing import assert_allclose, assert_array_equal
 
 import kane_dynamics as kd
-from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.exceptions import InconsistentConstraintsError, InvalidInputError
 from kane_dynamics.kernels.llvm import native
 
 CALLS = 100_000
@@ -138,7 +139,7 @@ def test_output_over_an_input(arm):
     assert_array_equal(shared[2:6], expected)
 
 
-def test_output_over_an_input_where_the_reference_solves(pair):
+def test_output_over_an_input_where_rows_repeat_each_other(pair):
     case, fast = pair('dead_centre')
     q, v = DEAD_CENTRE
     tau = np.array([0.3, -0.2, 0.5, 0.1])
@@ -147,11 +148,11 @@ def test_output_over_an_input_where_the_reference_solves(pair):
         before = fast.fallbacks
         if efforts.flags.aligned:
             assert fast.acceleration(q, v, efforts, out=efforts) is efforts
-            assert_array_equal(efforts, expected)
+            assert error(efforts, expected) < AGREEMENT
         else:
-            assert_array_equal(fast.acceleration(q, v, efforts), expected)
+            assert error(fast.acceleration(q, v, efforts), expected) < AGREEMENT
             assert_array_equal(efforts, tau)
-        assert fast.fallbacks == before + 1
+        assert fast.fallbacks == before
 
 
 WRONG_INPUTS = {
@@ -287,15 +288,16 @@ def test_references_and_memory_over_many_calls(arm):
     assert sys.getallocatedblocks() - blocks < 200
 
 
-def test_references_where_the_reference_solves(pair):
+def test_references_where_the_reference_is_asked(pair):
     case, fast = pair('dead_centre')
-    inputs = (*DEAD_CENTRE, np.ones(4))
+    inputs = DEAD_CENTRE[0], 3.0 * np.array([1.0, -1.0, 1.0, 0.0]), np.ones(4)  # contradictory
     out = np.empty(4)
 
     def calls(n):
         for _ in range(n):
-            fast.acceleration(*inputs, out=out)
-            fast.acceleration(*inputs)
+            for more in ({'out': out}, {}):
+                with suppress(InconsistentConstraintsError):
+                    fast.acceleration(*inputs, **more)
 
     calls(100)
     gc.collect()

@@ -232,33 +232,48 @@ def _batch(spec: Spec, lanes: int) -> str:
         lines.append(f'%{name}.k = getelementptr inbounds double, ptr %{name}, i64 %{name}.o')
     lines.append('%h.k = getelementptr inbounds double, ptr %health, i64 %k')
     head = f'({pointers}, ptr %health, i64 %begin, i64 %end)'
-    single = f"""
+
+    def states(condition: str) -> str:
+        return f"""
 entry:
   br label %check
 check:
-  %k = phi i64 [ %begin, %entry ], [ %next, %body ]
+  %k = phi i64 [ %begin, %entry ], [ %next, %go ]
   %left = icmp slt i64 %k, %end
   br i1 %left, label %body, label %done
 body:
   {chr(10).join(lines)}
+  {condition}
+solve:
   %h = call double @{spec.name}({one})
   store double %h, ptr %h.k
+  br label %go
+go:
   %next = add i64 %k, 1
   br label %check
 done:
   ret void
 """
+
+    single = states('br label %solve')
     quick = _in_lanes(spec)
     if isinstance(spec, RoutineSpec) and quick is None:
         return f'define void @{spec.name}_batch{head} {{{single}}}\n'
     lane_name = spec.name if quick is None else quick.name
     kind, limit = f'<{lanes} x double>', Block(lanes).constant(HEALTH_LIMIT)
     again = 'false'
-    asked = ''
-    if isinstance(spec, RoutineSpec):  # those of a vector with one that is ill, one by one
+    asked = redo = ''
+    texts = [f'define internal void @{spec.name}_each{head} {{{single}}}']
+    if isinstance(spec, RoutineSpec):  # the others keep their bits, whoever their neighbours are
+        sure = f'%sure = fcmp oge double %before, {Block(1).constant(HEALTH_LIMIT)}'
+        ill = states(
+            f'%before = load double, ptr %h.k\n  {sure}\n  br i1 %sure, label %go, label %solve'
+        )
+        texts.append(f'define internal void @{spec.name}_ill{head} {{{ill}}}')
         reduced = f'@llvm.vector.reduce.or.v{lanes}i1(<{lanes} x i1> %ill)'
         asked = f'%ill = fcmp ult {kind} %h, {limit}\n  %any = call i1 {reduced}'
         again = '%any'
+        redo = f'call void @{spec.name}_ill({pointers}, ptr %health, i64 %k, i64 %next)'
     several = f"""
 entry:
   br label %check
@@ -274,7 +289,7 @@ body:
   {asked}
   br i1 {again}, label %again, label %go
 again:
-  call void @{spec.name}_each({pointers}, ptr %health, i64 %k, i64 %next)
+  {redo}
   br label %go
 go:
   br label %check
@@ -282,5 +297,5 @@ rest:
   call void @{spec.name}_each({pointers}, ptr %health, i64 %k, i64 %end)
   ret void
 """
-    each = f'define internal void @{spec.name}_each{head} {{{single}}}\n'
-    return f'{each}define void @{spec.name}_batch{head} {{{several}}}\n'
+    texts.append(f'define void @{spec.name}_batch{head} {{{several}}}')
+    return '\n'.join([*texts, ''])
