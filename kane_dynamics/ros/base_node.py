@@ -273,7 +273,8 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
                 self._tilt.guard.max_age = p.imu_timeout
             self.parameters_changed()
         if self._payloads is not None:
-            self._payloads.apply(self.host.dynamics)
+            soft = getattr(p, 'payload_ramp_time', 0.0) if self._active else 0.0
+            self._payloads.apply(self.host.dynamics, soft)
 
     def timed_inputs(self) -> dict[str, InputGuard]:
         """Return the guards whose age limits are parameters, by the name of the parameter."""

@@ -79,7 +79,10 @@ class EffortNode(DynamicsNode):
             return
         begin = time.monotonic()
         # simulated time may arrive after the state that it belongs to
-        effort = self.effort(max(stamp, self.time.now()), q, v)
+        now = max(stamp, self.time.now())
+        if self._payloads is not None and self.host.dynamics is not None:
+            self._payloads.advance(self.host.dynamics, now)
+        effort = self.effort(now, q, v)
         if effort is None:
             self._output.silence()
             return

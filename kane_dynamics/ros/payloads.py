@@ -20,6 +20,8 @@ from kane_dynamics.typing import Floats
 
 POSES = 64
 """Poses at which it is looked whether the robot holds a payload."""
+NUMBERS = 13
+"""Mass, centre of mass and inertia about it."""
 _UPPER = np.triu_indices(3)
 
 
@@ -40,12 +42,22 @@ class Payloads:
 
     def __init__(self, node: Node, frames: tuple[str, ...], bounded: bool = True) -> None:
         self._node, self._frames, self._bounded = node, frames, bounded
+        self._ramp_time = 0.0
+        self._start = self._carried = self._wanted = np.zeros((len(frames), NUMBERS))
+        self._begin: int | None = None
         declare_for_each(node, PAYLOAD_SPECS, frames)
         node.create_service(Trigger, '~/detach_payloads', self._on_detach)
 
-    def apply(self, dynamics: Dynamics | None) -> None:
+    def apply(self, dynamics: Dynamics | None, ramp_time: float = 0.0) -> None:
         """
         Let a robot, if there is one, carry what the parameters say, from its next call on.
+
+        Parameters
+        ----------
+        dynamics : Dynamics or None
+            Of the robot.
+        ramp_time : float
+            Time in which `advance` comes to it, from the next call of that on [s].
 
         Raises
         ------
@@ -53,7 +65,8 @@ class Payloads:
             If there is no such link, no body has such an inertia, or no pose holds it.
 
         """
-        for frame in self._frames:
+        wanted = np.zeros_like(self._wanted)
+        for k, frame in enumerate(self._frames):
             mass, com, inertia = self._present(frame)
             if not mass:  # what else is set then waits for a mass
                 com, inertia = np.zeros(3), np.zeros((3, 3))
@@ -62,10 +75,40 @@ class Payloads:
                     kd.Inertia(mass, com, inertia)
             except KaneDynamicsError as error:
                 raise InvalidInputError(f'payload.{frame}: {error}') from error
-            if dynamics is not None:
-                dynamics.carry(frame, mass, com, inertia)
-        if dynamics is not None and self._bounded and self.in_words():
-            check_holdable(dynamics)
+            wanted[k] = np.r_[mass, com, inertia.ravel()]
+        if dynamics is None:
+            return
+        try:
+            self._carry(dynamics, wanted)
+            if self._bounded and wanted.any():
+                check_holdable(dynamics)
+        except KaneDynamicsError:
+            self._carry(dynamics, self._carried)
+            raise
+        if np.array_equal(wanted, self._wanted) and ramp_time:
+            self._carry(dynamics, self._carried)
+            return
+        self._start, self._wanted, self._begin = self._carried, wanted, None
+        self._ramp_time = ramp_time
+        self._carried = self._start if ramp_time else wanted
+        self._carry(dynamics, self._carried)
+
+    def advance(self, dynamics: Dynamics, time: int) -> None:
+        """Let a robot carry what belongs to a time [ns], as `blended`."""
+        if self._carried is self._wanted:
+            return
+        if self._begin is None or time < self._begin:
+            self._begin = time
+        part = (time - self._begin) * 1e-9 / self._ramp_time
+        self._carried = self._wanted
+        if part < 1.0:
+            pairs = zip(self._start, self._wanted, strict=True)
+            self._carried = np.array([blended(a, b, part) for a, b in pairs])
+        self._carry(dynamics, self._carried)
+
+    def _carry(self, dynamics: Dynamics, numbers: Floats) -> None:
+        for frame, one in zip(self._frames, numbers, strict=True):
+            dynamics.carry(frame, float(one[0]), one[1:4], one[4:].reshape(3, 3))
 
     def in_words(self) -> dict[str, str]:
         """Return what each link that carries something carries."""
@@ -93,6 +136,17 @@ class Payloads:
         response.success = bool(result.successful)
         response.message = result.reason or (f'detached: {carried}' if carried else 'none')
         return response
+
+
+def blended(a: Floats, b: Floats, part: float) -> Floats:
+    """Return a part of b and the rest of a as one body; efforts are linear in the part."""
+    masses = (1.0 - part) * a[0], part * b[0]
+    mass, way = sum(masses), b[1:4] - a[1:4]
+    if not mass:
+        return np.zeros(NUMBERS)
+    com = (masses[0] * a[1:4] + masses[1] * b[1:4]) / mass
+    apart = masses[0] * masses[1] / mass * (way @ way * np.eye(3) - np.outer(way, way))
+    return np.r_[mass, com, (1.0 - part) * a[4:] + part * b[4:] + apart.ravel()]
 
 
 def check_holdable(dynamics: Dynamics) -> None:

@@ -201,6 +201,12 @@ class EffortOutputParameters:
         'Also publish the effort of each of them alone, as a std_msgs/Float64 on <joint>/effort, '
         "for the bridge to Gazebo's ApplyJointForce.",
     )
+    payload_ramp_time: float = param(
+        0.5,
+        'Time in which efforts go over to a payload that changes while they are sent.',
+        unit='s',
+        bounds=(0.0, 60.0),
+    )
 
 
 @dataclass(frozen=True)
