@@ -34,7 +34,7 @@ from kane_dynamics.ros.parameters.load import (
     PayloadParameters,
     TiltParameters,
 )
-from kane_dynamics.ros.parameters.robot import DynamicsParameters
+from kane_dynamics.ros.parameters.robot import DynamicsParameters, EffortOutputParameters
 from kane_dynamics.ros.parameters.spec import Spec
 from kane_dynamics.ros.payloads import Payloads
 from kane_dynamics.ros.qos import ALL_PARTS, LATEST
@@ -273,8 +273,8 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
                 self._tilt.guard.max_age = p.imu_timeout
             self.parameters_changed()
         if self._payloads is not None:
-            soft = getattr(p, 'payload_ramp_time', 0.0) if self._active else 0.0
-            self._payloads.apply(self.host.dynamics, soft)
+            sends = self._active and isinstance(p, EffortOutputParameters)
+            self._payloads.apply(self.host.dynamics, p.payload_ramp_time if sends else 0.0)
 
     def timed_inputs(self) -> dict[str, InputGuard]:
         """Return the guards whose age limits are parameters, by the name of the parameter."""
