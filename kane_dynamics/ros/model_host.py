@@ -283,7 +283,7 @@ class ModelHost:
             'joints': ' '.join(self.model.joints),
             'motors': ' '.join(self.model.motors),
             'constraints': len(self.model.constraints),
-            **self._dynamics_in_words(),
+            **self._dynamics_status(),
             **values,
         }
         if self._problem:
@@ -295,7 +295,12 @@ class ModelHost:
             return Status(WARN, remarks[0], values)
         return Status(OK, 'ok', values)
 
-    def _dynamics_in_words(self) -> dict[str, object]:
+    def _dynamics_in_words(self) -> str:
+        status = self._dynamics_status()
+        left = f'; not compiled: {status["not compiled"]}' if 'not compiled' in status else ''
+        return f'{status["dynamics"]}{left}'
+
+    def _dynamics_status(self) -> dict[str, object]:
         if self.dynamics is not None and self.dynamics.compiled:
             return self.dynamics.in_words()
         return {'dynamics': f'reference{", compiling" * (self._compiling is not None)}'}
