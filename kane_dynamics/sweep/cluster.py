@@ -162,11 +162,16 @@ def _check_folder(client: Any, store: Store) -> None:
 
 def _outcome(distributed: Any, work: Work, chunk: Chunk, future: Any, tried: int) -> bool | None:
     """Return whether a chunk has a result; None if it is to be tried again."""
-    if future.status == 'finished':
-        return work.store.has(chunk.key) or bool(future.result())
-    if future.status != 'error':
+    status = future.status
+    if status in ('finished', 'lost') and work.store.has(chunk.key):
+        return True
+    if status == 'finished':
+        return bool(future.result())
+    if status == 'lost':  # its worker died after the work, before it could tell
+        return None
+    if status != 'error':
         raise SweepError(
-            f'the scheduler gave up a chunk ({future.status}); what is done is kept: run again'
+            f'the scheduler gave up a chunk ({status}); what is done is kept: run again'
         )
     error = future.exception()
     if isinstance(error, distributed.KilledWorker):

@@ -90,11 +90,20 @@ def test_make_init_keeps_the_packages_of_a_sourced_workspace(tmp_path):
     command.chmod(0o755)
     made.touch()
     ready.touch()
+    outside = {
+        name: x for name, x in os.environ.items() if not name.startswith(('MAKE', 'MFLAGS'))
+    }
     variables = {'BIN': tmp_path, 'MADE': made, 'WITH_ROS': ready, 'URDF': 'my.urdf'}
     run = subprocess.run(
-        ['make', '-s', 'init', *(f'{name}={value}' for name, value in variables.items())],
+        [
+            'make',
+            '-s',
+            '--no-print-directory',
+            'init',
+            *(f'{name}={value}' for name, value in variables.items()),
+        ],
         cwd=ROOT,
-        env={**os.environ, 'AMENT_PREFIX_PATH': '/my/install', 'RMW_IMPLEMENTATION': 'mine'},
+        env={**outside, 'AMENT_PREFIX_PATH': '/my/install', 'RMW_IMPLEMENTATION': 'mine'},
         capture_output=True,
         text=True,
         check=True,
