@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kane_dynamics.bases.recognition import LIKE_A_WHEEL, FoundWheel
+from kane_dynamics.inspection.hands import descendants
 from kane_dynamics.inspection.joints import FoundJoint
 from kane_dynamics.model.body import Vector
 from kane_dynamics.model.robot import Robot
@@ -108,14 +109,9 @@ def _is_base(robot: Robot, body: int) -> bool:
 def _tools(robot: Robot, joints: Sequence[FoundJoint]) -> tuple[str, ...]:
     """Return one link at the end of each chain of arm joints; fingers hang on it."""
     bodies = {robot.body_of_joint(joint.name) for joint in joints if joint.role in _ARM_ROLES}
-    tips = [body for body in sorted(bodies) if not bodies & _carried(robot, body)]
+    tips = [body for body in sorted(bodies) if bodies.isdisjoint(descendants(robot, body))]
     tips.sort(key=lambda tip: -len(bodies.intersection(robot.ancestors(tip))))
     return tuple(_tool(robot, tip) for tip in tips)
-
-
-def _carried(robot: Robot, body: int) -> set[int]:
-    """Return the bodies that a body carries, without itself."""
-    return {k for k in range(len(robot.bodies)) if body in robot.ancestors(k) and k != body}
 
 
 def _tool(robot: Robot, body: int) -> str:

@@ -119,7 +119,7 @@ def find_hands(
 
     """
     names = {body: name for name, bodies in groups.items() for body in bodies}
-    below = {body for palm in _palms(robot, arm) for body in _descendants(robot, palm)}
+    below = {body for palm in _palms(robot, arm) for body in descendants(robot, palm)}
     fingers = {body for body in arm if body in names or body in below or _like(robot, body)}
     hands: dict[str, list[str]] = {}
     for body in sorted(fingers):
@@ -155,6 +155,6 @@ def _palms(robot: Robot, arm: Collection[int]) -> Iterator[int]:
                 yield palm
 
 
-def _descendants(robot: Robot, body: int) -> Iterator[int]:
+def descendants(robot: Robot, body: int) -> Iterator[int]:
     """Yield the bodies that a body carries, without itself."""
     return (k for k in range(len(robot.bodies)) if k != body and body in robot.ancestors(k))
