@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-WHEEL_KINDS = ('fixed', 'steered', 'twin', 'caster', 'roller', 'ball')
-
 
 @dataclass(frozen=True)
 class Wheel:
