@@ -118,6 +118,8 @@ def _tuning(tuning: Tuning) -> Iterator[str]:
     if tuning.start:
         yield '    initial_positions:   # of kane_simulator [rad or m]: zero is at or near a limit'
         yield from (f'      {_yaml(name)}: {x}' for name, x in tuning.start.items())
+    if not tuning.p:
+        return
     yield f'    # from the mass matrix, for a loop at {RATE:g} Hz: a start for the simulator; tune'
     yield '    # them on the robot'
     yield '    gains:'

@@ -61,6 +61,9 @@ def proposed_tuning(dynamics: Dynamics, motors: Sequence[str]) -> Tuning:
     """
     robot = dynamics.robot
     start = start_positions(robot)
+    away = {name: x for name, x in start.items() if x}
+    if not motors:  # a base that is commanded by velocity, without an arm
+        return Tuning(away, {}, {})
     rng = np.random.default_rng(0)
     states = [_state(robot, start), *(_random_state(robot, start, rng) for _ in range(STATES))]
     responses = [_response(dynamics, q, motors) for q in states]
@@ -75,7 +78,7 @@ def proposed_tuning(dynamics: Dynamics, motors: Sequence[str]) -> Tuning:
         name: _rounded(min(max(RATIO * (value + own), HELD * g), MOST_RATIO * value))
         for (name, value), own, g in zip(shown.items(), damping, stiff, strict=True)
     }
-    return Tuning({name: x for name, x in start.items() if x}, p, shown)
+    return Tuning(away, p, shown)
 
 
 def start_positions(robot: Robot) -> dict[str, float]:

@@ -331,3 +331,14 @@ def test_gains_hold_an_arm_that_stands_up():
             for step in 1e-5 * np.eye(2)
         ]
         assert np.linalg.eigvalsh(p + 0.5 * (np.array(columns) + np.array(columns).T)).min() > 0.0
+
+
+def test_a_base_without_efforts_and_without_an_arm_needs_no_gains(written):
+    """A car whose drives take velocities: 'shapes (0,) (9,)' came from the gains."""
+    answers = {'base': 'ackermann', 'drive': 'velocity', 'lock': 'lift_joint'}
+    model = model_of_file(written(BASES['ackermann'][0], **answers))
+    tuning = proposed_tuning(kd.dynamics(model.robot, model.constraints), model.motors)
+    assert not tuning.p
+    path = written(BASES['ackermann'][0], tuning, **answers)
+    assert 'gains:' not in path.read_text()
+    assert model_of_file(path).motors == ()
