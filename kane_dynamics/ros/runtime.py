@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any
 
 import rclpy
+from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.logging import get_logger
@@ -24,8 +25,8 @@ from kane_dynamics.ros._optional import try_import
 from kane_dynamics.ros.launcher import Launcher
 from kane_dynamics.ros.priority import take_priority
 
-SPIN_TIMEOUT = 0.1
-"""Longest wait [s] before a signal, or the end of the launcher, is looked at."""
+LOOK_PERIOD = 0.1
+"""Wall time [s] between looks for a signal, or the end of the launcher."""
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Ctrl-C, a polite kill, a closed terminal."""
 _M_ARENA_MAX = -8  # of glibc's malloc.h
@@ -122,14 +123,24 @@ def spin(nodes: Sequence[Any], finished: Callable[[], bool]) -> None:
 
     """
     executor = fast_executor(*nodes)
+    ended: Future[None] = Future()
+
+    def look() -> None:
+        if finished() and not ended.done():
+            ended.set_result(None)
+
+    # the events executor comes to no timeout while callbacks are late, but serves all in turns
+    clock = Clock(clock_type=ClockType.STEADY_TIME)
+    nodes[0].create_timer(LOOK_PERIOD, without_arguments(look), clock=clock)
     try:
         for node in nodes:
             executor.add_node(node)
             node.start()
         gc.freeze()  # what is there now stays: a full collection would stop the loop for long
         while not finished():
+            ended = Future()  # an old one would keep a callback of each spin
             # many callbacks in one call: on the way back to Python each would cost 20 us more
-            executor.spin_until_future_complete(Future(), SPIN_TIMEOUT)
+            executor.spin_until_future_complete(ended, LOOK_PERIOD)
     finally:
         for node in nodes:
             node.stop()

@@ -11,7 +11,9 @@ from numpy.testing import assert_allclose
 pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
 
 import rclpy
+from rclpy.clock import Clock, ClockType
 from rclpy.context import Context
+from rclpy.node import Node
 from rclpy.parameter import Parameter
 from ros_bench import START_TIMEOUT, domain_id
 from sensor_msgs.msg import JointState
@@ -69,6 +71,33 @@ def test_simulator_and_controller_share_a_process_and_a_thread():
     assert max(applied) == pytest.approx(9.81 * 0.5, rel=0.05)
     missed, _, periods = simulator._account.values()['missed periods'].partition(' of ')
     assert simulator.missed == int(missed) < int(periods)
+
+
+class LateNode(Node):
+    """Its callbacks take longer than their period."""
+
+    rings, stopped = 0, False
+
+    def start(self):
+        self.create_timer(1e-3, self.ring, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def ring(self):
+        self.rings += 1
+        assert self.rings < 200, 'nobody looked whether to end'
+        time.sleep(0.02)
+
+    def stop(self):
+        self.stopped = True
+
+
+def test_a_node_that_is_always_late_can_be_ended():
+    """No spin returned while a callback was due: ~/step of 10^6 steps ended at no signal."""
+    context = Context()
+    rclpy.init(context=context, domain_id=domain_id())
+    node = LateNode('late', context=context)
+    spin([node], lambda: node.rings > 10)
+    context.try_shutdown()
+    assert node.stopped and node.rings < 100  # a look each 0.1 s
 
 
 def test_efforts_of_the_base_come_from_the_answers():

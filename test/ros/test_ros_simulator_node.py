@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """kane_simulator as a process, over real DDS."""
 
+import signal
+import time
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from ros_models import ROOT, from_preset, model_of, preset
+from ros_models import PENDULUM_URDF, ROOT, from_preset, model_of, preset
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
 
@@ -289,3 +292,31 @@ def test_a_million_steps_keep_nobody_waiting(robot):
     assert not future.result().success and 'interrupted' in future.result().message
     robot.bench.node.destroy_client(client)
     robot.step(1)
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_million_steps(bench, number):
+    """They went on for minutes."""
+    name = f'long_{number.name.lower()}'
+    process = bench.start(
+        'simulator_node',
+        params={
+            'robot_description': f"'{PENDULUM_URDF}'",
+            'compiled': 'never',
+            'start_paused': 'true',
+            'publish_clock': 'false',
+            'step_count': 10**6,
+        },
+        arguments=['-r', f'__node:={name}', '-r', '__ns:=/long'],
+    )
+    states = bench.listen(JointState, '/long/joint_states')
+    client = bench.node.create_client(Trigger, f'/long/{name}/step')
+    bench.until(client.service_is_ready)
+    future = client.call_async(Trigger.Request())
+    bench.until(lambda: states and at(states[-1]) > 0)
+    begun = time.monotonic()
+    assert bench.terminate(process, number) == 0
+    # a look each 0.1 s between parts of 20 ms; the rest is for a busy machine: steps take minutes
+    assert time.monotonic() - begun < 10.0
+    assert not future.done()
+    bench.node.destroy_client(client)
