@@ -41,6 +41,34 @@ NOT_RUN = {
     'view': (WAITS, 'test/view/test_view_command.py'),
 }
 
+# Every other command of a page, by how it begins: which test runs what it runs, or why none does.
+READER = 'changes the machine or the shell of the reader'
+LONG = 'takes long: not in the tests, but in the Makefile'
+OTHERS = {
+    'ros2 launch kane_dynamics ': 'test/ros/test_ros_page_commands.py',
+    'ros2 run kane_dynamics kane_together ': 'test/ros/test_ros_composition.py',
+    'ros2 topic pub -r 20 /cmd_vel ': 'test/ros/test_ros_velocity_base.py',
+    'ros2 param set /kane_inverse_dynamics payload.': 'test/ros/test_ros_payloads.py',
+    'ros2 service call /kane_inverse_dynamics/detach_payloads ': 'test/ros/test_ros_payloads.py',
+    'kane_simulator --ros-args ': 'test/ros/test_ros_closed_loop.py',
+    'kane_inverse_dynamics --ros-args ': 'test/ros/test_ros_closed_loop.py',
+    '.venv/bin/kane-dynamics demo ': 'test/cli/test_cli_own_robot.py',
+    'make init ': 'test/cli/test_cli_own_robot.py',
+    'python examples/optimal_control/': 'test/examples/test_examples_optimal_control.py',
+    'python examples/scenarios/': 'test/examples/test_scenarios.py',
+    'python examples/': 'test/examples/test_examples.py',
+    'python doc/update_performance.py ': 'test/test_site.py',
+    'make demo': LONG,
+    'make bench': LONG,
+    'python -m studies.speed ': LONG,
+    **dict.fromkeys(('cd ', '. ', 'source ', 'git clone ', 'touch ', 'pip install '), READER),
+    **dict.fromkeys(('sudo ', 'rosdep ', 'python3 -m venv ', 'python3 -m colcon '), READER),
+    'config=$(': 'test/test_packaging.py',
+}
+SHELLS = {'', 'sh', 'bash'}  # blocks of other languages, and lines that begin otherwise, are text
+NAMES = r'make|git|pip|ros2|python3?|cd|\.|source|sudo|touch|rosdep|kane_\w+'
+PROGRAM = re.compile(rf'({NAMES}) |\S+=\$|\.venv/')
+
 
 def fenced(page):
     """Return the text of the code blocks of a page."""
@@ -48,12 +76,16 @@ def fenced(page):
     return [(language, text) for language, text in blocks]
 
 
-def commands(page):
-    """Return the commands of a page, without comments."""
-    text = '\n'.join(text for language, text in fenced(page) if language != 'python')
+def lines_of(page):
+    """Return the lines of the blocks of a page that may be commands, without comments."""
+    text = '\n'.join(text for language, text in fenced(page) if language in SHELLS)
     lines = re.sub(r'\\\n', ' ', text).splitlines()
-    found = [re.sub(r'\s+#.*', '', line).strip(' $') for line in lines]
-    return [line for line in found if line.startswith('kane-dynamics ')]
+    return [re.sub(r'\s+#.*', '', line).strip(' $') for line in lines]
+
+
+def commands(page):
+    """Return the commands of a page that are ours."""
+    return [line for line in lines_of(page) if line.startswith('kane-dynamics ')]
 
 
 COMMAND_FILES = {
@@ -79,6 +111,28 @@ def test_every_command_exists_with_its_options(command):
     if '--version' not in own:
         chosen = cli.new_parser().parse_args(own)
         assert chosen.command in {*QUICK, *NOT_RUN}
+
+
+@pytest.mark.parametrize(
+    'command', sorted({x for page in PAGES for x in lines_of(page) if PROGRAM.match(x)})
+)
+def test_every_other_command_is_run_by_a_test_or_has_a_reason(command):
+    begins = [start for start in OTHERS if command.startswith(start)]
+    assert begins, command
+    how = OTHERS[max(begins, key=len)]
+    if how == LONG:
+        target = 'demo' if 'demo' in command else 'bench'
+        assert re.search(rf'^{target}:', (ROOT / 'Makefile').read_text(), re.MULTILINE)
+    elif how != READER:
+        test = (ROOT / how).read_text()
+        assert all(name in test for name in re.findall(r'examples/\S*?(\w+)\.py', command))
+    for file in re.findall(r'(?:python|params-file) ([\w/.]+\.(?:py|yaml))', command):
+        assert (ROOT / file).is_file()
+
+
+def test_beginnings_of_other_commands_are_printed_somewhere():
+    printed = [line for page in PAGES for line in lines_of(page)]
+    assert [start for start in OTHERS if not any(x.startswith(start) for x in printed)] == []
 
 
 @pytest.mark.parametrize('name', NOT_RUN)

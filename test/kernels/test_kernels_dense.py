@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from support.machines import at, differential_drive, inertia, revolute
+from support.machines import differential_drive
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
@@ -16,28 +16,11 @@ from kane_dynamics.kernels import generic
 from kane_dynamics.kernels.engine import CompiledEngine
 from kane_dynamics.kernels.llvm.native import Linker, NativeModule, compile_object
 from kane_dynamics.kernels.llvm.routine import Array, Table, empty, routine_parts
+from studies.singular import n_four_bar
 
 STEP = 1e-3
 SIZE = 3
 TABLE: Table = np.zeros(0, dtype=np.int64)
-
-
-def n_four_bar(count=2):
-    """Return rods on the ground with bars between their tips; flat at q = 0, where rank falls."""
-    rod = inertia(1.0, (0.5, 0, 0), (1e-3, 1 / 12, 1 / 12))
-    bodies = [
-        kd.Body(f'rod{k}', '', revolute(f'rod{k}'), at(float(k), 0, 0), rod)
-        for k in range(count + 1)
-    ]
-    frames = {}
-    for k in range(count):
-        bodies.append(kd.Body(f'bar{k}', f'rod{k}', revolute(f'bar{k}'), at(1.0, 0, 0), rod))
-        frames[f'end{k}'] = kd.Frame(count + 1 + k, at(1.0, 0, 0))
-        frames[f'tip{k + 1}'] = kd.Frame(k + 1, at(1.0, 0, 0))
-    robot = kd.Robot('n_four_bar', bodies, (0, -9.81, 0), frames)
-    closed = kd.constraints.loop_closure
-    rows = [closed(robot, f'end{k}', f'tip{k + 1}', 'revolute', (0, 0, 1)) for k in range(count)]
-    return robot, rows
 
 
 def parallel(angle, speed):
