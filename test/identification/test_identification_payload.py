@@ -189,3 +189,20 @@ def test_rows_that_depend_on_time_carry_no_payload():
     assert_allclose(found.mass, 0.7, rtol=1e-6)
     with pytest.raises(InvalidInputError, match='time .s.: need one or 12, got 3'):
         estimate_payload(bare, 'b', q, v, a, tau, speeds, times[:3])
+
+
+def test_a_belt_of_constant_speed_carries_no_payload():
+    """Its speed was taken for a motion of the arm: -6.7 kg were estimated instead of 0.7."""
+    bodies = [
+        kd.Body('a', '', prismatic('x'), inertia=inertia(1.0)),
+        kd.Body('b', 'a', prismatic('z', (0, 0, 1)), inertia=inertia(2.0)),
+    ]
+    robot, rng = kd.Robot('cross', bodies), np.random.default_rng(4)
+    rows = [kd.constraints.pfaffian(robot, lambda q, t: [1.0, -0.5], lambda q, t: 0.3)]
+    bare = kd.dynamics(robot, rows)
+    loaded = kd.dynamics(robot.with_payload('b', 0.7, (0.1, 0.0, 0.0)), rows)
+    q, v, tau = rng.uniform(-1.0, 1.0, (3, 12, 2))
+    v = bare.consistent_velocity(q, v, ['z'])
+    a = loaded.acceleration(q, v, tau)
+    found = estimate_payload(bare, 'b', q, v, a, tau, ObservedSpeeds(bare, ['z']))
+    assert_allclose(found.mass, 0.7, rtol=1e-9)

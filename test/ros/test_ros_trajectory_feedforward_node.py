@@ -212,3 +212,79 @@ def test_filling_longer_than_states_last_refuses_nothing(bench, executor, monkey
         node.stop()
         runs.shutdown()
         node.destroy_node()
+
+
+@pytest.fixture(scope='module')
+def watched(bench):
+    """Return a bench with the node, and a publisher and a list of its trajectories."""
+    from trajectory_msgs.msg import JointTrajectory
+
+    name = 'often'  # nodes of other tests are still there
+    received = bench.listen(JointTrajectory, '/often_arm/joint_trajectory')
+    sender = bench.publisher(JointTrajectory, f'{name}/joint_trajectory', 1)
+    bench.start(
+        'trajectory_feedforward_node',
+        files=[ROOT / 'config' / 'nonholonomic.yaml'],
+        params={
+            'controller': 'often_arm',
+            'compiled': 'never',
+            'base_frame_id': 'my_base',
+            'effort_error': 0.0,
+            'point_rate': 0.0,
+        },
+        arguments=['-r', f'__node:={name}'],
+    )
+    bench.matched(sender)
+    bench.until(lambda: bench.status(f'{name}: model')[0] in (b'\x00', b'\x01'))
+    return bench, sender, received
+
+
+@pytest.mark.parametrize('count', [60, 80, 100])
+def test_a_goal_of_any_length_is_accepted_while_states_come(watched, count):
+    """60, 80 and 100 points took 0.1 to 0.2 s to fill: 15 of 15 were refused, states stale."""
+    import threading
+    import time
+
+    from feeder import Feeder
+    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+    bench, sender, received = watched
+    model = model_of_file('nonholonomic', table=TrajectoryFeedforwardParameters)
+    feeder, over, sent = Feeder(bench, model, 'often'), threading.Event(), [time.monotonic()]
+    points = []
+    for s in np.linspace(0.0, 1.0, count):
+        points.append(JointTrajectoryPoint(positions=(s * s * (3.0 - 2.0 * s) * TARGET).tolist()))
+        points[-1].time_from_start.nanosec = round(s * 999_999_999)
+
+    def feed():
+        while not over.wait(0.01):
+            feeder.send()
+            sent.append(time.monotonic())
+
+    def offer(number):
+        """Return whether a goal goes on, None where this machine kept the states for long."""
+        del received[:]
+        begun = time.monotonic() - 0.1
+        message = JointTrajectory(joint_names=list(ARM), points=points)
+        message.header.frame_id = str(number)
+        sender.publish(message)
+        bench.until(lambda: received or refused() or time.monotonic() > begun + 20.0)
+        if received:
+            return received[-1].header.frame_id == str(number)
+        late = np.diff([t for t in sent if t > begun]).max() > 0.05
+        return None if late else False
+
+    def refused():
+        return int(bench.status('often: trajectories')[2].get('refused', 0)) > before
+
+    thread = threading.Thread(target=feed)
+    thread.start()
+    try:
+        bench.status_where('often: joint_states', lambda level, text, values: text == 'ok')
+        before = int(bench.next_status('often: trajectories')[2]['refused'])
+        answers = [offer(k) for k in range(5)]  # 15 of each, once: all accepted
+    finally:
+        over.set()
+        thread.join()
+    judged = [answer for answer in answers if answer is not None]
+    assert judged == [True] * len(judged) and len(judged) > 2
