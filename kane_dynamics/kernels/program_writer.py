@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 from kane_dynamics.kernels.llvm.straight_line import Block, append_graph
-from kane_dynamics.kernels.recording import Call, Loop, Program
+from kane_dynamics.kernels.programs import Call, Loop, Program
 
 TURNS = 40  # of a loop: a step that gains less than a digit in two turns is the reference's
 

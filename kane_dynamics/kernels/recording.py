@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A time step as a program: expressions between calls of other kernels.
+A time step, recorded.
 
 The integrators of `simulation.integrators` run on traced states. Where they ask for accelerations
 or impulses, the call is recorded with the expressions of its arguments, and fresh symbols stand
@@ -10,7 +10,7 @@ is a loop that ends when its speeds change no more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,8 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.quaternions import as_array
+from kane_dynamics.algebra.scalars import where
 from kane_dynamics.algebra.tracing import traced_values
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.kernels.programs import Call, Loop, Program
 from kane_dynamics.kernels.trace import column, symbols
 from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
 from kane_dynamics.model.robot import Robot
@@ -97,60 +99,12 @@ class Law:
         return text if self.passive is None else text + self.passive.content
 
 
-@dataclass(frozen=True)
-class Call:
-    """
-    One call of a kernel.
-
-    Parameters
-    ----------
-    kernel : str
-        Name of the kernel.
-    arguments : tuple of casadi.SX
-        Columns of expressions in the inputs of the program and in earlier results.
-    results : tuple of casadi.SX
-        Columns of symbols.
-
-    """
-
-    kernel: str
-    arguments: tuple[ca.SX, ...]
-    results: tuple[ca.SX, ...]
-
-
-@dataclass(frozen=True)
-class Loop:
-    """
-    Calls that are repeated until a vector changes no more.
-
-    Parameters
-    ----------
-    start : casadi.SX
-        The vector at first, in what is known before the loop.
-    vector : casadi.SX
-        Symbols of the vector before a turn.
-    calls : tuple of Call
-        Of one turn.
-    better : casadi.SX
-        The vector after a turn.
-    change : casadi.SX
-        How much it changed, see `simulation.fixed_point.squared_change`.
-    result : casadi.SX
-        Symbols of the vector after the last turn.
-
-    """
-
-    start: ca.SX
-    vector: ca.SX
-    calls: tuple[Call | Loop, ...]
-    better: ca.SX
-    change: ca.SX
-    result: ca.SX
-
-
 # Newton steps onto the holonomic rows. The first leaves the square of a step's drift, 1e-7 of
 # 3e-4, the second roundoff; what is still off then goes to the reference.
 _NEWTON_STEPS = 2
+_MEMORY = 2  # turns that an implicit step remembers
+_NEVER = 1e30  # a change before the first turn
+_DEPENDENT = 1e-12  # of the squared size of a difference of turns: what is left beside another
 
 
 @dataclass
@@ -186,16 +140,24 @@ class Recorder:
         return result
 
     def fixed_point(self, improve: Callable[[Any], Any], start: Any) -> NDArray[Any]:
-        """Record a loop of plain iterations x = improve(x)."""
-        size = len(start)
-        vector, result = as_array(symbols('x', size)), as_array(symbols('solved', size))
+        """Record a loop of iterations x = improve(x), accelerated as in the reference."""
+        size, parts = len(start), 1 + 2 * _MEMORY
+        vector, result = (as_array(symbols(name, parts * size + 1)) for name in ('x', 'solved'))
+        x, *older = np.split(vector[:-1], parts)
         before, self.calls = self.calls, []
-        better = improve(vector)
+        image = improve(x)
         turn, self.calls = self.calls, before
-        change = ca.SX(squared_change(better, vector))
-        columns = [column(x) for x in (start, vector, better, [change], result)]
+        latest, (least,) = (image, image - x), vector[-1:]
+        change = ca.SX(squared_change(image, x))
+        sound = as_array([where(change > 4.0 * least, 0.0, 1.0)])  # else the mixture led astray
+        turns = [(old, sound * moved) for old, moved in zip(older[::2], older[1::2], strict=True)]
+        kept = [part for pair in [latest, *turns[:-1]] for part in pair]
+        smaller = as_array([where(change < least, change, least)])
+        better = np.concatenate([_mixture(*latest, turns), *kept, smaller])
+        first = np.concatenate([start, np.zeros((parts - 1) * size), [_NEVER]])
+        columns = [column(x) for x in (first, vector, better, [change], result)]
         self.calls.append(Loop(columns[0], columns[1], tuple(turn), *columns[2:]))
-        return result
+        return result[size : 2 * size]
 
     def check_energy(
         self, start: tuple[Any, Any], middle: tuple[Any, Any], end: tuple[Any, Any], h: Any
@@ -248,66 +210,21 @@ def as_scalar(x: Any) -> Any:
     return x[0] if isinstance(x, np.ndarray) else x
 
 
-@dataclass(frozen=True)
-class Program:
-    """
-    A step (q, v, tau, t, h) -> (q, v, rank) with its calls.
-
-    Parameters
-    ----------
-    inputs : tuple of casadi.SX
-        Columns q, v, tau, (t, h), and the parameters, none where no gains are among them.
-    calls : tuple of Call or Loop
-        In order.
-    outputs : tuple of casadi.SX
-        Columns q, v and the rank of the rows at the end; 0 without projection.
-
-    """
-
-    inputs: tuple[ca.SX, ...]
-    calls: tuple[Call | Loop, ...]
-    outputs: tuple[ca.SX, ...]
-
-    @property
-    def kernels(self) -> list[str]:
-        """Return the kernels in the order in which they are called, each turn of a loop once."""
-        return [call.kernel for call in _flat(self.calls)]
-
-    def segments(self) -> Iterator[ca.Function]:
-        """
-        Yield functions of the values known so far, in the order of the program.
-
-        Arguments of each call; start, then calls, then vector and change of each loop; outputs.
-        """
-        known = list(self.inputs)
-        yield from _segments(self.calls, known)
-        yield _segment(known, self.outputs)
-
-
-def _flat(calls: Sequence[Call | Loop]) -> Iterator[Call]:
-    for call in calls:
-        if isinstance(call, Loop):
-            yield from _flat(call.calls)
-        else:
-            yield call
-
-
-def _segments(calls: Sequence[Call | Loop], known: list[ca.SX]) -> Iterator[ca.Function]:
-    """Yield the segments of calls, and append their results to what is known."""
-    for call in calls:
-        if isinstance(call, Loop):
-            yield _segment(known, [call.start])
-            inside = [*known, call.vector]
-            yield from _segments(call.calls, inside)
-            yield _segment(inside, [call.better, call.change])
-            known.append(call.result)
-        else:
-            yield _segment(known, call.arguments)
-            known += call.results
-
-
-def _segment(known: Sequence[ca.SX], values: Sequence[ca.SX]) -> ca.Function:
-    return ca.Function('segment', list(known), ca.cse(list(values)))
+def _mixture(image: Any, change: Any, older: Sequence[tuple[Any, Any]]) -> Any:
+    """Trace Anderson's mixture; `older` begins with the last turn, 0 for one that was not."""
+    mixed, basis = image, []
+    for old, before in older:
+        step, moved = change - before, image - old
+        whole = step @ step
+        for along, carried, part in basis:
+            share = part * as_array([along @ step])
+            step, moved = step - share * along, moved - share * carried
+        size: Any = step @ step
+        used = where(size > _DEPENDENT * whole, where(before @ before > 0.0, 1.0, 0.0), 0.0)
+        part = as_array([used / where(size > 0.0, size, 1.0)])  # one entry: see `record_step`
+        mixed = mixed - part * as_array([step @ change]) * moved
+        basis.append((step, moved, part))
+    return mixed
 
 
 def record_step(

@@ -22,7 +22,7 @@ from collections.abc import Collection, Mapping
 from kane_dynamics.kernels.llvm.kernel_spec import HEALTH_LIMIT, KernelSpec
 from kane_dynamics.kernels.llvm.sines import sincos_definition
 from kane_dynamics.kernels.llvm.straight_line import Block
-from kane_dynamics.kernels.recording import Program
+from kane_dynamics.kernels.programs import Program
 from kane_dynamics.kernels.step_code import aligned, side_by_side_text, step_text
 
 TABLES = (

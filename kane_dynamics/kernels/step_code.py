@@ -21,7 +21,7 @@ from kane_dynamics.kernels.llvm.kernel_spec import (
 from kane_dynamics.kernels.llvm.module import Spec, row_major_positions, sum_of_squares
 from kane_dynamics.kernels.llvm.straight_line import Block, append_graph
 from kane_dynamics.kernels.program_writer import TURNS, ProgramWriter
-from kane_dynamics.kernels.recording import Call, Loop, Program
+from kane_dynamics.kernels.programs import Call, Loop, Program
 from kane_dynamics.simulation.fixed_point import ENOUGH, SOLVED
 from kane_dynamics.simulation.reference import LARGEST
 

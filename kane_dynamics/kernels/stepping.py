@@ -23,7 +23,7 @@ from kane_dynamics.kernels.llvm.loop_code import bodies_at_once
 from kane_dynamics.kernels.llvm.module import single_parts
 from kane_dynamics.kernels.llvm.sines import sincos_definition
 from kane_dynamics.kernels.llvm.straight_line import Block
-from kane_dynamics.kernels.recording import Program
+from kane_dynamics.kernels.programs import Program
 from kane_dynamics.kernels.step_code import Callees, step_text
 from kane_dynamics.simulation.reference import LARGEST
 

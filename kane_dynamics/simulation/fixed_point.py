@@ -2,9 +2,10 @@
 """
 Speeds x = g(x) of an implicit step.
 
-The reference uses Anderson's acceleration (J. ACM 12, 1965): the next x is g of the last ones, in
-the mixture whose changes nearly cancel. Compiled steps iterate plainly, see `kernels.recording`,
-and hand over to the reference where that is too slow.
+Anderson's acceleration (J. ACM 12, 1965): the next x is g of the last ones, in the mixture whose
+changes nearly cancel. Plain iterations are too slow where Coulomb friction stops a light link
+within a step: its drag h F/|x| is then many times the inertia. Compiled steps remember fewer
+turns, see `kernels.recording`, and hand over to the reference where that does not do.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import dataclasses
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from support.machines import planar_2r
+from support.machines import Z, at, inertia, planar_2r, revolute
 from support.mechanisms import bladed_sled, compiled, four_bar_loop, parallelogram
 
 import kane_dynamics as kd
@@ -16,6 +16,7 @@ from kane_dynamics.simulation.energy_balance import excess_gap
 from kane_dynamics.simulation.fixed_point import solve_fixed_point
 from kane_dynamics.simulation.integrators import INTEGRATORS
 
+STEP = 1e-3
 ENGINES = ('reference', 'compiled')
 
 
@@ -240,3 +241,29 @@ def test_fixed_points():
         solve_fixed_point(lambda x: x + 1.0, np.zeros(2))
     with pytest.raises(StepError, match='not solved'):
         solve_fixed_point(lambda x: -np.sign(x) + (x == 0.0), np.array([0.3, 0.2]))
+
+
+def test_coulomb_friction_of_a_light_link_sent_steps_to_the_reference():
+    """Regression: plain iterations are too slow where h F/|v| is many times the inertia."""
+    links = [
+        kd.Body('arm', '', revolute('arm', Z), inertia=inertia(1.0, (0.2, 0, 0), (0.01,) * 3)),
+        kd.Body(
+            'finger',
+            'arm',
+            revolute('finger', Z, damping=0.05, friction=0.5),
+            at(0.4, 0, 0),
+            inertia(1e-3, (0.0, 0, 0), (1e-5,) * 3),
+        ),
+    ]
+    robot = kd.Robot('hand', links)
+    fast = kd.compile(robot, cache=False)
+    engine, slow = fast.engine('midpoint'), kd.Simulation(robot, (), STEP, 'midpoint')
+    q = v = np.zeros(2)
+    slow.reset(q, v)
+    rng = np.random.default_rng(0)
+    for k in range(300):
+        tau = np.array([0.1, rng.uniform(0.55, 0.9)])
+        q, v = engine.advance(q, v, tau, k * STEP, STEP, 1)
+        slow.step(tau)
+    assert fast.fallbacks == 0
+    assert_allclose(np.r_[q, v], np.r_[slow.q, slow.v], rtol=1e-8)

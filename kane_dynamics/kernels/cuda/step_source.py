@@ -17,7 +17,7 @@ from kane_dynamics.kernels.cuda.prelude import prelude
 from kane_dynamics.kernels.cuda.source import PARAMETERS, THREADS, one_text
 from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
 from kane_dynamics.kernels.program_writer import TURNS, ProgramWriter
-from kane_dynamics.kernels.recording import Call, Loop, Program
+from kane_dynamics.kernels.programs import Call, Loop, Program
 from kane_dynamics.simulation.fixed_point import ENOUGH, SOLVED
 from kane_dynamics.simulation.reference import LARGEST
 
