@@ -21,11 +21,12 @@ from kane_dynamics.kernels.llvm.native import kernel_ir, start_compiling, vector
 from kane_dynamics.kernels.llvm.routine_spec import RoutineSpec
 from kane_dynamics.kernels.loop_steps import LoopRecorder, loop_callees
 from kane_dynamics.kernels.method_graphs import METHOD_GRAPHS
+from kane_dynamics.kernels.programs import Program
 from kane_dynamics.kernels.recipe import Recipe
-from kane_dynamics.kernels.recording import Law, Program, Recorder, record_start, record_step
-from kane_dynamics.kernels.rollout_code import rollout_text
+from kane_dynamics.kernels.recording import Law, Recorder, record_step
 from kane_dynamics.kernels.stepping import stepping_text
 from kane_dynamics.kernels.switched_graphs import SwitchedTracer
+from kane_dynamics.kernels.tangents import effort_tangent, row_tangent
 from kane_dynamics.kernels.trace import DERIVATIVE_GRAPHS, GRAPHS, STEP_GRAPHS, Tracer
 from kane_dynamics.simulation.integrators import INTEGRATORS, Integrator
 
@@ -96,8 +97,11 @@ def build_kernels(
         loops = LoopTracer(robot, recipe.frames, payloads)
         forward = partial(large_forward, tracer, loops)
         specs = [*loops.recursions, partial(own_mass, loops), forward]
+        if derivatives:
+            specs.append(partial(effort_tangent, loops))
         if constraints:
-            specs.append(partial(_straight, Tracer.constraint_rows, tracer))
+            row_graphs = Tracer.constraint_rows, *[row_tangent] * derivatives
+            specs += [partial(_straight, graph, tracer) for graph in row_graphs]
         steps = partial(_steps, tracer, law, loops=loops)
     built = _compile_all(specs, steps, progress, partial(_in_single, recipe))
     if key is not None:
@@ -118,44 +122,6 @@ def build_switched(recipe: Recipe) -> dict[str, CachedKernel]:
     if key is not None:
         store_kernels(cache_folder(), key, built)
     return built
-
-
-def build_rollouts(
-    recipe: Recipe, law: Law | None, integrator: str, projection: bool, precision: str
-) -> CachedKernel:
-    """
-    Return the module of motions in vector lanes by one integrator.
-
-    In float32 twice as many at once, accelerations in single precision, all else in double.
-    """
-    key, _ = recipe.key('rollouts', integrator, projection, precision, law and law.content)
-    if key is not None:
-        kernels, _ = load_kernels(cache_folder(), key)
-        if kernels is not None:
-            return kernels[STEPS]
-    tracer = recipe.tracer()
-    own, name = len(tracer.parameters), step_name(integrator, projection)
-    integrate, holonomic = INTEGRATORS[integrator], bool(tracer.holonomic)
-    recorder = Recorder(tracer.robot, holonomic)
-    programs = {name: record_step(recorder, integrate, projection, law, own)}
-    if projection:
-        programs[START] = record_start(Recorder(tracer.robot, holonomic))
-    called = callees(tracer, programs)
-    gains = 0 if law is None else len(law.gains)
-    in_single = ('acceleration',) if precision == 'float32' else ()
-    lanes = rollout_lanes(precision)
-    text = rollout_text(programs, called, lanes, own + gains, in_single)
-    code = start_compiling(text).result()
-    operations = sum(spec.operations for spec in called.values())
-    kernel = CachedKernel(code, (), (), operations)
-    if key is not None:
-        store_kernels(cache_folder(), key, {STEPS: kernel})
-    return kernel
-
-
-def rollout_lanes(precision: str) -> int:
-    """Return how many states of a rollout move at once."""
-    return vector_lanes() * (2 if precision == 'float32' else 1)
 
 
 def _silent(what: str, done: int, total: int) -> None:

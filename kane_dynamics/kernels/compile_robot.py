@@ -135,7 +135,7 @@ def compile_robot(
     InvalidInputError
         If a frame for payloads comes twice or is part of the world, the effort law cannot be
         traced, there are gains without one, the precision is unknown, or the robot is too large
-        for compiled steps with one, for derivatives or for single precision.
+        for single precision.
     ConstraintError
         If a user's constraint function cannot be traced.
     DeviceError
@@ -147,12 +147,6 @@ def compile_robot(
     parameters = Parameters(robot, checked_payload_frames(robot, payloads))
     law = _law(robot, effort, gains, passive_force)
     as_choice('precision', precision, PRECISIONS)
-    if too_large(robot) and derivatives:
-        raise InvalidInputError(
-            f'this robot with {robot.nv} speeds is too large for derivatives; let casadi '
-            'differentiate kane_dynamics.casadi_function, or lock joints that stand still '
-            '(locked_joints)'
-        )
     if too_large(robot) and precision == 'float32':
         raise InvalidInputError(
             f"this robot with {robot.nv} speeds is too large for precision='float32'"

@@ -40,13 +40,16 @@ from kane_dynamics.kernels.balance_graphs import (
 from kane_dynamics.kernels.build import (
     STEPS,
     Build,
-    build_rollouts,
     build_switched,
-    rollout_lanes,
     step_name,
 )
 from kane_dynamics.kernels.compiled_rows import CompiledRows
-from kane_dynamics.kernels.derivatives import Derivatives, of_forward_dynamics, of_inverse_dynamics
+from kane_dynamics.kernels.derivatives import (
+    Derivatives,
+    of_balance,
+    of_forward_dynamics,
+    of_inverse_dynamics,
+)
 from kane_dynamics.kernels.engine import CompiledEngine
 from kane_dynamics.kernels.generic import too_large
 from kane_dynamics.kernels.kernel import Kernel
@@ -55,7 +58,7 @@ from kane_dynamics.kernels.kernel_set import METHODS, KernelSet
 from kane_dynamics.kernels.method_terms import CompiledTerms
 from kane_dynamics.kernels.parameters import Parameters
 from kane_dynamics.kernels.recording import EffortLaw, Law
-from kane_dynamics.kernels.rollout_steps import CompiledMotions
+from kane_dynamics.kernels.rollout_steps import CompiledMotions, build_rollouts, rollout_lanes
 from kane_dynamics.kernels.selection import RowPlan
 from kane_dynamics.kernels.switched import SwitchedCode
 from kane_dynamics.kernels.trace import Tracer
@@ -434,7 +437,7 @@ class CompiledRobot(Dynamics):
 
         """
         nothing = np.zeros(len(self._plan.solved))
-        balance = self._derivative('balance_derivatives', q, v, a, nothing, np.zeros(1))
+        balance = of_balance(self._kernels, q, v, a, nothing, np.zeros(1))
         return of_inverse_dynamics(balance, self.mass_matrix(q))
 
     def forward_dynamics_derivatives(
@@ -452,29 +455,21 @@ class CompiledRobot(Dynamics):
 
         """
         t = np.array([as_number('time [s]', time)])
-        kernel = self._kernels['motion']
-        outputs = kernel.all_outputs(q, v, tau, *(t,) * kernel.timed)
+        checked_coordinates(self.robot, q)
+        a = self.acceleration(q, v, tau, t)
         rows = self.constraint_rows(q, v, time).take(self._plan.solved)
         mass = self.mass_matrix(q)
         taken = selected_rows(mass, rows).taken
-        if outputs is None or len(taken) < len(self._plan.order):
+        if len(taken) < len(self._plan.order):
             raise InvalidInputError(
                 'the constraint rows are dependent at this state: vdot has no derivative there'
             )
         A, multipliers = rows.matrix[taken], np.zeros(len(rows))
-        # the same force by the rows that are taken here, whichever rows the solve took
-        multipliers[taken] = np.linalg.lstsq(A.T, outputs[2], rcond=None)[0]
-        balance = self._derivative('balance_derivatives', q, v, outputs[0], multipliers, t)
+        force = self.inverse_dynamics(q, v, a) - tau  # A' lambda, whichever rows the solve took
+        multipliers[taken] = np.linalg.lstsq(A.T, force, rcond=None)[0]
+        balance = of_balance(self._kernels, q, v, a, multipliers, t)
         kept = [*range(len(mass)), *(len(mass) + taken)]
         return of_forward_dynamics(balance[kept], mass, A)
-
-    def _derivative(self, name: str, *inputs: ArrayLike) -> Floats:
-        if name not in self._kernels:
-            raise InvalidInputError('compile with derivatives=True for derivatives')
-        result = self._kernels[name].checked(*inputs)
-        if result.ndim != 2:
-            raise InvalidInputError('derivatives are of one state, got several')
-        return result
 
     def engine(
         self, integrator: str = 'semi_implicit', projection: bool = True, halvings: int = 0

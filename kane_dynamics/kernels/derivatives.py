@@ -3,7 +3,8 @@ r"""
 Derivatives of inverse and of constrained forward dynamics.
 
 A motion makes :math:`r = N(q, v, a) - A^T\lambda - \tau` and :math:`c = A a - b` vanish. Their
-derivatives at fixed a and lambda come from the traced graph; those of a and lambda follow from
+derivatives at fixed a and lambda come from the traced graph, of large robots from `tangents`;
+those of a and lambda follow from
 
 .. math:: \begin{bmatrix} M & -A^T \\ A & 0 \end{bmatrix}
    \begin{bmatrix} \mathrm{d}a \\ \mathrm{d}\lambda \end{bmatrix}
@@ -17,7 +18,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.kernels.kernel_set import KernelSet
 from kane_dynamics.typing import Floats
 
 
@@ -36,6 +40,25 @@ class Derivatives:
     dq: Floats
     dv: Floats
     dx: Floats
+
+
+def of_balance(
+    kernels: KernelSet, q: ArrayLike, v: ArrayLike, a: ArrayLike, multipliers: Floats, t: Floats
+) -> Floats:
+    """Return the derivatives of (r, c) at one state: columns are the tangent of q, and v."""
+    if max(map(np.ndim, (q, v, a))) > 1:
+        raise InvalidInputError('derivatives are of one state, got several')
+    if 'balance_derivatives' in kernels:
+        return kernels['balance_derivatives'].checked(q, v, a, multipliers, t)
+    if 'effort_tangent' not in kernels:
+        raise InvalidInputError('compile with derivatives=True for derivatives')
+    dq, dv = np.split(np.eye(2 * np.size(v)), 2, axis=1)
+    efforts = kernels['effort_tangent'].checked(q, v, a, dq, dv).T
+    if 'row_tangent' not in kernels:
+        return efforts
+    balance = kernels['row_tangent'].checked(q, v, a, multipliers, t, dq, dv).T
+    balance[: len(efforts)] += efforts
+    return balance
 
 
 def of_inverse_dynamics(balance: Floats, mass: Floats) -> Derivatives:

@@ -23,6 +23,8 @@ INPUTS = {
     'inertial_effort': ('q', 'a'),
     'coriolis_effort': ('q', 'v', 'x'),
     'balance_derivatives': ('q', 'v', 'a', 'lambda', 'time'),
+    'effort_tangent': ('q', 'v', 'a', 'dq', 'dv'),
+    'row_tangent': ('q', 'v', 'a', 'lambda', 'time', 'dq', 'dv'),
     'constraint_rows': ('q', 'v', 'time'),
     'row_table': ('q', 'v', 'time'),
     'multipliers': ('q', 'v', 'tau', 'time'),

@@ -30,6 +30,8 @@ METHODS = {'forward_dynamics': 'acceleration'}  # of kernels that are methods by
 _ON_DEMAND = {graph.__name__: graph for graph in (*FRAME_GRAPHS, Tracer.multipliers)}
 _NEVER_SOLVED = (
     'balance_derivatives',
+    'effort_tangent',
+    'row_tangent',
     'constraint_rows',
     'row_table',
     'external_force',

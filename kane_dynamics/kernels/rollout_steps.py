@@ -12,15 +12,57 @@ from numpy.typing import NDArray
 
 from kane_dynamics.algebra.inertia import UPPER
 from kane_dynamics.kernels.batches import run_parts
-from kane_dynamics.kernels.build import START
-from kane_dynamics.kernels.llvm.native import Linker, NativeModule
+from kane_dynamics.kernels.build import START, STEPS, callees, step_name
+from kane_dynamics.kernels.cache import CachedKernel, cache_folder, load_kernels, store_kernels
+from kane_dynamics.kernels.llvm.native import Linker, NativeModule, start_compiling, vector_lanes
 from kane_dynamics.kernels.parameters import INERTIA, Parameters, load_graph
-from kane_dynamics.kernels.rollout_code import TABLES
+from kane_dynamics.kernels.recipe import Recipe
+from kane_dynamics.kernels.recording import Law, Recorder, record_start, record_step
+from kane_dynamics.kernels.rollout_code import TABLES, rollout_text
+from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.many_motions import Counts, Motions, PayloadRows
 from kane_dynamics.typing import Floats
 
 _STEPS_AT_ONCE = 2048  # of a group of lanes: some ten milliseconds, for which Ctrl-C waits
 _NEVER = 2**62
+
+
+def build_rollouts(
+    recipe: Recipe, law: Law | None, integrator: str, projection: bool, precision: str
+) -> CachedKernel:
+    """
+    Return the module of motions in vector lanes by one integrator.
+
+    In float32 twice as many at once, accelerations in single precision, all else in double.
+    """
+    key, _ = recipe.key('rollouts', integrator, projection, precision, law and law.content)
+    if key is not None:
+        kernels, _ = load_kernels(cache_folder(), key)
+        if kernels is not None:
+            return kernels[STEPS]
+    tracer = recipe.tracer()
+    own, name = len(tracer.parameters), step_name(integrator, projection)
+    integrate, holonomic = INTEGRATORS[integrator], bool(tracer.holonomic)
+    recorder = Recorder(tracer.robot, holonomic)
+    programs = {name: record_step(recorder, integrate, projection, law, own)}
+    if projection:
+        programs[START] = record_start(Recorder(tracer.robot, holonomic))
+    called = callees(tracer, programs)
+    gains = 0 if law is None else len(law.gains)
+    in_single = ('acceleration',) if precision == 'float32' else ()
+    lanes = rollout_lanes(precision)
+    text = rollout_text(programs, called, lanes, own + gains, in_single)
+    code = start_compiling(text).result()
+    operations = sum(spec.operations for spec in called.values())
+    kernel = CachedKernel(code, (), (), operations)
+    if key is not None:
+        store_kernels(cache_folder(), key, {STEPS: kernel})
+    return kernel
+
+
+def rollout_lanes(precision: str) -> int:
+    """Return how many states of a rollout move at once."""
+    return vector_lanes() * (2 if precision == 'float32' else 1)
 
 
 class CompiledMotions:
