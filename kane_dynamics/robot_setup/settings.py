@@ -228,8 +228,10 @@ def _locked(
             and name not in _paired(block.get('steered', {}))[1]
         )
     hands = {hand.name: hand.joints for hand in found.hands if len(hand.joints) > _GRIPPER}
-    names = tuple(dict.fromkeys((*names, *found.massless, *hands)))
     joints = tuple(joint.name for joint in found.joints if joint.mimic is None)
+    # a robot that is nothing but a hand shall move
+    still = () if set(joints) <= {name for hand in hands.values() for name in hand} else hands
+    names = tuple(dict.fromkeys((*names, *found.massless, *still)))
     shown = ', '.join(f'{name} ({len(fingers)} joints)' for name, fingers in hands.items())
     answer = ask(
         Question(

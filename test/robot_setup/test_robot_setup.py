@@ -342,3 +342,20 @@ def test_a_base_without_efforts_and_without_an_arm_needs_no_gains(written):
     path = written(BASES['ackermann'][0], tuning, **answers)
     assert 'gains:' not in path.read_text()
     assert model_of_file(path).motors == ()
+
+
+def test_a_robot_that_is_all_hand_is_not_locked_whole():
+    """finger_edu of example-robot-data: all three joints were proposed to stand still."""
+    joint = (
+        '<joint name="finger_{0}" type="revolute"><parent link="l{0}"/><child link="l{1}"/>'
+        '<axis xyz="0 1 0"/><origin xyz="0 0 0.1"/>'
+        '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>'
+    )
+    link = (
+        '<link name="l{}"><inertial><mass value="0.1"/><origin xyz="0 0 0.05"/>'
+        '<inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+    )
+    parts = [link.format(k) for k in range(4)] + [joint.format(k, k + 1) for k in range(3)]
+    text = f'<robot name="finger">{"".join(parts)}</robot>'
+    assert any(len(hand.joints) == 3 for hand in inspect_urdf(text).hands)
+    assert 'locked_joints' not in settled(text)[0]
