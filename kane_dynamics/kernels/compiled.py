@@ -465,7 +465,9 @@ class CompiledRobot(Dynamics):
                 'the constraint rows are dependent at this state: vdot has no derivative there'
             )
         A, multipliers = rows.matrix[taken], np.zeros(len(rows))
-        force = self.inverse_dynamics(q, v, a) - tau  # A' lambda, whichever rows the solve took
+        force = self.inverse_dynamics(q, v, a) - np.asarray(
+            tau, dtype=float
+        )  # A' lambda, whichever rows the solve took
         multipliers[taken] = np.linalg.lstsq(A.T, force, rcond=None)[0]
         balance = of_balance(self._kernels, q, v, a, multipliers, t)
         kept = [*range(len(mass)), *(len(mass) + taken)]

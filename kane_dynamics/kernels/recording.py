@@ -212,7 +212,8 @@ def as_scalar(x: Any) -> Any:
 
 def _mixture(image: Any, change: Any, older: Sequence[tuple[Any, Any]]) -> Any:
     """Trace Anderson's mixture; `older` begins with the last turn, 0 for one that was not."""
-    mixed, basis = image, []
+    mixed = image
+    basis: list[tuple[Any, Any, Any]] = []
     for old, before in older:
         step, moved = change - before, image - old
         whole = step @ step

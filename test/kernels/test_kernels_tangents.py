@@ -95,8 +95,8 @@ def test_rows_that_repeat_others_and_depend_on_time(monkeypatch, rng):
     make = kd.constraints
     first, second, third, _ = robot.joint_names
     law = make.pfaffian(robot, lambda q, t: [1.0 + t, np.sin(q[0]), 0, 0], lambda q, t: t * q[1])
-    rows = [make.coupling(robot, *pair) for pair in ((first, second), (second, third))]
-    rows += [make.coupling(robot, first, third), law]
+    rows = [make.coupling(robot, *pair, 1.0) for pair in ((first, second), (second, third))]
+    rows += [make.coupling(robot, first, third, 1.0), law]
     large = with_derivatives(monkeypatch, robot, rows)
     q, v, tau = random_state(robot, rng)
     got = large.forward_dynamics_derivatives(q, v, tau, 0.4)
