@@ -158,7 +158,7 @@ setup(
             'kane_governor = kane_dynamics.ros.entry:governor',
             'kane_trajectory_feedforward = kane_dynamics.ros.entry:trajectory_feedforward',
             'kane_simulator = kane_dynamics.ros.entry:simulator',
-            'kane_together = kane_dynamics.ros.together:main',
+            'kane_container = kane_dynamics.ros.composition:main',
             'kane-dynamics = kane_dynamics.cli:main',
         ],
     },

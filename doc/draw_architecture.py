@@ -10,30 +10,43 @@ PICTURE = ROOT / 'doc' / 'architecture.svg'
 WIDTH, FLOOR, BOX, LETTER = 1000, 84, 40, 8.2  # [px]
 
 
-def room_of(parts):
-    """Return the room of a module: a folder of the package, or a file beside the folders."""
-    if len(parts) < 2:
-        return 'kane_dynamics'
-    return parts[1] if (PACKAGE / parts[1]).is_dir() else f'{parts[1]}.py'
+def room_of(module, folder):
+    """Return the room of a module in a folder: a folder or a file in it; None: not in it."""
+    depth = len(folder)
+    if module[:depth] != folder:
+        return None
+    if len(module) == depth:
+        return folder[-1]
+    path = ROOT.joinpath(*module[: depth + 1])
+    if path.is_dir():
+        return path.name
+    return f'{path.name}.py' if path.with_suffix('.py').exists() else folder[-1]
 
 
-def imports():
-    """Return each room with the rooms that its files import, also inside functions."""
+def modules(node):
+    """Yield the modules that a statement imports, and the names from them."""
+    if isinstance(node, ast.ImportFrom):
+        yield from ((*(node.module or '').split('.'), alias.name) for alias in node.names)
+    elif isinstance(node, ast.Import):
+        yield from (tuple(alias.name.split('.')) for alias in node.names)
+
+
+def imports(folder=PACKAGE):
+    """Return each room of a folder with the rooms that its files import, also in functions."""
+    inside = folder.relative_to(ROOT).parts
     rooms = {}
-    for path in sorted(PACKAGE.rglob('*.py')):
+    for path in sorted(folder.rglob('*.py')):
         parts = path.relative_to(ROOT).with_suffix('').parts
-        here = room_of(parts[:-1] if parts[-1] == '__init__' else parts)
-        found = rooms.setdefault(here, set())
+        here = room_of(parts[:-1] if parts[-1] == '__init__' else parts, inside)
+        imported = rooms.setdefault(here, set())
         for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
-            if isinstance(node, ast.ImportFrom) and (node.module or '').startswith(PACKAGE.name):
-                names = [node.module.split('.')]
-                if len(names[0]) == 1:  # from kane_dynamics import constraints
-                    names = [[*names[0], alias.name] for alias in node.names]
-                found |= {room_of(name) for name in names}
-            elif isinstance(node, ast.Import):
-                known = [alias.name.split('.') for alias in node.names]
-                found |= {room_of(name) for name in known if name[0] == PACKAGE.name}
-    return {room: sorted(found - {room}) for room, found in sorted(rooms.items())}
+            imported |= {room_of(module, inside) for module in modules(node)} - {None}
+    itself = {inside[-1]} if folder != PACKAGE else set()  # its __init__ is no room beside others
+    return {
+        room: sorted(imported - {room} - itself)
+        for room, imported in sorted(rooms.items())
+        if room not in itself
+    }
 
 
 def floors(rooms):

@@ -4,8 +4,8 @@
 import re
 from pathlib import Path
 
-from kane_dynamics.ros.parameters.nodes import TABLES
-from kane_dynamics.ros.parameters.spec import markdown_table
+from kane_dynamics.robot_config.parameters.nodes import TABLES
+from kane_dynamics.robot_config.parameters.spec import markdown_table
 
 PAGE = Path(__file__).resolve().parent / 'nodes.md'
 

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kane_dynamics as kd
-from kane_dynamics.control.base_motion import DriveResponse
-from kane_dynamics.resources import resolve
+from kane_dynamics.analysis.base_motion import DriveResponse
+from kane_dynamics.robot.resources import resolve
 from kane_dynamics.view.plots import Panel, write_curves
 
 Floats = NDArray[np.float64]

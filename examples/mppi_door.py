@@ -25,7 +25,7 @@ from matplotlib.patches import Polygon, Rectangle
 from numpy.typing import NDArray
 
 import kane_dynamics as kd
-from kane_dynamics.resources import resolve
+from kane_dynamics.robot.resources import resolve
 from kane_dynamics.view.style import paper_style, save_figure
 
 Floats = NDArray[np.float64]

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kane_dynamics as kd
-from kane_dynamics.control.base_motion import DriveResponse
-from kane_dynamics.control.contact_picture import ContactPicture, picture_of
-from kane_dynamics.resources import resolve
+from kane_dynamics.analysis.base_motion import DriveResponse
+from kane_dynamics.analysis.wheel_forces import WheelForces, picture_of
+from kane_dynamics.robot.resources import resolve
 from kane_dynamics.view.plots import Panel, write_curves
 
 Floats = NDArray[np.float64]
@@ -44,11 +44,11 @@ def arm_motion(robot: kd.Robot, t: float) -> tuple[Floats, Floats, Floats]:
     return q, v, a
 
 
-def pictures() -> tuple[Floats, list[ContactPicture]]:
+def pictures() -> tuple[Floats, list[WheelForces]]:
     """Return times and the contact pictures of the drive."""
     robot = kd.load_urdf(resolve(URDF), base='planar').with_payload('tool_link', LOAD)
     base = kd.bases.differential(robot, WHEELS[:1], WHEELS[1:], supports=CASTERS)
-    stance = kd.base_stance(base, friction=FRICTION)
+    ground_contacts = kd.base_ground_contacts(base, friction=FRICTION)
     motors = [name for name in robot.velocity_names if not name.startswith('base')]
     known = [name for name in robot.velocity_names if name not in WHEELS]
     twist, times, found = np.zeros(3), np.arange(0.0, DURATION, STEP), []
@@ -59,7 +59,7 @@ def pictures() -> tuple[Floats, list[ContactPicture]]:
         v[:3], a[:3] = now  # where the base is does not matter: its axes are those of the world
         v = kd.consistent_velocity(robot, q, v, base.constraints, known)
         a = kd.consistent_acceleration(robot, q, v, a, base.constraints, known)
-        found.append(picture_of(stance, q, v, a, motors))
+        found.append(picture_of(ground_contacts, q, v, a, motors))
         twist = DRIVES.after(twist, command, STEP).twist
     return times, found
 

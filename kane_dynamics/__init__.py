@@ -17,8 +17,8 @@ from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
 from kane_dynamics.algorithms.contact_motion import ContactMotion
 from kane_dynamics.algorithms.generalized_speeds import (
     GeneralizedSpeeds,
-    defined_speeds,
     generalized_speeds,
+    generalized_speeds_from_definition,
 )
 from kane_dynamics.algorithms.impact import Impact
 from kane_dynamics.algorithms.kinematics import Kinematics, forward_kinematics
@@ -26,25 +26,25 @@ from kane_dynamics.algorithms.limited_inverse import LimitedEffort
 from kane_dynamics.algorithms.methods.motion import Motion
 from kane_dynamics.algorithms.orbit import orbital_wrenches, wrenches_at_com
 from kane_dynamics.algorithms.partial_velocities import PartialVelocity, partial_velocities
+from kane_dynamics.analysis.base_contacts import base_ground_contacts
+from kane_dynamics.analysis.ground_contacts import GroundContacts, ground_contacts
+from kane_dynamics.analysis.ground_wrench import ground_wrench
+from kane_dynamics.analysis.wheel_forces import WheelForces, wheel_forces
 from kane_dynamics.constraints.friction_cones import FrictionCone
 from kane_dynamics.constraints.plane import Plane
 from kane_dynamics.constraints.row_selection import RowSelection
-from kane_dynamics.control.base_stance import base_stance
-from kane_dynamics.control.contact_picture import ContactPicture, contact_picture
-from kane_dynamics.control.ground_wrench import ground_wrench
-from kane_dynamics.control.stance import Stance, stance
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.events import Event, EventSimulation
 from kane_dynamics.functions.consistent import (
     consistent_acceleration,
     consistent_velocity,
-    taken_rows,
+    independent_rows,
 )
 from kane_dynamics.functions.constrained import (
     constrained_inverse_dynamics,
     forward_dynamics,
 )
-from kane_dynamics.functions.contacts import impact, least_constraint
+from kane_dynamics.functions.contacts import contact_forward_dynamics, impact
 from kane_dynamics.functions.limited import limited_inverse_dynamics
 from kane_dynamics.functions.principles import (
     gauss_function,
@@ -66,8 +66,9 @@ from kane_dynamics.functions.terms import (
     momentum_matrix,
     potential_energy,
 )
-from kane_dynamics.model.body import Body, Frame, Joint, Mimic, WheelShape
-from kane_dynamics.model.joint_kinds import (
+from kane_dynamics.reference_dynamics import dynamics
+from kane_dynamics.robot.body import Body, Frame, Joint, Mimic, WheelShape
+from kane_dynamics.robot.joint_kinds import (
     Cylindrical,
     Free,
     Helical,
@@ -76,17 +77,16 @@ from kane_dynamics.model.joint_kinds import (
     Revolute,
     Spherical,
 )
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.sample_robots import serial_chain
-from kane_dynamics.model.urdf import load_urdf
-from kane_dynamics.reference_dynamics import dynamics
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.sample_robots import serial_chain
+from kane_dynamics.robot.urdf import load_urdf
 from kane_dynamics.simulation import Simulation, simulate
 
 if TYPE_CHECKING:
-    from kane_dynamics.kernels.compile_robot import compile_robot as compile
-    from kane_dynamics.kernels.compiled import CompiledRobot
-    from kane_dynamics.kernels.export import casadi_function, export_c
-    from kane_dynamics.robot_text import load_robot
+    from kane_dynamics.compiler.compile_robot import compile_robot as compile
+    from kane_dynamics.compiler.compiled import CompiledRobot
+    from kane_dynamics.compiler.export import casadi_function, export_c
+    from kane_dynamics.robot.text import load_robot
     from kane_dynamics.rollouts.result import Rollouts
     from kane_dynamics.rollouts.rollout import rollout
     from kane_dynamics.symbolic.equations import EquationsOfMotion, equations_of_motion
@@ -95,14 +95,14 @@ __version__ = '0.1.0'
 
 # Imported when first used: CasADi and LLVM take as long as all the rest.
 _LAZY = {
-    'CompiledRobot': ('kernels.compiled', 'CompiledRobot'),
+    'CompiledRobot': ('compiler.compiled', 'CompiledRobot'),
     'Rollouts': ('rollouts.result', 'Rollouts'),
     'EquationsOfMotion': ('symbolic.equations', 'EquationsOfMotion'),
-    'casadi_function': ('kernels.export', 'casadi_function'),
-    'compile': ('kernels.compile_robot', 'compile_robot'),
+    'casadi_function': ('compiler.export', 'casadi_function'),
+    'compile': ('compiler.compile_robot', 'compile_robot'),
     'equations_of_motion': ('symbolic.equations', 'equations_of_motion'),
-    'export_c': ('kernels.export', 'export_c'),
-    'load_robot': ('robot_text', 'load_robot'),
+    'export_c': ('compiler.export', 'export_c'),
+    'load_robot': ('robot.text', 'load_robot'),
     'rollout': ('rollouts.rollout', 'rollout'),
 }
 
@@ -111,7 +111,6 @@ __all__ = [
     'CompiledRobot',
     'ConstrainedEffort',
     'ContactMotion',
-    'ContactPicture',
     'Cylindrical',
     'Dynamics',
     'EquationsOfMotion',
@@ -121,6 +120,7 @@ __all__ = [
     'Free',
     'FrictionCone',
     'GeneralizedSpeeds',
+    'GroundContacts',
     'Helical',
     'Impact',
     'Inertia',
@@ -140,9 +140,9 @@ __all__ = [
     'RowSelection',
     'Simulation',
     'Spherical',
-    'Stance',
+    'WheelForces',
     'WheelShape',
-    'base_stance',
+    'base_ground_contacts',
     'bases',
     'bias_force',
     'casadi_function',
@@ -152,9 +152,8 @@ __all__ = [
     'consistent_velocity',
     'constrained_inverse_dynamics',
     'constraints',
-    'contact_picture',
+    'contact_forward_dynamics',
     'coriolis_matrix',
-    'defined_speeds',
     'dynamics',
     'equations_of_motion',
     'exceptions',
@@ -165,15 +164,17 @@ __all__ = [
     'gauss_function',
     'gauss_gradient',
     'generalized_speeds',
+    'generalized_speeds_from_definition',
     'gibbs_function',
     'gibbs_gradient',
     'gravity_force',
+    'ground_contacts',
     'ground_wrench',
     'impact',
+    'independent_rows',
     'integrate',
     'inverse_dynamics',
     'kinetic_energy',
-    'least_constraint',
     'limited_inverse_dynamics',
     'load_robot',
     'load_urdf',
@@ -187,8 +188,7 @@ __all__ = [
     'serial_chain',
     'simulate',
     'simulation',
-    'stance',
-    'taken_rows',
+    'wheel_forces',
     'wrenches_at_com',
 ]
 

@@ -31,8 +31,8 @@ from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.arguments import Arguments, as_output, as_times, fill_rows, of_rows
-from kane_dynamics.model.checks import (
+from kane_dynamics.robot.arguments import Arguments, as_output, as_times, fill_rows, of_rows
+from kane_dynamics.robot.checks import (
     as_count,
     as_number,
     as_one,
@@ -40,9 +40,9 @@ from kane_dynamics.model.checks import (
     index_of,
     not_finite,
 )
-from kane_dynamics.model.load import Load
-from kane_dynamics.model.robot import POINT, Robot
-from kane_dynamics.model.state import (
+from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
+from kane_dynamics.robot.robot import POINT, Robot
+from kane_dynamics.robot.state import (
     checked_coordinates,
     checked_frames,
     checked_speeds,
@@ -56,9 +56,9 @@ RowsFunction = Callable[[Floats, Floats, float], ConstraintRows]
 AT_START = 0.0  # [s]
 
 
-class SwitchedSet(NamedTuple):
+class CompiledSubset(NamedTuple):
     """
-    Machine code under some of the constraints of a `Switched`; None where it is not sure.
+    Compiled steps for a subset of constraints; None where a state is ill-conditioned.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class SwitchedSet(NamedTuple):
     look: Callable[..., Floats | None]
 
 
-class Switched:
+class ConstraintSubsetDynamics:
     """
     Rows of constraints of which some hold at a time.
 
@@ -89,7 +89,7 @@ class Switched:
     def __init__(self, constraints: ConstraintSet, rows: RowsFunction) -> None:
         self.constraints, self.rows = constraints, rows
 
-    def on(self, chosen: Sequence[int]) -> SwitchedSet | None:
+    def on(self, selection: Sequence[int]) -> CompiledSubset | None:
         """Return machine code under the constraints of these numbers, None where there is none."""
         return None
 
@@ -125,7 +125,10 @@ class Dynamics(ABC):
     passive_force: Callable[..., Any] | None = None
 
     def __init__(
-        self, load: Load, constraints: Sequence[Constraint], frames: Sequence[str] | None
+        self,
+        load: GravityAndPayloads,
+        constraints: Sequence[Constraint],
+        frames: Sequence[str] | None,
     ) -> None:
         self.constraints = ConstraintSet.of(load.robot, constraints)
         self.frames = checked_frames(load.robot, frames)
@@ -171,7 +174,7 @@ class Dynamics(ABC):
         """
         self._load.set_payload(frame, mass, com, inertia)
 
-    def load(self) -> Load:
+    def load(self) -> GravityAndPayloads:
         """Return a copy of the present gravity and payloads, which can be set by itself."""
         return self._load.copied()
 
@@ -181,7 +184,7 @@ class Dynamics(ABC):
         return ()
 
     @property
-    def fallbacks(self) -> int:
+    def fallback_count(self) -> int:
         """Return how many states machine code left to the reference."""
         return 0
 
@@ -232,9 +235,11 @@ class Dynamics(ABC):
         """Return J with twist = J v of each of `frames`, in its axes, shape (n, 6, nv)."""
         return self._term('frame_jacobians', (len(self.frames), 6, self.robot.nv), out, q=q)
 
-    def frame_drifts(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
+    def frame_bias_accelerations(
+        self, q: ArrayLike, v: ArrayLike, out: Floats | None = None
+    ) -> Floats:
         """Return dJ/dt v of each of `frames`: its twist rate at a = 0, shape (n, 6)."""
-        return self._term('frame_drifts', (len(self.frames), 6), out, q=q, v=v)
+        return self._term('frame_bias_accelerations', (len(self.frames), 6), out, q=q, v=v)
 
     def frame_pose(self, name: str, q: ArrayLike) -> Floats:
         """Return position and (w, x, y, z) of one of `frames` in the world, shape (7,)."""
@@ -247,9 +252,11 @@ class Dynamics(ABC):
         jacobian: Floats = self.frame_jacobians(q)[..., number, :, :]
         return jacobian
 
-    def frame_drift(self, name: str, q: ArrayLike, v: ArrayLike) -> Floats:
+    def frame_bias_acceleration(self, name: str, q: ArrayLike, v: ArrayLike) -> Floats:
         """Return dJ/dt v of one of `frames`, shape (6,)."""
-        drift: Floats = self.frame_drifts(q, v)[..., index_of('frame', name, self.frames), :]
+        drift: Floats = self.frame_bias_accelerations(q, v)[
+            ..., index_of('frame', name, self.frames), :
+        ]
         return drift
 
     def center_of_mass(self, q: ArrayLike, out: Floats | None = None) -> Floats:
@@ -320,7 +327,7 @@ class Dynamics(ABC):
         return self._array('multipliers', forces, (len(self.labels),), out, **state)
 
     @abstractmethod
-    def switched(self, constraints: Sequence[Constraint]) -> Switched:
+    def switched(self, constraints: Sequence[Constraint]) -> ConstraintSubsetDynamics:
         """
         Return what moves this robot under any set of other constraints; kept once made.
 
@@ -374,7 +381,7 @@ class Dynamics(ABC):
         law: FrameLaw,
         q: ArrayLike,
         v: ArrayLike,
-        wanted: ArrayLike,
+        target: ArrayLike,
         gains: ArrayLike,
         posture: ArrayLike,
         a: ArrayLike | None = None,
@@ -392,7 +399,7 @@ class Dynamics(ABC):
             Which frame follows, by which law, and what moves it.
         q, v : array_like, shapes (nq,), (nv,)
             State.
-        wanted : array_like, shape (19,)
+        target : array_like, shape (19,)
             Position, (w, x, y, z), twist (omega, v) and its rate, in world axes.
         gains : array_like, shape (14,)
             Those of the law for six axes each, and two of the posture; see
@@ -519,7 +526,7 @@ class Dynamics(ABC):
         return Arguments(name, tuple(state), sizes)
 
 
-def checked_dynamics(given: Any) -> Dynamics:
+def checked_dynamics(inputs: Any) -> Dynamics:
     """
     Return dynamics of either engine.
 
@@ -529,4 +536,4 @@ def checked_dynamics(given: Any) -> Dynamics:
         If they are none.
 
     """
-    return as_one(Dynamics, 'dynamics', given, 'what kd.dynamics or kd.compile returns')  # type: ignore[type-abstract]
+    return as_one(Dynamics, 'dynamics', inputs, 'what kd.dynamics or kd.compile returns')  # type: ignore[type-abstract]

@@ -19,7 +19,7 @@ _brief = Repr()
 _brief.maxother = _brief.maxstring = 60
 
 
-def brief(x: object) -> str:
+def shorten(x: object) -> str:
     """
     Return what came, short enough for a message.
 
@@ -32,7 +32,7 @@ def brief(x: object) -> str:
     return ' '.join(_brief.repr(x).split())
 
 
-def known_names(names: Iterable[str], wanted: object) -> str:
+def known_names(names: Iterable[str], target: object) -> str:
     """
     Return which names there are, for a message, and the one that was probably meant.
 
@@ -40,12 +40,12 @@ def known_names(names: Iterable[str], wanted: object) -> str:
     ----------
     names : iterable of str
         Those that exist.
-    wanted : object
+    target : object
         What was given instead.
 
     """
     known = sorted(names)
-    near = get_close_matches(wanted, known, 5, 0.6) if isinstance(wanted, str) else []
+    near = get_close_matches(target, known, 5, 0.6) if isinstance(target, str) else []
     meant = f'; did you mean {near[0]!r}?' if near else ''
     if len(known) > _LISTED:
         return f'there are {len(known)}, e.g. {near or known[:5]}{meant}'
@@ -78,9 +78,9 @@ class NameNotFoundError(KaneDynamicsError, KeyError):
     def __init__(self, kind: str, name: object, available: Iterable[str]) -> None:
         self.name = name
         self.available = tuple(available)
-        said = f'no {kind} named {brief(name)}'
+        said = f'no {kind} named {shorten(name)}'
         if not isinstance(name, str):
-            said = f'{kind}: need one name, got {brief(name)}'
+            said = f'{kind}: need one name, got {shorten(name)}'
         super().__init__(f'{said}; {known_names(self.available, name)}')
 
     def __str__(self) -> str:
@@ -260,10 +260,10 @@ class ShareDirectoryNotFoundError(KaneDynamicsError, FileNotFoundError):
 
     def __init__(self, searched: Iterable[Path]) -> None:
         self.searched = tuple(searched)
-        places = '\n  '.join(str(path) for path in self.searched)
+        indices = '\n  '.join(str(path) for path in self.searched)
         super().__init__(
             f'no share directory of kane_dynamics (one with package.xml in it); looked at\n'
-            f'  {places}\n'
+            f'  {indices}\n'
             'install the package with pip or colcon, or source the workspace that holds it'
         )
 

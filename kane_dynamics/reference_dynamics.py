@@ -30,16 +30,16 @@ from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.algorithms.terms import Terms
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.dynamics import AT_START, Dynamics, Switched
+from kane_dynamics.dynamics import AT_START, ConstraintSubsetDynamics, Dynamics
 from kane_dynamics.functions import terms as functions
 from kane_dynamics.functions.consistent import consistent_acceleration, consistent_velocity
 from kane_dynamics.functions.constrained import constrained_inverse_dynamics, forward_dynamics
 from kane_dynamics.functions.frame_effort import frame_effort_numbers
-from kane_dynamics.model.arguments import as_times
-from kane_dynamics.model.checks import as_choice, as_number
-from kane_dynamics.model.load import Load
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import (
+from kane_dynamics.robot.arguments import as_times
+from kane_dynamics.robot.checks import as_choice, as_number
+from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import (
     checked_coordinates,
     checked_robot,
 )
@@ -79,9 +79,9 @@ class ReferenceDynamics(Dynamics):
         state = {'q': q, 'v': v, 'tau': tau, 'time': as_times(time)}
         return self._array('acceleration', vdot, (self.robot.nv,), out, **state)
 
-    def switched(self, constraints: Sequence[Constraint]) -> Switched:
+    def switched(self, constraints: Sequence[Constraint]) -> ConstraintSubsetDynamics:
         others = ConstraintSet.of(self.robot, constraints)
-        return Switched(others, others.rows)
+        return ConstraintSubsetDynamics(others, others.rows)
 
     def _by_gauss(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         return forward_dynamics(self.robot, q, v, tau, self.constraints, time=t)
@@ -147,15 +147,15 @@ class ReferenceDynamics(Dynamics):
         state = {'q': q, 'v': v, 'a': a, 'time': as_times(time)}
         if reference is not None:
             state['reference'] = reference
-        found = self._array(name, numbers, shape, None, **state)
-        return ConstrainedEffort(found, nv, self.labels)
+        result = self._array(name, numbers, shape, None, **state)
+        return ConstrainedEffort(result, nv, self.labels)
 
     def frame_effort(
         self,
         law: FrameLaw,
         q: ArrayLike,
         v: ArrayLike,
-        wanted: ArrayLike,
+        target: ArrayLike,
         gains: ArrayLike,
         posture: ArrayLike,
         a: ArrayLike | None = None,
@@ -180,13 +180,13 @@ class ReferenceDynamics(Dynamics):
             'v': v,
             'time': as_times(time),
             'a': np.zeros(robot.nv) if a is None else a,
-            'wanted': wanted,
+            'wanted': target,
             'gains': gains,
             'posture': posture,
         }
         shape = (3 * robot.nv + len(self.labels) + 3 + REPORTED,)
-        found = self._array('frame_effort', numbers, shape, None, **state)
-        return FrameEffort.of(found, robot.nv, self.labels)
+        result = self._array('frame_effort', numbers, shape, None, **state)
+        return FrameEffort.of(result, robot.nv, self.labels)
 
     def engine(
         self, integrator: str = 'semi_implicit', projection: bool = True, halvings: int = 0
@@ -212,8 +212,8 @@ class ReferenceDynamics(Dynamics):
 
 
 def _frame_poses(robot: Robot, frames: Sequence[str], q: Floats) -> Floats:
-    found = [forward_kinematics(robot, q).pose(name) for name in frames]
-    return np.array([[*x.position(), *x.rotation.components] for x in found]).reshape(-1, 7)
+    result = [forward_kinematics(robot, q).pose(name) for name in frames]
+    return np.array([[*x.position(), *x.rotation.components] for x in result]).reshape(-1, 7)
 
 
 def _frame_jacobians(robot: Robot, frames: Sequence[str], q: Floats) -> Floats:
@@ -229,7 +229,7 @@ def _frame_drifts(robot: Robot, frames: Sequence[str], q: Floats, v: Floats) -> 
 _OF_FRAMES: dict[str, Callable[..., Floats]] = {
     'frame_poses': _frame_poses,
     'frame_jacobians': _frame_jacobians,
-    'frame_drifts': _frame_drifts,
+    'frame_bias_accelerations': _frame_drifts,
 }
 
 
@@ -258,4 +258,4 @@ def dynamics(
         If a frame does not exist.
 
     """
-    return ReferenceDynamics(Load(checked_robot(robot)), constraints, frames)
+    return ReferenceDynamics(GravityAndPayloads(checked_robot(robot)), constraints, frames)

@@ -14,7 +14,7 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.ros.controller_launching import (
+from kane_dynamics.ros.launch.controller_launching import (
     ALL_JOINTS,
     choices,
     controlled_robot,
@@ -22,7 +22,7 @@ from kane_dynamics.ros.controller_launching import (
     effort_source,
     spawner,
 )
-from kane_dynamics.ros.launching import (
+from kane_dynamics.ros.launch.launching import (
     SWITCH,
     argument,
     config_file,

@@ -11,7 +11,7 @@ from launch.actions import OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from kane_dynamics.ros.controller_launching import (
+from kane_dynamics.ros.launch.controller_launching import (
     ALL_JOINTS,
     choices,
     controlled_robot,
@@ -21,7 +21,7 @@ from kane_dynamics.ros.controller_launching import (
     effort_source,
     spawner,
 )
-from kane_dynamics.ros.launching import (
+from kane_dynamics.ros.launch.launching import (
     argument,
     config_file,
     dynamics_node,

@@ -20,16 +20,22 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from kane_dynamics.control.base_motion import DriveResponse
-from kane_dynamics.control.trajectory import Trajectory
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
-from kane_dynamics.ros.planned_base import following, resting
-from kane_dynamics.ros.planned_efforts import PlannedEfforts
-from kane_dynamics.ros.robot_file import model_of_file, parameters_of_file, read_parameter_file
+from kane_dynamics.analysis.base_motion import DriveResponse
+from kane_dynamics.control.base_trajectory import following, resting
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.trajectory_efforts import PlannedEfforts
+from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
+    TrajectoryFeedforwardParameters,
+)
+from kane_dynamics.robot_config.robot_file import (
+    model_of_file,
+    parameters_of_file,
+    read_parameter_file,
+)
 from kane_dynamics.trajectories.base_plan import BasePlan
 from kane_dynamics.trajectories.filling import EffortOf, filled, line_error
 from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.trajectory import Trajectory
 from kane_dynamics.typing import Floats
 from kane_dynamics.view.style import paper_style, save_figure
 from studies import report

@@ -18,9 +18,9 @@ import numpy as np
 from rich.progress import track
 
 import kane_dynamics as kd
-from kane_dynamics.control.base_motion import DriveResponse, twist_rate
+from kane_dynamics.analysis.base_motion import DriveResponse, twist_rate
+from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.control.governor import Governor
-from kane_dynamics.control.motion_limits import Reserve
 from kane_dynamics.typing import Floats
 from studies import report
 from studies.peers.load_watch import LoadWatch
@@ -70,11 +70,13 @@ class Rig:
         self.robot = shipped().with_payload('tool_link', LOAD)
         supports = list(CASTER.values())
         self.base = kd.bases.differential(self.robot, WHEELS[:1], WHEELS[1:], supports=supports)
-        self.stance = kd.base_stance(self.base)
+        self.ground_contacts = kd.base_ground_contacts(self.base)
         dynamics, rest = kd.dynamics(self.robot, self.base.constraints), np.zeros(self.robot.nv)
         self.rows = dynamics.constraint_rows(self.robot.neutral(), rest).matrix
         self.recursion = kd.casadi_function(self.robot, 'inverse_dynamics')
-        self.governor = Governor(self.stance, DRIVES, WHEELS, reserve=Reserve(edge=EDGE))
+        self.governor = Governor(
+            self.ground_contacts, DRIVES, WHEELS, margins=SafetyMargins(edge=EDGE)
+        )
 
     def drawn(self, seed: int) -> Drive:
         """Return a random drive whose arm does not tip the robot while that stands still."""
@@ -124,7 +126,7 @@ class Rig:
     def least_margin(self, played: Played, looks: int = LOOKS) -> float:
         """Return the least distance of the zero-moment point from an edge [m]."""
         states = zip(played.q[::looks], played.v[::looks], played.a[::looks], strict=True)
-        return min(self.stance.margins(*state).margin for state in states)
+        return min(self.ground_contacts.margins(*state).margin for state in states)
 
     def efforts(self, played: Played) -> Floats:
         """Return what drives and arm give, (k, nv - 3): the rows move what nothing drives."""

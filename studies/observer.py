@@ -21,9 +21,9 @@ import numpy as np
 from rich.progress import track
 
 import kane_dynamics as kd
-from kane_dynamics.identification.momentum_observer import MomentumObserver
-from kane_dynamics.identification.payload import estimate_payload
-from kane_dynamics.identification.smoothing import smoothed
+from kane_dynamics.analysis.momentum_observer import MomentumObserver
+from kane_dynamics.analysis.payload import estimate_payload
+from kane_dynamics.analysis.smoothing import smoothed
 from kane_dynamics.typing import Floats
 from studies import report, robots
 from studies.report import Table

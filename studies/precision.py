@@ -53,7 +53,7 @@ class Errors:
     median: float
     rare: float
     worst: float
-    promoted: float
+    double_precision_count: float
 
 
 def norm_errors(found: NDArray[np.float32], exact: Floats) -> Floats:
@@ -85,7 +85,7 @@ def measured(case: robots.Case, states: int) -> list[Errors]:
     fast = kd.compile(case.robot, case.constraints, precision='float32')
     rng = np.random.default_rng(11)
     parts: dict[str, list[Floats]] = {}
-    promoted: dict[str, int] = {}
+    double_precision_count: dict[str, int] = {}
     for begin in track(range(0, states, CHUNK), description=case.robot.name):
         count = min(CHUNK, states - begin)
         q, v, a = rng.uniform(-1.0, 1.0, (3, count, case.robot.nv))
@@ -95,16 +95,18 @@ def measured(case: robots.Case, states: int) -> list[Errors]:
         single = [x.astype(np.float32) for x in (q, v, a)]
         double = [x.astype(np.float64) for x in single]
         for name, call in functions(case, fast):
-            before = fast.promoted
+            before = fast.double_precision_count
             found = call(*single)
-            promoted[name] = promoted.get(name, 0) + fast.promoted - before
+            double_precision_count[name] = (
+                double_precision_count.get(name, 0) + fast.double_precision_count - before
+            )
             parts.setdefault(name, []).append(norm_errors(found, call(*double)))
     speeds = f'{case.robot.name}, {case.robot.nv} speeds'
     results = []
     for name, errors in parts.items():
         every = np.concatenate(errors)
         middle, rare = np.quantile(every, [0.5, 0.999]).tolist()
-        share = promoted[name] / states
+        share = double_precision_count[name] / states
         results.append(Errors(speeds, name, states, middle, rare, float(every.max()), share))
     return results
 
@@ -128,7 +130,7 @@ def main() -> int:
             table.notes.append(f'left out - {error}')
     for one in found:
         numbers = [f'{x:.1e}' for x in (one.median, one.rare, one.worst)]
-        table.add(one.robot, one.function, *numbers, f'{one.promoted:.2%}')
+        table.add(one.robot, one.function, *numbers, f'{one.double_precision_count:.2%}')
     results['errors'] = [asdict(one) for one in found]
     report.finish(console, options.output, 'precision', results, [table])
     return int(any(one.function == 'inverse dynamics' and one.worst > TARGET for one in found))

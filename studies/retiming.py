@@ -22,9 +22,9 @@ from matplotlib.figure import Figure
 from rich.progress import track
 
 import kane_dynamics as kd
-from kane_dynamics.control.contact_picture import picture_of
-from kane_dynamics.control.motion_limits import Reserve
-from kane_dynamics.control.stance import Stance
+from kane_dynamics.analysis.ground_contacts import GroundContacts
+from kane_dynamics.analysis.motion_limits import SafetyMargins
+from kane_dynamics.analysis.wheel_forces import picture_of
 from kane_dynamics.trajectories.paths import SplinePath
 from kane_dynamics.trajectories.retiming import Retimed, retime
 from kane_dynamics.trajectories.rolled_path import RolledPath
@@ -34,7 +34,7 @@ from kane_dynamics.view.style import legend_beside, paper_style, save_figure
 from studies import report, robots
 from studies.report import Table
 
-KEPT = Reserve(edge=0.02, friction=1.0, effort=1.0, speed=1.0)
+KEPT = SafetyMargins(edge=0.02, friction=1.0, effort=1.0, speed=1.0)
 FRICTION = 0.6
 POINTS = 4  # of a path
 MOMENTS, PICTURES = 1001, 41  # at which efforts and speeds, and contacts, are looked at
@@ -61,7 +61,7 @@ class Rig:
     """
 
     dynamics: kd.CompiledRobot
-    contacts: Stance
+    contacts: GroundContacts
     path: Callable[[np.random.Generator], RolledPath]
 
     @property
@@ -92,7 +92,7 @@ def tiago() -> Rig:
         points[:, :2] = np.cumsum(rng.uniform(-3.0, 6.0, (POINTS, 2)), axis=0)
         return RolledPath(dynamics, motors, points, robot.neutral())
 
-    return Rig(dynamics, kd.base_stance(base, friction=FRICTION), random)
+    return Rig(dynamics, kd.base_ground_contacts(base, friction=FRICTION), random)
 
 
 def swerve() -> Rig:
@@ -111,7 +111,7 @@ def swerve() -> Rig:
         points[:, :2] = np.cumsum(rng.uniform(0.5, 1.0, (POINTS, 1)) * steps, axis=0)
         return RolledPath(dynamics, names, points, robot.neutral(), steered=base)
 
-    return Rig(dynamics, kd.base_stance(base, friction=FRICTION), random)
+    return Rig(dynamics, kd.base_ground_contacts(base, friction=FRICTION), random)
 
 
 def _limited(body: kd.Body, k: int) -> kd.Body:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.resources import share_directory
+from kane_dynamics.robot.resources import share_directory
 from kane_dynamics.typing import Floats
 
 WHEELS = ('wheel_left_joint', 'wheel_right_joint')

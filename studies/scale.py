@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.kernels.batches import limited_cores
+from kane_dynamics.compiler.batches import limited_cores
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.sweep import Job, Sweep, run
 from studies import report
@@ -170,7 +170,7 @@ def plan(works: list[Work], machines: int, cores: int) -> Table:
 
 def sizes(speeds: list[int]) -> Table:
     """Return times of robots with so many speeds, on wheels."""
-    heads = ('speeds', 'rows', 'compile', 'from the cache', 'vdot', *INTEGRATORS, 'fallbacks')
+    heads = ('speeds', 'rows', 'compile', 'from the cache', 'vdot', *INTEGRATORS, 'fallback_count')
     table = Table('Robots on two wheels by their number of speeds', heads)
     for count in speeds:
         one = of_speeds(count)
@@ -190,7 +190,7 @@ def sizes(speeds: list[int]) -> Table:
         shown = [f'{1e6 * x:.3g} us' for x in calls]
         compiling, loading = (f'{x:.2g} s' for x in times)
         table.add(
-            str(count), str(len(fast.labels)), compiling, loading, *shown, str(fast.fallbacks)
+            str(count), str(len(fast.labels)), compiling, loading, *shown, str(fast.fallback_count)
         )
     table.notes.append(
         'compiling and loading in time of the processor; calls: the shortest of 300'

@@ -69,16 +69,16 @@ def bars_table() -> Table:
     )
     for angle in ANGLES:
         q, v = (size * np.array([1.0, 1.0, 1.0, -1.0, -1.0]) for size in (angle, -5.0))
-        times, before = [], fast.fallbacks
+        times, before = [], fast.fallback_count
         for _ in range(STATES):
             begun = perf_counter()
             fast.acceleration(q, v, tau)
             times.append(perf_counter() - begun)
         rank = kd.forward_dynamics(robot, q, v, tau, rows).rank
-        told = f'{1e6 * np.median(times):.2f}', f'{fast.fallbacks - before} of {STATES}'
+        told = f'{1e6 * np.median(times):.2f}', f'{fast.fallback_count - before} of {STATES}'
         table.add(f'{angle:g} rad', str(rank), *told)
     for integrator in ('rk4', 'semi_implicit'):
-        engine, before, times = fast.engine(integrator), fast.fallbacks, []
+        engine, before, times = fast.engine(integrator), fast.fallback_count, []
         q, v = (size * np.array([1.0, 1.0, 1.0, -1.0, -1.0]) for size in (ANGLES[0], -5.0))
         for k in range(STEPS):
             begun = perf_counter()
@@ -87,7 +87,7 @@ def bars_table() -> Table:
         most = f'median {1e6 * np.median(times):.1f} us, slowest {1e6 * max(times):.0f} us'
         table.notes.append(
             f'{STEPS} steps by {integrator} from {ANGLES[0]:g} to {q[0]:.2f} rad: {most}, '
-            f'{fast.fallbacks - before} by the reference'
+            f'{fast.fallback_count - before} by the reference'
         )
     return table
 

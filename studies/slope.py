@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.control.contact_picture import picture_of
+from kane_dynamics.analysis.wheel_forces import picture_of
 from kane_dynamics.typing import Floats
 from studies import report
 from studies.peers.standing_twin import StandingTwin
@@ -116,7 +116,9 @@ def by_inverse_dynamics(case: Case, place: Floats | None = None) -> Floats:
     base = base_of(robot)
     q = placed(case, robot) if place is None else place
     v, a = motion(case, robot, q)
-    found = picture_of(kd.base_stance(base), q, v, a, [*WHEELS, *robot.velocity_names[5:]])
+    found = picture_of(
+        kd.base_ground_contacts(base), q, v, a, [*WHEELS, *robot.velocity_names[5:]]
+    )
     return np.r_[found.effort.effort[3:5], found.contacts['support 0'].normal]
 
 

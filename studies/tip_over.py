@@ -16,7 +16,7 @@ import numpy as np
 from rich.progress import track
 
 import kane_dynamics as kd
-from kane_dynamics.control.critical_acceleration import Tipping
+from kane_dynamics.analysis.critical_acceleration import Tipping
 from kane_dynamics.typing import Floats
 from studies import report
 from studies.peers.load_watch import CHATTER, LoadWatch
@@ -62,7 +62,7 @@ def tipping(pose: Floats, sign: float) -> Tipping:
     q[5:], direction[0] = pose, sign
     known = ['base_x', 'base_yaw', *robot.velocity_names[5:]]
     direction = kd.consistent_velocity(robot, q, direction, base.constraints, known)
-    return kd.base_stance(base).critical_acceleration(q, np.zeros(robot.nv), direction)
+    return kd.base_ground_contacts(base).critical_acceleration(q, np.zeros(robot.nv), direction)
 
 
 def lifts_in_mujoco(pose: Floats, sign: float, rise: float) -> tuple[float, str]:

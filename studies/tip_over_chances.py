@@ -18,8 +18,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import kane_dynamics as kd
-from kane_dynamics.control.support_polygon import SupportPolygon
-from kane_dynamics.control.tip_over import edge_moments
+from kane_dynamics.analysis.support_polygon import SupportPolygon
+from kane_dynamics.analysis.tip_over import edge_moments
 from kane_dynamics.sweep import Job, Sweep, SweepResult, grid, run
 from kane_dynamics.trajectories.path_limits import ground_wrenches
 from kane_dynamics.typing import Floats
@@ -67,7 +67,7 @@ def drive_of(robot: kd.Robot) -> Drive:
     known = ['base_x', 'base_yaw', *robot.velocity_names[5:]]
     ahead, turning = (still.consistent_velocity(q, units[k], known) for k in (0, 2))
     bend = still.consistent_acceleration(q, ahead + turning, np.zeros(robot.nv), known)
-    return Drive(ahead, turning, bend, kd.base_stance(base).polygon(q))
+    return Drive(ahead, turning, bend, kd.base_ground_contacts(base).polygon(q))
 
 
 def motions(job: Job, drive: Drive) -> tuple[Floats, Floats, Floats]:

@@ -15,9 +15,9 @@ from enum import Enum
 
 import numpy as np
 
-from kane_dynamics.control.trajectory import Trajectory
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.trajectory import Trajectory
 from kane_dynamics.typing import Floats
 
 DROPPED, DEFERRED, SPLICED = REPLACEMENTS = ('dropped', 'deferred', 'spliced')

@@ -23,8 +23,17 @@ def test_the_picture_is_that_of_the_imports():
 def test_arrows_go_one_way():
     level = drawing.floors(drawing.imports())
     assert level['exceptions.py'] == 0
-    order = ('algebra', 'model', 'constraints', 'algorithms', 'kernels', 'ros')
+    order = ('algebra', 'robot', 'constraints', 'algorithms', 'compiler', 'ros')
     assert [level[room] for room in order] == sorted(level[room] for room in order)
+
+
+@pytest.mark.parametrize(
+    'folder',
+    sorted({path.parent for path in drawing.PACKAGE.rglob('*.py')}),
+    ids=lambda folder: str(folder.relative_to(drawing.ROOT)),
+)
+def test_arrows_go_one_way_at_every_depth(folder):
+    drawing.floors(drawing.imports(folder))  # refuses circles
 
 
 def test_a_circle_is_told():

@@ -43,7 +43,7 @@ def test_too_few_samples_have_no_causes():
 
 def test_places_of_stamps():
     recording = Recording(stamps=[4, 8, 12, 16])
-    assert recording.places([8, 16, 20]) == [1, 3]
+    assert recording.indices([8, 16, 20]) == [1, 3]
 
 
 def test_watch_tells_computing_collecting_and_sleeping_apart():

@@ -188,7 +188,7 @@ def test_the_least_llvmlite_is_the_one_that_is_told_and_tested(setup_arguments):
     (wanted,) = [x for x in setup_arguments['install_requires'] if x.startswith('llvmlite')]
     least = wanted.partition('>=')[2]
     assert f'llvmlite >= {least}' in (ROOT / 'doc' / 'installation.md').read_text()
-    assert f"'llvmlite >= {least}'" in (ROOT / 'kane_dynamics/kernels/llvm/native.py').read_text()
+    assert f"'llvmlite >= {least}'" in (ROOT / 'kane_dynamics/compiler/llvm/native.py').read_text()
     assert f"'{least}." in (ROOT / 'test/platforms/pythons.py').read_text()
 
 
@@ -262,7 +262,7 @@ def test_only_the_ros_folder_imports_ros():
     offenders = [
         f'{path.relative_to(ROOT)}:{line} {name}'
         for path in sorted(package.rglob('*.py'))
-        if path.relative_to(package).parts[0] not in {'ros', 'resources.py'}
+        if path.relative_to(package).parts[0] not in {'ros', 'robot/resources.py'}
         for line, name in imported_modules(path)
         if is_ros_module(name)
     ]
@@ -270,7 +270,7 @@ def test_only_the_ros_folder_imports_ros():
 
 
 def test_resources_imports_ament_only_where_it_is_used():
-    names = {name for _, name in imported_modules(ROOT / 'kane_dynamics' / 'resources.py')}
+    names = {name for _, name in imported_modules(ROOT / 'kane_dynamics' / 'robot/resources.py')}
     allowed = set(sys.stdlib_module_names) | {'kane_dynamics', 'ament_index_python'}
     assert names <= allowed
 
@@ -367,7 +367,7 @@ def test_installed_wheel_works_without_ros(installed, tmp_path):
 import sys
 sys.modules.update(dict.fromkeys(['rclpy', 'ament_index_python', 'sensor_msgs', 'std_msgs']))
 import kane_dynamics as kd
-from kane_dynamics.resources import share_directory
+from kane_dynamics.robot.resources import share_directory
 robot = kd.load_urdf(share_directory() / 'robots' / 'nonholonomic.urdf', base='planar')
 print(kd.__file__, share_directory(), robot.nv, sep='|')
 """
@@ -384,7 +384,7 @@ def test_missing_share_directory_lists_where_it_looked(installed, tmp_path):
 import sys
 sys.prefix = {str(tmp_path)!r}
 from kane_dynamics.exceptions import ShareDirectoryNotFoundError
-from kane_dynamics.resources import share_directory
+from kane_dynamics.robot.resources import share_directory
 try:
     share_directory()
 except ShareDirectoryNotFoundError as error:
@@ -424,7 +424,7 @@ def test_colcon_build(tree, tmp_path):
     for name in NODES:
         assert os.access(prefix / 'lib' / 'kane_dynamics' / name, os.X_OK)
     site_packages = next(prefix.glob('lib/python*/site-packages'))
-    code = 'from kane_dynamics.resources import *; print(share_directory())'
+    code = 'from kane_dynamics.robot.resources import *; print(share_directory())'
     found = python(code, tmp_path, PYTHONPATH=site_packages, AMENT_PREFIX_PATH=prefix)
     assert Path(found) == share
     assert (share / 'robots' / 'nonholonomic.urdf').is_file()

@@ -17,7 +17,7 @@ PAGES = [page for page in PAGES if not {'_build', 'gallery'} & set(page.parts)]
 
 # Where else than in test_readme.py the Python of a page is run.
 RUN_BY = {
-    'gpu.md': 'test/kernels/test_kernels_cuda_robot.py',
+    'gpu.md': 'test/compiler/test_compiler_cuda_robot.py',
     'own_robot.md': 'test/cli/test_cli_own_robot.py',
     'payload.md': 'test/test_pages.py',
     'nodes.md': 'test/ros/test_ros_composition.py',
@@ -46,7 +46,7 @@ READER = 'changes the machine or the shell of the reader'
 LONG = 'takes long: not in the tests, but in the Makefile'
 OTHERS = {
     'ros2 launch kane_dynamics ': 'test/ros/test_ros_page_commands.py',
-    'ros2 run kane_dynamics kane_together ': 'test/ros/test_ros_composition.py',
+    'ros2 run kane_dynamics kane_container ': 'test/ros/test_ros_composition.py',
     'ros2 topic pub -r 20 /cmd_vel ': 'test/ros/test_ros_velocity_base.py',
     'ros2 param set /kane_inverse_dynamics payload.': 'test/ros/test_ros_payloads.py',
     'ros2 service call /kane_inverse_dynamics/detach_payloads ': 'test/ros/test_ros_payloads.py',

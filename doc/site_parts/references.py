@@ -2,7 +2,7 @@
 """
 Links to what is documented under another name: where it is written, or its short name.
 
-`kane_dynamics.model.robot.Robot` is documented as `kane_dynamics.Robot`, and docstrings say
+`kane_dynamics.robot.robot.Robot` is documented as `kane_dynamics.Robot`, and docstrings say
 `Robot`; members are found by class and name. What could be two things leads nowhere.
 """
 

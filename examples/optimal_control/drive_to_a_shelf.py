@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 
 import kane_dynamics as kd
-from kane_dynamics.resources import resolve
+from kane_dynamics.robot.resources import resolve
 from kane_dynamics.view.drawing import Drawing, urdf_drawing
 from kane_dynamics.view.pictures import write_pictures
 from kane_dynamics.view.plots import Panel

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kane_dynamics as kd
-from kane_dynamics.resources import resolve
+from kane_dynamics.robot.resources import resolve
 
 Floats = NDArray[np.float64]
 URDF = 'package://kane_dynamics/robots/nonholonomic.urdf'

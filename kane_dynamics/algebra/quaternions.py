@@ -32,8 +32,8 @@ def _numeric_quaternion() -> Any:
     """
     if _EXTENSION not in sys.modules:
         package = importlib.util.find_spec('quaternion')
-        places = package.submodule_search_locations if package else None
-        spec = importlib.machinery.PathFinder.find_spec(_EXTENSION, places)
+        indices = package.submodule_search_locations if package else None
+        spec = importlib.machinery.PathFinder.find_spec(_EXTENSION, indices)
         if spec is None or spec.loader is None:
             return importlib.import_module('quaternion').quaternion
         sys.modules[_EXTENSION] = importlib.util.module_from_spec(spec)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.exceptions import InvalidInputError, brief
+from kane_dynamics.exceptions import InvalidInputError, shorten
 
 _NOT_NUMBERS = {
     'b': 'truth values',
@@ -56,7 +56,7 @@ def as_numbers(name: str, x: Any) -> NDArray[np.float64]:
         kind = entries.dtype.kind
         if kind in _NOT_NUMBERS:
             what = f'{_NOT_NUMBERS[kind]} ({entries.dtype})'
-            raise InvalidInputError(f'{name}: need real numbers, got {what}: {brief(x)}')
+            raise InvalidInputError(f'{name}: need real numbers, got {what}: {shorten(x)}')
         if kind == 'O':
             _check_entries(name, entries.tolist())
         with np.errstate(over='ignore'):  # what lies beyond all floats becomes infinite
@@ -65,7 +65,7 @@ def as_numbers(name: str, x: Any) -> NDArray[np.float64]:
         raise
     except (TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError):
         # a ragged list, a number beyond all floats, or a foreign array that holds none
-        raise InvalidInputError(f'{name}: need real numbers, got {came(x)}') from None
+        raise InvalidInputError(f'{name}: need real numbers, got {describe(x)}') from None
 
 
 def _check_entries(name: str, x: Any) -> None:
@@ -75,16 +75,16 @@ def _check_entries(name: str, x: Any) -> None:
             if type(entry) is not float:
                 _check_entries(name, entry)
     elif isinstance(x, _TRUTH):
-        raise InvalidInputError(f'{name}: need real numbers, got {came(x)}')
+        raise InvalidInputError(f'{name}: need real numbers, got {describe(x)}')
     elif not isinstance(x, Real):
         if not hasattr(x, '__array__'):
-            raise InvalidInputError(f'{name}: need real numbers, got {came(x)}')
+            raise InvalidInputError(f'{name}: need real numbers, got {describe(x)}')
         as_numbers(name, x)
 
 
-def came(x: Any) -> str:
+def describe(x: Any) -> str:
     """Return what came, for a message: its type, and its value where this has one to show."""
-    kind, text = type(x).__name__, brief(x)
+    kind, text = type(x).__name__, shorten(x)
     if x is None or text.startswith((f'{kind}(', 'array(')):
         return text
     if isinstance(x, type):
@@ -98,9 +98,9 @@ def came(x: Any) -> str:
 
 def not_finite(x: NDArray[np.float64]) -> str:
     """Return which numbers are not finite, and where the first ones stand, for a message."""
-    places = np.argwhere(~np.isfinite(x)).tolist()
-    shown = [f'{x[tuple(place)]:g} at {place}' for place in places[:_PLACES]]
-    more = len(places) - len(shown)
+    indices = np.argwhere(~np.isfinite(x)).tolist()
+    shown = [f'{x[tuple(place)]:g} at {place}' for place in indices[:_PLACES]]
+    more = len(indices) - len(shown)
     return ', '.join(shown) + (f' and {more} more' if more else '')
 
 
@@ -119,5 +119,5 @@ def as_number(name: str, x: Any) -> float:
     except InvalidInputError:
         number = np.array(np.nan)
     if number.shape != () or not np.isfinite(number):
-        raise InvalidInputError(f'{name}: need one finite number, got {came(x)}')
+        raise InvalidInputError(f'{name}: need one finite number, got {describe(x)}')
     return float(number)

@@ -52,8 +52,8 @@ def agreeing_speeds(
     system = np.block([[np.diag(weights), A.T], [A, np.zeros((len(A), len(A)))]])
 
     def step(force: Floats, gap: Floats) -> tuple[Floats, Floats]:
-        found = np.linalg.lstsq(system, np.concatenate([force, gap]), rcond=_REPEATED)[0]
-        return found[:nv], found[nv:]
+        result = np.linalg.lstsq(system, np.concatenate([force, gap]), rcond=_REPEATED)[0]
+        return result[:nv], result[nv:]
 
     change, multipliers = step(np.zeros(nv), rows.velocity - A @ y)
     x = y + change

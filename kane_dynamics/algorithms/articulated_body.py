@@ -28,7 +28,7 @@ from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.algorithms.composite_inertia import CompositeInertia
 from kane_dynamics.algorithms.newton_euler import inertial_wrench
 from kane_dynamics.algorithms.sparse_ldl import TreeFactor, checked_pivot, factor_tree, smaller
-from kane_dynamics.model.motion import (
+from kane_dynamics.robot.motion import (
     AT_REST,
     JointMotion,
     along_axes,
@@ -163,21 +163,21 @@ def outward_step(
     joint: JointMotion, hinge: Hinge, bias_rate: DualQuaternion, rate_parent: DualQuaternion
 ) -> tuple[list[Scalar], DualQuaternion]:
     """Return the accelerations along a joint's axes and the twist rate of its body."""
-    carried = joint.to_child(rate_parent)
-    left = [u - power(w, carried) for u, w in zip(hinge.effort, hinge.wrenches, strict=True)]
+    payload = joint.to_child(rate_parent)
+    left = [u - power(w, payload) for u, w in zip(hinge.effort, hinge.wrenches, strict=True)]
     a = hinge.factor.solve(left)
-    return a, carried + bias_rate + along_axes(joint.axes, a)
+    return a, payload + bias_rate + along_axes(joint.axes, a)
 
 
 def hinge_health(
-    joint: JointMotion, armature: Sequence[Scalar], hinge: Hinge, carried: CompositeInertia
+    joint: JointMotion, armature: Sequence[Scalar], hinge: Hinge, payload: CompositeInertia
 ) -> Scalar:
     """Return the smallest pivot relative to the diagonal of M, with all that a joint carries."""
-    health = hinge.factor.health
+    rcond = hinge.factor.rcond
     for axis, rotor, pivot in zip(joint.axes, armature, hinge.factor.pivots, strict=True):
-        diagonal = power(axis, carried.momentum(axis)) + rotor
-        health = smaller(health, checked_pivot(pivot, diagonal)[1])
-    return health
+        diagonal = power(axis, payload.momentum(axis)) + rotor
+        rcond = smaller(rcond, checked_pivot(pivot, diagonal)[1])
+    return rcond
 
 
 def _symmetric(a: Matrix, b: Matrix) -> Matrix:

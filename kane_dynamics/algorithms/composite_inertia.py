@@ -23,8 +23,8 @@ from kane_dynamics.algebra.matrices import scaled, skew
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, pure, rotate, scale
 from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
-from kane_dynamics.model.motion import joint_motion
-from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.robot.motion import joint_motion
+from kane_dynamics.robot.robot import WORLD, Robot
 
 Rows = tuple[Quaternion, Quaternion, Quaternion]
 LowerTriangle = list[dict[int, Scalar]]
@@ -114,15 +114,15 @@ def composite_mass_matrix(robot: Robot, q: Any) -> LowerTriangle:
     Row k maps column l <= k to M[k, l]; entries between different branches do not appear.
     """
     joints = [joint_motion(robot, i, q, [0.0] * robot.nv) for i in range(len(robot.bodies))]
-    carried = [CompositeInertia.of_body(body.inertia) for body in robot.bodies]
+    payload = [CompositeInertia.of_body(body.inertia) for body in robot.bodies]
     lower: LowerTriangle = [{k: rotor} for k, rotor in enumerate(robot.armature.tolist())]
     for i in reversed(range(len(joints))):
         joint, parent = joints[i], robot.parents[i]
         if parent != WORLD:
-            in_joint = carried[i].moved(joint.pose)
-            carried[parent] = carried[parent] + in_joint.moved(joint.placement)
+            in_joint = payload[i].moved(joint.pose)
+            payload[parent] = payload[parent] + in_joint.moved(joint.placement)
         for k, axis in enumerate(joint.axes, start=joint.columns.start):
-            momentum = carried[i].momentum(axis)
+            momentum = payload[i].momentum(axis)
             for m, other in enumerate(joint.axes, start=joint.columns.start):
                 if m <= k:
                     _add(lower, k, m, power(other, momentum))

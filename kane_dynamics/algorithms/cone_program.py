@@ -84,7 +84,7 @@ def cone_program(
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = accuracy
     P, A = (scipy.sparse.csc_matrix(x) for x in (objective[0], rows[0]))
-    found = clarabel.DefaultSolver(P, objective[1], A, rows[1], kinds, settings).solve()
-    status = str(found.status)
+    result = clarabel.DefaultSolver(P, objective[1], A, rows[1], kinds, settings).solve()
+    status = str(result.status)
     ended = 'Solved' in status, 'Infeasible' in status
-    return ConeSolution(np.array(found.x), np.array(found.z), *ended)
+    return ConeSolution(np.array(result.x), np.array(result.z), *ended)

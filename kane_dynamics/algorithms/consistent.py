@@ -16,8 +16,8 @@ import scipy
 from kane_dynamics.algorithms.row_balance import REACHED
 from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
 from kane_dynamics.exceptions import InconsistentConstraintsError, UnreachableAccelerationError
-from kane_dynamics.model.checks import as_names
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.checks import as_names
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats, Indices
 
 _RANK_TOLERANCE = 1e-10  # relative singular value, on columns scaled to unit length
@@ -80,10 +80,10 @@ def fitted(A: Floats, b: Floats, x: Floats, free: Sequence[int] | Indices) -> Fl
         Indices of the entries that are found: least squares of least norm.
 
     """
-    chosen = list(free)
+    selection = list(free)
     whole = x.copy()
-    whole[chosen] = 0.0
-    whole[chosen] = least_norm(A[:, chosen], b - A @ whole)[0]
+    whole[selection] = 0.0
+    whole[selection] = least_norm(A[:, selection], b - A @ whole)[0]
     return whole
 
 

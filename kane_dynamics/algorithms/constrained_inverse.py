@@ -29,8 +29,8 @@ from kane_dynamics.algorithms.row_balance import REACHED
 from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
 from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
-from kane_dynamics.model.checks import as_choice, as_names, as_vector
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.checks import as_choice, as_names, as_vector
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
 _NULL = 1e-10  # singular value, on rows of unit length, of a direction that is free
@@ -151,7 +151,7 @@ def constrained_effort(
         If rows that were not taken ask for other accelerations.
 
     """
-    taken, rows = selection.independent, selection.rows
+    independent_indices, rows = selection.independent, selection.rows
     check_allowed(selection, a)
     motion = v.tolist(), a.tolist()
     if moving is None:
@@ -159,7 +159,7 @@ def constrained_effort(
     else:
         needed = reference_effort(robot, q, moving.tolist(), *motion, switches) - external
     effort, multipliers, rank, residual = balanced_force(
-        robot, taken.matrix, columns, needed, weights
+        robot, independent_indices.matrix, columns, needed, weights
     )
     slip = np.linalg.norm(rows.matrix @ v - rows.velocity)
     parts = effort, selection.shared(multipliers), v, a
@@ -198,8 +198,8 @@ def checked_weights(
     whole = np.ones(robot.nv)
     if weights is None:
         return whole
-    given = as_vector(what, weights, robot.nv)
-    whole[list(columns)] = given[list(columns)]
+    arguments = as_vector(what, weights, robot.nv)
+    whole[list(columns)] = arguments[list(columns)]
     if (whole <= 0.0).any():
         worst = int(np.argmin(whole))
         raise InvalidInputError(

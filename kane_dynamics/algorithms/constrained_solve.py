@@ -41,47 +41,47 @@ class Solved:
     ----------
     x, multipliers : list of scalar
         x and lambda.
-    health : scalar
+    rcond : scalar
         Of the solves.
     dropped : list of scalar
         1 for rows that were not taken, 0 for the others.
     system : SparseRows
         A.
-    found : Solvable or None
+    result : Solvable or None
         The rows after elimination, where there are any, of one choice.
 
     """
 
     x: list[Scalar]
     multipliers: list[Scalar]
-    health: Scalar
+    rcond: Scalar
     dropped: list[Scalar]
     system: SparseRows
-    found: Solvable | None
+    result: Solvable | None
 
     def health_of_speeds(self, v: Sequence[Scalar], b0: Sequence[Scalar]) -> Scalar:
         """Return the health, 0 where a row that was not taken may ask for other speeds than v."""
-        if self.found is None:
-            return self.health
+        if self.result is None:
+            return self.rcond
         missed = _missed(self.system, b0, v)
         if all(is_zero(c) for c in b0):
-            return _unless(missed, self.found.weak, self.health)
+            return _unless(missed, self.result.weak, self.rcond)
         return _agreed(
-            self.health, self.system, self.found, missed, b0, 0.0, 0.5 * SPEED_CONTRADICTION
+            self.rcond, self.system, self.result, missed, b0, 0.0, 0.5 * SPEED_CONTRADICTION
         )
 
-    def or_healthier(self, other: Solved) -> Solved:
+    def or_better_conditioned(self, other: Solved) -> Solved:
         """Return at each state the healthier one of two solutions of the same equations."""
-        healthier = other.health > self.health
+        healthier = other.rcond > self.rcond
 
-        def chosen(own: Sequence[Scalar], others: Sequence[Scalar]) -> list[Scalar]:
-            return [where(healthier, b, a) for a, b in zip(own, others, strict=True)]
+        def selection(local: Sequence[Scalar], others: Sequence[Scalar]) -> list[Scalar]:
+            return [where(healthier, b, a) for a, b in zip(local, others, strict=True)]
 
         return Solved(
-            chosen(self.x, other.x),
-            chosen(self.multipliers, other.multipliers),
-            where(healthier, other.health, self.health),
-            chosen(self.dropped, other.dropped),
+            selection(self.x, other.x),
+            selection(self.multipliers, other.multipliers),
+            where(healthier, other.rcond, self.rcond),
+            selection(self.dropped, other.dropped),
             self.system,
             None,
         )
@@ -153,7 +153,7 @@ class ConstrainedSystem:
         factor, system = self._factor, self._system
         free = factor.solve(force)
         if not system.rows:
-            return Solved(free, [], factor.health, [], system, None)
+            return Solved(free, [], factor.rcond, [], system, None)
 
         def solved(rows: SparseRows) -> Solved:
             order = tuple(rows.order)
@@ -178,7 +178,7 @@ def by_stronger_rows(system: SparseRows, solve: Callable[[SparseRows], Solved]) 
 
     """
     first, *others = (solve(rows) for rows in system.choices)
-    return first.or_healthier(others[0]) if others else first
+    return first.or_better_conditioned(others[0]) if others else first
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,22 +192,22 @@ class _Eliminated:
         The rows.
     weighted : list of list of scalar
         D^-1 L'^-1 A', by columns.
-    found : Solvable
+    result : Solvable
         Factors of A M^-1 A'.
 
     """
 
     system: SparseRows
     weighted: list[list[Scalar]]
-    found: Solvable
+    result: Solvable
 
     @classmethod
     def of(cls, system: SparseRows, factor: TreeFactor) -> _Eliminated:
         """Return rows after elimination."""
         rows = [system.rows[i] for i in system.eliminated]
         # Y = L'^-1 A', so that A M^-1 A' = Y' D^-1 Y
-        places = range(len(factor.pivots))
-        half = [factor.solve_upper([row.get(k, 0.0) for k in places]) for row in rows]
+        indices = range(len(factor.pivots))
+        half = [factor.solve_upper([row.get(k, 0.0) for k in indices]) for row in rows]
         weighted = [[y / d for y, d in zip(one, factor.pivots, strict=True)] for one in half]
         gram = [[dot(weighted[i], half[j]) for j in range(i + 1)] for i in range(len(rows))]
         return cls(system, weighted, eliminate(system, gram))
@@ -223,9 +223,9 @@ def _solved_for(
     watch: bool,
 ) -> Solved:
     """Return the solution for one choice of rows; see `solve_constrained`."""
-    system, weighted, found = eliminated.system, eliminated.weighted, eliminated.found
+    system, weighted, result = eliminated.system, eliminated.weighted, eliminated.result
     gap = [right_side[i] - times(system.rows[i], free) for i in system.eliminated]
-    solved = found.factors.solve(gap)
+    solved = result.factors.solve(gap)
     pushed = [
         sum((y[k] * m for y, m in zip(weighted, solved, strict=True)), 0.0)
         for k in range(len(free))
@@ -233,23 +233,23 @@ def _solved_for(
     x = [a + s for a, s in zip(free, factor.solve_lower(pushed), strict=True)]
     multipliers: list[Scalar] = [0.0] * len(system.rows)
     dropped: list[Scalar] = [1.0] * len(system.rows)
-    for i, multiplier, gone in zip(system.eliminated, solved, found.dropped, strict=True):
+    for i, multiplier, gone in zip(system.eliminated, solved, result.dropped, strict=True):
         multipliers[i], dropped[i] = multiplier, gone
     # false for NaN: a row has no value here, and comparisons of pivots did not notice
     known = sum((part * part for part in x), 0.0) >= 0.0
-    health = where(known, smaller(factor.health, found.health), 0.0)
+    rcond = where(known, smaller(factor.rcond, result.rcond), 0.0)
     if watch:
-        health = _watched(health, system, found, right_side, x, free, force, multipliers)
-    solution = Solved(x, multipliers, health, dropped, system, found)
+        rcond = _watched(rcond, system, result, right_side, x, free, force, multipliers)
+    solution = Solved(x, multipliers, rcond, dropped, system, result)
     if speeds is None or all(is_zero(c) for c in speeds[1]):
         return solution
-    return replace(solution, health=solution.health_of_speeds(*speeds))
+    return replace(solution, rcond=solution.health_of_speeds(*speeds))
 
 
 def _watched(
-    health: Scalar,
+    rcond: Scalar,
     system: SparseRows,
-    found: Solvable,
+    result: Solvable,
     right_side: Sequence[Scalar],
     x: Sequence[Scalar],
     free: Sequence[Scalar],
@@ -259,12 +259,12 @@ def _watched(
     """Return the health, 0 where a row that was not taken may ask for another x."""
     missed = _missed(system, right_side, x, free)
     if system.certain and not system.repeated:
-        return health
+        return rcond
     pulled = pull(system.rows, multipliers, len(x))
     total = [f + p for f, p in zip(force, pulled, strict=True)]
     size = sqrt(absolute(dot(total, x)))  # |x| in the metric of M
     relative = 0.5 * ACCELERATION_CONTRADICTION
-    return _agreed(health, system, found, missed, right_side, 5.0 * TAKEN * size, relative)
+    return _agreed(rcond, system, result, missed, right_side, 5.0 * TAKEN * size, relative)
 
 
 def _missed(
@@ -288,35 +288,35 @@ def _missed(
     return missed
 
 
-def _unless(missed: Sequence[Scalar], weak: Sequence[Scalar], health: Scalar) -> Scalar:
+def _unless(missed: Sequence[Scalar], weak: Sequence[Scalar], rcond: Scalar) -> Scalar:
     """Return the health, 0 where a row is not satisfied that the rule may take."""
     for gone, excused in zip(missed, weak, strict=True):
-        health = where(gone > excused, 0.0, health)
-    return health
+        rcond = where(gone > excused, 0.0, rcond)
+    return rcond
 
 
 def _agreed(
-    health: Scalar,
+    rcond: Scalar,
     system: SparseRows,
-    found: Solvable,
+    result: Solvable,
     missed: Sequence[Scalar],
     right_side: Sequence[Scalar],
     motion: Scalar,
     relative: float,
 ) -> Scalar:
     """Return the health, 0 where a right side may contradict; the limits are half the rule's."""
-    health = _unless(missed, found.weak, health)
+    rcond = _unless(missed, result.weak, rcond)
     sides = [right_side[i] for i in system.eliminated]
-    scale = found.factors.scale
+    scale = result.factors.scale
     norm = sqrt(sum((ratio(c * c, s) for c, s in zip(sides, scale, strict=True)), 0.0))
     limit = motion + relative * norm
     # a repeated row that is satisfied, off its span by drift, contradicts nothing
-    asks: list[Scalar] = [*found.dropped[: len(system.order)], *missed]
-    for i, asked in enumerate(found.factors.forward(sides)):
+    asks: list[Scalar] = [*result.dropped[: len(system.order)], *missed]
+    for i, asked in enumerate(result.factors.forward(sides)):
         much = where(asked * asked > limit * limit * scale[i], asks[i], 0.0)
-        alone = where(absolute(sides[i]) > _NOTHING, found.vanished[i] * asks[i], 0.0)
-        health = where(much + alone > 0.0, 0.0, health)
-    return health
+        alone = where(absolute(sides[i]) > _NOTHING, result.vanished[i] * asks[i], 0.0)
+        rcond = where(much + alone > 0.0, 0.0, rcond)
+    return rcond
 
 
 def _sizes(row: SparseRow, x: Sequence[Scalar]) -> Scalar:

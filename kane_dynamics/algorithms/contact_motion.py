@@ -118,9 +118,9 @@ def frictional_motion(
         contacts.load,
         slip,
     )
-    found = [_motion(problem, one) for one in _held_by_static_friction(problem)]
-    selection.check_accelerations(found[0].acceleration)
-    return replace(found[0], alternatives=tuple(found[1:]))
+    result = [_motion(problem, one) for one in _held_by_static_friction(problem)]
+    selection.check_accelerations(result[0].acceleration)
+    return replace(result[0], alternatives=tuple(result[1:]))
 
 
 def _held_by_static_friction(problem: ContactProblem) -> list[ContactSolution]:
@@ -129,30 +129,30 @@ def _held_by_static_friction(problem: ContactProblem) -> list[ContactSolution]:
     slides = problem.slides
     while True:
         friction = np.where(slides, contacts.friction, contacts.static_friction)
-        found = solve_contacts(replace(problem, contacts=replace(contacts, friction=friction)))
-        slips = np.array([state == 'slips' for state in found[0].states], dtype=bool)
+        result = solve_contacts(replace(problem, contacts=replace(contacts, friction=friction)))
+        slips = np.array([state == 'slips' for state in result[0].states], dtype=bool)
         slips &= friction > contacts.friction
         if not slips.any():
-            return found
+            return result
         slides = slides | slips
 
 
-def _motion(problem: ContactProblem, found: ContactSolution) -> ContactMotion:
+def _motion(problem: ContactProblem, result: ContactSolution) -> ContactMotion:
     selection, contacts = problem.selection, problem.contacts
-    of_contacts = contacts.normal.matrix.T @ found.pushes
-    of_contacts += contacts.tangent.matrix.T @ found.tractions
+    of_contacts = contacts.normal.matrix.T @ result.pushes
+    of_contacts += contacts.tangent.matrix.T @ result.tractions
     return ContactMotion(
-        found.x,
-        selection.shared(found.multipliers),
-        found.pushes,
-        found.tractions,
-        problem.rows.T @ found.multipliers + of_contacts,
-        np.asarray(contacts.normal.matrix @ found.x - problem.least, dtype=float),
+        result.x,
+        selection.shared(result.multipliers),
+        result.pushes,
+        result.tractions,
+        problem.rows.T @ result.multipliers + of_contacts,
+        np.asarray(contacts.normal.matrix @ result.x - problem.least, dtype=float),
         selection.rows.labels,
         contacts.labels,
         tuple(
-            label for label, push in zip(contacts.labels, found.pushes, strict=True) if push > 0.0
+            label for label, push in zip(contacts.labels, result.pushes, strict=True) if push > 0.0
         ),
-        found.states,
-        found.residual,
+        result.states,
+        result.residual,
     )

@@ -23,8 +23,8 @@ from kane_dynamics.algorithms.newton_euler import (
     required_effort,
     wrench_along,
 )
-from kane_dynamics.model.motion import AT_REST, JointMotion, body_twist, joint_motion, rate_along
-from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.robot.motion import AT_REST, JointMotion, body_twist, joint_motion, rate_along
+from kane_dynamics.robot.robot import WORLD, Robot
 
 Motions = tuple[DualQuaternion, DualQuaternion, DualQuaternion]
 
@@ -107,7 +107,7 @@ def reference_effort(
 
     """
     inertia, coriolis, gravity, friction = switches
-    rest = required_effort(robot, q, x, rate, switches=(inertia, 0.0, gravity, friction))
+    remainder = required_effort(robot, q, x, rate, switches=(inertia, 0.0, gravity, friction))
     turning = [coriolis * effort for effort in coriolis_effort(robot, q, v, x)]
-    result: NDArray[Any] = rest + as_array(turning)
+    result: NDArray[Any] = remainder + as_array(turning)
     return result

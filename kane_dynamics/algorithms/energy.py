@@ -11,7 +11,7 @@ from kane_dynamics.algebra.quaternions import cross, dot, pure
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.algorithms.kinematics import body_twists
 from kane_dynamics.algorithms.momentum import tree_first_moment
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.robot import Robot
 
 
 def tree_kinetic_energy(robot: Robot, q: Any, v: Any) -> Scalar:

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, wrench_from_vector
 from kane_dynamics.algorithms.newton_euler import newton_euler
-from kane_dynamics.model.checks import as_mapping, as_vector
-from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.robot.checks import as_mapping, as_vector
+from kane_dynamics.robot.robot import WORLD, Robot
 from kane_dynamics.typing import Floats
 
 ExternalWrenches = Mapping[str, ArrayLike] | None

@@ -51,8 +51,8 @@ class ForceLimits:
 
     def excess(self, forces: Floats) -> Floats:
         """Return by how much bounds, and after them cones, are exceeded; negative inside."""
-        outside = [cone.excess(forces) for cone in self.cones]
-        return np.array([*(self.least - self.bounds @ forces), *outside])
+        external = [cone.excess(forces) for cone in self.cones]
+        return np.array([*(self.least - self.bounds @ forces), *external])
 
     def binding(self, forces: Floats) -> tuple[str, ...]:
         """Return the names of those that are reached."""
@@ -92,10 +92,10 @@ class ForceLimits:
             directions = np.where(real, directions, 0.0)
             C, d = self.bounds @ directions, self.least - self.bounds @ start
             cones = [cone.moved(start, directions) for cone in self.cones]
-            found = nearest_in_cones(factor, free, C, d, cones)
-            if not found.conflict.size:
-                return found.x
-            conflict = self._names(found.conflict)
+            result = nearest_in_cones(factor, free, C, d, cones)
+            if not result.conflict.size:
+                return result.x
+            conflict = self._names(result.conflict)
         else:
             conflict = self._names(
                 np.flatnonzero(excess > REACHED * (1.0 + np.abs(forces).max(initial=0.0)))

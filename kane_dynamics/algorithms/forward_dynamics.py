@@ -20,8 +20,8 @@ from kane_dynamics.algorithms.terms import MethodTerms
 from kane_dynamics.algorithms.udwadia_kalaba import constrained_motion
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_choice
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.checks import as_choice
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
 
@@ -60,5 +60,5 @@ def solve_motion(
 ) -> Motion:
     """Return the motion under given rows for a known mass matrix and bias force C v + g - J' w."""
     force = tau - bias - joint_friction(robot, v.tolist())
-    found = constrained_motion(mass, force, rows)
-    return motion_of(found.selection, v, found.acceleration, found.multipliers)
+    result = constrained_motion(mass, force, rows)
+    return motion_of(result.selection, v, result.acceleration, result.multipliers)

@@ -50,8 +50,8 @@ from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
 from kane_dynamics.algorithms.frame_reach import FrameReach
 from kane_dynamics.algorithms.sparse_rows import SparseRow, pull, times
-from kane_dynamics.model.frame_motion import frame_motion, frame_rate_along
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.frame_motion import frame_motion, frame_rate_along
+from kane_dynamics.robot.robot import Robot
 
 WANTED, GAINS = 19, 14
 """Numbers of a wanted motion, and of the gains."""
@@ -91,7 +91,7 @@ class FrameEffort(NamedTuple):
 
     Parameters
     ----------
-    found : ConstrainedEffort
+    result : ConstrainedEffort
         Efforts, multipliers and motion; by Slotine and Li's law its velocity is v_r.
     error : ndarray, shape (6,)
         Rotation vector and way to the wanted pose [rad, m].
@@ -114,7 +114,7 @@ class FrameEffort(NamedTuple):
 
     """
 
-    found: ConstrainedEffort
+    result: ConstrainedEffort
     error: Any
     missed: Any
     sliding: Any
@@ -128,10 +128,10 @@ class FrameEffort(NamedTuple):
     @classmethod
     def of(cls, numbers: Any, nv: int, labels: tuple[str, ...]) -> FrameEffort:
         """Return them of the numbers of `functions.frame_effort`."""
-        found = ConstrainedEffort(numbers[..., :-REPORTED], nv, labels)
+        result = ConstrainedEffort(numbers[..., :-REPORTED], nv, labels)
         error, missed, sliding = (numbers[..., k : k + 6] for k in (-21, -15, -9))
         rank, manipulability, damping = (numbers[..., k] for k in (-3, -2, -1))
-        return cls(found, error, missed, sliding, rank, manipulability, damping, numbers)
+        return cls(result, error, missed, sliding, rank, manipulability, damping, numbers)
 
 
 def checked_law(robot: Robot, law: FrameLaw) -> FrameLaw:
@@ -199,7 +199,7 @@ def following_motion(
     law: FrameLaw,
     q: Any,
     v: Any,
-    wanted: Sequence[Scalar],
+    request: Sequence[Scalar],
     gains: Sequence[Scalar],
     posture: Any,
     allowed: AllowedMotion,
@@ -215,7 +215,7 @@ def following_motion(
         The law.
     q, v : sequence of scalar, lengths nq, nv
         State; v satisfies the constraints.
-    wanted : sequence of scalar, length 19
+    request : sequence of scalar, length 19
         Position, (w, x, y, z), twist (omega, v) and its rate, in world axes.
     gains : sequence of scalar, length 14
         K [1/s^2] and B [1/s] of computed torque, or Lambda [1/s] and K [N m s/rad, N s/m], for the
@@ -227,23 +227,23 @@ def following_motion(
 
     """
     first, second = gains[:6], gains[6:12]
-    chosen = [where(a + b > 0.0, 1.0, 0.0) for a, b in zip(first, second, strict=True)]
+    selection = [where(a + b > 0.0, 1.0, 0.0) for a, b in zip(first, second, strict=True)]
     frame = frame_motion(robot, robot.frame(law.frame), q, v)
     turn, jacobian = frame.pose.rotation, _world_jacobian(frame.pose.rotation, frame.columns)
     omega = rotate(turn, frame.twist.primary)
     velocity = _in_world(turn, frame.twist)
-    target = _target(frame.pose, velocity, wanted, first, second, law.passive)
-    reach = FrameReach(jacobian, chosen, allowed.spread, robot.nv)
+    target = _target(frame.pose, velocity, request, first, second, law.passive)
+    reach = FrameReach(jacobian, selection, allowed.spread, robot.nv)
     sigma, x = [0.0] * 6, list(v)
     if law.passive:
-        slides = zip(chosen, velocity, target.twist, strict=True)
+        slides = zip(selection, velocity, target.twist, strict=True)
         sigma = [one * (a - b) for one, a, b in slides]
         x = [a - b for a, b in zip(v, reach.step(sigma), strict=True)]
     drift = _drift(robot, law, q, v, x, turn, omega, jacobian)
     open_motion = allowed.nearest(_to_posture(robot, law, q, v, posture, gains[12:]), x)
 
     def missing(a: Sequence[Scalar]) -> list[Scalar]:
-        rows = zip(chosen, target.rate, drift, jacobian, strict=True)
+        rows = zip(selection, target.rate, drift, jacobian, strict=True)
         return [one * (rate - turned - times(row, a)) for one, rate, turned, row in rows]
 
     step = reach.step(missing(open_motion))
@@ -257,18 +257,18 @@ def following_motion(
 def _target(
     pose: Pose,
     velocity: Sequence[Scalar],
-    wanted: Sequence[Scalar],
+    request: Sequence[Scalar],
     first: Sequence[Scalar],
     second: Sequence[Scalar],
     passive: bool,
 ) -> _Target:
     """Return the twist and its rate that the law asks of a frame."""
-    turned = normalised(make_quaternion(*wanted[3:7])) * pose.rotation.conjugate()  # R_d R'
-    twist, rate = wanted[7:13], wanted[13:19]
+    turned = normalised(make_quaternion(*request[3:7])) * pose.rotation.conjugate()  # R_d R'
+    twist, rate = request[7:13], request[13:19]
     e = rotation_vector(turned)
     omega_e = pure(twist[:3]) - rotate(turned, pure(velocity[:3]))
     error_rate = rate_of_turning(e, omega_e)
-    error = [*vec3(e), *_less(wanted[:3], vec3(pose.translation).tolist())]
+    error = [*vec3(e), *_less(request[:3], vec3(pose.translation).tolist())]
     changes = [*vec3(error_rate), *_less(twist[3:], velocity[3:])]
     parts = list(zip(first, second, error, changes, strict=True))
     if passive:  # the rate of e that is wanted, and its own

@@ -37,7 +37,7 @@ class FrameReach:
     ----------
     jacobian : sequence of mapping of int to scalar, length 6
         J, rotations first.
-    chosen : sequence of scalar, length 6
+    selection : sequence of scalar, length 6
         1 for axes that count, else 0.
     spread : callable
         N: of a force, shape (nv,), the accelerations that it causes.
@@ -58,7 +58,7 @@ class FrameReach:
     def __init__(
         self,
         jacobian: Sequence[SparseRow],
-        chosen: Sequence[Scalar],
+        selection: Sequence[Scalar],
         spread: Spread,
         size: int,
     ) -> None:
@@ -71,13 +71,13 @@ class FrameReach:
         sizes = [means[k] + _BESIDE * means[1 - k] for k in range(2)]
         self._scale = [
             one / sqrt(where(size > 0.0, size, 1.0))
-            for one, size in zip(chosen, [sizes[0]] * 3 + [sizes[1]] * 3, strict=True)
+            for one, size in zip(selection, [sizes[0]] * 3 + [sizes[1]] * 3, strict=True)
         ]
         self._gram = [
             [entry * self._scale[i] * self._scale[j] for j, entry in enumerate(row)]
             for i, row in enumerate(gram)
         ]
-        self._free = [1.0 - one for one in chosen]
+        self._free = [1.0 - one for one in selection]
         looked = self._factors(_NOTHING)
         inverse = sum(looked[0].inverse_diagonal(), 0.0) - sum(self._free, 0.0)
         below = 1.0 - 1.0 / where(inverse > 0.0, DAMPED**2 * inverse, 1.0)
@@ -85,7 +85,7 @@ class FrameReach:
         self._solve = self._factors(square)[0].solve
         self.damping = sqrt(square)
         rank, volume = 0.0, 1.0
-        for pivot, one in zip(looked[1], chosen, strict=True):
+        for pivot, one in zip(looked[1], selection, strict=True):
             rank = rank + where(pivot > TAKEN**2, one, 0.0)
             volume = volume * pivot
         self.rank, self.manipulability = rank, sqrt(volume)
@@ -102,8 +102,8 @@ class FrameReach:
             factors.take()
         return factors, pivots
 
-    def step(self, wanted: Sequence[Scalar]) -> list[Scalar]:
-        """Return the least accelerations that move the frame by `wanted`, as far as it can."""
-        scaled = [s * r for s, r in zip(self._scale, wanted, strict=True)]
+    def step(self, target: Sequence[Scalar]) -> list[Scalar]:
+        """Return the least accelerations that move the frame by `target`, as far as it can."""
+        scaled = [s * r for s, r in zip(self._scale, target, strict=True)]
         pushes = [s * m for s, m in zip(self._scale, self._solve(scaled), strict=True)]
         return [dot(pushes, each) for each in zip(*self._columns, strict=True)]

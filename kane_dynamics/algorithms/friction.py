@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import Scalar, is_zero, sign, where
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
 

@@ -145,30 +145,30 @@ def solve_contacts(problem: ContactProblem) -> list[ContactSolution]:
     if not problem.contacts.friction.any():
         return [_without_friction(problem)]
     local = local_problem(problem)
-    found = friction_forces(local.problem)
-    if not found:
+    result = friction_forces(local.problem)
+    if not result:
         _without_friction(problem)  # says which contacts contradict each other
         raise ContactError(
             f'no {problem.what} obeys the law of dry friction at these contacts: '
             f'{list(problem.contacts.labels)}; with so much friction they jam (Painleve), and an '
             "impact without collision follows: kane_dynamics.impact(..., law='poisson')"
         )
-    return [given_impulses(problem, local, p) for p in found]
+    return [given_impulses(problem, local, p) for p in result]
 
 
 def _without_friction(problem: ContactProblem) -> ContactSolution:
     contacts, C = problem.contacts, problem.contacts.normal.matrix
     root = problem.selection.root
     free = problem.free + _response(root, C.T @ problem.load)
-    found = nearest_above(root, problem.rows, free, problem.right_side, C, problem.least)
-    if found.conflict.size:
-        names = [contacts.labels[k] for k in found.conflict]
-        missed = float((problem.least - C @ problem.free)[found.conflict].max())
+    result = nearest_above(root, problem.rows, free, problem.right_side, C, problem.least)
+    if result.conflict.size:
+        names = [contacts.labels[k] for k in result.conflict]
+        missed = float((problem.least - C @ problem.free)[result.conflict].max())
         message = f'under the constraints no {problem.what} satisfies these contacts: {names}'
         raise InconsistentConstraintsError(message, len(problem.rows), missed)
-    states = tuple('open' if up else 'slips' for up in separates(problem, found.x))
-    pushes, none = problem.load + found.pushes, np.zeros(len(contacts.owner))
-    return ContactSolution(found.x, found.multipliers, pushes, none, states, 0.0)
+    states = tuple('open' if up else 'slips' for up in separates(problem, result.x))
+    pushes, none = problem.load + result.pushes, np.zeros(len(contacts.owner))
+    return ContactSolution(result.x, result.multipliers, pushes, none, states, 0.0)
 
 
 def separates(problem: ContactProblem, x: Floats) -> NDArray[np.bool_]:
@@ -199,13 +199,13 @@ class LocalProblem:
     kept: NDArray[np.bool_]
 
 
-def local_problem(wanted: ContactProblem) -> LocalProblem:
+def local_problem(target: ContactProblem) -> LocalProblem:
     """Return the problem without rows A, in units of its own."""
-    contacts, C, root = wanted.contacts, wanted.directions, wanted.selection.root
+    contacts, C, root = target.contacts, target.directions, target.selection.root
     k, owner = len(contacts), contacts.owner
-    start, _ = nearest(root, wanted.rows, wanted.free, wanted.right_side)
+    start, _ = nearest(root, target.rows, target.free, target.right_side)
     metric = in_metric(root, C)
-    G = metric @ left_free(in_metric(root, wanted.rows))
+    G = metric @ left_free(in_metric(root, target.rows))
     lengths = np.linalg.norm(G, axis=1)
     held = lengths <= HELD * np.linalg.norm(metric, axis=1)
     G[held], lengths[held] = 0.0, 0.0
@@ -214,41 +214,41 @@ def local_problem(wanted: ContactProblem) -> LocalProblem:
     normal, tangent = unit_scaling(lengths[:k]), unit_scaling(largest)
     scale = np.concatenate([normal, tangent[owner]])
     B = G.copy()
-    B[:k] += wanted.given_friction.T @ G[k:]
-    asked = C @ start - np.concatenate([wanted.least, wanted.still])
-    kept = np.concatenate([np.ones(k, dtype=bool), ~wanted.slides[owner]])
+    B[:k] += target.given_friction.T @ G[k:]
+    asked = C @ start - np.concatenate([target.least, target.still])
+    kept = np.concatenate([np.ones(k, dtype=bool), ~target.slides[owner]])
     problem = FrictionProblem(
         (scale[:, None] * G)[kept],
         (scale[:, None] * B)[kept],
         (scale * asked)[kept],
         owner[kept[k:]],
         contacts.friction * normal / tangent,
-        wanted.load / normal,
+        target.load / normal,
     )
     return LocalProblem(problem, scale, kept)
 
 
-def given_impulses(wanted: ContactProblem, local: LocalProblem, p: Floats) -> ContactSolution:
+def given_impulses(target: ContactProblem, local: LocalProblem, p: Floats) -> ContactSolution:
     """Return speeds and forces in their own units, of forces p of the local problem."""
-    k, root = len(wanted.contacts), wanted.selection.root
+    k, root = len(target.contacts), target.selection.root
     forces = np.zeros(len(local.scale))
     forces[local.kept] = p
     forces *= local.scale
     pushes = forces[:k]
-    tractions = forces[k:] + wanted.given_friction @ pushes
-    given = wanted.directions.T @ np.concatenate([pushes, tractions])
-    free = wanted.free + _response(root, given)
-    x, multipliers = nearest(root, wanted.rows, free, wanted.right_side)
-    states = _states(wanted, local, p)
+    tractions = forces[k:] + target.given_friction @ pushes
+    values = target.directions.T @ np.concatenate([pushes, tractions])
+    free = target.free + _response(root, values)
+    x, multipliers = nearest(root, target.rows, free, target.right_side)
+    states = _states(target, local, p)
     violation = local.problem.violation(p)
     return ContactSolution(x, multipliers, pushes, tractions, states, violation)
 
 
-def _states(wanted: ContactProblem, local: LocalProblem, p: Floats) -> tuple[str, ...]:
-    problem, k = local.problem, len(wanted.contacts)
+def _states(target: ContactProblem, local: LocalProblem, p: Floats) -> tuple[str, ...]:
+    problem, k = local.problem, len(target.contacts)
     u, still = problem.speeds(p), _AT_REST * problem.size
-    slides = wanted.slides | (problem.lengths(u[k:]) > still) | (problem.friction == 0.0)
-    slides |= np.bincount(wanted.contacts.owner, minlength=k) == 0
+    slides = target.slides | (problem.lengths(u[k:]) > still) | (problem.friction == 0.0)
+    slides |= np.bincount(target.contacts.owner, minlength=k) == 0
     words = np.where(u[:k] > still, 'open', np.where(slides, 'slips', 'sticks'))
     return tuple(str(word) for word in words)
 

@@ -19,7 +19,7 @@ from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.matrices import product, scaled, skew
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algorithms.jacobians import BodyJacobian, body_jacobians
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.robot import Robot
 
 
 def gauss_mass_matrix(robot: Robot, q: Any) -> NDArray[Any]:

@@ -19,17 +19,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algebra.tracing import expression_matrix, traced_values
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import (
+from kane_dynamics.robot.checks import (
     as_function,
     as_names,
     as_number,
     as_vector,
-    came,
+    describe,
     not_finite,
 )
-from kane_dynamics.model.integration import at_unit_quaternions, rate_along_motion
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
+from kane_dynamics.robot.integration import at_unit_quaternions, rate_along_motion
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
 from kane_dynamics.typing import Floats
 
 SpeedFunction = Callable[[NDArray[Any], Any], Any] | ArrayLike
@@ -65,7 +65,9 @@ class SpeedMap:
 @dataclass(frozen=True, eq=False)
 class GeneralizedSpeeds:
     """
-    Generalized speeds of a robot; made by `generalized_speeds` or `defined_speeds`.
+    Generalized speeds of a robot.
+
+    Made by `generalized_speeds` or `generalized_speeds_from_definition`.
 
     Parameters
     ----------
@@ -120,8 +122,8 @@ class GeneralizedSpeeds:
 
         """
         coordinates = checked_coordinates(self.robot, q)
-        given = self._finite(self.values(coordinates, as_number('time [s]', t)))
-        return self._split(given, np.zeros_like(given))[:2]
+        arguments = self._finite(self.values(coordinates, as_number('time [s]', t)))
+        return self._split(arguments, np.zeros_like(arguments))[:2]
 
     def speeds(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Floats:
         """
@@ -150,9 +152,9 @@ class GeneralizedSpeeds:
         coordinates = checked_coordinates(self.robot, q)
         velocity = np.array(checked_speeds(self.robot, v))
         time = as_number('time [s]', t)
-        given = self._finite(self.values(coordinates, time))
+        arguments = self._finite(self.values(coordinates, time))
         rate = self._finite(self.rates(coordinates, velocity, time))
-        W, X, W_rate, X_rate = self._split(given, rate)
+        W, X, W_rate, X_rate = self._split(arguments, rate)
         solution, _, rank, _ = np.linalg.lstsq(W, velocity - X, rcond=None)
         u = np.asarray(solution, dtype=float)
         gap = float(np.linalg.norm(W @ u + X - velocity))
@@ -175,11 +177,11 @@ class GeneralizedSpeeds:
             )
         return matrix
 
-    def _split(self, given: Floats, rate: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    def _split(self, arguments: Floats, rate: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Return W, X and their rates."""
         first, second, first_rate, second_rate = (
-            given[:, :-1],
-            given[:, -1],
+            arguments[:, :-1],
+            arguments[:, -1],
             rate[:, :-1],
             rate[:, -1],
         )
@@ -209,7 +211,8 @@ def checked_generalized_speeds(speeds: Any, robot: Robot) -> GeneralizedSpeeds:
     """
     if not isinstance(speeds, GeneralizedSpeeds):
         raise InvalidInputError(
-            f'speeds: need what generalized_speeds or defined_speeds returns, got {came(speeds)}'
+            'speeds: need what generalized_speeds or generalized_speeds_from_definition returns, '
+            f'got {describe(speeds)}'
         )
     if speeds.robot.velocity_names != robot.velocity_names:
         raise InvalidInputError(
@@ -246,7 +249,7 @@ def generalized_speeds(
     return _traced_speeds(robot, W, X, names, inverse=False)
 
 
-def defined_speeds(
+def generalized_speeds_from_definition(
     robot: Robot, Y: SpeedFunction, Z: SpeedFunction | None = None, names: Sequence[str] = ()
 ) -> GeneralizedSpeeds:
     """
@@ -285,8 +288,8 @@ def _traced_speeds(
     q, v, t = ca.SX.sym('q', robot.nq), ca.SX.sym('v', nv), ca.SX.sym('t')
     place = ca.vertsplit(q)
     left = _expressions('W' if not inverse else 'Y', matrix, place, t)
-    given = np.zeros(nv) if offset is None else offset
-    right = _expressions('X' if not inverse else 'Z', given, place, t).reshape(-1, 1)
+    arguments = np.zeros(nv) if offset is None else offset
+    right = _expressions('X' if not inverse else 'Z', arguments, place, t).reshape(-1, 1)
     count = left.shape[1]
     if len(left) != nv or len(right) != nv or not 0 < count <= nv:
         shape = f'({nv}, {nv})' if inverse else f'({nv}, nu), nu <= {nv},'
@@ -308,9 +311,13 @@ def _traced_speeds(
     return GeneralizedSpeeds(robot, labels, values, rates, inverse)
 
 
-def _expressions(name: str, given: SpeedFunction, q: Sequence[Any], t: Any) -> NDArray[np.object_]:
+def _expressions(
+    name: str, arguments: SpeedFunction, q: Sequence[Any], t: Any
+) -> NDArray[np.object_]:
     """Return a matrix, or a function of (q, t) that gives one, as expressions, of two axes."""
     what = f'{name} of the generalized speeds'
-    function = as_function(name, given, 'q', 't') if callable(given) else lambda q, t: given
+    function = (
+        as_function(name, arguments, 'q', 't') if callable(arguments) else lambda q, t: arguments
+    )
     array = traced_values(what, function, (q, t), InvalidInputError)
     return array if array.ndim == 2 else array.reshape(-1, 1)

@@ -29,7 +29,7 @@ from kane_dynamics.algorithms.gauss import psi, s_bar
 from kane_dynamics.algorithms.impressed_wrenches import impressed_wrenches
 from kane_dynamics.algorithms.jacobians import BodyJacobian, body_jacobians
 from kane_dynamics.exceptions import SingularMassMatrixError
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
 

@@ -70,7 +70,7 @@ def solve_held(
         is 0.
 
     """
-    held, health = dict[int, Scalar](), 1.0
+    held, rcond = dict[int, Scalar](), 1.0
     values: list[Scalar] = [0.0] * len(force)
     for k, rows in holds.items():
         asked = [one.sign * right_side[one.row] for one in rows]
@@ -79,16 +79,16 @@ def solve_held(
             held[k] = where(one.on > 0.0, 1.0, held[k])
             values[k] = where(one.on > 0.0, value, values[k])
         for one, value in zip(rows, asked, strict=True):
-            health = where(one.on * absolute(value - values[k]) > agreed, 0.0, health)
-    taken = symmetric_product(lower, values)
-    rest = [
+            rcond = where(one.on * absolute(value - values[k]) > agreed, 0.0, rcond)
+    independent_indices = symmetric_product(lower, values)
+    remainder = [
         where(held[k] > 0.0, values[k], f - p) if k in held else f - p
-        for k, (f, p) in enumerate(zip(force, taken, strict=True))
+        for k, (f, p) in enumerate(zip(force, independent_indices, strict=True))
     ]
     left = replace(system, rows=[_without(held, row) for row in system.rows])
     sides = [c - times(row, values) for row, c in zip(system.rows, right_side, strict=True)]
     factor = factor_tree([_cut(held, k, row) for k, row in enumerate(lower)])
-    solved = solve_constrained(factor, rest, left, sides, speeds, watch=watch)
+    solved = solve_constrained(factor, remainder, left, sides, speeds, watch=watch)
     pulled = pull(system.rows, solved.multipliers, len(force))
     moved = symmetric_product(lower, solved.x)
     multipliers, dropped = [*solved.multipliers], [*solved.dropped]
@@ -100,8 +100,8 @@ def solve_held(
             multipliers[one.row] = where(one.on > 0.0, one.sign * share, 0.0)
             dropped[one.row] = where(one.on > 0.0, before, 1.0)
             before = where(one.on > 0.0, 1.0, before)
-    health = where(health > 0.0, solved.health, 0.0)
-    return replace(solved, multipliers=multipliers, dropped=dropped, health=health)
+    rcond = where(rcond > 0.0, solved.rcond, 0.0)
+    return replace(solved, multipliers=multipliers, dropped=dropped, rcond=rcond)
 
 
 def _without(held: Mapping[int, Scalar], row: SparseRow) -> SparseRow:
@@ -111,7 +111,7 @@ def _without(held: Mapping[int, Scalar], row: SparseRow) -> SparseRow:
 
 def _cut(held: Mapping[int, Scalar], k: int, row: SparseRow) -> SparseRow:
     """Return row k of M where speeds that are held move by themselves, with mass 1."""
-    own = row if k not in held else {j: where(held[k] > 0.0, 0.0, x) for j, x in row.items()}
-    cut = dict(_without(held, {j: x for j, x in own.items() if j != k}))
+    local = row if k not in held else {j: where(held[k] > 0.0, 0.0, x) for j, x in row.items()}
+    cut = dict(_without(held, {j: x for j, x in local.items() if j != k}))
     cut[k] = where(held[k] > 0.0, 1.0, row[k]) if k in held else row[k]
     return cut

@@ -134,21 +134,21 @@ def resolve_impact(
     least, still = contacts.normal.velocity, contacts.tangent.velocity
     b0 = selection.independent.velocity
     problem = ContactProblem('speed', v, selection, b0, contacts, least, still, *none)
-    found, scale = _dissipative(_LAWS[law](problem), problem, mass_matrix)
-    selection.check_speeds(found.x)
-    change = found.x - v
+    result, scale = _dissipative(_LAWS[law](problem), problem, mass_matrix)
+    selection.check_speeds(result.x)
+    change = result.x - v
     return Impact(
-        found.x,
-        selection.shared(found.multipliers),
-        found.pushes,
-        found.tractions,
+        result.x,
+        selection.shared(result.multipliers),
+        result.pushes,
+        result.tractions,
         -float(change @ mass_matrix @ (v + 0.5 * change)),
         selection.rows.labels,
         contacts.labels,
         tuple(
-            label for label, push in zip(contacts.labels, found.pushes, strict=True) if push > 0.0
+            label for label, push in zip(contacts.labels, result.pushes, strict=True) if push > 0.0
         ),
-        found.states,
+        result.states,
         scale,
     )
 
@@ -158,10 +158,10 @@ def _newton(problem: ContactProblem) -> _OfScale:
     rebound = problem.contacts.restitution * np.maximum(-approach, 0.0)
 
     def scaled(scale: float) -> ContactSolution:
-        found = solve_contacts(replace(problem, least=problem.least + scale * rebound))[0]
-        opens = separates(problem, found.x)
-        states = ['open' if up else state for up, state in zip(opens, found.states, strict=True)]
-        return replace(found, states=tuple(states))
+        result = solve_contacts(replace(problem, least=problem.least + scale * rebound))[0]
+        opens = separates(problem, result.x)
+        states = ['open' if up else state for up, state in zip(opens, result.states, strict=True)]
+        return replace(result, states=tuple(states))
 
     return scaled
 
@@ -186,8 +186,8 @@ def _energetic(problem: ContactProblem) -> _OfScale:
     def excess(share: float) -> float:
         whole = _expanded(problem, first, share)
         speeds = _relative(problem, first.x) + _relative(problem, whole.x)
-        given = 0.5 * (_forces(whole) - _forces(first)) * speeds
-        return max(float(given[:k].sum()), float(given.sum())) - target
+        values = 0.5 * (_forces(whole) - _forces(first)) * speeds
+        return max(float(values[:k].sum()), float(values.sum())) - target
 
     most = 1.0
     while excess(most) < 0.0 and most < _MOST_EXPANDED:
@@ -208,25 +208,25 @@ def _dissipative(
 
     def attempt(scale: float) -> ContactSolution | None:
         try:
-            found = impact(scale)
+            result = impact(scale)
         except (ContactError, InconsistentConstraintsError):
             return None
-        return found if _takes_energy(problem, found, mass_matrix) else None
+        return result if _takes_energy(problem, result, mass_matrix) else None
 
     if (whole := attempt(1.0)) is not None:
         return whole, 1.0
-    found, least, most = impact(0.0), 0.0, 1.0
+    result, least, most = impact(0.0), 0.0, 1.0
     for _ in range(_HALVINGS):
         middle = 0.5 * (least + most)
         if (better := attempt(middle)) is None:
             most = middle
         else:
-            found, least = better, middle
-    return found, least
+            result, least = better, middle
+    return result, least
 
 
-def _forces(found: ContactSolution) -> Floats:
-    return np.concatenate([found.pushes, found.tractions])
+def _forces(result: ContactSolution) -> Floats:
+    return np.concatenate([result.pushes, result.tractions])
 
 
 def _relative(problem: ContactProblem, x: Floats) -> Floats:
@@ -258,11 +258,11 @@ def _along_path(problem: ContactProblem, law: str, scale: float) -> ContactSolut
     return given_impulses(problem, local, impulse)
 
 
-def _takes_energy(problem: ContactProblem, found: ContactSolution, mass_matrix: Floats) -> bool:
+def _takes_energy(problem: ContactProblem, result: ContactSolution, mass_matrix: Floats) -> bool:
     """Return whether no energy is created, as seen from rows and contacts that move."""
     rows = np.vstack([problem.rows, problem.directions])
     still = np.concatenate([problem.right_side, problem.least, problem.still])
-    impulses = np.concatenate([found.multipliers, _forces(found)])
-    created = float(impulses @ (rows @ (0.5 * (problem.free + found.x)) - still))
+    impulses = np.concatenate([result.multipliers, _forces(result)])
+    created = float(impulses @ (rows @ (0.5 * (problem.free + result.x)) - still))
     v = problem.free
     return created <= _CREATED * float(v @ mass_matrix @ v + np.abs(impulses) @ np.abs(still))

@@ -217,8 +217,8 @@ def _curved(walk: _Walk, stopped: float) -> bool:
         if walk.turned < 0.0:
             return float(y[5])
         impulse, work = walk.left()
-        given = y[2] - walk.p[0], y[6] - walk.work
-        return float(given[0] - impulse if np.isfinite(impulse) else given[1] - work)
+        arguments = y[2] - walk.p[0], y[6] - walk.work
+        return float(arguments[0] - impulse if np.isfinite(impulse) else arguments[1] - work)
 
     events: list[Any] = [stop, end]
     for event, direction in zip(events, (-1.0, 1.0), strict=True):
@@ -228,7 +228,7 @@ def _curved(walk: _Walk, stopped: float) -> bool:
         [np.arctan2(slip[1], slip[0]), np.log(np.linalg.norm(slip)), 0, 0, 0, walk.u[0], 0.0]
     )
     for _ in range(walk.parts):
-        found = scipy.integrate.solve_ivp(
+        result = scipy.integrate.solve_ivp(
             rates,
             (0.0, _LONGEST),
             y,
@@ -237,11 +237,11 @@ def _curved(walk: _Walk, stopped: float) -> bool:
             rtol=_ACCURATE,
             atol=_ACCURATE * walk.scale,
         )
-        y = found.y[:, -1]
+        y = result.y[:, -1]
         walk.p, walk.work = y[2:5], float(y[6])
         r = np.exp(y[1])
         walk.u = np.array([y[5], r * np.cos(y[0]), r * np.sin(y[0])])
-        if len(found.t_events[1]) == 0:
+        if len(result.t_events[1]) == 0:
             return False
         if walk.turned < 0.0:
             y[5] = 0.0

@@ -14,8 +14,8 @@ import numpy as np
 from kane_dynamics.algebra.dual_quaternion import vec6, wrench_from_vector
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.jacobians import BodyJacobian
-from kane_dynamics.model.motion import JointMotion, joint_motion
-from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.robot.motion import JointMotion, joint_motion
+from kane_dynamics.robot.robot import WORLD, Robot
 from kane_dynamics.typing import Floats
 
 

@@ -136,8 +136,8 @@ def partition_speeds(rows: ConstraintRows) -> Partition:
         Independent rows A v = b0, A vdot = b.
 
     """
-    given = reduce_rows(rows.matrix)
-    reduced, to_reduced = given.rows, given.to_reduced
+    values = reduce_rows(rows.matrix)
+    reduced, to_reduced = values.rows, values.to_reduced
     rank, nv = reduced.shape
     dependent = _pivots(reduced)
     independent = np.setdiff1d(np.arange(nv), dependent)

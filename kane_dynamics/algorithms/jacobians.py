@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, vec6
 from kane_dynamics.algebra.matrices import product, skew
 from kane_dynamics.algebra.quaternions import vec3
-from kane_dynamics.model.motion import JointMotion, joint_motion
-from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.robot.motion import JointMotion, joint_motion
+from kane_dynamics.robot.robot import WORLD, Robot
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -60,15 +60,15 @@ def _child(nv: int, joint: JointMotion, parent: BodyJacobian | None) -> BodyJaco
     x_P_i = joint.placement * joint.pose
     to_child = x_P_i.conjugate()
     rotation = to_child.rotation_matrix()
-    own = _in_columns(nv, joint, [vec6(axis) for axis in joint.axes])
+    local = _in_columns(nv, joint, [vec6(axis) for axis in joint.axes])
     own_rate = _in_columns(nv, joint, [vec6(axis) for axis in joint.axes_rate or ()])
     if parent is None:
-        return BodyJacobian(own, own_rate, rotation)
+        return BodyJacobian(local, own_rate, rotation)
     adjoint = to_child.adjoint_matrix()
-    carried = product(adjoint, parent.jacobian)
-    carried_rate = product(adjoint, parent.rate) - product(cross_matrix(joint.twist), carried)
+    payload = product(adjoint, parent.jacobian)
+    carried_rate = product(adjoint, parent.rate) - product(cross_matrix(joint.twist), payload)
     from_world = product(rotation, parent.from_world)
-    return BodyJacobian(carried + own, carried_rate + own_rate, from_world)
+    return BodyJacobian(payload + local, carried_rate + own_rate, from_world)
 
 
 def _in_columns(nv: int, joint: JointMotion, vectors: list[NDArray[Any]]) -> NDArray[Any]:

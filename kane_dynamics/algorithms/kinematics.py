@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, vec6
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.model.frame_motion import FrameMotion, frame_motion
-from kane_dynamics.model.motion import AT_REST, body_twist, joint_motion
-from kane_dynamics.model.robot import WORLD, Robot
-from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
+from kane_dynamics.robot.frame_motion import FrameMotion, frame_motion
+from kane_dynamics.robot.motion import AT_REST, body_twist, joint_motion
+from kane_dynamics.robot.robot import WORLD, Robot
+from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
 from kane_dynamics.typing import Floats
 
 

@@ -27,7 +27,7 @@ from kane_dynamics.algebra.matrices import product, skew
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algorithms.gauss import psi
 from kane_dynamics.algorithms.jacobians import BodyJacobian, body_jacobians
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.robot import Robot
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -50,12 +50,12 @@ def multiplier_motion(
     system = np.block([[mass_matrix, -size * G.T], [G, np.zeros((rank, rank))]])
     right_side = np.concatenate([force, reduced.to_reduced @ rows.acceleration])
     scaling = unit_scaling(np.linalg.norm(system, axis=1))
-    solution, _, found, _ = scipy.linalg.lstsq(
+    solution, _, result, _ = scipy.linalg.lstsq(
         scaling[:, None] * system, scaling * right_side, cond=SINGULAR
     )
-    if found < nv + rank:
+    if result < nv + rank:
         raise SingularMassMatrixError(
-            f'[M -A^T; A 0] has rank {found} of {nv + rank}: a speed that no row binds moves '
+            f'[M -A^T; A 0] has rank {result} of {nv + rank}: a speed that no row binds moves '
             'no mass'
         )
     return solution[:nv], reduced.to_reduced.T @ (size * solution[nv:])

@@ -106,12 +106,12 @@ def _pushing(G: Floats, e: Floats) -> tuple[Indices, Indices]:
     """Return the bounds that push at min |y|, G y >= e, or those that contradict each other."""
     rows = np.vstack([G.T, e])
     weights, residual = nonnegative_least_squares(rows, np.eye(len(rows))[-1])
-    chosen = np.flatnonzero(weights > 0.0)
+    selection = np.flatnonzero(weights > 0.0)
     if residual <= _CONTRADICTION:
-        return chosen[:0], np.flatnonzero(weights > _MET * weights.max())
+        return selection[:0], np.flatnonzero(weights > _MET * weights.max())
     # y is along G' u; of bounds that repeat each other there, independent ones give it
-    forces, _ = nonnegative_least_squares(G[chosen].T, G.T @ weights)
-    return chosen[forces > 0.0], chosen[:0]
+    forces, _ = nonnegative_least_squares(G[selection].T, G.T @ weights)
+    return selection[forces > 0.0], selection[:0]
 
 
 def left_free(rows: Floats) -> Floats:

@@ -25,7 +25,7 @@ from kane_dynamics.algorithms.force_limits import ForceLimits
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
 from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.exceptions import UnreachableAccelerationError
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
 _NULL = 1e-10  # singular value, on rows of unit length, of a direction that is free
@@ -101,13 +101,13 @@ class LimitedInverse:
     weights: Floats
     limits: ForceLimits
 
-    def effort(self, wanted: Floats, deviation: Floats | None = None) -> LimitedEffort:
+    def effort(self, target: Floats, deviation: Floats | None = None) -> LimitedEffort:
         """
         Return efforts for an acceleration, or for the nearest one within limits.
 
         Parameters
         ----------
-        wanted : ndarray, shape (nv,)
+        target : ndarray, shape (nv,)
             The acceleration.
         deviation : ndarray, shape (nv,), optional
             d > 0 of deviations from it; where left out there may be none.
@@ -121,20 +121,20 @@ class LimitedInverse:
 
         """
         try:
-            return self._exact(wanted)
+            return self._exact(target)
         except UnreachableAccelerationError:
             if deviation is None:
                 raise
-        return self._nearest(wanted, deviation)
+        return self._nearest(target, deviation)
 
-    def _exact(self, wanted: Floats) -> LimitedEffort:
+    def _exact(self, target: Floats) -> LimitedEffort:
         A, driven = self.selection.independent.matrix, list(self.columns)
-        check_allowed(self.selection, wanted)
-        force = self.mass_matrix @ wanted + self.bias
+        check_allowed(self.selection, target)
+        force = self.mass_matrix @ target + self.bias
         effort, multipliers, *_ = balanced_force(self.robot, A, driven, force, self.weights)
         scaling = unit_scaling(np.linalg.norm(A, axis=1))
-        given = np.vstack([np.eye(self.robot.nv)[driven], scaling[:, None] * A])
-        free = scipy.linalg.null_space(given.T, rcond=_NULL)
+        values = np.vstack([np.eye(self.robot.nv)[driven], scaling[:, None] * A])
+        free = scipy.linalg.null_space(values.T, rcond=_NULL)
         efforts = np.zeros((self.robot.nv, free.shape[1]))
         efforts[driven] = free[: len(driven)]
         against = scaling[:, None] * free[len(driven) :]
@@ -146,9 +146,9 @@ class LimitedInverse:
             (efforts, against),
             'the wanted acceleration',
         )
-        return self._result(effort + efforts @ x, multipliers + against @ x, wanted, wanted)
+        return self._result(effort + efforts @ x, multipliers + against @ x, target, target)
 
-    def _nearest(self, wanted: Floats, deviation: Floats) -> LimitedEffort:
+    def _nearest(self, target: Floats, deviation: Floats) -> LimitedEffort:
         rows, root, driven = self.selection.independent, self.selection.root, list(self.columns)
         efforts = np.eye(self.robot.nv)[:, driven]
         pushed = scipy.linalg.cho_solve((root, True), np.column_stack([-self.bias, efforts]))
@@ -156,7 +156,7 @@ class LimitedInverse:
         moved = [nearest(root, rows.matrix, a, b) for a, b in zip(pushed.T, sides, strict=True)]
         start, *moves = [a for a, _ in moved]
         multipliers, *against = [forces for _, forces in moved]
-        missed = np.sqrt(deviation) * (start - wanted)
+        missed = np.sqrt(deviation) * (start - target)
         scaled = np.sqrt(deviation)[:, None] * np.column_stack(moves)
         share = np.diag(np.sqrt(self.weights[driven]))
         share *= np.sqrt(_SHARE) * np.linalg.norm(scaled) / np.linalg.norm(share)
@@ -168,9 +168,9 @@ class LimitedInverse:
             (efforts, np.column_stack(against)),
             'any acceleration',
         )
-        found = start + np.column_stack(moves) @ x
+        result = start + np.column_stack(moves) @ x
         forces = multipliers + np.column_stack(against) @ x
-        return self._result(efforts @ x, forces, found, wanted)
+        return self._result(efforts @ x, forces, result, target)
 
     def _within_limits(
         self,
@@ -187,17 +187,17 @@ class LimitedInverse:
         return self.limits.nearest(factor, free, forces, moves, what)
 
     def _result(
-        self, effort: Floats, multipliers: Floats, a: Floats, wanted: Floats
+        self, effort: Floats, multipliers: Floats, a: Floats, target: Floats
     ) -> LimitedEffort:
         shared = self.selection.shared(multipliers)
-        given = effort + self.selection.independent.matrix.T @ multipliers
+        values = effort + self.selection.independent.matrix.T @ multipliers
         return LimitedEffort(
             effort,
             shared,
             a,
-            a - wanted,
+            a - target,
             self.limits.binding(np.r_[effort, shared]),
             np.array([cone.margin(shared) for cone in self.limits.friction]),
-            float(np.linalg.norm(self.mass_matrix @ a + self.bias - given)),
+            float(np.linalg.norm(self.mass_matrix @ a + self.bias - values)),
             self.selection.rows.labels,
         )

@@ -21,9 +21,9 @@ from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.matrices import matrix_of, scaled
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.scalars import Scalar, is_number
-from kane_dynamics.model.canonical_frames import cleaned
-from kane_dynamics.model.joint_kinds import JointKind, Prismatic, Revolute
-from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.robot.canonical_frames import cleaned
+from kane_dynamics.robot.joint_kinds import JointKind, Prismatic, Revolute
+from kane_dynamics.robot.robot import WORLD, Robot
 
 
 @dataclass(frozen=True, eq=False, slots=True)

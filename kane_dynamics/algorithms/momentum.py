@@ -14,8 +14,8 @@ from kane_dynamics.algebra.inertia import linear_map3, quaternionic_tensor
 from kane_dynamics.algebra.quaternions import cross, pure, rotate, scale, vec3
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.algorithms.kinematics import body_poses, body_twists
-from kane_dynamics.model.motion import JointMotion, joint_motion
-from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.robot.motion import JointMotion, joint_motion
+from kane_dynamics.robot.robot import WORLD, Robot
 
 
 def tree_first_moment(robot: Robot, q: Any) -> tuple[Scalar, Any]:
@@ -29,11 +29,11 @@ def tree_first_moment(robot: Robot, q: Any) -> tuple[Scalar, Any]:
     moments = [scale(pure(body.inertia.com), body.inertia.mass) for body in robot.bodies]
     mass, moment = 0.0, nothing
     for i, parent in reversed(list(enumerate(robot.parents))):
-        carried = moment_in_parent(joint_motion(robot, i, q, at_rest), masses[i], moments[i])
+        payload = moment_in_parent(joint_motion(robot, i, q, at_rest), masses[i], moments[i])
         if parent == WORLD:
-            mass, moment = mass + masses[i], moment + carried
+            mass, moment = mass + masses[i], moment + payload
         else:
-            masses[parent], moments[parent] = masses[parent] + masses[i], moments[parent] + carried
+            masses[parent], moments[parent] = masses[parent] + masses[i], moments[parent] + payload
     return mass, moment
 
 

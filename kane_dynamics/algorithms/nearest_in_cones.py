@@ -121,14 +121,14 @@ def nearest_in_cones(
         If numbers are not finite, or too far apart for double precision.
 
     """
-    outside = [*(d - C @ free), *(cone.excess(free) for cone in cones)]
-    missed = float(np.max(outside, initial=0.0))
+    external = [*(d - C @ free), *(cone.excess(free) for cone in cones)]
+    missed = float(np.max(external, initial=0.0))
     if missed <= 0.0:
         return NearestInCones(free, 0.0, np.zeros(0, dtype=np.intp))
     if not cones:
         none = np.zeros((0, len(free)))
-        found = nearest_above(factor, none, free, none[:, 0], C, d)
-        return NearestInCones(found.x, 0.0, found.conflict)
+        result = nearest_above(factor, none, free, none[:, 0], C, d)
+        return NearestInCones(result.x, 0.0, result.conflict)
     # y = L' (x - x_f)/scale: unit metric, numbers of the order of one
     back = scipy.linalg.solve_triangular(factor, np.eye(len(free)), lower=True, trans='T')
     bounds, gaps = C @ back, d - C @ free
@@ -171,12 +171,12 @@ class _Problem:
 
     def solved(self) -> tuple[Floats, float, Indices]:
         """Return y, the residual of its conditions, and what contradicts each other."""
-        found, none = self._interior(), np.zeros(0, dtype=np.intp)
-        if found.infeasible:
-            return np.full(len(found.x), np.nan), np.inf, self._conflict()
-        if not found.solved:
-            return found.x, np.inf, none
-        return *self._polished(found.x, self._by_condition(found.dual)), none
+        result, none = self._interior(), np.zeros(0, dtype=np.intp)
+        if result.infeasible:
+            return np.full(len(result.x), np.nan), np.inf, self._conflict()
+        if not result.solved:
+            return result.x, np.inf, none
+        return *self._polished(result.x, self._by_condition(result.dual)), none
 
     def _conflict(self) -> Indices:
         """Return conditions that contradict each other, and no more than needed for that."""
@@ -187,9 +187,9 @@ class _Problem:
                 against = fewer
         return np.array(against, dtype=np.intp)
 
-    def _only(self, chosen: Sequence[int]) -> _Problem:
-        bounds = [k for k in chosen if k < len(self.gaps)]
-        cones = tuple(self.cones[k - len(self.gaps)] for k in chosen if k >= len(self.gaps))
+    def _only(self, selection: Sequence[int]) -> _Problem:
+        bounds = [k for k in selection if k < len(self.gaps)]
+        cones = tuple(self.cones[k - len(self.gaps)] for k in selection if k >= len(self.gaps))
         return _Problem(self.bounds[bounds], self.gaps[bounds], cones)
 
     def _interior(self) -> ConeSolution:
@@ -239,8 +239,8 @@ class _Problem:
 
     def _missed(self, y: Floats) -> float:
         """Return what bounds and cones are missed by."""
-        outside = [cone.excess(y) for cone in self.cones]
-        return max([float((self.gaps - self.bounds @ y).max(initial=0.0)), *outside])
+        external = [cone.excess(y) for cone in self.cones]
+        return max([float((self.gaps - self.bounds @ y).max(initial=0.0)), *external])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -269,5 +269,5 @@ class _Edge:
         G = np.array(gradients).reshape(-1, len(y))
         matrix = np.block([[curved, -G.T], [G, np.zeros((len(G), len(G)))]])
         # of bounds that repeat each other, the multipliers of least norm
-        found = np.linalg.lstsq(matrix, -np.r_[y, values], rcond=None)[0][: len(y) + len(pushes)]
-        return found[: len(y)], found[len(y) :]
+        result = np.linalg.lstsq(matrix, -np.r_[y, values], rcond=None)[0][: len(y) + len(pushes)]
+        return result[: len(y)], result[len(y) :]

@@ -33,14 +33,14 @@ from kane_dynamics.algebra.quaternions import (
 )
 from kane_dynamics.algebra.scalars import Scalar, is_zero
 from kane_dynamics.algorithms.friction import joint_friction
-from kane_dynamics.model.motion import (
+from kane_dynamics.robot.motion import (
     AT_REST,
     JointMotion,
     body_twist,
     body_twist_rate,
     joint_motion,
 )
-from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.robot.robot import WORLD, Robot
 
 _NO_ROTATION = make_quaternion(1.0, 0.0, 0.0, 0.0)
 Wrenches = Mapping[int, DualQuaternion]
@@ -136,16 +136,16 @@ def inward_recursion(
 
     """
     tau: list[Any] = [0.0] * robot.nv
-    carried, ground = list(wrenches), AT_REST
+    payload, ground = list(wrenches), AT_REST
     for i in reversed(range(len(joints))):
         joint, parent = joints[i], robot.parents[i]
-        efforts, in_parent = inward(joint, carried[i])
+        efforts, in_parent = inward(joint, payload[i])
         for column, effort in enumerate(efforts, start=joint.columns.start):
             tau[column] = tau[column] + effort
         if parent == WORLD:
             ground = ground + in_parent
         else:
-            carried[parent] = carried[parent] + in_parent  # (29)
+            payload[parent] = payload[parent] + in_parent  # (29)
     return as_array(tau), ground
 
 

@@ -40,8 +40,8 @@ from kane_dynamics.algebra.quaternions import (
 from kane_dynamics.algebra.scalars import Scalar, is_number
 from kane_dynamics.algorithms.mass_moments import MassMoments, lumped_moments
 from kane_dynamics.algorithms.newton_euler import Wrenches, inward_recursion
-from kane_dynamics.model.motion import JointMotion, joint_motion
-from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.robot.motion import JointMotion, joint_motion
+from kane_dynamics.robot.robot import WORLD, Robot
 
 # Two moments that differ by less than this part of them are the same: of a body that is round
 # about an axis.
@@ -83,8 +83,8 @@ def newton_euler_by_moments(
         carrier = world if parent == WORLD else motions[parent]
         motions.append(_outward(joint, carrier, joint.twist_rate(a)))
         wrenches.append(_wrench(moments, motions[-1]))
-    for i, given in (external or {}).items():
-        wrenches[i] = wrenches[i] - given
+    for i, values in (external or {}).items():
+        wrenches[i] = wrenches[i] - values
     return inward_recursion(robot, joints, wrenches)[0]
 
 

@@ -22,9 +22,9 @@ from kane_dynamics.algebra.dual_quaternion import vec6, wrench_from_vector
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_mapping, as_number, as_vector
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates, checked_robot
+from kane_dynamics.robot.checks import as_mapping, as_number, as_vector
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_coordinates, checked_robot
 from kane_dynamics.typing import Floats
 
 EARTH = 3.986004418e14  # gravitational parameter mu of the Earth [m^3/s^2], WGS 84

@@ -20,8 +20,8 @@ from kane_dynamics.algorithms.generalized_speeds import (
     checked_generalized_speeds,
 )
 from kane_dynamics.algorithms.jacobians import body_jacobians
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_coordinates
 from kane_dynamics.typing import Floats
 
 
@@ -75,12 +75,12 @@ def partial_velocities(
     W, X = np.eye(robot.nv), np.zeros(robot.nv)
     if speeds is not None:
         W, X = checked_generalized_speeds(speeds, robot).matrices(coordinates, time)
-    found = []
+    result = []
     for body, at_com in zip(
         robot.bodies, body_jacobians(robot, coordinates, [0.0] * robot.nv), strict=True
     ):
         columns, remainder = at_com.jacobian @ W, at_com.jacobian @ X
-        found.append(
+        result.append(
             PartialVelocity(body.name, columns[:3], columns[3:], remainder[:3], remainder[3:])
         )
-    return tuple(found)
+    return tuple(result)

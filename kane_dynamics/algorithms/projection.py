@@ -20,8 +20,8 @@ from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.row_selection import TAKEN, RowSelection, select_rows
 from kane_dynamics.exceptions import ProjectionError
-from kane_dynamics.model.integration import integrate_coordinates
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.integration import integrate_coordinates
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
 POSITION_TOLERANCE = 1e-12  # [m or rad]
@@ -37,19 +37,19 @@ class Projected:
     ----------
     q, v : ndarray, shapes (nq,), (nv,)
         The state.
-    taken : tuple of int
+    independent_indices : tuple of int
         Numbers of the rows that were taken for the speeds.
 
     """
 
     q: Floats
     v: Floats
-    taken: tuple[int, ...]
+    independent_indices: tuple[int, ...]
 
     @property
     def rank(self) -> int:
         """Return the number of independent rows."""
-        return len(self.taken)
+        return len(self.independent_indices)
 
 
 def project(
@@ -94,9 +94,11 @@ def onto_rows(
     q, rows, factor = _onto_places(robot, rows_at, mass_matrix, q, v, t)
     selection = select_rows(rows, factor)
     selection.check_speeds(v)
-    taken = selection.independent
-    on_rows = nearest(selection.root, taken.matrix, v, taken.velocity)[0]
-    return Projected(q, on_rows, tuple(selection.taken.tolist()))
+    independent_indices = selection.independent
+    on_rows = nearest(selection.root, independent_indices.matrix, v, independent_indices.velocity)[
+        0
+    ]
+    return Projected(q, on_rows, tuple(selection.independent_indices.tolist()))
 
 
 def impact_energy(
@@ -123,9 +125,9 @@ def impact_energy(
     """
     q, t = end
     v = start[1]
-    before = set(_selection(robot, constraints, *start).taken.tolist())
+    before = set(_selection(robot, constraints, *start).independent_indices.tolist())
     after = _selection(robot, constraints, q, v, t)
-    kept = after.rows.take([k for k in after.taken.tolist() if k in before])
+    kept = after.rows.take([k for k in after.independent_indices.tolist() if k in before])
     ahead = nearest(after.root, kept.matrix, v, kept.velocity)[0]
     met = after.independent
     change = after.root.T @ (nearest(after.root, met.matrix, ahead, met.velocity)[0] - ahead)
@@ -160,11 +162,14 @@ def _onto_places(
         if violation.max(initial=0.0) <= POSITION_TOLERANCE:
             return q, every, factor
         worst = rows.labels[int(np.argmax(violation))]
-        taken = select_rows(rows, factor, by_drift=False).taken
-        if violation[taken].max(initial=0.0) <= POSITION_TOLERANCE and violation.max() <= TAKEN:
+        independent_indices = select_rows(rows, factor, by_drift=False).independent_indices
+        if (
+            violation[independent_indices].max(initial=0.0) <= POSITION_TOLERANCE
+            and violation.max() <= TAKEN
+        ):
             return q, every, factor
-        wanted = -np.array(rows.positions, dtype=float)[taken]
-        step, _ = nearest(factor, rows.matrix[taken], np.zeros(robot.nv), wanted)
+        target = -np.array(rows.positions, dtype=float)[independent_indices]
+        step, _ = nearest(factor, rows.matrix[independent_indices], np.zeros(robot.nv), target)
         q = integrate_coordinates(robot, q, step.tolist(), 1.0)
     raise ProjectionError(
         f'holonomic rows still violated by {violation.max():.3e} after {_NEWTON_LIMIT} Newton '

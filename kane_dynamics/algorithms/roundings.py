@@ -23,8 +23,8 @@ from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.quaternions import Quaternion, dot
 from kane_dynamics.algebra.scalars import Scalar, absolute, sqrt, where
 from kane_dynamics.algorithms.composite_inertia import CompositeInertia
-from kane_dynamics.model.motion import joint_motion
-from kane_dynamics.model.robot import WORLD, Robot
+from kane_dynamics.robot.motion import joint_motion
+from kane_dynamics.robot.robot import WORLD, Robot
 
 # Of 10^6 random states of each robot, those with n below 40 were off by 6.7e-6 at most in single
 # precision (TIAGo's by 1.5e-6), of all states by 1.1e-5 (1.6e-5).
@@ -51,10 +51,10 @@ class Spread(NamedTuple):
     @staticmethod
     def of_body(inertia: Inertia) -> Spread:
         """Return the spread of one body about the origin of its frame."""
-        own = CompositeInertia.of_body(inertia)
-        x, y, z = own.tensor
+        local = CompositeInertia.of_body(inertia)
+        x, y, z = local.tensor
         second = 0.5 * (x.x + y.y + z.z)
-        return Spread(own.mass, _length(own.moment), second)
+        return Spread(local.mass, _length(local.moment), second)
 
     def __add__(self, other: Spread) -> Spread:  # type: ignore[override]  # not of tuples
         return Spread(*(a + b for a, b in zip(self, other, strict=True)))
@@ -77,21 +77,21 @@ def carried_sizes(robot: Robot) -> list[Scalar]:
     spreads = [Spread.of_body(body.inertia) for body in robot.bodies]
     sizes: list[Scalar] = robot.armature.tolist()
     for i in reversed(range(len(robot.bodies))):
-        joint, carried = joint_motion(robot, i, neutral, at_rest), spreads[i]
+        joint, payload = joint_motion(robot, i, neutral, at_rest), spreads[i]
         for k, axis in enumerate(joint.axes, start=joint.columns.start):
             spin, slide = dot(axis.primary, axis.primary), dot(axis.dual, axis.dual)
-            sizes[k] = sizes[k] + spin * carried.second + slide * carried.mass
+            sizes[k] = sizes[k] + spin * payload.second + slide * payload.mass
         parent = robot.parents[i]
         if parent != WORLD:
             way = _length(joint.placement.translation) + _reach(robot, i)
-            spreads[parent] += carried.from_afar(way)
+            spreads[parent] += payload.from_afar(way)
     return sizes
 
 
 def lacks_digits(
     a: Sequence[Scalar],
     pivots: Sequence[Scalar],
-    carried: Sequence[Scalar],
+    payload: Sequence[Scalar],
     parts: Sequence[Sequence[Scalar]],
 ) -> Scalar:
     """
@@ -103,14 +103,14 @@ def lacks_digits(
         The accelerations.
     pivots : sequence of scalar, length nv
         d, of M.
-    carried : sequence of scalar, length nv
+    payload : sequence of scalar, length nv
         I, see `carried_sizes`.
     parts : sequence of sequence of scalar, each of length nv
         Whose sum is Q.
 
     """
     lost, size = 0.0, 0.0
-    for k, (x, pivot, inertia) in enumerate(zip(a, pivots, carried, strict=True)):
+    for k, (x, pivot, inertia) in enumerate(zip(a, pivots, payload, strict=True)):
         terms = sum((absolute(part[k]) for part in parts), inertia * absolute(x))
         unit = terms / pivot
         lost, size = lost + unit * unit, size + x * x
@@ -123,8 +123,8 @@ def _reach(robot: Robot, body: int) -> float:
     if kind.nq > 1:
         return 0.0
     ends = [*robot.lower[index.q], *robot.upper[index.q]]
-    places = [index.ratio * end + index.offset for end in ends if math.isfinite(end)]
-    return max((_length(kind.pose([x]).translation) for x in places), default=0.0)
+    index_list = [index.ratio * end + index.offset for end in ends if math.isfinite(end)]
+    return max((_length(kind.pose([x]).translation) for x in index_list), default=0.0)
 
 
 def _length(vector: Quaternion) -> Scalar:

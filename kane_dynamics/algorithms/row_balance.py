@@ -60,13 +60,13 @@ class Completed:
     ----------
     x : list of scalar
         Known entries as given, the others from the rows.
-    health : scalar
+    rcond : scalar
         0 where the known entries contradict the rows, or leave others undetermined.
 
     """
 
     x: list[Scalar]
-    health: Scalar
+    rcond: Scalar
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class Balanced:
         Of all rows; among rows that repeat each other of least norm.
     remaining : list of scalar
         h - tau - A' lambda.
-    health : scalar
+    rcond : scalar
         0 where actuators and rows cannot give the force.
 
     """
@@ -90,7 +90,7 @@ class Balanced:
     effort: list[Scalar]
     multipliers: list[Scalar]
     remaining: list[Scalar]
-    health: Scalar
+    rcond: Scalar
 
 
 class RowBalance:
@@ -123,14 +123,14 @@ class RowBalance:
         return eliminate(self._system, gram_matrix(rows), one_by_one=True)
 
     @cached_property
-    def health(self) -> Scalar:
+    def rcond(self) -> Scalar:
         """Return the health of the rows, 0 where the rule of rank may drop one, or take more."""
-        found, health = self._found, self._found.health
-        for dropped in found.dropped[: len(self._solved)]:
-            health = where(dropped > 0.0, 0.0, health)
-        for strength in found.beyond:
-            health = where(strength > _REPEATS, 0.0, health)
-        return health
+        result, rcond = self._found, self._found.rcond
+        for dropped in result.dropped[: len(self._solved)]:
+            rcond = where(dropped > 0.0, 0.0, rcond)
+        for strength in result.beyond:
+            rcond = where(strength > _REPEATS, 0.0, rcond)
+        return rcond
 
     def completed(
         self, x: Sequence[Scalar], right_side: Sequence[Scalar], known: Sequence[int]
@@ -145,8 +145,8 @@ class RowBalance:
             step = factors.solve([times(column, gap) for column in columns])
             for k, part in zip(unknown, step, strict=True):
                 whole[k] = whole[k] + part
-        health = smaller(smaller(factors.health, self.health), self._kept(whole, right_side))
-        return Completed(whole, health)
+        rcond = smaller(smaller(factors.rcond, self.rcond), self._kept(whole, right_side))
+        return Completed(whole, rcond)
 
     def _kept(self, x: Sequence[Scalar], right_side: Sequence[Scalar]) -> Scalar:
         """Return 1 where x keeps all rows, else 0."""
@@ -160,23 +160,23 @@ class RowBalance:
     def _missed_by_less(
         self,
         tolerance: float,
-        chosen: Sequence[int],
+        selection: Sequence[int],
         x: Sequence[Scalar],
         right_side: Sequence[Scalar],
     ) -> Scalar:
         """Return 1 where A x = c to a part of the largest number in it, for some rows, else 0."""
-        if not chosen:
+        if not selection:
             return 1.0
         kept = 1.0
         limit = tolerance * (1.0 + _largest([*x, *right_side]))
-        rows, sides = [self._system.rows[i] for i in chosen], [right_side[i] for i in chosen]
+        rows, sides = [self._system.rows[i] for i in selection], [right_side[i] for i in selection]
         for missed in residuals(rows, x, sides):
             kept = where(absolute(missed) <= limit, kept, 0.0)
         return kept
 
     def allowed(self, a: Sequence[Scalar], right_side: Sequence[Scalar]) -> Scalar:
         """Return the health, 0 where accelerations do not keep the rows."""
-        return smaller(self.health, self._kept(a, right_side))
+        return smaller(self.rcond, self._kept(a, right_side))
 
     def balanced(
         self, force: Sequence[Scalar], actuated: Sequence[int], weights: Sequence[Scalar]
@@ -186,35 +186,35 @@ class RowBalance:
         solve = _Determined if len(free) >= len(self._solved) else _Shared
         solver = solve(self._solved, free, actuated, weights)
         multipliers: list[Scalar] = [0.0] * len(self._solved)
-        rest = list(force)
+        remainder = list(force)
         for _ in _PASSES:
-            step = solver.multipliers(rest)
+            step = solver.multipliers(remainder)
             multipliers = [x + part for x, part in zip(multipliers, step, strict=True)]
-            rest = [
+            remainder = [
                 h - p
                 for h, p in zip(force, pull(self._solved, multipliers, self._size), strict=True)
             ]
-        effort = [rest[k] if k in actuated else 0.0 for k in range(self._size)]
-        remaining = [0.0 if k in actuated else rest[k] for k in range(self._size)]
+        effort = [remainder[k] if k in actuated else 0.0 for k in range(self._size)]
+        remaining = [0.0 if k in actuated else remainder[k] for k in range(self._size)]
         limit = self._reached * (1.0 + _largest(force))
-        health = smaller(solver.health, self.health)
+        rcond = smaller(solver.rcond, self.rcond)
         for x in remaining:
-            health = where(absolute(x) <= limit, health, 0.0)
-        return Balanced(effort, self._shared(multipliers), remaining, health)
+            rcond = where(absolute(x) <= limit, rcond, 0.0)
+        return Balanced(effort, self._shared(multipliers), remaining, rcond)
 
     def _shared(self, multipliers: list[Scalar]) -> list[Scalar]:
         """Return multipliers of all rows, as `RowSelection.shared` does."""
-        system, found = self._system, self._found
+        system, result = self._system, self._found
         count = len(self._solved)
         if system.repeated:
-            rest = [system.rows[i] for i in system.repeated]
+            remainder = [system.rows[i] for i in system.repeated]
             made_of = [  # C of A_rest = C A
-                found.factors.solve(
-                    [*[product(row, other) for other in self._solved], *[0.0] * len(rest)]
+                result.factors.solve(
+                    [*[product(row, other) for other in self._solved], *[0.0] * len(remainder)]
                 )[:count]
-                for row in rest
+                for row in remainder
             ]
-            weights = [ratio(1.0, s) for s in found.factors.scale]
+            weights = [ratio(1.0, s) for s in result.factors.scale]
             gram = [
                 [
                     sum(
@@ -225,10 +225,10 @@ class RowBalance:
                 ]
                 for i in range(count)
             ]
-            own = _Factors(gram).solve(multipliers)
+            local = _Factors(gram).solve(multipliers)
             multipliers = [
-                *[w * x for w, x in zip(weights, own, strict=False)],
-                *[w * dot(c, own) for w, c in zip(weights[count:], made_of, strict=True)],
+                *[w * x for w, x in zip(weights, local, strict=False)],
+                *[w * dot(c, local) for w, c in zip(weights[count:], made_of, strict=True)],
             ]
         in_order: list[Scalar] = [0.0] * len(system.rows)
         for i, multiplier in zip(system.eliminated, multipliers, strict=True):
@@ -240,9 +240,9 @@ class _Factors:
     """L D L' of a positive definite matrix, given by its lower triangle."""
 
     def __init__(self, gram: Sequence[Sequence[Scalar]]) -> None:
-        self._factors, self.health = Elimination(gram, range(len(gram))), 1.0
+        self._factors, self.rcond = Elimination(gram, range(len(gram))), 1.0
         for _ in gram:
-            self.health = smaller(self.health, ROW_WEIGHT * self._factors.strength())
+            self.rcond = smaller(self.rcond, ROW_WEIGHT * self._factors.strength())
             self._factors.take()
 
     def solve(self, right_side: Sequence[Scalar]) -> list[Scalar]:
@@ -261,7 +261,7 @@ class _Determined:
     ) -> None:
         self._parts = [{k: x for k, x in row.items() if k in free} for row in rows]
         self._factors = _Factors(gram_matrix(self._parts))
-        self.health = self._factors.health
+        self.rcond = self._factors.rcond
 
     def multipliers(self, force: Sequence[Scalar]) -> list[Scalar]:
         return self._factors.solve([times(part, force) for part in self._parts])
@@ -295,7 +295,7 @@ class _Shared:
             for i, column in enumerate(self._columns)
         ]
         self._inner = _Factors(inner)
-        self.health = smaller(self._rows.health, self._inner.health)
+        self.rcond = smaller(self._rows.rcond, self._inner.rcond)
 
     def multipliers(self, force: Sequence[Scalar]) -> list[Scalar]:
         start = self._rows.solve([times(row, force) for row in self._weighted])

@@ -60,23 +60,31 @@ class Elimination:
 
     def strength(self) -> Scalar:
         """Eliminate the next row; return its squared strength beside the rows taken so far."""
-        given = self._gram[len(self._lower)]
+        values = self._gram[len(self._lower)]
         scaled: list[Scalar] = []
         row: list[Scalar] = []
         for j, inverse in enumerate(self._inverse):
-            entry = given[j] - dot(scaled, self._lower[j])
+            entry = values[j] - dot(scaled, self._lower[j])
             scaled.append(entry)
             row.append(entry * inverse)
         self._lower.append(row)
-        self._pivot = given[-1] - dot(scaled, row)
+        self._pivot = values[-1] - dot(scaled, row)
         return ratio(self._pivot, self.scale[len(row)])
 
-    def take(self, taken: Scalar = 1.0) -> None:
-        """Take the row just eliminated, where `taken` is not 0."""
-        if is_number(taken):
-            self._inverse.append(taken / (self._pivot if not is_zero(self._pivot) else 1.0))
+    def take(self, independent_indices: Scalar = 1.0) -> None:
+        """Take the row just eliminated, where `independent_indices` is not 0."""
+        if is_number(independent_indices):
+            self._inverse.append(
+                independent_indices / (self._pivot if not is_zero(self._pivot) else 1.0)
+            )
             return
-        self._inverse.append(where(taken > 0.0, 1.0 / where(taken > 0.0, self._pivot, 1.0), 0.0))
+        self._inverse.append(
+            where(
+                independent_indices > 0.0,
+                1.0 / where(independent_indices > 0.0, self._pivot, 1.0),
+                0.0,
+            )
+        )
 
     def nearness(self) -> Scalar:
         """Return the largest inverse of a row's squared distance from all others, in its scale."""
@@ -128,7 +136,7 @@ class Solvable:
         1 for the repeated rows that the rule drops here too.
     beyond : list of scalar
         Squared strength of the repeated rows beside the others, where it is larger.
-    health : scalar
+    rcond : scalar
         0 where the rule might decide otherwise; else `ROW_WEIGHT` times the smallest squared
         strength of a row that is taken.
 
@@ -139,7 +147,7 @@ class Solvable:
     vanished: list[Scalar]
     weak: list[Scalar]
     beyond: list[Scalar]
-    health: Scalar
+    rcond: Scalar
 
 
 def eliminate(
@@ -157,58 +165,58 @@ def eliminate(
     vanished = _vanished(system, [row[-1] for row in plain])
     count = len(system.order)
     if system.certain:
-        dropped, health = _all_taken(factors, in_si, vanished[:count], one_by_one)
+        dropped, rcond = _all_taken(factors, in_si, vanished[:count], one_by_one)
     else:
-        dropped, health = _by_the_rule(factors, in_si, vanished[:count])
+        dropped, rcond = _by_the_rule(factors, in_si, vanished[:count])
     beyond: list[Scalar] = []
     for _ in system.repeated:
-        own, plain_own = factors.strength(), in_si.strength()
-        beyond.append(where(own > plain_own, own, plain_own))
+        local, plain_own = factors.strength(), in_si.strength()
+        beyond.append(where(local > plain_own, local, plain_own))
         factors.take(0.0)
         in_si.take(0.0)
     weak = [where(strength <= _DROPPED, 1.0, 0.0) for strength in beyond]
     dropped += [1.0] * len(weak)
-    return Solvable(factors, dropped, vanished, weak, beyond, health)
+    return Solvable(factors, dropped, vanished, weak, beyond, rcond)
 
 
 def _all_taken(
     factors: Elimination, in_si: Elimination, vanished: Sequence[Scalar], one_by_one: bool
 ) -> tuple[list[Scalar], Scalar]:
     """Take all rows; return that, and the health, 0 where the rule drops one."""
-    health, weakest, volume = 1.0, 1.0, 1.0
+    rcond, weakest, volume = 1.0, 1.0, 1.0
     for gone in vanished:
         strength = factors.strength()
         weakest, volume = smaller(weakest, strength), volume * strength
-        health = where(gone > 0.0, 0.0, health)
+        rcond = where(gone > 0.0, 0.0, rcond)
         factors.take()
         in_si.strength()
         in_si.take()
     unclear = _SOLID * factors.nearness() > 1.0 if one_by_one else volume < _SOLID
-    health = where(weakest < _FIRST, where(unclear, 0.0, health), health)
-    return [0.0] * len(vanished), smaller(health, ROW_WEIGHT * weakest)
+    rcond = where(weakest < _FIRST, where(unclear, 0.0, rcond), rcond)
+    return [0.0] * len(vanished), smaller(rcond, ROW_WEIGHT * weakest)
 
 
 def _by_the_rule(
     factors: Elimination, in_si: Elimination, vanished: Sequence[Scalar]
 ) -> tuple[list[Scalar], Scalar]:
     """Take the rows that the rule takes; return which are dropped, and the health."""
-    health, weakest, volume = 1.0, 1.0, 1.0
+    rcond, weakest, volume = 1.0, 1.0, 1.0
     dropped: list[Scalar] = []
     repeating: Scalar = 0.0
     for gone in vanished:
         strength, plain_strength = factors.strength(), in_si.strength()
-        taken = where(strength >= _CLEAR, 1.0 - gone, 0.0)
+        independent_indices = where(strength >= _CLEAR, 1.0 - gone, 0.0)
         weak = where(strength <= _DROPPED, where(plain_strength <= _DROPPED, 1.0, 0.0), 0.0)
         dropped.append(where(gone > 0.0, 1.0, weak))
         repeating = where(gone > 0.0, repeating, repeating + weak)
-        health = where(taken + dropped[-1] > 0.0, health, 0.0)
-        counted = where(taken > 0.0, strength, 1.0)
+        rcond = where(independent_indices + dropped[-1] > 0.0, rcond, 0.0)
+        counted = where(independent_indices > 0.0, strength, 1.0)
         weakest, volume = smaller(weakest, counted), volume * counted
-        factors.take(taken)
-        in_si.take(where(plain_strength > ROUNDOFF_ROW, taken, 0.0))
+        factors.take(independent_indices)
+        in_si.take(where(plain_strength > ROUNDOFF_ROW, independent_indices, 0.0))
     unclear = repeating + where(volume < _SOLID, 1.0, 0.0)
     unclear = where(weakest < _FIRST, unclear, 0.0)
-    return dropped, where(unclear > 0.0, 0.0, smaller(health, ROW_WEIGHT * weakest))
+    return dropped, where(unclear > 0.0, 0.0, smaller(rcond, ROW_WEIGHT * weakest))
 
 
 def _vanished(system: SparseRows, sizes: Sequence[Scalar]) -> list[Scalar]:

@@ -29,14 +29,14 @@ class TreeFactor:
         Entries of L below its diagonal.
     pivots : list of scalar
         D.
-    health : scalar
+    rcond : scalar
         Smallest pivot relative to the diagonal of M.
 
     """
 
     rows: list[SparseRow]
     pivots: list[Scalar]
-    health: Scalar
+    rcond: Scalar
 
     def solve_upper(self, x: Sequence[Scalar]) -> list[Scalar]:
         """Return L'^-1 x."""
@@ -73,17 +73,17 @@ def factor_tree(lower: Sequence[Mapping[int, Scalar]]) -> TreeFactor:
     """
     rows = [dict(row) for row in lower]
     pivots: list[Scalar] = [None] * len(rows)
-    health: Scalar = 1.0
+    rcond: Scalar = 1.0
     for k in reversed(range(len(rows))):
-        pivots[k], own = checked_pivot(rows[k].pop(k), lower[k][k])
-        health = smaller(health, own)
+        pivots[k], local = checked_pivot(rows[k].pop(k), lower[k][k])
+        rcond = smaller(rcond, local)
         eliminated = {j: entry / pivots[k] for j, entry in rows[k].items()}
         for i, factor in eliminated.items():
             for j, entry in rows[k].items():
                 if j <= i:
                     rows[i][j] = rows[i].get(j, 0.0) - factor * entry
         rows[k] = eliminated
-    return TreeFactor(rows, pivots, health)
+    return TreeFactor(rows, pivots, rcond)
 
 
 def symmetric_product(lower: Sequence[Mapping[int, Scalar]], x: Sequence[Scalar]) -> list[Scalar]:

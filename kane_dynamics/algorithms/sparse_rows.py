@@ -49,8 +49,8 @@ class SparseRows:
         """Return these rows with one choice each of which of them are solved for."""
         if not self.second:
             return [self]
-        rest = [k for k in self.eliminated if k not in self.second]
-        other = replace(self, order=self.second, repeated=rest, second=())
+        remainder = [k for k in self.eliminated if k not in self.second]
+        other = replace(self, order=self.second, repeated=remainder, second=())
         return [replace(self, second=()), other]
 
     @property
@@ -61,8 +61,8 @@ class SparseRows:
     @classmethod
     def of(cls, rows: Sequence[SparseRow]) -> SparseRows:
         """Return independent rows, each measured against itself."""
-        own = range(len(rows))
-        return cls(rows, own, own, own)
+        local = range(len(rows))
+        return cls(rows, local, local, local)
 
 
 def sparse_rows(matrix: NDArray[Any]) -> list[SparseRow]:

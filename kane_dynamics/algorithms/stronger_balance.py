@@ -39,19 +39,19 @@ class StrongerBalance:
         self, x: Sequence[Scalar], right_side: Sequence[Scalar], known: Sequence[int]
     ) -> Completed:
         """Return x with its unknown entries from A x = c."""
-        found, *others = (one.completed(x, right_side, known) for one in self._choices)
+        result, *others = (one.completed(x, right_side, known) for one in self._choices)
         for other in others:
-            better = other.health > found.health
-            health = where(better, other.health, found.health)
-            found = Completed(_chosen(better, other.x, found.x), health)
-        return found
+            better = other.rcond > result.rcond
+            rcond = where(better, other.rcond, result.rcond)
+            result = Completed(_chosen(better, other.x, result.x), rcond)
+        return result
 
     def allowed(self, a: Sequence[Scalar], right_side: Sequence[Scalar]) -> Scalar:
         """Return the health, 0 where accelerations do not keep the rows."""
-        health, *others = (one.allowed(a, right_side) for one in self._choices)
+        rcond, *others = (one.allowed(a, right_side) for one in self._choices)
         for other in others:
-            health = where(other > health, other, health)
-        return health
+            rcond = where(other > rcond, other, rcond)
+        return rcond
 
     def agreed(self, x: Sequence[Scalar], right_side: Sequence[Scalar]) -> Scalar:
         """Return 1 where x keeps the rows that repeat others in any choice, else 0."""
@@ -64,17 +64,17 @@ class StrongerBalance:
         self, force: Sequence[Scalar], actuated: Sequence[int], weights: Sequence[Scalar]
     ) -> Balanced:
         """Return efforts and multipliers that give a force, with the least weighted efforts."""
-        found, *others = (one.balanced(force, actuated, weights) for one in self._choices)
+        result, *others = (one.balanced(force, actuated, weights) for one in self._choices)
         for other in others:
-            better = other.health > found.health
-            found = Balanced(
-                _chosen(better, other.effort, found.effort),
-                _chosen(better, other.multipliers, found.multipliers),
-                _chosen(better, other.remaining, found.remaining),
-                where(better, other.health, found.health),
+            better = other.rcond > result.rcond
+            result = Balanced(
+                _chosen(better, other.effort, result.effort),
+                _chosen(better, other.multipliers, result.multipliers),
+                _chosen(better, other.remaining, result.remaining),
+                where(better, other.rcond, result.rcond),
             )
-        return found
+        return result
 
 
-def _chosen(better: Scalar, other: Sequence[Scalar], own: Sequence[Scalar]) -> list[Scalar]:
-    return [where(better, b, a) for a, b in zip(own, other, strict=True)]
+def _chosen(better: Scalar, other: Sequence[Scalar], local: Sequence[Scalar]) -> list[Scalar]:
+    return [where(better, b, a) for a, b in zip(local, other, strict=True)]

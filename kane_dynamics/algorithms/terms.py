@@ -18,7 +18,7 @@ from kane_dynamics.algorithms.lagrange import (
 from kane_dynamics.algorithms.newton_euler import newton_euler
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
 

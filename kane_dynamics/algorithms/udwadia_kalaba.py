@@ -136,8 +136,10 @@ def constrained_motion(
     factor = cholesky_factor(mass_matrix)
     free = solve_squared(factor, force)
     selection = select_rows(rows, factor)
-    taken = selection.independent
-    acceleration, multipliers = nearest(factor, taken.matrix, free, taken.acceleration)
+    independent_indices = selection.independent
+    acceleration, multipliers = nearest(
+        factor, independent_indices.matrix, free, independent_indices.acceleration
+    )
     return ConstrainedMotion(acceleration, multipliers, selection)
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kane_dynamics.analysis.smoothing import smoothed
 from kane_dynamics.bags.replay import State
+from kane_dynamics.control.contact_observer import ContactObserver
+from kane_dynamics.control.effort_law import BaseState, EffortLaw, Terms
+from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.identification.smoothing import smoothed
-from kane_dynamics.ros.contact_observer import ContactObserver
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Terms
 from kane_dynamics.typing import Floats
 
 QUANTITIES = ('effort', 'external_effort', 'acceleration')
@@ -85,8 +85,8 @@ def accelerations(dynamics: Dynamics, states: Iterable[State]) -> Series:
     for state in states:
         tau = np.zeros(model.robot.nv)
         tau[joints] = state.effort
-        found = np.asarray(dynamics.engine.acceleration(state.q, state.v, tau))
-        rows.add(state.stamp, found, state.q, state.v, tau)
+        result = np.asarray(dynamics.engine.acceleration(state.q, state.v, tau))
+        rows.add(state.stamp, result, state.q, state.v, tau)
     return rows.series('acceleration')
 
 
@@ -122,7 +122,7 @@ def efforts(
     -------
     series : Series
         At the middles of the pieces.
-    remarks : list of str
+    notes : list of str
         What could not be used.
 
     Raises
@@ -138,7 +138,7 @@ def efforts(
         )
     law, motors = EffortLaw(dynamics), model.motors
     known, unknown = [motors.index(name) for name in measured], np.full(len(measured), np.nan)
-    rows, remarks, every = _Rows(motors), [], np.arange(len(motors))
+    rows, notes, every = _Rows(motors), [], np.arange(len(motors))
     q_index, v_index = model.q_index(motors), model.v_index(motors)
     for part in _parts(states, gap):
         times = np.array([state.stamp - part[0].stamp for state in part]) * 1e-9
@@ -147,18 +147,18 @@ def efforts(
             q[:, 2] = np.unwrap(q[:, 2])
         seen = np.array([unknown if s.effort is None else s.effort for s in part])
         try:
-            middles, places, speeds, rates = smoothed(times, q, spacing)
+            middles, indices, speeds, rates = smoothed(times, q, spacing)
         except InvalidInputError as error:
-            remarks.append(f'{len(part)} states from {part[0].stamp} ns on not used: {error}')
+            notes.append(f'{len(part)} states from {part[0].stamp} ns on not used: {error}')
             continue
-        for t, place, v, a in zip(middles, places, speeds, rates, strict=True):
+        for t, place, v, a in zip(middles, indices, speeds, rates, strict=True):
             base = BaseState(v[:3], a[:3]) if model.drives else None
-            found = law.efforts(place, v, a, every, terms, base).motors
+            result = law.efforts(place, v, a, every, terms, base).motors
             stamp = part[0].stamp + round(t * 1e9)
             near = np.full(len(motors), np.nan)
             near[known] = [np.interp(t, times, column) for column in seen.T]
-            rows.add(stamp, found, place[q_index], v[v_index], near)
-    return rows.series('effort'), remarks
+            rows.add(stamp, result, place[q_index], v[v_index], near)
+    return rows.series('effort'), notes
 
 
 def _parts(states: Iterable[State], gap: float) -> Iterator[list[State]]:

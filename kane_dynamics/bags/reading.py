@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
-from kane_dynamics.ros.input_guard import RejectedInput
+from kane_dynamics.messages.input_monitor import RejectedInput
 
 REMEDY = "pip install 'kane_dynamics[bag]'"
 
@@ -44,11 +44,11 @@ class Bag:
 
         """
         uses, reader = {name: use for use, (name, _) in topics.items()}, self._reader
-        for name, wanted in topics.values():
-            self._check(name, wanted)
-        chosen = [one for one in reader.connections if one.topic in uses]
+        for name, target in topics.values():
+            self._check(name, target)
+        selection = [one for one in reader.connections if one.topic in uses]
         try:
-            for connection, time, data in reader.messages(chosen):
+            for connection, time, data in reader.messages(selection):
                 message: Any = None
                 try:
                     message = self._decoded(data, connection)
@@ -58,15 +58,15 @@ class Bag:
         except Exception as error:  # rosbags, sqlite3 and mcap have no error family
             raise InvalidInputError(f"bag '{self._path}': cannot be read on: {error}") from error
 
-    def _check(self, name: str, wanted: str) -> None:
+    def _check(self, name: str, target: str) -> None:
         """Check that a topic is there."""
         known = {one.topic: one.msgtype for one in self._reader.connections}
-        if known.get(name) == wanted:
+        if known.get(name) == target:
             return
-        fitting = [topic for topic, kind in known.items() if kind == wanted]
+        fitting = [topic for topic, kind in known.items() if kind == target]
         there = f'is of {known[name]}' if name in known else 'is not there'
         raise InvalidInputError(
-            f"bag '{self._path}': topic '{name}' {there}; topics of {wanted} are "
+            f"bag '{self._path}': topic '{name}' {there}; topics of {target} are "
             f'{fitting or "none"}, all are {sorted(known)}'
         )
 

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kane_dynamics.bags.reading import Recorded
-from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
-from kane_dynamics.ros.inputs import JointStateInput, MeasuredState
-from kane_dynamics.ros.messages.conversions import nanoseconds
-from kane_dynamics.ros.parameters.robot import DynamicsParameters
-from kane_dynamics.ros.robot_source import RobotModel
+from kane_dynamics.control.state_inputs import JointStateInput, MeasuredState
+from kane_dynamics.messages.conversions import nanoseconds
+from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
+from kane_dynamics.robot_config.parameters.robot import DynamicsParameters
+from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.typing import Floats
 
 JOINT_STATES, ODOM = 'joint_states', 'odom'
@@ -102,16 +102,16 @@ class Replay:
             guards[ODOM] = self._state.odom.guard
         if self._effort_needed:
             guards['efforts'] = self._effort.guard
-        found = {}
+        result = {}
         for name, guard in guards.items():
             report = guard.report()
             corrupt = {'corrupt': self._corrupt[name]} if self._corrupt[name] else {}
-            found[name] = {'accepted': report.accepted, **report.rejected, **corrupt}
-        return found
+            result[name] = {'accepted': report.accepted, **report.rejected, **corrupt}
+        return result
 
-    def _guard(self, name: str, max_age: float) -> InputGuard:
+    def _guard(self, name: str, max_age: float) -> InputMonitor:
         now = self._time
-        return InputGuard(name, max_age, now, steady=now, tell=self._tell)
+        return InputMonitor(name, max_age, now, steady=now, tell=self._tell)
 
     def _time(self) -> int:
         return self._now

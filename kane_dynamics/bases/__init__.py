@@ -10,8 +10,8 @@ from kane_dynamics.bases.builders import (
     skid_steer,
     swerve,
 )
-from kane_dynamics.bases.centred_steering import ConsistentSteering, SteeringStep
 from kane_dynamics.bases.fitting import FittingKind, fitting_kinds
+from kane_dynamics.bases.icr_steering import ConsistentSteering, SteeringStep
 from kane_dynamics.bases.kinematics import BaseTwist, WheelRates
 from kane_dynamics.bases.recognition import FoundWheel, found_wheels
 from kane_dynamics.bases.steering import SteeringAngles

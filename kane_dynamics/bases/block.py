@@ -11,9 +11,9 @@ from typing import Any
 from kane_dynamics.bases import builders
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_mapping, came
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_robot
+from kane_dynamics.robot.checks import as_mapping, describe
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_robot
 
 BUILDERS: Mapping[str, Callable[..., WheeledBase]] = {
     builder.__name__: builder
@@ -58,7 +58,8 @@ def wheeled_base(robot: Robot, block: Mapping[str, Any]) -> WheeledBase:
     kind = entries.pop('kind', None)
     if not isinstance(kind, str) or kind not in BUILDERS:
         raise InvalidInputError(
-            f'kind of base: need one of {list(BUILDERS)}, got {came(kind)}{_meant(kind, BUILDERS)}'
+            f'kind of base: need one of {list(BUILDERS)}, got '
+            f'{describe(kind)}{_meant(kind, BUILDERS)}'
         )
     arguments = list(inspect.signature(BUILDERS[kind]).parameters.values())[1:]
     names = [argument.name for argument in arguments]
@@ -76,5 +77,5 @@ def wheeled_base(robot: Robot, block: Mapping[str, Any]) -> WheeledBase:
 
 def _meant(name: Any, names: Iterable[str]) -> str:
     """Return a question for the nearest name, or ''."""
-    found = difflib.get_close_matches(name, names, 1) if isinstance(name, str) else []
-    return f"; did you mean '{found[0]}'?" if found else ''
+    result = difflib.get_close_matches(name, names, 1) if isinstance(name, str) else []
+    return f"; did you mean '{result[0]}'?" if result else ''

@@ -21,15 +21,15 @@ from kane_dynamics.bases.parts import (
     roller_part,
     steered_wheels,
 )
-from kane_dynamics.bases.places import ALIGNED, wheel_place
+from kane_dynamics.bases.wheel_locations import ALIGNED, wheel_place
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.knife_edge import knife_edge
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.wheels import DifferentialDrive, NoSideSlip, differential_drive
 from kane_dynamics.exceptions import ConstraintError, ModelWarning
-from kane_dynamics.model.checks import as_vector, index_of
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.checks import as_vector, index_of
+from kane_dynamics.robot.robot import Robot
 
 
 def differential(
@@ -146,15 +146,15 @@ def skid_steer(
     """
     joints = (*named(robot, 'left', left, 2), *named(robot, 'right', right, 2))
     parts = [fixed_wheel(robot, joint, radius, along=True) for joint in joints]
-    places = [wheel_place(robot, part.rows) for part in parts]
-    for joint, place in zip(joints, places, strict=True):
+    indices = [wheel_place(robot, part.rows) for part in parts]
+    for joint, place in zip(joints, indices, strict=True):
         if not abs(place.axis[1]) > np.sqrt(1.0 - ALIGNED**2):
             raise ConstraintError(
                 f"skid_steer: the axis {np.round(place.axis, 4).tolist()} of wheel '{joint}' does "
                 'not lie along y of the base frame'
             )
     passive = Passive(casters, balls, supports, radius)
-    middle = float(np.mean([place.point[0] for place in places]))
+    middle = float(np.mean([place.point[0] for place in indices]))
     assumed = (knife_edge(robot, robot.bodies[0].name, (middle, 0.0, 0.0)),)
     return assembled(
         'skid_steer', robot, parts, passive, assumed=assumed, track_factor=track_factor

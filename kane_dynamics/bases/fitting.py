@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.bases.block import wheeled_base
-from kane_dynamics.bases.places import ALIGNED
 from kane_dynamics.bases.recognition import FoundWheel, found_wheels
+from kane_dynamics.bases.wheel_locations import ALIGNED
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.robot import Robot
 
 _ONE_AXLE = 1e-3  # [m] between wheels along x
 
@@ -86,12 +86,12 @@ def fitting_kinds(robot: Robot) -> tuple[FittingKind, ...]:
         if wheel.radius is None
     )
     fits = _candidates(of_kind['fixed'], of_kind['steered'], of_kind['caster'])
-    found = []
+    result = []
     for block, needs in fits:
-        taken = block.get('steered', {})
-        others = {k: v for k, v in passive.items() if k != 'casters' or v != taken}
-        found.append(FittingKind({**block, **others}, (*needs, *unknown)))
-    return tuple(found)
+        independent_indices = block.get('steered', {})
+        others = {k: v for k, v in passive.items() if k != 'casters' or v != independent_indices}
+        result.append(FittingKind({**block, **others}, (*needs, *unknown)))
+    return tuple(result)
 
 
 def _candidates(
@@ -100,16 +100,16 @@ def _candidates(
     """Yield the block of each kind that fits, without passive wheels, and what it needs."""
     names = [wheel.joint for wheel in fixed]
     ahead = all(abs(wheel.axis[0]) <= ALIGNED for wheel in fixed)
-    places = _axles(fixed)
+    indices = _axles(fixed)
     if steered:
         if not fixed:
             yield {'kind': 'swerve', 'steered': _by_steering(steered)}, ()
-        elif ahead and len(places) == 1:
+        elif ahead and len(indices) == 1:
             yield {'kind': 'ackermann', 'rear': names, 'steered': _by_steering(steered)}, ()
     elif fixed and ahead:
         left = [wheel.joint for wheel in fixed if wheel.centre[1] > 0.0]
         right = [wheel.joint for wheel in fixed if wheel.centre[1] <= 0.0]
-        if left and right and len(places) == 1:
+        if left and right and len(indices) == 1:
             yield {'kind': 'differential', 'left': left, 'right': right}, ()
         elif min(len(left), len(right)) > 1:
             yield {'kind': 'skid_steer', 'left': left, 'right': right}, ()
@@ -131,11 +131,11 @@ def _yaml(x: Any) -> str:
 
 def _by_steering(wheels: Iterable[FoundWheel]) -> dict[str, str | list[str]]:
     """Return the wheel on each steering joint, or its twins."""
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for wheel in wheels:
         if wheel.steering is not None:
-            found.setdefault(wheel.steering, []).append(wheel.joint)
-    return {joint: own[0] if len(own) == 1 else own for joint, own in found.items()}
+            result.setdefault(wheel.steering, []).append(wheel.joint)
+    return {joint: local[0] if len(local) == 1 else local for joint, local in result.items()}
 
 
 def _spread(wheels: Sequence[FoundWheel]) -> bool:
@@ -146,8 +146,8 @@ def _spread(wheels: Sequence[FoundWheel]) -> bool:
 
 def _axles(wheels: Sequence[FoundWheel]) -> list[float]:
     """Return where along x there are axles."""
-    places: list[float] = []
+    indices: list[float] = []
     for x in sorted(wheel.centre[0] for wheel in wheels):
-        if not places or not np.isclose(x, places[-1], rtol=0.0, atol=_ONE_AXLE):
-            places.append(x)
-    return places
+        if not indices or not np.isclose(x, indices[-1], rtol=0.0, atol=_ONE_AXLE):
+            indices.append(x)
+    return indices

@@ -54,25 +54,25 @@ class _Slipping(Many):
         }
 
     @property
-    def fighting(self) -> dict[str, float]:
+    def slip_by_wheel(self) -> dict[str, float]:
         """
         Return the wheels that contradict each other, the worst first, and their slips [m/s].
 
         Of many motions each wheel's worst slip. Empty where all roll, but for roundoff.
         """
         bound = _ROUNDOFF * self.fastest
-        found = {
+        result = {
             wheel: float(np.max(slip))
             for wheel, slip in self.slips.items()
             if np.any(slip > bound)
         }
-        return dict(sorted(found.items(), key=lambda item: -item[1]))
+        return dict(sorted(result.items(), key=lambda item: -item[1]))
 
 
 @dataclass(frozen=True, eq=False)
 class WheelRates(_Slipping):
     """
-    Rates of the joints of a base; `residual`, `slips` and `fighting` say how well wheels roll.
+    Rates of the joints of a base; `residual`, `slips`, `slip_by_wheel` say how well wheels roll.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class WheelRates(_Slipping):
 @dataclass(frozen=True, eq=False)
 class BaseTwist(_Slipping):
     """
-    Motion of a base; `residual`, `slips` and `fighting` say how well its wheels roll.
+    Motion of a base; `residual`, `slips` and `slip_by_wheel` say how well its wheels roll.
 
     Parameters
     ----------
@@ -164,8 +164,8 @@ def twist_of(rows: MotionRows, rates: Floats, steering_rates: Floats) -> BaseTwi
     """
     driven, steered = rows.driven @ rates.T, rows.steering @ steering_rates.T
     unknown = np.hstack([rows.twist, rows.free])
-    found = -least(unknown, driven + steered, rows.small)
-    return BaseTwist(*_slip(driven, steered, unknown @ found), rows.labels, found[:3].T)
+    result = -least(unknown, driven + steered, rows.small)
+    return BaseTwist(*_slip(driven, steered, unknown @ result), rows.labels, result[:3].T)
 
 
 def _slip(*parts: Floats) -> tuple[Floats, Floats]:
@@ -184,11 +184,11 @@ def check_rolls(kind: str, motion: WheelRates | BaseTwist) -> None:
         If one does; it says which and by how much.
 
     """
-    fighting = motion.fighting
-    if fighting:
-        said = ', '.join(f'{wheel} by {slip:.3g} m/s' for wheel, slip in fighting.items())
+    slip_by_wheel = motion.slip_by_wheel
+    if slip_by_wheel:
+        said = ', '.join(f'{wheel} by {slip:.3g} m/s' for wheel, slip in slip_by_wheel.items())
         raise InconsistentConstraintsError(
             f'{kind} base: its wheels cannot all roll; they slip: {said}',
-            len(motion.labels) - len(fighting),
+            len(motion.labels) - len(slip_by_wheel),
             float(np.abs(motion.residual).max()),
         )

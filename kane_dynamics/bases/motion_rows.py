@@ -18,7 +18,7 @@ import numpy as np
 
 from kane_dynamics.bases.wheel import Wheel
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats, Indices
 
 # Where the components of a twist are in v. Of a floating base, v = (omega, v) in its own axes.
@@ -63,16 +63,16 @@ class Speeds:
         free = [wheel.joint for wheel in wheels if not wheel.driven]
         free += [w.steering for w in wheels if w.kind == 'caster' and w.steering]
 
-        def places(joints: Sequence[str], which: str) -> Indices:
+        def index_list(joints: Sequence[str], which: str) -> Indices:
             slices = [getattr(robot.indices[robot.body_of_joint(j)], which) for j in joints]
             return np.array([k for s in slices for k in range(s.start, s.stop)], dtype=np.intp)
 
         return cls(
             np.array(_TWIST_PLACES[robot.base], dtype=np.intp),
-            places(driven, 'v'),
-            places(free, 'v'),
-            places(steered, 'v'),
-            places(steered, 'q'),
+            index_list(driven, 'v'),
+            index_list(free, 'v'),
+            index_list(steered, 'v'),
+            index_list(steered, 'q'),
             robot.base == 'planar',
             SMALL * min(wheel.radius for wheel in wheels),
         )
@@ -112,14 +112,14 @@ class MotionRows:
         """Return the columns of everything that turns to follow the base, shape (k, d + f)."""
         return np.hstack([self.driven, self.free])
 
-    def take(self, chosen: list[int]) -> MotionRows:
+    def take(self, selection: list[int]) -> MotionRows:
         """Return some of the rows."""
         return MotionRows(
-            self.twist[chosen],
-            self.driven[chosen],
-            self.free[chosen],
-            self.steering[chosen],
-            tuple(self.labels[k] for k in chosen),
+            self.twist[selection],
+            self.driven[selection],
+            self.free[selection],
+            self.steering[selection],
+            tuple(self.labels[k] for k in selection),
             self.small,
         )
 

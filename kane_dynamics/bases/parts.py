@@ -9,23 +9,23 @@ from dataclasses import dataclass, replace
 
 from numpy.typing import ArrayLike
 
-from kane_dynamics.bases.places import check_steers
 from kane_dynamics.bases.wheel import Wheel
+from kane_dynamics.bases.wheel_locations import check_steers
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.rolling_wheels import roller_wheel, rolling_ball, rolling_wheel
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, ModelWarning
-from kane_dynamics.model.body import Vector
-from kane_dynamics.model.checks import as_mapping, as_names, as_vector, came, index_of
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_robot
+from kane_dynamics.robot.body import Vector
+from kane_dynamics.robot.checks import as_mapping, as_names, as_vector, describe, index_of
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_robot
 
 Radius = float | Mapping[str, float] | None
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class NamedConstraint:
     """A wheel and its rows."""
 
     wheel: Wheel
@@ -39,16 +39,18 @@ def radius_of(radius: Radius, joint: str) -> float | None:
 
 def fixed_wheel(
     robot: Robot, joint: str, radius: Radius, *, along: bool = False, driven: bool = True
-) -> Part:
+) -> NamedConstraint:
     """Return a wheel whose axle turns with the base; `along`: it may slip sideways."""
     rows = rolling_wheel(robot, joint, radius_of(radius, joint))
-    return Part(Wheel(joint, 'fixed', rows.radius, driven=driven), _along(rows) if along else rows)
+    return NamedConstraint(
+        Wheel(joint, 'fixed', rows.radius, driven=driven), _along(rows) if along else rows
+    )
 
 
-def roller_part(robot: Robot, joint: str, angle: float, radius: Radius) -> Part:
+def roller_part(robot: Robot, joint: str, angle: float, radius: Radius) -> NamedConstraint:
     """Return a wheel with rollers on its rim."""
     rows = roller_wheel(robot, joint, angle, radius_of(radius, joint))
-    return Part(Wheel(joint, 'roller', rows.radius), rows)
+    return NamedConstraint(Wheel(joint, 'roller', rows.radius), rows)
 
 
 def by_steering(
@@ -58,8 +60,8 @@ def by_steering(
     mapping = as_mapping(what, wheels)
     named(robot, what, tuple(mapping), least)
     return {
-        joint: named(robot, what, (own,) if isinstance(own, str) else own)
-        for joint, own in mapping.items()
+        joint: named(robot, what, (local,) if isinstance(local, str) else local)
+        for joint, local in mapping.items()
     }
 
 
@@ -70,24 +72,28 @@ def steered_wheels(
     *,
     kind: str = 'steered',
     motors: Collection[str] | None = None,
-) -> list[Part]:
+) -> list[NamedConstraint]:
     """
     Return steered wheels or casters by their steering joints or swivels, and then their twins.
 
     A twin rolls only: the first wheel on its axis holds the pair across its track already.
     """
-    parts: list[Part] = []
-    twins: list[Part] = []
+    parts: list[NamedConstraint] = []
+    twins: list[NamedConstraint] = []
     for steering, joints in wheels.items():
         for joint in joints:
             check_steers(robot, steering, joint)
             rows = rolling_wheel(robot, joint, radius_of(radius, joint))
             driven = motors is None or joint in motors
             if joint == joints[0]:
-                parts.append(Part(Wheel(joint, kind, rows.radius, steering, driven), rows))
+                parts.append(
+                    NamedConstraint(Wheel(joint, kind, rows.radius, steering, driven), rows)
+                )
             else:
                 rows = _along(rows)
-                twins.append(Part(Wheel(joint, 'twin', rows.radius, driven=driven), rows))
+                twins.append(
+                    NamedConstraint(Wheel(joint, 'twin', rows.radius, driven=driven), rows)
+                )
     return [*parts, *twins]
 
 
@@ -109,14 +115,14 @@ class Passive:
     supports: Sequence[ArrayLike] = ()
     radius: Radius = None
 
-    def parts(self, robot: Robot) -> list[Part]:
+    def parts(self, robot: Robot) -> list[NamedConstraint]:
         """Return the casters and balls that are joints."""
         casters = by_steering(robot, 'casters', {} if self.casters is None else self.casters)
-        found = steered_wheels(robot, casters, self.radius, kind='caster', motors=())
+        result = steered_wheels(robot, casters, self.radius, kind='caster', motors=())
         for joint in as_names('balls', self.balls):
             rows = rolling_ball(robot, joint, radius_of(self.radius, joint))
-            found.append(Part(Wheel(joint, 'ball', rows.radius, driven=False), rows))
-        return found
+            result.append(NamedConstraint(Wheel(joint, 'ball', rows.radius, driven=False), rows))
+        return result
 
     def points(self) -> tuple[Vector, ...]:
         """
@@ -130,7 +136,7 @@ class Passive:
         """
         if isinstance(self.supports, (str, Mapping)) or not isinstance(self.supports, Iterable):
             raise InvalidInputError(
-                f'supports [m]: need a sequence of points (x, y, z), got {came(self.supports)}'
+                f'supports [m]: need a sequence of points (x, y, z), got {describe(self.supports)}'
             )
         vectors = (
             as_vector(f'supports[{k}] [m]', x, 3).tolist() for k, x in enumerate(self.supports)
@@ -141,7 +147,7 @@ class Passive:
 def assembled(
     kind: str,
     robot: Robot,
-    parts: Sequence[Part],
+    parts: Sequence[NamedConstraint],
     passive: Passive,
     rows: tuple[Constraint, ...] | None = None,
     assumed: tuple[Constraint, ...] = (),
@@ -169,8 +175,8 @@ def assembled(
     if isinstance(passive.radius, Mapping):
         for joint in as_mapping('radius [m]', passive.radius):
             index_of('wheel', joint, [wheel.joint for wheel in wheels])
-    own = tuple(part.rows for part in parts) if rows is None else rows
-    rolling = (*own, *(part.rows for part in followers))
+    local = tuple(part.rows for part in parts) if rows is None else rows
+    rolling = (*local, *(part.rows for part in followers))
     base = WheeledBase(kind, robot, wheels, rolling, passive.points(), assumed, track_factor)
     free = base.undriven()
     if free:

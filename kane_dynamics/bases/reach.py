@@ -42,8 +42,8 @@ class TwistReach:
         _, sizes, right = np.linalg.svd(base.fixed_rows())
         left = right[int((sizes > SMALL).sum()) :].T
         self.axes = sorted(free_components(left))
-        found = left @ np.linalg.inv(left[self.axes])
-        self.matrix = np.where(np.abs(found) < _ROUNDOFF, 0.0, found)
+        result = left @ np.linalg.inv(left[self.axes])
+        self.matrix = np.where(np.abs(result) < _ROUNDOFF, 0.0, result)
         if base.steering and len(self.axes) < len(AXES):
             turns = np.stack([np.ones_like(_CURVATURES), _CURVATURES], axis=1)
             reached = base.steering_angles(turns @ self.matrix.T).reached.all(axis=1)
@@ -66,8 +66,8 @@ class TwistReach:
 
 def free_components(columns: Floats) -> list[int]:
     """Return the components that determine a twist in the span of columns."""
-    chosen: list[int] = []
+    selection: list[int] = []
     for k in _FIRST:
-        if np.linalg.matrix_rank(columns[[*chosen, k]], SMALL) > len(chosen):
-            chosen.append(k)
-    return chosen
+        if np.linalg.matrix_rank(columns[[*selection, k]], SMALL) > len(selection):
+            selection.append(k)
+    return selection

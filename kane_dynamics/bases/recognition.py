@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kane_dynamics.bases.places import (
+from kane_dynamics.bases.wheel_locations import (
     ALIGNED,
     Place,
     is_horizontal,
@@ -18,10 +18,10 @@ from kane_dynamics.bases.places import (
     shape_place,
     trail,
 )
-from kane_dynamics.model.body import Vector
-from kane_dynamics.model.joint_kinds import Revolute, Spherical
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_robot
+from kane_dynamics.robot.body import Vector
+from kane_dynamics.robot.joint_kinds import Revolute, Spherical
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_robot
 from kane_dynamics.typing import Floats
 
 LIKE_A_WHEEL = re.compile(r'wheel|caster|castor', re.IGNORECASE)
@@ -87,15 +87,15 @@ def found_wheels(robot: Robot) -> tuple[FoundWheel, ...]:
 
     """
     carriers = set(checked_robot(robot).parents)
-    found = [
+    result = [
         wheel
         for body in range(len(robot.bodies))
         if body not in carriers and (wheel := _wheel(robot, body)) is not None
     ]
-    lowest = min((_bottom(wheel) for wheel in found if wheel.radius), default=0.0)
+    lowest = min((_bottom(wheel) for wheel in result if wheel.radius), default=0.0)
     return tuple(
         wheel
-        for wheel in found
+        for wheel in result
         if not wheel.radius or _bottom(wheel) - lowest <= _ON_THE_GROUND * wheel.radius
     )
 
@@ -143,11 +143,11 @@ def _steering(robot: Robot, wheel: str) -> str | None:
     if above is None or not is_vertical(joint_place(robot, above).axis):
         return None
     fork, axis = robot.body_of_joint(above), joint_place(robot, wheel).axis
-    carried = [robot.bodies[k] for k, parent in enumerate(robot.parents) if parent == fork]
+    payload = [robot.bodies[k] for k, parent in enumerate(robot.parents) if parent == fork]
     twins = all(
         _is_endless(body.joint.lower, body.joint.upper)
         and abs(joint_place(robot, body.joint.name).axis @ axis) > 1.0 - ALIGNED**2
-        for body in carried
+        for body in payload
     )
     return above if twins else None
 

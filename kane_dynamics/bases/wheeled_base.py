@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.bases.centred_steering import (
+from kane_dynamics.bases.icr_steering import (
     CentredSteering,
     ConsistentSteering,
     SteeringStep,
@@ -38,8 +38,8 @@ from kane_dynamics.bases.wheel import Wheel
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
-from kane_dynamics.model.body import Vector
-from kane_dynamics.model.checks import (
+from kane_dynamics.robot.body import Vector
+from kane_dynamics.robot.checks import (
     as_mapping,
     as_number,
     as_numbers,
@@ -48,8 +48,8 @@ from kane_dynamics.model.checks import (
     index_of,
     not_finite,
 )
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
 _R = TypeVar('_R', bound=Many)
@@ -122,8 +122,8 @@ class WheeledBase:
     def centred(self) -> tuple[str, ...]:
         """Return the steered joints without trail: their angles must agree."""
         steering = self.steering
-        chosen = self._centred(self.robot.neutral()).centred if steering else ()
-        return tuple(steering[int(k)] for k in chosen)
+        selection = self._centred(self.robot.neutral()).centred if steering else ()
+        return tuple(steering[int(k)] for k in selection)
 
     @property
     def passive(self) -> tuple[str, ...]:
@@ -181,12 +181,12 @@ class WheeledBase:
         turned = self._steered(steering_rates)
         moved = _finite('twist', twist, 3)
         names = Names(self.driven, self.steering)
-        found = self._each(
+        result = self._each(
             lambda place, nu, s: wheel_rates_of(self._rows(place), nu, s, names), q, moved, turned
         )
         if exact:
-            check_rolls(self.kind, found)
-        return found
+            check_rolls(self.kind, result)
+        return result
 
     def twist(
         self,
@@ -219,10 +219,10 @@ class WheeledBase:
         """
         turned = self._steered(steering_rates)
         spun = self._array('rates [rad/s]', rates, self.driven)
-        found = self._each(lambda place, x, s: twist_of(self._rows(place), x, s), q, spun, turned)
+        result = self._each(lambda place, x, s: twist_of(self._rows(place), x, s), q, spun, turned)
         if exact:
-            check_rolls(self.kind, found)
-        return found
+            check_rolls(self.kind, result)
+        return result
 
     def steering_angles(
         self, twist: ArrayLike, q: ArrayLike | None = None, twist_rate: ArrayLike | None = None
@@ -252,8 +252,8 @@ class WheeledBase:
         moved = _finite('twist', twist, 3)
         rate = _finite('twist_rate', np.zeros(3) if twist_rate is None else twist_rate, 3)
         return self._each(
-            lambda place, *given: steering_angles_of(
-                self._sets[0], self._steered_wheels, self._speeds, place, *given
+            lambda place, *values: steering_angles_of(
+                self._sets[0], self._steered_wheels, self._speeds, place, *values
             ),
             q,
             moved,
@@ -286,11 +286,11 @@ class WheeledBase:
         robot, s = self.robot, self._speeds
         place = robot.neutral() if q is None else np.array(checked_coordinates(robot, q))
         speeds = np.zeros(robot.nv) if v is None else np.array(checked_speeds(robot, v))
-        given = place[s.steering_places]
-        angles, rates = self._centred(place).agreed(given, speeds[s.steering])
+        values = place[s.steering_places]
+        angles, rates = self._centred(place).agreed(values, speeds[s.steering])
         place[s.steering_places], speeds[s.steering] = angles, rates
         wheels = tuple(wheel.joint for wheel in self._steered_wheels)
-        return ConsistentSteering(place, speeds, angles - given, wheels)
+        return ConsistentSteering(place, speeds, angles - values, wheels)
 
     def steer_towards(
         self, twist: ArrayLike, q: ArrayLike, most: float | None = None
@@ -319,10 +319,10 @@ class WheeledBase:
             If a shape is wrong, a number is not finite, or `most` is not > 0.
 
         """
-        given = np.array(checked_coordinates(self.robot, q))
+        values = np.array(checked_coordinates(self.robot, q))
         moved = as_vector('twist', twist, 3)
         limit = np.inf if most is None else as_positive('most [rad]', most)
-        return self._centred(given).towards(given[self._speeds.steering_places], moved, limit)
+        return self._centred(values).towards(values[self._speeds.steering_places], moved, limit)
 
     def at_angles(self, angles: ArrayLike, q: ArrayLike | None = None) -> Floats:
         """
@@ -342,10 +342,10 @@ class WheeledBase:
 
         """
         place = np.array(self._coordinates(q))
-        chosen = _finite('angles [rad]', angles, len(self.steering))
-        if chosen.ndim != 1:
-            raise InvalidInputError(f'angles [rad]: need one state, got shape {chosen.shape}')
-        place[self._speeds.steering_places] = chosen
+        selection = _finite('angles [rad]', angles, len(self.steering))
+        if selection.ndim != 1:
+            raise InvalidInputError(f'angles [rad]: need one state, got shape {selection.shape}')
+        place[self._speeds.steering_places] = selection
         return place
 
     def mobility(self, q: ArrayLike | None = None) -> int:
@@ -390,8 +390,8 @@ class WheeledBase:
 
     def _steered(self, rates: ArrayLike | Mapping[str, float] | None) -> Floats:
         """Return rates of the steering joints, zero where left out."""
-        given = np.zeros(len(self.steering)) if rates is None else rates
-        return self._array('steering_rates [rad/s]', given, self.steering)
+        values = np.zeros(len(self.steering)) if rates is None else rates
+        return self._array('steering_rates [rad/s]', values, self.steering)
 
     def _array(
         self, what: str, x: ArrayLike | Mapping[str, float], names: tuple[str, ...]
@@ -399,15 +399,15 @@ class WheeledBase:
         """Return rates in the order of names, all of which a mapping has."""
         if not isinstance(x, Mapping):
             return _finite(what, x, len(names))
-        given = np.full(len(names), np.nan)
+        values = np.full(len(names), np.nan)
         for name, value in as_mapping(what, x).items():
-            given[index_of('joint', name, names)] = as_number(f"{what} of '{name}'", value)
-        missing = [name for name, value in zip(names, given, strict=True) if np.isnan(value)]
+            values[index_of('joint', name, names)] = as_number(f"{what} of '{name}'", value)
+        missing = [name for name, value in zip(names, values, strict=True) if np.isnan(value)]
         if missing:
             raise InvalidInputError(f'{what}: {missing} are missing')
-        return _finite(what, given, len(names))
+        return _finite(what, values, len(names))
 
-    def _each(self, function: Callable[..., _R], q: ArrayLike | None, *given: Floats) -> _R:
+    def _each(self, function: Callable[..., _R], q: ArrayLike | None, *values: Floats) -> _R:
         """
         Return the result of a function of coordinates (nq,) and of arrays (B, n).
 
@@ -416,20 +416,20 @@ class WheeledBase:
         """
         place = None if q is None else as_numbers('q', q)
         several = place is not None and place.ndim > 1
-        places = place if several else None
-        lengths = {len(x) for x in (*given, places) if x is not None and x.ndim == 2}
+        indices = place if several else None
+        lengths = {len(x) for x in (*values, indices) if x is not None and x.ndim == 2}
         if len(lengths) > 1:
             raise InvalidInputError(
                 f'q, twists and rates: batches have different lengths {sorted(lengths)}'
             )
         count = next(iter(lengths), 1)
-        rows = [np.broadcast_to(x, (count, x.shape[-1])) for x in given]
-        if places is None or not count:
-            found = function(self._coordinates(None if several else place), *rows)
-            return found if lengths else found.at(0)
+        rows = [np.broadcast_to(x, (count, x.shape[-1])) for x in values]
+        if indices is None or not count:
+            result = function(self._coordinates(None if several else place), *rows)
+            return result if lengths else result.at(0)
         each = [
             function(self._coordinates(place), *(x[k : k + 1] for x in rows))
-            for k, place in enumerate(places)
+            for k, place in enumerate(indices)
         ]
         return each[0].joined(each)
 

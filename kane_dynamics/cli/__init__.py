@@ -76,13 +76,13 @@ def new_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code, one of `EXIT_CODES`."""
     parser = new_parser()
-    own, of_ros = split(sys.argv[1:] if arguments is None else arguments)
-    chosen = parser.parse_args(own)
-    if of_ros and not getattr(chosen, 'live', False):
+    local, of_ros = split(sys.argv[1:] if arguments is None else arguments)
+    selection = parser.parse_args(local)
+    if of_ros and not getattr(selection, 'live', False):
         parser.error('--ros-args are those of view --live')
-    chosen.ros_args = of_ros
+    selection.ros_args = of_ros
     try:
-        status: int = chosen.run(chosen)
+        status: int = selection.run(selection)
         sys.stdout.flush()
     except KaneDynamicsError as error:
         return _refused(str(error))

@@ -12,13 +12,15 @@ from rich.table import Table
 
 from kane_dynamics.cli.arguments import Commands, add_trajectory, with_values
 from kane_dynamics.cli.printing import console
+from kane_dynamics.control.base_trajectory import along
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.trajectory_efforts import PlannedEfforts
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
-from kane_dynamics.ros.planned_base import along
-from kane_dynamics.ros.planned_efforts import PlannedEfforts
-from kane_dynamics.ros.robot_file import model_of_file, parameters_of_file
-from kane_dynamics.ros.robot_source import RobotModel
+from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
+    TrajectoryFeedforwardParameters,
+)
+from kane_dynamics.robot_config.robot_file import model_of_file, parameters_of_file
+from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.trajectories.base_plan import BasePlan
 from kane_dynamics.trajectories.files import TrajectoryFile, read_trajectory, write_trajectory
 from kane_dynamics.trajectories.filling import line_error
@@ -42,45 +44,51 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=run)
 
 
-def run(chosen: argparse.Namespace) -> int:
+def run(selection: argparse.Namespace) -> int:
     """Fill the efforts of a trajectory, and tell what they are."""
-    given = read_trajectory(chosen.source)
-    model = model_of_file(chosen.config, chosen.urdf, TrajectoryFeedforwardParameters)
-    options = {'effort_error': chosen.error, 'point_rate': chosen.rate, 'ramp_time': chosen.ramp}
+    inputs = read_trajectory(selection.source)
+    model = model_of_file(selection.config, selection.urdf, TrajectoryFeedforwardParameters)
+    options = {
+        'effort_error': selection.error,
+        'point_rate': selection.rate,
+        'ramp_time': selection.ramp,
+    }
     parameters = replace(
-        parameters_of_file(chosen.config, TrajectoryFeedforwardParameters),
+        parameters_of_file(selection.config, TrajectoryFeedforwardParameters),
         **{name: value for name, value in options.items() if value is not None},
     )
     dynamics = Dynamics(model)
     with console.status('dynamics of the robot'):  # seconds, the first time
         dynamics.compile()
     planned = PlannedEfforts(dynamics, parameters)
-    q, v = state_of(model, chosen.at), np.zeros(model.robot.nv)
-    base = _base(model, given, chosen.base, q)
-    points, clamped = planned.fill(given.points, q, v, base)
-    write_trajectory(chosen.target, points)
-    wanted = planned.along(points.names, q, base)
+    q, v = state_of(model, selection.at), np.zeros(model.robot.nv)
+    base = _base(model, inputs, selection.base, q)
+    points, clamped = planned.fill(inputs.points, q, v, base)
+    write_trajectory(selection.target, points)
+    request = planned.along(points.names, q, base)
     sparse = replace(parameters, effort_error=0.0, point_rate=0.0, clamp_to_urdf=False)
     planned.configure(sparse)
-    before, _ = planned.fill(given.points, q, v, base)
-    _report(points, line_error(before, wanted), line_error(points, wanted))
-    console.print(f'{len(given.points.times)} points in, {len(points.times)} out: {chosen.target}')
+    before, _ = planned.fill(inputs.points, q, v, base)
+    _report(points, line_error(before, request), line_error(points, request))
+    console.print(
+        f'{len(inputs.points.times)} points in, {len(points.times)} out: {selection.target}'
+    )
     for one in clamped:
         console.print(f'[yellow]clamped:[/yellow] {escape(one.text())}', soft_wrap=True)
     return 0
 
 
-def state_of(model: RobotModel, given: list[str]) -> Floats:
+def state_of(model: RobotModel, inputs: list[str]) -> Floats:
     """Return the coordinates of the robot: neutral, but for the joints on the command line."""
     robot = model.robot
-    return with_values('--at', robot.neutral(), given, robot.coordinate_index)
+    return with_values('--at', robot.neutral(), inputs, robot.coordinate_index)
 
 
-def _base(model: RobotModel, given: TrajectoryFile, twists: str, q: Floats) -> BasePlan | None:
+def _base(model: RobotModel, inputs: TrajectoryFile, twists: str, q: Floats) -> BasePlan | None:
     """Return how the base moves: as the trajectory or a file of twists says, else not at all."""
     if not twists:
-        return given.base
-    if given.base is not None:
+        return inputs.base
+    if inputs.base is not None:
         raise InvalidInputError('--base: the trajectory says already how the base moves')
     try:
         rows = np.loadtxt(twists, delimiter=',', skiprows=1, ndmin=2)

@@ -32,7 +32,7 @@ def add_trajectory(parser: argparse.ArgumentParser) -> None:
 
 
 def with_values(
-    option: str, values: Floats, given: Sequence[str], index: Callable[[str], int]
+    option: str, values: Floats, inputs: Sequence[str], index: Callable[[str], int]
 ) -> Floats:
     """
     Return values with those of the command line in their places, as a copy.
@@ -43,7 +43,7 @@ def with_values(
         Name of the option, for messages.
     values : ndarray
         What counts where nothing is given.
-    given : sequence of str
+    inputs : sequence of str
         NAME=VALUE.
     index : callable
         index(name) -> its place.
@@ -57,7 +57,7 @@ def with_values(
 
     """
     filled, seen = values.copy(), set()
-    for text in given:
+    for text in inputs:
         name, _, value = text.partition('=')
         place = index(name)
         try:
@@ -94,9 +94,9 @@ def port(text: str) -> int:
 
 def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return arguments of this command, and those of ROS."""
-    given = list(arguments)
-    cut = given.index('--ros-args') if '--ros-args' in given else len(given)
-    return given[:cut], given[cut:]
+    inputs = list(arguments)
+    cut = inputs.index('--ros-args') if '--ros-args' in inputs else len(inputs)
+    return inputs[:cut], inputs[cut:]
 
 
 def ros_module(name: str, purpose: str) -> ModuleType:

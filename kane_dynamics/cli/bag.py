@@ -24,18 +24,18 @@ from kane_dynamics.cli.motion_files import write_series_csv, write_series_plot
 from kane_dynamics.cli.printing import console, new_table, number, print_json, print_remarks
 from kane_dynamics.cli.printing import progress as shown
 from kane_dynamics.cli.robots import ChosenRobot, add_robot, chosen_robot
+from kane_dynamics.control.contact_observer import ContactObserver
+from kane_dynamics.control.effort_law import Terms
+from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.ros.contact_observer import ContactObserver
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_law import Terms
-from kane_dynamics.ros.parameters.contact_observer import (
+from kane_dynamics.robot_config.parameters.contact_observer import (
     OBSERVER_TABLE,
     ContactObserverParameters,
 )
-from kane_dynamics.ros.parameters.forward_dynamics import ForwardDynamicsParameters
-from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
-from kane_dynamics.ros.parameters.robot import DynamicsParameters
-from kane_dynamics.ros.robot_file import (
+from kane_dynamics.robot_config.parameters.forward_dynamics import ForwardDynamicsParameters
+from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
+from kane_dynamics.robot_config.parameters.robot import DynamicsParameters
+from kane_dynamics.robot_config.robot_file import (
     default_parameters,
     parameters_of_file,
     read_parameter_file,
@@ -78,47 +78,47 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=run)
 
 
-def run(chosen: argparse.Namespace) -> int:
+def run(selection: argparse.Namespace) -> int:
     """Compute, write what is asked for, print what was used and what it gave."""
-    table = _TABLES[chosen.compute]
-    given = chosen_robot(chosen, table)
-    model = given.model
+    table = _TABLES[selection.compute]
+    inputs = chosen_robot(selection, table)
+    model = inputs.model
     if model.robot.base == 'floating':
         raise InvalidInputError("--base floating: bags are read for 'fixed' and 'planar' bases")
     p = (
-        parameters_of_file(given.parameters, table)
-        if given.parameters
+        parameters_of_file(inputs.parameters, table)
+        if inputs.parameters
         else default_parameters(table)
     )
-    dynamics, topics = Dynamics(model), {JOINT_STATES: (chosen.joint_states, JOINT_STATE)}
+    dynamics, topics = Dynamics(model), {JOINT_STATES: (selection.joint_states, JOINT_STATE)}
     if model.mobile:
-        topics[ODOM] = chosen.odom, ODOMETRY
-    with open_bag(chosen.bag) as bag, shown('dynamics of the robot') as told:
-        if not chosen.reference:
+        topics[ODOM] = selection.odom, ODOMETRY
+    with open_bag(selection.bag) as bag, shown('dynamics of the robot') as told:
+        if not selection.reference:
             dynamics.compile(told)
-        series, replay, remarks = _computed(chosen, given, p, dynamics, bag.messages(topics))
-    remarks += [f'first rejected: {reason}' for reason in replay.reasons]
+        series, replay, notes = _computed(selection, inputs, p, dynamics, bag.messages(topics))
+    notes += [f'first rejected: {reason}' for reason in replay.reasons]
     if not len(series.stamps):
-        why = '; '.join(remarks) or 'it has no messages'
-        raise InvalidInputError(f"bag '{chosen.bag}' gives no result: {why}")
-    summary = _summary(series, replay) | {'robot': model.robot.name, 'remarks': remarks}
-    summary['files'] = _written(chosen, series)
-    if chosen.json:
+        why = '; '.join(notes) or 'it has no messages'
+        raise InvalidInputError(f"bag '{selection.bag}' gives no result: {why}")
+    summary = _summary(series, replay) | {'robot': model.robot.name, 'remarks': notes}
+    summary['files'] = _written(selection, series)
+    if selection.json:
         print_json(summary)
     else:
         _print(summary)
-    print_remarks([*remarks, *_left_out(given)])
+    print_remarks([*notes, *_left_out(inputs)])
     return 0
 
 
 def _computed(
-    chosen: argparse.Namespace, given: ChosenRobot, p: Any, dynamics: Dynamics, messages: Any
+    selection: argparse.Namespace, inputs: ChosenRobot, p: Any, dynamics: Dynamics, messages: Any
 ) -> tuple[Series, Replay, list[str]]:
     """Return the quantity that is asked for, with what counted the messages."""
-    model = given.model
-    if chosen.compute == 'external_effort':
+    model = inputs.model
+    if selection.compute == 'external_effort':
         observer = ContactObserver(dynamics, p)
-        values = read_parameter_file(given.parameters) if given.parameters else {}
+        values = read_parameter_file(inputs.parameters) if inputs.parameters else {}
         gains, thresholds = (
             np.array(
                 [values.get(s.name.replace('<joint>', n), s.default) for n in observer.joints]
@@ -126,27 +126,27 @@ def _computed(
             for s in OBSERVER_TABLE
         )
         observer.configure(p, gains.astype(float), thresholds.astype(float))
-        replay = Replay(model, p, observer.joints, True, chosen.clock)
+        replay = Replay(model, p, observer.joints, True, selection.clock)
         return external_efforts(dynamics, observer, replay.states(messages)), replay, []
-    if chosen.compute == 'acceleration':
-        replay = Replay(model, p, model.joints, True, chosen.clock)
+    if selection.compute == 'acceleration':
+        replay = Replay(model, p, model.joints, True, selection.clock)
         return accelerations(dynamics, replay.states(messages)), replay, []
     motors = tuple(name for name in model.motors if name in model.joints)
-    replay = Replay(model, p, motors, False, chosen.clock)
-    gap = max(p.joint_states_timeout, chosen.smoothing)
+    replay = Replay(model, p, motors, False, selection.clock)
+    gap = max(p.joint_states_timeout, selection.smoothing)
     states = replay.states(messages)
-    series, remarks = efforts(dynamics, Terms.of(p), states, motors, chosen.smoothing, gap)
-    return series, replay, remarks
+    series, notes = efforts(dynamics, Terms.of(p), states, motors, selection.smoothing, gap)
+    return series, replay, notes
 
 
-def _left_out(given: ChosenRobot) -> list[str]:
+def _left_out(inputs: ChosenRobot) -> list[str]:
     """Return what a parameter file asks of the nodes and is not done here."""
-    if not given.parameters:
+    if not inputs.parameters:
         return []
-    values = read_parameter_file(given.parameters)
+    values = read_parameter_file(inputs.parameters)
     left = [name for name in values if name.startswith('payload.') and name.endswith('.mass')]
     left += ['gravity_from'] if values.get('gravity_from', 'fixed') != 'fixed' else []
-    return [f"'{name}' of '{given.parameters}' is left out for bags" for name in left]
+    return [f"'{name}' of '{inputs.parameters}' is left out for bags" for name in left]
 
 
 def _summary(series: Series, replay: Replay) -> dict[str, Any]:
@@ -166,15 +166,15 @@ def _summary(series: Series, replay: Replay) -> dict[str, Any]:
     }
 
 
-def _written(chosen: argparse.Namespace, series: Series) -> list[str]:
+def _written(selection: argparse.Namespace, series: Series) -> list[str]:
     """Write the files that are asked for; return their paths."""
     files = []
-    if chosen.output:
-        files.append(write_bag(chosen.output, series, chosen.storage))
-    if chosen.csv:
-        files.append(write_series_csv(chosen.csv, series))
-    if chosen.plot:
-        files.append(write_series_plot(chosen.plot, series))
+    if selection.output:
+        files.append(write_bag(selection.output, series, selection.storage))
+    if selection.csv:
+        files.append(write_series_csv(selection.csv, series))
+    if selection.plot:
+        files.append(write_series_plot(selection.plot, series))
     return [str(file) for file in files]
 
 

@@ -28,28 +28,28 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=run)
 
 
-def run(chosen: argparse.Namespace) -> int:
+def run(selection: argparse.Namespace) -> int:
     """Write the files and print what they are."""
     from kane_dynamics.constraints.constraint_set import ConstraintSet
+    from kane_dynamics.control.node_dynamics import known_speeds
     from kane_dynamics.deployment.core import Plan, identifier, write_core
     from kane_dynamics.deployment.ros_package import package_problem, write_package
-    from kane_dynamics.ros.dynamics import known_speeds
 
-    model = chosen_robot(chosen).model
+    model = chosen_robot(selection).model
     plan = Plan(
         model.robot,
         ConstraintSet.of(model.robot, model.constraints),
-        chosen.name or identifier(model.robot.name),
+        selection.name or identifier(model.robot.name),
         model.actuated,
         known_speeds(model, ()),
-        tuple(chosen.frames),
-        tuple(chosen.payloads),
-        tuple(chosen.functions),
-        chosen.cpu,
+        tuple(selection.frames),
+        tuple(selection.payloads),
+        tuple(selection.functions),
+        selection.cpu,
         model.text,
         model.motors,
     )
-    folder = writable_folder(chosen.output)
+    folder = writable_folder(selection.output)
     core = writable_folder(folder / 'core')
     with console.status('') as status:
         names = write_core(

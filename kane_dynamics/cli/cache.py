@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from kane_dynamics.cli.arguments import Commands
 from kane_dynamics.cli.printing import console, new_table, print_json
-from kane_dynamics.kernels.cache import CachedFile, cache_folder, cached_files, remove_files
+from kane_dynamics.compiler.cache import CachedFile, cache_folder, cached_files, remove_files
 
 _DAY = 86400.0  # [s]
 _SHOWN = 12  # digits of a file's name
@@ -29,24 +29,24 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=run)
 
 
-def run(chosen: argparse.Namespace) -> int:
+def run(selection: argparse.Namespace) -> int:
     """List the files of the cache, and delete them where asked."""
     now = time.time()
-    files = [f for f in cached_files() if now - f.used >= chosen.older_than * _DAY]
-    if chosen.clear:
+    files = [f for f in cached_files() if now - f.used >= selection.older_than * _DAY]
+    if selection.clear:
         files = remove_files(files)
-    if chosen.json:
+    if selection.json:
         listed = [
             {'path': str(f.path), 'bytes': f.size, 'age_s': now - f.used, 'kernels': f.kernels}
             for f in files
         ]
         size = sum(f.size for f in files)
         print_json(
-            {'folder': str(cache_folder()), 'bytes': size, 'cleared': chosen.clear}
+            {'folder': str(cache_folder()), 'bytes': size, 'cleared': selection.clear}
             | {'files': listed}
         )
         return 0
-    _print(files, now, 'deleted' if chosen.clear else 'kept')
+    _print(files, now, 'deleted' if selection.clear else 'kept')
     return 0
 
 

@@ -22,21 +22,21 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=run)
 
 
-def run(chosen: argparse.Namespace) -> int:
+def run(selection: argparse.Namespace) -> int:
     """Print the speeds of a robot and every remark about its description."""
-    given = chosen_robot(chosen)
-    robot, look = given.model.robot, look_at(given)
-    if chosen.json:
+    values = chosen_robot(selection)
+    robot, look = values.model.robot, look_at(values)
+    if selection.json:
         sizes = {'name': robot.name, 'base': robot.base, 'nq': robot.nq, 'nv': robot.nv}
-        print_json({**sizes, 'fits': [fit.text for fit in look.fits], 'remarks': look.remarks})
+        print_json({**sizes, 'fits': [fit.text for fit in look.fits], 'remarks': look.notes})
         return 0
     title = f"robot '{robot.name}', {robot.base} base, nq {robot.nq}, nv {robot.nv}"
     table = new_table(title, 'speed', *(name.replace('_', ' ') for name in _COLUMNS))
-    for speed in speeds(given.model):
+    for speed in speeds(values.model):
         table.add_row(speed['name'], *(number(speed[key]) for key in _COLUMNS))
     console.print(table)
     mass = sum(body.inertia.mass for body in robot.bodies)
     console.print(f'moving mass {mass:.6g} kg')
     print_wheels(look)
-    print_remarks(look.remarks)
+    print_remarks(look.notes)
     return 0

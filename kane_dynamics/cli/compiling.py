@@ -28,26 +28,26 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=run)
 
 
-def run(chosen: argparse.Namespace) -> int:
+def run(selection: argparse.Namespace) -> int:
     """Compile what the nodes use and tell times, sizes and where it is."""
-    from kane_dynamics.kernels.cache import cache_folder, cached_files
-    from kane_dynamics.kernels.compile_robot import compile_robot
-    from kane_dynamics.ros.dynamics import known_speeds
+    from kane_dynamics.compiler.cache import cache_folder, cached_files
+    from kane_dynamics.compiler.compile_robot import compile_robot
+    from kane_dynamics.control.node_dynamics import known_speeds
 
-    model = chosen_robot(chosen).model
+    model = chosen_robot(selection).model
     before, start = {file.path: file for file in cached_files()}, time.perf_counter()
     with progress('dynamics of the robot') as told:
         fast = compile_robot(
             model.robot,
             model.constraints,
             payloads=model.payloads,
-            derivatives=chosen.derivatives,
-            methods=chosen.methods,
+            derivatives=selection.derivatives,
+            methods=selection.methods,
             progress=told,
         )
         fast.prepare_efforts(model.actuated, known_speeds(model, ()))
     written = [file for file in cached_files() if file.path not in before]
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         'robot': model.robot.name,
         'source': fast.source,
         'seconds': time.perf_counter() - start,
@@ -55,21 +55,21 @@ def run(chosen: argparse.Namespace) -> int:
         'files': [{'path': str(file.path), 'bytes': file.size} for file in written],
         'operations': fast.instructions,
     }
-    if chosen.json:
-        print_json(found)
+    if selection.json:
+        print_json(result)
     else:
-        _print(found)
-    if fast.source != 'cache' and 'stored' not in fast.remark.split(', '):
-        print_remarks([f'the code was not kept: {fast.remark}'])
+        _print(result)
+    if fast.source != 'cache' and 'stored' not in fast.note.split(', '):
+        print_remarks([f'the code was not kept: {fast.note}'])
     return 0
 
 
-def _print(found: dict[str, Any]) -> None:
-    table = new_table(f"robot '{found['robot']}'", 'kernel', 'operations')
-    for name, count in sorted(found['operations'].items()):
+def _print(result: dict[str, Any]) -> None:
+    table = new_table(f"robot '{result['robot']}'", 'kernel', 'operations')
+    for name, count in sorted(result['operations'].items()):
         table.add_row(name, f'{count}')
     console.print(table)
-    how = 'loaded from the cache' if found['source'] == 'cache' else 'compiled'
-    size = sum(file['bytes'] for file in found['files'])
-    console.print(f'{how} in {found["seconds"]:.2f} s; {size / 1e6:.2f} MB written')
-    console.print(f'cache: {escape(found["cache"])}', soft_wrap=True)
+    how = 'loaded from the cache' if result['source'] == 'cache' else 'compiled'
+    size = sum(file['bytes'] for file in result['files'])
+    console.print(f'{how} in {result["seconds"]:.2f} s; {size / 1e6:.2f} MB written')
+    console.print(f'cache: {escape(result["cache"])}', soft_wrap=True)

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from kane_dynamics.cli.arguments import Commands, ros_module, seconds, writable_folder
 from kane_dynamics.cli.printing import console
-from kane_dynamics.model.checks import as_choice
+from kane_dynamics.robot.checks import as_choice
 
 LATE = 3
 """Exit code of figures that a busy machine spoilt."""
@@ -31,18 +31,18 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=run)
 
 
-def run(chosen: argparse.Namespace) -> int:
+def run(selection: argparse.Namespace) -> int:
     """Run the closed loop with one law after the other; print the table, write the plots."""
     demo, laws = (ros_module(name, 'the demo') for name in ('demo', 'demo_laws'))
-    if not chosen.config:
-        as_choice('--robot', chosen.robot, demo.ROBOTS)
+    if not selection.config:
+        as_choice('--robot', selection.robot, demo.ROBOTS)
     from kane_dynamics.demo.animation import write_demo_motion
     from kane_dynamics.demo.plots import write_demo_plots
     from kane_dynamics.demo.table import is_late, run_table, verdict
 
-    source = chosen.config or chosen.robot
-    domain = 1 + os.getpid() % 100 if chosen.domain is None else chosen.domain
-    folder = writable_folder(chosen.output / Path(source).stem)
+    source = selection.config or selection.robot
+    domain = 1 + os.getpid() % 100 if selection.domain is None else selection.domain
+    folder = writable_folder(selection.output / Path(source).stem)
     bar = Progress(
         TextColumn('{task.description:<34}'), BarColumn(), TimeElapsedColumn(), console=console
     )
@@ -50,14 +50,14 @@ def run(chosen: argparse.Namespace) -> int:
         task = bar.add_task('compiling the dynamics', total=None)
         setup = demo.prepare(
             source,
-            chosen.duration,
+            selection.duration,
             lambda what, done, total: bar.update(task, completed=done, total=total),
         )
         how = 'loaded from the cache' if setup.compiled.source == 'cache' else 'compiled'
         bar.update(task, description=f'dynamics: {how}', total=1, completed=1)
         runs = {}
         for k, law in enumerate(laws.laws_for(setup)):
-            task = bar.add_task(f'{law.label}, {chosen.duration:g} s', total=chosen.duration)
+            task = bar.add_task(f'{law.label}, {selection.duration:g} s', total=selection.duration)
             runs[law.label] = run = demo.run_loop(
                 setup,
                 law,

@@ -23,22 +23,22 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=run)
 
 
-def run(chosen: argparse.Namespace) -> int:
+def run(selection: argparse.Namespace) -> int:
     """Print the equations of motion of a small robot."""
     from kane_dynamics.symbolic.equations import equations_of_motion
 
-    given = chosen_robot(chosen)
-    robot, rows = given.model.robot, list(given.model.constraints)
-    if chosen.lock:
-        if given.parameters:
-            raise InvalidInputError(f"--lock: name locked_joints in '{given.parameters}' instead")
-        robot = kd.load_urdf(given.source, base=robot.base, locked_joints=chosen.lock)
-    if chosen.no_side_slip:
+    values = chosen_robot(selection)
+    robot, rows = values.model.robot, list(values.model.constraints)
+    if selection.lock:
+        if values.parameters:
+            raise InvalidInputError(f"--lock: name locked_joints in '{values.parameters}' instead")
+        robot = kd.load_urdf(values.source, base=robot.base, locked_joints=selection.lock)
+    if selection.no_side_slip:
         rows.append(kd.constraints.no_side_slip(robot))
-    equations = equations_of_motion(robot, rows, simplify=not chosen.no_simplify)
-    if chosen.format == 'sympy':
+    equations = equations_of_motion(robot, rows, simplify=not selection.no_simplify)
+    if selection.format == 'sympy':
         print(equations.source())
     else:
-        write = equations.latex if chosen.format == 'latex' else equations.text
-        print(write(chosen.digits))
+        write = equations.latex if selection.format == 'latex' else equations.text
+        print(write(selection.digits))
     return 0

@@ -11,12 +11,12 @@ import numpy as np
 from kane_dynamics.algebra.quaternions import vec4
 from kane_dynamics.bases.recognition import FoundWheel
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.inspection import Findings
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.ros.robot_source import RobotModel
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot_config.inspection import Findings
+from kane_dynamics.robot_config.robot_source import RobotModel
 
 
-def robot_facts(model: RobotModel, found: Findings) -> dict[str, Any]:
+def robot_facts(model: RobotModel, result: Findings) -> dict[str, Any]:
     """Return everything of a robot by name; units are in the names."""
     robot = model.robot
     masses = [body.inertia.mass for body in robot.bodies]
@@ -35,15 +35,15 @@ def robot_facts(model: RobotModel, found: Findings) -> dict[str, Any]:
                 robot.coordinate_names, robot.lower.tolist(), robot.upper.tolist(), strict=True
             )
         ],
-        'joints': [{'name': one.name, 'role': one.role} for one in found.joints],
+        'joints': [{'name': one.name, 'role': one.role} for one in result.joints],
         'mimic': mimics(robot),
-        'wheels': [wheel_facts(wheel) for wheel in found.wheels],
-        'supports_m': found.supports,
+        'wheels': [wheel_facts(wheel) for wheel in result.wheels],
+        'supports_m': result.supports,
         'frames_by_use': {
-            'root': found.frames.root,
-            'base': found.frames.base,
-            'imu': found.frames.imu,
-            'tools': found.frames.tools,
+            'root': result.frames.root,
+            'base': result.frames.base,
+            'imu': result.frames.imu,
+            'tools': result.frames.tools,
         },
         'frames': [_frame(robot, name) for name in robot.frames],
         'constraints': [*ConstraintSet(robot, model.constraints).labels],

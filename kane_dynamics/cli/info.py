@@ -26,15 +26,15 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=run)
 
 
-def run(chosen: argparse.Namespace) -> int:
+def run(selection: argparse.Namespace) -> int:
     """Print what a robot is made of."""
-    given = chosen_robot(chosen)
-    look = look_at(given)
-    found, facts = look.found, robot_facts(given.model, look.found)
-    base = given.model.base
+    values = chosen_robot(selection)
+    look = look_at(values)
+    result, facts = look.result, robot_facts(values.model, look.result)
+    base = values.model.base
     kind = {'base_kind': None if base is None else base.kind}
-    if chosen.json:
-        texts = {'fits': [fit.text for fit in look.fits], 'remarks': look.remarks}
+    if selection.json:
+        texts = {'fits': [fit.text for fit in look.fits], 'remarks': look.notes}
         print_json({**facts, **kind, **texts})
         return 0
     _print_tree(facts, kind['base_kind'])
@@ -44,13 +44,13 @@ def run(chosen: argparse.Namespace) -> int:
         console.print(escape(line), soft_wrap=True)
     print_wheels(look)
     _print_frames(facts)
-    tools = ', '.join(found.frames.tools) or 'none'
-    imu = ', '.join(found.frames.imu) or 'none'
-    line = f'frames by name: base {found.frames.base}; tools {tools}; imu {imu}'
+    tools = ', '.join(result.frames.tools) or 'none'
+    imu = ', '.join(result.frames.imu) or 'none'
+    line = f'frames by name: base {result.frames.base}; tools {tools}; imu {imu}'
     console.print(escape(line), soft_wrap=True)
     if facts['constraints']:
         console.print(f'constraints: {escape(", ".join(facts["constraints"]))}', soft_wrap=True)
-    print_remarks(look.remarks)
+    print_remarks(look.notes)
     return 0
 
 
@@ -72,9 +72,9 @@ def _print_speeds(facts: Facts) -> None:
     headings = 'speed', 'role', 'motor', 'position', 'velocity', 'effort', 'damping', 'friction'
     table = new_table('limits of |v| and |effort|, friction [SI]', *headings, 'armature')
     roles = {one['name']: one['role'] for one in facts['joints']}
-    places = {one['name']: one for one in facts['coordinates']}
+    indices = {one['name']: one for one in facts['coordinates']}
     for speed in facts['speeds']:
-        place = places.get(speed['name'])
+        place = indices.get(speed['name'])
         ends = () if place is None else (number(place['lower']), number(place['upper']))
         limits = ' to '.join(ends) if any(ends) else ''
         keys = 'velocity_limit', 'effort_limit', 'damping', 'friction', 'armature'

@@ -17,10 +17,11 @@ import kane_dynamics as kd
 from kane_dynamics.cli.arguments import Commands, writable_folder
 from kane_dynamics.cli.printing import console, new_table, print_remarks, progress
 from kane_dynamics.exceptions import InvalidInputError, SingularMassMatrixError
-from kane_dynamics.inspection import Findings, inspect_urdf
-from kane_dynamics.model.urdf.remarks import speeds_without_inertia
-from kane_dynamics.resources import resolve
-from kane_dynamics.robot_setup import (
+from kane_dynamics.robot.resources import resolve
+from kane_dynamics.robot.text import robot_address, robot_text
+from kane_dynamics.robot.urdf.remarks import speeds_without_inertia
+from kane_dynamics.robot_config.inspection import Findings, inspect_urdf
+from kane_dynamics.robot_config.setup import (
     Answer,
     Question,
     Setting,
@@ -28,7 +29,6 @@ from kane_dynamics.robot_setup import (
     proposed_tuning,
     settle,
 )
-from kane_dynamics.robot_text import robot_address, robot_text
 
 OPTIONS = {
     'base': 'none, planar, diff_drive, skid_steer, mecanum, omni, ackermann or swerve',
@@ -54,32 +54,32 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=run)
 
 
-def run(chosen: argparse.Namespace) -> int:
+def run(selection: argparse.Namespace) -> int:
     """Look at a robot, ask what its URDF does not tell, write its file, compile its kernels."""
-    from kane_dynamics.ros.robot_file import model_of_file
+    from kane_dynamics.robot_config.robot_file import model_of_file
 
     begin = _processor_time()
-    address = _lasting(robot_address(chosen.urdf))
+    address = _lasting(robot_address(selection.urdf))
     text = robot_text(address)
-    if chosen.output.exists() and not chosen.force:
+    if selection.output.exists() and not selection.force:
         raise InvalidInputError(
-            f"--output: '{chosen.output}' exists; --force writes over it, or name another file"
+            f"--output: '{selection.output}' exists; --force writes over it, or name another file"
         )
-    writable_folder(chosen.output.parent)
-    found = inspect_urdf(text, str(resolve(address)))
-    if not found.joints:
+    writable_folder(selection.output.parent)
+    result = inspect_urdf(text, str(resolve(address)))
+    if not result.joints:
         raise InvalidInputError(
-            f"robot '{found.robot.name}': no joint moves, so there is no motion to compute; need "
+            f"robot '{result.robot.name}': no joint moves, so there is no motion to compute; need "
             'a URDF with a joint that is not fixed'
         )
-    print_findings(found)
-    asker = Asker(chosen)
-    settings = settle(found, address, text, asker)
+    print_findings(result)
+    asker = Asker(selection)
+    settings = settle(result, address, text, asker)
     asker.refuse_missing()
-    command = f'kane-dynamics init {shlex.quote(chosen.urdf)}{asker.options()}'
+    command = f'kane-dynamics init {shlex.quote(selection.urdf)}{asker.options()}'
     with tempfile.TemporaryDirectory() as folder:  # the file is written when all is well
         draft = Path(folder) / 'draft.yaml'
-        draft.write_text(file_text(found, command, settings), encoding='utf-8')
+        draft.write_text(file_text(result, command, settings), encoding='utf-8')
         model = model_of_file(draft)
     try:
         with progress('compiling the dynamics') as told:
@@ -91,9 +91,9 @@ def run(chosen: argparse.Namespace) -> int:
             f'{error}: nothing resists {massless}; give the links an <inertial>, or hold them '
             f'with --lock {massless.replace(" ", "")}'
         ) from error
-    chosen.output.write_text(file_text(found, command, settings, tuning), encoding='utf-8')
-    model_of_file(chosen.output)  # as the nodes read it
-    _print_next(chosen.output, settings, _processor_time() - begin)
+    selection.output.write_text(file_text(result, command, settings, tuning), encoding='utf-8')
+    model_of_file(selection.output)  # as the nodes read it
+    _print_next(selection.output, settings, _processor_time() - begin)
     return 0
 
 
@@ -115,14 +115,14 @@ class Asker:
 
     Parameters
     ----------
-    chosen : Namespace
+    selection : Namespace
         The command line.
 
     """
 
-    def __init__(self, chosen: argparse.Namespace) -> None:
-        self._given = {name: getattr(chosen, name.replace('-', '_')) for name in OPTIONS}
-        self._yes = chosen.yes
+    def __init__(self, selection: argparse.Namespace) -> None:
+        self._given = {name: getattr(selection, name.replace('-', '_')) for name in OPTIONS}
+        self._yes = selection.yes
         self._terminal = sys.stdin.isatty()
         self._asked: set[str] = set()
         self._missing: list[Question] = []
@@ -130,9 +130,9 @@ class Asker:
     def __call__(self, question: Question) -> Answer:
         """Return the answer to a question; without any, its proposal, and note that it lacks."""
         self._asked.add(question.name)
-        given = self._given[question.name]
-        if given is not None:
-            return Answer(given)
+        values = self._given[question.name]
+        if values is not None:
+            return Answer(values)
         if not question.open:
             return Answer(question.proposal)
         if self._yes and question.proposal:
@@ -184,19 +184,19 @@ class Asker:
 
     def options(self) -> str:
         """Return the options that were given, for the head of the file."""
-        given = [f' --{n} {shlex.quote(v)}' for n, v in self._given.items() if v is not None]
-        return ''.join(given) + (' --yes' if self._yes else '')
+        values = [f' --{n} {shlex.quote(v)}' for n, v in self._given.items() if v is not None]
+        return ''.join(values) + (' --yes' if self._yes else '')
 
 
-def print_findings(found: Findings) -> None:
+def print_findings(result: Findings) -> None:
     """Print the joints of a robot with their roles, and what is unusual about it."""
-    title = f"robot '{escape(found.robot.name)}', {found.mass:.4g} kg in motion"
+    title = f"robot '{escape(result.robot.name)}', {result.mass:.4g} kg in motion"
     table = new_table(title, 'role', 'joints')
-    for role in dict.fromkeys(joint.role for joint in found.joints):
-        table.add_row(role, escape(', '.join(found.named(role))))
-    for hand in found.hands:
+    for role in dict.fromkeys(joint.role for joint in result.joints):
+        table.add_row(role, escape(', '.join(result.named(role))))
+    for hand in result.hands:
         table.add_row('hand', escape(f'{hand.name}: {len(hand.joints)} joints'))
-    frames = found.frames
+    frames = result.frames
     for role, links in (
         ('base frame', (frames.base,)),
         ('IMU frame', frames.imu),
@@ -205,7 +205,7 @@ def print_findings(found: Findings) -> None:
         if links:
             table.add_row(role, escape(', '.join(links)))
     console.print(table)
-    print_remarks(found.remarks)
+    print_remarks(result.notes)
 
 
 def _print_next(path: Path, settings: tuple[Setting, ...], seconds: float) -> None:

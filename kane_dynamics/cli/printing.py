@@ -27,7 +27,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from kane_dynamics.kernels.build import Progress as Told
+from kane_dynamics.compiler.build import Progress as Told
 
 
 class _Console(Console):
@@ -79,10 +79,10 @@ def number(x: float) -> str:
     return f'{x + 0.0:.5g}' if math.isfinite(x) else ''  # + 0: no -0
 
 
-def print_remarks(remarks: Iterable[str], word: str = 'remark') -> None:
+def print_remarks(notes: Iterable[str], word: str = 'remark') -> None:
     """Print what is unusual, each once, to standard error."""
-    for remark in dict.fromkeys(remarks):
-        errors.print(f'[yellow]{word}:[/yellow] {escape(remark)}', soft_wrap=True)
+    for note in dict.fromkeys(notes):
+        errors.print(f'[yellow]{word}:[/yellow] {escape(note)}', soft_wrap=True)
 
 
 @contextmanager

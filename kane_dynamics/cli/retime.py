@@ -9,14 +9,14 @@ import numpy as np
 from rich.table import Table
 
 import kane_dynamics as kd
+from kane_dynamics.analysis.ground_contacts import GroundContacts
+from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.cli.annotate import state_of
 from kane_dynamics.cli.arguments import Commands, add_trajectory
 from kane_dynamics.cli.printing import console
-from kane_dynamics.control.motion_limits import Reserve
-from kane_dynamics.control.stance import Stance
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.ros.robot_file import model_of_file
-from kane_dynamics.ros.robot_source import RobotModel
+from kane_dynamics.robot_config.robot_file import model_of_file
+from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.trajectories.files import read_trajectory, write_trajectory
 from kane_dynamics.trajectories.paths import Path, SplinePath
 from kane_dynamics.trajectories.points import TrajectoryPoints
@@ -42,58 +42,60 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=run)
 
 
-def run(chosen: argparse.Namespace) -> int:
+def run(selection: argparse.Namespace) -> int:
     """Time a trajectory anew, and tell what limits it."""
-    given = read_trajectory(chosen.source).points
-    model = model_of_file(chosen.config, chosen.urdf)
-    kept = Reserve(chosen.edge, chosen.friction_scale, chosen.effort_scale, chosen.speed_scale)
+    values = read_trajectory(selection.source).points
+    model = model_of_file(selection.config, selection.urdf)
+    kept = SafetyMargins(
+        selection.edge, selection.friction_scale, selection.effort_scale, selection.speed_scale
+    )
     with console.status('dynamics of the robot'):  # seconds, the first time
         dynamics = kd.compile(model.robot, model.constraints)
-        path = _path(model, dynamics, given, state_of(model, chosen.at))
-        found = retime(
+        path = _path(model, dynamics, values, state_of(model, selection.at))
+        result = retime(
             dynamics,
             path,
             model.actuated,
-            contacts=_contacts(model, chosen.friction),
+            contacts=_contacts(model, selection.friction),
             kept=kept,
-            smoothing=chosen.smoothing,
+            smoothing=selection.smoothing,
         )
     write_trajectory(
-        chosen.target, _of_joints(found.points(chosen.step, chosen.error), given.names)
+        selection.target, _of_joints(result.points(selection.step, selection.error), values.names)
     )
-    _report(found)
-    before = given.times[-1] - given.times[0]
-    console.print(f'{before:.3f} s before, {found.duration:.3f} s now: {chosen.target}')
+    _report(result)
+    before = values.times[-1] - values.times[0]
+    console.print(f'{before:.3f} s before, {result.duration:.3f} s now: {selection.target}')
     return 0
 
 
 def _path(
-    model: RobotModel, dynamics: kd.CompiledRobot, given: TrajectoryPoints, q: Floats
+    model: RobotModel, dynamics: kd.CompiledRobot, values: TrajectoryPoints, q: Floats
 ) -> Path:
     """Return the path through the points; where the base moves, wheels roll with it."""
     base, robot = model.base, model.robot
-    if len(given.times) < 2:
+    if len(values.times) < 2:
         raise InvalidInputError('retime: a trajectory of one point has no path')
-    whole = np.tile(q, (len(given.times), 1))
-    whole[:, [robot.coordinate_index(name) for name in given.names]] = given.positions
-    places = given.times - given.times[0]
-    own = () if base is None else (*base.driven, *base.steering, *base.passive)
-    rolls = {*own, *(('base_x', 'base_y', 'base_yaw') if model.mobile else ())}
-    if not rolls & {*given.names}:
-        return SplinePath(whole, places)
-    names = [n for n in robot.coordinate_names if n in given.names or n not in rolls]
+    whole = np.tile(q, (len(values.times), 1))
+    whole[:, [robot.coordinate_index(name) for name in values.names]] = values.positions
+    indices = values.times - values.times[0]
+    local = () if base is None else (*base.driven, *base.steering, *base.passive)
+    rolls = {*local, *(('base_x', 'base_y', 'base_yaw') if model.mobile else ())}
+    if not rolls & {*values.names}:
+        return SplinePath(whole, indices)
+    names = [n for n in robot.coordinate_names if n in values.names or n not in rolls]
     points = whole[:, [robot.coordinate_index(name) for name in names]]
     steered = base if base is not None and base.steering else None
-    return RolledPath(dynamics, names, points, whole[0], places=places, steered=steered)
+    return RolledPath(dynamics, names, points, whole[0], indices=indices, steered=steered)
 
 
-def _contacts(model: RobotModel, friction: float | None) -> Stance | None:
+def _contacts(model: RobotModel, friction: float | None) -> GroundContacts | None:
     """Return what the robot stands on, where friction is known."""
     if friction is None:
         return None
     if model.base is None:
         raise InvalidInputError('--friction: this robot has no base on wheels')
-    return kd.base_stance(model.base, friction=friction)
+    return kd.base_ground_contacts(model.base, friction=friction)
 
 
 def _of_joints(points: TrajectoryPoints, names: tuple[str, ...]) -> TrajectoryPoints:
@@ -103,13 +105,13 @@ def _of_joints(points: TrajectoryPoints, names: tuple[str, ...]) -> TrajectoryPo
     return TrajectoryPoints(names, points.times, *(np.asarray(x)[:, columns] for x in rows))
 
 
-def _report(found: Retimed) -> None:
+def _report(result: Retimed) -> None:
     """Print what limits the motion."""
     table = Table(title='limits, those of which half is used')
     for heading in ('limit', 'largest use', 'at (of the path)', 'reached (of the time)'):
         table.add_column(heading)
-    length = found.limits.path.length
-    for name, use in found.uses.items():
+    length = result.limits.path.length
+    for name, use in result.uses.items():
         if use.largest >= _SHOWN:
             reached = f'{100.0 * use.active:.0f} %'
             table.add_row(name, f'{use.largest:.4f}', f'{use.place / length:.3f}', reached)

@@ -11,14 +11,14 @@ from pathlib import Path
 import kane_dynamics as kd
 from kane_dynamics.cli.arguments import BASES
 from kane_dynamics.exceptions import InvalidInputError, ModelWarning
-from kane_dynamics.parameter_files import robot_files
-from kane_dynamics.resources import resolve
-from kane_dynamics.robot_text import robot_text
-from kane_dynamics.ros.messages.planar_frame import PlanarFrame
-from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
-from kane_dynamics.ros.parameters.robot import RobotParameters
-from kane_dynamics.ros.robot_file import model_of_file, parameters_of_file
-from kane_dynamics.ros.robot_source import RobotModel
+from kane_dynamics.messages.planar_frame import PlanarFrame
+from kane_dynamics.robot.parameter_files import robot_files
+from kane_dynamics.robot.resources import resolve
+from kane_dynamics.robot.text import robot_text
+from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
+from kane_dynamics.robot_config.parameters.robot import RobotParameters
+from kane_dynamics.robot_config.robot_file import model_of_file, parameters_of_file
+from kane_dynamics.robot_config.robot_source import RobotModel
 
 _URDF, _YAML = ('.urdf', '.xacro', '.xml'), ('.yaml', '.yml')
 
@@ -66,14 +66,14 @@ def add_robot(parser: argparse.ArgumentParser, also: str = '') -> None:
 
 
 def chosen_robot(
-    chosen: argparse.Namespace, table: type[RobotParameters] = InverseDynamicsParameters
+    selection: argparse.Namespace, table: type[RobotParameters] = InverseDynamicsParameters
 ) -> ChosenRobot:
     """
     Return the robot of the command line.
 
     Parameters
     ----------
-    chosen : argparse.Namespace
+    selection : argparse.Namespace
         With what `add_robot` added.
     table : type
         Parameters of a node that a parameter file is read for.
@@ -84,10 +84,10 @@ def chosen_robot(
         If there is no such robot, it is given twice, or its description is wrong.
 
     """
-    parameters, urdf = _files(chosen)
+    parameters, urdf = _files(selection)
     if not parameters:
-        return ChosenRobot(*_of_urdf(urdf, chosen.base or 'fixed'), '')
-    if chosen.base is not None:
+        return ChosenRobot(*_of_urdf(urdf, selection.base or 'fixed'), '')
+    if selection.base is not None:
         raise InvalidInputError(f"--base is of a URDF alone: base_type in '{parameters}' says it")
     model = model_of_file(parameters, urdf, table)
     named = urdf or parameters_of_file(parameters, table).urdf_file
@@ -95,9 +95,9 @@ def chosen_robot(
     return ChosenRobot(model, str(resolve(named)) if is_file else model.text, parameters)
 
 
-def _files(chosen: argparse.Namespace) -> tuple[str, str]:
+def _files(selection: argparse.Namespace) -> tuple[str, str]:
     """Return parameter file and URDF, '' for one that is not given."""
-    name, config, urdf = chosen.robot or '', chosen.config or '', chosen.urdf or ''
+    name, config, urdf = selection.robot or '', selection.config or '', selection.urdf or ''
     if _is_urdf(name):
         if urdf:
             raise InvalidInputError(f"need one URDF, got '{name}' and --urdf '{urdf}'")
@@ -133,6 +133,6 @@ def _of_urdf(name: str, base: str) -> tuple[RobotModel, str]:
         robot = kd.load_urdf(source, base=base)
     text = source if '<' in source else Path(source).read_text(encoding='utf-8', errors='replace')
     joints = tuple(n for n in robot.joint_names if n in robot.velocity_names)
-    remarks = tuple(str(warning.message) for warning in caught)
+    notes = tuple(str(warning.message) for warning in caught)
     names = robot.velocity_names
-    return RobotModel(robot, (), joints, names, PlanarFrame(), text, remarks), source
+    return RobotModel(robot, (), joints, names, PlanarFrame(), text, notes), source

@@ -17,7 +17,7 @@ from kane_dynamics.cli.printing import progress as shown
 from kane_dynamics.cli.robots import ChosenRobot, add_robot, chosen_robot
 from kane_dynamics.demo.energy_audit import EnergyBalance, energy_balance
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.ros.robot_source import BASE_NAMES, RobotModel
+from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.simulation import Trajectory
 from kane_dynamics.typing import Floats
@@ -53,32 +53,39 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=run)
 
 
-def run(chosen: argparse.Namespace) -> int:
+def run(selection: argparse.Namespace) -> int:
     """Simulate, write what is asked for and print where the energy went."""
-    if chosen.duration / chosen.step > MOST_STEPS:
+    if selection.duration / selection.step > MOST_STEPS:
         raise InvalidInputError(
-            f'--duration {chosen.duration:g} s in steps of {chosen.step:g} s: need at most '
+            f'--duration {selection.duration:g} s in steps of {selection.step:g} s: need at most '
             f'{MOST_STEPS} steps; make --step longer'
         )
-    given = chosen_robot(chosen)
-    model = given.model
-    constraints = () if chosen.no_constraints else model.constraints
+    values = chosen_robot(selection)
+    model = values.model
+    constraints = () if selection.no_constraints else model.constraints
     dynamics: kd.Dynamics = kd.dynamics(model.robot, constraints)
-    q, v, effort = _start(chosen, model, dynamics)  # what is wrong is said before the compilation
-    if not chosen.reference:
+    q, v, effort = _start(
+        selection, model, dynamics
+    )  # what is wrong is said before the compilation
+    if not selection.reference:
         with shown('dynamics of the robot') as told:
             dynamics = kd.compile(model.robot, constraints, progress=told)
     motion = dynamics.simulate(
-        q, v, chosen.duration, effort=effort, step=chosen.step, integrator=chosen.integrator
+        q,
+        v,
+        selection.duration,
+        effort=effort,
+        step=selection.step,
+        integrator=selection.integrator,
     )
     balance = energy_balance(dynamics, motion, effort[None])
     summary = _summary(model, motion, balance) | {
-        'integrator': chosen.integrator,
-        'step_s': chosen.step,
+        'integrator': selection.integrator,
+        'step_s': selection.step,
         'constraints': [*dynamics.labels],
-        'files': _written(chosen, given, motion, balance),
+        'files': _written(selection, values, motion, balance),
     }
-    if chosen.json:
+    if selection.json:
         print_json(summary)
     else:
         _print(summary)
@@ -87,15 +94,15 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _start(
-    chosen: argparse.Namespace, model: RobotModel, dynamics: kd.Dynamics
+    selection: argparse.Namespace, model: RobotModel, dynamics: kd.Dynamics
 ) -> tuple[Floats, Floats, Floats]:
     """Return coordinates, speeds that the constraints allow, and efforts."""
-    robot, rest = model.robot, np.zeros(model.robot.nv)
-    q = with_values('--at', robot.neutral(), chosen.at, robot.coordinate_index)
-    v = with_values('--speed', rest, chosen.speed, robot.velocity_index)
-    effort = with_values('--effort', rest, chosen.effort, robot.velocity_index)
-    if dynamics.labels and chosen.speed:
-        named = {text.partition('=')[0] for text in chosen.speed}
+    robot, remainder = model.robot, np.zeros(model.robot.nv)
+    q = with_values('--at', robot.neutral(), selection.at, robot.coordinate_index)
+    v = with_values('--speed', remainder, selection.speed, robot.velocity_index)
+    effort = with_values('--effort', remainder, selection.effort, robot.velocity_index)
+    if dynamics.labels and selection.speed:
+        named = {text.partition('=')[0] for text in selection.speed}
         wheels = () if model.base is None else (*model.base.driven, *model.base.passive)
         rolling = {*BASE_NAMES, *wheels} - named
         v = dynamics.consistent_velocity(
@@ -124,25 +131,25 @@ def _summary(model: RobotModel, motion: Trajectory, balance: EnergyBalance) -> d
 
 
 def _written(
-    chosen: argparse.Namespace, given: ChosenRobot, motion: Trajectory, balance: EnergyBalance
+    selection: argparse.Namespace, values: ChosenRobot, motion: Trajectory, balance: EnergyBalance
 ) -> list[str]:
     """Write the files that are asked for; return their paths."""
-    if not (chosen.npz or chosen.csv or chosen.plot):
+    if not (selection.npz or selection.csv or selection.plot):
         return []
     from kane_dynamics.view.drawing import urdf_drawing
     from kane_dynamics.view.recorder import kept_instants, record
 
-    robot, files = given.model.robot, []
-    kept = kept_instants(motion.time, chosen.rate)
-    if chosen.npz:
+    robot, files = values.model.robot, []
+    kept = kept_instants(motion.time, selection.rate)
+    if selection.npz:
         recording = record(
-            robot, motion, drawing=urdf_drawing(robot, given.source), rate=chosen.rate
+            robot, motion, drawing=urdf_drawing(robot, values.source), rate=selection.rate
         )
-        files.append(recording.save(chosen.npz))
-    if chosen.csv:
-        files.append(write_motion_csv(chosen.csv, robot, motion, balance, kept))
-    if chosen.plot:
-        files.append(write_motion_plot(chosen.plot, robot, motion, balance, kept))
+        files.append(recording.save(selection.npz))
+    if selection.csv:
+        files.append(write_motion_csv(selection.csv, robot, motion, balance, kept))
+    if selection.plot:
+        files.append(write_motion_plot(selection.plot, robot, motion, balance, kept))
     return [str(file) for file in files]
 
 

@@ -10,7 +10,7 @@ from kane_dynamics.cli.arguments import Commands, port, ros_module
 from kane_dynamics.cli.printing import console, print_remarks
 from kane_dynamics.cli.robots import add_robot, chosen_robot
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.view.camera import VIEWS
 from kane_dynamics.view.drawing import Drawing
 from kane_dynamics.view.recording import Recording
@@ -33,39 +33,39 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=run)
 
 
-def run(chosen: argparse.Namespace) -> int:
+def run(selection: argparse.Namespace) -> int:
     """Show a recording or a robot in the browser, until interrupted, or write its picture."""
     from kane_dynamics.view.recording import load_recording
     from kane_dynamics.view.scene import start_server
     from kane_dynamics.view.window import PoseWindow, RecordingWindow
 
-    if chosen.live == (chosen.robot is not None):
+    if selection.live == (selection.robot is not None):
         raise InvalidInputError('view: need either a recording or a robot, or --live')
-    if chosen.live:
+    if selection.live:
         others = ('urdf', 'config', 'base', 'gif', 'picture')
-        unused = [f'--{name}' for name in others if getattr(chosen, name) is not None]
+        unused = [f'--{name}' for name in others if getattr(selection, name) is not None]
         if unused:
             raise InvalidInputError(
                 f'view: --live takes the robot from topics, got {", ".join(unused)}, too'
             )
         live = ros_module('live_view', 'a live view')
-        return int(live.main(chosen.host, chosen.port, chosen.ros_args))
+        return int(live.main(selection.host, selection.port, selection.ros_args))
     window: RecordingWindow | PoseWindow
-    if Path(chosen.robot).suffix == '.npz':
-        recording = load_recording(chosen.robot)
-        if chosen.gif is not None or chosen.picture is not None:
-            return _write_files(chosen, recording)
-        server = start_server(chosen.host, chosen.port)
+    if Path(selection.robot).suffix == '.npz':
+        recording = load_recording(selection.robot)
+        if selection.gif is not None or selection.picture is not None:
+            return _write_files(selection, recording)
+        server = start_server(selection.host, selection.port)
         window = RecordingWindow(server, recording)
-    elif chosen.gif is not None:
-        raise InvalidInputError(f"--gif: need a recording (.npz), got '{chosen.robot}'")
+    elif selection.gif is not None:
+        raise InvalidInputError(f"--gif: need a recording (.npz), got '{selection.robot}'")
     else:
-        robot, drawing = _drawn(chosen)
-        if chosen.picture is not None:
-            return _write_files(chosen, _standing(robot, drawing))
-        server = start_server(chosen.host, chosen.port)
+        robot, drawing = _drawn(selection)
+        if selection.picture is not None:
+            return _write_files(selection, _standing(robot, drawing))
+        server = start_server(selection.host, selection.port)
         window = PoseWindow(server, robot, drawing)
-    console.print(f'open http://{chosen.host}:{server.get_port()} (Ctrl-C ends)')
+    console.print(f'open http://{selection.host}:{server.get_port()} (Ctrl-C ends)')
     try:
         window.run()
     finally:
@@ -73,13 +73,13 @@ def run(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _drawn(chosen: argparse.Namespace) -> tuple[Robot, Drawing]:
+def _drawn(selection: argparse.Namespace) -> tuple[Robot, Drawing]:
     from kane_dynamics.view.drawing import urdf_drawing
 
-    given = chosen_robot(chosen)  # `check` tells the remarks
-    drawing = urdf_drawing(given.model.robot, given.source)
-    print_remarks(drawing.remarks)
-    return given.model.robot, drawing
+    values = chosen_robot(selection)  # `check` tells the remarks
+    drawing = urdf_drawing(values.model.robot, values.source)
+    print_remarks(drawing.notes)
+    return values.model.robot, drawing
 
 
 def _standing(robot: Robot, drawing: Drawing) -> Recording:
@@ -91,12 +91,14 @@ def _standing(robot: Robot, drawing: Drawing) -> Recording:
     return recorder.recording()
 
 
-def _write_files(chosen: argparse.Namespace, recording: Recording) -> int:
+def _write_files(selection: argparse.Namespace, recording: Recording) -> int:
     from kane_dynamics.view.animation import ROBOTS, write_animation, write_picture
 
-    if chosen.gif is not None:
-        console.print(f'wrote {write_animation(recording, chosen.gif, chosen.camera)}')
-    if chosen.picture is not None:
+    if selection.gif is not None:
+        console.print(f'wrote {write_animation(recording, selection.gif, selection.camera)}')
+    if selection.picture is not None:
         count = min(ROBOTS, len(recording.time))
-        console.print(f'wrote {write_picture(recording, chosen.picture, chosen.camera, count)}')
+        console.print(
+            f'wrote {write_picture(recording, selection.picture, selection.camera, count)}'
+        )
     return 0

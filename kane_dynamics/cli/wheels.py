@@ -11,7 +11,7 @@ from rich.markup import escape
 from kane_dynamics.cli.printing import console, new_table
 from kane_dynamics.cli.robots import ChosenRobot
 from kane_dynamics.exceptions import ModelWarning
-from kane_dynamics.inspection import Findings, inspect_urdf
+from kane_dynamics.robot_config.inspection import Findings, inspect_urdf
 
 
 @dataclass(frozen=True)
@@ -23,32 +23,32 @@ class Fit:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class GuardValues:
     """What a robot shows, the bases that fit its wheels, and every remark about it, once."""
 
-    found: Findings
+    result: Findings
     fits: tuple[Fit, ...]
-    remarks: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
-def look_at(given: ChosenRobot) -> Look:
+def look_at(values: ChosenRobot) -> GuardValues:
     """Return what there is to be seen of a robot."""
-    found = inspect_urdf(given.source)
+    result = inspect_urdf(values.source)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter('always', ModelWarning)
-        fits = tuple(Fit(kind.text(), tuple(kind.needed(found.robot))) for kind in found.kinds)
+        fits = tuple(Fit(kind.text(), tuple(kind.needed(result.robot))) for kind in result.kinds)
     about_fits = (str(warning.message) for warning in caught)
-    remarks = dict.fromkeys((*given.model.remarks, *about_fits, *found.remarks))
-    return Look(found, fits, tuple(remarks))
+    notes = dict.fromkeys((*values.model.notes, *about_fits, *result.notes))
+    return GuardValues(result, fits, tuple(notes))
 
 
-def print_wheels(look: Look) -> None:
+def print_wheels(look: GuardValues) -> None:
     """Print wheels and bases, if there are any."""
-    if not look.found.wheels:
+    if not look.result.wheels:
         return
     headings = 'joint', 'kind', 'radius [m]', 'x, y [m]', 'steering', 'trail [m]'
     table = new_table('wheels by their axes and collision shapes', *headings)
-    for wheel in look.found.wheels:
+    for wheel in look.result.wheels:
         radius = '?' if wheel.radius is None else f'{wheel.radius:g}'
         place = f'{wheel.centre[0]:g}, {wheel.centre[1]:g}'
         trail = f'{wheel.trail:.4g}' if wheel.steering else ''

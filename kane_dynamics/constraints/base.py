@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import Scalar
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.robot import Robot
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -55,11 +55,13 @@ class Row:
     kind: str = ''
 
 
-def unique_labels(labels: Sequence[str], taken: Collection[str] = ()) -> tuple[str, ...]:
+def unique_labels(
+    labels: Sequence[str], independent_indices: Collection[str] = ()
+) -> tuple[str, ...]:
     """Return names of rows, those numbered that are there more than once or taken already."""
-    used, unique = {*taken, *labels}, list[str]()
+    used, unique = {*independent_indices, *labels}, list[str]()
     for label in labels:
-        if label in taken or labels.count(label) > 1:
+        if label in independent_indices or labels.count(label) > 1:
             label = next(one for k in count() if (one := f'{label}/{k}') not in used)
             used.add(label)
         unique.append(label)
@@ -124,21 +126,21 @@ class ConstraintRows:
     def of(cls, A: ArrayLike, b0: ArrayLike, b: ArrayLike) -> ConstraintRows:
         """Return nonholonomic rows A v = b0, A vdot = b, each measured against itself."""
         matrix = np.atleast_2d(np.array(A, dtype=float))
-        own = tuple(range(len(matrix)))
+        local = tuple(range(len(matrix)))
         return cls(
             matrix,
             np.atleast_1d(np.array(b0, dtype=float)),
             np.atleast_1d(np.array(b, dtype=float)),
-            (None,) * len(own),
-            tuple(f'row {k}' for k in own),
-            (False,) * len(own),
-            own,
-            own,
+            (None,) * len(local),
+            tuple(f'row {k}' for k in local),
+            (False,) * len(local),
+            local,
+            local,
         )
 
-    def take(self, chosen: Sequence[int]) -> ConstraintRows:
+    def take(self, selection: Sequence[int]) -> ConstraintRows:
         """Return some of the rows, in the given order."""
-        picked = list(chosen)
+        picked = list(selection)
         if picked == list(range(len(self))):
             return self
         return ConstraintRows(
@@ -163,12 +165,12 @@ class ConstraintRows:
 
     def velocity_after(self, v: Any, h: Scalar) -> NDArray[Any]:
         """Return the right side of A v+ = b_0 for speeds v+ that follow v after h [s], (k,)."""
-        own = self.matrix @ as_array(v)
+        local = self.matrix @ as_array(v)
         return as_array(
             [
                 speed + h * b if integrated else b0
                 for b0, b, integrated, speed in zip(
-                    self.velocity, self.acceleration, self.integrated, own, strict=True
+                    self.velocity, self.acceleration, self.integrated, local, strict=True
                 )
             ]
         )

@@ -13,7 +13,7 @@ from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.dry_friction import Contact
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats, Indices
 
 

@@ -16,9 +16,9 @@ from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row, uniq
 from kane_dynamics.constraints.row_rates import turning_rate
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
-from kane_dynamics.model.checks import came
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_robot
+from kane_dynamics.robot.checks import describe
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_robot
 from kane_dynamics.typing import Floats
 
 
@@ -148,7 +148,7 @@ def _several(constraints: Any) -> tuple[Constraint, ...]:
         )
     if isinstance(constraints, (str, bytes)) or not isinstance(constraints, Iterable):
         raise InvalidInputError(
-            f'constraints: need a sequence of constraints, got {came(constraints)}'
+            f'constraints: need a sequence of constraints, got {describe(constraints)}'
         )
     return tuple(checked_constraint('constraints', one) for one in constraints)
 
@@ -170,7 +170,7 @@ def checked_constraint(name: str, one: Any) -> Constraint:
                 'directions; put it into contacts=[...]'
             )
         raise InvalidInputError(
-            f'{name}: need what functions of kane_dynamics.constraints return, got {came(one)}'
+            f'{name}: need what functions of kane_dynamics.constraints return, got {describe(one)}'
         )
     checked: Constraint = one
     return checked
@@ -178,12 +178,16 @@ def checked_constraint(name: str, one: Any) -> Constraint:
 
 def _check_robot(robot: Robot, constraint: Constraint) -> None:
     """Refuse a constraint that knows its robot, where that is another one."""
-    own = getattr(constraint, 'robot', robot)
-    if own is robot or not isinstance(own, Robot) or own.kinematic_key == robot.kinematic_key:
+    local = getattr(constraint, 'robot', robot)
+    if (
+        local is robot
+        or not isinstance(local, Robot)
+        or local.kinematic_key == robot.kinematic_key
+    ):
         return
     raise ConstraintError(
         f"constraint '{constraint.labels[0]}' was built for another robot: "
-        f'{_described(own)}; here it is used with {_described(robot)}'
+        f'{_described(local)}; here it is used with {_described(robot)}'
     )
 
 

@@ -14,13 +14,13 @@ from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import dot, pure, rotate
 from kane_dynamics.constraints.plane import GROUND, Plane, checked_plane
 from kane_dynamics.exceptions import ConstraintError, ModelWarning
-from kane_dynamics.model.body import Vector, WheelShape
-from kane_dynamics.model.checks import as_number, as_vector
-from kane_dynamics.model.frame_motion import FrameMotion, frame_motion
-from kane_dynamics.model.integration import integrate_coordinates
-from kane_dynamics.model.joint_kinds import Free, Revolute, Spherical, unit_axis
-from kane_dynamics.model.robot import Frame, Robot
-from kane_dynamics.model.state import checked_robot
+from kane_dynamics.robot.body import Vector, WheelShape
+from kane_dynamics.robot.checks import as_number, as_vector
+from kane_dynamics.robot.frame_motion import FrameMotion, frame_motion
+from kane_dynamics.robot.integration import integrate_coordinates
+from kane_dynamics.robot.joint_kinds import Free, Revolute, Spherical, unit_axis
+from kane_dynamics.robot.robot import Frame, Robot
+from kane_dynamics.robot.state import checked_robot
 from kane_dynamics.typing import Floats
 
 LEAN_LIMIT = 1e-6  # sine between axis and normal below which no contact point exists
@@ -123,10 +123,10 @@ def _radius(robot: Robot, joint: str, radius: float | None) -> float:
     elif joint in robot.wheels:
         radius = robot.wheels[joint].radius
     if radius is None or not radius > 0.0:
-        given = f'give one for {sorted(robot.wheels)}' if robot.wheels else 'give none'
+        values = f'give one for {sorted(robot.wheels)}' if robot.wheels else 'give none'
         raise ConstraintError(
             f"wheel '{joint}': need a radius > 0 m, got {radius}; collision cylinders or spheres "
-            f'{given}'
+            f'{values}'
         )
     return radius
 

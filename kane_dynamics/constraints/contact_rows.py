@@ -19,7 +19,7 @@ from kane_dynamics.algebra.dual_quaternion import DualQuaternion
 from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, rotate
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.constraints.base import Row, projected_columns
-from kane_dynamics.model.frame_motion import FrameMotion
+from kane_dynamics.robot.frame_motion import FrameMotion
 
 
 class Direction(NamedTuple):

@@ -3,8 +3,8 @@ r"""
 Distances that may grow but not fall below zero: ranges of joints, points over planes.
 
 Their rows are those of :math:`\Phi(q) = 0`, :math:`A \dot v = b`. Where a contact is closed
-(:math:`\Phi = 0, A v = 0`) `kane_dynamics.least_constraint` asks for :math:`A \dot v \ge b`;
-as constraints they hold the distance at zero.
+(:math:`\Phi = 0, A v = 0`) `kane_dynamics.contact_forward_dynamics` asks for
+:math:`A \dot v \ge b`; as constraints they hold the distance at zero.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.constraints.base import Row, projected_columns
 from kane_dynamics.constraints.plane import Plane
 from kane_dynamics.exceptions import ConstraintError
-from kane_dynamics.model.checks import as_choice, as_vector
-from kane_dynamics.model.frame_motion import frame_motion
-from kane_dynamics.model.robot import WORLD, Frame, Robot
-from kane_dynamics.model.state import checked_robot
+from kane_dynamics.robot.checks import as_choice, as_vector
+from kane_dynamics.robot.frame_motion import frame_motion
+from kane_dynamics.robot.robot import WORLD, Frame, Robot
+from kane_dynamics.robot.state import checked_robot
 
 SIDES = {'lower': 1.0, 'upper': -1.0}
 

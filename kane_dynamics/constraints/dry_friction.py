@@ -27,10 +27,10 @@ from kane_dynamics.constraints.contacts import point_contact
 from kane_dynamics.constraints.plane import Plane
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
-from kane_dynamics.model.body import Vector
-from kane_dynamics.model.checks import as_nonnegative, as_number, as_vector, came
-from kane_dynamics.model.frame_motion import frame_motion
-from kane_dynamics.model.robot import Frame, Robot
+from kane_dynamics.robot.body import Vector
+from kane_dynamics.robot.checks import as_nonnegative, as_number, as_vector, describe
+from kane_dynamics.robot.frame_motion import frame_motion
+from kane_dynamics.robot.robot import Frame, Robot
 from kane_dynamics.typing import Floats
 
 MOST_DIRECTIONS = 2  # along which a contact slips
@@ -231,7 +231,7 @@ def rolling_contact(
     """
     if not hasattr(rolling, 'directions'):
         raise InvalidInputError(
-            f'rolling: need what rolling_wheel or rolling_ball returns, got {came(rolling)}'
+            f'rolling: need what rolling_wheel or rolling_ball returns, got {describe(rolling)}'
         )
     if 'vertical' not in rolling.directions:
         raise ConstraintError(f"'{rolling.labels[0]}': nothing lifts it; use traction with a load")
@@ -246,11 +246,11 @@ def rolling_contact(
 
 
 def _in_plane(plane: Plane, direction: ArrayLike) -> Floats:
-    normal, given = np.array(plane.normal), as_vector('direction', direction, 3)
-    across = given - normal * (normal @ given)
+    normal, values = np.array(plane.normal), as_vector('direction', direction, 3)
+    across = values - normal * (normal @ values)
     length = float(np.linalg.norm(across))
-    if not length > _NO_DIRECTION * float(np.linalg.norm(given)):
-        raise InvalidInputError(f'direction: need one along the plane, got {given}')
+    if not length > _NO_DIRECTION * float(np.linalg.norm(values)):
+        raise InvalidInputError(f'direction: need one along the plane, got {values}')
     return np.array([across / length])
 
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_names, as_nonnegative, as_number, index_of
+from kane_dynamics.robot.checks import as_names, as_nonnegative, as_number, index_of
 from kane_dynamics.typing import Floats
 
 
@@ -46,8 +46,8 @@ class FrictionCone:
 
     def __post_init__(self) -> None:
         names = as_names('rows of a friction cone', self.rows)
-        given = self.rows if isinstance(self.rows, Mapping) else dict.fromkeys(names, 1.0)
-        shares = {name: as_number(f"share of row '{name}'", given[name]) for name in names}
+        values = self.rows if isinstance(self.rows, Mapping) else dict.fromkeys(names, 1.0)
+        shares = {name: as_number(f"share of row '{name}'", values[name]) for name in names}
         object.__setattr__(self, 'shares', MappingProxyType(shares))
         object.__setattr__(self, 'friction', as_nonnegative('friction', self.friction))
         if not isinstance(self.normal, str):

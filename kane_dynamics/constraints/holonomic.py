@@ -25,9 +25,9 @@ from kane_dynamics.constraints.traced_rows import (
     traced_column,
     traced_rows,
 )
-from kane_dynamics.model.checks import as_function, as_text
-from kane_dynamics.model.integration import coordinate_rates, rate_along_motion
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.checks import as_function, as_text
+from kane_dynamics.robot.integration import coordinate_rates, rate_along_motion
+from kane_dynamics.robot.robot import Robot
 
 
 def holonomic(

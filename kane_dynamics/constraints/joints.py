@@ -10,9 +10,9 @@ from typing import Any
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.constraints.base import Row, gathered
 from kane_dynamics.exceptions import ConstraintError
-from kane_dynamics.model.checks import as_number
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_robot
+from kane_dynamics.robot.checks import as_number
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_robot
 
 
 @dataclass(frozen=True)

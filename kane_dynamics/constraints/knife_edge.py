@@ -17,12 +17,12 @@ from kane_dynamics.constraints.contact_rows import Direction, contact_rows
 from kane_dynamics.constraints.plane import GROUND, Plane, checked_plane
 from kane_dynamics.constraints.wheel_directions import STILL, disc_directions
 from kane_dynamics.exceptions import ConstraintError
-from kane_dynamics.model.body import Vector
-from kane_dynamics.model.checks import as_vector
-from kane_dynamics.model.frame_motion import frame_motion
-from kane_dynamics.model.joint_kinds import unit_axis
-from kane_dynamics.model.robot import WORLD, Frame, Robot
-from kane_dynamics.model.state import checked_robot
+from kane_dynamics.robot.body import Vector
+from kane_dynamics.robot.checks import as_vector
+from kane_dynamics.robot.frame_motion import frame_motion
+from kane_dynamics.robot.joint_kinds import unit_axis
+from kane_dynamics.robot.robot import WORLD, Frame, Robot
+from kane_dynamics.robot.state import checked_robot
 
 
 @dataclass(frozen=True, eq=False)

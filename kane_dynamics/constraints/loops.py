@@ -29,12 +29,12 @@ from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, pure, rota
 from kane_dynamics.algebra.scalars import Scalar, where
 from kane_dynamics.constraints.base import Projection, Row, projected_columns
 from kane_dynamics.exceptions import ConstraintError
-from kane_dynamics.model.body import Vector
-from kane_dynamics.model.checks import as_choice
-from kane_dynamics.model.frame_motion import Columns, frame_motion
-from kane_dynamics.model.joint_kinds import unit_axis
-from kane_dynamics.model.robot import Frame, Robot
-from kane_dynamics.model.state import checked_robot
+from kane_dynamics.robot.body import Vector
+from kane_dynamics.robot.checks import as_choice
+from kane_dynamics.robot.frame_motion import Columns, frame_motion
+from kane_dynamics.robot.joint_kinds import unit_axis
+from kane_dynamics.robot.robot import Frame, Robot
+from kane_dynamics.robot.state import checked_robot
 
 _JOINTS = {
     'fixed': ('wx', 'wy', 'wz', 'vx', 'vy', 'vz'),

@@ -31,9 +31,9 @@ from kane_dynamics.constraints.traced_rows import (
     traced_rows,
 )
 from kane_dynamics.exceptions import ConstraintError
-from kane_dynamics.model.checks import as_function, as_text
-from kane_dynamics.model.integration import rate_along_motion
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.checks import as_function, as_text
+from kane_dynamics.robot.integration import rate_along_motion
+from kane_dynamics.robot.robot import Robot
 
 StateFunction = Callable[[NDArray[Any], NDArray[Any], Any], Any]
 
@@ -112,10 +112,10 @@ def acceleration_form(
             f'{right_side.shape}'
         )
     rows = expression_matrix(matrix)
-    wanted = expression_matrix(right_side[:, None])
+    target = expression_matrix(right_side[:, None])
     labels = unique_labels([name] * count)
     return check_speeds_bound(
-        traced_rows(robot, labels, state, rows, rows @ state.v, wanted, integrated=True)
+        traced_rows(robot, labels, state, rows, rows @ state.v, target, integrated=True)
     )
 
 

@@ -20,10 +20,10 @@ from kane_dynamics.constraints.traced_rows import (
     traced_rows,
 )
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
-from kane_dynamics.model.checks import as_function, as_numbers, as_text
-from kane_dynamics.model.integration import integrate_coordinates, rate_along_motion
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_robot
+from kane_dynamics.robot.checks import as_function, as_numbers, as_text
+from kane_dynamics.robot.integration import integrate_coordinates, rate_along_motion
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_robot
 from kane_dynamics.typing import Floats
 
 PfaffianFunction = Callable[[NDArray[Any], Any], Any]
@@ -76,13 +76,13 @@ class DifferencedRows:
             unit = np.eye(robot.nv)[k].tolist()
             return _rate(lambda s: self.evaluate(integrate_coordinates(robot, place, unit, s), t))
 
-        given = self.evaluate(place, t)
+        values = self.evaluate(place, t)
         rate = _rate(lambda s: self.evaluate(place, t + s))
         rate += sum(speeds[k] * along(k) for k in range(robot.nv) if speeds[k])
         acceleration = rate[:, -1] - rate[:, :-1] @ speeds
         return [
             Row(dict(enumerate(row[:-1].tolist())), float(row[-1]), float(b))
-            for row, b in zip(given, acceleration, strict=True)
+            for row, b in zip(values, acceleration, strict=True)
         ]
 
     def evaluate(self, q: Floats, t: float) -> Floats:

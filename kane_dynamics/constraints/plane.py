@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
-from kane_dynamics.model.checks import as_number, as_vector, came
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.checks import as_number, as_vector, describe
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
 _ROUNDOFF = 1e-12  # of a unit vector that was brought to unit length
@@ -79,7 +79,7 @@ def checked_plane(robot: Robot, plane: Any) -> Plane:
 
     """
     if not isinstance(plane, Plane):
-        raise InvalidInputError(f'plane: need a kane_dynamics.Plane, got {came(plane)}')
+        raise InvalidInputError(f'plane: need a kane_dynamics.Plane, got {describe(plane)}')
     if robot.base == 'planar' and abs(plane.normal[2] - 1.0) > _ROUNDOFF:
         raise ConstraintError(
             f'plane: a planar base moves in z = 0, got normal {plane.normal}; a slope is '

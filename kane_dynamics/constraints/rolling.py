@@ -35,10 +35,10 @@ from kane_dynamics.constraints.wheel_directions import (
     PlaneDirections,
     disc_directions,
 )
-from kane_dynamics.model.body import Vector
-from kane_dynamics.model.checks import index_of
-from kane_dynamics.model.frame_motion import frame_motion
-from kane_dynamics.model.robot import Frame, Robot
+from kane_dynamics.robot.body import Vector
+from kane_dynamics.robot.checks import index_of
+from kane_dynamics.robot.frame_motion import frame_motion
+from kane_dynamics.robot.robot import Frame, Robot
 from kane_dynamics.typing import Floats
 
 # parts along t and left of it
@@ -167,8 +167,8 @@ class RollingWheel:
             If a direction is not among those of the wheel.
 
         """
-        chosen = [index_of('direction', name, self.directions) for name in directions]
-        labels = tuple(self.labels[k] for k in chosen)
+        selection = [index_of('direction', name, self.directions) for name in directions]
+        labels = tuple(self.labels[k] for k in selection)
         return replace(self, labels=labels, directions=directions)
 
     def _turning(self, to_world: Quaternion) -> PlaneDirections:

@@ -12,8 +12,8 @@ from kane_dynamics.constraints.contact_circle import Circle, ball_circle, wheel_
 from kane_dynamics.constraints.plane import GROUND, Plane
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
-from kane_dynamics.model.checks import as_nonnegative, as_number
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.checks import as_nonnegative, as_number
+from kane_dynamics.robot.robot import Robot
 
 _FITS = 1e-4  # [radii] between a contact that nothing lifts and its plane, above printed digits
 

@@ -15,8 +15,8 @@ from kane_dynamics.algebra.tracing import expression_matrix
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.traced_rows import state_symbols
 from kane_dynamics.exceptions import ConstraintError
-from kane_dynamics.model.integration import rate_along_motion
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.integration import rate_along_motion
+from kane_dynamics.robot.robot import Robot
 
 
 def turning_rate(robot: Robot, rows_at: Callable[[Any, Any, Any], ConstraintRows]) -> Any:
@@ -46,6 +46,6 @@ def turning_rate(robot: Robot, rows_at: Callable[[Any, Any, Any], ConstraintRows
                 f"constraint '{label}' binds accelerations only; it does not say which speeds "
                 'besides those of the robot are allowed'
             )
-    carried = expression_matrix(rows.matrix.astype(object)) @ x
-    rate = rate_along_motion(robot, carried, *state)
+    payload = expression_matrix(rows.matrix.astype(object)) @ x
+    rate = rate_along_motion(robot, payload, *state)
     return ca.Function('turning_rate', [state.q, state.v, x, state.t], [ca.densify(rate)])

@@ -64,7 +64,7 @@ class RowSelection:
     ----------
     rows : ConstraintRows
         All rows.
-    taken : ndarray of int, shape (m,)
+    independent_indices : ndarray of int, shape (m,)
         Numbers of the rows that are taken, ascending.
     strength : ndarray, shape (k,)
         Of each row when it was taken; of the others beside all that were taken.
@@ -80,7 +80,7 @@ class RowSelection:
     """
 
     rows: ConstraintRows
-    taken: Indices
+    independent_indices: Indices
     strength: Floats
     coefficients: Floats
     scaling: Floats
@@ -90,29 +90,29 @@ class RowSelection:
     @property
     def independent(self) -> ConstraintRows:
         """Return the rows that are taken."""
-        return self.rows if self._takes_all else self.rows.take(self.taken.tolist())
+        return self.rows if self._takes_all else self.rows.take(self.independent_indices.tolist())
 
     @property
     def _takes_all(self) -> bool:
-        return len(self.taken) == len(self.rows)
+        return len(self.independent_indices) == len(self.rows)
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Return the names of the rows that are taken."""
-        return tuple(self.rows.labels[k] for k in self.taken)
+        return tuple(self.rows.labels[k] for k in self.independent_indices)
 
     @property
-    def remarks(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         """Return a sentence for each row that only nearly repeats others, or only nearly not."""
         sentences = []
         for k, strength in enumerate(self.strength.tolist()):
             row = f"row '{self.rows.labels[k]}'"
-            if k not in self.taken and strength > REPEATS:
+            if k not in self.independent_indices and strength > REPEATS:
                 sentences.append(
                     f'{row} repeats other rows to within {strength:.1e} and is not enforced; if '
                     f'this small angle or offset is meant, it must be larger than {TAKEN:.0e}'
                 )
-            elif k in self.taken and strength < GRADES[1]:
+            elif k in self.independent_indices and strength < GRADES[1]:
                 sentences.append(
                     f'{row} differs from the other rows by only {strength:.1e}, but is enforced: '
                     'it may lock the motion; if the rows should agree, give angles with more '
@@ -173,16 +173,16 @@ class RowSelection:
 
     def _check(self, what: str, right_side: Floats, motion: Floats, relative: float) -> None:
         scaled = self.scaling * right_side
-        own = self.coefficients * self.scaling[:, None] / self.scaling[self.taken]
-        contradiction = np.abs(scaled - own @ scaled[self.taken])
-        contradiction /= 1.0 + np.linalg.norm(own, axis=1)
+        local = self.coefficients * self.scaling[:, None] / self.scaling[self.independent_indices]
+        contradiction = np.abs(scaled - local @ scaled[self.independent_indices])
+        contradiction /= 1.0 + np.linalg.norm(local, axis=1)
         excess = contradiction - (motion + relative * np.linalg.norm(scaled) + _ROUNDOFF)
-        excess[self.taken] = -np.inf
+        excess[self.independent_indices] = -np.inf
         worst = int(np.argmax(excess))
         if excess[worst] > 0.0:
             raise InconsistentConstraintsError(
                 f"no {what}: row '{self.rows.labels[worst]}' contradicts the others",
-                len(self.taken),
+                len(self.independent_indices),
                 float(contradiction[worst]),
             )
 
@@ -219,19 +219,19 @@ def select_rows(
     if count <= nv and active.all():
         distances = _in_order(metrics, order)
         if (distances >= GRADES[0]).all():  # the first round takes all
-            own = np.arange(count)
-            return RowSelection(rows, own, distances, np.eye(count), scaling, weights, root)
+            local = np.arange(count)
+            return RowSelection(rows, local, distances, np.eye(count), scaling, weights, root)
     drift = np.zeros(count)
     if by_drift:
         drift += [0.0 if phi is None else abs(float(phi)) for phi in rows.positions]
         drift *= weights
-    taken, strength = _graded(metrics, order, active, drift)
-    basis = metrics[-1][taken]
+    independent_indices, strength = _graded(metrics, order, active, drift)
+    basis = metrics[-1][independent_indices]
     coefficients = np.asarray(np.linalg.lstsq(basis.T, metrics[-1].T, rcond=None)[0].T, float)
-    coefficients *= scaling[taken] / scaling[:, None]
+    coefficients *= scaling[independent_indices] / scaling[:, None]
     coefficients[~active] = 0.0
-    coefficients[taken] = np.eye(len(taken))
-    return RowSelection(rows, taken, strength, coefficients, scaling, weights, root)
+    coefficients[independent_indices] = np.eye(len(independent_indices))
+    return RowSelection(rows, independent_indices, strength, coefficients, scaling, weights, root)
 
 
 def _in_order(metrics: list[Floats], order: list[int]) -> Floats:
@@ -255,13 +255,20 @@ def _graded(
     left = [metric.copy() for metric in metrics]  # what is left of each row beside those taken
     distance = _distances(left)
     strength = np.zeros(count)
-    taken: list[int] = []
+    independent_indices: list[int] = []
     for grade in GRADES:
-        least = max(grade, drift[taken].max(initial=0.0)) if grade == TAKEN else grade
+        least = (
+            max(grade, drift[independent_indices].max(initial=0.0)) if grade == TAKEN else grade
+        )
         for i in order:
-            if i in taken or not active[i] or distance[i] < least or len(taken) == nv:
+            if (
+                i in independent_indices
+                or not active[i]
+                or distance[i] < least
+                or len(independent_indices) == nv
+            ):
                 continue
-            taken.append(i)
+            independent_indices.append(i)
             strength[i] = distance[i]
             for part in left:
                 size = np.linalg.norm(part[i])
@@ -269,9 +276,9 @@ def _graded(
                     direction = part[i] / size
                     part -= np.outer(part @ direction, direction)
             distance = _distances(left)
-    others = [i for i in range(count) if i not in taken]
+    others = [i for i in range(count) if i not in independent_indices]
     strength[others] = distance[others] * active[others]
-    return np.array(sorted(taken), dtype=np.intp), strength
+    return np.array(sorted(independent_indices), dtype=np.intp), strength
 
 
 def _distances(left: list[Floats]) -> Floats:

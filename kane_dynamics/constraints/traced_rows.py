@@ -14,9 +14,9 @@ from kane_dynamics.algebra.traced_numbers import is_traced
 from kane_dynamics.algebra.tracing import expression_matrix, traced_values
 from kane_dynamics.constraints.base import Row
 from kane_dynamics.exceptions import ConstraintError
-from kane_dynamics.model.integration import at_unit_quaternions
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_robot
+from kane_dynamics.robot.integration import at_unit_quaternions
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_robot
 
 
 class State(NamedTuple):
@@ -134,8 +134,8 @@ def traced_rows(
     columns: list[list[int]] = [[] for _ in range(A.shape[0])]
     for i, k in zip(*A.sparsity().get_triplet(), strict=True):
         columns[i].append(k)
-    given = [A, ca.densify(b0), ca.densify(b), ca.SX(0, 1) if phi is None else ca.densify(phi)]
-    values = ca.cse(at_unit_quaternions(robot, given, state.q))
+    inputs = [A, ca.densify(b0), ca.densify(b), ca.SX(0, 1) if phi is None else ca.densify(phi)]
+    values = ca.cse(at_unit_quaternions(robot, inputs, state.q))
     function = ca.Function('rows', list(state), values)
     return TracedRows(robot, labels, function, tuple(map(tuple, columns)), integrated)
 

@@ -15,11 +15,11 @@ from kane_dynamics.constraints.base import Row
 from kane_dynamics.constraints.contact_circle import Circle, wheel_circle
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.exceptions import ConstraintError
-from kane_dynamics.model.checks import as_number
-from kane_dynamics.model.frame_motion import frame_motion
-from kane_dynamics.model.joint_kinds import Planar
-from kane_dynamics.model.robot import Frame, Robot
-from kane_dynamics.model.state import checked_robot
+from kane_dynamics.robot.checks import as_number
+from kane_dynamics.robot.frame_motion import frame_motion
+from kane_dynamics.robot.joint_kinds import Planar
+from kane_dynamics.robot.robot import Frame, Robot
+from kane_dynamics.robot.state import checked_robot
 
 _PARALLEL = 1e-2  # sine between a wheel's axis and the axle: above angles of two digits, 1.57
 _SAME_AXLE = 1e-6  # [m] between the two wheels along the base, above printed roundoff

@@ -25,7 +25,7 @@ def to_reference_speeds(
     actuated: Sequence[int] | Indices,
     q: Floats,
     v: Floats,
-    wanted: Floats,
+    target: Floats,
     part: float = 1.0,
 ) -> Floats:
     r"""
@@ -42,7 +42,7 @@ def to_reference_speeds(
         Places in v of what has motors.
     q, v : ndarray, shapes (nq,), (nv,)
         State whose friction is in the efforts already.
-    wanted : ndarray, shape (nv,)
+    target : ndarray, shape (nv,)
         Reference speeds; those with motors count.
     part : float
         Of the friction at reference speeds.
@@ -54,7 +54,7 @@ def to_reference_speeds(
 
     """
     friction = dynamics.robot.friction
-    effort, moved = np.zeros(len(v)), wanted.copy()
+    effort, moved = np.zeros(len(v)), target.copy()
     if not friction.any():
         return effort
     passive = np.setdiff1d(np.arange(len(v)), actuated)
@@ -62,7 +62,7 @@ def to_reference_speeds(
     if friction[passive].any():
         rows = dynamics.constraint_rows(q, v).matrix
         follow = -np.linalg.lstsq(rows[:, passive], rows[:, actuated])[0]
-        moved[passive] = follow @ wanted[actuated]
+        moved[passive] = follow @ target[actuated]
     moved[np.abs(moved) < _ROUNDOFF] = 0.0
     change = friction * (part * np.sign(moved) - np.sign(v))
     effort[actuated] = change[actuated] + follow.T @ change[passive]

@@ -20,23 +20,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.control.base_motion import BaseMotion, DriveResponse, moving
-from kane_dynamics.control.motion_limits import Headrooms, MotionLimits, Reserve
+from kane_dynamics.analysis.base_motion import BaseMotion, DriveResponse, moving
+from kane_dynamics.analysis.ground_contacts import GroundContacts
+from kane_dynamics.analysis.motion_limits import MarginUse, MotionLimits, SafetyMargins
 from kane_dynamics.control.nearest_command import FRACTIONS, CommandSearch
-from kane_dynamics.control.stance import Stance
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import (
+from kane_dynamics.robot.checks import (
     as_function,
     as_numbers,
     as_one,
     as_positive,
     as_vector,
-    came,
+    describe,
 )
-from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
-__all__ = ['Admission', 'Governor']
+__all__ = ['Governor', 'GovernorResult']
 
 MOMENTS = 8  # of the horizon that are looked at, and its end state
 
@@ -45,7 +45,7 @@ FASTEST = 1e6  # [m/s, rad/s] of any base
 Plan = Callable[[Floats], tuple[Floats, Floats, Floats]]
 
 
-class Admission(NamedTuple):
+class GovernorResult(NamedTuple):
     """
     What the governor lets through.
 
@@ -56,7 +56,7 @@ class Admission(NamedTuple):
     fraction : float
         How much nearer it is to the wanted command than the one before, of the distance; 0 where
         it is no nearer.
-    pace : float
+    scaling : float
         Part of the arm's speed that keeps the reserves; 1: all of it.
     limit : str
         What binds, '' where nothing does: 'tip-over', 'friction of <wheel>', 'effort of <joint>',
@@ -69,7 +69,7 @@ class Admission(NamedTuple):
 
     command: Floats
     fraction: float
-    pace: float
+    scaling: float
     limit: str
     headroom: float
 
@@ -81,14 +81,14 @@ class Governor:
     Parameters
     ----------
     contacts : Stance
-        What it stands on, from `stance` or `base_stance`.
+        What it stands on, from `ground_contacts` or `base_ground_contacts`.
     drive : DriveResponse
         How its drives follow a command.
     wheels : sequence of str
         Joints that drives turn: their efforts and speeds are limited.
     passive : sequence of str
         Joints that nothing turns: swivels and wheels of casters.
-    reserve : Reserve
+    margins : Reserve
         What is kept.
     horizon : float
         How far it looks ahead [s]: the time in which a new command is reached.
@@ -106,17 +106,19 @@ class Governor:
 
     def __init__(
         self,
-        contacts: Stance,
+        contacts: GroundContacts,
         drive: DriveResponse,
         wheels: Sequence[str],
         passive: Sequence[str] = (),
-        reserve: Reserve | None = None,
+        margins: SafetyMargins | None = None,
         horizon: float = 1.0,
     ) -> None:
-        kept = Reserve() if reserve is None else reserve
-        stands = as_one(Stance, 'contacts', contacts, 'what stance or base_stance return')
+        kept = SafetyMargins() if margins is None else margins
+        stands = as_one(
+            GroundContacts, 'contacts', contacts, 'what stance or base_ground_contacts return'
+        )
         self._limits = MotionLimits(
-            stands, wheels, passive, as_one(Reserve, 'reserve', kept, 'a Reserve')
+            stands, wheels, passive, as_one(SafetyMargins, 'reserve', kept, 'a Reserve')
         )
         self._robot = stands.robot
         still = [self._robot.coordinate_index(name) for name in (*wheels, *passive)]
@@ -124,10 +126,12 @@ class Governor:
         self._drive = as_one(DriveResponse, 'drive', drive, 'a DriveResponse')
         self._times = _moments(horizon)
 
-    def adjusted(self, drive: DriveResponse, reserve: Reserve, horizon: float) -> Governor:
+    def adjusted(self, drive: DriveResponse, margins: SafetyMargins, horizon: float) -> Governor:
         """Return the governor of the same robot with another drive, reserve and horizon."""
         other = copy(self)
-        other._limits = self._limits.with_reserve(as_one(Reserve, 'reserve', reserve, 'a Reserve'))
+        other._limits = self._limits.with_reserve(
+            as_one(SafetyMargins, 'reserve', margins, 'a Reserve')
+        )
         other._drive = as_one(DriveResponse, 'drive', drive, 'a DriveResponse')
         other._times = _moments(horizon)
         return other
@@ -139,9 +143,9 @@ class Governor:
         a: ArrayLike,
         twist: ArrayLike,
         applied: ArrayLike,
-        wanted: ArrayLike,
+        target: ArrayLike,
         plan: Plan | None = None,
-    ) -> Admission:
+    ) -> GovernorResult:
         """
         Return the command to apply next.
 
@@ -151,7 +155,7 @@ class Governor:
             State, and accelerations of the arm; those of base and wheels do not count.
         twist : array_like, shape (3,)
             Of the base frame now.
-        applied, wanted : array_like, shape (3,)
+        applied, target : array_like, shape (3,)
             Command that the drives follow now, and the one that is wanted.
         plan : callable, optional
             The motion that the arm is about to play: of times ahead [s], shape (k,), at full
@@ -172,75 +176,76 @@ class Governor:
             np.array(checked_speeds(robot, a, 'a')),
         )
         now, last = as_vector('twist', twist, 3), as_vector('applied', applied, 3)
-        goal = np.clip(as_vector('wanted', wanted, 3), -FASTEST, FASTEST)
+        goal = np.clip(as_vector('wanted', target, 3), -FASTEST, FASTEST)
         if plan is not None:
             state = self._ahead(state[0], plan)
         reach, rooms = self._limits.contacts.reach, self._limits.at(*state)
         moves, aims = reach.within(now[reach.axes]), reach.within(goal[reach.axes])
 
-        def along(free: Floats, pace: Floats | float, steady: bool = False) -> Floats:
-            return self._least(rooms, reach.matrix @ moves, free @ reach.matrix.T, pace, steady)
+        def along(free: Floats, scaling: Floats | float, steady: bool = False) -> Floats:
+            return self._least(rooms, reach.matrix @ moves, free @ reach.matrix.T, scaling, steady)
 
         held, wished = along(np.stack([moves, aims]), 1.0)
-        pace, bound = 1.0, -1
+        scaling, bound = 1.0, -1
         if held.min() < 0.0:  # the arm moves too fast for a base that goes on as it does
             paces = along(np.tile(moves, (len(FRACTIONS), 1)), FRACTIONS[:, None])
             kept = np.flatnonzero(paces.min(axis=1) >= 0.0)
-            chosen = int(kept[-1]) if len(kept) else 0
-            pace = float(FRACTIONS[chosen])
-            bound = int(np.argmin(paces[min(chosen + 1, len(paces) - 1)]))
-            held, wished = along(np.stack([moves, aims]), pace)
-        found = CommandSearch(partial(along, pace=pace), reach, rooms.slack).nearest(
+            selection = int(kept[-1]) if len(kept) else 0
+            scaling = float(FRACTIONS[selection])
+            bound = int(np.argmin(paces[min(selection + 1, len(paces) - 1)]))
+            held, wished = along(np.stack([moves, aims]), scaling)
+        result = CommandSearch(partial(along, scaling=scaling), reach, rooms.slack).nearest(
             moves, aims, held, wished
         )
-        bound = found.bound if found.bound >= 0 else bound
+        bound = result.bound if result.bound >= 0 else bound
         limit = '' if bound < 0 else self._limits.names[bound]
         missing = reach.missing(goal)
         if not limit and missing:
             limit = f'reach along {" and ".join(missing)}'
-        command = reach.matrix @ found.free
+        command = reach.matrix @ result.free
         gap, left = np.linalg.norm(goal - last), np.linalg.norm(goal - command)
-        headroom = float(found.rooms.min())
+        headroom = float(result.rooms.min())
         fraction = 0.0 if headroom < 0.0 else 1.0
         if left > 0.0:
             fraction *= max(0.0, 1.0 - float(left / gap)) if gap > 0.0 else 0.0
-        return Admission(command, fraction, pace, limit, headroom)
+        return GovernorResult(command, fraction, scaling, limit, headroom)
 
     def _least(
         self,
-        rooms: Headrooms,
+        rooms: MarginUse,
         twist: Floats,
         commands: Floats,
-        pace: Floats | float,
+        scaling: Floats | float,
         steady: bool,
     ) -> Floats:
         """Return the least headroom of each limit over the motion of each command, (c, l)."""
         ends = moving(commands, np.zeros_like(commands))
         if steady:
-            return rooms.of(ends, pace, np.multiply(pace, MOMENTS - 1.0))
+            return rooms.of(ends, scaling, np.multiply(scaling, MOMENTS - 1.0))
         going = self._drive.after(twist, commands[:, None, :], self._times)
         motion = BaseMotion(
             *(np.concatenate([x, y[:, None]], axis=1) for x, y in zip(going, ends, strict=True))
         )
         going_on = np.append(np.arange(MOMENTS), MOMENTS - 1.0)  # the end state is at the end
-        return rooms.of(motion, pace, pace * going_on).min(axis=1)
+        return rooms.of(motion, scaling, scaling * going_on).min(axis=1)
 
     def _ahead(self, q: Floats, plan: Plan) -> tuple[Floats, Floats, Floats]:
         """Return the states of a plan over the horizon, with base and wheels where they are."""
         robot = self._robot
-        given = as_function('plan', plan, 'times')(self._times)
-        if not isinstance(given, (tuple, list)) or len(given) != len('qva'):
-            raise InvalidInputError(f'plan: need q, v and a of the times, got {came(given)}')
-        found = []
-        for name, x, size in zip('qva', given, (robot.nq, robot.nv, robot.nv), strict=True):
+        values = as_function('plan', plan, 'times')(self._times)
+        if not isinstance(values, (tuple, list)) or len(values) != len('qva'):
+            raise InvalidInputError(f'plan: need q, v and a of the times, got {describe(values)}')
+        result = []
+        for name, x, size in zip('qva', values, (robot.nq, robot.nv, robot.nv), strict=True):
             rows = np.array(as_numbers(f'plan: {name}', x))
             if rows.shape != (MOMENTS, size) or not np.isfinite(rows).all():
                 raise InvalidInputError(
-                    f'plan: {name}: need finite numbers of shape {(MOMENTS, size)}, got {came(x)}'
+                    f'plan: {name}: need finite numbers of shape {(MOMENTS, size)}, got '
+                    f'{describe(x)}'
                 )
-            found.append(rows)
-        found[0][:, self._stays] = q[self._stays]
-        return found[0], found[1], found[2]
+            result.append(rows)
+        result[0][:, self._stays] = q[self._stays]
+        return result[0], result[1], result[2]
 
 
 def _moments(horizon: float) -> Floats:

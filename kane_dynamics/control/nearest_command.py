@@ -69,56 +69,58 @@ class CommandSearch:
     reach : TwistReach
         Which twists are possible.
     slack : ndarray, shape (l,)
-        Headrooms that are kept as reserve.
+        MarginUse that are kept as reserve.
 
     """
 
     def __init__(self, along: Callable[..., Floats], reach: TwistReach, slack: Floats) -> None:
         self._along, self._reach, self._slack = along, reach, slack
 
-    def nearest(self, now: Floats, wanted: Floats, held: Floats, rooms: Floats) -> Found:
+    def nearest(self, now: Floats, target: Floats, held: Floats, rooms: Floats) -> Found:
         """
         Return the command to give.
 
         Parameters
         ----------
-        now, wanted : ndarray, shape (m,)
+        now, target : ndarray, shape (m,)
             Present twist and wanted one, free components.
         held, rooms : ndarray, shape (l,)
-            Headrooms of both.
+            MarginUse of both.
 
         """
         if rooms.min() >= 0.0:
-            return Found(wanted, rooms, -1)
-        goal, bound = self._holdable(wanted)
+            return Found(target, rooms, -1)
+        goal, bound = self._holdable(target)
         least = np.minimum(np.abs(now), np.abs(goal))
         slower = self._reach.within(np.where(now * goal > 0.0, np.sign(now) * least, 0.0))
         if (slower == now).all() and held.min() >= 0.0:
-            found = self._grown(now, goal)
+            result = self._grown(now, goal)
         else:
             ends = np.stack([slower, np.zeros_like(now)])
             lines = self._on_lines(now, ends, FRACTIONS)
             passes = lines[-1, 0].min() >= 0.0
-            found = self._grown(slower, goal) if passes else self._braked(now, slower, lines[:, 1])
-        return found._replace(bound=found.bound if found.bound >= 0 else bound)
+            result = (
+                self._grown(slower, goal) if passes else self._braked(now, slower, lines[:, 1])
+            )
+        return result._replace(bound=result.bound if result.bound >= 0 else bound)
 
-    def _holdable(self, wanted: Floats) -> tuple[Floats, int]:
+    def _holdable(self, target: Floats) -> tuple[Floats, int]:
         """Return what of a twist can be held for good, and what limits the rest; -1: nothing."""
-        found, bound = wanted, -1
-        for ends, fractions in ((np.diag(wanted), _WIDE), (None, FRACTIONS)):
-            lines = found[None] if ends is None else ends
-            rooms = self._on_lines(np.zeros_like(found), lines, fractions, steady=True)
+        result, bound = target, -1
+        for ends, fractions in ((np.diag(target), _WIDE), (None, FRACTIONS)):
+            lines = result[None] if ends is None else ends
+            rooms = self._on_lines(np.zeros_like(result), lines, fractions, steady=True)
             share, limits = _furthest(rooms, fractions)
-            found = self._reach.within(share @ lines)
+            result = self._reach.within(share @ lines)
             bound = max(bound, int(limits.max()))
-        return found, bound
+        return result, bound
 
     def _grown(self, start: Floats, goal: Floats) -> Found:
         """Return the command on the way to what each component alone could have now."""
         rooms = self._on_lines(start, start + np.diag(goal - start), FRACTIONS)
         share, limits = _furthest(rooms, FRACTIONS)
-        found = self._towards(start, self._reach.within(start + share * (goal - start)), 0.0)
-        return found if found.bound >= 0 else found._replace(bound=int(limits.max()))
+        result = self._towards(start, self._reach.within(start + share * (goal - start)), 0.0)
+        return result if result.bound >= 0 else result._replace(bound=int(limits.max()))
 
     def _braked(self, now: Floats, slower: Floats, rooms: Floats) -> Found:
         """Return the command that brakes at the limit; `rooms` are those from now to rest."""
@@ -135,12 +137,12 @@ class CommandSearch:
                 continue
             for back in _BACK:
                 start = (1.0 - before - back * (share - before)) * now
-                found = self._towards(start, slower, level)
-                if (found.rooms + level * self._slack).min() >= 0.0:
-                    return found
-        chosen = 1 + int(np.argmax(rooms[1:].min(axis=1)))
-        free = (1.0 - FRACTIONS[chosen]) * now
-        return Found(free, rooms[chosen], int(np.argmin(rooms[chosen])))
+                result = self._towards(start, slower, level)
+                if (result.rooms + level * self._slack).min() >= 0.0:
+                    return result
+        selection = 1 + int(np.argmax(rooms[1:].min(axis=1)))
+        free = (1.0 - FRACTIONS[selection]) * now
+        return Found(free, rooms[selection], int(np.argmin(rooms[selection])))
 
     def _towards(self, start: Floats, end: Floats, level: float) -> Found:
         """Return the furthest command on a line that keeps the limits."""
@@ -150,9 +152,9 @@ class CommandSearch:
         if bound < 0:
             return Found(end, rooms[-1], -1)
         free = self._reach.within(start + share * (end - start))
-        found = self._along(free[None])[0]
-        if (found + level * self._slack).min() >= 0.0:
-            return Found(free, found, int(bound))
+        result = self._along(free[None])[0]
+        if (result + level * self._slack).min() >= 0.0:
+            return Found(free, result, int(bound))
         before = max(0, int(np.searchsorted(FRACTIONS, share, 'right')) - 1)
         free = self._reach.within(start + FRACTIONS[before] * (end - start))
         return Found(free, rooms[before], int(bound))
@@ -173,7 +175,7 @@ def _furthest(rooms: Floats, fractions: Floats) -> tuple[Floats, Indices]:
     Parameters
     ----------
     rooms : ndarray, shape (n, e, l)
-        Headrooms at fractions of lines.
+        MarginUse at fractions of lines.
     fractions : ndarray, shape (n,)
         Rising, the last one is 1.
 

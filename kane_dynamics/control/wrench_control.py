@@ -35,13 +35,13 @@ from kane_dynamics.algorithms.force_limits import ForceLimits
 from kane_dynamics.algorithms.friction import implicit_drag
 from kane_dynamics.algorithms.limited_inverse import LimitedEffort, LimitedInverse
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
+from kane_dynamics.analysis.frame_task import FrameTask, frame_task, task_acceleration
 from kane_dynamics.constraints.friction_cones import FrictionCone
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
-from kane_dynamics.control.frame_task import FrameTask, frame_task, task_acceleration
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.functions.limited import checked_limits
-from kane_dynamics.model.checks import (
+from kane_dynamics.robot.checks import (
     as_choice,
     as_mapping,
     as_names,
@@ -51,7 +51,7 @@ from kane_dynamics.model.checks import (
     as_vector,
     index_of,
 )
-from kane_dynamics.model.state import as_pose, checked_coordinates, checked_speeds
+from kane_dynamics.robot.state import as_pose, checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
 __all__ = ['WrenchControl', 'WrenchTarget']
@@ -182,11 +182,11 @@ class WrenchControl:
         limits = checked_limits(robot, columns, labels, self.limits, self.cones)
         object.__setattr__(self, '_columns', columns)
         object.__setattr__(self, '_limits', limits)
-        wanted = as_mapping('posture', self.posture or {})
-        places = [robot.coordinate_index(name) for name in wanted]
-        speeds = [robot.velocity_index(name) for name in wanted]
-        numbers = np.array([as_number(f'posture of {name}', x) for name, x in wanted.items()])
-        object.__setattr__(self, '_places', (places, speeds, numbers))
+        request = as_mapping('posture', self.posture or {})
+        indices = [robot.coordinate_index(name) for name in request]
+        speeds = [robot.velocity_index(name) for name in request]
+        numbers = np.array([as_number(f'posture of {name}', x) for name, x in request.items()])
+        object.__setattr__(self, '_places', (indices, speeds, numbers))
 
     def effort(
         self, q: ArrayLike, v: ArrayLike, target: WrenchTarget, nearest_motion: bool = False
@@ -265,21 +265,23 @@ class WrenchControl:
 
     def _to_posture(self, q: Floats, v: Floats) -> Floats:
         """Return the accelerations that bring the joints to their posture, and others to rest."""
-        coordinates, speeds, wanted = self._places
+        coordinates, speeds, request = self._places
         a = -self.posture_damping * v
-        a[speeds] += self.posture_stiffness * (wanted - q[coordinates])
+        a[speeds] += self.posture_stiffness * (request - q[coordinates])
         return a
 
     def _acceleration(
         self, rows: RowSelection, task: FrameTask, rate: Floats, posture: Floats
     ) -> tuple[Floats, dict[str, float]]:
         """Return the acceleration nearest to the posture's under rows and task; what it misses."""
-        chosen = [k for k, mode in enumerate(self.modes) if mode != 'free']
-        a = task_acceleration(rows, task.jacobian[chosen], (rate - task.drift)[chosen], posture)
+        selection = [k for k, mode in enumerate(self.modes) if mode != 'free']
+        a = task_acceleration(
+            rows, task.jacobian[selection], (rate - task.drift)[selection], posture
+        )
         gap = np.abs(task.jacobian @ a + task.drift - rate) / (1.0 + np.abs(rate))
         missed = {
             NAMES[k]: float(gap[k])
-            for k in chosen
+            for k in selection
             if self.modes[k] == 'motion' and gap[k] > _REACHED
         }
         return a, missed

@@ -37,8 +37,8 @@ def write_demo_motion(folder: Path, setup: Setup, run: Run) -> list[Path]:
     drawing = urdf_drawing(robot, setup.urdf) if setup.urdf else simple_drawing(robot)
     recorder = Recorder(robot, drawing)
     times = run.curves.time
-    wanted = np.arange(times[0], times[-1], 1.0 / RATE)
-    for k in np.unique(np.searchsorted(times, wanted)):
+    target = np.arange(times[0], times[-1], 1.0 / RATE)
+    for k in np.unique(np.searchsorted(times, target)):
         recorder.add(float(times[k]), run.q[k], np.zeros(robot.nv))
     motion = recorder.recording()
     count = min(ROBOTS if run.curves.path.any() else 1, len(motion.time))

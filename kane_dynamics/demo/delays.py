@@ -90,9 +90,9 @@ def causes(samples: Sequence[Sample], missed: Sequence[int]) -> Counter[str]:
         Numbers of the states whose efforts came too late.
 
     """
-    found: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     if len(samples) < 3:
-        return found
+        return result
     table = np.array(samples)
     spans = table[2:] - table[:-2]  # of two periods, around each state but the first and the last
     usual = np.median(spans, axis=0)
@@ -104,5 +104,5 @@ def causes(samples: Sequence[Sample], missed: Sequence[int]) -> Counter[str]:
             NO_CORE: delayed,
             WAITING: elapsed - computed - delayed,
         }
-        found[max(parts, key=lambda name: parts[name])] += 1
-    return found
+        result[max(parts, key=lambda name: parts[name])] += 1
+    return result

@@ -12,12 +12,12 @@ import numpy as np
 
 from kane_dynamics.algorithms.friction import friction_left_by_drag
 from kane_dynamics.bases.wheeled_base import WheeledBase
+from kane_dynamics.compiler.compiled import CompiledRobot
 from kane_dynamics.demo.curves import RunCurves
 from kane_dynamics.demo.delays import causes
 from kane_dynamics.demo.energy_audit import energy_error
 from kane_dynamics.demo.motion import DemoMotion
 from kane_dynamics.demo.recording import Recording
-from kane_dynamics.kernels.compiled import CompiledRobot
 from kane_dynamics.simulation.integrators import STICTION_SPEED
 from kane_dynamics.simulation.simulation import Trajectory
 from kane_dynamics.typing import Floats
@@ -61,7 +61,7 @@ class Setup:
         The URDF: a path, or its text.
     overloaded : tuple of str
         Motors whose effort limits leave no room for the slowest motion.
-    carried : tuple of str
+    payload : tuple of str
         Joints that drives of their own hold against gravity.
 
     """
@@ -76,7 +76,7 @@ class Setup:
     commanded: CommandedBase | None = None
     urdf: str = ''
     overloaded: tuple[str, ...] = ()
-    carried: tuple[str, ...] = ()
+    payload: tuple[str, ...] = ()
 
     @property
     def mobile(self) -> bool:
@@ -158,7 +158,7 @@ def evaluate(setup: Setup, recording: Recording, missed: int, late: Sequence[int
         latency,
         missed,
         len(times),
-        causes(recording.samples, recording.places(late)),
+        causes(recording.samples, recording.indices(late)),
         RunCurves(times, error, efforts, odometry[:, 1:3], latency, forces),
         q,
     )
@@ -235,9 +235,9 @@ def _energy_error(setup: Setup, times: Floats, q: Floats, v: Floats, efforts: Fl
     stands diverges.
     """
     tau = _all_speeds(setup, efforts)
-    if setup.carried:
+    if setup.payload:
         robot, carry = setup.compiled.robot, np.zeros_like(tau)
-        columns = [robot.velocity_index(name) for name in setup.carried]
+        columns = [robot.velocity_index(name) for name in setup.payload]
         carry[:, columns] = setup.compiled.gravity_force(q)[:, columns]
         tau[1:] += 0.5 * (carry[1:] + carry[:-1])
     return energy_error(setup.compiled, Trajectory(times, q, v), tau[1:])

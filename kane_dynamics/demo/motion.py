@@ -14,7 +14,7 @@ from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.functions.consistent import consistent_acceleration
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
 RAMP = 1.5  # [s] from rest to full speed, and back to rest
@@ -66,7 +66,7 @@ def demo_motion(
     start: Mapping[str, float],
     duration: float,
     wheels: WheeledBase | None = None,
-    pace: float = 1.0,
+    scaling: float = 1.0,
 ) -> DemoMotion:
     """
     Return the motion: an S-curve of a planar base, sines of the other joints, rest at both ends.
@@ -88,12 +88,12 @@ def demo_motion(
         [s], more than two ramps.
     wheels : WheeledBase, optional
         The base on wheels.
-    pace : float
+    scaling : float
         Part of the speeds that base and joints would have.
 
     """
     times = np.linspace(0.0, duration, round(duration * 500.0) + 1)
-    envelope = pace * _envelope(times, duration)
+    envelope = scaling * _envelope(times, duration)
     speeds, twist = np.zeros((len(times), robot.nv)), np.zeros((len(times), 3))
     steered = set() if wheels is None else set(wheels.steering) & set(motors)
     if robot.base == 'planar':
@@ -115,8 +115,8 @@ def demo_motion(
         swing = envelope * _swing(robot, name, k, times)
         at = start.get(name, 0.0)
         speeds[:, robot.velocity_index(name)] = swing * _room(robot, name, at, times, swing)
-    chosen = [robot.velocity_index(name) for name in motors]
-    velocity = CubicSpline(times, speeds[:, chosen])
+    selection = [robot.velocity_index(name) for name in motors]
+    velocity = CubicSpline(times, speeds[:, selection])
     begin = np.array([start.get(name, 0.0) for name in motors])
     position = velocity.antiderivative()
     position.c[-1] += begin
@@ -197,15 +197,15 @@ def _rolling_speeds(
     wheels = [k for k in range(3, robot.nv) if matrix[:, k].any()]
     if not set(wheels) & {robot.velocity_index(name) for name in motors}:
         return responses
-    found = [1, *wheels]
-    if least_norm(matrix[:, found], np.zeros(len(matrix)))[1] < len(found):
-        found = wheels  # the rows leave the base free to move sideways, as with mecanum wheels
-    given = [name for k, name in enumerate(robot.velocity_names) if k not in found]
+    result = [1, *wheels]
+    if least_norm(matrix[:, result], np.zeros(len(matrix)))[1] < len(result):
+        result = wheels  # the rows leave the base free to move sideways, as with mecanum wheels
+    values = [name for k, name in enumerate(robot.velocity_names) if k not in result]
     for response, index in zip(responses, (0, 2) if turns else (0,), strict=False):
         unit = np.zeros(robot.nv)
         unit[index] = 1.0
         # at rest A a = b has b = 0: the same equations as A v = 0
-        response[:] = consistent_acceleration(robot, q, at_rest, unit, constraints, given)
+        response[:] = consistent_acceleration(robot, q, at_rest, unit, constraints, values)
     return responses
 
 

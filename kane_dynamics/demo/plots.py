@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from kane_dynamics.demo.curves import RunCurves
 from kane_dynamics.demo.figures import Setup
-from kane_dynamics.model.joint_kinds import Prismatic
+from kane_dynamics.robot.joint_kinds import Prismatic
 from kane_dynamics.view.colours import LIMIT
 from kane_dynamics.view.style import paper_style, save_figure
 
@@ -58,8 +58,8 @@ def write_demo_plots(folder: Path, setup: Setup, runs: Mapping[str, RunCurves]) 
 def _path(setup: Setup, runs: Mapping[str, RunCurves]) -> Figure:
     figure = Figure((5.0, 3.6), layout='constrained')
     axes = figure.subplots()
-    wanted = setup.motion.base
-    axes.plot(wanted[:, 0], wanted[:, 1], '-', color=LIMIT, linewidth=3, alpha=0.4, label='wanted')
+    target = setup.motion.base
+    axes.plot(target[:, 0], target[:, 1], '-', color=LIMIT, linewidth=3, alpha=0.4, label='wanted')
     for name, run in runs.items():
         axes.plot(run.path[:, 0], run.path[:, 1], label=name)
     axes.set(xlabel='x [m]', ylabel='y [m]', title='Path of the base', aspect='equal')

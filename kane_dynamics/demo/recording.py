@@ -59,6 +59,6 @@ class Recording:
         pairs = zip(self.stamps, self.arrivals, strict=True)
         return np.array([self.answers[s].arrival - t for s, t in pairs if s in self.answers])
 
-    def places(self, stamps: Sequence[int]) -> list[int]:
+    def indices(self, stamps: Sequence[int]) -> list[int]:
         """Return the numbers of the states with some stamps [ns]; others are left out."""
         return [self.stamps.index(stamp) for stamp in stamps if stamp in self.stamps]

@@ -15,25 +15,25 @@ from pathlib import Path
 from typing import Any
 
 import kane_dynamics as kd
+from kane_dynamics.compiler.build import FORWARD
+from kane_dynamics.compiler.dense_kernels import OUTSIDE
+from kane_dynamics.compiler.generic import solved_by_loops
+from kane_dynamics.compiler.graphs.row_plan import row_plan
+from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT
+from kane_dynamics.compiler.llvm.module import core_text
+from kane_dynamics.compiler.llvm.native import start_compiling, vector_lanes
+from kane_dynamics.compiler.parameters import Parameters
+from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.deployment.declarations import declaration, definition, method, table
-from kane_dynamics.deployment.functions import FUNCTIONS, Spec, chosen, makers
+from kane_dynamics.deployment.functions import FUNCTIONS, Spec, makers, selection
 from kane_dynamics.deployment.processors import supported, target_of
 from kane_dynamics.deployment.texts import filled, listed, quoted
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
-from kane_dynamics.kernels.build import FORWARD
-from kane_dynamics.kernels.dense_kernels import OUTSIDE
-from kane_dynamics.kernels.generic import solved_by_loops
-from kane_dynamics.kernels.llvm.kernel_spec import HEALTH_LIMIT
-from kane_dynamics.kernels.llvm.module import core_text
-from kane_dynamics.kernels.llvm.native import start_compiling, vector_lanes
-from kane_dynamics.kernels.parameters import Parameters
-from kane_dynamics.kernels.recipe import Recipe
-from kane_dynamics.kernels.selection import row_plan
-from kane_dynamics.model.content import add_content
-from kane_dynamics.model.load import checked_payload_frames
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_frames
+from kane_dynamics.robot.content import add_content
+from kane_dynamics.robot.gravity_and_payloads import checked_payload_frames
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_frames
 
 Progress = Callable[[str, int, int], None]
 
@@ -148,7 +148,7 @@ def write_core(
     recipe, target = plan.recipe(), target_of(plan.cpu)
     symbols = {name: f'@{plan.name}_{name}_kernel' for name in OUTSIDE}
     available = makers(recipe, plan.actuated, plan.known, symbols)
-    names = chosen(available, plan.functions)
+    names = selection(available, plan.functions)
     solved = FORWARD in names and not solved_by_loops(plan.robot, plan.constraints)
     hidden = [x for x in OUTSIDE if solved and x not in names and x in available]
     jobs = []
@@ -217,7 +217,7 @@ def common_values(plan: Plan) -> dict[str, Any]:
         'COUNT': len(default),
         'CPU': plan.cpu,
         'SUPPORTED': supported(plan.cpu),
-        'SURE': repr(HEALTH_LIMIT),
+        'SURE': repr(RCOND_LIMIT),
         'DEFAULTS': ', '.join(map(repr, default)),
         'PAYLOADS': _payloads(plan),
         'NOTES': _notes(plan),

@@ -78,19 +78,21 @@ def definition(prefix: str, name: str, spec: Spec) -> str:
 def method(name: str, spec: Spec) -> str:
     """Return the method of the loader."""
     inputs, outputs = arrays(name, spec)
-    taken = ', '.join(x.name for x in inputs)
+    independent_indices = ', '.join(x.name for x in inputs)
     several = len(outputs) > 1
     made = ', '.join(f'{x.name} {x.shape} [{x.unit}]' for x in outputs)
-    given = ', '.join(f'{x.name} {x.shape} [{x.unit}]' for x in inputs)
-    body = f"self.call('{name}', {taken})" + ('' if several else f"['{outputs[0].name}']")
+    values = ', '.join(f'{x.name} {x.shape} [{x.unit}]' for x in inputs)
+    body = f"self.call('{name}', {independent_indices})" + (
+        '' if several else f"['{outputs[0].name}']"
+    )
     return '\n'.join(
         [
             '',
-            f'    def {name}(self, {taken}):',
+            f'    def {name}(self, {independent_indices}):',
             '        """',
             f'        Return {FUNCTIONS[name].text}.',
             '',
-            f'        In: {given}.',
+            f'        In: {values}.',
             f'        Out: {"a dict of " if several else ""}{made}.',
             '        """',
             f'        return {body}',
@@ -104,8 +106,11 @@ def table(specs: Mapping[str, Spec]) -> str:
     lines = []
     for name, spec in specs.items():
         inputs, outputs = arrays(name, spec)
-        taken = tuple((x.name, x.size) for x in inputs)
-        lines.append(f'    {name!r}: ({taken!r}, {tuple((x.name, x.shape) for x in outputs)!r}),')
+        independent_indices = tuple((x.name, x.size) for x in inputs)
+        lines.append(
+            f'    {name!r}: ({independent_indices!r}, '
+            f'{tuple((x.name, x.shape) for x in outputs)!r}),'
+        )
     return '\n'.join(['{', *lines, '}'])
 
 

@@ -11,19 +11,19 @@ import casadi as ca
 import numpy as np
 
 from kane_dynamics.algorithms.friction import joint_friction
+from kane_dynamics.compiler.build import FORWARD, forward_dynamics, large_forward
+from kane_dynamics.compiler.dense_kernels import own_mass
+from kane_dynamics.compiler.generic import as_loops, too_large
+from kane_dynamics.compiler.graphs.bodies import LoopTracer
+from kane_dynamics.compiler.graphs.frames import frame_jacobians
+from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
+from kane_dynamics.compiler.graphs.quaternion_check import with_quaternion_check
+from kane_dynamics.compiler.graphs.trace import Tracer, column
+from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
+from kane_dynamics.compiler.llvm.module import Spec
+from kane_dynamics.compiler.parameters import load_graph
+from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
-from kane_dynamics.kernels.balance_graphs import constrained_effort
-from kane_dynamics.kernels.body_graphs import LoopTracer
-from kane_dynamics.kernels.build import FORWARD, forward_dynamics, large_forward
-from kane_dynamics.kernels.dense_kernels import own_mass
-from kane_dynamics.kernels.door import at_the_door
-from kane_dynamics.kernels.frame_graphs import frame_jacobians
-from kane_dynamics.kernels.generic import as_loops, too_large
-from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
-from kane_dynamics.kernels.llvm.module import Spec
-from kane_dynamics.kernels.parameters import load_graph
-from kane_dynamics.kernels.recipe import Recipe
-from kane_dynamics.kernels.trace import Tracer, column
 
 _EFFORTS = 'N m or N'
 
@@ -118,8 +118,8 @@ FUNCTIONS = {
 
 def friction_force(tracer: Tracer) -> KernelSpec:
     """Trace the efforts against friction."""
-    found = column(joint_friction(tracer.robot, tracer.v))
-    return tracer.spec('friction_force', [tracer.v], [found], [(tracer.robot.nv,)])
+    result = column(joint_friction(tracer.robot, tracer.v))
+    return tracer.spec('friction_force', [tracer.v], [result], [(tracer.robot.nv,)])
 
 
 def motor_efforts(
@@ -129,11 +129,11 @@ def motor_efforts(
     whole = constrained_effort(tracer, actuated, known)
     q, v, a, weights, terms, t, *more = whole.function.sx_in()
     ones = (ca.SX(np.ones(x.shape)) for x in (weights, terms))
-    numbers, health = whole.function.call([q, v, a, *ones, t, *more])
+    numbers, rcond = whole.function.call([q, v, a, *ones, t, *more])
     nv = tracer.robot.nv
     ends = [0, nv, numbers.numel() - 2 * nv - 3, numbers.numel() - nv - 3, numbers.numel() - 3]
     parts = ca.vertsplit(numbers, [*ends, numbers.numel()])
-    function = ca.Function('motor_efforts', [q, v, a, t, *more], [*parts, health])
+    function = ca.Function('motor_efforts', [q, v, a, t, *more], [*parts, rcond])
     shapes = tuple((part.numel(),) for part in parts)
     sizes = tuple(x.numel() for x in (q, v, a, t))
     return KernelSpec('motor_efforts', function, sizes, shapes, whole.parameters)
@@ -168,14 +168,14 @@ def makers(
         made['load'] = partial(load_graph, recipe.robot, recipe.payloads)
     if as_loops(recipe.robot, recipe.constraints, whole_graphs=False):
         loops = LoopTracer(recipe.robot, recipe.frames, recipe.payloads)
-        found: dict[str, Callable[[], Spec]] = {x.__name__: x for x in loops.recursions}
+        result: dict[str, Callable[[], Spec]] = {x.__name__: x for x in loops.recursions}
         tracer = recipe.tracer()
-        found[FORWARD] = partial(large_forward, tracer, loops, symbols)
-        found['mass_matrix'] = partial(own_mass, loops)
-        found['friction_force'] = partial(friction_force, tracer)
+        result[FORWARD] = partial(large_forward, tracer, loops, symbols)
+        result['mass_matrix'] = partial(own_mass, loops)
+        result['friction_force'] = partial(friction_force, tracer)
         if recipe.constraints:
-            found['constraint_rows'] = partial(_straight, Tracer.constraint_rows, tracer)
-        made |= {name: loop for name, loop in found.items() if name in FUNCTIONS}
+            result['constraint_rows'] = partial(_straight, Tracer.constraint_rows, tracer)
+        made |= {name: loop for name, loop in result.items() if name in FUNCTIONS}
     return made
 
 
@@ -195,7 +195,7 @@ def _graphs(
     return {**graphs, 'frame_poses': Tracer.frame_poses, 'frame_jacobians': frame_jacobians}
 
 
-def chosen(available: dict[str, Callable[[], Spec]], names: tuple[str, ...]) -> tuple[str, ...]:
+def selection(available: dict[str, Callable[[], Spec]], names: tuple[str, ...]) -> tuple[str, ...]:
     """
     Return the functions that are asked for, all that a robot has where none are.
 
@@ -220,4 +220,6 @@ def chosen(available: dict[str, Callable[[], Spec]], names: tuple[str, ...]) -> 
 
 def _straight(graph: Callable[[Tracer], KernelSpec], tracer: Tracer) -> KernelSpec:
     spec = graph(tracer)
-    return at_the_door(spec, tracer.robot) if 'q' in FUNCTIONS[spec.name].inputs else spec
+    return (
+        with_quaternion_check(spec, tracer.robot) if 'q' in FUNCTIONS[spec.name].inputs else spec
+    )

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from kane_dynamics.compiler.llvm.native import Processor, processor
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.kernels.llvm.native import Processor, processor
 
 # of the processors of PCs, by the psABI of x86-64; each level has those before it
 _LEVELS = {

@@ -14,7 +14,7 @@ _PLACE = re.compile(r'@([A-Z][A-Z0-9_]*)@')
 def filled(template: str, values: Mapping[str, object]) -> str:
     """Return a template of this package with its values."""
     text = (_TEMPLATES / f'{template}.in').read_text(encoding='utf-8')
-    return _PLACE.sub(lambda found: str(values[found[1]]), text)
+    return _PLACE.sub(lambda result: str(values[result[1]]), text)
 
 
 def quoted(names: Iterable[str]) -> str:

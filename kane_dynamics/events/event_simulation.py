@@ -21,17 +21,23 @@ from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.dynamics import Dynamics
-from kane_dynamics.events.door import check_place, free_dynamics
+from kane_dynamics.events.compiled_mode import CompiledMode, compiled_mode
+from kane_dynamics.events.compiled_subsets import CompiledSubsets
 from kane_dynamics.events.event import ADDED, BREAKS, CHANGES, IMPACT, REMOVED, RESTS, Event
 from kane_dynamics.events.flow import INTEGRATOR, FlowMotion
-from kane_dynamics.events.instant import ROOT_TOLERANCE, Piece, State
-from kane_dynamics.events.parts import Part, as_part, check_new_name, labelled, shared_labels
-from kane_dynamics.events.sets import ConstraintSets
-from kane_dynamics.events.stage import Stage, staged
+from kane_dynamics.events.guards import LIMIT, Guard
+from kane_dynamics.events.named_constraints import (
+    NamedConstraint,
+    as_part,
+    check_new_name,
+    labelled,
+    shared_labels,
+)
+from kane_dynamics.events.root_finding import ROOT_TOLERANCE, State, StepInterval
 from kane_dynamics.events.transition import Setting, Transition, transition
-from kane_dynamics.events.watch import LIMIT, Guard
+from kane_dynamics.events.validation import check_place, free_dynamics
 from kane_dynamics.exceptions import EventError, InvalidInputError, NameNotFoundError
-from kane_dynamics.model.checks import (
+from kane_dynamics.robot.checks import (
     as_choice,
     as_count,
     as_mapping,
@@ -39,10 +45,10 @@ from kane_dynamics.model.checks import (
     as_number,
     as_positive,
     as_vector,
-    came,
+    describe,
 )
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
 from kane_dynamics.simulation.damping import check_damping, is_slow
 from kane_dynamics.typing import Floats
 
@@ -104,22 +110,22 @@ class EventSimulation:
     ) -> None:
         checked_robot(robot)
         self.step_size = as_positive('step [s]', step)
-        rest = as_nonnegative('rest_speed [m/s]', rest_speed)
-        given = as_mapping('parts', parts or {})
-        self._first = {name: as_part(robot, name, what) for name, what in given.items()}
+        remainder = as_nonnegative('rest_speed [m/s]', rest_speed)
+        arguments = as_mapping('parts', parts or {})
+        self._first = {name: as_part(robot, name, what) for name, what in arguments.items()}
         self._dynamics = free_dynamics(robot, dynamics)
         if not isinstance(later, (list, tuple)):
             raise InvalidInputError(
-                f'later: need a list of constraints and contacts, got {came(later)}'
+                f'later: need a list of constraints and contacts, got {describe(later)}'
             )
         known = [as_part(robot, f'later[{k}]', one) for k, one in enumerate(later)]
         self._shared = shared_labels([*self._first.values(), *known])
         self._first = labelled(self._first.values(), self._shared)
-        self._sets = ConstraintSets(self._dynamics, [*self._first.values(), *known], beside)
-        self._setting = Setting(self._dynamics, rest, as_choice('law', law, LAWS))
+        self._sets = CompiledSubsets(self._dynamics, [*self._first.values(), *known], beside)
+        self._setting = Setting(self._dynamics, remainder, as_choice('law', law, LAWS))
         self._origin = State(robot.neutral(), np.zeros(robot.nv), 0.0)
         self._now: State
-        self._stage: Stage
+        self._stage: CompiledMode
         self.reset(q, v)
         self._origin = self._now
 
@@ -178,8 +184,10 @@ class EventSimulation:
     def parts(self) -> dict[str, Constraint | Contact]:
         """Return the constraints and contacts that there are now, by name."""
         parts = self._stage.mode.parts.values()
-        given = {part.name: part.held if part.contact is None else part.contact for part in parts}
-        return {name: what for name, what in given.items() if what is not None}
+        arguments = {
+            part.name: part.held if part.contact is None else part.contact for part in parts
+        }
+        return {name: what for name, what in arguments.items() if what is not None}
 
     @property
     def states(self) -> dict[str, str]:
@@ -217,7 +225,7 @@ class EventSimulation:
         return self._stage.flow.independent
 
     @property
-    def remarks(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         """Return which sets of constraints have no machine code, and why."""
         return self._sets.refused
 
@@ -305,7 +313,7 @@ class EventSimulation:
         efforts, n = as_vector('tau', tau, self.robot.nv), as_count('n', n)
         for _ in range(n):
             if self._sets.take_over():
-                self._stage = staged(self._sets, self._stage.mode, self._stage.directions)
+                self._stage = compiled_mode(self._sets, self._stage.mode, self._stage.directions)
             before = self._stage, self._now, self._efforts, len(self._events)
             self._efforts = efforts
             try:
@@ -326,8 +334,8 @@ class EventSimulation:
             What happened since the reset, or since the last call.
 
         """
-        taken, self._events = self._events, []
-        return tuple(taken)
+        independent_indices, self._events = self._events, []
+        return tuple(independent_indices)
 
     # the loop of figure 2
 
@@ -335,7 +343,7 @@ class EventSimulation:
         """Advance to a time, through all events before it."""
         events = 0
         for _ in range(_MOST_PIECES):
-            piece = Piece(self._stage.flow, self._stage.watch, self._now, self._efforts)
+            piece = StepInterval(self._stage.flow, self._stage.watch, self._now, self._efforts)
             reached = piece.reached(end - self._now.t)
             self._now = reached.state
             if reached.failing:
@@ -356,25 +364,25 @@ class EventSimulation:
         parts = self._stage.mode.parts
         if broken:
             parts = {name: part for name, part in parts.items() if name not in broken}
-        found = self._next(parts, self._now, failing, rebound)
+        result = self._next(parts, self._now, failing, rebound)
         kind = (
-            BREAKS if broken else RESTS if found.settled else IMPACT if found.struck else CHANGES
+            BREAKS if broken else RESTS if result.settled else IMPACT if result.struck else CHANGES
         )
         before = self._stage.mode.states
-        self._enter(found)
-        self._record(kind, tuple(guard.part.name for guard in failing), found, before)
+        self._enter(result)
+        self._record(kind, tuple(guard.part.name for guard in failing), result, before)
 
-    def _change(self, kind: str, name: str, parts: Mapping[str, Part]) -> Event:
-        found = self._next(parts, self._now)
+    def _change(self, kind: str, name: str, parts: Mapping[str, NamedConstraint]) -> Event:
+        result = self._next(parts, self._now)
         before = self._stage.mode.states
-        self._enter(found)
-        return self._record(kind, (name,), found, before)
+        self._enter(result)
+        return self._record(kind, (name,), result, before)
 
     def _record(
-        self, kind: str, names: tuple[str, ...], found: Transition, before: Mapping[str, str]
+        self, kind: str, names: tuple[str, ...], result: Transition, before: Mapping[str, str]
     ) -> Event:
         """Keep what a transition changed, against the states of before."""
-        after = found.mode.states
+        after = result.mode.states
         changed = {
             name: after.get(name, '')
             for name in {**before, **after}
@@ -383,14 +391,14 @@ class EventSimulation:
         q, v, t = self._now
         multipliers = self._stage.flow.multipliers(q, v, self._efforts, t)
         forces = dict(zip(self.labels, multipliers.tolist(), strict=True))
-        jump = found.impulse, found.energy_loss
+        jump = result.impulse, result.energy_loss
         event = Event(t, kind, names, changed, *jump, _read_only(q), _read_only(v), forces)
         self._events.append(event)
         return event
 
     def _next(
         self,
-        parts: Mapping[str, Part],
+        parts: Mapping[str, NamedConstraint],
         state: State,
         failing: Sequence[Guard] = (),
         rebound: bool = True,
@@ -399,14 +407,14 @@ class EventSimulation:
         rows = self._sets.rows(parts)
         return transition(self._setting, rows, state, self._efforts, failing, rebound)
 
-    def _enter(self, found: Transition) -> None:
+    def _enter(self, result: Transition) -> None:
         """Begin a mode."""
-        stage = staged(self._sets, found.mode, found.directions)
+        stage = compiled_mode(self._sets, result.mode, result.directions)
         if not self._slow and stage.mode.labels not in self._checked:  # each set once
-            held, (q, _, t) = ConstraintSet(self.robot, found.mode.held), found.state
+            held, (q, _, t) = ConstraintSet(self.robot, result.mode.held), result.state
             check_damping(self.robot, held, INTEGRATOR, q, t, self.step_size)
             self._checked.add(stage.mode.labels)
-        self._stage, self._now = stage, found.state
+        self._stage, self._now = stage, result.state
 
 
 def _read_only(x: Floats) -> Floats:

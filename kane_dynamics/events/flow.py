@@ -25,10 +25,10 @@ from kane_dynamics.algorithms.projection import POSITION_TOLERANCE, onto_rows
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
-from kane_dynamics.dynamics import Dynamics, SwitchedSet
-from kane_dynamics.events.part_rows import PartRows
-from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.dynamics import CompiledSubset, Dynamics
+from kane_dynamics.events.constraint_rows import PartRows
+from kane_dynamics.robot.integration import coordinate_rates, integrate_coordinates
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.integrators import rk4
 from kane_dynamics.simulation.reference import check_not_diverged, running_away
 from kane_dynamics.typing import Floats, Indices
@@ -163,7 +163,7 @@ class MinimalFlow:
             cholesky_factor(self._free.mass_matrix(q)), self._rows(q, v, t)
         )
         before = self._dependent if self._chosen else None
-        self._taken, self._chosen = selection.taken, True
+        self._taken, self._chosen = selection.independent_indices, True
         self._dependent = dependent_speeds(selection.independent.matrix, before)
 
     def advance(
@@ -188,9 +188,9 @@ class MinimalFlow:
         """Return accelerations and forces."""
         factor, rows = cholesky_factor(self._free.mass_matrix(q)), self._rows(q, v, t)
         selection = self._selection(factor, rows)
-        found, forces = self._solved(factor, rows, selection.taken, q, v, tau)
-        selection.check_accelerations(found)
-        return FlowMotion(found, selection.shared(forces))
+        result, forces = self._solved(factor, rows, selection.independent_indices, q, v, tau)
+        selection.check_accelerations(result)
+        return FlowMotion(result, selection.shared(forces))
 
     def multipliers(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
         """Return the forces alone."""
@@ -199,12 +199,12 @@ class MinimalFlow:
     def look(self, q: Floats, v: Floats, tau: Floats, t: float, forces: bool) -> Floats:
         """Return Phi, A v - b0 and, where asked for, lambda of all rows of all parts, (3, k)."""
         rows = self._every.at(q, v, t)
-        found = np.zeros((3, len(rows)))
-        found[0] = [phi or 0.0 for phi in rows.positions]
-        found[1] = rows.matrix @ v - rows.velocity
+        result = np.zeros((3, len(rows)))
+        result[0] = [phi or 0.0 for phi in rows.positions]
+        result[1] = rows.matrix @ v - rows.velocity
         if forces:
-            found[2, self.numbers] = self.multipliers(q, v, tau, t)
-        return found
+            result[2, self.numbers] = self.multipliers(q, v, tau, t)
+        return result
 
     def slope(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:
         """Return dq/dt and vdot at the speeds that the independent ones give."""
@@ -213,8 +213,8 @@ class MinimalFlow:
         with running_away(v, t):
             speeds = self._embedded(self._rows(q, v, t), v)
             factor, rows = cholesky_factor(self._free.mass_matrix(q)), self._rows(q, speeds, t)
-            found, _ = self._solved(factor, rows, self._taken, q, speeds, tau)
-            return coordinate_rates(self._free.robot, q, speeds), found
+            result, _ = self._solved(factor, rows, self._taken, q, speeds, tau)
+            return coordinate_rates(self._free.robot, q, speeds), result
 
     def retract(self, q: Floats, v: Floats, h: float) -> Floats:
         """Return q (+) v h, shape (nq,)."""
@@ -224,7 +224,7 @@ class MinimalFlow:
         self,
         factor: Floats,
         rows: ConstraintRows,
-        taken: Indices,
+        independent_indices: Indices,
         q: Floats,
         v: Floats,
         tau: Floats,
@@ -241,8 +241,10 @@ class MinimalFlow:
                 pushes[slip.normal] -= slip.friction * along
             first = last
         free = solve_squared(factor, force)
-        A = rows.matrix[taken]
-        return solve_mode(factor, free, A, pushes[taken], rows.acceleration[taken])
+        A = rows.matrix[independent_indices]
+        return solve_mode(
+            factor, free, A, pushes[independent_indices], rows.acceleration[independent_indices]
+        )
 
     def _embedded(self, rows: ConstraintRows, v: Floats) -> Floats:
         """Return v with v_D = D v_I + E (Gillespie (5))."""
@@ -302,14 +304,14 @@ class SwitchedFlow:
 
     Parameters
     ----------
-    code : SwitchedSet
+    code : CompiledSubset
         The machine code.
     minimal : MinimalFlow
         Answers where it is not sure.
 
     """
 
-    def __init__(self, code: SwitchedSet, minimal: MinimalFlow) -> None:
+    def __init__(self, code: CompiledSubset, minimal: MinimalFlow) -> None:
         (self._step, self._look), self._minimal = code, minimal
         self.motion = minimal.motion
         robot = minimal.robot
@@ -336,5 +338,5 @@ class SwitchedFlow:
 
     def look(self, q: Floats, v: Floats, tau: Floats, t: float, forces: bool) -> Floats:
         """Return Phi, A v - b0 and lambda of all rows of all parts, (3, k)."""
-        found = self._look(q, v, tau, t)
-        return self._minimal.look(q, v, tau, t, forces) if found is None else found
+        result = self._look(q, v, tau, t)
+        return self._minimal.look(q, v, tau, t, forces) if result is None else result

@@ -24,10 +24,17 @@ from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.closed_contacts import ClosedContacts
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.dynamics import Dynamics
-from kane_dynamics.events.instant import State
-from kane_dynamics.events.part_rows import PartRows
-from kane_dynamics.events.parts import HOLDS, OPEN, SLIPS, STICKS, Mode, Part
-from kane_dynamics.events.watch import GAP, GRIP, PUSH, Guard
+from kane_dynamics.events.constraint_rows import PartRows
+from kane_dynamics.events.guards import GAP, GRIP, PUSH, Guard
+from kane_dynamics.events.named_constraints import (
+    HOLDS,
+    OPEN,
+    SLIPS,
+    STICKS,
+    Mode,
+    NamedConstraint,
+)
+from kane_dynamics.events.root_finding import State
 from kane_dynamics.exceptions import ContactError
 from kane_dynamics.typing import Floats
 
@@ -175,7 +182,7 @@ def _after_impact(
     setting: Setting,
     mass: Floats,
     held: RowSelection,
-    touching: Sequence[Part],
+    touching: Sequence[NamedConstraint],
     rows: PartRows,
     state: State,
     rebound: bool,
@@ -195,12 +202,12 @@ def _after_impact(
     contacts = replace(contacts, restitution=np.where(rebounds, contacts.restitution, 0.0))
     # Newton's has no impact but of what approaches
     law = POISSON if jams and setting.law == NEWTON else setting.law
-    found = resolve_impact(mass, v, held, contacts, law)
+    result = resolve_impact(mass, v, held, contacts, law)
     names, struck = [part.name for part in pressed], approach > AT_REST
     if jams:
-        struck |= found.pushes > 0.0
+        struck |= result.pushes > 0.0
     return (
-        found.velocity,
+        result.velocity,
         tuple(name for name, one in zip(names, struck, strict=True) if one),
         tuple(name for name, stays in zip(names, settling, strict=True) if stays),
     )
@@ -209,7 +216,7 @@ def _after_impact(
 def _decided(
     force: Floats,
     held: RowSelection,
-    closed: Sequence[Part],
+    closed: Sequence[NamedConstraint],
     rows: PartRows,
     state: State,
     failing: Sequence[Guard],
@@ -222,29 +229,29 @@ def _decided(
     slip = contacts.tangent.matrix @ v - contacts.tangent.velocity
     speed = np.sqrt(np.bincount(contacts.owner, np.square(slip), len(closed)))
     slip = np.where(speed[contacts.owner] > AT_REST, slip, 0.0)
-    found = frictional_motion(force, held, contacts, slip)
-    begins = contacts.tangent.matrix @ found.acceleration - contacts.tangent.acceleration
+    result = frictional_motion(force, held, contacts, slip)
+    begins = contacts.tangent.matrix @ result.acceleration - contacts.tangent.acceleration
     ended = {(guard.part.name, guard.kind) for guard in failing}
     words, directions, still = {}, {}, list[Constraint]()
     for k, part in enumerate(closed):
-        own = contacts.owner == k
-        word = _word(found, contacts, k, {kind for name, kind in ended if name == part.name})
+        local = contacts.owner == k
+        word = _word(result, contacts, k, {kind for name, kind in ended if name == part.name})
         words[part.name] = word
-        if word == SLIPS and own.any():
-            along = slip[own] if speed[k] > AT_REST else _impending(found, begins, own)
+        if word == SLIPS and local.any():
+            along = slip[local] if speed[k] > AT_REST else _impending(result, begins, local)
             directions[part.name] = along / (np.linalg.norm(along) or 1.0)
             if speed[k] <= AT_REST and part.contact and part.contact.tangent:
                 still.append(part.contact.tangent)  # what is left of an earlier slip has its way
     return words, directions, still
 
 
-def _word(found: ContactMotion, contacts: ClosedContacts, k: int, ended: Collection[str]) -> str:
+def _word(result: ContactMotion, contacts: ClosedContacts, k: int, ended: Collection[str]) -> str:
     """Return what a contact does; what ended its last state decides where roundoff would."""
-    word, own = found.states[k], contacts.owner == k
-    push, forces = found.pushes[k], found.tractions[own]
-    pressing = float(np.abs(found.pushes).max())
-    if word == OPEN and GAP in ended and found.separation[k] <= _TIE * _size(found):
-        word = STICKS if own.any() else SLIPS
+    word, local = result.states[k], contacts.owner == k
+    push, forces = result.pushes[k], result.tractions[local]
+    pressing = float(np.abs(result.pushes).max())
+    if word == OPEN and GAP in ended and result.separation[k] <= _TIE * _size(result):
+        word = STICKS if local.any() else SLIPS
     if word != OPEN and PUSH in ended and push <= _TIE * pressing:
         return OPEN
     held = contacts.static_friction[k] * push * (1.0 - _TIE)
@@ -253,19 +260,19 @@ def _word(found: ContactMotion, contacts: ClosedContacts, k: int, ended: Collect
     return word
 
 
-def _size(found: ContactMotion) -> float:
-    return float(np.abs(found.acceleration).max())
+def _size(result: ContactMotion) -> float:
+    return float(np.abs(result.acceleration).max())
 
 
-def _impending(found: ContactMotion, begins: Floats, own: Floats) -> Floats:
+def _impending(result: ContactMotion, begins: Floats, local: Floats) -> Floats:
     """Return the direction in which a slip begins: against the friction where that is all."""
-    accelerating = begins[own]
-    if np.linalg.norm(accelerating) > _TIE * _size(found):
+    accelerating = begins[local]
+    if np.linalg.norm(accelerating) > _TIE * _size(result):
         return accelerating
-    return -found.tractions[own]
+    return -result.tractions[local]
 
 
-def _touches(part: Part, rows: PartRows, every: ConstraintRows) -> bool:
+def _touches(part: NamedConstraint, rows: PartRows, every: ConstraintRows) -> bool:
     if part.contact is None:
         return False
     if part.contact.normal is None:
@@ -274,6 +281,6 @@ def _touches(part: Part, rows: PartRows, every: ConstraintRows) -> bool:
     return gap is not None and bool(gap <= TOUCHING)
 
 
-def _first(part: Part, rows: PartRows) -> int:
+def _first(part: NamedConstraint, rows: PartRows) -> int:
     """Return which of all rows is the distance of a contact: zeros where its load is given."""
     return rows.numbers(part.constraints)[0]

@@ -15,9 +15,9 @@ from kane_dynamics.algorithms.udwadia_kalaba import nearest, selected_rows
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.row_selection import RowSelection
-from kane_dynamics.model.checks import as_number
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.robot.checks import as_number
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
 
@@ -62,7 +62,7 @@ def consistent_velocity(
 
     """
     speeds = np.array(checked_speeds(robot, v))
-    selection = taken_rows(robot, q, constraints, speeds, time=time)
+    selection = independent_rows(robot, q, constraints, speeds, time=time)
     rows = selection.independent
     if known is None:
         return nearest(selection.root, rows.matrix, speeds, rows.velocity)[0]
@@ -103,7 +103,7 @@ def consistent_acceleration(
 
     """
     accelerations = np.array(checked_speeds(robot, a, 'a'))
-    selection = taken_rows(robot, q, constraints, v, time=time)
+    selection = independent_rows(robot, q, constraints, v, time=time)
     rows = selection.independent
     if known is None:
         selection.check_accelerations(accelerations)
@@ -112,7 +112,7 @@ def consistent_acceleration(
     return completed(robot, rows.matrix, rows.acceleration, accelerations, indices)
 
 
-def taken_rows(
+def independent_rows(
     robot: Robot,
     q: ArrayLike,
     constraints: Sequence[Constraint],

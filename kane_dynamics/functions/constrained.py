@@ -28,10 +28,10 @@ from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.algorithms.terms import ReferenceTerms
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.functions.consistent import taken_rows
-from kane_dynamics.model.checks import as_number, as_vector
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.functions.consistent import independent_rows
+from kane_dynamics.robot.checks import as_number, as_vector
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 
 
 def forward_dynamics(
@@ -172,19 +172,19 @@ def constrained_inverse_dynamics(
     accelerations = np.array(checked_speeds(robot, a, 'a'))
     columns = speed_indices(robot, actuated, 'actuated')
     shares, switches = checked_weights(robot, weights, columns), term_switches(terms)
-    aim = None if reference is None else np.array(checked_speeds(robot, reference, 'reference'))
-    selection = taken_rows(robot, q, constraints, speeds, time=time, reference=aim)
+    v_ref = None if reference is None else np.array(checked_speeds(robot, reference, 'reference'))
+    selection = independent_rows(robot, q, constraints, speeds, time=time, reference=v_ref)
     if known is not None:
-        given, rows = speed_indices(robot, known), selection.independent
-        speeds = completed(robot, rows.matrix, rows.velocity, speeds, given)
-        if aim is not None:
-            aim = completed(robot, rows.matrix, rows.velocity, aim, given)
-        selection = taken_rows(robot, q, constraints, speeds, time=time, reference=aim)
+        values, rows = speed_indices(robot, known), selection.independent
+        speeds = completed(robot, rows.matrix, rows.velocity, speeds, values)
+        if v_ref is not None:
+            v_ref = completed(robot, rows.matrix, rows.velocity, v_ref, values)
+        selection = independent_rows(robot, q, constraints, speeds, time=time, reference=v_ref)
         rows = selection.independent
-        accelerations = completed(robot, rows.matrix, rows.acceleration, accelerations, given)
+        accelerations = completed(robot, rows.matrix, rows.acceleration, accelerations, values)
     place = checked_coordinates(robot, q)
     external = external_force(robot, place, external_wrenches)
-    motion = (speeds, None) if aim is None else (aim, speeds)
+    motion = (speeds, None) if v_ref is None else (v_ref, speeds)
     return constrained_effort(
         robot,
         selection,

@@ -26,16 +26,16 @@ from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.constraints.row_selection import select_rows
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_choice, as_number, as_vector
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.robot.checks import as_choice, as_number, as_vector
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
 # Slip that is none: roundoff of the speeds it is made of.
 _NO_SLIP = 1e-12
 
 
-def least_constraint(
+def contact_forward_dynamics(
     robot: Robot,
     q: ArrayLike,
     v: ArrayLike,
@@ -111,7 +111,7 @@ def impact(
     constraints : sequence of Constraint
         All that hold from now on.
     contacts : sequence of Constraint or Contact
-        Contacts that are closed, as for `least_constraint`.
+        Contacts that are closed, as for `contact_forward_dynamics`.
     restitution : float, optional
         e of all contacts, from 0 (none rebounds) to 1. Where left out, that which each contact
         has; 0 for plain constraints.
@@ -137,7 +137,7 @@ def impact(
 
     """
     place, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
-    t, chosen = as_number('time [s]', time), as_choice('law', law, LAWS)
+    t, choice = as_number('time [s]', time), as_choice('law', law, LAWS)
     rows = ConstraintSet.of(robot, constraints).rows(place, speeds, t)
     closed = ClosedContacts.at(robot, contacts, place, speeds, t)
     if restitution is not None:
@@ -147,7 +147,7 @@ def impact(
         closed = replace(closed, restitution=np.full(len(closed), e))
     M = gauss_mass_matrix(robot, place)
     selection = select_rows(rows, cholesky_factor(M))
-    return resolve_impact(M, np.array(speeds), selection, closed, chosen)
+    return resolve_impact(M, np.array(speeds), selection, closed, choice)
 
 
 def _slip(contacts: ClosedContacts, v: Floats) -> Floats:

@@ -15,8 +15,8 @@ from kane_dynamics.algorithms.frame_law import FrameLaw, following_motion
 from kane_dynamics.algorithms.udwadia_kalaba import nearest
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.row_selection import RowSelection
-from kane_dynamics.functions.consistent import taken_rows
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.functions.consistent import independent_rows
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
 
@@ -39,7 +39,7 @@ class _Allowed:
         Whether accelerations are the rate of reference speeds.
     held : list of int
         Speeds whose accelerations are given; instead of the rows.
-    given : ndarray, shape (nv,)
+    values : ndarray, shape (nv,)
         These accelerations.
 
     """
@@ -51,33 +51,33 @@ class _Allowed:
     t: float
     passive: bool
     held: list[int]
-    given: Floats
+    values: Floats
 
     def selection(self, x: Sequence[float] | None = None) -> RowSelection:
         """Return the rows, which say how speeds x change while the robot moves at v."""
         reference = None if x is None or not self.passive else np.asarray(x, dtype=float)
         state = self.robot, self.q, self.constraints, self.v
-        return taken_rows(*state, time=self.t, reference=reference)
+        return independent_rows(*state, time=self.t, reference=reference)
 
     def spread(self, force: Sequence[float]) -> list[float]:
         """Return the accelerations that a force causes beside those of no force."""
         selection = self.selection()
         A, right_side = self._rows(selection)
         free = solve_squared(selection.root, np.asarray(force, dtype=float))
-        found: list[float] = nearest(selection.root, A, free, 0.0 * right_side)[0].tolist()
-        return found
+        result: list[float] = nearest(selection.root, A, free, 0.0 * right_side)[0].tolist()
+        return result
 
     def nearest(self, a: Sequence[float], x: Sequence[float]) -> list[float]:
         """Return the accelerations nearest to `a` that rows allow; speeds x change at them."""
         selection = self.selection(x)
         A, right_side = self._rows(selection)
         free = np.asarray(a, dtype=float)
-        found: list[float] = nearest(selection.root, A, free, right_side)[0].tolist()
-        return found
+        result: list[float] = nearest(selection.root, A, free, right_side)[0].tolist()
+        return result
 
     def _rows(self, selection: RowSelection) -> tuple[Floats, Floats]:
         if self.held:
-            return np.eye(self.robot.nv)[self.held], self.given[self.held]
+            return np.eye(self.robot.nv)[self.held], self.values[self.held]
         return selection.independent.matrix, selection.independent.acceleration
 
 
@@ -88,7 +88,7 @@ def frame_effort_numbers(
     q: Floats,
     v: Floats,
     a: Floats,
-    wanted: Floats,
+    target: Floats,
     gains: Floats,
     posture: Floats,
     weights: Floats,
@@ -122,14 +122,14 @@ def frame_effort_numbers(
     names = law.known
     known = None if names is None else speed_indices(robot, names)
     if known is not None:
-        rows = taken_rows(robot, q, constraints, v, time=t).independent
+        rows = independent_rows(robot, q, constraints, v, time=t).independent
         v = completed(robot, rows.matrix, rows.velocity, v, known)
     held = speed_indices(robot, law.held, 'held')
     allowed = _Allowed(robot, constraints, q, v, t, law.passive, held, a)
-    given = wanted.tolist(), gains.tolist(), posture.tolist()
-    found = following_motion(robot, law, q.tolist(), v.tolist(), *given, allowed)
-    x, rates = np.array(found.reference), np.array(found.acceleration)
-    selection = allowed.selection(found.reference)
+    values = target.tolist(), gains.tolist(), posture.tolist()
+    result = following_motion(robot, law, q.tolist(), v.tolist(), *values, allowed)
+    x, rates = np.array(result.reference), np.array(result.acceleration)
+    selection = allowed.selection(result.reference)
     if known is not None:
         rows = selection.independent
         rates = completed(robot, rows.matrix, rows.acceleration, rates, known)
@@ -142,7 +142,7 @@ def frame_effort_numbers(
         speed_indices(robot, law.actuated, 'actuated'),
         weights,
         switches.tolist(),
-        -np.array(found.pull),
+        -np.array(result.pull),
         v if law.passive else None,
     )
-    return np.concatenate([effort.numbers, found.report])
+    return np.concatenate([effort.numbers, result.report])

@@ -22,9 +22,9 @@ from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.friction_cones import FrictionCone
 from kane_dynamics.constraints.row_selection import select_rows
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_number, as_several
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.robot.checks import as_number, as_several
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
 
@@ -83,7 +83,7 @@ def limited_inverse_dynamics(
 
     """
     place, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
-    wanted = np.array(checked_speeds(robot, a, 'a'))
+    target = np.array(checked_speeds(robot, a, 'a'))
     columns = speed_indices(robot, actuated, 'actuated')
     t, every = as_number('time [s]', time), range(robot.nv)
     several = ConstraintSet.of(robot, constraints)
@@ -101,7 +101,7 @@ def limited_inverse_dynamics(
         checked_weights(robot, weights, columns),
         checked_limits(robot, columns, several.labels, limits, cones),
     )
-    return problem.effort(wanted, shares)
+    return problem.effort(target, shares)
 
 
 def checked_limits(

@@ -11,9 +11,9 @@ from kane_dynamics.algorithms.gibbs_appell import (
     gauss_measure_gradient,
     gibbs,
 )
-from kane_dynamics.model.checks import as_vector
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.robot.checks import as_vector
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
 

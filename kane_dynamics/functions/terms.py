@@ -19,10 +19,10 @@ from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix, gauss_mass_matrix
 from kane_dynamics.algorithms.momentum import momentum_vector, tree_center_of_mass
 from kane_dynamics.algorithms.newton_euler import newton_euler, required_effort
-from kane_dynamics.model.checks import as_number
-from kane_dynamics.model.integration import integrate_coordinates
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.robot.checks import as_number
+from kane_dynamics.robot.integration import integrate_coordinates
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
 

@@ -14,7 +14,7 @@ from kane_dynamics.learning.gymnasium_package import gymnasium
 from kane_dynamics.learning.reach_task import PERIOD, reach_task
 from kane_dynamics.learning.reading import Reading
 from kane_dynamics.learning.scene import Scene
-from kane_dynamics.model.checks import as_choice, as_mapping, as_numbers, not_finite
+from kane_dynamics.robot.checks import as_choice, as_mapping, as_numbers, not_finite
 from kane_dynamics.typing import Floats
 
 PICTURE = 'rgb_array'
@@ -49,12 +49,12 @@ def observation_space() -> Any:
 
 def checked_actions(actions: ArrayLike, shape: tuple[int, ...]) -> Floats:
     """Return actions within -1 and 1; InvalidInputError if they are none of this shape."""
-    given = as_numbers('action', actions)
-    if given.shape != shape:
-        raise InvalidInputError(f'action: need shape {shape}, got shape {given.shape}')
-    if not np.isfinite(given).all():
-        raise InvalidInputError(f'action: need finite numbers, got {not_finite(given)}')
-    return np.clip(given, -1.0, 1.0)
+    values = as_numbers('action', actions)
+    if values.shape != shape:
+        raise InvalidInputError(f'action: need shape {shape}, got shape {values.shape}')
+    if not np.isfinite(values).all():
+        raise InvalidInputError(f'action: need finite numbers, got {not_finite(values)}')
+    return np.clip(values, -1.0, 1.0)
 
 
 def begun(scene: Scene | None) -> Scene:

@@ -12,7 +12,7 @@ from PIL import ImageOps
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.learning.reach_task import URDF, reach_task
 from kane_dynamics.learning.scene import Scene
-from kane_dynamics.resources import resolve
+from kane_dynamics.robot.resources import resolve
 from kane_dynamics.view.animation import strobe_image
 from kane_dynamics.view.colours import CYCLE
 from kane_dynamics.view.drawing import Drawing, urdf_drawing

@@ -25,7 +25,7 @@ from kane_dynamics.learning.pictures import picture
 from kane_dynamics.learning.reach_task import PERIOD, reach_task
 from kane_dynamics.learning.reading import Reading, rewards
 from kane_dynamics.learning.scene import Scene
-from kane_dynamics.model.checks import as_count
+from kane_dynamics.robot.checks import as_count
 
 
 class ReachEnv(gymnasium.Env):
@@ -98,10 +98,10 @@ class ReachEnv(gymnasium.Env):
 
         """
         task, before = reach_task(), begun(self._scene)
-        wanted = checked_actions(action, self.action_space.shape)[None, :]
-        self._scene, lost = task.after(before, wanted)
+        target = checked_actions(action, self.action_space.shape)[None, :]
+        self._scene, lost = task.after(before, target)
         earlier, self._reading = self._reading, task.read(self._scene)
-        reward, ended = rewards(earlier, self._reading, wanted, lost)
+        reward, ended = rewards(earlier, self._reading, target, lost)
         self._periods += 1
         seen = self._reading.observation[0].copy()
         return seen, float(reward[0]), bool(ended[0]), False, self._info()

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from kane_dynamics.compiler.compile_robot import compile_robot
 from kane_dynamics.constraints.wheels import differential_drive
-from kane_dynamics.kernels.compile_robot import compile_robot
 from kane_dynamics.learning.reading import BOUND, Reading, reading
 from kane_dynamics.learning.scene import Scene
-from kane_dynamics.model.urdf import load_urdf
-from kane_dynamics.resources import resolve
+from kane_dynamics.robot.resources import resolve
+from kane_dynamics.robot.urdf import load_urdf
 from kane_dynamics.rollouts.rollout import rollout
 from kane_dynamics.simulation.drives import Drives, packed
 from kane_dynamics.typing import Floats
@@ -47,7 +47,7 @@ class ReachTask:
         joints = (*WHEELS, *ARM)
         law = Drives.of(robot, joints, GAINS)
         self.robot = robot
-        self.drives = np.array(law.places)
+        self.drives = np.array(law.indices)
         self._arm = self.drives[len(WHEELS) :]
         rows = (differential_drive(robot, *WHEELS),)
         self._plant = compile_robot(

@@ -34,7 +34,7 @@ from kane_dynamics.learning.reach_task import PERIOD, reach_task
 from kane_dynamics.learning.reading import Reading, rewards
 from kane_dynamics.learning.registration import EPISODE
 from kane_dynamics.learning.scene import Scene, joined, replaced, rows
-from kane_dynamics.model.checks import as_choice, as_count, came
+from kane_dynamics.robot.checks import as_choice, as_count, describe
 from kane_dynamics.typing import Floats
 
 MODES = gymnasium.vector.AutoresetMode
@@ -128,13 +128,13 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
             begun, or there is another option.
 
         """
-        chosen = self._chosen(options)
-        self._seed(seed, chosen)
-        if self._scene is None or chosen.all():
+        selection = self._chosen(options)
+        self._seed(seed, selection)
+        if self._scene is None or selection.all():
             self._begin_all()
         else:
-            self._begin(chosen)
-        return self._reading.observation.copy(), self._infos(chosen)
+            self._begin(selection)
+        return self._reading.observation.copy(), self._infos(selection)
 
     def step(self, actions: ArrayLike) -> tuple[NDArray[np.float32], Floats, Flags, Flags, Infos]:
         """
@@ -153,16 +153,16 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
 
         """
         scene, task = begun(self._scene), reach_task()
-        wanted = checked_actions(actions, self.action_space.shape)
+        target = checked_actions(actions, self.action_space.shape)
         fresh = self._over & (self._mode == MODES.NEXT_STEP)
         if self._mode == MODES.DISABLED and self._over.any():
             over = np.flatnonzero(self._over).tolist()
             raise InvalidInputError(f'autoreset is disabled: reset the environments {over} first')
         on, reward, ended = ~fresh, np.zeros(self.num_envs), np.zeros(self.num_envs, dtype=bool)
         if on.any():
-            moved, lost = task.after(rows(scene, on), wanted[on])
+            moved, lost = task.after(rows(scene, on), target[on])
             read, before = task.read(moved), rows(self._reading, on)
-            reward[on], ended[on] = rewards(before, read, wanted[on], lost)
+            reward[on], ended[on] = rewards(before, read, target[on], lost)
             self._scene = replaced(scene, on, moved)
             self._reading = replaced(self._reading, on, read)
             self._periods[on] += 1
@@ -184,18 +184,23 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
     def _chosen(self, options: Mapping[str, Any] | None) -> Flags:
         """Return which environments are reset."""
         check_options(options, ('reset_mask',))
-        chosen = np.ones(self.num_envs, dtype=bool)
+        selection = np.ones(self.num_envs, dtype=bool)
         if options and 'reset_mask' in options:
-            chosen = np.array(options['reset_mask'])
-            if chosen.dtype != bool or chosen.shape != (self.num_envs,) or not chosen.any():
+            selection = np.array(options['reset_mask'])
+            if (
+                selection.dtype != bool
+                or selection.shape != (self.num_envs,)
+                or not selection.any()
+            ):
                 raise InvalidInputError(
-                    f'reset_mask: need {self.num_envs} bools, one of them true, got {came(chosen)}'
+                    f'reset_mask: need {self.num_envs} bools, one of them true, got '
+                    f'{describe(selection)}'
                 )
-        if self._scene is None and not chosen.all():
+        if self._scene is None and not selection.all():
             raise InvalidInputError('reset_mask: reset all environments first')
-        return chosen
+        return selection
 
-    def _seed(self, seed: int | Sequence[int | None] | None, chosen: Flags) -> None:
+    def _seed(self, seed: int | Sequence[int | None] | None, selection: Flags) -> None:
         """Make new random generators of chosen environments that get a seed or have none."""
         seeds: list[int | None] = [None] * self.num_envs
         if isinstance(seed, Iterable):
@@ -210,7 +215,7 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
         fresh = gymnasium.utils.seeding.np_random
         if not made:
             made = [fresh(s) for s in seeds]
-        for i in np.flatnonzero(chosen):
+        for i in np.flatnonzero(selection):
             if seeds[i] is not None:
                 made[i] = fresh(seeds[i])
         self._generators = [generator for generator, _ in made]
@@ -224,13 +229,13 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
         self._periods = np.zeros(self.num_envs, dtype=int)
         self._over = np.zeros(self.num_envs, dtype=bool)
 
-    def _begin(self, chosen: Flags) -> None:
+    def _begin(self, selection: Flags) -> None:
         """Begin an episode in some environments."""
-        task, who = reach_task(), np.flatnonzero(chosen)
+        task, who = reach_task(), np.flatnonzero(selection)
         drawn = joined([task.draw(self._generators[i]) for i in who])
-        self._scene = replaced(begun(self._scene), chosen, drawn)
-        self._reading = replaced(self._reading, chosen, task.read(drawn))
-        self._periods[chosen], self._over[chosen] = 0, False
+        self._scene = replaced(begun(self._scene), selection, drawn)
+        self._reading = replaced(self._reading, selection, task.read(drawn))
+        self._periods[selection], self._over[selection] = 0, False
 
     def _infos(self, known: Flags) -> Infos:
         """Return infos of environments, zero elsewhere, each with its mask."""

@@ -42,16 +42,16 @@ class Scene(NamedTuple):
     place: Floats
 
 
-def rows(records: Records, chosen: NDArray[np.bool_]) -> Records:
+def rows(records: Records, selection: NDArray[np.bool_]) -> Records:
     """Return the chosen rows of scenes or readings."""
-    return type(records)(*[part[chosen] for part in records])
+    return type(records)(*[part[selection] for part in records])
 
 
-def replaced(records: Records, chosen: NDArray[np.bool_], others: Records) -> Records:
+def replaced(records: Records, selection: NDArray[np.bool_], others: Records) -> Records:
     """Return scenes or readings with others in the chosen rows, in order."""
     copies = [part.copy() for part in records]
     for mine, theirs in zip(copies, others, strict=True):
-        mine[chosen] = theirs
+        mine[selection] = theirs
     return type(records)(*copies)
 
 

@@ -93,7 +93,7 @@ class Chunk:
 
         Return how many these are.
         """
-        motions, fallbacks = self._motions(code), 0
+        motions, fallback_count = self._motions(code), 0
         constrained = self.schedule.projection and steps.constrained
         rows = np.flatnonzero(self.active)
         ill = code.start(motions, rows) if constrained else np.zeros(len(rows), dtype=bool)
@@ -101,17 +101,17 @@ class Chunk:
             self.kept[0][rows, first], self.kept[1][rows, first] = self.q[rows], self.v[rows]
         for row in rows[ill].tolist():
             self.start(row, steps)
-        fallbacks += int(ill.sum())
+        fallback_count += int(ill.sum())
         while len(rows := np.flatnonzero(self.active & (self.done < self.schedule.count))):
             ill = code.run(motions, rows, self.schedule.count)
             for row in rows[ill].tolist():
                 self.step(row, steps)
-            fallbacks += int(ill.sum())
+            fallback_count += int(ill.sum())
             tell(int(self.done.sum()))
         if not self.schedule.every:
             self.kept[0][self.active, 0] = self.q[self.active]
             self.kept[1][self.active, 0] = self.v[self.active]
-        return fallbacks
+        return fallback_count
 
     def _motions(self, code: ManyMotions) -> Motions:
         inputs, count = self.inputs, self.schedule.count

@@ -32,7 +32,7 @@ def check_damping_of_rollouts(dynamics: Dynamics, schedule: Schedule, inputs: In
         return
     starts = np.arange(1 if inputs.starts == 1 else len(inputs))
     starts = starts[np.isfinite(inputs.q[starts]).all(axis=1)]
-    if not inputs.payloads.keys() & dynamics.load().carried.keys():
+    if not inputs.payloads.keys() & dynamics.load().payload.keys():
         starts = starts[_may_be_stiff(dynamics, inputs.q[starts], limit / schedule.step)]
     shared = inputs.starts == 1 and inputs.loaded and len(starts) > 0
     rows = np.arange(len(inputs)) if shared else starts

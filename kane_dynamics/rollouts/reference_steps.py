@@ -7,7 +7,7 @@ import numpy as np
 
 from kane_dynamics.algorithms.projection import projected
 from kane_dynamics.dynamics import Dynamics
-from kane_dynamics.model.checks import as_vector
+from kane_dynamics.robot.checks import as_vector
 from kane_dynamics.rollouts.inputs import Inputs
 from kane_dynamics.rollouts.schedule import Schedule
 from kane_dynamics.simulation.reference import ReferenceEngine, check_not_diverged
@@ -69,17 +69,17 @@ class ReferenceSteps:
         tau = inputs.efforts[row, done * pieces // self._schedule.count]
         law = self._dynamics.effort
         if self._by_law and law is not None:
-            given = law(time, q, v, *self._gains(row))
-            tau = tau + as_vector(f'the effort law at t = {time:g} s', given, len(tau))
+            values = law(time, q, v, *self._gains(row))
+            tau = tau + as_vector(f'the effort law at t = {time:g} s', values, len(tau))
         q, v = self._engine(row).advance(q, v, np.ascontiguousarray(tau), time, h, 1)
         check_not_diverged(q, v, time + h)
         return q, v
 
     def _gains(self, row: int) -> tuple[Floats, ...]:
-        known, given = self._dynamics.gains, self._inputs.gains
+        known, values = self._dynamics.gains, self._inputs.gains
         if not known:
             return ()
-        return (np.array(known) if given is None else given[row],)
+        return (np.array(known) if values is None else values[row],)
 
     def _engine(self, row: int) -> Engine:
         """Return the engine of a rollout; that of the last one asked for is kept."""

@@ -31,7 +31,7 @@ class Rollouts:
         Steps that each rollout took: all, but where it failed or its start was not finite.
     failures : mapping of int to KaneDynamicsError
         Why rollouts ended early, by their number.
-    fallbacks : int
+    fallback_count : int
         How many steps, and states on the way to the constraints, the reference took because
         machine code was not sure.
 
@@ -43,4 +43,4 @@ class Rollouts:
     reduced: NDArray[Any] | None
     steps: NDArray[Any]
     failures: Mapping[int, KaneDynamicsError]
-    fallbacks: int
+    fallback_count: int

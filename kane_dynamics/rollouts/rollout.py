@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kane_dynamics.compiler.kernel_names import PRECISIONS
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
-from kane_dynamics.kernels.kernel_names import PRECISIONS
-from kane_dynamics.model.checks import as_choice, as_function, as_positive
-from kane_dynamics.rollouts.card import Card, on_host, rollouts_on_card
+from kane_dynamics.robot.checks import as_choice, as_function, as_positive
 from kane_dynamics.rollouts.chunk import Chunk
 from kane_dynamics.rollouts.damping import check_damping_of_rollouts
+from kane_dynamics.rollouts.gpu import Gpu, on_host, rollouts_on_card
 from kane_dynamics.rollouts.inputs import Inputs, inputs
 from kane_dynamics.rollouts.reference_steps import ReferenceSteps
 from kane_dynamics.rollouts.result import Rollouts
@@ -31,7 +31,7 @@ _MOST_STEPS = 2**22  # of all rollouts of a chunk: progress is told every few se
 
 
 def rollout(
-    dynamics: Dynamics | Card,
+    dynamics: Dynamics | Gpu,
     q: ArrayLike,
     v: ArrayLike,
     duration: float,
@@ -113,10 +113,10 @@ def rollout(
         later, or have no next step, end there: see `Rollouts.failures`.
 
     """
-    card = dynamics if isinstance(dynamics, Card) else None
-    if card is not None:
-        q, v, effort = (on_host(card, x) for x in (q, v, effort))
-        dynamics = card.on_cpu
+    gpu = dynamics if isinstance(dynamics, Gpu) else None
+    if gpu is not None:
+        q, v, effort = (on_host(gpu, x) for x in (q, v, effort))
+        dynamics = gpu.on_cpu
     dynamics = checked_dynamics(dynamics)
     if reduce is not None:
         as_function('reduce', reduce, 'times', 'q', 'v')
@@ -125,13 +125,13 @@ def rollout(
         as_function('progress', progress, 'done', 'total')
     plan = schedule(duration, step, every, integrator, projection)
     as_choice('precision', precision, PRECISIONS)
-    given = inputs(dynamics, plan, q, v, effort, gains, gravity, payloads)
+    values = inputs(dynamics, plan, q, v, effort, gains, gravity, payloads)
     room = as_positive('memory [bytes]', memory)
-    check_damping_of_rollouts(dynamics, plan, given)
-    if card is not None:
-        return rollouts_on_card(card, plan, given, reduce, progress)
+    check_damping_of_rollouts(dynamics, plan, values)
+    if gpu is not None:
+        return rollouts_on_card(gpu, plan, values, reduce, progress)
     code = dynamics.many_motions(plan.integrator, plan.projection, precision)
-    return _Run(dynamics, plan, given, reduce, progress, code).result(room)
+    return _Run(dynamics, plan, values, reduce, progress, code).result(room)
 
 
 class _Run:
@@ -141,43 +141,43 @@ class _Run:
         self,
         dynamics: Dynamics,
         plan: Schedule,
-        given: Inputs,
+        values: Inputs,
         reduce: Reduce | None,
         progress: Progress | None,
         code: ManyMotions | None,
     ) -> None:
-        self._dynamics, self._plan, self._given = dynamics, plan, given
+        self._dynamics, self._plan, self._given = dynamics, plan, values
         self._reduce, self._progress = reduce, progress
-        self._steps = np.zeros(len(given), dtype=np.int64)
+        self._steps = np.zeros(len(values), dtype=np.int64)
         self._failures: dict[int, KaneDynamicsError] = {}
         self._code = code
         self._fallbacks = 0
 
     def result(self, memory: float) -> Rollouts:
         """Return what all chunks give."""
-        count, before = len(self._given), self._dynamics.fallbacks
+        count, before = len(self._given), self._dynamics.fallback_count
         size = self._chunk_size(memory)
         kept = self._room(count) if self._reduce is None else None
         reduced = []
         for begin in range(0, max(count, 1), size):
             end = min(begin + size, count)
             if kept is None:
-                own = self._room(end - begin)
+                local = self._room(end - begin)
             else:
-                own = kept[0][begin:end], kept[1][begin:end]
-            self._run(begin, end, own)
+                local = kept[0][begin:end], kept[1][begin:end]
+            self._run(begin, end, local)
             if self._reduce is not None:
-                reduced.append(_reduced(self._reduce, self._plan.times, *own))
-        places: tuple[Floats | None, Floats | None] = (None, None)
+                reduced.append(_reduced(self._reduce, self._plan.times, *local))
+        indices: tuple[Floats | None, Floats | None] = (None, None)
         if kept is not None:
-            places = kept if self._plan.every else (kept[0][:, 0], kept[1][:, 0])
+            indices = kept if self._plan.every else (kept[0][:, 0], kept[1][:, 0])
         return Rollouts(
-            *places,
+            *indices,
             self._plan.times,
             np.concatenate(reduced) if reduced else None,
             self._steps,
             MappingProxyType(self._failures),
-            self._dynamics.fallbacks - before + self._fallbacks,
+            self._dynamics.fallback_count - before + self._fallbacks,
         )
 
     def _room(self, rows: int) -> tuple[Floats, Floats]:
@@ -216,10 +216,10 @@ class _Run:
 
 def _reduced(reduce: Reduce, times: Floats, q: Floats, v: Floats) -> NDArray[Any]:
     """Return what the user makes of states."""
-    found = np.asarray(reduce(times, q, v))
-    if found.ndim == 0 or len(found) != len(q):
+    results = np.asarray(reduce(times, q, v))
+    if results.ndim == 0 or len(results) != len(q):
         raise InvalidInputError(
             f'reduce: need an array with {len(q)} rows, one for each rollout, got shape '
-            f'{found.shape}'
+            f'{results.shape}'
         )
-    return found
+    return results

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_choice, as_count, as_nonnegative, as_positive
+from kane_dynamics.robot.checks import as_choice, as_count, as_nonnegative, as_positive
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.typing import Floats
 

@@ -20,10 +20,10 @@ def try_import(module: str, attribute: str = '') -> Any:
 
     """
     try:
-        found = importlib.import_module(module)
+        result = importlib.import_module(module)
     except ImportError:
         return None
-    return getattr(found, attribute, None) if attribute else found
+    return getattr(result, attribute, None) if attribute else result
 
 
 TFMessage: Any = try_import('tf2_msgs.msg', 'TFMessage')

@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from kane_dynamics.control.trajectory_preparation import Filled, Preparation
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.ros.preparation import Filled, Preparation
 
 SUCCEEDED, CANCELED = 4, 5
 """Of action_msgs/GoalStatus."""

@@ -10,9 +10,9 @@ from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalRespons
 from rclpy.node import Node
 from rclpy.task import Future
 
+from kane_dynamics.control.trajectory_preparation import Filled, Preparation
 from kane_dynamics.ros._optional import try_import
 from kane_dynamics.ros.action_proxy import ActionProxy, Responses
-from kane_dynamics.ros.preparation import Filled, Preparation
 
 RESPONSES = Responses(
     GoalResponse.ACCEPT, GoalResponse.REJECT, CancelResponse.ACCEPT, CancelResponse.REJECT
@@ -24,7 +24,7 @@ def joint_trajectory_proxy(
     target: str,
     begin: Callable[[Any], Preparation],
     end: Callable[[Any, Preparation], Filled],
-    places: Callable[[Sequence[str]], Sequence[float]],
+    indices: Callable[[Sequence[str]], Sequence[float]],
 ) -> ActionProxy | None:
     """
     Serve ``~/follow_joint_trajectory`` in front of the action of a controller.
@@ -37,7 +37,7 @@ def joint_trajectory_proxy(
         Name of the controller's action.
     begin, end : callable
         See `ActionProxy`.
-    places : callable
+    indices : callable
         places(names) returns the measured positions of joints.
 
     Returns
@@ -60,7 +60,7 @@ def joint_trajectory_proxy(
         feedback, names = action.Feedback(), goal.trajectory.joint_names
         feedback.header.stamp = node.get_clock().now().to_msg()
         feedback.joint_names = names
-        feedback.desired.positions = feedback.actual.positions = list(places(names))
+        feedback.desired.positions = feedback.actual.positions = list(indices(names))
         feedback.error.positions = [0.0] * len(names)
         return feedback
 

@@ -16,17 +16,13 @@ from rclpy.qos import QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import Imu, JointState
 
+from kane_dynamics.control.gravity_input import TiltInput
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.state_inputs import MeasuredState
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.ros.clock_from_zero import ClockFromZero
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.inputs import MeasuredState
-from kane_dynamics.ros.messages.diagnostics import OK, Diagnostics, Status, input_status
-from kane_dynamics.ros.model_host import ModelHost
-from kane_dynamics.ros.node_time import NodeTime
-from kane_dynamics.ros.output_log import OutputLog
-from kane_dynamics.ros.parameters.declare import declare, install_validation, read
-from kane_dynamics.ros.parameters.load import (
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.messages.node_time import NodeTime
+from kane_dynamics.robot_config.parameters.load import (
     FIXED,
     IMU,
     ODOM,
@@ -34,12 +30,16 @@ from kane_dynamics.ros.parameters.load import (
     PayloadParameters,
     TiltParameters,
 )
-from kane_dynamics.ros.parameters.robot import DynamicsParameters, EffortOutputParameters
-from kane_dynamics.ros.parameters.spec import Spec
+from kane_dynamics.robot_config.parameters.robot import DynamicsParameters, EffortOutputParameters
+from kane_dynamics.robot_config.parameters.spec import Spec
+from kane_dynamics.robot_config.robot_source import RobotModel
+from kane_dynamics.ros.declare_parameters import declare, install_validation, read
+from kane_dynamics.ros.messages.diagnostics import OK, Diagnostics, Status, input_status
+from kane_dynamics.ros.negative_clock_workaround import ClockFromZero
+from kane_dynamics.ros.output_log import OutputLog
 from kane_dynamics.ros.payloads import Payloads
 from kane_dynamics.ros.qos import ALL_PARTS, LATEST
-from kane_dynamics.ros.robot_source import RobotModel
-from kane_dynamics.ros.tilt_input import TiltInput
+from kane_dynamics.ros.robot_description_manager import RobotDescriptionManager
 from kane_dynamics.typing import Floats
 
 WATCH_PERIOD = 0.05
@@ -77,7 +77,7 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
         self._table = table
         self.time = NodeTime(self.get_clock())
         self.parameters: Any = declare(self, table)
-        self.host = ModelHost(self, self.parameters, self._on_model)
+        self.host = RobotDescriptionManager(self, self.parameters, self._on_model)
         self.state: MeasuredState | None = None
         self._payloads: Payloads | None = None
         if isinstance(self.parameters, PayloadParameters):
@@ -126,7 +126,7 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
 
     @abstractmethod
     def subscribe(self) -> None:
-        """Create further subscriptions and services (`own` them), on activation."""
+        """Create further subscriptions and services (`local` them), on activation."""
 
     @abstractmethod
     def parameters_changed(self) -> None:
@@ -167,9 +167,9 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
         self._listen(JointState, 'joint_states', self._on_joint_states, profile)
         self.subscribe()
         wall = Clock(clock_type=ClockType.STEADY_TIME)
-        self.own('timer', self.create_timer(WATCH_PERIOD, self._watch, clock=wall))
+        self.local('timer', self.create_timer(WATCH_PERIOD, self._watch, clock=wall))
         if self.parameters.publish_rate > 0.0:
-            self.own('timer', self.create_timer(1.0 / self.parameters.publish_rate, self.update))
+            self.local('timer', self.create_timer(1.0 / self.parameters.publish_rate, self.update))
         self._active = True
         return super().on_activate(state)
 
@@ -194,7 +194,7 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
         self.host.clear()
         return super().on_error(state)
 
-    def own(self, kind: str, entity: Any) -> None:
+    def local(self, kind: str, entity: Any) -> None:
         """Remember a subscription, timer or service, to destroy it on deactivation."""
         self._entities.append((kind, entity))
 
@@ -213,7 +213,7 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
         subscription = self.create_subscription(
             message_type, topic, callback, profile, qos_overriding_options=options
         )
-        self.own('subscription', subscription)
+        self.local('subscription', subscription)
         self.inputs.append(subscription)
 
     # model and parameters
@@ -253,9 +253,9 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
             guard = state.odom.guard
         return TiltInput(model, source, self.parameters.frame_prefix, guard)
 
-    def new_guard(self, name: str, max_age: float) -> InputGuard:
+    def new_guard(self, name: str, max_age: float) -> InputMonitor:
         """Return a guard on this node's clock."""
-        return InputGuard(
+        return InputMonitor(
             name,
             max_age,
             now=self.time.now,
@@ -276,7 +276,7 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
             sends = self._active and isinstance(p, EffortOutputParameters)
             self._payloads.apply(self.host.dynamics, p.payload_ramp_time if sends else 0.0)
 
-    def timed_inputs(self) -> dict[str, InputGuard]:
+    def timed_inputs(self) -> dict[str, InputMonitor]:
         """Return the guards whose age limits are parameters, by the name of the parameter."""
         if self.state is None:
             return {}
@@ -292,7 +292,7 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
         guard = self.timed_inputs().get(name)
         return guard.limit_problem(name, value) if guard is not None else ''
 
-    def carried(self) -> dict[str, str]:
+    def payload(self) -> dict[str, str]:
         """Return what links carry, in words."""
         return {} if self._payloads is None else self._payloads.in_words()
 
@@ -307,8 +307,8 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
 
     def _on_odom(self, message: Odometry) -> None:
         odom = self.state.odom if self.state is not None else None
-        taken = odom is not None and odom.take(message)
-        if taken and self._tilt is not None and self._tilt.source == ODOM:
+        independent_indices = odom is not None and odom.take(message)
+        if independent_indices and self._tilt is not None and self._tilt.source == ODOM:
             self._tilt.take(message)
 
     def _on_tilt(self, message: Imu) -> None:
@@ -317,8 +317,8 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
 
     def _on_joint_states(self, message: JointState) -> None:
         with self.time:
-            taken = self.state is not None and self.state.joints.take(message)
-            if taken and self.parameters.publish_rate == 0.0:
+            independent_indices = self.state is not None and self.state.joints.take(message)
+            if independent_indices and self.parameters.publish_rate == 0.0:
                 self.update()
 
     def _watch(self) -> None:
@@ -361,7 +361,7 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
 
     def _model_status(self) -> Status:
         status = self.host.status()
-        return Status(status.level, status.message, {**status.values, **self.carried()})
+        return Status(status.level, status.message, {**status.values, **self.payload()})
 
     def _joint_states_status(self) -> Status:
         return input_status(self.state.joints if self.state is not None else None)

@@ -11,22 +11,22 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import PoseStamped, TwistStamped
 
-from kane_dynamics.ros.computed_torque_controller import ComputedTorqueController
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_controller import EffortController
-from kane_dynamics.ros.frame_torque_controller import FrameTorqueController
-from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
-from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status, input_status
-from kane_dynamics.ros.messages.targets import TargetInput
-from kane_dynamics.ros.parameters.computed_torque import (
+from kane_dynamics.control.computed_torque_controller import ComputedTorqueController
+from kane_dynamics.control.effort_controller import EffortController
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.targets import TargetInput
+from kane_dynamics.control.task_space_controller import FrameTorqueController
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.robot_config.parameters.computed_torque import (
     EFFORT_RATE,
     GAINS_OF,
     JOINT_TABLE,
     TASK,
     ComputedTorqueParameters,
 )
-from kane_dynamics.ros.parameters.declare import read_for_joints
+from kane_dynamics.ros.declare_parameters import read_for_joints
+from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
+from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status, input_status
 from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.ros.runtime import run
 
@@ -40,7 +40,7 @@ class ComputedTorqueNode(InverseDynamicsNode):
     TABLE = ComputedTorqueParameters
     JOINT_TABLE = JOINT_TABLE
 
-    def new_controller(self, dynamics: Dynamics, guard: InputGuard) -> ComputedTorqueController:
+    def new_controller(self, dynamics: Dynamics, guard: InputMonitor) -> ComputedTorqueController:
         """Return what turns state and reference, or the pose of a frame, into efforts."""
         if self.parameters.space == TASK:
             return FrameTorqueController(dynamics, guard, self.parameters, self.new_guard)
@@ -55,13 +55,13 @@ class ComputedTorqueNode(InverseDynamicsNode):
         controller.configure(self.parameters, first, second)
         if isinstance(controller, ComputedTorqueController):
             p = self.parameters
-            controller.limit_rise(p.ramp_time, rate)
+            controller.limit_rate(p.ramp_time, rate)
             parts = p.left_out_inertia, p.left_out_coriolis, p.left_out_friction
             controller.leave_out(dict(zip(LEFT_OUT, parts, strict=True)))
         if isinstance(controller, FrameTorqueController):
             controller.take_task(self.parameters)
 
-    def timed_inputs(self) -> dict[str, InputGuard]:
+    def timed_inputs(self) -> dict[str, InputMonitor]:
         """Return the guards of the shared inputs, and of the targets of a frame."""
         return super().timed_inputs() | {f'timeout.{k}': x.guard for k, x in self.targets.items()}
 
@@ -90,8 +90,8 @@ class ComputedTorqueNode(InverseDynamicsNode):
 
     def statuses(self) -> dict[str, Any]:
         """Return the shared components, and the pose of a frame."""
-        own = {'pose': self._pose_status} if self.parameters.space == TASK else {}
-        return super().statuses() | own
+        local = {'pose': self._pose_status} if self.parameters.space == TASK else {}
+        return super().statuses() | local
 
     def _pose_status(self) -> Status:
         status = input_status(self.targets.get('pose'))
@@ -115,8 +115,8 @@ class ComputedTorqueNode(InverseDynamicsNode):
         values['manipulability'] = f'{reach.manipulability:.3g}'
         values['damping'] = f'{reach.damping:.3g}'
         values['share within limits'] = f'{reach.share:.3g}'
-        status, remark = super().output_status(values), self._controller.remark()
-        return Status(WARN, remark, values) if status.level == OK and remark else status
+        status, note = super().output_status(values), self._controller.note()
+        return Status(WARN, note, values) if status.level == OK and note else status
 
 
 def main(args: Sequence[str] | None = None) -> int:

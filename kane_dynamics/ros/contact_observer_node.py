@@ -12,25 +12,25 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray
 from std_srvs.srv import Trigger
 
+from kane_dynamics.control.contact_observer import ContactObserver
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.state_inputs import JointStateInput
 from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.messages.conversions import set_stamp
+from kane_dynamics.robot_config.parameters.contact_observer import (
+    GAIN,
+    OBSERVER_TABLE,
+    THRESHOLD,
+    ContactObserverParameters,
+)
 from kane_dynamics.ros.base_node import DynamicsNode
-from kane_dynamics.ros.contact_observer import ContactObserver
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.inputs import JointStateInput
-from kane_dynamics.ros.messages.conversions import set_stamp
+from kane_dynamics.ros.declare_parameters import declare_for_each, read_for_joints
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, input_status
 from kane_dynamics.ros.messages.wrench_estimate import (
     covariance_message,
     payload_in_words,
     wrench_message,
 )
-from kane_dynamics.ros.parameters.contact_observer import (
-    GAIN,
-    OBSERVER_TABLE,
-    THRESHOLD,
-    ContactObserverParameters,
-)
-from kane_dynamics.ros.parameters.declare import declare_for_each, read_for_joints
 from kane_dynamics.ros.qos import STATE
 from kane_dynamics.ros.runtime import run
 from kane_dynamics.typing import Floats
@@ -133,11 +133,11 @@ class ContactObserverNode(DynamicsNode):
         set_stamp(message.header.stamp, stamp)
         self._external.publish(message)
         self._collision.publish(Bool(data=observer.collision))
-        found = observer.wrench(q, v)
-        if found is not None:
+        result = observer.wrench(q, v)
+        if result is not None:
             frame = self.parameters.frame_prefix + self.parameters.frame
-            self._wrench.publish(wrench_message(stamp, frame, found))
-            self._covariance.publish(covariance_message(found))
+            self._wrench.publish(wrench_message(stamp, frame, result))
+            self._covariance.publish(covariance_message(result))
 
     # services
 

@@ -12,13 +12,13 @@ from rclpy.node import Node
 import kane_dynamics as kd
 from kane_dynamics.algebra.exponential import log
 from kane_dynamics.algebra.quaternions import vec3
-from kane_dynamics.model.state import as_pose
-from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
-from kane_dynamics.ros.messages.conversions import nanoseconds
+from kane_dynamics.control.targets import read_pose
+from kane_dynamics.messages.conversions import nanoseconds
+from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
+from kane_dynamics.plant.plant import Plant
+from kane_dynamics.robot.state import as_pose
+from kane_dynamics.robot_config.parameters.simulator import CouplerParameters
 from kane_dynamics.ros.messages.diagnostics import OK, Status, input_status
-from kane_dynamics.ros.messages.targets import read_pose
-from kane_dynamics.ros.parameters.simulator import CouplerParameters
-from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.simulation import CouplerWrenches, VirtualCoupler
 from kane_dynamics.typing import Floats
@@ -50,7 +50,7 @@ class DeviceInput:
     def __init__(self, plant: Plant, parameters: CouplerParameters, frame: str) -> None:
         p, robot = parameters, plant.model.robot
         robot.moving_body(p.link)
-        self.guard = InputGuard('device pose', float('inf'), now=lambda: 0)
+        self.guard = InputMonitor('device pose', float('inf'), now=lambda: 0)
         self._plant, self._link, self._frame = plant, p.link, frame
         checked = (p.device_damping, p.period) if p.period else (None, None)
         self._coupler = VirtualCoupler(p.stiffness, p.damping, *checked)
@@ -68,9 +68,9 @@ class DeviceInput:
 
         """
         try:
-            given = message.header.frame_id
-            if given != self._frame:
-                reason = f"device pose: need frame_id '{self._frame}', got '{given}'"
+            values = message.header.frame_id
+            if values != self._frame:
+                reason = f"device pose: need frame_id '{self._frame}', got '{values}'"
                 raise RejectedInput('frame', reason)
             pose = read_pose('device pose', message)
             twist = self._twist(pose, nanoseconds(message.header.stamp))
@@ -80,8 +80,8 @@ class DeviceInput:
         self.guard.note(0)
         robot, simulation = self._plant.model.robot, self._plant.simulation
         kinematics = kd.forward_kinematics(robot, simulation.q, simulation.v)
-        own = kinematics.pose(self._link)
-        place = np.array([*own.position(), *own.rotation.components])
+        local = kinematics.pose(self._link)
+        place = np.array([*local.position(), *local.rotation.components])
         moves = np.asarray(kinematics.jacobian(self._link)) @ simulation.v
         wrenches = self._coupler.wrenches(place, moves, pose, twist)
         self._plant.push(self._link, wrenches.on_frame, LOST * self._period)

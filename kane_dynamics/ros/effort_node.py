@@ -9,14 +9,14 @@ from typing import Any
 
 from std_srvs.srv import SetBool, Trigger
 
+from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import LateEffortError
+from kane_dynamics.robot_config.parameters.robot import DynamicsParameters
+from kane_dynamics.robot_config.parameters.spec import Spec
 from kane_dynamics.ros.base_node import DynamicsNode
-from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.messages.diagnostics import WARN, Status
 from kane_dynamics.ros.messages.effort_output import EffortOutput
 from kane_dynamics.ros.messages.joint_topics import joint_topic
-from kane_dynamics.ros.parameters.robot import DynamicsParameters
-from kane_dynamics.ros.parameters.spec import Spec
 from kane_dynamics.typing import Floats
 
 ON_THE_WAY = 0.01
@@ -50,7 +50,7 @@ class EffortNode(DynamicsNode):
         """Return the efforts of the motors at a time [ns], or None for silence."""
 
     @abstractmethod
-    def rest(self) -> None:
+    def halt(self) -> None:
         """Forget the motion: no effort is out."""
 
     # the loop
@@ -109,7 +109,7 @@ class EffortNode(DynamicsNode):
     def state_lost(self) -> None:
         """Take the efforts back: without a measured state nothing is known to be safe."""
         self._output.silence()
-        self.rest()
+        self.halt()
 
     def stop(self) -> None:
         """Take the efforts back and wait until the receivers know."""

@@ -9,7 +9,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
-from kane_dynamics.ros.parameters.nodes import TABLES
+from kane_dynamics.robot_config.parameters.nodes import TABLES
 
 NODES = {
     'kane_inverse_dynamics': (
@@ -90,8 +90,8 @@ def simulator(args: Sequence[str] | None = None) -> int:
 
 def start(name: str, args: Sequence[str] | None = None) -> int:
     """Run a node, or say what it takes; return the exit code."""
-    given = list(sys.argv[1:] if args is None else args)
-    if {'-h', '--help'} & set(given):
+    values = list(sys.argv[1:] if args is None else args)
+    if {'-h', '--help'} & set(values):
         sys.stdout.write(usage(name))
         return 0
     if ros_missing(name):

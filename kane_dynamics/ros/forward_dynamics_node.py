@@ -13,23 +13,23 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import kane_dynamics as kd
+from kane_dynamics.control.base_state_input import BaseMotionInput
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.state_inputs import JointStateInput
+from kane_dynamics.control.velocity_controlled_motion import driven_motion
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.ros.base_motion_input import BaseMotionInput
-from kane_dynamics.ros.driven_base import DrivenBaseNode
-from kane_dynamics.ros.driven_motion import driven_motion
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.inputs import JointStateInput
+from kane_dynamics.messages.conversions import set_doubles, set_stamp
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.robot_config.parameters.forward_dynamics import ForwardDynamicsParameters
 from kane_dynamics.ros.messages.constraint_message import ConstraintMessage
-from kane_dynamics.ros.messages.conversions import set_doubles, set_stamp
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, input_status
-from kane_dynamics.ros.parameters.forward_dynamics import ForwardDynamicsParameters
 from kane_dynamics.ros.qos import LATEST, STATE
 from kane_dynamics.ros.runtime import run
+from kane_dynamics.ros.velocity_controlled_base import VelocityControlledBaseNode
 from kane_dynamics.typing import Floats
 
 
-class ForwardDynamicsNode(DrivenBaseNode):
+class ForwardDynamicsNode(VelocityControlledBaseNode):
     """Publishes the accelerations and constraint forces that the measured efforts cause."""
 
     def __init__(self, **options: Any) -> None:
@@ -78,7 +78,7 @@ class ForwardDynamicsNode(DrivenBaseNode):
         if self._effort_input is not None:
             self._effort_input.set_max_age(self.parameters.effort_timeout)
 
-    def timed_inputs(self) -> dict[str, InputGuard]:
+    def timed_inputs(self) -> dict[str, InputMonitor]:
         """Return the shared guards and that of ~/effort."""
         source = self._effort_input
         return super().timed_inputs() | ({'timeout.effort': source.guard} if source else {})
@@ -94,7 +94,7 @@ class ForwardDynamicsNode(DrivenBaseNode):
             subscription = self.create_subscription(
                 JointState, '~/effort', self._on_effort, LATEST
             )
-            self.own('subscription', subscription)
+            self.local('subscription', subscription)
 
     def _on_effort(self, message: JointState) -> None:
         if self._effort_input is not None:

@@ -15,15 +15,15 @@ from std_msgs.msg import Float64
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
+from kane_dynamics.control.arm_trajectory_preview import ArmTrajectoryPreview
+from kane_dynamics.control.governed_base import GovernedBase
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.messages.conversions import set_stamp
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.robot_config.parameters.governor import GovernorParameters
 from kane_dynamics.ros.base_node import DynamicsNode
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.governed_base import GovernedBase
-from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.messages.contact_messages import forces_message, markers_message
-from kane_dynamics.ros.messages.conversions import set_stamp
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, input_status
-from kane_dynamics.ros.parameters.governor import GovernorParameters
-from kane_dynamics.ros.planned_arm import PlannedArm
 from kane_dynamics.ros.qos import COMMAND, LATEST, STATE
 from kane_dynamics.ros.runtime import run
 from kane_dynamics.typing import Floats
@@ -54,7 +54,7 @@ class GovernorNode(DynamicsNode):
         p, arm = self.parameters, None
         if p.arm_trajectory_topic:
             guard = self.new_guard('arm_trajectory', math.inf)
-            arm = PlannedArm(dynamics.model, guard, p.arm_tolerance)
+            arm = ArmTrajectoryPreview(dynamics.model, guard, p.arm_tolerance)
         return GovernedBase(dynamics, p, self.new_guard('cmd_vel', p.cmd_vel_timeout), arm)
 
     def take(self, dynamics: Dynamics, prepared: GovernedBase) -> None:
@@ -68,11 +68,11 @@ class GovernorNode(DynamicsNode):
         if self._governed is not None:
             self._governed.configure(self.parameters)
 
-    def timed_inputs(self) -> dict[str, InputGuard]:
+    def timed_inputs(self) -> dict[str, InputMonitor]:
         """Return the shared guards and that of the command."""
         governed = self._governed
-        own = {} if governed is None else {'timeout.cmd_vel': governed.guard}
-        return super().timed_inputs() | own
+        local = {} if governed is None else {'timeout.cmd_vel': governed.guard}
+        return super().timed_inputs() | local
 
     def subscribe(self) -> None:
         """Listen to the command that is wanted."""
@@ -103,7 +103,7 @@ class GovernorNode(DynamicsNode):
         self._send(now, governed.admit(now, q, v))
         self._moving = True
         if governed.newest is not None:
-            self._pace.publish(Float64(data=governed.newest.pace))
+            self._pace.publish(Float64(data=governed.newest.scaling))
         self._show(stamp, q, v, governed)
 
     def _show(self, stamp: int, q: Floats, v: Floats, governed: GovernedBase) -> None:
@@ -132,7 +132,7 @@ class GovernorNode(DynamicsNode):
         self._send(now, command)
         if not command.any():
             self._moving = False
-            self._governed.rest()
+            self._governed.halt()
 
     def _rest(self) -> None:
         """Brake the base to rest before the node falls silent."""
@@ -172,7 +172,7 @@ class GovernorNode(DynamicsNode):
         if newest is None:
             return super().output_status(values)
         values['let through'] = f'{newest.fraction:g}'
-        values['pace of the arm'] = f'{newest.pace:g}'
+        values['pace of the arm'] = f'{newest.scaling:g}'
         values['headroom'] = f'{newest.headroom:.3f}'
         if not newest.limit:
             return Status(OK, 'ok', values)

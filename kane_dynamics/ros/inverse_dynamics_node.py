@@ -11,28 +11,32 @@ from typing import Any
 from std_msgs.msg import Float64
 from trajectory_msgs.msg import JointTrajectory
 
-from kane_dynamics.ros.base_motion_input import BaseMotionInput
-from kane_dynamics.ros.driven_base import DrivenBaseNode
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_controller import EffortController
+from kane_dynamics.control.base_state_input import BaseMotionInput
+from kane_dynamics.control.effort_controller import EffortController
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.speed_scaling_input import SpeedScalingInput
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.robot_config.parameters.inverse_dynamics import (
+    GAIN_D,
+    GAIN_P,
+    InverseDynamicsParameters,
+)
+from kane_dynamics.robot_config.parameters.robot import VELOCITY
+from kane_dynamics.robot_config.parameters.spec import Spec
+from kane_dynamics.ros.declare_parameters import declare_for_each, read_for_joints
 from kane_dynamics.ros.effort_node import EffortNode
-from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status, input_status
 from kane_dynamics.ros.messages.drive_output import DriveOutput
 from kane_dynamics.ros.messages.steering_status import steering_status
-from kane_dynamics.ros.pace_input import PaceInput
-from kane_dynamics.ros.parameters.declare import declare_for_each, read_for_joints
-from kane_dynamics.ros.parameters.inverse_dynamics import GAIN_D, GAIN_P, InverseDynamicsParameters
-from kane_dynamics.ros.parameters.robot import VELOCITY
-from kane_dynamics.ros.parameters.spec import Spec
 from kane_dynamics.ros.qos import COMMAND, LATEST
 from kane_dynamics.ros.runtime import run
+from kane_dynamics.ros.velocity_controlled_base import VelocityControlledBaseNode
 from kane_dynamics.typing import Floats
 
 GAINS = (GAIN_P, GAIN_D)
 
 
-class InverseDynamicsNode(DrivenBaseNode, EffortNode):
+class InverseDynamicsNode(VelocityControlledBaseNode, EffortNode):
     """Publishes the efforts that follow the reference, or a safe substitute for it."""
 
     NAME = 'kane_inverse_dynamics'
@@ -42,7 +46,7 @@ class InverseDynamicsNode(DrivenBaseNode, EffortNode):
     def __init__(self, **options: Any) -> None:
         super().__init__(self.NAME, self.TABLE, self.JOINT_TABLE, **options)
         self._controller: EffortController | None = None
-        self._pace = PaceInput(self.new_guard('pace', self.parameters.pace_timeout))
+        self._pace = SpeedScalingInput(self.new_guard('pace', self.parameters.pace_timeout))
         driven = self.parameters.base_drive == VELOCITY
         self._drives = DriveOutput(self) if driven else None
 
@@ -53,7 +57,7 @@ class InverseDynamicsNode(DrivenBaseNode, EffortNode):
         declare_for_each(self, self.JOINT_TABLE, dynamics.model.motors)
         guard = self.new_guard('reference', self.parameters.reference_timeout)
         controller = self.new_controller(dynamics, guard)
-        controller.reference.pace = self._pace.value
+        controller.reference.scaling = self._pace.value
         self.configure(controller)
         return controller, self.new_driven_base(dynamics)
 
@@ -67,10 +71,12 @@ class InverseDynamicsNode(DrivenBaseNode, EffortNode):
         if controller.unlimited and self.parameters.clamp_to_urdf:
             names = list(controller.unlimited)
             self.get_logger().warning(f'no effort limit in the URDF, not clamped: {names}')
-        if loose := controller.loose():
-            self.get_logger().warning(f'on_stale hold_position: no gain p, does not hold {loose}')
+        if joints_without_gain := controller.joints_without_gain():
+            self.get_logger().warning(
+                f'on_stale hold_position: no gain p, does not hold {joints_without_gain}'
+            )
 
-    def new_controller(self, dynamics: Dynamics, guard: InputGuard) -> EffortController:
+    def new_controller(self, dynamics: Dynamics, guard: InputMonitor) -> EffortController:
         """Return what turns state and reference into efforts."""
         return EffortController(dynamics, guard)
 
@@ -86,7 +92,7 @@ class InverseDynamicsNode(DrivenBaseNode, EffortNode):
         if self._controller is not None:
             self.configure(self._controller)
 
-    def timed_inputs(self) -> dict[str, InputGuard]:
+    def timed_inputs(self) -> dict[str, InputMonitor]:
         """Return the guards of the shared inputs, and that of the pace."""
         return super().timed_inputs() | {'timeout.pace': self._pace.guard}
 
@@ -98,7 +104,7 @@ class InverseDynamicsNode(DrivenBaseNode, EffortNode):
         subscription = self.create_subscription(
             JointTrajectory, '~/reference', self._on_reference, COMMAND
         )
-        self.own('subscription', subscription)
+        self.local('subscription', subscription)
         self._listen(Float64, 'pace', self._pace.take, LATEST)
 
     def _on_reference(self, message: JointTrajectory) -> None:
@@ -111,7 +117,7 @@ class InverseDynamicsNode(DrivenBaseNode, EffortNode):
         self._pace.guard.reset()
         if self._controller is not None:
             self._controller.reference.reset()
-            self._controller.rest()
+            self._controller.halt()
 
     def effort(self, time: int, q: Floats, v: Floats) -> Floats | None:
         """Return the efforts of the present state and reference."""
@@ -126,19 +132,19 @@ class InverseDynamicsNode(DrivenBaseNode, EffortNode):
             self._drives.publish(time, self._controller.drives, self._controller.drive_effort)
         return effort
 
-    def rest(self) -> None:
+    def halt(self) -> None:
         """Forget the motion."""
         if self._controller is not None:
-            self._controller.rest()
+            self._controller.halt()
 
     # diagnostics
 
     def statuses(self) -> dict[str, Any]:
         """Return the shared components, the reference, a driven base, and what it steers by."""
-        own = {'reference': self._reference_status}
+        local = {'reference': self._reference_status}
         if self.parameters.steering_names:
-            own['steering'] = self._steering_status
-        return {**super().statuses(), **own}
+            local['steering'] = self._steering_status
+        return {**super().statuses(), **local}
 
     def _steering_status(self) -> Status:
         model = self.host.model
@@ -161,12 +167,14 @@ class InverseDynamicsNode(DrivenBaseNode, EffortNode):
         status = super().output_status(values)
         if status.level != OK or self._controller is None:
             return status
-        if over := self._controller.clamped_since():
-            carried = '; '.join(f'{k}: {x}' for k, x in self.carried().items())
-            line = f'clamped to the effort limit: {over}' + (f' ({carried})' if carried else '')
+        if over := self._controller.pop_saturated():
+            payload = '; '.join(f'{k}: {x}' for k, x in self.payload().items())
+            line = f'clamped to the effort limit: {over}' + (f' ({payload})' if payload else '')
             return Status(WARN, line, values)
-        if adrift := self._controller.adrift():
-            return Status(WARN, f'hold_position: no gain p, nothing holds {adrift}', values)
+        if joints_not_held := self._controller.joints_not_held():
+            return Status(
+                WARN, f'hold_position: no gain p, nothing holds {joints_not_held}', values
+            )
         return status
 
 

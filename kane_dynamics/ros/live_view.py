@@ -16,16 +16,16 @@ from rclpy.exceptions import ParameterException
 from sensor_msgs.msg import JointState
 
 from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.ros.clock_from_zero import ClockFromZero
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.input_guard import RejectedInput
-from kane_dynamics.ros.messages.conversions import NameMap, field_values, nanoseconds
-from kane_dynamics.ros.messages.planar_frame import read_odometry
-from kane_dynamics.ros.model_host import ModelHost
-from kane_dynamics.ros.parameters.declare import declare
-from kane_dynamics.ros.parameters.robot import RobotParameters
+from kane_dynamics.messages.conversions import NameMap, field_values, nanoseconds
+from kane_dynamics.messages.input_monitor import RejectedInput
+from kane_dynamics.messages.planar_frame import read_odometry
+from kane_dynamics.robot_config.parameters.robot import RobotParameters
+from kane_dynamics.ros.declare_parameters import declare
+from kane_dynamics.ros.negative_clock_workaround import ClockFromZero
 from kane_dynamics.ros.qos import LATEST
+from kane_dynamics.ros.robot_description_manager import RobotDescriptionManager
 from kane_dynamics.ros.runtime import run
 from kane_dynamics.view.drawing import urdf_drawing
 from kane_dynamics.view.forces import Force, constraint_forces
@@ -67,7 +67,9 @@ class LiveView(ClockFromZero):
         self._events: list[str] = []
         self._told: set[str] = set()
         self._changed = False
-        self.host = ModelHost(self, replace(self.parameters, compiled='never'), self._on_model)
+        self.host = RobotDescriptionManager(
+            self, replace(self.parameters, compiled='never'), self._on_model
+        )
         subscribe = self.create_subscription
         subscribe(JointState, 'joint_states', self._on_joints, LATEST)
         subscribe(Odometry, 'odom', self._on_odometry, LATEST)
@@ -91,8 +93,8 @@ class LiveView(ClockFromZero):
     def _on_model(self, dynamics: Dynamics) -> None:
         model = self._model = dynamics.model
         drawing = urdf_drawing(model.robot, model.text)
-        for remark in drawing.remarks:
-            self.get_logger().warning(remark)
+        for note in drawing.notes:
+            self.get_logger().warning(note)
         self._q = model.robot.neutral()
         self._joints = NameMap('joint_states', model.joints)
         centre, size = extent(drawing.shapes, pose_rows(model.robot, self._q)[None])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kane_dynamics.ros.deadlines import Deadlines
+from kane_dynamics.messages.deadlines import Deadlines
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status
 
 

@@ -11,11 +11,11 @@ from rclpy.parameter import Parameter
 from std_srvs.srv import Trigger
 
 import kane_dynamics as kd
+from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
-from kane_dynamics.model.joint_tables import known_limits
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.parameters.declare import declare_for_each, present
-from kane_dynamics.ros.parameters.load import MASS, PAYLOAD_SPECS
+from kane_dynamics.robot.joint_tables import known_limits
+from kane_dynamics.robot_config.parameters.load import MASS, PAYLOAD_SPECS
+from kane_dynamics.ros.declare_parameters import declare_for_each, present
 from kane_dynamics.typing import Floats
 
 POSES = 64
@@ -65,7 +65,7 @@ class Payloads:
             If there is no such link, no body has such an inertia, or no pose holds it.
 
         """
-        wanted = np.zeros_like(self._wanted)
+        target = np.zeros_like(self._wanted)
         for k, frame in enumerate(self._frames):
             mass, com, inertia = self._present(frame)
             if not mass:  # what else is set then waits for a mass
@@ -75,22 +75,22 @@ class Payloads:
                     kd.Inertia(mass, com, inertia)
             except KaneDynamicsError as error:
                 raise InvalidInputError(f'payload.{frame}: {error}') from error
-            wanted[k] = np.r_[mass, com, inertia.ravel()]
+            target[k] = np.r_[mass, com, inertia.ravel()]
         if dynamics is None:
             return
         try:
-            self._carry(dynamics, wanted)
-            if self._bounded and wanted.any():
+            self._carry(dynamics, target)
+            if self._bounded and target.any():
                 check_holdable(dynamics)
         except KaneDynamicsError:
             self._carry(dynamics, self._carried)
             raise
-        if np.array_equal(wanted, self._wanted) and ramp_time:
+        if np.array_equal(target, self._wanted) and ramp_time:
             self._carry(dynamics, self._carried)
             return
-        self._start, self._wanted, self._begin = self._carried, wanted, None
+        self._start, self._wanted, self._begin = self._carried, target, None
         self._ramp_time = ramp_time
-        self._carried = self._start if ramp_time else wanted
+        self._carried = self._start if ramp_time else target
         self._carry(dynamics, self._carried)
 
     def advance(self, dynamics: Dynamics, time: int) -> None:
@@ -112,12 +112,12 @@ class Payloads:
 
     def in_words(self) -> dict[str, str]:
         """Return what each link that carries something carries."""
-        found = {}
+        results = {}
         for frame in self._frames:
             mass, com, _ = self._present(frame)
             if mass:
-                found[f'payload on {frame}'] = f'{mass:g} kg at {com.tolist()} m'
-        return found
+                results[f'payload on {frame}'] = f'{mass:g} kg at {com.tolist()} m'
+        return results
 
     def _present(self, frame: str) -> tuple[float, Floats, Floats]:
         """Return mass, centre of mass and inertia as parameters say."""
@@ -131,10 +131,10 @@ class Payloads:
     def _on_detach(self, request: Trigger.Request, response: Trigger.Response) -> Any:
         names = [MASS.name.replace('<frame>', frame) for frame in self._frames]
         empty = [Parameter(name, Parameter.Type.DOUBLE, 0.0) for name in names]
-        carried = ', '.join(self.in_words())
+        payload = ', '.join(self.in_words())
         result = self._node.set_parameters_atomically(empty)
         response.success = bool(result.successful)
-        response.message = result.reason or (f'detached: {carried}' if carried else 'none')
+        response.message = result.reason or (f'detached: {payload}' if payload else 'none')
         return response
 
 
@@ -166,10 +166,10 @@ def check_holdable(dynamics: Dynamics) -> None:
     names = tuple([name for name, k in pairs if np.isfinite(limit[k]) and not touched[k]])
     if not names:
         return
-    places, speeds = model.q_index(names), model.v_index(names)
-    low, high = (np.clip(x[places], -np.pi, np.pi) for x in (robot.lower, robot.upper))
+    indices, speeds = model.q_index(names), model.v_index(names)
+    low, high = (np.clip(x[indices], -np.pi, np.pi) for x in (robot.lower, robot.upper))
     q = np.tile(start, (POSES, 1))
-    q[:, places] = np.random.default_rng(0).uniform(low, high, (POSES, len(names)))
+    q[:, indices] = np.random.default_rng(0).uniform(low, high, (POSES, len(names)))
     used = np.abs(engine.gravity_force(q)[:, speeds]) / limit[speeds]
     best = int(used.max(axis=1).argmin())
     worst = int(used[best].argmax())

@@ -22,7 +22,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from kane_dynamics.ros._optional import try_import
-from kane_dynamics.ros.launcher import Launcher
+from kane_dynamics.ros.parent_watchdog import Launcher
 from kane_dynamics.ros.priority import take_priority
 
 LOOK_PERIOD = 0.1

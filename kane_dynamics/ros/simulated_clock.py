@@ -10,7 +10,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 
-from kane_dynamics.ros.messages.conversions import set_stamp
+from kane_dynamics.messages.conversions import set_stamp
 from kane_dynamics.ros.qos import STATE
 
 TOPIC = '/clock'
@@ -57,7 +57,7 @@ class SimulatedClock:
         self._rivals: list[str] = []
 
     @property
-    def own(self) -> bool:
+    def local(self) -> bool:
         """Return whether the stamps are this simulator's own time."""
         return self._publisher is not None
 
@@ -74,7 +74,7 @@ class SimulatedClock:
 
     def now(self, simulated: int) -> int:
         """Return the present stamp [ns]; `simulated` is the simulator's own time [ns]."""
-        return simulated if self.own else int(self._node.get_clock().now().nanoseconds)
+        return simulated if self.local else int(self._node.get_clock().now().nanoseconds)
 
     def publish(self, stamp: int) -> None:
         """Publish a stamp [ns], if the time is this simulator's own and it is due."""
@@ -87,26 +87,26 @@ class SimulatedClock:
     def look(self) -> bool:
         """Look who publishes ``/clock``; return whether this simulator now follows another."""
         others = self._others()
-        if self.own and others and min(others) < self._node.get_fully_qualified_name():
+        if self.local and others and min(others) < self._node.get_fully_qualified_name():
             self._follow(min(others))
             return True
-        if self.own and others and others != self._rivals:
+        if self.local and others and others != self._rivals:
             self._node.get_logger().error(_rivals_in_words(others))
         self._rivals = others
         return False
 
     def problem(self) -> str:
         """Return what is wrong with the time, or ''."""
-        if self.own and self._rivals:
+        if self.local and self._rivals:
             return _rivals_in_words(self._rivals)
         sim_time = self._node.get_clock().ros_time_is_active
-        if not self.own and sim_time and not self._node.count_publishers(TOPIC):
+        if not self.local and sim_time and not self._node.count_publishers(TOPIC):
             return f'time stands still: nobody publishes {TOPIC}'
         return ''
 
     def in_words(self) -> str:
         """Return where the stamps come from."""
-        if self.own:
+        if self.local:
             return f'simulated time, published on {TOPIC}'
         if self._node.get_clock().ros_time_is_active:
             return f'{TOPIC} of {self.follows or "another node"}'
@@ -114,11 +114,11 @@ class SimulatedClock:
 
     def _others(self) -> list[str]:
         """Return the names of the other publishers of ``/clock``."""
-        if self._node.count_publishers(TOPIC) <= self.own:  # quick, and so it nearly always is
+        if self._node.count_publishers(TOPIC) <= self.local:  # quick, and so it nearly always is
             return []
         infos = self._node.get_publishers_info_by_topic(TOPIC)
         names = [f'{i.node_namespace.rstrip("/")}/{i.node_name}' for i in infos]
-        if self.own:
+        if self.local:
             names.remove(self._node.get_fully_qualified_name())
         return sorted(name for name in names if UNKNOWN not in name)
 

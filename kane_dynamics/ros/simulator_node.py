@@ -15,14 +15,29 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty, SetBool, Trigger
 
+from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
-from kane_dynamics.ros.clock_from_zero import ClockFromZero
-from kane_dynamics.ros.command_input import CommandInput
+from kane_dynamics.messages.loop_statistics import LoopStatistics
+from kane_dynamics.plant.command_input import CommandInput
+from kane_dynamics.plant.event_plant import EventPlant
+from kane_dynamics.plant.lockstep import RETRY_PERIOD, Lockstep
+from kane_dynamics.plant.plant import Plant
+from kane_dynamics.plant.rate import BACKLOG, Rate
+from kane_dynamics.robot_config.parameters.load import PAYLOAD_SPECS
+from kane_dynamics.robot_config.parameters.robot import VELOCITY
+from kane_dynamics.robot_config.parameters.simulator import (
+    INITIAL_POSITION,
+    CouplerParameters,
+    SimulatorParameters,
+)
 from kane_dynamics.ros.coupler_topics import CouplerTopics
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.event_plant import EventPlant
-from kane_dynamics.ros.lockstep import RETRY_PERIOD, Lockstep
-from kane_dynamics.ros.loop_account import LoopAccount
+from kane_dynamics.ros.declare_parameters import (
+    declare,
+    declare_for_each,
+    install_validation,
+    read,
+    read_for_joints,
+)
 from kane_dynamics.ros.messages.diagnostics import (
     ERROR,
     OK,
@@ -32,28 +47,13 @@ from kane_dynamics.ros.messages.diagnostics import (
     input_status,
 )
 from kane_dynamics.ros.messages.simulator_output import SimulatorOutput
-from kane_dynamics.ros.model_host import ModelHost
-from kane_dynamics.ros.outside import Outside
-from kane_dynamics.ros.pacer import BACKLOG, Pacer
-from kane_dynamics.ros.parameters.declare import (
-    declare,
-    declare_for_each,
-    install_validation,
-    read,
-    read_for_joints,
-)
-from kane_dynamics.ros.parameters.load import PAYLOAD_SPECS
-from kane_dynamics.ros.parameters.robot import VELOCITY
-from kane_dynamics.ros.parameters.simulator import (
-    INITIAL_POSITION,
-    CouplerParameters,
-    SimulatorParameters,
-)
+from kane_dynamics.ros.negative_clock_workaround import ClockFromZero
 from kane_dynamics.ros.payloads import Payloads
-from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.qos import COMMAND
+from kane_dynamics.ros.robot_description_manager import RobotDescriptionManager
 from kane_dynamics.ros.runtime import run, without_arguments
 from kane_dynamics.ros.simulated_clock import SimulatedClock
+from kane_dynamics.ros.simulator_inputs import SimulatorInputs
 from kane_dynamics.ros.stepping import Stepping
 from kane_dynamics.ros.switches import Switches
 
@@ -84,8 +84,8 @@ class SimulatorNode(ClockFromZero):
         self._commands: CommandInput | None = None
         self._paused = self.parameters.start_paused
         self._trouble = ''
-        self._account = LoopAccount()
-        self._pacer = Pacer(self.parameters.rtf)
+        self._account = LoopStatistics()
+        self._pacer = Rate(self.parameters.rtf)
         self._lockstep = Lockstep(self.parameters.lockstep)
         # on the wall clock a timer is enough, and the events executor serves no guard conditions
         paced = self.parameters.rtf > 0.0 and not self.parameters.lockstep
@@ -95,7 +95,7 @@ class SimulatorNode(ClockFromZero):
         )
         self._output = SimulatorOutput(self, self.parameters)
         self._stamp, self._first_stamp, self._published_at = 0, 0, 0.0
-        self.host = ModelHost(
+        self.host = RobotDescriptionManager(
             self,
             self.parameters,
             self._on_model,
@@ -115,7 +115,7 @@ class SimulatorNode(ClockFromZero):
             kind = TwistStamped if self.parameters.cmd_vel_stamped else Twist
             self.create_subscription(kind, 'cmd_vel', self._on_cmd_vel, COMMAND)
         self._switches = Switches(self, self.parameters.constraint_names, self._present)
-        self._outside = Outside(
+        self._outside = SimulatorInputs(
             self,
             self.parameters.frame_prefix,
             lambda: self.parameters.wrench_timeout,
@@ -404,7 +404,7 @@ class SimulatorNode(ClockFromZero):
             (ERROR, self._stamps.problem()),
             (WARN, self._output.crowd),
             (WARN, WAITING if self._lockstep.alone() else ''),
-            (WARN, self._account.remark(0.0 if lockstep else self._pacer.rtf, achieved)),
+            (WARN, self._account.note(0.0 if lockstep else self._pacer.rtf, achieved)),
         )
         values: dict[str, object] = {
             'time [s]': f'{plant.time * 1e-9:.9f}',
@@ -415,8 +415,8 @@ class SimulatorNode(ClockFromZero):
             **self._account.values(),
             'efforts after [ms]': self._account.delays(),
         }
-        if self._output.remark:
-            values['remark'] = self._output.remark
+        if self._output.note:
+            values['remark'] = self._output.note
         for level, text in complaints:
             if text:
                 return Status(level, text, values)

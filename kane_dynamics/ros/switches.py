@@ -15,14 +15,17 @@ from std_srvs.srv import SetBool, Trigger
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
-from kane_dynamics.ros.declared_constraints import Declared, declared_constraints
-from kane_dynamics.ros.event_plant import EventPlant
-from kane_dynamics.ros.messages.conversions import set_stamp
+from kane_dynamics.messages.conversions import set_stamp
+from kane_dynamics.plant.event_plant import EventPlant
+from kane_dynamics.plant.plant import NANO, Plant
+from kane_dynamics.robot_config.declared_constraints import Declared, declared_constraints
+from kane_dynamics.robot_config.parameters.constraints import (
+    CONSTRAINT_SPECS,
+    ConstraintParameters,
+)
+from kane_dynamics.robot_config.parameters.spec import placeholder, plain
+from kane_dynamics.ros.declare_parameters import declare_for_each, overrides_below
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status
-from kane_dynamics.ros.parameters.constraints import CONSTRAINT_SPECS, ConstraintParameters
-from kane_dynamics.ros.parameters.declare import declare_for_each, overrides_below
-from kane_dynamics.ros.parameters.spec import placeholder, plain
-from kane_dynamics.ros.plant import NANO, Plant
 
 EVENTS = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
 """Many may come in one period, and each counts."""

@@ -14,17 +14,19 @@ from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.trajectory_filter import TrajectoryCount, TrajectoryFilter
+from kane_dynamics.control.trajectory_preparation import Filled, Preparation
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
+    TrajectoryFeedforwardParameters,
+)
 from kane_dynamics.ros.action_server import joint_trajectory_proxy
 from kane_dynamics.ros.base_node import DynamicsNode
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status
-from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
-from kane_dynamics.ros.preparation import Filled, Preparation
 from kane_dynamics.ros.qos import COMMAND, LATEST
 from kane_dynamics.ros.runtime import run
-from kane_dynamics.ros.trajectory_filter import TrajectoryCount, TrajectoryFilter
 from kane_dynamics.ros.waiting_messages import take_waiting
 from kane_dynamics.typing import Floats
 
@@ -75,10 +77,10 @@ class TrajectoryFeedforwardNode(DynamicsNode):
         if self._filter is not None:
             self._filter.configure(self.parameters)
 
-    def timed_inputs(self) -> dict[str, InputGuard]:
+    def timed_inputs(self) -> dict[str, InputMonitor]:
         """Return the shared guards and that of the command of the base."""
-        own = {} if self._filter is None else {'timeout.cmd_vel': self._filter.base.guard}
-        return super().timed_inputs() | own
+        local = {} if self._filter is None else {'timeout.cmd_vel': self._filter.base.guard}
+        return super().timed_inputs() | local
 
     # the loop
 
@@ -87,9 +89,9 @@ class TrajectoryFeedforwardNode(DynamicsNode):
         subscription = self.create_subscription(
             JointTrajectory, '~/joint_trajectory', self._on_trajectory, COMMAND
         )
-        self.own('subscription', subscription)
+        self.local('subscription', subscription)
         wall = Clock(clock_type=ClockType.STEADY_TIME)
-        self.own('timer', self.create_timer(LOOK_PERIOD, self._look, clock=wall))
+        self.local('timer', self.create_timer(LOOK_PERIOD, self._look, clock=wall))
         p = self.parameters
         if p.base_type != 'none':
             kind = TwistStamped if p.cmd_vel_stamped else Twist
@@ -154,8 +156,8 @@ class TrajectoryFeedforwardNode(DynamicsNode):
             if line := self._count.refuses(error):
                 self.get_logger().error(line)
             raise
-        if remark := self._count.took(filled):
-            self.get_logger().warning(remark)
+        if note := self._count.took(filled):
+            self.get_logger().warning(note)
         return filled
 
     def _check_state(self) -> None:
@@ -169,8 +171,8 @@ class TrajectoryFeedforwardNode(DynamicsNode):
         model, state = self.host.model, self.state
         if model is None or state is None:
             return [math.nan] * len(names)
-        places = dict(zip(model.joints, state.joints.values['position'].tolist(), strict=True))
-        return [places.get(name, math.nan) for name in names]
+        indices = dict(zip(model.joints, state.joints.values['position'].tolist(), strict=True))
+        return [indices.get(name, math.nan) for name in names]
 
     def compute(self, stamp: int, q: Floats, v: Floats) -> None:
         """Take over the odometry; there is output for trajectories only."""

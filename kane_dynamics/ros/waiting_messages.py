@@ -11,7 +11,7 @@ def take_waiting(subscriptions: Iterable[Any]) -> None:
     """Call back what waits at subscriptions, oldest first: an age is that of the newest then."""
     for subscription in subscriptions:
         with subscription.handle:
-            while taken := subscription.handle.take_message(
+            while independent_indices := subscription.handle.take_message(
                 subscription.msg_type, subscription.raw
             ):
-                subscription.callback(taken[0])
+                subscription.callback(independent_indices[0])

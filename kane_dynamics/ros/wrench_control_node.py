@@ -10,14 +10,14 @@ from typing import Any
 
 from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
 
-from kane_dynamics.ros.dynamics import Dynamics
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.wrench_controller import WrenchController
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.robot_config.parameters.wrench_control import WrenchControlParameters
 from kane_dynamics.ros.effort_node import EffortNode
-from kane_dynamics.ros.input_guard import InputGuard
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status, input_status
-from kane_dynamics.ros.parameters.wrench_control import WrenchControlParameters
 from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.ros.runtime import run
-from kane_dynamics.ros.wrench_controller import WrenchController
 from kane_dynamics.typing import Floats
 
 TARGETS = ('wrench', 'pose', 'twist')
@@ -46,10 +46,10 @@ class WrenchControlNode(EffortNode):
         if self._controller is not None:
             self._controller.configure(self.parameters)
 
-    def timed_inputs(self) -> dict[str, InputGuard]:
+    def timed_inputs(self) -> dict[str, InputMonitor]:
         """Return the shared guards and those of the targets."""
-        own = self._controller.inputs if self._controller is not None else {}
-        return super().timed_inputs() | {f'timeout.{k}': x.guard for k, x in own.items()}
+        local = self._controller.inputs if self._controller is not None else {}
+        return super().timed_inputs() | {f'timeout.{k}': x.guard for k, x in local.items()}
 
     # the loop
 
@@ -73,10 +73,10 @@ class WrenchControlNode(EffortNode):
         """Return the efforts of the present state and targets."""
         return self._controller.effort(q, v) if self._controller is not None else None
 
-    def rest(self) -> None:
+    def halt(self) -> None:
         """Forget posture and place: no effort is out."""
         if self._controller is not None:
-            self._controller.rest()
+            self._controller.halt()
 
     # diagnostics
 

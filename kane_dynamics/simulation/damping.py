@@ -16,7 +16,7 @@ import scipy
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import DivergedError
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
 # Largest h times rate at which steps shrink: |1 - z + z^2/2 - z^3/6 + z^4/24| = 1 at z = 2.7853.

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_count, as_vector
-from kane_dynamics.model.integration import integrate_coordinates
+from kane_dynamics.robot.checks import as_count, as_vector
+from kane_dynamics.robot.integration import integrate_coordinates
 from kane_dynamics.simulation.simulation import Simulation
 from kane_dynamics.simulation.virtual_coupler import CouplerWrenches, VirtualCoupler
 from kane_dynamics.typing import Floats
@@ -120,10 +120,10 @@ class DeviceLoop:
         v, half = self.simulation.v, 0.5 * self.simulation.step_size
         # a spring that is held over a step gives what it got where it is taken in the middle
         q = integrate_coordinates(self.simulation.robot, self.simulation.q, v, half)
-        J, own = (
+        J, local = (
             self.dynamics.frame_jacobian(self.frame, q),
             self.dynamics.frame_pose(self.frame, q),
         )
-        wrenches = self.coupler.wrenches(own, J @ v, pose, twist)
+        wrenches = self.coupler.wrenches(local, J @ v, pose, twist)
         self.simulation.step(efforts + J.T @ wrenches.on_frame)
         return wrenches

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
 DRY_SPEED = 0.2  # [rad/s] below which dry friction fades, so that a held step can follow it
@@ -30,7 +30,7 @@ class Drives:
     ----------
     speeds : int
         Of the robot.
-    places : tuple of int
+    indices : tuple of int
         Where the driven speeds are among them.
     gains : tuple of float
         Effort for a speed that is missing [N m s/rad].
@@ -40,7 +40,7 @@ class Drives:
     """
 
     speeds: int
-    places: tuple[int, ...]
+    indices: tuple[int, ...]
     gains: tuple[float, ...]
     limits: tuple[float, ...]
 
@@ -55,18 +55,18 @@ class Drives:
             If a joint has no speed.
 
         """
-        places = tuple(robot.velocity_index(joint) for joint in joints)
-        limits = tuple(robot.effort_limit[list(places)].tolist())
-        return Drives(robot.nv, places, tuple(gains), limits)
+        indices = tuple(robot.velocity_index(joint) for joint in joints)
+        limits = tuple(robot.effort_limit[list(indices)].tolist())
+        return Drives(robot.nv, indices, tuple(gains), limits)
 
     def __call__(self, t: Any, q: Any, v: Any, gains: Any) -> list[Any]:
         """Return the efforts on all speeds."""
-        count, total = len(self.places), [0.0] * self.speeds
-        for j, place in enumerate(self.places):
+        count, total = len(self.indices), [0.0] * self.speeds
+        for j, place in enumerate(self.indices):
             target, held, viscous, dry = (gains[j + count * part] for part in range(4))
-            wanted = held + self.gains[j] * (target - v[place])
-            rubbing = viscous * v[place] + dry * np.tanh(v[place] / DRY_SPEED)
-            total[place] = _clipped(wanted, self.limits[j]) - rubbing
+            request = held + self.gains[j] * (target - v[place])
+            scrub_effort = viscous * v[place] + dry * np.tanh(v[place] / DRY_SPEED)
+            total[place] = _clipped(request, self.limits[j]) - scrub_effort
         return total
 
 

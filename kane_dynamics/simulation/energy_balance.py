@@ -15,7 +15,7 @@ from typing import Any
 from kane_dynamics.algebra.scalars import Scalar, sign
 from kane_dynamics.algorithms.energy import tree_kinetic_energy, tree_potential_energy
 from kane_dynamics.algorithms.newton_euler import newton_euler
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.robot import Robot
 
 State = tuple[Any, Any]
 

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from kane_dynamics.algorithms import projection
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.model.checks import as_number
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.robot.checks import as_number
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 
 
 def project(

@@ -27,10 +27,10 @@ from kane_dynamics.exceptions import (
     SingularMassMatrixError,
     StepError,
 )
-from kane_dynamics.model.checks import as_vector
-from kane_dynamics.model.integration import coordinate_rates, integrate_coordinates
-from kane_dynamics.model.load import Load
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.checks import as_vector
+from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
+from kane_dynamics.robot.integration import coordinate_rates, integrate_coordinates
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.crossing import crossing_determinant
 from kane_dynamics.simulation.damping import check_damping
 from kane_dynamics.simulation.energy_balance import excess_gap
@@ -66,7 +66,7 @@ class StageEquations:
 
     def __init__(
         self,
-        load: Load,
+        load: GravityAndPayloads,
         constraints: ConstraintSet,
         terms: Terms | None = None,
         passive_force: PassiveForce | None = None,
@@ -111,11 +111,16 @@ class StageEquations:
             mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, at)
             selection = self._constraints.selection(cholesky_factor(mass), q, at, t)
             selection.check_speeds(at)
-            rows, taken = selection.rows, selection.taken
+            rows, independent_indices = selection.rows, selection.independent_indices
             drag = implicit_drag(self._robot, at.tolist(), STICTION_SPEED)
             damped = cholesky_factor(mass + h * np.diag(drag))
             free = scipy.linalg.cho_solve((damped, True), mass @ v + h * (tau - bias))
-            return nearest(damped, rows.matrix[taken], free, rows.velocity_after(v, h)[taken])[0]
+            return nearest(
+                damped,
+                rows.matrix[independent_indices],
+                free,
+                rows.velocity_after(v, h)[independent_indices],
+            )[0]
 
     def kick(self, q: Floats, v: Floats, tau: Floats, t: float, h: float) -> Floats:
         """Return speeds h [s] after v, friction that of the end; errors as for `motion`."""
@@ -129,10 +134,10 @@ class StageEquations:
             for _ in range(KICKS):
                 force = mass @ v + h * (tau - self._terms.bias_force(q, middle))
                 selection = self._constraints.selection(factor, q, middle, t)
-                rows, taken = selection.rows, selection.taken
+                rows, independent_indices = selection.rows, selection.independent_indices
                 free = scipy.linalg.cho_solve((damped, True), force)
-                wanted = rows.velocity_across(v, h)[taken]
-                end = nearest(damped, rows.matrix[taken], free, wanted)[0]
+                target = rows.velocity_across(v, h)[independent_indices]
+                end = nearest(damped, rows.matrix[independent_indices], free, target)[0]
                 middle = 0.5 * (v + end)
             selection.check_speeds(middle)
             return end
@@ -179,8 +184,8 @@ class StageEquations:
     def _free_rows(self, q: Floats, v: Floats, t: float) -> int:
         """Return the number of rows taken that are not holonomic: brakes may close in a step."""
         factor = cholesky_factor(self._terms.mass_matrix(q))
-        chosen = self._constraints.selection(factor, q, v, t)
-        return sum(chosen.rows.positions[k] is None for k in chosen.taken)
+        choice = self._constraints.selection(factor, q, v, t)
+        return sum(choice.rows.positions[k] is None for k in choice.independent_indices)
 
     def slope(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:
         """Return dq/dt and vdot, shapes (nq,), (nv,)."""
@@ -296,7 +301,7 @@ class ReferenceEngine:
 
     def __init__(
         self,
-        load: Load,
+        load: GravityAndPayloads,
         constraints: Sequence[Constraint],
         integrator: str,
         projection: bool,
@@ -355,7 +360,7 @@ class ReferenceEngine:
                 return StepEnd(q_end, v_end)
             with running_away(v_end, t + h):
                 end = projected(self.robot, self._constraints, q_end, v_end, t + h)
-            crossed = self._crossed((q, t), (end.q, t + h), v_end, end.taken)
+            crossed = self._crossed((q, t), (end.q, t + h), v_end, end.independent_indices)
             return StepEnd(end.q, end.v, end.rank, crossed)
         except (StepError, ProjectionError):
             if halvings == 0:
@@ -369,13 +374,13 @@ class ReferenceEngine:
         start: tuple[Floats, float],
         end: tuple[Floats, float],
         v: Floats,
-        taken: Sequence[int],
+        independent_indices: Sequence[int],
     ) -> bool:
         """Return whether the holonomic ones of some rows pass a singular configuration."""
         before, after = (self._constraints.rows(q, v, t) for q, t in (start, end))
-        chosen = [k for k in taken if after.positions[k] is not None]
+        choice = [k for k in independent_indices if after.positions[k] is not None]
         pairs = [
-            [dict(enumerate(row)) for row in rows.matrix[chosen].tolist()]
+            [dict(enumerate(row)) for row in rows.matrix[choice].tolist()]
             for rows in (before, after)
         ]
         return bool(crossing_determinant(*pairs) < 0.0)

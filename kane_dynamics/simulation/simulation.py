@@ -21,7 +21,7 @@ from kane_dynamics.exceptions import (
     InvalidInputError,
     ProjectionError,
 )
-from kane_dynamics.model.checks import (
+from kane_dynamics.robot.checks import (
     as_choice,
     as_count,
     as_function,
@@ -32,9 +32,9 @@ from kane_dynamics.model.checks import (
     as_vector,
     not_finite,
 )
-from kane_dynamics.model.load import Load
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates, checked_speeds
+from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.simulation.integrators import IMPLICIT_FRICTION, INTEGRATORS, STICTION_SPEED
 from kane_dynamics.simulation.rank_events import RankEvent, RankLog
 from kane_dynamics.simulation.reference import PassiveForce, ReferenceEngine, check_halvings
@@ -148,7 +148,7 @@ class Simulation:
         self._projection = projection
         self._implicit_friction = integrator in IMPLICIT_FRICTION
         how = integrator, projection, None, halvings, passive_force
-        self._engine = engine or ReferenceEngine(Load(robot), self.constraints, *how)
+        self._engine = engine or ReferenceEngine(GravityAndPayloads(robot), self.constraints, *how)
         try:
             self.reset()
         except (ConstraintError, InconsistentConstraintsError, ProjectionError):
@@ -295,11 +295,11 @@ def effort_rows(robot: Robot, effort: ArrayLike | None, count: int) -> Floats:
             'effort: need an array here, got a function; compile it, kd.compile(..., effort=), or '
             'use kd.simulate'
         )
-    given = as_numbers('effort', effort)
-    rows = np.require(np.atleast_2d(given), np.float64, ['C', 'A'])
+    values = as_numbers('effort', effort)
+    rows = np.require(np.atleast_2d(values), np.float64, ['C', 'A'])
     if rows.shape not in ((1, robot.nv), (count, robot.nv)):
         raise InvalidInputError(
-            f'effort: need shape ({robot.nv},) or ({count}, {robot.nv}), got {given.shape}'
+            f'effort: need shape ({robot.nv},) or ({count}, {robot.nv}), got {values.shape}'
         )
     if not np.isfinite(rows).all():
         raise InvalidInputError(f'effort: need finite numbers, got {not_finite(rows)}')

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.nonnegative import nonnegative_least_squares
-from kane_dynamics.model.integration import integrate_coordinates
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.integration import integrate_coordinates
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.rank_events import RankLog
 from kane_dynamics.simulation.simulation import Engine
 from kane_dynamics.typing import Floats
@@ -120,8 +120,10 @@ class StoppedEngine:
 
     def _response(self, q: Floats, index: NDArray[np.intp], t: float) -> Floats:
         """Return the change of the accelerations per effort on some speeds, shape (nv, k)."""
-        rest, efforts = np.zeros(self._robot.nv), np.eye(self._robot.nv)[index]
-        free, *pushed = self._engine.accelerations(q, rest, np.vstack([rest, efforts]), t)
+        remainder, efforts = np.zeros(self._robot.nv), np.eye(self._robot.nv)[index]
+        free, *pushed = self._engine.accelerations(
+            q, remainder, np.vstack([remainder, efforts]), t
+        )
         return np.column_stack(pushed) - free[:, None]
 
 

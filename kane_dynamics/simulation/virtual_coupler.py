@@ -31,8 +31,8 @@ from kane_dynamics.algebra.matrices import skew
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_positive, as_vector
-from kane_dynamics.model.state import as_pose
+from kane_dynamics.robot.checks import as_positive, as_vector
+from kane_dynamics.robot.state import as_pose
 from kane_dynamics.typing import Floats
 
 AXES = ('about x', 'about y', 'about z', 'along x', 'along y', 'along z')

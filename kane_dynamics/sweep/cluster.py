@@ -152,7 +152,7 @@ def _check_folder(client: Any, store: Store) -> None:
         seen = client.run(path.exists)
     finally:
         path.unlink()
-    blind = sorted(address for address, found in seen.items() if not found)
+    blind = sorted(address for address, results in seen.items() if not results)
     if blind:
         raise SweepError(
             f"workers do not see the folder '{store.folder}', which must be on a file system that "

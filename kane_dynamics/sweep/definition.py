@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_count, as_text, came
+from kane_dynamics.robot.checks import as_count, as_text, describe
 from kane_dynamics.sweep.function import NamedFunction, named_function, package_stamp
 from kane_dynamics.sweep.job import Job
 from kane_dynamics.sweep.parameters import checked_parameters, digest_of
@@ -80,7 +80,7 @@ class Sweep:
         if isinstance(self.cases, (Mapping, str)) or not isinstance(self.cases, Iterable):
             remedy = '; put it in a list' if isinstance(self.cases, Mapping) else ''
             raise InvalidInputError(
-                f'cases: need a sequence of mappings, got {came(self.cases)}{remedy}'
+                f'cases: need a sequence of mappings, got {describe(self.cases)}{remedy}'
             )
         if self.version is not None:
             as_text('version', self.version)

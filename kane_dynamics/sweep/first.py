@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kane_dynamics.kernels.cache import cache_folder
+from kane_dynamics.compiler.cache import cache_folder
 
 _READY = b'ready'
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, 'O_NOFOLLOW', 0)

@@ -17,7 +17,7 @@ import numpy as np
 
 import kane_dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import came
+from kane_dynamics.robot.checks import describe
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ def named_function(function: Any, stamp: str | None) -> NamedFunction:
 
     """
     name = function if isinstance(function, str) else _name_of(function)
-    found = _imported(name)
-    if not isinstance(function, str) and found is not function:
+    result = _imported(name)
+    if not isinstance(function, str) and result is not function:
         raise InvalidInputError(f'function: {name} is another one than {function!r}')
     by_file = stamp is None
     return NamedFunction(name, file_stamp(name) if stamp is None else stamp, by_file)
@@ -118,7 +118,7 @@ def _name_of(function: Any) -> str:
     if not callable(function) or not name or '<' in name or module == '__main__':
         raise InvalidInputError(
             'function: need one that workers can import by name, so one of a module other than '
-            f"the script that is run, or 'package.module:function'; got {came(function)}"
+            f"the script that is run, or 'package.module:function'; got {describe(function)}"
         )
     return f'{module}:{name}'
 
@@ -126,11 +126,11 @@ def _name_of(function: Any) -> str:
 def _imported(name: str) -> Callable[[Any], Any]:
     module, _, path = name.partition(':')
     try:
-        found = attrgetter(path)(import_module(module))
+        result = attrgetter(path)(import_module(module))
     except (ImportError, AttributeError, ValueError) as error:
         raise InvalidInputError(
             f"function: need 'package.module:function', got {name!r}: {error}"
         ) from error
-    if not callable(found):
-        raise InvalidInputError(f'function: {name} is no function, but {came(found)}')
-    return found  # type: ignore[no-any-return]
+    if not callable(result):
+        raise InvalidInputError(f'function: {name} is no function, but {describe(result)}')
+    return result  # type: ignore[no-any-return]

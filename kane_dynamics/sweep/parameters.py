@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_mapping, came
-from kane_dynamics.model.content import add_content
+from kane_dynamics.robot.checks import as_mapping, describe
+from kane_dynamics.robot.content import add_content
 
 
 def grid(**values: Iterable[Any]) -> tuple[dict[str, Any], ...]:
@@ -32,15 +32,17 @@ def grid(**values: Iterable[Any]) -> tuple[dict[str, Any], ...]:
         If the values of a parameter are no sequence, or a text.
 
     """
-    for name, given in values.items():
-        if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-            raise InvalidInputError(f'{name}: need a sequence of values, got {came(given)}')
+    for name, arguments in values.items():
+        if isinstance(arguments, (str, bytes)) or not isinstance(arguments, Iterable):
+            raise InvalidInputError(
+                f'{name}: need a sequence of values, got {describe(arguments)}'
+            )
     return tuple(
         dict(zip(values, combination, strict=True)) for combination in product(*values.values())
     )
 
 
-def checked_parameters(given: Any) -> Mapping[str, Any]:
+def checked_parameters(arguments: Any) -> Mapping[str, Any]:
     """
     Return the parameters of one case: names and data that nobody can change.
 
@@ -52,7 +54,7 @@ def checked_parameters(given: Any) -> Mapping[str, Any]:
         If a value is neither data nor a robot or another dataclass of this package.
 
     """
-    named = as_mapping('parameters of a case', given)
+    named = as_mapping('parameters of a case', arguments)
     parameters = MappingProxyType({name: _frozen(name, value) for name, value in named.items()})
     digest_of(parameters)
     return parameters

@@ -21,10 +21,10 @@ Watcher = Callable[[int, int, int], Any]
 
 
 @contextmanager
-def watched(given: Watcher | None) -> Iterator[Watcher]:
+def watched(values: Watcher | None) -> Iterator[Watcher]:
     """Give what is told how far a sweep is; a bar on the terminal where nobody else wants to."""
-    if given is not None:
-        yield given
+    if values is not None:
+        yield values
         return
     columns = (
         TextColumn('{task.description}'),

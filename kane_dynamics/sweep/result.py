@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.exceptions import SweepError
-from kane_dynamics.model.checks import as_one
+from kane_dynamics.robot.checks import as_one
 from kane_dynamics.sweep.definition import Chunk, Sweep
 from kane_dynamics.sweep.job import Job
 from kane_dynamics.sweep.store import Arrays, Store
@@ -97,10 +97,10 @@ class SweepResult:
 
         """
         parts: dict[str, list[Any]] = {}
-        for chunk, found in self.chunks():
+        for chunk, result in self.chunks():
             items = np.array(chunk.job.items)
-            places = {'case': np.full(len(items), chunk.case), 'item': items}
-            for name, rows in (places | found).items():
+            indices = {'case': np.full(len(items), chunk.case), 'item': items}
+            for name, rows in (indices | result).items():
                 parts.setdefault(name, []).append(rows)
         if len({len(rows) for rows in parts.values()}) != 1:
             names = {name: len(rows) for name, rows in parts.items()}

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import closing
 from typing import Any
 
-from kane_dynamics.model.checks import as_count, as_function, as_one, as_text
+from kane_dynamics.robot.checks import as_count, as_function, as_one, as_text
 from kane_dynamics.sweep.cluster import run_on_workers
 from kane_dynamics.sweep.definition import Chunk, Sweep
 from kane_dynamics.sweep.function import package_stamp

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_path
+from kane_dynamics.robot.checks import as_path
 
 _RESULT, _FAILURE, _BEGUN, _WRITING = '.npz', '.failed.json', '.begun-', '.writing-'
 INPUTS = '_inputs'  # entry of a result that tells people what it is of

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from kane_dynamics.compiler.batches import limited_cores
 from kane_dynamics.exceptions import InvalidInputError, SweepError
-from kane_dynamics.kernels.batches import limited_cores
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.sweep.definition import Chunk
 from kane_dynamics.sweep.first import first_alone
 from kane_dynamics.sweep.function import NamedFunction, file_stamp, package_stamp
@@ -114,12 +114,12 @@ class Work:
         return self.report(chunk, f'{died} workers died at it, or it took their memory', '')
 
 
-def _checked(found: Any, items: int) -> Arrays:
+def _checked(result: Any, items: int) -> Arrays:
     """Return what the function of a sweep returned, as arrays."""
-    if not isinstance(found, Mapping) or not found:
-        raise InvalidInputError(f'the function must return arrays by name, got {found!r:.200}')
+    if not isinstance(result, Mapping) or not result:
+        raise InvalidInputError(f'the function must return arrays by name, got {result!r:.200}')
     arrays = {}
-    for name, value in found.items():
+    for name, value in result.items():
         array = np.asarray(value)
         if not str(name).isidentifier() or name in RESERVED or name.startswith('_'):
             raise InvalidInputError(

@@ -25,8 +25,8 @@ from numpy.typing import ArrayLike, NDArray
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError, NameNotFoundError
-from kane_dynamics.model.joint_kinds import Free, Spherical
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.joint_kinds import Free, Spherical
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.symbolic.quantities import QUANTITIES, traced_quantities
 
 MOST_SPEEDS = 20  # M alone has 210 different entries; tracing takes seconds and grows as nv^3
@@ -226,12 +226,12 @@ def equations_of_motion(
 
 def _symbols(sympy: ModuleType, robot: Robot, rows: int) -> dict[str, Any]:
     """Return all symbols by field; where a name is taken, an underscore is appended."""
-    taken: set[str] = set()
+    independent_indices: set[str] = set()
 
     def symbol(name: str) -> Any:
-        while name in taken:
+        while name in independent_indices:
             name += '_'
-        taken.add(name)
+        independent_indices.add(name)
         return sympy.Symbol(name, real=True)
 
     symbols: dict[str, Any] = {'q': tuple(symbol(name) for name in robot.coordinate_names)}

@@ -76,8 +76,8 @@ class ShortForms:
         if key not in self._known:
             angles = self._angles()
             terms = [
-                (coefficient, outside, wave)
-                for outside, waves in self._by_outside(entry, roundoff)
+                (coefficient, external, wave)
+                for external, waves in self._by_outside(entry, roundoff)
                 for coefficient, wave in shortest_waves(waves, angles)
             ]
             self._known[key] = _shortest_grouping(terms)
@@ -89,17 +89,17 @@ class ShortForms:
 
     def _by_outside(self, entry: Sum, roundoff: float) -> Iterator[tuple[Any, Waves]]:
         """Return the factors that are no exponentials, each with the exponentials it has."""
-        places = [g for g, generator in enumerate(self.ring.generators) if generator.unit]
+        indices = [g for g, generator in enumerate(self.ring.generators) if generator.unit]
         by_outside: dict[int, Waves] = {}
         for key, coefficient in entry.items():
             exponents = self.ring.exponents(key)
-            wave = tuple(exponents.get(g, 0) for g in places)
-            outside = key - sum(packed(g, e) for g, e in zip(places, wave, strict=True))
+            wave = tuple(exponents.get(g, 0) for g in indices)
+            external = key - sum(packed(g, e) for g, e in zip(indices, wave, strict=True))
             clean = complex(*(x if abs(x) > roundoff else 0.0 for x in _parts(coefficient)))
             if clean:
-                by_outside.setdefault(outside, {})[wave] = clean
-        for outside, waves in by_outside.items():
-            yield self._product(outside), waves
+                by_outside.setdefault(external, {})[wave] = clean
+        for external, waves in by_outside.items():
+            yield self._product(external), waves
 
     def _product(self, key: int) -> Any:
         powers = [
@@ -128,7 +128,7 @@ def _grouped(terms: Sequence[tuple[float, Any, Any]], common: int) -> Any:
     groups: dict[Any, list[Term]] = {}
     for c, *factors in terms:
         groups.setdefault(factors[common], []).append((c, factors[1 - common]))
-    return sympy.Add(*[factor * _factored(rest) for factor, rest in groups.items()])
+    return sympy.Add(*[factor * _factored(remainder) for factor, remainder in groups.items()])
 
 
 def _factored(terms: Sequence[Term]) -> Any:
@@ -142,6 +142,6 @@ def _factored(terms: Sequence[Term]) -> Any:
     if len(terms) == 1 or not whole:
         return plain
     parts = zip(multiples, terms, strict=True)
-    rest = sympy.factor(sympy.Add(*[round(x) * factor for x, (_, factor) in parts]))
-    product = sympy.Mul(number(unit), rest, evaluate=unit == 1.0)
+    remainder = sympy.factor(sympy.Add(*[round(x) * factor for x, (_, factor) in parts]))
+    product = sympy.Mul(number(unit), remainder, evaluate=unit == 1.0)
     return min(plain, product, key=sympy.count_ops)

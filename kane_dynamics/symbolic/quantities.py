@@ -13,10 +13,10 @@ import casadi as ca
 
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.newton_euler import newton_euler
+from kane_dynamics.compiler.graphs.trace import Tracer, column, matrix
 from kane_dynamics.constraints.base import Constraint
-from kane_dynamics.kernels.trace import Tracer, column, matrix
-from kane_dynamics.model.integration import coordinate_rates
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.integration import coordinate_rates
+from kane_dynamics.robot.robot import Robot
 
 QUANTITIES = (
     'mass_matrix',

@@ -82,15 +82,15 @@ class Ring:
             If there are too many.
 
         """
-        wanted = Generator(expression, unit)
-        if wanted not in self.generators:
+        target = Generator(expression, unit)
+        if target not in self.generators:
             if len(self.generators) == _MOST_GENERATORS:
                 raise InvalidInputError(
                     f'the equations are too large to simplify: more than {_MOST_GENERATORS} '
                     'different symbols and functions; try simplify=False'
                 )
-            self.generators.append(wanted)
-        return self.generators.index(wanted)
+            self.generators.append(target)
+        return self.generators.index(target)
 
     def variable(self, expression: Any) -> Sum:
         """Return a symbol, or a function that is no polynomial, as a sum."""
@@ -104,8 +104,8 @@ class Ring:
 
     def exponents(self, key: int) -> dict[int, int]:
         """Return the exponents that are not zero, by the place of their generator."""
-        found = ((g, _exponent(key, g)) for g in range(len(self.generators)))
-        return {g: exponent for g, exponent in found if exponent}
+        results = ((g, _exponent(key, g)) for g in range(len(self.generators)))
+        return {g: exponent for g, exponent in results if exponent}
 
     def add(self, a: Sum, b: Sum, factor: complex = 1.0) -> Sum:
         """Return a + factor b."""
@@ -156,24 +156,24 @@ class Ring:
         if not a:
             raise InvalidInputError('the equations divide by an expression that is zero')
         common = self._common_powers(a)
-        rest = {key - common: coefficient for key, coefficient in a.items()}
-        outside = self.multiply({-common: 1.0 + 0.0j}, {_ONE: 1.0 + 0.0j})
+        remainder = {key - common: coefficient for key, coefficient in a.items()}
+        external = self.multiply({-common: 1.0 + 0.0j}, {_ONE: 1.0 + 0.0j})
         for g, exponent in self.exponents(common).items():
             if g in self.inverses:
-                outside = self.multiply(
-                    {key + packed(g, exponent): x for key, x in outside.items()},
+                external = self.multiply(
+                    {key + packed(g, exponent): x for key, x in external.items()},
                     self.power(self.inverses[g], exponent),
                 )
         if len(a) == 1:
-            ((key, coefficient),) = rest.items()
-            return self.multiply(outside, {-key: 1.0 / coefficient})
+            ((key, coefficient),) = remainder.items()
+            return self.multiply(external, {-key: 1.0 / coefficient})
         for g, known in self.inverses.items():
-            ratio = _ratio(rest, known)
+            ratio = _ratio(remainder, known)
             if ratio is not None:
-                return self.multiply(outside, {packed(g, 1): 1.0 / ratio})
+                return self.multiply(external, {packed(g, 1): 1.0 / ratio})
         g = self.generator(f'inverse {len(self.inverses)}')
-        self.inverses[g] = rest
-        return self.multiply(outside, {packed(g, 1): 1.0 + 0.0j})
+        self.inverses[g] = remainder
+        return self.multiply(external, {packed(g, 1): 1.0 + 0.0j})
 
     def phase(self, angle: Sum) -> Sum | None:
         """Return exp(i angle) where the angle [rad] is linear in the generators, else None."""
@@ -191,19 +191,19 @@ class Ring:
 
     def quotient(self, a: Sum, b: Sum) -> Sum | None:
         """Return a/b where it is a sum of powers, else None."""
-        rest, result = dict(a), Sum()
+        remainder, result = dict(a), Sum()
         first, last = max(b), min(a) - min(b) if a else 0
         for _ in range(len(a) + len(b)):
-            if not rest:
+            if not remainder:
                 return result
-            key = max(rest) - first
+            key = max(remainder) - first
             if key < last:
                 return None
-            coefficient = rest[max(rest)] / b[first]
+            coefficient = remainder[max(remainder)] / b[first]
             result[key] = coefficient
-            rest = self.add(rest, self._expanded({key: coefficient}, b), -1.0)
-            rest.pop(key + first, None)
-        return None if rest else result
+            remainder = self.add(remainder, self._expanded({key: coefficient}, b), -1.0)
+            remainder.pop(key + first, None)
+        return None if remainder else result
 
     def root(self, a: Sum) -> Sum | None:
         """Return a sum of powers whose square is a, else None."""
@@ -215,10 +215,10 @@ class Ring:
         lead = cmath.sqrt(a[first])
         result: Sum = {first // 2: lead}
         for _ in range(len(a)):
-            rest = self.add(a, self._expanded(result, result), -1.0)
-            if not rest:
+            remainder = self.add(a, self._expanded(result, result), -1.0)
+            if not remainder:
                 return result
-            result[max(rest) - first // 2] = rest[max(rest)] / (2.0 * lead)
+            result[max(remainder) - first // 2] = remainder[max(remainder)] / (2.0 * lead)
         return None
 
     def _exponential(self, g: int, frequency: float) -> Sum:

@@ -45,14 +45,16 @@ def shortest_waves(waves: Waves, angles: tuple[Angle, ...]) -> list[Term]:
     turning = [k for k in range(len(angles)) if any(wave[k] for wave in waves)]
     counts = range(len(turning) + 1) if len(turning) <= _ALL_CHOICES else (0, len(turning))
     best, form = _Split((), (), angles), _Split((), (), angles).products(waves)
-    for chosen in (c for n in counts if n for c in combinations(turning, n)):
-        steps = tuple(_step([wave[k] for wave in waves], angles[k]) for k in chosen)
+    for selection in (c for n in counts if n for c in combinations(turning, n)):
+        steps = tuple(_step([wave[k] for wave in waves], angles[k]) for k in selection)
         highest = max(
-            abs(wave[k]) // step for wave in waves for k, step in zip(chosen, steps, strict=True)
+            abs(wave[k]) // step
+            for wave in waves
+            for k, step in zip(selection, steps, strict=True)
         )
         if highest > _HIGHEST_POWER or len(waves) > _MOST_COMPARED:
             continue
-        split = _Split(chosen, steps, angles)
+        split = _Split(selection, steps, angles)
         products = split.products(waves)
         if split.operations(products) < best.operations(form):
             best, form = split, products
@@ -66,7 +68,7 @@ class _Split:
 
     Parameters
     ----------
-    chosen : tuple of int
+    selection : tuple of int
         Places of the angles in products.
     steps : tuple of int
         Exponent of each of them whose multiples all exponents are: that of the whole angle, if
@@ -76,20 +78,20 @@ class _Split:
 
     """
 
-    chosen: Exponents
+    selection: Exponents
     steps: Exponents
     angles: tuple[Angle, ...]
 
     def products(self, waves: Waves) -> Products:
         """Return waves with the chosen angles in powers of their cosines and sines."""
         products: Products = {(wave, ()): x for wave, x in waves.items()}
-        for k, step in zip(self.chosen, self.steps, strict=True):
+        for k, step in zip(self.selection, self.steps, strict=True):
             expanded: Products = {}
             for (wave, powers), x in products.items():
-                rest, times = (*wave[:k], 0, *wave[k + 1 :]), wave[k] // step
+                remainder, times = (*wave[:k], 0, *wave[k + 1 :]), wave[k] // step
                 turn, degree = (1j if times > 0 else -1j), abs(times)
                 for n in range(degree + 1):  # (cos + i sin)^degree
-                    key = rest, (*powers, degree - n, n)
+                    key = remainder, (*powers, degree - n, n)
                     expanded[key] = expanded.get(key, 0.0) + x * comb(degree, n) * turn**n
             products = min((_without_squares(expanded, of) for of in (-1, -2)), key=len)
         return products
@@ -114,20 +116,20 @@ class _Split:
         for (wave, powers), x in products.items():
             if wave < _opposite(wave):
                 continue  # the conjugate of one that is taken
-            outside = self._powers(powers)
+            external = self._powers(powers)
             if any(wave):
                 angle = _sum_of_angles(wave, self.angles)
                 pairs = [(2.0 * x.real, sympy.cos(angle)), (-2.0 * x.imag, sympy.sin(angle))]
             else:
                 pairs = [(x.real, sympy.Integer(1))]
-            terms += [(c, outside * f) for c, f in pairs if abs(c) > CANCELLED * abs(x)]
+            terms += [(c, external * f) for c, f in pairs if abs(c) > CANCELLED * abs(x)]
         return terms
 
     def _powers(self, powers: Exponents) -> Any:
         """Return the product of the powers of (cos, sin) of each chosen angle."""
         factors = []
         for k, step, of_cos, of_sin in zip(
-            self.chosen, self.steps, powers[::2], powers[1::2], strict=True
+            self.selection, self.steps, powers[::2], powers[1::2], strict=True
         ):
             angle = _sum_of_angles((step,), self.angles[k : k + 1])
             factors += [sympy.cos(angle) ** of_cos, sympy.sin(angle) ** of_sin]

@@ -15,9 +15,9 @@ from typing import Protocol
 
 import numpy as np
 
-from kane_dynamics.control.trajectory import Trajectory
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.trajectory import Trajectory
 from kane_dynamics.typing import Floats
 
 COORDINATES = ('/x', '/y', '/theta')
@@ -45,17 +45,17 @@ def split_base(points: TrajectoryPoints) -> tuple[TrajectoryPoints, Trajectory |
         return points, None
     if len(base) > 1:
         raise InvalidInputError(f'need one planar base in a trajectory, got {sorted(base)}')
-    wanted = [f'{next(iter(base))}{coordinate}' for coordinate in COORDINATES]
-    if missing := [name for name in wanted if name not in points.names]:
-        raise InvalidInputError(f'a planar base needs {wanted}; the trajectory lacks {missing}')
-    columns = [points.names.index(name) for name in wanted]
-    joints = [i for i, name in enumerate(points.names) if name not in wanted]
+    target = [f'{next(iter(base))}{coordinate}' for coordinate in COORDINATES]
+    if missing := [name for name in target if name not in points.names]:
+        raise InvalidInputError(f'a planar base needs {target}; the trajectory lacks {missing}')
+    columns = [points.names.index(name) for name in target]
+    joints = [i for i, name in enumerate(points.names) if name not in target]
     if not joints:
         raise InvalidInputError('the trajectory moves a base and no joint')
     plan = Trajectory(points.times, *(x[:, columns] for x in _motion(points)))
     fields = ('positions', 'velocities', 'accelerations', 'efforts')
-    given = {f: getattr(points, f) for f in fields if getattr(points, f) is not None}
-    kept = {field: rows[:, joints] for field, rows in given.items()}
+    values = {f: getattr(points, f) for f in fields if getattr(points, f) is not None}
+    kept = {field: rows[:, joints] for field, rows in values.items()}
     return replace(points, names=tuple(points.names[i] for i in joints), **kept), plan
 
 

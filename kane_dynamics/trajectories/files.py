@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
-from kane_dynamics.control.trajectory import Trajectory
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
+from kane_dynamics.safe_parsing import json_value, yaml_value
 from kane_dynamics.trajectories.base_plan import split_base
 from kane_dynamics.trajectories.points import TrajectoryPoints
 from kane_dynamics.trajectories.records import base_of_record, points_of_record, record_of_points
-from kane_dynamics.untrusted import json_value, yaml_value
+from kane_dynamics.trajectories.trajectory import Trajectory
 
 __all__ = ['TrajectoryFile', 'read_trajectory', 'write_trajectory']
 
@@ -145,15 +145,15 @@ def _from_csv(text: str) -> TrajectoryPoints:
     if unknown := [f'{a}/{b}' for a, _, b in split if b not in COLUMNS]:
         raise InvalidInputError(f'columns {unknown}: need <joint>/ one of {list(COLUMNS)}')
     names = tuple(dict.fromkeys(joint for joint, _, _ in split))
-    given = {}
+    arguments = {}
     for column, field in COLUMNS.items():
-        places = {joint: k for k, (joint, _, what) in enumerate(split, 1) if what == column}
-        if places and set(places) != set(names):
-            lacking = sorted(set(names) - set(places))
+        indices = {joint: k for k, (joint, _, what) in enumerate(split, 1) if what == column}
+        if indices and set(indices) != set(names):
+            lacking = sorted(set(names) - set(indices))
             raise InvalidInputError(f'no column {column} of {lacking}, other joints have one')
-        if places or field == 'positions':
-            given[field] = table[:, [places[joint] for joint in names if joint in places]]
-    return TrajectoryPoints(names, table[:, 0], **given)
+        if indices or field == 'positions':
+            arguments[field] = table[:, [indices[joint] for joint in names if joint in indices]]
+    return TrajectoryPoints(names, table[:, 0], **arguments)
 
 
 def _to_csv(stream: Any, points: TrajectoryPoints) -> None:

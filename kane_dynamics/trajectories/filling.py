@@ -17,10 +17,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from kane_dynamics.control.trajectory import Trajectory
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_nonnegative, as_positive
+from kane_dynamics.robot.checks import as_nonnegative, as_positive
 from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.trajectory import Trajectory
 from kane_dynamics.typing import Floats
 
 EffortOf: TypeAlias = Callable[[float, Floats, Floats, Floats], Floats]
@@ -90,11 +90,11 @@ def filled(
     samples: list[Sample] = []
     for motion in _motions(points):
         segment = _Segment(motion, counted)
-        found = segment.samples(least, LINES * bound)
-        if samples and _jumps(samples[-1].effort, found[0].effort, bound):
-            half = 0.5 * (found[1].time - found[0].time)
-            samples.append(segment.at(found[0].time + min(GAP, half)))
-        samples += found[1:] if samples else found
+        result = segment.samples(least, LINES * bound)
+        if samples and _jumps(samples[-1].effort, result[0].effort, bound):
+            half = 0.5 * (result[1].time - result[0].time)
+            samples.append(segment.at(result[0].time + min(GAP, half)))
+        samples += result[1:] if samples else result
     held = _at_rest(points, effort)
     if not samples:
         samples.append(held)
@@ -129,8 +129,8 @@ def line_error(points: TrajectoryPoints, effort: EffortOf, step: float = 1e-3) -
         for part in np.linspace(0.0, 1.0, max(round((end - start) / step), 3)):
             time = start + part * (end - start)
             line = (1.0 - part) * ends[0] + part * ends[1]
-            wanted = effort(time, *motion.at(min(time, end)))
-            worst = np.maximum(worst, np.abs(line - wanted))
+            target = effort(time, *motion.at(min(time, end)))
+            worst = np.maximum(worst, np.abs(line - target))
     return worst
 
 
@@ -146,10 +146,10 @@ class _Segment:
         start, end = self._motion.start, self._motion.end
         parts = max(int(np.ceil((end - start) * rate * (1.0 - 1e-9))), 1)
         times = np.linspace(start, end, parts + 1).tolist()
-        found = [self.at(start)]
+        result = [self.at(start)]
         for left, right in itertools.pairwise(times):
-            found += self._refined(left, right, error)
-        return found
+            result += self._refined(left, right, error)
+        return result
 
     def _refined(self, left: float, right: float, error: float) -> list[Sample]:
         """Return the samples after `left` up to `right` between which lines will do."""
@@ -186,9 +186,9 @@ def _at_most(count: int, effort: EffortOf, problem: str) -> EffortOf:
 def _motions(points: TrajectoryPoints) -> list[Trajectory]:
     """Return the splines between neighbouring points."""
     rows = (points.positions, points.velocities, points.accelerations)
-    given = [x for x in rows if x is not None]
+    values = [x for x in rows if x is not None]
     return [
-        Trajectory(points.times[k : k + 2], *(x[k : k + 2] for x in given))
+        Trajectory(points.times[k : k + 2], *(x[k : k + 2] for x in values))
         for k in range(len(points.times) - 1)
     ]
 
@@ -196,8 +196,8 @@ def _motions(points: TrajectoryPoints) -> list[Trajectory]:
 def _at_rest(points: TrajectoryPoints, effort: EffortOf) -> Sample:
     """Return what holds the last position."""
     time, last = float(points.times[-1]), points.positions[-1]
-    rest = np.zeros_like(last)
-    return Sample(time, last, rest, rest, effort(time, last, rest, rest))
+    remainder = np.zeros_like(last)
+    return Sample(time, last, remainder, remainder, effort(time, last, remainder, remainder))
 
 
 def _stops(points: TrajectoryPoints) -> bool:
@@ -212,16 +212,16 @@ def _jumps(before: Floats, after: Floats, error: float) -> bool:
     return bool((np.abs(after - before) > bound).any())
 
 
-def _points(given: TrajectoryPoints, samples: list[Sample]) -> TrajectoryPoints:
+def _points(values: TrajectoryPoints, samples: list[Sample]) -> TrajectoryPoints:
     """Return samples as points that have the fields of the given ones, and efforts."""
     times, positions, velocities, accelerations, efforts = (
         np.array([getattr(sample, field) for sample in samples]) for field in Sample._fields
     )
     return TrajectoryPoints(
-        given.names,
+        values.names,
         times,
         positions,
-        None if given.velocities is None else velocities,
-        None if given.accelerations is None else accelerations,
+        None if values.velocities is None else velocities,
+        None if values.accelerations is None else accelerations,
         efforts,
     )

@@ -26,7 +26,7 @@ _DIRECTIONS = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
 
 
 def projected(
-    rows: LimitRows, shares: Floats, places: Floats, known: dict[bytes, Floats]
+    rows: LimitRows, shares: Floats, indices: Floats, known: dict[bytes, Floats]
 ) -> LimitRows:
     """
     Return rows without z, as many at each place.
@@ -37,7 +37,7 @@ def projected(
         Rows without d.
     shares : ndarray, shape (n, m, r)
         Z.
-    places : ndarray, shape (n,)
+    indices : ndarray, shape (n,)
         On the path.
     known : dict
         Polygons found before, to which those found are added.
@@ -48,7 +48,7 @@ def projected(
         If nothing keeps all rows at a place.
 
     """
-    found = []
+    result = []
     for k, (a, b, c, one) in enumerate(zip(rows.a, rows.b, rows.c, shares, strict=True)):
         matrix = np.column_stack([a, b, one])
         key = np.round(np.column_stack([matrix, c]), _ALIKE).tobytes()
@@ -56,12 +56,12 @@ def projected(
             corners = _corners(matrix, 1.0 - c)
             if corners is None:
                 raise InfeasiblePathError(
-                    'no motion keeps all limits', places[k], ['however redundant motors share']
+                    'no motion keeps all limits', indices[k], ['however redundant motors share']
                 )
             known[key] = _sides(corners)
-        found.append(known[key])
-    size = max(len(sides) for sides in found)
-    padded = np.array([np.pad(x, ((0, size - len(x)), (0, 0))) for x in found])
+        result.append(known[key])
+    size = max(len(sides) for sides in result)
+    padded = np.array([np.pad(x, ((0, size - len(x)), (0, 0))) for x in result])
     a, b, c = np.moveaxis(padded, 2, 0)
     return LimitRows(a, b, np.zeros_like(a), c)
 
@@ -69,36 +69,36 @@ def projected(
 def least_uses(uses: Floats, shares: Floats) -> Floats:
     """Return uses, shape (n, m), with z such that the largest is least, where it is above 1."""
     known: dict[bytes, Floats] = {}
-    found = []
+    result = []
     for use, one in zip(uses, shares, strict=True):
         key = np.round(np.column_stack([use, one]), _ALIKE).tobytes()
         if key not in known:
             known[key] = use if use.max() <= 1.0 else use + one @ _least(use, one)[0]
-        found.append(known[key])
-    return np.array(found)
+        result.append(known[key])
+    return np.array(result)
 
 
 def shared(uses: Floats, shares: Floats) -> Floats:
     """Return the least z with which no use is above 1, or above what it is at least, (n, r)."""
-    found = []
+    result = []
     for use, one in zip(uses, shares, strict=True):
         bound = max(1.0, _least(use, one)[1] + _MET)
         none = np.zeros((0, one.shape[1]))
         start, nothing = np.zeros(one.shape[1]), np.zeros(0)
         near = nearest_above(np.eye(len(start)), none, start, nothing, -one, use - bound)
-        found.append(near.x)
-    return np.array(found)
+        result.append(near.x)
+    return np.array(result)
 
 
 def _least(use: Floats, share: Floats) -> tuple[Floats, float]:
     """Return z with the least largest use, and that."""
-    aim = np.zeros(share.shape[1] + 1)
-    aim[-1] = 1.0
+    v_ref = np.zeros(share.shape[1] + 1)
+    v_ref[-1] = 1.0
     rows = np.column_stack([share, -np.ones(len(use))])
-    found = linprog(aim, rows, -use, bounds=(None, None))
-    if found.x is None:
-        raise NotSolvedError(f'retiming: sharing of redundant motors: {found.message}')
-    return found.x[:-1], float(found.x[-1])
+    result = linprog(v_ref, rows, -use, bounds=(None, None))
+    if result.x is None:
+        raise NotSolvedError(f'retiming: sharing of redundant motors: {result.message}')
+    return result.x[:-1], float(result.x[-1])
 
 
 def _corners(matrix: Floats, room: Floats) -> Floats | None:
@@ -107,10 +107,10 @@ def _corners(matrix: Floats, room: Floats) -> Floats | None:
     bounds = [(-_WIDE, _WIDE), (0.0, _WIDE), *free]
 
     def farthest(direction: Floats) -> Floats | None:
-        aim = np.zeros(matrix.shape[1])
-        aim[:2] = -direction
-        found = linprog(aim, matrix, room, bounds=bounds)
-        return None if found.x is None else np.asarray(found.x[:2])
+        v_ref = np.zeros(matrix.shape[1])
+        v_ref[:2] = -direction
+        result = linprog(v_ref, matrix, room, bounds=bounds)
+        return None if result.x is None else np.asarray(result.x[:2])
 
     several = [farthest(direction) for direction in _DIRECTIONS]
     corners = [corner for corner in several if corner is not None]

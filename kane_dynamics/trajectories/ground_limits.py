@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.control.base_effects import planar_robot
-from kane_dynamics.control.contact_picture import tractions_of
-from kane_dynamics.control.motion_limits import Reserve
-from kane_dynamics.control.normal_forces import pressed_shares
-from kane_dynamics.control.stance import Stance
-from kane_dynamics.control.tip_over import edge_moments
+from kane_dynamics.analysis.base_effects import planar_robot
+from kane_dynamics.analysis.ground_contacts import GroundContacts
+from kane_dynamics.analysis.motion_limits import SafetyMargins
+from kane_dynamics.analysis.normal_forces import pressed_shares
+from kane_dynamics.analysis.tip_over import edge_moments
+from kane_dynamics.analysis.wheel_forces import tractions_of
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.typing import Floats
 
@@ -54,7 +54,7 @@ class GroundLimits:
 
     """
 
-    def __init__(self, contacts: Stance, kept: Reserve) -> None:
+    def __init__(self, contacts: GroundContacts, kept: SafetyMargins) -> None:
         if contacts.sliding:
             raise InvalidInputError(
                 f'retiming: wheels {sorted(contacts.sliding)} slide; give a stance without sliding'
@@ -70,10 +70,10 @@ class GroundLimits:
         self._sides = np.stack([np.cos(angles), np.sin(angles)]) / np.cos(np.pi / SIDES)
         moved = {*(w.wheel.body for w in contacts.wheels.values())}
         moved |= {frame.body for frame in contacts.casters.values()}
-        carried = {i for body in moved for i in robot.ancestors(body)[1:]}
+        payload = {i for body in moved for i in robot.ancestors(body)[1:]}
         spun = {wheel.wheel.body for wheel in contacts.wheels.values()}
         # contacts stand in the axes of the base as these coordinates say; spinning moves none
-        self._moving = [k for i in carried - spun for k in range(robot.nq)[robot.indices[i].q]]
+        self._moving = [k for i in payload - spun for k in range(robot.nq)[robot.indices[i].q]]
         self._polygon = contacts.polygon(robot.neutral())
         self.names = (
             *(f'tip-over over {one} - {other}' for one, other in self._polygon.edges),
@@ -141,14 +141,14 @@ def _stacked(parts: NDArray[Any], count: int) -> Floats:
     return np.stack(each, axis=-1).reshape(count, *parts.shape)
 
 
-def _to_base(places: Floats) -> Floats:
+def _to_base(index_list: Floats) -> Floats:
     """Return what brings wrenches about the origin of the world into the base, (n, 6, 6)."""
-    x, y, yaw = places.T
+    x, y, yaw = index_list.T
     c, s, one, none = np.cos(yaw), np.sin(yaw), np.ones_like(x), np.zeros_like(x)
     turned = np.array([[c, s, none], [-s, c, none], [none, none, one]]).transpose(2, 0, 1)
     arm = np.array([[none, none, -y], [none, none, x], [y, -x, none]]).transpose(2, 0, 1)
     # the moment about the origin p of the base is less by p x f
-    found = np.zeros((len(places), 6, 6))
-    found[:, :3, :3] = found[:, 3:, 3:] = turned
-    found[:, :3, 3:] = turned @ arm
-    return found
+    result = np.zeros((len(index_list), 6, 6))
+    result[:, :3, :3] = result[:, 3:, 3:] = turned
+    result[:, :3, 3:] = turned @ arm
+    return result

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_mapping, as_numbers, came
-from kane_dynamics.model.joint_tables import known_limits
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.checks import as_mapping, as_numbers, describe
+from kane_dynamics.robot.joint_tables import known_limits
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats, Indices
 
 Bounds = Mapping[str, 'float | tuple[float, float]']
@@ -66,7 +66,7 @@ class JointBounds:
 
 
 def joint_bounds(
-    robot: Robot, what: str, limits: Floats, given: Bounds, part: float
+    robot: Robot, what: str, limits: Floats, arguments: Bounds, part: float
 ) -> JointBounds:
     """
     Return the finite bounds of a quantity.
@@ -79,7 +79,7 @@ def joint_bounds(
         'effort', ...
     limits : ndarray, shape (nv,)
         Of its size; 0 or infinite where it is unknown.
-    given : mapping of str to float or (float, float)
+    arguments : mapping of str to float or (float, float)
         What counts instead: of both signs, or lower and upper.
     part : float
         Of the limits, that may be used.
@@ -94,14 +94,14 @@ def joint_bounds(
     """
     upper = known_limits(limits)
     lower = -upper
-    for name, bound in as_mapping(f'bounds of {what}', given).items():
+    for name, bound in as_mapping(f'bounds of {what}', arguments).items():
         k = robot.velocity_index(name)
         pair = as_numbers(f"bound of {what} of '{name}'", bound)
         ends = np.array([-pair, pair]) if pair.shape == () else pair
         if ends.shape != (2,) or not ends[0] <= 0.0 <= ends[1] or ends[0] == ends[1]:
             raise InvalidInputError(
                 f"bound of {what} of '{name}': need a number > 0, or lower <= 0 <= upper, "
-                f'got {came(bound)}'
+                f'got {describe(bound)}'
             )
         lower[k], upper[k] = ends
     columns = np.flatnonzero(np.isfinite(lower) & np.isfinite(upper))

@@ -45,20 +45,20 @@ class LimitRows:
         """Return the rows with places in another shape."""
         return LimitRows(*(part.reshape(*shape, part.shape[-1]) for part in self._parts))
 
-    def merged(self, new: LimitRows, parents: Indices, own: NDArray[np.bool_]) -> LimitRows:
-        """Return these rows at places of `parents`, with new ones where `own` is true."""
-        found = [part[parents] for part in self._parts]
-        for part, other in zip(found, new._parts, strict=True):
-            part[own] = other
-        return LimitRows(*found)
+    def merged(self, new: LimitRows, parents: Indices, local: NDArray[np.bool_]) -> LimitRows:
+        """Return these rows at places of `parents`, with new ones where `local` is true."""
+        result = [part[parents] for part in self._parts]
+        for part, other in zip(result, new._parts, strict=True):
+            part[local] = other
+        return LimitRows(*result)
 
     def linear(self, x: Floats) -> LimitRows:
         """Return rows without d that are these at x, and above them where it is passed faster."""
         root, rubs = np.sqrt(x)[..., None], np.maximum(self.d, 0.0)
         # of a friction that loads a limit a tangent, of one that relieves it what it is at x
         slope = np.divide(rubs, 2.0 * root, out=np.zeros_like(rubs), where=root > 0.0)
-        rest = (self.d - 0.5 * rubs) * root
-        return LimitRows(self.a, self.b + slope, np.zeros_like(rubs), self.c + rest)
+        remainder = (self.d - 0.5 * rubs) * root
+        return LimitRows(self.a, self.b + slope, np.zeros_like(rubs), self.c + remainder)
 
     @property
     def _parts(self) -> tuple[Floats, Floats, Floats, Floats]:
@@ -77,15 +77,15 @@ def largest_pace(inertial: Floats, drag: Floats, still: Floats, most: float) -> 
         Bound of their sum.
 
     """
-    room, pace = most - still, 1.0
+    room, scaling = most - still, 1.0
     for _ in range(_STEPS):
-        over = pace * (pace * inertial + drag) > room
+        over = scaling * (scaling * inertial + drag) > room
         if not over.any():
             break
         a, d, left = inertial[over], drag[over], np.maximum(room[over], 0.0)
         bend = np.sqrt(np.maximum(d * d + 4.0 * a * left, 0.0))
-        pace = float((1.0 - _SAFE) * np.min(2.0 * left / (d + bend)))
-    return pace
+        scaling = float((1.0 - _SAFE) * np.min(2.0 * left / (d + bend)))
+    return scaling
 
 
 def peaks(values: Floats) -> Floats:

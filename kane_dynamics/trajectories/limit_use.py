@@ -64,7 +64,7 @@ class MotionUses:
             self._still, use = least_uses(rows.c, shares), least_uses(use, shares)
         self._inertial = use - self._drag - self._still
 
-    def pace(self, tolerance: float) -> float:
+    def scaling(self, tolerance: float) -> float:
         """
         Return the largest factor of speed, up to 1, with which no limit is exceeded by more.
 
@@ -74,25 +74,25 @@ class MotionUses:
             If there is none.
 
         """
-        pace = largest_pace(self._inertial, self._drag, self._still, 1.0 + tolerance)
-        if pace <= 0.0:
+        scaling = largest_pace(self._inertial, self._drag, self._still, 1.0 + tolerance)
+        if scaling <= 0.0:
             at, row = np.unravel_index(int(np.argmax(self._still)), self._still.shape)
             raise NotSolvedError(
                 f'retiming: {self._limits.says(int(row), float(self._still[at, row]))} at '
                 f'{self._places[at]:g} of the path: only speed carries the robot over, and on '
                 'this grid limits are exceeded; give more cells'
             )
-        return pace
+        return scaling
 
-    def report(self, pace: float) -> dict[str, LimitUse]:
+    def report(self, scaling: float) -> dict[str, LimitUse]:
         """Return what is used of each limit at a part of the speed, by name."""
-        every = pace * (pace * self._inertial + self._drag) + self._still
-        found: dict[str, LimitUse] = {}
+        every = scaling * (scaling * self._inertial + self._drag) + self._still
+        result: dict[str, LimitUse] = {}
         names = self._limits.names
         for name in dict.fromkeys(names):
             most = every[:, [one == name for one in names]].max(axis=1)
             worst = int(np.argmax(most))
             reached = most.reshape(len(self._lengths), -1).max(axis=1) >= _REACHED
             active = float(self._lengths[reached].sum() / self._lengths.sum())
-            found[name] = LimitUse(float(most[worst]), float(self._places[worst]), active)
-        return found
+            result[name] = LimitUse(float(most[worst]), float(self._places[worst]), active)
+        return result

@@ -62,12 +62,12 @@ class PathCells:
     @classmethod
     def on(cls, limits: PathLimits, grid: Floats, free: bool) -> PathCells:
         """Return the cells of a grid."""
-        places = _looks(grid[:-1], grid[1:])
-        rows = limits.at(places.ravel()).reshaped(*places.shape)
+        indices = _looks(grid[:-1], grid[1:])
+        rows = limits.at(indices.ravel()).reshaped(*indices.shape)
         if not free:
             return cls(limits, grid, rows, None)
-        shares = limits.shares(places.ravel())
-        return cls(limits, grid, rows, shares.reshape(*places.shape, *shares.shape[1:]))
+        shares = limits.shares(indices.ravel())
+        return cls(limits, grid, rows, shares.reshape(*indices.shape, *shares.shape[1:]))
 
     def split(self, cuts: Floats) -> PathCells:
         """Return cells that are cut at places, too; rows of the others are not evaluated again."""
@@ -76,8 +76,8 @@ class PathCells:
             return replace(PathCells.on(self.limits, grid, free=True), known=self.known)
         parents = np.searchsorted(self.grid, 0.5 * (grid[1:] + grid[:-1])) - 1
         new = np.diff(grid) != np.diff(self.grid)[parents]
-        places = _looks(grid[:-1][new], grid[1:][new])
-        rows = self.limits.at(places.ravel()).reshaped(*places.shape)
+        indices = _looks(grid[:-1][new], grid[1:][new])
+        rows = self.limits.at(indices.ravel()).reshaped(*indices.shape)
         return PathCells(self.limits, grid, self.rows.merged(rows, parents, new), None)
 
     def fastest(self, before: SpeedProfile | None = None) -> SpeedProfile:
@@ -149,21 +149,21 @@ class PathCells:
     def _changes(self, before: SpeedProfile) -> Floats:
         """Return half of what u changes by in each cell; a robot at rest keeps room to move."""
         middles = 0.5 * (self.grid[1:] + self.grid[:-1])
-        found = 0.5 * np.diff(self.grid) * before.slopes[before.cells(middles)]
+        result = 0.5 * np.diff(self.grid) * before.slopes[before.cells(middles)]
         size, room = np.abs(self.rows.a[:, ::4]), _PART * np.abs(1.0 - self.rows.c[:, ::4])
         most = np.divide(room, size, out=np.full_like(size, np.inf), where=size > 0.0)
         steady = _STEADY * np.abs(before.of(middles)[0])
         bound = np.minimum(steady, most.min(axis=(1, 2), initial=np.inf))
-        return np.clip(found, -bound, bound)
+        return np.clip(result, -bound, bound)
 
     def _shared(self, rows: LimitRows) -> LimitRows:
         """Return rows without d as the limits have them, however motors share."""
         if self.shares is None:
             return rows
-        places = _looks(self.grid[:-1], self.grid[1:])
+        indices = _looks(self.grid[:-1], self.grid[1:])
         flat = self.shares.reshape(-1, *self.shares.shape[2:])
-        found = projected(rows.reshaped(-1), flat, places.ravel(), self.known)
-        return found.reshaped(*places.shape)
+        result = projected(rows.reshaped(-1), flat, indices.ravel(), self.known)
+        return result.reshaped(*indices.shape)
 
     def _profile(self, rows: LimitRows, changes: Floats) -> SpeedProfile:
         """Return the fastest profile under rows without d, u changing as given in the cells."""
@@ -172,20 +172,20 @@ class PathCells:
         a = np.concatenate([first.a, last.a + 2.0 * h * last.b], axis=1)
         b = np.concatenate([first.b, last.b], axis=1)
         c = np.concatenate([first.c - first.a * change, last.c + last.a * change], axis=1)
-        found = CellInequalities(h[:, 0], a, b, 1.0 + _SPARE - c).fastest()
-        if found.lost >= 0:
-            raise self._infeasible(found)
-        if found.x.max() > _UNLIMITED:
-            place = self.grid[int(np.argmax(found.x))]
+        result = CellInequalities(h[:, 0], a, b, 1.0 + _SPARE - c).fastest()
+        if result.lost >= 0:
+            raise self._infeasible(result)
+        if result.x.max() > _UNLIMITED:
+            place = self.grid[int(np.argmax(result.x))]
             raise InvalidInputError(f'retiming: nothing limits the speed at {place:g} of the path')
-        return SpeedProfile(self.grid, found.x, changes)
+        return SpeedProfile(self.grid, result.x, changes)
 
-    def _infeasible(self, found: Speeds) -> InfeasiblePathError:
+    def _infeasible(self, result: Speeds) -> InfeasiblePathError:
         """Return what to say of a path along which no motion keeps the limits."""
-        k, used = found.lost, self.rows.c
-        if found.rows:
+        k, used = result.lost, self.rows.c
+        if result.rows:
             count = used.shape[-1]
-            several = [self._says(row % count, used[k, -(row // count)]) for row in found.rows]
+            several = [self._says(row % count, used[k, -(row // count)]) for row in result.rows]
             words = 'no speed and acceleration keep all limits'
             return InfeasiblePathError(words, self.grid[k], dict.fromkeys(several))
         # most is used at rest where the path is hardest, of what is left of it

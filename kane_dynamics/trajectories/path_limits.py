@@ -21,12 +21,12 @@ import scipy
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.newton_euler import transmitted
-from kane_dynamics.control.motion_limits import Reserve
-from kane_dynamics.control.stance import Stance
+from kane_dynamics.analysis.ground_contacts import GroundContacts
+from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
-from kane_dynamics.model.checks import as_one, came
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.checks import as_one, describe
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.trajectories.ground_limits import GroundLimits
 from kane_dynamics.trajectories.joint_bounds import Bounds, joint_bounds
 from kane_dynamics.trajectories.limit_rows import LimitRows
@@ -78,8 +78,8 @@ class PathLimits:
         dynamics: Dynamics,
         path: Path,
         actuated: Sequence[str],
-        contacts: Stance | None,
-        kept: Reserve,
+        contacts: GroundContacts | None,
+        kept: SafetyMargins,
         efforts: Bounds,
         velocities: Bounds,
         accelerations: Bounds,
@@ -88,14 +88,14 @@ class PathLimits:
         if robot.coordinate_names != robot.velocity_names:
             raise InvalidInputError('retiming: need a robot whose coordinates are its joints')
         if not (hasattr(path, 'length') and hasattr(path, 'at')):
-            raise InvalidInputError(f'path: need a SplinePath or RolledPath, got {came(path)}')
+            raise InvalidInputError(f'path: need a SplinePath or RolledPath, got {describe(path)}')
         columns = path.at(np.zeros(1)).q.shape[1]
         if columns != robot.nq:
             raise InvalidInputError(
                 f'path: need one of {robot.nq} coordinates, {list(robot.coordinate_names)}, got '
                 f'one of {columns}'
             )
-        as_one(Reserve, 'kept', kept, 'a Reserve')
+        as_one(SafetyMargins, 'kept', kept, 'a Reserve')
         motors = speed_indices(robot, actuated, 'actuated')
         self.dynamics, self.path, self.actuated = dynamics, path, tuple(actuated)
         driven = np.isin(np.arange(robot.nv), motors)
@@ -122,13 +122,13 @@ class PathLimits:
             ]
         )
 
-    def at(self, places: Floats) -> LimitRows:
+    def at(self, indices: Floats) -> LimitRows:
         """
         Return the rows at places, shape (n,).
 
         Parameters
         ----------
-        places : ndarray, shape (n,)
+        indices : ndarray, shape (n,)
             On the path.
 
         Raises
@@ -137,7 +137,7 @@ class PathLimits:
             If a tangent leaves the constraint rows.
 
         """
-        points = self.points(places)
+        points = self.points(indices)
         still, maps = np.zeros_like(points.q), self._ground_maps(points.q)
         a = self._rows(points.q, maps, (still, points.tangent), ('inertia',))
         b = self._rows(points.q, maps, (points.tangent, points.bend), ('inertia', 'coriolis'))
@@ -171,7 +171,7 @@ class PathLimits:
             return f'{self.names[row]} ({value:.4g} {self._slow}, limit {limit:.4g})'
         return f'{self.names[row]} ({use:.4g} of it {self._slow})'
 
-    def points(self, places: Floats) -> PathPoints:
+    def points(self, indices: Floats) -> PathPoints:
         """
         Return points of the path whose derivatives keep the constraint rows to roundoff.
 
@@ -181,7 +181,7 @@ class PathLimits:
             If a tangent leaves them by more than that.
 
         """
-        q, tangent, bend = self.path.at(places)
+        q, tangent, bend = self.path.at(indices)
         rolled = isinstance(self.path, RolledPath) and self.path.dynamics is self.dynamics
         if rolled or not self.dynamics.labels:
             return PathPoints(q, tangent, bend)
@@ -192,7 +192,7 @@ class PathLimits:
             rows = self.dynamics.constraint_rows(q[first], tangent[first])
             label = rows.labels[int(np.argmax(np.abs(rows.matrix @ tangent[first])))]
             raise ConstraintError(
-                f"the path leaves '{label}' at {places[first]:g} of {self.path.length:g}: "
+                f"the path leaves '{label}' at {indices[first]:g} of {self.path.length:g}: "
                 f"A q' = 0 is missed by {off[first]:.2g} of the tangent; a RolledPath keeps it"
             )
         return PathPoints(q, kept, self.dynamics.consistent_acceleration(q, kept, bend))
@@ -219,12 +219,12 @@ class PathLimits:
         terms: tuple[str, ...],
     ) -> Floats:
         """Return the part of the rows that is linear in some terms of a motion, (n, m)."""
-        found = self.dynamics.constrained_inverse_dynamics(q, *motion, self.actuated, terms=terms)
+        result = self.dynamics.constrained_inverse_dynamics(q, *motion, self.actuated, terms=terms)
         rates = motion[1] if 'inertia' in terms else np.zeros_like(q)
         wrench = np.zeros((len(q), 6))
         if maps is not None and 'friction' not in terms:
             wrench = ground_wrenches(self.dynamics.robot, q, *motion, 'gravity' in terms)
-        return self._assembled(found.effort, rates, maps, wrench, found.multipliers)
+        return self._assembled(result.effort, rates, maps, wrench, result.multipliers)
 
     def _assembled(
         self,
@@ -254,21 +254,21 @@ class PathLimits:
         """
         robot = self.dynamics.robot
         driven = np.isin(robot.velocity_names, self.actuated)
-        still, found = np.zeros(robot.nv), []
+        still, result = np.zeros(robot.nv), []
         for place in q:
             A = np.asarray(self.dynamics.constraint_rows(place, still).matrix, dtype=float)
             free = scipy.linalg.null_space(A[:, ~driven].T, rcond=_NULL)
-            found.append((free, -np.where(driven[:, None], A.T @ free, 0.0)))
-        most = max(free.shape[1] for free, _ in found)
+            result.append((free, -np.where(driven[:, None], A.T @ free, 0.0)))
+        most = max(free.shape[1] for free, _ in result)
         multipliers, efforts = (
             np.array([np.pad(x, ((0, 0), (0, most - x.shape[1]))) for x in parts])
-            for parts in zip(*found, strict=True)
+            for parts in zip(*result, strict=True)
         )
         return multipliers, efforts
 
-    def shares(self, places: Floats) -> Floats:
+    def shares(self, indices: Floats) -> Floats:
         """Return what ways of sharing add to the rows, Z of `free_sharing`, shape (n, m, r)."""
-        q = self.path.at(places).q
+        q = self.path.at(indices).q
         multipliers, efforts = self.balancing(q)
         maps, none, still = self._ground_maps(q), np.zeros_like(q), np.zeros((len(q), 6))
         columns = [
@@ -293,6 +293,6 @@ def ground_wrenches(robot: Robot, q: Floats, v: Floats, a: Floats, gravity: bool
     return np.stack([np.broadcast_to(part, len(q)) for part in parts], axis=1).astype(float)
 
 
-def _ground_limits(contacts: Stance, kept: Reserve) -> GroundLimits:
-    needed = 'what stance or base_stance return'
-    return GroundLimits(as_one(Stance, 'contacts', contacts, needed), kept)
+def _ground_limits(contacts: GroundContacts, kept: SafetyMargins) -> GroundLimits:
+    needed = 'what stance or base_ground_contacts return'
+    return GroundLimits(as_one(GroundContacts, 'contacts', contacts, needed), kept)

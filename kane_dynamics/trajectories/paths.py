@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_numbers, came, check_increasing, not_finite
+from kane_dynamics.robot.checks import as_numbers, check_increasing, describe, not_finite
 from kane_dynamics.typing import Floats
 
 __all__ = ['Path', 'PathPoints', 'SplinePath']
@@ -39,7 +39,7 @@ class Path(Protocol):
     def length(self) -> float:
         """Return the parameter of its end; it begins at 0."""
 
-    def at(self, places: Floats) -> PathPoints:
+    def at(self, indices: Floats) -> PathPoints:
         """Return its points at places from 0 to `length`, shape (n,)."""
 
 
@@ -51,7 +51,7 @@ class SplinePath:
     ----------
     points : array_like, shape (n, k)
         Coordinates [rad or m], two points or more.
-    places : array_like, shape (n,), optional
+    indices : array_like, shape (n,), optional
         Where on the path they are, from 0 on, increasing; 0, 1, ... where left out.
 
     Attributes
@@ -68,7 +68,7 @@ class SplinePath:
 
     """
 
-    def __init__(self, points: ArrayLike, places: ArrayLike | None = None) -> None:
+    def __init__(self, points: ArrayLike, indices: ArrayLike | None = None) -> None:
         through = as_numbers('points of a path', points)
         if through.ndim != 2 or len(through) < 2:
             raise InvalidInputError(
@@ -78,15 +78,16 @@ class SplinePath:
             raise InvalidInputError(
                 f'points of a path: need finite numbers, got {not_finite(through)}'
             )
-        at = np.arange(1.0 * len(through)) if places is None else as_numbers('places', places)
+        at = np.arange(1.0 * len(through)) if indices is None else as_numbers('places', indices)
         if at.shape != (len(through),) or at[0] != 0.0:
             raise InvalidInputError(
-                f'places: need {len(through)} numbers that increase from 0, got {came(places)}'
+                f'places: need {len(through)} numbers that increase from 0, got '
+                f'{describe(indices)}'
             )
         check_increasing('places', at)
         self._spline = CubicSpline(at, through)
         self.length, self.knots = float(at[-1]), at
 
-    def at(self, places: Floats) -> PathPoints:
+    def at(self, indices: Floats) -> PathPoints:
         """Return its points at places, shape (n,)."""
-        return PathPoints(*(self._spline(places, order) for order in range(3)))
+        return PathPoints(*(self._spline(indices, order) for order in range(3)))

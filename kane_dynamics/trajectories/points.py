@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kane_dynamics.control.trajectory import Trajectory
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_names, as_numbers, not_finite
+from kane_dynamics.robot.checks import as_names, as_numbers, not_finite
+from kane_dynamics.trajectories.trajectory import Trajectory
 from kane_dynamics.typing import Floats
 
 __all__ = ['TrajectoryPoints']
@@ -54,9 +54,9 @@ class TrajectoryPoints:
         for field in ('times', 'positions', 'velocities', 'accelerations', 'efforts'):
             value = getattr(self, field)
             if value is not None or field in ('times', 'positions'):
-                own = np.array(as_numbers(field, value))
-                own.flags.writeable = False
-                object.__setattr__(self, field, own)
+                local = np.array(as_numbers(field, value))
+                local.flags.writeable = False
+                object.__setattr__(self, field, local)
         self.motion()  # which checks times, shapes and numbers of the motion
         if self.times[0] < 0.0:
             raise InvalidInputError(f'times [s] must not be before 0, got {self.times[0]:g}')

@@ -93,10 +93,10 @@ class CellInequalities:
         size, of_x = np.abs(self.a), np.abs(self.b)
         flat = size <= _NONE * size.max(axis=1, keepdims=True, initial=0.0)
         sloped = of_x > _NONE * of_x.max(axis=1, keepdims=True, initial=0.0)
-        places = np.divide(self.room, self.b, out=np.zeros_like(size), where=flat & sloped)
+        indices = np.divide(self.room, self.b, out=np.zeros_like(size), where=flat & sloped)
         never = flat & ~sloped & (self.room < 0.0)
-        upper = np.where(flat & sloped & (self.b > 0.0), places, FAST)
-        lower = np.where(flat & sloped & (self.b < 0.0), places, np.where(never, 2 * FAST, 0.0))
+        upper = np.where(flat & sloped & (self.b > 0.0), indices, FAST)
+        lower = np.where(flat & sloped & (self.b < 0.0), indices, np.where(never, 2 * FAST, 0.0))
         return lower.max(axis=1, initial=0.0), upper.min(axis=1, initial=FAST)
 
     def fastest(self) -> Speeds:

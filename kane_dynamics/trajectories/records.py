@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.control.trajectory import Trajectory
-from kane_dynamics.exceptions import InvalidInputError, brief
-from kane_dynamics.model.checks import as_number, as_numbers, came
+from kane_dynamics.exceptions import InvalidInputError, shorten
+from kane_dynamics.robot.checks import as_number, as_numbers, describe
 from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.trajectory import Trajectory
 from kane_dynamics.typing import Floats
 
 FIELDS = {
@@ -49,8 +49,8 @@ def points_of_rows(
         If a list is not as long as the names, or as `TrajectoryPoints`.
 
     """
-    given = {}
-    for field, own in FIELDS.items():
+    arguments = {}
+    for field, local in FIELDS.items():
         lists = rows.get(field, ())
         if not any(len(one) for one in lists) and field != 'positions':
             continue
@@ -59,11 +59,11 @@ def points_of_rows(
                 raise InvalidInputError(
                     f'{field} of point {i}: {len(one)} values for {len(names)} names'
                 )
-        given[own] = _numbers(field, lists)
+        arguments[local] = _numbers(field, lists)
     if not times:
         raise InvalidInputError('the trajectory has no point')
     seconds = np.array([time / BILLION for time in times])
-    return TrajectoryPoints(tuple(names), seconds, **given)
+    return TrajectoryPoints(tuple(names), seconds, **arguments)
 
 
 def nanoseconds_of(points: TrajectoryPoints) -> list[int]:
@@ -91,7 +91,7 @@ def record_of_points(points: TrajectoryPoints) -> dict[str, Any]:
     """Return points as a mapping with the fields of a JointTrajectory."""
     listed = []
     for i, time in enumerate(nanoseconds_of(points)):
-        rows = {field: getattr(points, own) for field, own in FIELDS.items()}
+        rows = {field: getattr(points, local) for field, local in FIELDS.items()}
         one: dict[str, Any] = {
             field: [] if x is None else x[i].tolist() for field, x in rows.items()
         }
@@ -120,14 +120,14 @@ def base_of_record(record: Any) -> Trajectory:
         place, turn = _part(transform, 'translation', dict), _part(transform, 'rotation', dict)
         yaw = 2.0 * np.arctan2(_number(turn, 'z'), _number(turn, 'w'))
         rows.append([_number(place, 'x'), _number(place, 'y'), yaw])
-    given = [_numbers('transforms', rows)]
-    given[0][:, 2] = np.unwrap(given[0][:, 2])
+    arguments = [_numbers('transforms', rows)]
+    arguments[0][:, 2] = np.unwrap(arguments[0][:, 2])
     for field in ('velocities', 'accelerations'):
         twists = [_list(point, field) for point in points]
         if not all(twists):
             break
-        given.append(_numbers(field, [_planar(_only(point, field)) for point in points]))
-    return Trajectory([_time(point) / BILLION for point in points], *given)
+        arguments.append(_numbers(field, [_planar(_only(point, field)) for point in points]))
+    return Trajectory([_time(point) / BILLION for point in points], *arguments)
 
 
 def _planar(twist: Any) -> list[float]:
@@ -158,7 +158,7 @@ def _part(record: Any, name: str, kind: type) -> Any:
     value = record.get(name) if isinstance(record, Mapping) else None
     if not isinstance(value, kind):
         fields = sorted(record, key=str) if isinstance(record, Mapping) else record
-        came_instead = brief(fields) if value is None else f'{name}: {came(value)}'
+        came_instead = shorten(fields) if value is None else f'{name}: {describe(value)}'
         needed = f"a trajectory needs '{name}' ({kind.__name__})"
         raise InvalidInputError(f'{needed}, got {came_instead}')
     return value
@@ -169,7 +169,7 @@ def _list(point: Any, field: str) -> list[Any]:
     if value is None:
         return []
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-        raise InvalidInputError(f'{field}: need a list, got {came(value)}')
+        raise InvalidInputError(f'{field}: need a list, got {describe(value)}')
     return list(value)
 
 

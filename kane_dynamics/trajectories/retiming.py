@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kane_dynamics.control.motion_limits import Reserve
-from kane_dynamics.control.stance import Stance
+from kane_dynamics.analysis.ground_contacts import GroundContacts
+from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_count, as_nonnegative, as_positive
+from kane_dynamics.robot.checks import as_count, as_nonnegative, as_positive
 from kane_dynamics.trajectories.filling import CLOSEST, GAP
 from kane_dynamics.trajectories.free_sharing import shared
 from kane_dynamics.trajectories.joint_bounds import Bounds
@@ -37,7 +37,7 @@ TOLERANCE = 5e-4
 """Of a limit, that it may be exceeded by between looks."""
 LOSS = 1e-3
 """Of the duration, that cells too large may cost, as they are estimated."""
-FULL = Reserve(edge=0.0, friction=1.0, effort=1.0, speed=1.0)
+FULL = SafetyMargins(edge=0.0, friction=1.0, effort=1.0, speed=1.0)
 """All of each limit may be used."""
 _ROUNDS = 12  # of cutting cells
 _SETTLED = 1e-5  # relative change of the duration
@@ -83,21 +83,21 @@ class Retimed:
 
     def at(self, times: Floats) -> tuple[Floats, Floats, Floats]:
         """Return q, v and a at times from 0 to the duration, each of shape (n, nv)."""
-        places, u, x = self.profile.at(times)
-        q, tangent, bend = self.limits.path.at(places)
+        indices, u, x = self.profile.at(times)
+        q, tangent, bend = self.limits.path.at(indices)
         u, x = u[:, None], x[:, None]
         return q, tangent * np.sqrt(x), tangent * u + bend * x
 
     def efforts(self, times: Floats) -> Floats:
         """Return the efforts of the motors at times, shape (n, nv); at the ends just inside."""
-        limits, (places, u, x) = self.limits, self.profile.at(times)
-        q, tangent, bend = limits.points(places)
+        limits, (indices, u, x) = self.limits, self.profile.at(times)
+        q, tangent, bend = limits.points(indices)
         x = np.maximum(x, np.finfo(float).tiny)  # at the ends, too, friction has its sign
         v, a = tangent * np.sqrt(x)[:, None], tangent * u[:, None] + bend * x[:, None]
         efforts = limits.dynamics.constrained_inverse_dynamics(q, v, a, limits.actuated).effort
         if not self.shares_freely:
             return efforts
-        z = shared(limits.at(places).use(u, x), limits.shares(places))
+        z = shared(limits.at(indices).use(u, x), limits.shares(indices))
         return np.asarray(efforts + np.einsum('nvr,nr->nv', limits.balancing(q)[1], z))
 
     def motion(self, step: float = 0.01) -> TrajectoryPoints:
@@ -149,10 +149,10 @@ class Retimed:
         q, v, a = (np.concatenate([x, 0.0 * x[-1:]]) for x in self.at(times))
         q[-1] = q[-2]
         dynamics, actuated = self.limits.dynamics, self.limits.actuated
-        rest = dynamics.constrained_inverse_dynamics(q[-1], v[-1], a[-1], actuated).effort
+        remainder = dynamics.constrained_inverse_dynamics(q[-1], v[-1], a[-1], actuated).effort
         times = np.append(times, times[-1] + GAP)
         names = dynamics.robot.velocity_names
-        return TrajectoryPoints(names, times, q, v, a, np.vstack([efforts, rest]))
+        return TrajectoryPoints(names, times, q, v, a, np.vstack([efforts, remainder]))
 
     def _times(self, step: float) -> Floats:
         """Return times of points, two of them a gap apart where efforts jump."""
@@ -177,8 +177,8 @@ def retime(
     path: Path,
     actuated: Sequence[str],
     *,
-    contacts: Stance | None = None,
-    kept: Reserve = FULL,
+    contacts: GroundContacts | None = None,
+    kept: SafetyMargins = FULL,
     efforts: Bounds | None = None,
     velocities: Bounds | None = None,
     accelerations: Bounds | None = None,
@@ -199,10 +199,10 @@ def retime(
         A `SplinePath` or `RolledPath`; its tangents keep the constraint rows.
     actuated : sequence of str
         Speeds that have motors.
-    contacts : Stance, optional
-        What the robot stands on, from `stance` or `base_stance`: friction of its wheels and
-        tipping over count. Neither does where left out.
-    kept : Reserve
+    contacts : GroundContacts, optional
+        From `ground_contacts` or `base_ground_contacts`: friction of the wheels and tipping over
+        count. Neither does where left out.
+    kept : SafetyMargins
         What is left of the limits.
     efforts, velocities : mapping of str to float or (float, float), optional
         Bounds that count instead of the robot's, by speed: of both signs, or lower and upper.
@@ -242,28 +242,30 @@ def retime(
     )
     window, count = as_nonnegative('smoothing [s]', smoothing), as_count('cells', cells, 2)
     profile = _fastest(limits, count, share_freely)
-    found = _kept(limits, profile, share_freely)
-    return found if window == 0.0 else _smoothed(found, profile.slowed(1.0 / found.slowed), window)
+    result = _kept(limits, profile, share_freely)
+    return (
+        result if window == 0.0 else _smoothed(result, profile.slowed(1.0 / result.slowed), window)
+    )
 
 
 def _kept(limits: PathLimits, timing: Timing, free: bool) -> Retimed:
     """Return a motion that is slowed by what limits ask for."""
     uses = MotionUses(limits, timing, free)
-    pace = uses.pace(TOLERANCE)
-    slower = timing if pace == 1.0 else timing.slowed(pace)
-    return Retimed(limits, slower, uses.report(pace), 1.0 / pace, free)
+    scaling = uses.scaling(TOLERANCE)
+    slower = timing if scaling == 1.0 else timing.slowed(scaling)
+    return Retimed(limits, slower, uses.report(scaling), 1.0 / scaling, free)
 
 
 def _smoothed(quick: Retimed, profile: SpeedProfile, window: float) -> Retimed:
     """Return the shortest smoothed motion of a long enough window; a longer may be slowed less."""
-    least, found = quick.duration * _WINDOW, list[Retimed]()
+    least, result = quick.duration * _WINDOW, list[Retimed]()
     for k in itertools.count(max(int(np.ceil(_STEPS * np.log2(window / least))), 0)):
         longer = least * 2.0 ** (k / _STEPS)
-        if found and quick.duration + longer >= min(one.duration for one in found):
+        if result and quick.duration + longer >= min(one.duration for one in result):
             break
         timing = SmoothedProfile(profile, longer)
-        found.append(_kept(quick.limits, timing, quick.shares_freely))
-    return min(found, key=lambda one: one.duration)
+        result.append(_kept(quick.limits, timing, quick.shares_freely))
+    return min(result, key=lambda one: one.duration)
 
 
 def _fastest(limits: PathLimits, count: int, free: bool) -> SpeedProfile:

@@ -13,8 +13,8 @@ from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_count
-from kane_dynamics.model.state import checked_coordinates
+from kane_dynamics.robot.checks import as_count
+from kane_dynamics.robot.state import checked_coordinates
 from kane_dynamics.trajectories.paths import PathPoints, SplinePath
 from kane_dynamics.typing import Floats
 
@@ -42,7 +42,7 @@ class RolledPath:
         Points of their spline, see `SplinePath`.
     start : array_like, shape (nq,)
         Coordinates at the start; the given ones do not count.
-    places : array_like, shape (n,), optional
+    indices : array_like, shape (n,), optional
         Where on the path the points are.
     steered : WheeledBase, optional
         A base on steered wheels, which turn to where it moves; its place is among `names`.
@@ -67,13 +67,13 @@ class RolledPath:
         points: ArrayLike,
         start: ArrayLike,
         *,
-        places: ArrayLike | None = None,
+        indices: ArrayLike | None = None,
         steered: WheeledBase | None = None,
         cells: int = 400,
     ) -> None:
         robot = checked_dynamics(dynamics).robot
         self.dynamics, self._given = dynamics, speed_indices(robot, names, 'names')
-        self._spline = SplinePath(points, places)
+        self._spline = SplinePath(points, indices)
         self.length, self.knots = self._spline.length, self._spline.knots
         if self._spline.at(np.zeros(1)).q.shape[1] != len(self._given):
             raise InvalidInputError(
@@ -94,11 +94,11 @@ class RolledPath:
         if self._free:
             self._rolled = self._integrated(nodes)
 
-    def at(self, places: Floats) -> PathPoints:
+    def at(self, indices: Floats) -> PathPoints:
         """Return its points at places, shape (n,)."""
-        q, tangent, bend = self._known_at(places)
+        q, tangent, bend = self._known_at(indices)
         if self._rolled is not None:
-            q[:, self._free] = self._rolled(places)
+            q[:, self._free] = self._rolled(indices)
         return self._completed(q, tangent, bend)
 
     def _completed(self, q: Floats, tangent: Floats, bend: Floats) -> PathPoints:
@@ -108,15 +108,15 @@ class RolledPath:
         bend = dynamics.consistent_acceleration(q, tangent, bend, self._known)
         return PathPoints(q, tangent, bend)
 
-    def _known_at(self, places: Floats) -> tuple[Floats, Floats, Floats]:
+    def _known_at(self, indices: Floats) -> tuple[Floats, Floats, Floats]:
         """Return points with zeros in the derivatives of what is free."""
-        q = np.tile(self._start, (len(places), 1))
+        q = np.tile(self._start, (len(indices), 1))
         tangent, bend = np.zeros_like(q), np.zeros_like(q)
-        for whole, part in zip((q, tangent, bend), self._spline.at(places), strict=True):
+        for whole, part in zip((q, tangent, bend), self._spline.at(indices), strict=True):
             whole[:, self._given] = part
         if self._angles is not None:
             for order, whole in enumerate((q, tangent, bend)):
-                whole[:, self._steering] = self._angles(places, order)
+                whole[:, self._steering] = self._angles(indices, order)
         return q, tangent, bend
 
     def _headings(self, base: WheeledBase, nodes: Floats) -> CubicHermiteSpline:
@@ -130,9 +130,9 @@ class RolledPath:
         if not np.abs(twist).max(axis=1).all():
             raise InvalidInputError('a steered base stands still on its path: no heading')
         twist_rate = np.column_stack([rate.real, rate.imag, bend[:, 2]])
-        found = base.steering_angles(twist, self._start, twist_rate)
-        angles = np.unwrap(found.angles, axis=0, period=_HALF_TURN)
-        return CubicHermiteSpline(nodes, angles, found.rates)
+        result = base.steering_angles(twist, self._start, twist_rate)
+        angles = np.unwrap(result.angles, axis=0, period=_HALF_TURN)
+        return CubicHermiteSpline(nodes, angles, result.rates)
 
     def _integrated(self, nodes: Floats) -> BPoly:
         """Return the coordinates that are free along the path."""

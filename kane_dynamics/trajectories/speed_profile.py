@@ -33,7 +33,7 @@ class Timing(Protocol):
     def at(self, times: Floats) -> tuple[Floats, Floats, Floats]:
         """Return places, u and x at times from 0 to the duration."""
 
-    def slowed(self, pace: float) -> Timing:
+    def slowed(self, scaling: float) -> Timing:
         """Return the timing that is passed at a part of the speed."""
 
 
@@ -82,20 +82,20 @@ class SpeedProfile:
         alike = each[1:] * each[:-1] > 0.0
         return np.where(alike, np.sign(each[1:]) * np.fmin(*np.abs([each[1:], each[:-1]])), 0.0)
 
-    def cells(self, places: Floats, before: bool = False) -> Floats:
+    def cells(self, indices: Floats, before: bool = False) -> Floats:
         """Return the cells of places, those behind the grid's or those `before`."""
         side: Literal['left', 'right'] = 'left' if before else 'right'
-        return np.clip(np.searchsorted(self.grid, places, side=side) - 1, 0, len(self.u) - 1)
+        return np.clip(np.searchsorted(self.grid, indices, side=side) - 1, 0, len(self.u) - 1)
 
-    def of(self, places: Floats, before: bool = False) -> tuple[Floats, Floats]:
+    def of(self, indices: Floats, before: bool = False) -> tuple[Floats, Floats]:
         """
         Return u and x at places along the path, each of their shape.
 
         Where u jumps it is what it is behind the place, or `before` it.
         """
-        k = self.cells(places, before)
+        k = self.cells(indices, before)
         t, h, change = (
-            (places - self.grid[k]) / self._lengths[k],
+            (indices - self.grid[k]) / self._lengths[k],
             self._lengths[k],
             self.changes[k],
         )
@@ -106,13 +106,13 @@ class SpeedProfile:
 
     def at(self, times: Floats) -> tuple[Floats, Floats, Floats]:
         """Return places, u and x at times from 0 to the duration."""
-        places = self.places(times)
-        return places, *self.of(places)
+        indices = self.indices(times)
+        return indices, *self.of(indices)
 
-    def places(self, times: Floats) -> Floats:
+    def indices(self, times: Floats) -> Floats:
         """Return where on the path it is at times; at rest before 0 and after the duration."""
-        found = self._places(np.clip(times, 0.0, self.duration))
-        return np.clip(found, self.grid[0], self.grid[-1])
+        result = self._places(np.clip(times, 0.0, self.duration))
+        return np.clip(result, self.grid[0], self.grid[-1])
 
     def sums(self, times: Floats) -> Floats:
         """Return the integral of the places over time, from 0 on."""
@@ -120,9 +120,9 @@ class SpeedProfile:
         inside = self._sums(np.clip(times, 0.0, self.duration))
         return np.asarray(inside + self.grid[0] * ends[0] + self.grid[-1] * ends[1])
 
-    def slowed(self, pace: float) -> SpeedProfile:
+    def slowed(self, scaling: float) -> SpeedProfile:
         """Return the profile that is passed at a part of the speed."""
-        return SpeedProfile(self.grid, pace**2 * self.squares, pace**2 * self.changes)
+        return SpeedProfile(self.grid, scaling**2 * self.squares, scaling**2 * self.changes)
 
     def _cell_times(self) -> Floats:
         """Return how long each cell takes: that at constant u, times a mean of its speeds."""
@@ -174,10 +174,10 @@ class SmoothedProfile:
         """Return places, u and x at times from 0 to the duration."""
         one, window = self._profile, self._window
         ends = times, times - window
-        sums, places = ((f(ends[0]) - f(ends[1])) / window for f in (one.sums, one.places))
-        after, before = (np.sqrt(one.of(one.places(t))[1]) for t in ends)
-        return sums, (after - before) / window, np.maximum(places, 0.0) ** 2
+        sums, indices = ((f(ends[0]) - f(ends[1])) / window for f in (one.sums, one.indices))
+        after, before = (np.sqrt(one.of(one.indices(t))[1]) for t in ends)
+        return sums, (after - before) / window, np.maximum(indices, 0.0) ** 2
 
-    def slowed(self, pace: float) -> SmoothedProfile:
+    def slowed(self, scaling: float) -> SmoothedProfile:
         """Return the profile that is passed at a part of the speed."""
-        return SmoothedProfile(self._profile.slowed(pace), self._window / pace)
+        return SmoothedProfile(self._profile.slowed(scaling), self._window / scaling)

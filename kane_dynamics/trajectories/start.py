@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_nonnegative
+from kane_dynamics.robot.checks import as_nonnegative
 from kane_dynamics.trajectories.points import TrajectoryPoints
 from kane_dynamics.typing import Floats
 

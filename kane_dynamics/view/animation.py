@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_count, as_path, as_positive
+from kane_dynamics.robot.checks import as_count, as_path, as_positive
 from kane_dynamics.view.picture import Picture
 from kane_dynamics.view.recording import Recording
 from kane_dynamics.view.style import DOTS, save_figure
@@ -57,9 +57,9 @@ def write_animation(
 
     """
     file = _file(path, ('.gif',))
-    pace = as_positive('speed', speed) / as_positive('rate [Hz]', rate)
-    count = max(round((recording.time[-1] - recording.time[0]) / pace), 1)
-    times = recording.time[0] + pace * np.arange(count + 1)
+    scaling = as_positive('speed', speed) / as_positive('rate [Hz]', rate)
+    count = max(round((recording.time[-1] - recording.time[0]) / scaling), 1)
+    times = recording.time[0] + scaling * np.arange(count + 1)
     instants = [recording.at(time + ROUNDOFF) for time in times]
     picture = Picture(recording, view, width, SCREEN_DOTS, instants)
     first, *more = [picture.image(i).quantize(128, Image.Quantize.FASTOCTREE) for i in instants]

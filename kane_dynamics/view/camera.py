@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kane_dynamics.model.checks import as_choice
+from kane_dynamics.robot.checks import as_choice
 from kane_dynamics.typing import Floats
 
 # azimuth and elevation of the direction towards the viewer [deg]

@@ -11,9 +11,9 @@ import numpy as np
 
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
-from kane_dynamics.model.robot import WORLD, Robot
-from kane_dynamics.model.state import checked_robot
-from kane_dynamics.model.urdf.visuals import UrdfVisual, read_visuals
+from kane_dynamics.robot.robot import WORLD, Robot
+from kane_dynamics.robot.state import checked_robot
+from kane_dynamics.robot.urdf.visuals import UrdfVisual, read_visuals
 from kane_dynamics.view.meshes import find_mesh, read_mesh
 from kane_dynamics.view.shapes import Shape, Triangles, box, cylinder, sphere, stick
 
@@ -34,13 +34,13 @@ class Drawing:
     ----------
     shapes : tuple of Shape
         Surfaces that move with the bodies.
-    remarks : tuple of str
+    notes : tuple of str
         What could not be drawn as the URDF says.
 
     """
 
     shapes: tuple[Shape, ...]
-    remarks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def urdf_drawing(robot: Robot, source: str | os.PathLike[str]) -> Drawing:
@@ -69,20 +69,20 @@ def urdf_drawing(robot: Robot, source: str | os.PathLike[str]) -> Drawing:
     text = isinstance(source, str) and '<' in source
     folder = None if text else Path(source).resolve().parent
     shapes: list[Shape] = []
-    remarks: list[str] = []
+    notes: list[str] = []
     for visual in read_visuals(source):
         frame = robot.frame(visual.link)
         try:
             vertices, faces = _triangles(visual, folder)
         except (InvalidInputError, MissingPackageError) as error:
-            remarks.append(f"link '{visual.link}': {error}")
+            notes.append(f"link '{visual.link}': {error}")
             continue
         red, green, blue = (visual.colour or PLAIN)[:3]
         shape = Shape(WORLD, vertices, faces, (red, green, blue))
         shapes.append(shape.moved(frame.pose * visual.origin.pose(), frame.body))
     drawn = {shape.body for shape in shapes}
     shapes += [shape for shape in simple_drawing(robot).shapes if shape.body not in drawn]
-    return Drawing(tuple(shapes), tuple(remarks))
+    return Drawing(tuple(shapes), tuple(notes))
 
 
 def _triangles(visual: UrdfVisual, folder: Path | None) -> Triangles:

@@ -13,8 +13,8 @@ from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.events import EventSimulation
-from kane_dynamics.model.checks import as_nonnegative, as_positive
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.checks import as_nonnegative, as_positive
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.simulation import EffortLaw, effort_law
 from kane_dynamics.typing import Floats
 from kane_dynamics.view.drawing import Drawing
@@ -186,16 +186,16 @@ def part_forces(
         state, speeds = states[name], np.asarray(v, dtype=float)
         if state == 'open':
             continue
-        own = np.array([forces.get(label, 0.0) for label in labels[name]])
+        local = np.array([forces.get(label, 0.0) for label in labels[name]])
         if isinstance(part, Contact) and part.tangent is not None and state != 'sticks':
             begins = (directions or {}).get(name)
-            push = part.load if part.normal is None else float(own[0])
+            push = part.load if part.normal is None else float(local[0])
             count = len(part.tangent.labels)
-            own[-count:] = _sliding(
+            local[-count:] = _sliding(
                 robot, part.tangent, part.friction * push, q, speeds, time, begins
             )
-        found = constraint_forces(robot, [part], q, own, time=time)
-        named = zip(found, labels[name], strict=True)
+        result = constraint_forces(robot, [part], q, local, time=time)
+        named = zip(result, labels[name], strict=True)
         arrows += [force._replace(name=label, state=_word(part, state)) for force, label in named]
     return arrows
 

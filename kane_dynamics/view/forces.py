@@ -28,10 +28,10 @@ from kane_dynamics.constraints.loops import LoopClosure
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.wheels import DifferentialDrive
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_numbers
-from kane_dynamics.model.frame_motion import frame_motion
-from kane_dynamics.model.robot import WORLD, Frame, Robot
-from kane_dynamics.model.state import checked_coordinates
+from kane_dynamics.robot.checks import as_numbers
+from kane_dynamics.robot.frame_motion import frame_motion
+from kane_dynamics.robot.robot import WORLD, Frame, Robot
+from kane_dynamics.robot.state import checked_coordinates
 from kane_dynamics.typing import Floats
 
 __all__ = ['Force', 'constraint_forces']
@@ -100,12 +100,12 @@ def constraint_forces(
     place = checked_coordinates(robot, q)
     parts = [part for constraint in constraints for part in _elements(constraint)]
     labels = unique_labels([label for part in parts for label in part.labels])
-    given = as_numbers('multipliers', multipliers)
-    if given.shape != (len(labels),):
+    arguments = as_numbers('multipliers', multipliers)
+    if arguments.shape != (len(labels),):
         raise InvalidInputError(
-            f'multipliers: need shape ({len(labels)},) for {list(labels)}, got {given.shape}'
+            f'multipliers: need shape ({len(labels)},) for {list(labels)}, got {arguments.shape}'
         )
-    named, known = iter(zip(labels, given.tolist(), strict=True)), states or {}
+    named, known = iter(zip(labels, arguments.tolist(), strict=True)), states or {}
     at_rest = [0.0] * robot.nv
     forces = []
     for part in parts:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
-from kane_dynamics.resources import resolve
+from kane_dynamics.robot.resources import resolve
 from kane_dynamics.view.shapes import Triangles
 
 INSTALL = "pip install 'kane_dynamics[view]'"
@@ -34,9 +34,9 @@ def find_mesh(address: str, folder: Path | None) -> Path:
 
     """
     if folder is not None:
-        _, scheme, rest = address.partition('package://')
+        _, scheme, remainder = address.partition('package://')
         for above in (folder, *folder.parents) if scheme else (folder,):
-            path = above / (rest if scheme else address.removeprefix('file://'))
+            path = above / (remainder if scheme else address.removeprefix('file://'))
             if path.is_file():
                 return path
     return resolve(address, 'mesh')

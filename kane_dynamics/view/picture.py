@@ -87,15 +87,15 @@ class Picture:
             self._frame_axes(low, high)
             self._legend()
 
-    def _bounds(self, chosen: Any) -> tuple[Floats, Floats]:
+    def _bounds(self, selection: Any) -> tuple[Floats, Floats]:
         """Return the corners of the paper that holds all robots and arrows [m]."""
         recording = self._recording
-        points, vectors = recording.force_points[chosen], recording.force_vectors[chosen]
-        acting = recording.force_states[chosen] > 0
+        points, vectors = recording.force_points[selection], recording.force_vectors[selection]
+        acting = recording.force_states[selection] > 0
         acting &= np.linalg.norm(vectors, axis=-1) <= self._strength
         ends = (points + self._length * vectors)[acting]
-        corners = [placed(shape, recording.poses[k]) for k in chosen for shape in self._shapes]
-        every = np.concatenate([*corners, ends, recording.poses[chosen, :, :3].reshape(-1, 3)])
+        corners = [placed(shape, recording.poses[k]) for k in selection for shape in self._shapes]
+        every = np.concatenate([*corners, ends, recording.poses[selection, :, :3].reshape(-1, 3)])
         flat = self._camera.flat(every) if len(every) else np.zeros((1, 2))
         low, high = flat.min(axis=0), flat.max(axis=0)
         margin = MARGIN * max(float((high - low).max()), 0.1)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_path
+from kane_dynamics.robot.checks import as_path
 from kane_dynamics.view.animation import write_animation, write_picture
 from kane_dynamics.view.plots import Panel, write_curves
 from kane_dynamics.view.rays import can_render

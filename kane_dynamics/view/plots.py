@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_numbers
+from kane_dynamics.robot.checks import as_numbers
 from kane_dynamics.typing import Floats
 from kane_dynamics.view.style import legend_beside, paper_style, save_figure
 

@@ -84,9 +84,9 @@ def render(
     columns, rows = size
     total = np.zeros((rows * columns, 4))
     grid = np.stack(np.meshgrid(np.arange(columns), np.arange(rows)[::-1]), axis=-1)
-    for light in _passes(passes):
-        flat = low + (grid.reshape(-1, 2) + light.place) / size * (high - low)
-        total += _one_pass(scene, surface, camera, flat, light)
+    for canonical_robot in _passes(passes):
+        flat = low + (grid.reshape(-1, 2) + canonical_robot.place) / size * (high - low)
+        total += _one_pass(scene, surface, camera, flat, canonical_robot)
     opacity = total[:, 3:]
     colour = np.divide(total[:, :3], opacity, out=np.ones_like(total[:, :3]), where=opacity > 0.0)
     pixels = np.hstack([np.minimum(colour, 1.0), opacity / passes])
@@ -139,9 +139,9 @@ class RayScene:
         if self._scene is None:
             return np.full(len(flat), -1), np.zeros((len(flat), 3))
         start = camera.lifted(flat, float(camera.depth(self._middle)) + FAR * self.size)
-        found = self._scene.run(start.astype(np.float32), _all(-camera.towards, start), output=1)
-        triangle = found['primID'].astype(np.int64)
-        distance = np.where(triangle >= 0, found['tfar'], 0.0)[:, None]
+        results = self._scene.run(start.astype(np.float32), _all(-camera.towards, start), output=1)
+        triangle = results['primID'].astype(np.int64)
+        distance = np.where(triangle >= 0, results['tfar'], 0.0)[:, None]
         return triangle, start - distance * camera.towards
 
     def free(self, points: Floats, direction: Floats) -> Floats:
@@ -154,7 +154,7 @@ class RayScene:
 
 
 def _one_pass(
-    scene: RayScene, surface: Painted, camera: Camera, flat: Floats, light: Light
+    scene: RayScene, surface: Painted, camera: Camera, flat: Floats, canonical_robot: Light
 ) -> Floats:
     """Return colour times opacity, and opacity, of each point of the paper, shape (n, 4)."""
     result = np.zeros((len(flat), 4))
@@ -162,24 +162,24 @@ def _one_pass(
     hit = triangle >= 0
     normals = surface.normals[triangle[hit]]
     normals = np.where(normals @ camera.towards < 0.0, -1.0, 1.0)[:, None] * normals
-    lit = _light(scene, points[hit], normals, light)
+    lit = _light(scene, points[hit], normals, canonical_robot)
     result[hit, :3] = lit[:, None] * surface.colours[triangle[hit]]
     result[hit, 3] = 1.0
     if camera.towards[2] > 0.0:  # the ground
         below = camera.lifted(flat[~hit], 0.0)
         below -= (below[:, 2] / camera.towards[2])[:, None] * camera.towards
         upward = np.tile([0.0, 0.0, 1.0], (len(below), 1))
-        open_light = AMBIENT + SUN * light.sun[2] + 2.0 * SKY * light.sky[2]
-        shadow = 1.0 - _light(scene, below, upward, light) / open_light
+        open_light = AMBIENT + SUN * canonical_robot.sun[2] + 2.0 * SKY * canonical_robot.sky[2]
+        shadow = 1.0 - _light(scene, below, upward, canonical_robot) / open_light
         result[~hit, 3] = GROUND_SHADOW * shadow
     return result
 
 
-def _light(scene: RayScene, points: Floats, normals: Floats, light: Light) -> Floats:
+def _light(scene: RayScene, points: Floats, normals: Floats, canonical_robot: Light) -> Floats:
     """Return the light on surfaces that are seen from the side of their normals, shape (n,)."""
     lit = np.full(len(points), AMBIENT)
     start = points + LIFT * scene.size * normals
-    for direction, strength in ((light.sun, SUN), (light.sky, 2.0 * SKY)):
+    for direction, strength in ((canonical_robot.sun, SUN), (canonical_robot.sky, 2.0 * SKY)):
         facing = normals @ direction
         towards = facing > 0.0
         free = scene.free(start[towards], direction)

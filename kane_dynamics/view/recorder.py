@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 from kane_dynamics.algebra.quaternions import vec4
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_choice, as_number, as_positive, as_text
-from kane_dynamics.model.robot import Robot
-from kane_dynamics.model.state import checked_coordinates, checked_robot, checked_speeds
-from kane_dynamics.model.tree_checks import check_unique
+from kane_dynamics.robot.checks import as_choice, as_number, as_positive, as_text
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
+from kane_dynamics.robot.tree_checks import check_unique
 from kane_dynamics.simulation.simulation import Trajectory
 from kane_dynamics.typing import Floats, Indices
 from kane_dynamics.view.drawing import Drawing, simple_drawing
@@ -163,8 +163,8 @@ def kept_instants(time: Floats, rate: float) -> Indices:
 
     """
     period = max(1.0 / as_positive('rate [Hz]', rate), float(np.ptp(time)) / len(time))
-    wanted = np.append(np.arange(time[0], time[-1], period), time[-1])
-    return np.unique(np.searchsorted(time, wanted - 1e-9))
+    target = np.append(np.arange(time[0], time[-1], period), time[-1])
+    return np.unique(np.searchsorted(time, target - 1e-9))
 
 
 def pose_rows(robot: Robot, q: Floats) -> Floats:

@@ -17,8 +17,8 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.exceptions import InvalidInputError, brief
-from kane_dynamics.model.checks import as_path
+from kane_dynamics.exceptions import InvalidInputError, shorten
+from kane_dynamics.robot.checks import as_path
 from kane_dynamics.typing import Floats
 from kane_dynamics.view.forces import STATES
 from kane_dynamics.view.shapes import Shape
@@ -133,11 +133,11 @@ class Recording:
             'event_times': (len(self.event_texts),),
         }
         for field, shape in needed.items():
-            came = getattr(self, field)
-            if came.shape != shape or not np.isfinite(came).all():
+            describe = getattr(self, field)
+            if describe.shape != shape or not np.isfinite(describe).all():
                 raise InvalidInputError(
                     f'recording: {field} must be finite, of shape {shape}; its shape is '
-                    f'{came.shape}'
+                    f'{describe.shape}'
                 )
         if n == 0 or (np.diff(self.time) < 0.0).any():
             raise InvalidInputError('recording: time must not fall, and have one instant or more')
@@ -199,9 +199,9 @@ def load_recording(path: str | os.PathLike[str]) -> Recording:
     needed = ('format', *_PLAIN, *_SHAPES, *_ENDS)
     missing = [name for name in needed if name not in content]
     if missing or str(content['format']) != FORMAT:
-        found = brief(str(content.get('format', 'none')))
+        result = shorten(str(content.get('format', 'none')))
         raise InvalidInputError(
-            f"'{file}' is no recording: need format '{FORMAT}', found {found}; missing {missing}"
+            f"'{file}' is no recording: need format '{FORMAT}', found {result}; missing {missing}"
         )
     fields = {name: _field(name, content[name]) for name in _PLAIN}
     return Recording(**fields, shapes=_unpacked(content))

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.checks import as_path
+from kane_dynamics.robot.checks import as_path
 from kane_dynamics.view.colours import CYCLE
 
 DOTS = 200  # an inch, of PNG

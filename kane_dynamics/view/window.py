@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.view.colours import STATE_COLOURS
 from kane_dynamics.view.drawing import Drawing
 from kane_dynamics.view.forces import STATES, Force

@@ -18,8 +18,8 @@ import sys
 
 from rich.progress import track
 
+from kane_dynamics.compiler.cuda.host import HostDevice
 from kane_dynamics.exceptions import DeviceError
-from kane_dynamics.kernels.cuda.host import HostDevice
 from studies import report
 from studies.cuda import agreement, kernels, rates, spills, timed
 

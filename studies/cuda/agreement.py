@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.kernels.compile_robot import on_card
-from kane_dynamics.kernels.cuda.host import HostDevice
+from kane_dynamics.compiler.compile_robot import on_gpu
+from kane_dynamics.compiler.cuda.host import HostDevice
 from kane_dynamics.typing import Floats
 from studies import robots
 from studies.cuda.kernels import NAMES, ROBOTS, driven, recipe_of
@@ -23,17 +23,17 @@ def rows(name: str, states: int) -> Iterator[dict[str, Any]]:
     """Yield the errors of each kernel of a robot."""
     case = ROBOTS[name]()
     for precision in BOUNDS:
-        card = on_card(recipe_of(case, precision), None, HostDevice(), lambda *_: None)
-        cpu, rng = card.on_cpu, np.random.default_rng(7)
+        gpu = on_gpu(recipe_of(case, precision), None, HostDevice(), lambda *_: None)
+        cpu, rng = gpu.on_cpu, np.random.default_rng(7)
         gaps: dict[str, list[Floats]] = {}
         for _ in range(-(-states // AT_ONCE)):
             q, v, a, tau = _drawn(case, cpu, rng, min(AT_ONCE, states), precision)
             pairs = {
                 'inverse_dynamics': (
-                    card.inverse_dynamics(q, v, a),
+                    gpu.inverse_dynamics(q, v, a),
                     cpu.inverse_dynamics(q, v, a),
                 ),
-                'forward_dynamics': (card.acceleration(q, v, tau), cpu.acceleration(q, v, tau)),
+                'forward_dynamics': (gpu.acceleration(q, v, tau), cpu.acceleration(q, v, tau)),
             }
             for kernel, (found, expected) in pairs.items():
                 gaps.setdefault(kernel, []).append(_gap(found, expected))
@@ -42,7 +42,7 @@ def rows(name: str, states: int) -> Iterator[dict[str, Any]]:
                 on_rows, known = cpu.consistent_acceleration(q, v, a), driven(case)
                 efforts = [
                     one.constrained_inverse_dynamics(q, v, on_rows, known).effort
-                    for one in (card, cpu)
+                    for one in (gpu, cpu)
                 ]
                 gaps.setdefault('constrained_effort', []).append(_gap(*efforts))
         for kernel, parts in gaps.items():
@@ -54,7 +54,7 @@ def rows(name: str, states: int) -> Iterator[dict[str, Any]]:
                 'states': len(gap),
                 'median': float(np.median(gap)),
                 'largest': float(gap.max()),
-                'redone': card.fallbacks,
+                'redone': gpu.fallback_count,
             }
 
 

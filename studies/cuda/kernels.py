@@ -8,14 +8,14 @@ from dataclasses import asdict
 from typing import Any
 
 import kane_dynamics as kd
+from kane_dynamics.compiler.cuda.prelude import TYPES
+from kane_dynamics.compiler.cuda.steps import steps_code
+from kane_dynamics.compiler.cuda.toolchain import Gpu, cuda_code
+from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
+from kane_dynamics.compiler.graphs.row_plan import row_plan
+from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.kernels.balance_graphs import constrained_effort
-from kane_dynamics.kernels.cuda.prelude import TYPES
-from kane_dynamics.kernels.cuda.steps import steps_code
-from kane_dynamics.kernels.cuda.toolchain import Card, cuda_code
-from kane_dynamics.kernels.recipe import Recipe
-from kane_dynamics.kernels.selection import row_plan
-from kane_dynamics.kernels.trace import Tracer
 from studies import robots
 from studies.report import Table
 
@@ -76,12 +76,12 @@ def rows(name: str, architectures: tuple[str, ...], derivatives: bool) -> Iterat
     made_of, projection = recipe_of(case), bool(case.constraints)
     for precision in TYPES:
         for architecture in architectures:
-            card = Card(architecture)
+            gpu = Gpu(architecture)
             codes = [
-                cuda_code(made_of, graph, choices, card, precision)
+                cuda_code(made_of, graph, choices, gpu, precision)
                 for graph, choices in graphs(case, derivatives)
             ]
-            codes.append(steps_code(made_of, None, 'rk4', projection, card, precision))
+            codes.append(steps_code(made_of, None, 'rk4', projection, gpu, precision))
             for code in codes:
                 yield {
                     'robot': name,

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.kernels.compile_robot import on_card
-from kane_dynamics.kernels.cuda.device import CudaDevice
-from kane_dynamics.kernels.cuda.prelude import TYPES
-from kane_dynamics.kernels.cuda.robot import CudaRobot
+from kane_dynamics.compiler.compile_robot import on_gpu
+from kane_dynamics.compiler.cuda.device import CudaDevice
+from kane_dynamics.compiler.cuda.prelude import TYPES
+from kane_dynamics.compiler.cuda.robot import CudaRobot
 from studies import robots
 from studies.cuda import timed
 from studies.cuda.kernels import NAMES, ROBOTS, driven, recipe_of
@@ -39,7 +39,7 @@ class Case:
         self.case: robots.Case = ROBOTS[name]()
         self.device, self.precision = device, precision
         recipe = recipe_of(self.case, precision)
-        self.card: CudaRobot = on_card(recipe, None, device, lambda *_: None)
+        self.gpu: CudaRobot = on_gpu(recipe, None, device, lambda *_: None)
         self.common = {'robot': name, 'precision': precision, 'limits': limit._asdict()}
 
     def many(self, x: Any, states: int, layout: str) -> Any:
@@ -53,17 +53,17 @@ class Case:
 
     def calls(self) -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
         """Return what is called of each kernel, and one state of its inputs."""
-        case, card = self.case, self.card
+        case, gpu = self.case, self.gpu
         found: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
-            'inverse_dynamics': (card.inverse_dynamics, (case.q, case.v, case.a)),
-            'forward_dynamics': (card.acceleration, (case.q, case.v, case.tau)),
+            'inverse_dynamics': (gpu.inverse_dynamics, (case.q, case.v, case.a)),
+            'forward_dynamics': (gpu.acceleration, (case.q, case.v, case.tau)),
         }
         if case.constraints:
             a = kd.consistent_acceleration(case.robot, case.q, case.v, case.a, case.constraints)
             names = driven(case)
 
             def effort(q: Any, v: Any, a: Any) -> Any:
-                return card.constrained_inverse_dynamics(q, v, a, names).numbers
+                return gpu.constrained_inverse_dynamics(q, v, a, names).numbers
 
             found['constrained_effort'] = effort, (case.q, case.v, a)
         return found
@@ -71,16 +71,16 @@ class Case:
     def kernel(self, kernel: str, layout: str, states: int) -> Row:
         """Return the rate of one kernel on arrays of one layout."""
         function, state = self.calls()[kernel]
-        before = self.card.fallbacks
+        before = self.gpu.fallback_count
         few = function(*(self.many(x, _FEW, layout) for x in state))
-        redone = self.card.fallbacks - before
+        redone = self.gpu.fallback_count - before
         if redone:
             raise RuntimeError(f'{redone} of {_FEW} states went to the processor: not timed')
         arrays = [self.many(x, states, layout) for x in state]
         numbers = sum(len(x) for x in state) + few.shape[1] + 1  # and the health of each state
         return {
             **self._times(lambda: function(*arrays), states),
-            'operations': self.card.instructions[kernel],
+            'operations': self.gpu.instructions[kernel],
             'bytes': numbers * np.dtype(self.precision).itemsize,
         }
 
@@ -88,17 +88,17 @@ class Case:
         """Return the rate of steps of rk4 in rollouts."""
         count = min(states, _MOST_ROLLOUTS)
         q, v = (np.repeat(x[None], count, axis=0) for x in (self.case.q, self.case.v))
-        found = kd.rollout(self.card, q[:_FEW], v[:_FEW], STEPS * STEP, step=STEP)
-        if found.fallbacks or int(found.steps.min()) < STEPS:
+        found = kd.rollout(self.gpu, q[:_FEW], v[:_FEW], STEPS * STEP, step=STEP)
+        if found.fallback_count or int(found.steps.min()) < STEPS:
             raise RuntimeError(
-                f'{found.fallbacks} steps went to the processor, the shortest rollout has '
+                f'{found.fallback_count} steps went to the processor, the shortest rollout has '
                 f'{found.steps.min()} of {STEPS}: not timed'
             )
         return {
             **self._times(
-                lambda: kd.rollout(self.card, q, v, STEPS * STEP, step=STEP), count * STEPS
+                lambda: kd.rollout(self.gpu, q, v, STEPS * STEP, step=STEP), count * STEPS
             ),
-            'operations': 4 * self.card.instructions['forward_dynamics'],  # at least
+            'operations': 4 * self.gpu.instructions['forward_dynamics'],  # at least
             'bytes': 0,  # states stay where they are
         }
 
@@ -154,7 +154,7 @@ def measured(
     """
     made_of, title = device, 'the processor in place of a card'
     if made_of is None:
-        made_of = timed.on_card(CudaDevice())
+        made_of = timed.on_gpu(CudaDevice())
         number = made_of.xp.cuda.Device().id
         title = made_of.xp.cuda.runtime.getDeviceProperties(number)['name'].decode()
     found: list[Row] = []

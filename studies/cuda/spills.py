@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import kane_dynamics as kd
+from kane_dynamics.compiler.cuda.toolchain import Gpu, cuda_code
+from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
+from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.kernels.balance_graphs import constrained_effort
-from kane_dynamics.kernels.cuda.toolchain import Card, cuda_code
-from kane_dynamics.kernels.trace import Tracer
-from kane_dynamics.parameter_files import robot_files
-from kane_dynamics.ros.robot_file import model_of_file
+from kane_dynamics.robot.parameter_files import robot_files
+from kane_dynamics.robot_config.robot_file import model_of_file
 from studies.cuda import kernels
 from studies.report import Table
 from studies.robots import Case, MissingRobotError
@@ -78,7 +78,7 @@ def rows(name: str) -> Iterator[dict[str, Any]]:
         graphs.append((constrained_effort, (driven, None)))
     for graph, choices in graphs:
         codes = {
-            architecture: cuda_code(recipe, graph, choices, Card(architecture), PRECISION)
+            architecture: cuda_code(recipe, graph, choices, Gpu(architecture), PRECISION)
             for architecture in kernels.ARCHITECTURES
         }
         (code, *_) = codes.values()
@@ -101,7 +101,7 @@ def measured(names: Iterable[str]) -> Results:
             found += rows(name)
         except MissingRobotError as error:
             missing[name] = str(error)
-    compiler = Card(kernels.ARCHITECTURES[0]).identity.partition(' ')[2]
+    compiler = Gpu(kernels.ARCHITECTURES[0]).identity.partition(' ')[2]
     return {'compiler': compiler, 'rows': found, 'missing': missing}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
-from kane_dynamics.kernels.cuda.device import Device, Launch
+from kane_dynamics.compiler.cuda.device import Device, Launch
 
 Mark = Callable[[], Any]
 """Returns a mark of the present moment in the order of the device's work."""
@@ -52,7 +52,7 @@ class Timed:
         return sum(self._between(*pair) for pair in marks)
 
 
-def on_card(device: Device) -> Timed:
+def on_gpu(device: Device) -> Timed:
     """Return a card with events of CUDA in CuPy's current stream, where kernels run, too."""
     cuda = device.xp.cuda
 

@@ -11,7 +11,7 @@ import numpy as np
 
 import kane_dynamics as kd
 from kane_dynamics import constraints
-from kane_dynamics.resources import share_directory
+from kane_dynamics.robot.resources import share_directory
 from kane_dynamics.typing import Floats
 from studies.report import Table
 

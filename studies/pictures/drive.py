@@ -8,16 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.control.contact_picture import picture_of
-from kane_dynamics.control.tracking import FEEDFORWARD
+from kane_dynamics.algorithms.tracking import FEEDFORWARD
+from kane_dynamics.analysis.wheel_forces import picture_of
+from kane_dynamics.control.effort_law import EffortLaw, Terms, clamped
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.reference import Reference
+from kane_dynamics.control.tracking_law import Gains, tracking_efforts
 from kane_dynamics.demo.motion import DemoMotion, demo_motion
-from kane_dynamics.resources import resolve
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_law import EffortLaw, Terms, clamped
-from kane_dynamics.ros.parameters.robot import RobotParameters
-from kane_dynamics.ros.reference import Reference
-from kane_dynamics.ros.robot_file import model_of_file, parameters_of_file, read_parameter_file
-from kane_dynamics.ros.tracking_law import Gains, tracking_efforts
+from kane_dynamics.robot.resources import resolve
+from kane_dynamics.robot_config.parameters.robot import RobotParameters
+from kane_dynamics.robot_config.robot_file import (
+    model_of_file,
+    parameters_of_file,
+    read_parameter_file,
+)
 from kane_dynamics.typing import Floats
 from kane_dynamics.view.drawing import urdf_drawing
 from kane_dynamics.view.forces import Force
@@ -126,10 +130,10 @@ class Drive:
         wheels = [self._file[f'base.{side}_wheel_names'] for side in ('left', 'right')]
         radius = self._file['base.wheel_radius']
         base = kd.bases.differential(robot, *wheels, supports=SUPPORTS, radius=radius)
-        stance = kd.base_stance(base)
+        ground_contacts = kd.base_ground_contacts(base)
         for t in times:
             q, v, a = self._state(float(t))
-            found = picture_of(stance, q, v, a, self._model.motors)
+            found = picture_of(ground_contacts, q, v, a, self._model.motors)
             forces = [
                 Force(name, one.point, one.force)
                 for name, one in found.contacts.items()

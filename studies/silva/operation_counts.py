@@ -25,9 +25,9 @@ from kane_dynamics.algorithms.gauss import (
     gauss_mass_matrix,
 )
 from kane_dynamics.algorithms.newton_euler import newton_euler
+from kane_dynamics.compiler.graphs.trace import column, matrix, symbols
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.kernels.trace import column, matrix, symbols
-from kane_dynamics.model.robot import Robot
+from kane_dynamics.robot.robot import Robot
 
 _FREE = frozenset((ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_ASSIGN))
 _KINDS = {

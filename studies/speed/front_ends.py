@@ -19,11 +19,11 @@ from rich.console import Console
 from rich.table import Table
 
 import kane_dynamics as kd
-from kane_dynamics.kernels.cache import CachedKernel
-from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
-from kane_dynamics.kernels.llvm.native import Linker, compile_object, kernel_ir
-from kane_dynamics.kernels.trace import Tracer
+from kane_dynamics.compiler.cache import CachedKernel
+from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.kernel import Kernel
+from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
+from kane_dynamics.compiler.llvm.native import Linker, compile_object, kernel_ir
 from studies.speed.timing import Contender, Effort, race
 
 _INPUTS = ('q', 'v', 'a')

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import kane_dynamics as kd
-from kane_dynamics.kernels.cache import CachedKernel
-from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.llvm.native import Linker, compile_object, kernel_ir
-from kane_dynamics.kernels.trace import Tracer
+from kane_dynamics.compiler.cache import CachedKernel
+from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.kernel import Kernel
+from kane_dynamics.compiler.llvm.native import Linker, compile_object, kernel_ir
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from kane_dynamics.compiler.llvm.native import Linker, NativeModule, compile_object, kernel_ir
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.deployment.core import Plan, c_compiler, write_core
 from kane_dynamics.deployment.functions import makers
-from kane_dynamics.kernels.llvm.native import Linker, NativeModule, compile_object, kernel_ir
 from kane_dynamics.typing import Floats
 from studies import robots
 from studies.speed.rows import TIME, Row

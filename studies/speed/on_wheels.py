@@ -63,11 +63,11 @@ def swerve_rows(effort: Effort) -> Iterator[Row]:
     names = {'d': fast, 'q': case.q, 'v': case.v, 'a': case.a, 'motors': motors}
     one = 'd.constrained_inverse_dynamics(q, v, a, motors)'
     free = 'd.inverse_dynamics(q, v, a)'
-    before = fast.fallbacks
+    before = fast.fallback_count
     times = race([Contender('constrained', one, names), Contender('free', free, names)], effort)
     us = {name: 1e6 * timing.median for name, timing in times.items()}
     work = 'constrained inverse dynamics, four steered wheels and 6 joints (nv 17, 8 rows)'
-    note = f'{fast.fallbacks - before} states went to the reference'
+    note = f'{fast.fallback_count - before} states went to the reference'
     yield Row(work, TIME, us['constrained'], bound=5.0, note=note)
     yield Row(work, TIME, us['constrained'], 'inverse_dynamics of the same', us['free'])
     yield from _measured(base, fast, names, effort)
@@ -92,13 +92,13 @@ def _measured(
         v[base.robot.velocity_index(joint)] = rate
     a = fast.consistent_acceleration(agreed.q, v, a)
     chosen = {**names, 'q': agreed.q, 'v': v, 'a': a}
-    before = fast.fallbacks
+    before = fast.fallback_count
     one = 'd.constrained_inverse_dynamics(q, v, a, motors)'
     find = Contender('find', 'b.consistent_steering(q, v)', {'b': base, 'q': q, 'v': agreed.v})
     times = race([Contender('constrained', one, chosen), find], effort)
     us = {name: 1e6 * timing.median for name, timing in times.items()}
     work = 'the same at the steering angles that agree, next to measured ones with 1 mrad of noise'
-    note = f'{fast.fallbacks - before} states went to the reference'
+    note = f'{fast.fallback_count - before} states went to the reference'
     yield Row(work, TIME, us['constrained'], bound=5.0, note=note)
     yield Row('consistent_steering of this base, to find them', TIME, us['find'])
 
@@ -116,10 +116,10 @@ def _batch(fast: kd.CompiledRobot, names: dict[str, object], effort: Effort) -> 
     q[:, 3:] += rng.uniform(-0.3, 0.3, (STATES, q.shape[1] - 3))
     v = fast.consistent_velocity(q, rng.uniform(-1.0, 1.0, (STATES, fast.robot.nv)))
     a = fast.consistent_acceleration(q, v, rng.uniform(-1.0, 1.0, v.shape))
-    before = fast.fallbacks
+    before = fast.fallback_count
     statement = 'd.constrained_inverse_dynamics(q, v, a, motors)'
     batch = Contender('batch', statement, {**names, 'q': q, 'v': v, 'a': a})
     rate = STATES / race([batch], effort)['batch'].median
     work = f'batch of {STATES:,} constrained inverse dynamics, {_NAME}, {machine.cores()} cores'
-    note = f'{fast.fallbacks - before} states went to the reference'
+    note = f'{fast.fallback_count - before} states went to the reference'
     return Row(work, RATE, rate, bound=2e6, note=note)

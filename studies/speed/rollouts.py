@@ -83,7 +83,7 @@ def _rows(name: str, case: robots.Case, ground: dict[str, Any], effort: Effort) 
     ]
     note = (
         f'accelerations in float32, from float64 at the end: coordinates {far[0]:.0e}, speeds '
-        f'{far[1]:.0e}; {single.fallbacks} steps by the reference'
+        f'{far[1]:.0e}; {single.fallback_count} steps by the reference'
     )
     yield Row(f'{work}, last states, float32', _RATE, rates['single'], note=note)
 
@@ -114,5 +114,5 @@ def _agreement(
     return (
         f'from simulate one by one: {gap:.0e}; coordinates from MuJoCo after {STEPS * STEP:g} s: '
         f'median {np.median(far.max(axis=1)):.0e}, most {far.max():.0e}; '
-        f'{found.fallbacks} steps by the reference'
+        f'{found.fallback_count} steps by the reference'
     )

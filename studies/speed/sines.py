@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from kane_dynamics.kernels.cache import CachedKernel
-from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
-from kane_dynamics.kernels.llvm.native import Linker, compile_object, kernel_ir
+from kane_dynamics.compiler.cache import CachedKernel
+from kane_dynamics.compiler.kernel import Kernel
+from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
+from kane_dynamics.compiler.llvm.native import Linker, compile_object, kernel_ir
 
 RANGES = (np.pi / 4, 10.0, 1e3, 1e6, 1e9, 1e12)  # largest |angle| [rad]
 SAMPLES = 20_000

@@ -17,9 +17,9 @@ from kane_dynamics.algorithms.articulated_body import (
 )
 from kane_dynamics.algorithms.composite_inertia import CompositeInertia, composite_mass_matrix
 from kane_dynamics.algorithms.sparse_ldl import factor_tree
-from kane_dynamics.model.motion import AT_REST, joint_motion
-from kane_dynamics.model.robot import WORLD
-from kane_dynamics.model.sample_robots import random_inertia, random_pose
+from kane_dynamics.robot.motion import AT_REST, joint_motion
+from kane_dynamics.robot.robot import WORLD
+from kane_dynamics.robot.sample_robots import random_inertia, random_pose
 
 
 def articulated_acceleration(robot, q, v, effort):
@@ -87,6 +87,6 @@ def test_health_is_that_of_the_factor_of_the_mass_matrix():
             inertias[parent] = inertias[parent] + step[1]
             moved = carried[i].moved(joint.pose).moved(joint.placement)
             carried[parent] = carried[parent] + moved
-    expected = factor_tree(composite_mass_matrix(robot, q.tolist())).health
+    expected = factor_tree(composite_mass_matrix(robot, q.tolist())).rcond
     assert 0.0 < expected < 0.9
     assert min(found) == pytest.approx(expected, rel=1e-12)

@@ -13,10 +13,10 @@ from kane_dynamics.algebra.inertia import UPPER
 from kane_dynamics.algorithms.mass_moments import MassMoments, lumped_moments
 from kane_dynamics.algorithms.newton_euler import TERMS, newton_euler, required_effort
 from kane_dynamics.algorithms.newton_euler_by_moments import newton_euler_by_moments
-from kane_dynamics.model.canonical_frames import canonical_frames
-from kane_dynamics.model.integration import integrate_coordinates
-from kane_dynamics.model.robot import with_loads
-from kane_dynamics.model.sample_robots import random_inertia, random_pose, random_tree
+from kane_dynamics.robot.canonical_frames import canonical_frames
+from kane_dynamics.robot.integration import integrate_coordinates
+from kane_dynamics.robot.robot import with_loads
+from kane_dynamics.robot.sample_robots import random_inertia, random_pose, random_tree
 
 BASES = 'fixed', 'planar', 'floating'
 

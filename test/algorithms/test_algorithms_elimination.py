@@ -14,7 +14,7 @@ from kane_dynamics.algorithms.constrained_solve import solve_constrained
 from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, eliminate
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
 from kane_dynamics.algorithms.sparse_rows import SparseRows, sparse_rows
-from kane_dynamics.model.sample_robots import random_inertia, random_pose
+from kane_dynamics.robot.sample_robots import random_inertia, random_pose
 
 ROUNDOFF = 1e-12  # see test_algorithms_equation_of_motion
 SOLVED = 1e-9  # roundoff times the condition of M, at most 1e4
@@ -56,8 +56,8 @@ def test_factor_solves_and_multiplies(case):
     assert relative(L.T @ np.diag(factor.pivots) @ L, M) < ROUNDOFF
     assert relative(factor.solve_upper(v), np.linalg.solve(L.T, v)) < SOLVED
     assert relative(factor.solve_lower(v), np.linalg.solve(L, v)) < SOLVED
-    assert 0.0 < factor.health <= 1.0
-    assert factor.health == pytest.approx((np.array(factor.pivots) / np.diag(M)).min())
+    assert 0.0 < factor.rcond <= 1.0
+    assert factor.rcond == pytest.approx((np.array(factor.pivots) / np.diag(M)).min())
 
 
 @pytest.mark.parametrize(
@@ -77,11 +77,11 @@ def test_solve_is_that_of_udwadia_and_kalaba(name):
     )
     assert relative(found.x, motion.acceleration) < SOLVED
     assert relative(found.multipliers, motion.multipliers) < SOLVED
-    assert 1e-6 < found.health <= 1.0
+    assert 1e-6 < found.rcond <= 1.0
     free = solve_constrained(factor, force.tolist(), SparseRows.of([]), [])
     expected = kd.forward_dynamics(robot, q, v, tau).acceleration
     assert relative(free.x, expected) < SOLVED
-    assert (free.multipliers, free.health) == ([], factor.health)
+    assert (free.multipliers, free.rcond) == ([], factor.rcond)
 
 
 def test_health_is_the_squared_sine_between_rows():
@@ -90,7 +90,7 @@ def test_health_is_the_squared_sine_between_rows():
     gram = (rows @ rows.T).tolist()
     system = SparseRows.of([dict(enumerate(row)) for row in rows])
     found = eliminate(system, [gram[0][:1], gram[1]])
-    assert found.health == pytest.approx(ROW_WEIGHT * np.sin(angle) ** 2, rel=1e-10)
+    assert found.rcond == pytest.approx(ROW_WEIGHT * np.sin(angle) ** 2, rel=1e-10)
     x = found.factors.solve([1.0, 2.0])
     assert_allclose(x, np.linalg.solve(rows @ rows.T, [1.0, 2.0]), rtol=1e-10)
 
@@ -101,7 +101,7 @@ def test_row_of_roundoff_has_no_health(row):
     rows = [{0: 1.0}, {1: row}]
     system = SparseRows(rows, kinds=(0, 0), owners=(0, 0), order=(0, 1))
     found = eliminate(system, [[2.0], [0.0, row**2]])
-    assert found.health < 1e-30
+    assert found.rcond < 1e-30
     assert np.isfinite(found.factors.solve([1.0, 0.0])).all()
 
 
@@ -119,7 +119,7 @@ def test_repeated_row_is_let_go_where_the_rule_drops_it(turn, asked, healthy):
     rows = [{0: 1.0}, {0: 2.0 * np.cos(turn), 1: 2.0 * np.sin(turn)}]
     system = SparseRows(rows, kinds=(0, 1), owners=(0, 1), order=(0,), repeated=(1,))
     found = solve_constrained(identity, [0.0, 3.0], system, [1.0, asked])
-    assert (found.health > 1e-6) == healthy
+    assert (found.rcond > 1e-6) == healthy
     assert (found.multipliers[1], found.rank) == (0.0, 1.0)
     assert_allclose(found.x, [1.0, 3.0], rtol=1e-15)
 
@@ -137,15 +137,15 @@ def test_the_stronger_choice_of_rows_is_solved_for(turn):
         solve_constrained(identity, [0.5, 0.5, 3.0], choice, sides) for choice in system.choices
     )
     found = solve_constrained(identity, [0.5, 0.5, 3.0], system, sides)
-    assert first.health == pytest.approx(ROW_WEIGHT * np.sin(turn) ** 2 * (turn > 3e-3))
-    assert found.health == other.health == ROW_WEIGHT
+    assert first.rcond == pytest.approx(ROW_WEIGHT * np.sin(turn) ** 2 * (turn > 3e-3))
+    assert found.rcond == other.rcond == ROW_WEIGHT
     assert_allclose(found.x, x, rtol=1e-14)
     assert_allclose(found.multipliers, [0.5, 0.0, -2.5], rtol=1e-14)
     assert (found.rank, found.dropped) == (2.0, [0.0, 1.0, 0.0])
     turned = SparseRows(rows, each, each, order=(0, 2), repeated=(1,), second=(0, 1))
     back = solve_constrained(identity, [0.5, 0.5, 3.0], turned, sides)
     assert_allclose(back.x, x, rtol=1e-14)
-    assert back.health == ROW_WEIGHT
+    assert back.rcond == ROW_WEIGHT
 
 
 @pytest.mark.parametrize(('inertia', 'entry'), [(1.0, 0.01), (1e4, 0.01), (1e-10, 1e-4)])
@@ -154,7 +154,7 @@ def test_repeated_row_is_measured_in_both_metrics(inertia, entry):
     rows = [{0: 1.0}, {0: 1.0, 1: entry}]
     system = SparseRows(rows, kinds=(0, 1), owners=(0, 1), order=(0,), repeated=(1,))
     heavy = factor_tree([{0: 1.0}, {1: inertia}])
-    assert solve_constrained(heavy, [0.0, inertia], system, [1.0, 1.0]).health == 0.0
+    assert solve_constrained(heavy, [0.0, inertia], system, [1.0, 1.0]).rcond == 0.0
 
 
 def test_composite_inertia_against_welding():
@@ -178,4 +178,4 @@ def test_a_weak_row_beside_one_that_repeats_or_is_none(third, sure):
     system = SparseRows(sparse_rows(A), own, own, own, (), certain=False)
     found = eliminate(system, [(A @ A.T)[k, : k + 1].tolist() for k in own])
     assert found.dropped == [0.0, 0.0, 1.0]
-    assert (found.health > 0.0) == sure
+    assert (found.rcond > 0.0) == sure

@@ -54,7 +54,7 @@ def test_any_rows_hold(seed):
         assert_allclose(np.array(found.multipliers, float), forces, rtol=0, atol=1e-10)
         rank = len(chosen) - (on[1] and on[2])
         assert found.rank == rank
-        assert found.health > 0.0
+        assert found.rcond > 0.0
         taken = [k for k in range(5) if not found.dropped[k]]
         assert taken == [k for k in chosen if not (k == 2 and on[1])]
 
@@ -64,9 +64,9 @@ def test_rows_that_hold_a_speed_must_agree():
     M, Q, A, c = case(rng)
     every = [1, 1, 1, 1, 1]
     c[2] += 0.5 * AGREED
-    assert solved(M, Q, A, c, every).health > 0.0
+    assert solved(M, Q, A, c, every).rcond > 0.0
     c[2] += AGREED
-    assert solved(M, Q, A, c, every).health == 0.0
-    assert solved(M, Q, A, c, every, agreed=1e-3).health > 0.0
-    assert solved(M, Q, A, c, [1, 0, 1, 1, 1]).health > 0.0
-    assert solved(M, Q, A, c, [1, 1, 0, 1, 1]).health > 0.0
+    assert solved(M, Q, A, c, every).rcond == 0.0
+    assert solved(M, Q, A, c, every, agreed=1e-3).rcond > 0.0
+    assert solved(M, Q, A, c, [1, 0, 1, 1, 1]).rcond > 0.0
+    assert solved(M, Q, A, c, [1, 1, 0, 1, 1]).rcond > 0.0

@@ -11,8 +11,8 @@ from support.trees import BASES, tree_and_state
 import kane_dynamics as kd
 from kane_dynamics.algebra import vec3
 from kane_dynamics.algorithms.jacobians import body_jacobians
-from kane_dynamics.model.frame_motion import frame_motion
-from kane_dynamics.model.integration import coordinate_rates
+from kane_dynamics.robot.frame_motion import frame_motion
+from kane_dynamics.robot.integration import coordinate_rates
 
 DIFFERENCES = 1e-11  # first derivatives of order 8, see support.calculus
 ROUNDOFF = 1e-13  # products of about ten poses of order 1

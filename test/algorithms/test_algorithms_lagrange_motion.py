@@ -16,8 +16,8 @@ from kane_dynamics.algorithms.methods.lagrange import lagrange_motion
 from kane_dynamics.algorithms.orbit import wrenches_at_com
 from kane_dynamics.algorithms.udwadia_kalaba import selected_rows
 from kane_dynamics.constraints import ConstraintRows
-from kane_dynamics.model.integration import coordinate_rates
-from kane_dynamics.model.sample_robots import random_inertia
+from kane_dynamics.robot.integration import coordinate_rates
+from kane_dynamics.robot.sample_robots import random_inertia
 
 # Two sums over ten bodies with entries of order 1 to 100: some 1e3 roundings of 1e-16.
 ROUNDOFF = 1e-12

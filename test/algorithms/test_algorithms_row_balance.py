@@ -16,7 +16,7 @@ from kane_dynamics.constraints.row_selection import select_rows
 
 NV = 6
 SOLVED = 1e-12
-HEALTHY = 1e-6
+WELL_CONDITIONED = 1e-6
 ROBOT = kd.serial_chain(NV)
 
 
@@ -45,12 +45,12 @@ def test_completed_entries(seed, known):
     found = balance.completed(vague.tolist(), c.tolist(), known)
     assert_allclose(found.x, x, rtol=0, atol=SOLVED)
     assert_allclose(found.x, completed(ROBOT, A[:2], c[:2], vague, known), rtol=0, atol=SOLVED)
-    assert found.health > HEALTHY
-    assert balance.allowed(x.tolist(), c.tolist()) > HEALTHY
+    assert found.rcond > WELL_CONDITIONED
+    assert balance.allowed(x.tolist(), c.tolist()) > WELL_CONDITIONED
     # the reference says what is wrong with the others
-    assert balance.completed(vague.tolist(), c.tolist(), known[3:]).health < HEALTHY
+    assert balance.completed(vague.tolist(), c.tolist(), known[3:]).rcond < WELL_CONDITIONED
     if len(known) > 4:
-        assert balance.completed((vague + 0.1).tolist(), c.tolist(), known).health == 0.0
+        assert balance.completed((vague + 0.1).tolist(), c.tolist(), known).rcond == 0.0
     for row in range(3):
         assert balance.allowed(x.tolist(), (c + 0.1 * np.eye(3)[row]).tolist()) == 0.0
     assert balance.agreed(x.tolist(), (c + 0.1 * np.eye(3)[0]).tolist()) == 1.0
@@ -66,13 +66,13 @@ def test_balanced_forces(seed, driven):
     A, balance, selection = rows_of(rng, 2, again=(0, 1, 1))
     force, weights = rng.normal(size=NV), rng.uniform(0.5, 2.0, NV)
     found = balance.balanced(force.tolist(), driven, weights.tolist())
-    taken = A[selection.taken]
+    taken = A[selection.independent_indices]
     effort, multipliers, rank, residual = balanced_force(ROBOT, taken, driven, force, weights)
     assert_allclose(found.effort, effort, rtol=0, atol=SOLVED)
     assert_allclose(found.multipliers, selection.shared(multipliers), rtol=0, atol=SOLVED)
     assert_allclose(found.effort + A.T @ found.multipliers, force, rtol=0, atol=SOLVED)
     assert_allclose(found.remaining, 0.0, rtol=0, atol=SOLVED)
-    assert found.health > HEALTHY
+    assert found.rcond > WELL_CONDITIONED
     assert (rank, residual < SOLVED) == (NV, True)
 
 
@@ -96,12 +96,12 @@ def test_of_two_choices_of_rows_the_stronger_counts(choices):
     rest, vague = [0.0] * 3, [*x[:1], 9.0, *x[2:]]
     found, expected = (one.completed(vague, rest, known) for one in (both, strong))
     assert_allclose(found.x, x, rtol=0, atol=SOLVED)
-    assert found.health == expected.health > HEALTHY
-    assert both.allowed(x.tolist(), rest) == strong.allowed(x.tolist(), rest) > HEALTHY
+    assert found.rcond == expected.rcond > WELL_CONDITIONED
+    assert both.allowed(x.tolist(), rest) == strong.allowed(x.tolist(), rest) > WELL_CONDITIONED
     given, wanted = (one.balanced(force, driven, [1.0] * NV) for one in (both, strong))
     for name in ('effort', 'multipliers', 'remaining'):
         assert_allclose(getattr(given, name), getattr(wanted, name), rtol=0, atol=SOLVED)
-    assert given.health == wanted.health > HEALTHY
+    assert given.rcond == wanted.rcond > WELL_CONDITIONED
     assert both.agreed(x.tolist(), rest) == 1.0
     for row in (1, 2):  # each repeats the others in one of the choices
         assert both.agreed(x.tolist(), (0.1 * np.eye(3)[row]).tolist()) == 0.0
@@ -112,7 +112,7 @@ def test_what_cannot_be_given_has_no_health():
     _, balance, _ = rows_of(rng, 2)
     force = rng.normal(size=NV)
     found = balance.balanced(force.tolist(), (3, 4, 5), [1.0] * NV)
-    assert found.health == 0.0
+    assert found.rcond == 0.0
     assert np.abs(found.remaining).max() > 0.01
 
 
@@ -121,7 +121,7 @@ def test_rows_that_the_rule_may_judge_otherwise_have_no_health():
     kinds = [0, 1]
     both = RowBalance(SparseRows(rows, kinds, kinds, [0, 1]), NV)
     one = RowBalance(SparseRows(rows, kinds, kinds, [0], [1]), NV)
-    assert both.health < HEALTHY
-    assert one.health == 0.0
+    assert both.rcond < WELL_CONDITIONED
+    assert one.rcond == 0.0
     uncertain = RowBalance(SparseRows(rows, kinds, kinds, [0, 1], certain=False), NV)
-    assert uncertain.health < HEALTHY
+    assert uncertain.rcond < WELL_CONDITIONED

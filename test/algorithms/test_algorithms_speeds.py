@@ -129,13 +129,13 @@ def test_speeds_by_their_definition(seed, base):
     def Z(q, t):  # noqa: N802
         return [q[0] * t] * size
 
-    defined = kd.defined_speeds(robot, Y, Z).at(q, v, 0.7)
+    defined = kd.generalized_speeds_from_definition(robot, Y, Z).at(q, v, 0.7)
     W_known = np.eye(size)
     W_known[0, -1] = -np.sin(q[0]) * 0.7
     assert_allclose(defined.W, W_known, rtol=0, atol=1e-14)
     assert_allclose(defined.X, -W_known @ np.full(size, q[0] * 0.7), rtol=0, atol=1e-13)
     assert_allclose(defined.u, np.linalg.inv(W_known) @ v + q[0] * 0.7, rtol=0, atol=1e-13)
-    path, speeds = along(robot, q, v), kd.defined_speeds(robot, Y, Z)
+    path, speeds = along(robot, q, v), kd.generalized_speeds_from_definition(robot, Y, Z)
     rate = derivative(lambda s: speeds.velocity(path(s), defined.u, 0.7 + s))
     assert_allclose(defined.bias, rate, rtol=0, atol=1e-10)
 
@@ -276,7 +276,7 @@ class TestErrors:
 
     def test_definition_must_be_square(self):
         with pytest.raises(InvalidInputError, match=r'\(2, 2\)'):
-            kd.defined_speeds(self.robot, np.ones((2, 1)))
+            kd.generalized_speeds_from_definition(self.robot, np.ones((2, 1)))
 
     def test_names_must_fit(self):
         with pytest.raises(InvalidInputError, match='names: need 2'):
@@ -300,7 +300,9 @@ class TestErrors:
         speeds = kd.generalized_speeds(self.robot, lambda q, t: [[1.0 / q[0], 0.0], [0.0, 1.0]])
         with pytest.raises(InvalidInputError, match='singular here'):
             speeds.velocity([0.0, 0.0], [1.0, 1.0])
-        defined = kd.defined_speeds(self.robot, lambda q, t: [[q[0], 0.0], [0.0, 1.0]])
+        defined = kd.generalized_speeds_from_definition(
+            self.robot, lambda q, t: [[q[0], 0.0], [0.0, 1.0]]
+        )
         with pytest.raises(InvalidInputError, match='no inverse'):
             defined.velocity([0.0, 0.0], [1.0, 1.0])
 

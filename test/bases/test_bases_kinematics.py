@@ -144,14 +144,14 @@ def test_batches_are_single_motions(kind):
 
 
 def test_the_worst_slip_comes_first():
-    base = skidding()
+    base = skid_steer()
     motion = base.twist((1.0, 1.0, 1.0, 1.5))
-    fighting = motion.fighting
-    assert list(fighting.values()) == sorted(motion.slips.values(), reverse=True)
-    assert min(fighting.values()) < 0.5 * max(fighting.values())
+    slip_by_wheel = motion.slip_by_wheel
+    assert list(slip_by_wheel.values()) == sorted(motion.slips.values(), reverse=True)
+    assert min(slip_by_wheel.values()) < 0.5 * max(slip_by_wheel.values())
 
 
-def skidding():
+def skid_steer():
     """Return a base on four omni wheels, of which the last is far from the others."""
     places = {'a': (0.1, 0.1), 'b': (-0.1, 0.1), 'c': (-0.1, -0.1), 'd': (0.9, -0.8)}
     spots = [Spot(n, x, y, np.arctan2(x, -y)) for n, (x, y) in places.items()]
@@ -179,7 +179,7 @@ def test_least_slips_are_least():
     best = base.twist(rates)
     for step in np.vstack([np.eye(3), -np.eye(3)]) * 1e-4:
         moved = base.wheel_rates(best.twist + step)
-        assert moved.fighting == {}
+        assert moved.slip_by_wheel == {}
     J = base.wheel_rates(np.eye(3)).rates.T
     if len(rates) > 3:
         assert_allclose(J.T @ (J @ best.twist - rates), 0.0, atol=1e-10)

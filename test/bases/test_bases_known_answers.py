@@ -105,14 +105,14 @@ def test_mecanum_wheels_that_contradict_each_other():
     base = mecanum(QUARTER)
     agreeing = base.twist((10, 11, 12, 9))
     assert_allclose(agreeing.twist, (0.8001, 0.0762, -0.09896103896), rtol=DIGITS)
-    assert agreeing.fighting == {}
+    assert agreeing.slip_by_wheel == {}
     least = base.twist((10, 11, 12, 10))
     assert_allclose(least.twist, (0.81915, 0.05715, -0.04948051948), rtol=DIGITS)
     # phi' - J nu is what the wheel turns too fast; its row is r cos(delta) of that, negative
     own = -0.0762 * np.cos(QUARTER)
     assert_allclose(least.residual / own, (-0.25, -0.25, 0.25, 0.25), rtol=DIGITS)
-    assert set(least.fighting) == {'fl', 'fr', 'rl', 'rr'}
-    assert_allclose(list(least.fighting.values()), 0.25 * abs(own), rtol=DIGITS)
+    assert set(least.slip_by_wheel) == {'fl', 'fr', 'rl', 'rr'}
+    assert_allclose(list(least.slip_by_wheel.values()), 0.25 * abs(own), rtol=DIGITS)
     with pytest.raises(kd.exceptions.InconsistentConstraintsError, match='fl by 0.0135 m/s'):
         base.twist((10, 11, 12, 10), exact=True)
 
@@ -182,7 +182,7 @@ def test_centred_swerve(b, rates):
     wheels = base.wheel_rates(NU, q, steering.rates)
     assert_allclose(wheels.rates, rates, rtol=DIGITS)
     assert_allclose(wheels.steering_rates, beta_rate, rtol=DIGITS)
-    assert wheels.fighting == {}
+    assert wheels.slip_by_wheel == {}
     assert_allclose(base.twist(wheels.rates, q, steering.rates).twist, NU, atol=1e-13)
 
 
@@ -214,7 +214,7 @@ def test_consistency_of_steering_angles():
     assert_allclose(sizes, (1.952002059, 0.7218102553, 0.02261641734), rtol=DIGITS)
     assert base.mobility(q) == 0
     # the wheel that was turned slips sideways by sin(0.05) of its speed, the others roll
-    slips = base.wheel_rates(NU, q).fighting
+    slips = base.wheel_rates(NU, q).slip_by_wheel
     assert list(slips) == ['fl']
     axis_speed = np.hypot(0.8 - 0.6 * 0.2, 0.3 + 0.6 * 0.3)
     assert_allclose(slips['fl'], np.sin(0.05) * axis_speed, rtol=1e-12)
@@ -229,7 +229,7 @@ def test_powered_casters():
     rates = (13.18615086, 7.719080524, 9.660197189, 0.9782470249)
     assert_allclose(wheels.steering_rates, beta_rate, rtol=DIGITS)
     assert_allclose(wheels.rates, rates, rtol=DIGITS)
-    assert wheels.fighting == {}
+    assert wheels.slip_by_wheel == {}
     assert base.mobility(q) == 3
     assert base.steerability(q) == 0
     assert_allclose(base.twist(rates, q, beta_rate).twist, NU, rtol=1e-8)
@@ -276,7 +276,7 @@ def test_ackermann():
     assert (base.mobility(q), base.steerability(q)) == (1, 1)
     rates = base.wheel_rates((v, 0, w), q)
     assert_allclose(rates.rates * 0.3, (4.454044649, 5.545955351), rtol=DIGITS)
-    assert rates.fighting == {}
+    assert rates.slip_by_wheel == {}
     assert_allclose(base.twist(rates.rates, q).twist, (v, 0, w), atol=1e-12)
     # the wheels that no motor turns follow from the rows
     motion = kd.consistent_velocity(
@@ -297,7 +297,7 @@ def test_both_front_wheels_at_the_same_angle():
     sizes = np.linalg.svd(c1, compute_uv=False)
     assert_allclose(sizes, (3.668125082, 1.308266905, 0.05170935665), rtol=DIGITS)
     assert base.mobility(q) == 0
-    assert set(base.twist((5 / 0.3, 5 / 0.3), q).fighting) >= {'fl', 'fr'}
+    assert set(base.twist((5 / 0.3, 5 / 0.3), q).slip_by_wheel) >= {'fl', 'fr'}
 
 
 def skid_steer(track_factor=1.0, c=0.25):
@@ -311,7 +311,7 @@ def skid_steer(track_factor=1.0, c=0.25):
 def test_skid_steer_turns_on_the_spot():
     turn = skid_steer().twist((-6, -6, 6, 6))
     assert_allclose(turn.twist, (0, 0, 2.64), atol=1e-13)
-    assert turn.fighting == {}
+    assert turn.slip_by_wheel == {}
 
 
 def test_track_factor_is_the_wheel_separation_multiplier():

@@ -254,7 +254,7 @@ def test_balls_and_supports():
     assert base.supports == ((-0.3, 0.0, 0.0),)
     assert base.passive == ('ball',)
     rates = base.wheel_rates((0.3, 0, 0.5))
-    assert rates.fighting == {}
+    assert rates.slip_by_wheel == {}
     np.testing.assert_allclose(base.twist(rates.rates).twist, (0.3, 0, 0.5), atol=1e-14)
 
 

@@ -71,10 +71,10 @@ def test_who_fights_is_said():
     base = swerve()
     found = base.consistent_steering(base.at_angles((0.05, 0, 0, 0)))
     assert_allclose(found.turned, (-0.025, 0.025, 0, 0), rtol=0, atol=1e-3)  # second order
-    assert [*found.fighting(0.01)] in (['fl', 'fr'], ['fr', 'fl'])
-    assert max(found.fighting().values()) == next(iter(found.fighting().values()))
-    assert next(iter(found.fighting().values())) == found.distance
-    assert found.fighting(found.distance) == {}
+    assert [*found.slip_by_wheel(0.01)] in (['fl', 'fr'], ['fr', 'fl'])
+    assert max(found.slip_by_wheel().values()) == next(iter(found.slip_by_wheel().values()))
+    assert next(iter(found.slip_by_wheel().values())) == found.distance
+    assert found.slip_by_wheel(found.distance) == {}
 
 
 def test_cars_agree_as_ackermann_says():
@@ -170,7 +170,7 @@ def test_wheels_turn_together_to_a_motion(case):
             break
         q = base.at_angles(step.angles)
         assert base.mobility(q) == 1
-        assert base.wheel_rates(step.twist, q).fighting == {}
+        assert base.wheel_rates(step.twist, q).slip_by_wheel == {}
         # never a larger motion than wanted, nor the other way
         scaled = [np.multiply(x, (1, 1, np.hypot(0.3, 0.2))) for x in (step.twist, wanted)]
         assert np.dot(*scaled) >= 0.0
@@ -222,7 +222,7 @@ def test_a_car_turns_no_more_sharply_than_its_steering_allows():
         assert base.mobility(q) == 1
     assert step.angles[0] > 0.39  # the inner wheel
     assert step.twist[0] == pytest.approx(1.0, rel=1e-5)  # as fast as was wanted
-    assert base.wheel_rates(step.twist, q).fighting == {}
+    assert base.wheel_rates(step.twist, q).slip_by_wheel == {}
 
 
 def test_who_must_agree():

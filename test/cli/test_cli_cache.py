@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kane_dynamics import cli
-from kane_dynamics.kernels.cache import cache_folder
+from kane_dynamics.compiler.cache import cache_folder
 
 PENDULUM = (
     '<robot name="pendulum"><link name="world"/><link name="rod"><inertial>'

@@ -10,7 +10,7 @@ import pytest
 import kane_dynamics as kd
 from kane_dynamics.cli.robots import add_robot, chosen_robot
 from kane_dynamics.exceptions import InvalidInputError, UrdfFileError
-from kane_dynamics.ros.robot_file import model_of_file
+from kane_dynamics.robot_config.robot_file import model_of_file
 
 ROOT = Path(__file__).resolve().parents[2]
 URDF, CONFIG = ROOT / 'robots' / 'nonholonomic.urdf', ROOT / 'config' / 'nonholonomic.yaml'

@@ -37,7 +37,7 @@ def box():
 def test_a_box_stands_on_its_corners():
     robot, feet, q = box()
     at_rest = np.zeros(6)
-    motion = kd.least_constraint(robot, q, at_rest, at_rest, contacts=feet)
+    motion = kd.contact_forward_dynamics(robot, q, at_rest, at_rest, contacts=feet)
     assert_allclose(motion.acceleration, 0.0, rtol=0, atol=1e-12)
     assert motion.pushes.sum() == pytest.approx(2.0 * 9.81)
     moment = np.cross(CORNERS, np.outer(motion.pushes, (0, 0, 1))).sum(axis=0)
@@ -49,7 +49,9 @@ def test_a_box_stands_on_its_corners():
 def test_a_box_that_is_lifted_leaves_the_ground():
     robot, feet, q = box()
     at_rest, pull = np.zeros(6), {'box': [3.0, -1.5, 0, 0, 0, 30.0]}  # at its centre of mass
-    motion = kd.least_constraint(robot, q, at_rest, at_rest, contacts=feet, external_wrenches=pull)
+    motion = kd.contact_forward_dynamics(
+        robot, q, at_rest, at_rest, contacts=feet, external_wrenches=pull
+    )
     free = kd.forward_dynamics(robot, q, at_rest, at_rest, external_wrenches=pull)
     assert_allclose(motion.acceleration, free.acceleration, rtol=0, atol=1e-12)
     assert not motion.pushes.any()
@@ -61,7 +63,9 @@ def test_a_box_that_is_pulled_at_its_side_tips_about_an_edge():
     # 15 N up at y = 0.4 turn it about the corners at y = -0.4, of which both are needed
     robot, feet, q = box()
     at_rest, pull = np.zeros(6), {'box': [15.0 * 0.4, 0, 0, 0, 0, 15.0]}
-    motion = kd.least_constraint(robot, q, at_rest, at_rest, contacts=feet, external_wrenches=pull)
+    motion = kd.contact_forward_dynamics(
+        robot, q, at_rest, at_rest, contacts=feet, external_wrenches=pull
+    )
     assert (motion.pushes > 0.0).tolist() == [True, False, True, False]
     assert_allclose(motion.separation[[0, 2]], 0.0, atol=1e-12)
     assert (motion.separation[[1, 3]] > 0.1).all()
@@ -80,10 +84,10 @@ def test_a_bar_at_the_end_of_its_range(side):
     q = np.array([-0.3 if side == 'lower' else 0.7])
     assert stop.rows(bar, q, [0.0], 0.0)[0].position == 0.0
     hold = kd.inverse_dynamics(bar, q, [0.0], [0.0])
-    against = kd.least_constraint(bar, q, [0.0], hold - 3.0 * sign, contacts=(stop,))
+    against = kd.contact_forward_dynamics(bar, q, [0.0], hold - 3.0 * sign, contacts=(stop,))
     assert_allclose([against.acceleration[0], against.pushes[0]], [0.0, 3.0], atol=1e-12)
     assert against.active == (f'turn/{side}',)
-    away = kd.least_constraint(bar, q, [0.0], hold + 3.0 * sign, contacts=(stop,))
+    away = kd.contact_forward_dynamics(bar, q, [0.0], hold + 3.0 * sign, contacts=(stop,))
     assert_allclose(away.acceleration, sign * 3.0 / 0.04, rtol=1e-12)
     assert not away.pushes.any()
 
@@ -102,7 +106,7 @@ def test_random_robots_under_rows_and_contacts(seed, base):
         for _ in range(2)
     )
     rows = (c.pfaffian(robot, lambda q, t: np.cos(np.arange(robot.nv) + q[0] + t)),)
-    motion = kd.least_constraint(robot, q, v, 10.0 * tau, rows, contacts, time=0.3)
+    motion = kd.contact_forward_dynamics(robot, q, v, 10.0 * tau, rows, contacts, time=0.3)
     needed = kd.inverse_dynamics(robot, q, v, motion.acceleration)
     scale = 1.0 + np.abs(needed).max() + np.abs(motion.pushes).max()
     assert_allclose(needed - 10.0 * tau, motion.constraint_force, rtol=0, atol=SOLVED * scale)
@@ -135,10 +139,10 @@ def test_contacts_that_contradict_each_other_are_named():
     side = c.holonomic(robot, lambda q, t: q[0], 'side')
     at_rest = np.zeros(6)
     with pytest.raises(InconsistentConstraintsError, match=r"\['floor', 'roof'\]") as caught:
-        kd.least_constraint(robot, q, at_rest, at_rest, contacts=(floor, side, roof))
+        kd.contact_forward_dynamics(robot, q, at_rest, at_rest, contacts=(floor, side, roof))
     assert caught.value.residual == pytest.approx(2.0 + 9.81)  # of the floor, in free fall
     with pytest.raises(InconsistentConstraintsError, match=r"\['floor'\]"):
-        kd.least_constraint(robot, q, at_rest, at_rest, (roof,), (floor, side))
+        kd.contact_forward_dynamics(robot, q, at_rest, at_rest, (roof,), (floor, side))
 
 
 def test_what_is_no_contact_is_refused():
@@ -159,7 +163,7 @@ def test_what_is_no_contact_is_refused():
     q, v = random_state(robot, np.random.default_rng(0))[:2]
     other = c.joint_limit(wheel, 'fork', 'upper')
     with pytest.raises(ConstraintError, match='was built for another robot'):
-        kd.least_constraint(robot, q, v, v, contacts=(other,))
+        kd.contact_forward_dynamics(robot, q, v, v, contacts=(other,))
 
 
 @pytest.mark.oracle

@@ -31,7 +31,7 @@ def sliding_rod(friction, slip, turning=0.0):
 )
 def test_a_rod_that_slides(friction, slip, force):
     robot, q, v, contact = sliding_rod(friction, slip)
-    motion = kd.least_constraint(robot, q, v, np.zeros(3), contacts=(contact,))
+    motion = kd.contact_forward_dynamics(robot, q, v, np.zeros(3), contacts=(contact,))
     expected = 9.81 / 1.6 if force is None else force  # 1 + 3 cos^2 = 1.6
     assert motion.pushes[0] == pytest.approx(expected, abs=PRINTED * 10)
     assert_allclose(motion.tractions, -friction * slip * motion.pushes, rtol=1e-13, atol=0)
@@ -44,13 +44,13 @@ def test_a_rod_that_slides(friction, slip, force):
 def test_painleves_rod_that_no_force_can_hold():
     robot, q, v, contact = sliding_rod(1.6, -1.0)
     with pytest.raises(ContactError, match=r"\['body/contact'\].*Painleve.*law='poisson'"):
-        kd.least_constraint(robot, q, v, np.zeros(3), contacts=(contact,))
+        kd.contact_forward_dynamics(robot, q, v, np.zeros(3), contacts=(contact,))
 
 
 @pytest.mark.claim(38)
 def test_painleves_rod_that_two_forces_hold():
     robot, q, v, contact = sliding_rod(1.6, -1.0, 6.0)
-    motion = kd.least_constraint(robot, q, v, np.zeros(3), contacts=(contact,))
+    motion = kd.contact_forward_dynamics(robot, q, v, np.zeros(3), contacts=(contact,))
     assert motion.states == ('open',)
     assert motion.separation[0] == pytest.approx(6.289689438, abs=PRINTED)
     assert motion.pushes[0] == 0.0
@@ -193,7 +193,9 @@ def on_slope(degrees, tensor=1e6, **options):
     contact = on_ground(robot, (0.0, 0.0, -0.1), **options)
     hold = [C.lock(robot, 'turn')] if tensor == 1e6 else []
     q, rest = np.array([0.0, 0.1, 0.0]), np.zeros(3)
-    return kd.least_constraint(robot, q, rest, rest, hold, [contact], external_wrenches=pull)
+    return kd.contact_forward_dynamics(
+        robot, q, rest, rest, hold, [contact], external_wrenches=pull
+    )
 
 
 @pytest.mark.claim(38)

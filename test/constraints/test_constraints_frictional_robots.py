@@ -23,7 +23,7 @@ CORNERS = [(x, y, -0.2) for x in (-0.3, 0.3) for y in (-0.4, 0.4)]
 G = 9.81
 
 
-def rubbing(robot, link, point, normal=(0.0, 0.0, 1.0), **options):
+def scrub_effort(robot, link, point, normal=(0.0, 0.0, 1.0), **options):
     """Return the contact of a point with a plane, which slips in two directions."""
     along = C.point_slip(robot, link, point, normal)
     return C.contact(C.point_contact(robot, link, point, normal), along, **options)
@@ -36,7 +36,7 @@ def random_case(seed, count, most=1.5):
     rng = np.random.default_rng(seed)
     links = [body.name for body in robot.bodies]
     contacts = [
-        rubbing(
+        scrub_effort(
             robot,
             links[int(rng.integers(len(links)))],
             rng.uniform(-0.3, 0.3, 3),
@@ -81,7 +81,7 @@ def test_accelerations_of_robots_that_begin_to_slip_or_slide(seed):
     # with more friction what slides may jam
     robot, q, v, tau, contacts = random_case(seed, 1 + seed % 4, 0.4 if seed % 2 else 1.5)
     v = v if seed % 2 else np.zeros(robot.nv)
-    motion = kd.least_constraint(robot, q, v, 10.0 * tau, contacts=contacts)
+    motion = kd.contact_forward_dynamics(robot, q, v, 10.0 * tau, contacts=contacts)
 
     def rows_of(part, a):
         rows = C.ConstraintSet(robot, [part]).rows(q, v, 0.0)
@@ -197,7 +197,7 @@ def box(friction, **options):
     load = inertia(2.0, (0.05, 0.1, 0.0), (0.1, 0.15, 0.12))
     body = kd.Body('box', '', kd.Joint('base', kd.Free()), inertia=load)
     robot = kd.Robot('box', [body])
-    feet = [rubbing(robot, 'box', corner, friction=friction, **options) for corner in CORNERS]
+    feet = [scrub_effort(robot, 'box', corner, friction=friction, **options) for corner in CORNERS]
     return robot, feet, np.r_[0.0, 0.0, 0.2, 1.0, 0.0, 0.0, 0.0]
 
 
@@ -209,7 +209,9 @@ def test_a_box_is_pushed_along_the_ground():
     for push in (0.999 * most, 1.5 * most):
         # at the height of the ground, through the centre of mass: it does not turn
         wrench = {'box': np.r_[np.cross((0.05, 0.1, -0.2), (push, 0, 0)), push, 0.0, 0.0]}
-        motion = kd.least_constraint(robot, q, rest, rest, (), feet, external_wrenches=wrench)
+        motion = kd.contact_forward_dynamics(
+            robot, q, rest, rest, (), feet, external_wrenches=wrench
+        )
         slides = push > most
         assert motion.states == ('slips' if slides else 'sticks',) * 4
         expected = [0.0, 0.0, 0.0, (push - most) / 2.0 if slides else 0.0, 0.0, 0.0]
@@ -225,7 +227,9 @@ def test_a_box_lands_on_its_corners(law):
     """Flat on the ground, through its centre: without friction's part, as a ball does."""
     load = inertia(2.0, (0.0, 0.0, 0.0), (0.1, 0.15, 0.12))
     robot = kd.Robot('box', [kd.Body('box', '', kd.Joint('base', kd.Free()), inertia=load)])
-    feet = [rubbing(robot, 'box', corner, friction=0.3, restitution=0.5) for corner in CORNERS]
+    feet = [
+        scrub_effort(robot, 'box', corner, friction=0.3, restitution=0.5) for corner in CORNERS
+    ]
     q = np.r_[0.0, 0.0, 0.2, 1.0, 0.0, 0.0, 0.0]
     found = kd.impact(robot, q, [0, 0, 0, 0, 0, -2.0], (), feet, law=law)
     assert_allclose(found.velocity, [0, 0, 0, 0, 0, 1.0], rtol=0, atol=1e-9)
@@ -242,7 +246,9 @@ def test_static_friction_holds_what_does_not_slip_yet():
 
     def pushed(force, v):
         wrench = {'body': [0, 0, 0, force, 0, 0]}
-        return kd.least_constraint(robot, q, v, rest, hold, [contact], external_wrenches=wrench)
+        return kd.contact_forward_dynamics(
+            robot, q, v, rest, hold, [contact], external_wrenches=wrench
+        )
 
     assert pushed(0.49 * G, rest).states == ('sticks',)
     begins = pushed(0.51 * G, rest)
@@ -260,14 +266,16 @@ def test_a_wheel_under_a_given_load():
     side = C.pfaffian(robot, lambda q, t: np.eye(3)[:2])
     wheel = C.traction(side, 30.0, 0.4)
     state = np.zeros(3), np.zeros(3)
-    held = kd.least_constraint(robot, *state, [6.0, 8.0, 0.0], contacts=[wheel])
+    held = kd.contact_forward_dynamics(robot, *state, [6.0, 8.0, 0.0], contacts=[wheel])
     assert_allclose(held.acceleration, 0.0, rtol=0, atol=1e-13)
     assert_allclose(held.tractions, [-6.0, -8.0], rtol=1e-12)
     assert held.states == ('sticks',)
     assert_allclose(held.pushes, [30.0], rtol=1e-14)
-    slips = kd.least_constraint(robot, *state, [12.0, 16.0, 0.0], contacts=[wheel])
+    slips = kd.contact_forward_dynamics(robot, *state, [12.0, 16.0, 0.0], contacts=[wheel])
     assert_allclose(slips.acceleration, [2.4, 3.2, 0.0], rtol=1e-12)
-    slides = kd.least_constraint(robot, state[0], [0.0, -1.0, 0.0], [12.0, 0, 0], contacts=[wheel])
+    slides = kd.contact_forward_dynamics(
+        robot, state[0], [0.0, -1.0, 0.0], [12.0, 0, 0], contacts=[wheel]
+    )
     assert_allclose(slides.acceleration, [6.0, 6.0, 0.0], rtol=1e-12, atol=1e-14)
     # an impact has no time for it
     found = kd.impact(robot, state[0], [1.0, 2.0, 0.0], (), [wheel])
@@ -279,9 +287,9 @@ def test_a_box_on_a_belt():
     robot, rest = planar_body(2.0, 0.5, 0.0), np.zeros(3)
     belt = C.pfaffian(robot, lambda q, t: np.eye(3)[:2], lambda q, t: np.array([0.5, 0.0]))
     on_it = C.traction(belt, 30.0, 0.4)
-    lagging = kd.least_constraint(robot, rest, rest, rest, contacts=[on_it])
+    lagging = kd.contact_forward_dynamics(robot, rest, rest, rest, contacts=[on_it])
     assert_allclose(lagging.acceleration, [6.0, 0.0, 0.0], rtol=1e-12, atol=1e-14)
-    carried = kd.least_constraint(robot, rest, [0.5, 0, 0], [3.0, 0, 0], contacts=[on_it])
+    carried = kd.contact_forward_dynamics(robot, rest, [0.5, 0, 0], [3.0, 0, 0], contacts=[on_it])
     assert carried.states == ('sticks',)
     assert_allclose(carried.acceleration, 0.0, rtol=0, atol=1e-14)
 
@@ -292,19 +300,19 @@ def test_contacts_with_friction_that_contradict_each_other_are_named():
     floor = on_ground(robot, (0, 0, -0.1), friction=0.5)
     down = C.holonomic(robot, lambda q, t: -q[1] - t**2, 'roof')  # comes down
     with pytest.raises(InconsistentConstraintsError, match=r"\['body/contact'\]"):
-        kd.least_constraint(robot, q, rest, rest, [down, C.lock(robot, 'turn')], [floor])
+        kd.contact_forward_dynamics(robot, q, rest, rest, [down, C.lock(robot, 'turn')], [floor])
 
 
 def test_what_is_no_contact_is_refused():
     robot, feet, q = box(0.4)
     rest = np.zeros(6)
     with pytest.raises(InvalidInputError, match='need several, got one, Contact'):
-        kd.least_constraint(robot, q, rest, rest, contacts=feet[0])
+        kd.contact_forward_dynamics(robot, q, rest, rest, contacts=feet[0])
     with pytest.raises(InvalidInputError, match='need what functions of .* return, got str'):
         kd.impact(robot, q, rest, (), ['foot'])
     with pytest.raises(ConstraintError, match='was built for another robot'):
         kd.impact(free_in_plane(1.0, 1.0), np.zeros(3), np.zeros(3), (), feet)
     with pytest.raises(InvalidInputError, match=r"'box/contact', .* is a contact, .*contacts="):
         kd.forward_dynamics(robot, q, rest, rest, feet[:1])
-    several = kd.least_constraint(robot, q, rest, rest, contacts=(foot for foot in feet))
+    several = kd.contact_forward_dynamics(robot, q, rest, rest, contacts=(foot for foot in feet))
     assert len(several.contacts) == 4

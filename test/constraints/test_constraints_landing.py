@@ -108,7 +108,7 @@ def test_what_lies_nearly_flat_has_accelerations(seeds):
         robot, q, _, contacts = landing(seed)
         rng, rest = np.random.default_rng(seed), np.zeros(robot.nv)
         tau = rng.normal(size=robot.nv) * rng.choice([0.0, 1.0, 20.0])
-        motion = kd.least_constraint(robot, q, rest, tau, contacts=contacts)
+        motion = kd.contact_forward_dynamics(robot, q, rest, tau, contacts=contacts)
         rows, scale, M = rows_in_one_unit(robot, q, rest, contacts)
         k = len(contacts)
         mu = np.array([one.friction for one in contacts]) * scale[k:][::2] / scale[:k]

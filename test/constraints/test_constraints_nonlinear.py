@@ -186,7 +186,7 @@ def test_compiled_is_the_reference(compiled):
             )
         assert motion.rank == expected.rank == 3
         assert motion.labels == ('nonlinear/0', 'nonlinear/1', 'acceleration_form')
-    assert fast.fallbacks == 0
+    assert fast.fallback_count == 0
 
 
 def test_compiled_steps_are_those_of_the_reference():

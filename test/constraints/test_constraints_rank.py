@@ -85,7 +85,7 @@ def test_all_methods_take_the_same_rows(mechanism):
         motions = [kd.forward_dynamics(robot, q, v, tau, constraints, name) for name in METHODS]
         size = max(1.0, np.abs(motions[0].acceleration).max())
         for motion in motions[1:]:
-            assert motion.taken == motions[0].taken
+            assert motion.independent_indices == motions[0].independent_indices
             gap = np.abs(motion.acceleration - motions[0].acceleration).max()
             assert gap < 10 * CONTINUOUS * size  # masses up to 5e6 apart
             assert_allclose(motion.constraint_force, motions[0].constraint_force, atol=1e-6)
@@ -124,25 +124,25 @@ def test_strength_is_the_distance_from_the_rows_taken(strength):
     rows = ConstraintRows.of([[1.0, 0.0], [along, strength]], [0, 0], [0, 0])
     found = select_rows(rows, np.eye(2))
     assert_allclose(found.strength, [1.0, strength], rtol=1e-9, atol=1e-15)
-    assert len(found.taken) == (2 if strength >= TAKEN else 1)
-    assert found.labels == rows.labels[: len(found.taken)]
+    assert len(found.independent_indices) == (2 if strength >= TAKEN else 1)
+    assert found.labels == rows.labels[: len(found.independent_indices)]
 
 
 def test_either_metric_may_take_a_row():
     """A row through a light gear is weak in the metric of M^-1, one in micrometres in SI."""
     light = np.diag([1.0, 1e-8, 1.0])
     geared = ConstraintRows.of([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]], [0, 0], [0, 0])
-    assert len(select_rows(geared, np.linalg.cholesky(light)).taken) == 2
+    assert len(select_rows(geared, np.linalg.cholesky(light)).independent_indices) == 2
     nearly = ConstraintRows.of([[1.0, 0.0, 0.0], [1.0, 1e-6, 0.0]], [0, 0], [0, 0])
-    assert len(select_rows(nearly, np.eye(3)).taken) == 1
-    assert len(select_rows(nearly, np.diag([1.0, 1e-5, 1.0])).taken) == 2
+    assert len(select_rows(nearly, np.eye(3)).independent_indices) == 1
+    assert len(select_rows(nearly, np.diag([1.0, 1e-5, 1.0])).independent_indices) == 2
 
 
 def test_strong_rows_are_taken_before_weak_ones():
     # in the order given, the second row would be taken with strength 0.02, and the third lost
     A = [[1.0, 0.0, 0.0], [1.0, 0.02, 0.0], [0.0, 1.0, 0.0]]
     found = select_rows(ConstraintRows.of(A, [0] * 3, [0] * 3), np.eye(3))
-    assert found.taken.tolist() == [0, 2]
+    assert found.independent_indices.tolist() == [0, 2]
 
 
 @pytest.mark.parametrize(
@@ -162,34 +162,34 @@ def test_off_the_constraints_weak_rows_must_be_stronger_than_the_drift(violated,
     rows = ConstraintRows.of(A, [0, 0], [0, 0])
     rows = dataclasses.replace(rows, positions=(scale * violated[0], violated[1]))
     found = select_rows(rows, np.eye(2))
-    assert found.taken.tolist() == ([0, 1] if taken else [0])
+    assert found.independent_indices.tolist() == ([0, 1] if taken else [0])
     assert found.strength[1] == pytest.approx(strength)
     # a Newton step asks for all
-    assert select_rows(rows, np.eye(2), by_drift=False).taken.tolist() == [0, 1]
+    assert select_rows(rows, np.eye(2), by_drift=False).independent_indices.tolist() == [0, 1]
 
 
 def test_rows_of_one_kind_are_measured_against_the_largest():
     """A loop's row that is roundoff beside the others is no row; alone it would be."""
     A = [[1.0, 0.0, 0.0], [0.0, 1e-5, 0.0]]
     own = ConstraintRows.of(A, [0, 0], [0, 0])
-    assert select_rows(own, np.eye(3)).taken.tolist() == [0, 1]
+    assert select_rows(own, np.eye(3)).independent_indices.tolist() == [0, 1]
     kind = ConstraintRows(*(getattr(own, name) for name in own.__slots__[:-2]), (0, 0), (0, 0))
-    assert select_rows(kind, np.eye(3)).taken.tolist() == [0]
+    assert select_rows(kind, np.eye(3)).independent_indices.tolist() == [0]
 
 
 def test_never_more_rows_than_speeds():
     rng = np.random.default_rng(0)
     rows = ConstraintRows.of(rng.normal(size=(7, 3)), np.zeros(7), np.zeros(7))
-    assert len(select_rows(rows, np.eye(3)).taken) == 3
-    assert len(select_rows(rows).taken) == 3
+    assert len(select_rows(rows, np.eye(3)).independent_indices) == 3
+    assert len(select_rows(rows).independent_indices) == 3
 
 
 def test_no_rows_and_rows_that_vanish():
     none = ConstraintRows.of(np.zeros((0, 3)), [], [])
-    assert len(select_rows(none, np.eye(3)).taken) == 0
+    assert len(select_rows(none, np.eye(3)).independent_indices) == 0
     zero = ConstraintRows.of(np.zeros((2, 3)), [0, 0], [0, 0])
     found = select_rows(zero, np.eye(3))
-    assert len(found.taken) == 0
+    assert len(found.independent_indices) == 0
     assert_allclose(found.shared(np.zeros(0)), [0.0, 0.0])
 
 
@@ -234,12 +234,12 @@ def test_efforts_of_wheels_with_six_digit_angles():
 )
 def test_rows_that_nearly_repeat_are_remarked_upon(toe, remark):
     robot, rows = two_wheels(right=f'-1.5707963267948966 0 {toe}')
-    found = kd.taken_rows(robot, robot.neutral(), rows)
+    found = kd.independent_rows(robot, robot.neutral(), rows)
     assert isinstance(found, kd.RowSelection)
-    assert found.labels == kd.forward_dynamics(robot, *np.zeros((3, 5)), rows).taken
+    assert found.labels == kd.forward_dynamics(robot, *np.zeros((3, 5)), rows).independent_indices
     if remark is None:
-        assert found.remarks == ()
+        assert found.notes == ()
     else:
-        (sentence,) = found.remarks
+        (sentence,) = found.notes
         assert remark in sentence
         assert "'right/" in sentence

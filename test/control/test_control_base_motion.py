@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
-from kane_dynamics.control.base_motion import (
+from kane_dynamics.analysis.base_motion import (
     DriveResponse,
     moving,
     sensed_acceleration,

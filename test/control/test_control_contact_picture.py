@@ -10,7 +10,7 @@ from support.machines import Y, Z, at, inertia, revolute
 from support.standing_robots import CORNERS, PAIR, RADIUS, forward, rolling, standing, uphill
 
 import kane_dynamics as kd
-from kane_dynamics.control.contact_picture import picture_of
+from kane_dynamics.analysis.wheel_forces import picture_of
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
 
 SLOPE, TURN = np.deg2rad(12.0), np.deg2rad(35.0)
@@ -29,7 +29,7 @@ def picture(robot, constraints, a, **options):
     q, v = robot.neutral(), np.zeros(robot.nv)
     options = {'casters': CASTER, 'friction': 0.6} | options
     actuated = [name for name in robot.velocity_names if not name.startswith('base_')]
-    return kd.contact_picture(robot, q, v, a, constraints, actuated, **options)
+    return kd.wheel_forces(robot, q, v, a, constraints, actuated, **options)
 
 
 def test_climbing_takes_the_torques_known():
@@ -65,7 +65,7 @@ def test_a_robot_across_the_slope_is_held_as_known():
     turned = kd.integrate(robot, robot.neutral(), [0, 0, TURN, 0, 0], 1.0)
     world = standing(PAIR, (0.12, 0, 0.2), place=(0.12, 0, 0.5), gravity=uphill(SLOPE))
     rows = [C.differential_drive(world, *PAIR, RADIUS)]
-    same = kd.contact_picture(world, turned, np.zeros(5), np.zeros(5), rows, PAIR, casters=CASTER)
+    same = kd.wheel_forces(world, turned, np.zeros(5), np.zeros(5), rows, PAIR, casters=CASTER)
     assert_allclose(same.effort.effort[3:], found.effort.effort[3:], rtol=PRINTED)
     for name, contact in same.contacts.items():
         other = found.contacts[name]
@@ -109,7 +109,7 @@ def test_all_forces_together_are_what_the_ground_gives(seed, mirrored):
     rows = [C.differential_drive(robot, *PAIR, RADIUS)]
     q, v, a = moving(robot, rows, seed, ['L', 'R', 'shoulder', 'elbow'])
     push = {'fore': np.array([0.1, -0.2, 0.3, 3.0, -4.0, 5.0])}
-    found = kd.contact_picture(
+    found = kd.wheel_forces(
         robot, q, v, a, rows, [*PAIR, 'shoulder', 'elbow'], casters=CASTER, external_wrenches=push
     )
     given = kd.ground_wrench(robot, q, v, a, push)
@@ -120,7 +120,7 @@ def test_no_side_force_is_lost_among_rows_that_repeat_it():
     robot = armed()
     rows = [C.no_side_slip(robot), *rolling(robot, PAIR)]
     q, v, a = moving(robot, rows, 0, ['L', 'R', 'shoulder', 'elbow'])
-    found = kd.contact_picture(robot, q, v, a, rows, [*PAIR, 'shoulder', 'elbow'], casters=CASTER)
+    found = kd.wheel_forces(robot, q, v, a, rows, [*PAIR, 'shoulder', 'elbow'], casters=CASTER)
     assert_allclose(*balance(found, kd.ground_wrench(robot, q, v, a)), rtol=0, atol=1e-9)
 
 
@@ -131,7 +131,7 @@ def test_three_wheels_press_as_multipliers_of_a_floating_base_say(seed):
     rows = [*rolling(robot, PAIR), C.point_contact(robot, 'chassis', (-0.3, 0, 0))]
     known = ['L', 'R', 'shoulder', 'elbow']
     q, v, a = moving(robot, rows, seed, known)
-    found = kd.contact_picture(robot, q, v, a, rows, known, casters=CASTER)
+    found = kd.wheel_forces(robot, q, v, a, rows, known, casters=CASTER)
     force = dict(zip(found.effort.labels, found.effort.multipliers, strict=True))
     normals = [force[x] for x in ('L/vertical', 'R/vertical', 'chassis/contact')]
     assert_allclose([one.normal for one in found.contacts.values()], normals, rtol=0, atol=1e-9)
@@ -163,7 +163,7 @@ def rover_picture(com, driven=True):
     robot = on_rockers(com)
     wheels = [f'{side} {end}' for side in ('left', 'right') for end in ('front', 'rear')]
     rows = [*rolling(robot, wheels), C.coupling(robot, 'rocker left', 'rocker right', -1.0)]
-    return kd.contact_picture(robot, *at_rest(robot), rows, wheels if driven else ())
+    return kd.wheel_forces(robot, *at_rest(robot), rows, wheels if driven else ())
 
 
 @pytest.mark.parametrize(('driven', 'determined'), [(True, 'least norm'), (False, 'exact')])
@@ -191,7 +191,7 @@ def test_rigid_wheels_of_a_floating_base_share_by_springs():
     """Their multipliers leave a choice."""
     robot = standing(CORNERS, (-0.02, 0, 0.18), base='floating')
     rows, springs = rolling(robot, CORNERS), dict.fromkeys(CORNERS, 1e4)
-    found = kd.contact_picture(robot, *at_rest(robot), rows, list(CORNERS), stiffness=springs)
+    found = kd.wheel_forces(robot, *at_rest(robot), rows, list(CORNERS), stiffness=springs)
     normals = [one.normal for one in found.contacts.values()]
     assert_allclose(normals, (87.309, 79.461, 87.309, 79.461), rtol=PRINTED)
     assert found.loads.determined == 'suspension'
@@ -207,7 +207,7 @@ def test_wheels_with_rollers_push_along_their_axes():
     known = ['base_x', 'base_y', 'base_yaw']
     v = kd.consistent_velocity(plain, q, v, rows, known)
     a = kd.consistent_acceleration(plain, q, v, 2.0 * v, rows, known)
-    found = kd.contact_picture(plain, q, v, a, rows, list(CORNERS))
+    found = kd.wheel_forces(plain, q, v, a, rows, list(CORNERS))
     for name, angle in angles.items():
         contact = found.contacts[name]
         across = -np.sin(angle) * contact.longitudinal + np.cos(angle) * contact.lateral
@@ -230,7 +230,7 @@ def test_a_slope_is_a_plane_or_another_gravity():
     known = ['L', 'R', 'shoulder', 'elbow']
     held = C.point_contact(flat, 'chassis', (-0.3, 0, 0))
     q, v, a = moving(flat, [*rows, held], 0, known)
-    expected = kd.contact_picture(flat, q, v, a, [*rows, held], known, casters=caster)
+    expected = kd.wheel_forces(flat, q, v, a, [*rows, held], known, casters=caster)
     turn = Rotation.from_rotvec([0.2, -0.3, 0.1])
     R = turn.as_matrix()
     plane = kd.Plane(R[:, 2], 0.4)
@@ -242,7 +242,7 @@ def test_a_slope_is_a_plane_or_another_gravity():
     w, x, y, z = q[3:7]
     x, y, z, w = (turn * Rotation.from_quat([x, y, z, w])).as_quat()
     there[3:7] = w, x, y, z
-    found = kd.contact_picture(tilted, there, v, a, [*rows, held], known, casters=caster)
+    found = kd.wheel_forces(tilted, there, v, a, [*rows, held], known, casters=caster)
     for name, contact in found.contacts.items():
         other = expected.contacts[name]
         for part in ('normal', 'longitudinal', 'lateral'):
@@ -250,19 +250,19 @@ def test_a_slope_is_a_plane_or_another_gravity():
         assert_allclose(contact.force, R @ other.force, rtol=0, atol=1e-9)
     assert_allclose(found.margins.distances, expected.margins.distances, rtol=0, atol=1e-9)
     with pytest.raises(ConstraintError, match='planes with different normals'):
-        kd.stance(tilted, [rows[0], C.rolling_wheel(tilted, 'R', RADIUS)])
+        kd.ground_contacts(tilted, [rows[0], C.rolling_wheel(tilted, 'R', RADIUS)])
 
 
 def test_a_base_stands_on_its_wheels_and_supports():
     robot, rows = drive(gravity=uphill(SLOPE))
     base = kd.bases.differential(robot, ['L'], ['R'], supports=[(-0.3, 0, 0)], radius=RADIUS)
-    found = picture_of(kd.base_stance(base, friction=0.6), *at_rest(robot), base.driven)
+    found = picture_of(kd.base_ground_contacts(base, friction=0.6), *at_rest(robot), base.driven)
     expected = picture(robot, rows, np.zeros(5))
     for name, other in (('L', 'L'), ('R', 'R'), ('support 0', 'caster')):
         assert_allclose(found.contacts[name].force, expected.contacts[other].force, atol=1e-9)
         assert found.contacts[name].friction.tolist() == [0.6, 0.6]
     with pytest.raises(InvalidInputError, match=r'base: need what bases\.differential'):
-        kd.base_stance(robot)
+        kd.base_ground_contacts(robot)
 
 
 def at_rest(robot):
@@ -293,7 +293,7 @@ CRITICAL = {  # gravity, direction of the base, factor, edge
 def test_critical_accelerations_are_as_known(case):
     gravity, (x, y), expected, edge = CRITICAL[case]
     robot = standing(CORNERS, (-0.02, 0, 0.18), place=(0.25, 0, 1.2), gravity=gravity)
-    contacts = kd.stance(robot, rolling(robot, CORNERS))
+    contacts = kd.ground_contacts(robot, rolling(robot, CORNERS))
     q, rest = robot.neutral(), np.zeros(robot.nv)
     direction = forward(robot, x)
     direction[1] = y
@@ -308,11 +308,11 @@ def test_critical_accelerations_are_as_known(case):
 
 def test_static_tip_angle_is_as_known():
     robot = standing(CORNERS, (-0.02, 0, 0.18), place=(0.25, 0, 1.2))
-    contacts = kd.stance(robot, rolling(robot, CORNERS))
+    contacts = kd.ground_contacts(robot, rolling(robot, CORNERS))
 
     def margin(angle):
         tilted = robot.with_gravity(uphill(-angle))
-        there = kd.stance(tilted, rolling(tilted, CORNERS))
+        there = kd.ground_contacts(tilted, rolling(tilted, CORNERS))
         return there.margins(robot.neutral(), *np.zeros((2, robot.nv))).margin
 
     assert contacts.margins(robot.neutral(), *np.zeros((2, robot.nv))).margin > 0.0
@@ -326,19 +326,21 @@ def test_an_arm_that_is_braked_tips_the_robot_as_known():
     robot = kd.Robot('swinging', [*plain.bodies, arm])
     q, v, direction = robot.neutral(), *np.zeros((2, robot.nv))
     q[-1], v[-1], direction[-1] = np.deg2rad(40.0), -2.5, 1.0
-    found = kd.stance(robot, rolling(robot, CORNERS)).critical_acceleration(q, v, direction)
+    found = kd.ground_contacts(robot, rolling(robot, CORNERS)).critical_acceleration(
+        q, v, direction
+    )
     assert found.factor == pytest.approx(40.30037408, rel=PRINTED)
     assert found.edge == ('FL', 'FR')
 
 
 def test_what_tips_or_never_does():
     robot = standing(CORNERS, (0.35, 0, 0.18), load=0.0)
-    contacts = kd.stance(robot, rolling(robot, CORNERS))
+    contacts = kd.ground_contacts(robot, rolling(robot, CORNERS))
     q, rest = robot.neutral(), np.zeros(robot.nv)
     tips = contacts.critical_acceleration(q, rest, forward(robot, 1.0))
     assert (tips.factor, tips.edge) == (0.0, ('FL', 'FR'))
     steady = standing(CORNERS, (0, 0, 0), load=0.0)  # in the ground: nothing lifts it
-    contacts = kd.stance(steady, rolling(steady, CORNERS))
+    contacts = kd.ground_contacts(steady, rolling(steady, CORNERS))
     never = contacts.critical_acceleration(q, rest, forward(robot, 1.0))
     assert (never.factor, never.edge) == (np.inf, None)
 
@@ -415,18 +417,18 @@ BAD = [
 @pytest.mark.parametrize(('options', 'error', 'message'), BAD)
 def test_what_is_no_stance_is_refused(options, error, message):
     with pytest.raises(error, match=message):
-        kd.stance(ROBOT, ROWS, **options)
+        kd.ground_contacts(ROBOT, ROWS, **options)
 
 
 def test_constraints_that_leave_forces_without_wheels_are_refused():
     with pytest.raises(ConstraintError, match='no wheel to act on'):
-        kd.stance(ROBOT, [C.no_side_slip(ROBOT)], casters=CASTER)
+        kd.ground_contacts(ROBOT, [C.no_side_slip(ROBOT)], casters=CASTER)
     with pytest.raises(InvalidInputError, match=r"friction: need that of .* slide, \['L'\]"):
-        kd.stance(ROBOT, [LEFT.only('longitudinal')], sliding=[LEFT.only('lateral')])
+        kd.ground_contacts(ROBOT, [LEFT.only('longitudinal')], sliding=[LEFT.only('lateral')])
     with pytest.raises(ConstraintError, match=r"'L' rolls and slides along the same: \['L/lat"):
-        kd.stance(ROBOT, [LEFT], sliding=[LEFT.only('lateral')])
+        kd.ground_contacts(ROBOT, [LEFT], sliding=[LEFT.only('lateral')])
 
 
 def test_two_wheels_alone_do_not_stand():
     with pytest.raises(InvalidInputError, match='three points that are not on one line'):
-        kd.stance(ROBOT, ROWS).polygon(ROBOT.neutral())
+        kd.ground_contacts(ROBOT, ROWS).polygon(ROBOT.neutral())

@@ -9,9 +9,9 @@ import pytest
 from support.wheeled_robots import installed
 
 import kane_dynamics as kd
-from kane_dynamics.control.frame_task import frame_task
-from kane_dynamics.control.frame_tracking import FrameMotion, FrameTracking
-from kane_dynamics.model.state import as_pose
+from kane_dynamics.analysis.frame_task import frame_task
+from kane_dynamics.control.task_space_tracking import FrameMotion, FrameTracking
+from kane_dynamics.robot.state import as_pose
 
 HAND = 'link7'
 START = np.array([0.1, 0.2, 0.1, 1.0, 0.1, 0.8, 0.1])
@@ -42,9 +42,9 @@ def followed(law, target, time=4.0):
     q, v, used = START, np.zeros(robot.nv), []
     for _ in range(round(time / PERIOD)):
         found = control.effort(q, v, FrameMotion(target))
-        parts = found.found.effort / robot.effort_limit, v / robot.velocity_limit
+        parts = found.result.effort / robot.effort_limit, v / robot.velocity_limit
         used.append([np.abs(part).max() for part in parts])
-        q, v = fast.step(q, v, found.found.effort, PERIOD)
+        q, v = fast.step(q, v, found.result.effort, PERIOD)
     return np.array(used), found, q
 
 
@@ -110,7 +110,7 @@ def test_nothing_jumps_where_a_limit_begins_to_bind(law):
     found = [
         control.effort(START, np.zeros(7), FrameMotion(shifted([0.0, 0.0, way]))) for way in ways
     ]
-    efforts, shares = np.array([x.found.effort for x in found]), [x.share for x in found]
+    efforts, shares = np.array([x.result.effort for x in found]), [x.share for x in found]
     assert shares[0] == 1.0
     assert shares[-1] < 1.0
     coarse = np.abs(np.diff(efforts[::2], axis=0)).max()

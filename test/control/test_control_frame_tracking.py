@@ -13,7 +13,7 @@ from support.wheeled_robots import wheeled_robot
 import kane_dynamics as kd
 from kane_dynamics.algorithms.frame_law import FrameLaw
 from kane_dynamics.algorithms.frame_reach import DAMPED
-from kane_dynamics.control.frame_tracking import FrameMotion, FrameTracking
+from kane_dynamics.control.task_space_tracking import FrameMotion, FrameTracking
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 
 K = np.array([30.0, 20.0, 50.0, 80.0, 40.0, 60.0])
@@ -104,7 +104,7 @@ def test_the_error_obeys_its_linear_equation_however_far_the_frame_has_turned(ma
     assert_allclose(found.missed, 0.0, atol=1e-7)
     assert found.rank == 6.0
     assert found.damping == 0.0
-    effort = found.found
+    effort = found.result
     a = kd.forward_dynamics(robot, q, v, effort.effort, constraints).acceleration
     assert_allclose(a, effort.acceleration, rtol=1e-8, atol=1e-8)
     h = 1e-4
@@ -129,7 +129,7 @@ def test_energy_of_sliding_falls_with_the_power_of_the_brakes(machine, seed):
         kd.dynamics(robot, constraints), *given, law='slotine_li', **unlimited(robot)
     )
     found = law.effort(q, v, as_motion(wanted))
-    effort = found.found.effort + robot.damping * (v - found.found.velocity)  # of joints: more
+    effort = found.result.effort + robot.damping * (v - found.result.velocity)  # of joints: more
     a = kd.forward_dynamics(robot, q, v, effort, constraints).acceleration
     h = 1e-5
 
@@ -137,7 +137,7 @@ def test_energy_of_sliding_falls_with_the_power_of_the_brakes(machine, seed):
         there = kd.integrate(robot, q, v + 0.5 * s * a, s)
         speeds = v + s * a
         at = law.effort(there, speeds, as_motion(target_at(wanted, s)))
-        gap = speeds - at.found.velocity
+        gap = speeds - at.result.velocity
         return 0.5 * gap @ kd.mass_matrix(robot, there) @ gap, at
 
     fall = (energy(h)[0] - energy(-h)[0]) / (2.0 * h)
@@ -147,7 +147,7 @@ def test_energy_of_sliding_falls_with_the_power_of_the_brakes(machine, seed):
     # and the reference twist is that of an error that vanishes: de/dt = -slope e
     kinematics = kd.forward_kinematics(robot, q)
     R, J = kinematics.pose(hand).rotation_matrix(), kinematics.jacobian(hand)
-    x = found.found.velocity
+    x = found.result.velocity
     omega, way = R @ (J @ x)[:3], R @ (J @ x)[3:]
 
     def error(s):
@@ -216,7 +216,7 @@ def test_a_singular_pose_is_told_and_nothing_jumps_there():
     motion = FrameMotion(pose_of(robot, hand, bent), acceleration=lost)
     efforts = np.array(
         [
-            law.effort(bent + s * np.eye(6)[2], rest, motion).found.effort
+            law.effort(bent + s * np.eye(6)[2], rest, motion).result.effort
             for s in np.linspace(-0.04, 0.04, 161)
         ]
     )
@@ -230,7 +230,7 @@ def test_the_rest_of_the_robot_is_nearest_to_its_posture():
     hand, posture = robot.bodies[-1].name, q + 0.1
     law = FrameTracking(kd.dynamics(robot), hand, actuated, K, B, posture, 25.0, 10.0)
     motion = FrameMotion(pose_of(robot, hand, q), twist_of(robot, hand, q, v))
-    a = law.effort(q, v, motion).found.acceleration
+    a = law.effort(q, v, motion).result.acceleration
     wanted = 25.0 * (posture - q) - 10.0 * v
     J = kd.forward_kinematics(robot, q).jacobian(hand)
     # what is left is a force on the hand: no motion that keeps the hand would come nearer
@@ -253,9 +253,9 @@ def test_a_base_that_others_drive_moves_as_it_does():
     base = engine.consistent_acceleration(q, v, np.full(robot.nv, 0.7), known=wheels + arm_joints)
     found = law.effort(q, v, motion, a=base)
     places = [robot.velocity_index(n) for n in held]
-    assert_allclose(found.found.acceleration[places], base[places], atol=1e-9)
-    other = own.effort(q, v, motion).found.acceleration
-    assert np.abs(other - found.found.acceleration)[places].max() > 0.1
+    assert_allclose(found.result.acceleration[places], base[places], atol=1e-9)
+    other = own.effort(q, v, motion).result.acceleration
+    assert np.abs(other - found.result.acceleration)[places].max() > 0.1
     assert np.abs(found.missed).max() > 1e-3  # five joints cannot do all of six axes
     assert found.rank == 5.0
     assert found.damping > 0.0
@@ -270,7 +270,7 @@ def test_an_axis_without_gains_is_free():
     asked = rng.normal(size=6)
     motion = FrameMotion(pose_of(robot, hand, q), acceleration=asked)
     effort = law.effort(q, v, motion)
-    found = rate_of(robot, hand, q, v, effort.found.acceleration)
+    found = rate_of(robot, hand, q, v, effort.result.acceleration)
     expected = asked - B * twist_of(robot, hand, q, v)
     assert_allclose(found[3:], expected[3:], rtol=0, atol=2e-6)
     assert np.abs(found - expected)[:3].max() > 0.1
@@ -338,7 +338,7 @@ def test_one_compiled_call_gives_the_same(law):
         expected, found = (one.effort(q, v, *given).numbers for one in (reference, compiled))
         # damping makes of roundoff in the distance from a singular pose 1e-16 / DAMPED^2
         assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
-    assert fast.fallbacks == 0
+    assert fast.fallback_count == 0
     states = np.array([q, q + 1e-3]), np.array([v, 0.5 * v])
     named = tuple(actuated)
     law_of_frame = FrameLaw(hand, named, named, passive=law == 'slotine_li')

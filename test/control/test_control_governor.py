@@ -10,15 +10,15 @@ from numpy.testing import assert_allclose
 from support.base_robots import Spot, robot_on
 
 import kane_dynamics as kd
-from kane_dynamics.control.base_effects import TracedEffects
-from kane_dynamics.control.base_motion import DriveResponse, moving
-from kane_dynamics.control.base_stance import base_stance
-from kane_dynamics.control.contact_picture import picture_of
+from kane_dynamics.analysis.base_contacts import base_ground_contacts
+from kane_dynamics.analysis.base_effects import TracedEffects
+from kane_dynamics.analysis.base_motion import DriveResponse, moving
+from kane_dynamics.analysis.ground_wrench import ground_wrench
+from kane_dynamics.analysis.motion_limits import SafetyMargins
+from kane_dynamics.analysis.wheel_forces import picture_of
 from kane_dynamics.control.governor import Governor
-from kane_dynamics.control.ground_wrench import ground_wrench
-from kane_dynamics.control.motion_limits import Reserve
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
-from kane_dynamics.resources import resolve
+from kane_dynamics.robot.resources import resolve
 
 URDF = 'package://kane_dynamics/robots/nonholonomic.urdf'
 WHEELS = ('wheel_left_joint', 'wheel_right_joint')
@@ -36,7 +36,9 @@ def robot_and_base(supports=((0.25, 0.0, 0.0), (-0.25, 0.0, 0.0)), gravity=(0.0,
 def governed(friction=None):
     """Return the robot and its governor, which is traced once."""
     robot, base = robot_and_base()
-    return robot, Governor(base_stance(base, friction=friction), DriveResponse(0.5), WHEELS)
+    return robot, Governor(
+        base_ground_contacts(base, friction=friction), DriveResponse(0.5), WHEELS
+    )
 
 
 def turned(yaw):
@@ -91,7 +93,7 @@ def wrench_on_base(wrench, q):
 def test_headroom_is_that_of_the_contact_picture(rng):
     # three points on the ground: normal forces are exact
     robot, base = robot_and_base(supports=((0.3, 0.0, 0.0),), gravity=(0.2, -0.1, -9.8))
-    contacts = base_stance(base, friction=0.8)
+    contacts = base_ground_contacts(base, friction=0.8)
     q, v, a = arm_state(robot, rng)
     q[:3] = 0.4, -0.3, 0.7
     twist = np.array([0.3, 0.0, 0.6])
@@ -100,8 +102,10 @@ def test_headroom_is_that_of_the_contact_picture(rng):
     drive = DriveResponse(0.1)
 
     def headroom(**parts):
-        reserve = Reserve(**{'edge': 0.0, 'friction': 1.0, 'effort': 1.0, 'speed': 1.0, **parts})
-        governor = Governor(contacts, drive, WHEELS, reserve=reserve)
+        reserve = SafetyMargins(
+            **{'edge': 0.0, 'friction': 1.0, 'effort': 1.0, 'speed': 1.0, **parts}
+        )
+        governor = Governor(contacts, drive, WHEELS, margins=reserve)
         return governor.admit(q, v, a, twist, twist, twist)
 
     effort = picture.effort.effort
@@ -146,7 +150,7 @@ def test_efforts_of_wheels_are_those_of_the_motion_that_follows(rng):
     robot, _ = robot_and_base()
     robot = with_limits(robot, dict.fromkeys(WHEELS, 30.0), dict.fromkeys(WHEELS, 0.4))
     base = kd.bases.differential(robot, WHEELS[:1], WHEELS[1:], supports=((0.3, 0.0, 0.0),))
-    contacts, drive = base_stance(base), DriveResponse(0.5)
+    contacts, drive = base_ground_contacts(base), DriveResponse(0.5)
     q, v, a = arm_state(robot, rng)
     q[2] = 0.7
     twist, command = np.array([0.3, 0.0, 0.6]), np.array([0.7, 0.0, 0.2])
@@ -156,7 +160,9 @@ def test_efforts_of_wheels_are_those_of_the_motion_that_follows(rng):
         both = whole_motion(robot, base, q, v, a, drive.after(twist, command, t))
         effort = picture_of(contacts, q, *both, [*WHEELS, *ARM]).effort.effort
         used = max(used, np.abs(effort[wheels]).max() / 30.0)
-    governor = Governor(contacts, drive, WHEELS, reserve=Reserve(edge=0.0, effort=used + 1e-3))
+    governor = Governor(
+        contacts, drive, WHEELS, margins=SafetyMargins(edge=0.0, effort=used + 1e-3)
+    )
     found = governor.admit(q, v, a, twist, command, command)
     assert_allclose(found.headroom, 1e-3, atol=1e-6)  # gyroscopic forces of wheels are left out
 
@@ -170,8 +176,8 @@ def test_efforts_of_the_arm_have_its_friction():
     k = robot.velocity_index('arm_2_joint')
     v[k] = 0.2 * np.sign(kd.gravity_force(robot, q)[k])  # lifts: friction adds to its weight
     used = np.abs(kd.inverse_dynamics(robot, q, v, a)[k]) / 80.0
-    reserve = Reserve(edge=0.0, effort=used + 1e-3)
-    governor = Governor(base_stance(base), DriveResponse(0.5), WHEELS, reserve=reserve)
+    reserve = SafetyMargins(edge=0.0, effort=used + 1e-3)
+    governor = Governor(base_ground_contacts(base), DriveResponse(0.5), WHEELS, margins=reserve)
     found = governor.admit(q, v, a, *np.zeros((3, 3)))
     assert_allclose(found.headroom, 1e-3, atol=1e-9)
 
@@ -188,18 +194,20 @@ def test_speeds_of_the_wheels_of_a_base_that_moves_sideways():
     q, twist = robot.neutral(), np.array([0.3, -0.4, 0.2])
     q[:3] = 0.4, -0.3, 0.7
     used = np.abs(base.wheel_rates(twist).rates).max() / 20.0
-    reserve = Reserve(edge=0.0, speed=used + 1e-3)
-    governor = Governor(base_stance(base), DriveResponse(0.5), base.driven, reserve=reserve)
+    reserve = SafetyMargins(edge=0.0, speed=used + 1e-3)
+    governor = Governor(
+        base_ground_contacts(base), DriveResponse(0.5), base.driven, margins=reserve
+    )
     found = governor.admit(q, *np.zeros((2, robot.nv)), twist, twist, twist)
     assert_allclose(found.headroom, 1e-3, atol=1e-9)
 
 
 def test_a_robot_that_nothing_holds_down_tips():
     robot, base = robot_and_base(gravity=(0.0, 0.0, 1.0))
-    governor = Governor(base_stance(base), DriveResponse(0.5), WHEELS)
+    governor = Governor(base_ground_contacts(base), DriveResponse(0.5), WHEELS)
     rest = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
     found = governor.admit(*rest, *np.zeros((3, 3)))
-    assert (found.fraction, found.pace, found.limit) == (0.0, 0.0, 'tip-over')
+    assert (found.fraction, found.scaling, found.limit) == (0.0, 0.0, 'tip-over')
     assert found.headroom == -1.0
 
 
@@ -208,7 +216,7 @@ def test_what_breaks_no_limit_passes():
     rest = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
     found = governor.admit(*rest, np.zeros(3), np.zeros(3), [0.2, 0.0, 0.1])
     assert_allclose(found.command, [0.2, 0.0, 0.1])
-    assert (found.fraction, found.pace, found.limit) == (1.0, 1.0, '')
+    assert (found.fraction, found.scaling, found.limit) == (1.0, 1.0, '')
     assert found.headroom > 0.0
 
 
@@ -216,14 +224,14 @@ def test_what_binds_is_named():
     robot, governor = governed()
     rest = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
     quick = DriveResponse(0.01)
-    slippery = governed(0.05)[1].adjusted(quick, Reserve(), 1.0)
+    slippery = governed(0.05)[1].adjusted(quick, SafetyMargins(), 1.0)
     found = slippery.admit(*rest, np.zeros(3), np.zeros(3), [1.0, 0.0, 0.0])
     assert found.limit.startswith('friction of wheel_')
     assert found.fraction < 0.05
-    fast = governor.adjusted(DriveResponse(10.0), Reserve(), 1.0)
+    fast = governor.adjusted(DriveResponse(10.0), SafetyMargins(), 1.0)
     found = fast.admit(*rest, np.zeros(3), np.zeros(3), [100.0, 0.0, 0.0])
     assert found.limit.startswith('speed of wheel_') and found.fraction < 1.0
-    slow = governor.adjusted(quick, Reserve(edge=0.1), 1.0)
+    slow = governor.adjusted(quick, SafetyMargins(edge=0.1), 1.0)
     found = slow.admit(*rest, np.zeros(3), np.zeros(3), [3.0, 0.0, 0.0])
     assert found.limit in ('tip-over', 'effort of wheel_left_joint', 'effort of wheel_right_joint')
 
@@ -235,10 +243,10 @@ def test_an_arm_that_would_tip_the_robot_is_slowed():
     k = robot.velocity_index('arm_2_joint')
     v[k], a[k] = 1.0, -60.0
     found = governor.admit(q, v, a, np.zeros(3), np.zeros(3), np.zeros(3))
-    assert 0.0 < found.pace < 1.0
+    assert 0.0 < found.scaling < 1.0
     assert found.limit == 'tip-over'
     at_rest = governor.admit(q, 0.0 * v, 0.0 * a, np.zeros(3), np.zeros(3), np.zeros(3))
-    assert (at_rest.pace, at_rest.limit) == (1.0, '')
+    assert (at_rest.scaling, at_rest.limit) == (1.0, '')
 
 
 def least_margin(seed, governed):
@@ -249,8 +257,8 @@ def least_margin(seed, governed):
     base = kd.bases.differential(
         robot, WHEELS[:1], WHEELS[1:], supports=((0.25, 0.0, 0.0), (-0.25, 0.0, 0.0))
     )
-    contacts, drive = base_stance(base), DriveResponse(0.05, (4.0, 4.0, 8.0))
-    governor = Governor(contacts, drive, WHEELS, reserve=Reserve(edge=0.02))
+    contacts, drive = base_ground_contacts(base), DriveResponse(0.05, (4.0, 4.0, 8.0))
+    governor = Governor(contacts, drive, WHEELS, margins=SafetyMargins(edge=0.02))
     size, rate, phase = rng.uniform((0.2, 1.0, 0.0), (0.5, 3.0, 6.0), (5, 3)).T
     middle = rng.uniform(-0.4, 0.4, 5)
     place = [robot.coordinate_index(name) for name in ARM]
@@ -284,7 +292,7 @@ def test_a_robot_that_would_tip_does_not_under_the_governor():
 
 def test_arguments_of_a_governor():
     robot, base = robot_and_base()
-    contacts, drive = base_stance(base), DriveResponse(0.1)
+    contacts, drive = base_ground_contacts(base), DriveResponse(0.1)
     with pytest.raises(InvalidInputError, match='horizon'):
         Governor(contacts, drive, WHEELS, horizon=0.0)
     with pytest.raises(NameNotFoundError, match='wheel_front'):
@@ -292,7 +300,7 @@ def test_arguments_of_a_governor():
     governor = governed()[1]
     rest = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
     with pytest.raises(InvalidInputError, match='horizon'):
-        governor.adjusted(drive, Reserve(), -1.0)
+        governor.adjusted(drive, SafetyMargins(), -1.0)
     for name, given in (('twist', 0), ('applied', 1), ('wanted', 2)):
         commands = [np.zeros(3)] * 3
         commands[given] = np.zeros(2)
@@ -311,7 +319,7 @@ def test_arguments_of_a_governor():
 )
 def test_reserves_that_are_none(parts, message):
     with pytest.raises(InvalidInputError, match=message):
-        Reserve(**parts)
+        SafetyMargins(**parts)
 
 
 def test_effects_need_a_planar_base():
@@ -329,7 +337,7 @@ def test_a_plan_that_stays_as_it_is_counts_as_the_motion_of_now(rng):
         q, v, a, *commands, plan=lambda t: tuple(np.tile(x, (len(t), 1)) for x in (q, v, a))
     )
     assert_allclose(held.command, now.command, rtol=0, atol=1e-12)
-    assert (held.pace, held.limit, held.fraction) == (now.pace, now.limit, now.fraction)
+    assert (held.scaling, held.limit, held.fraction) == (now.scaling, now.limit, now.fraction)
     assert_allclose(held.headroom, now.headroom, rtol=0, atol=1e-12)
 
 
@@ -369,7 +377,7 @@ def played_arm(robot, contacts, governor, planned):
         now = q, pace * v, pace**2 * a
         least = min(least, contacts.margins(*now).margin)
         ahead = (lambda t, place=place: plan(place + t)) if planned else None
-        pace = governor.admit(*now, *still, plan=ahead).pace
+        pace = governor.admit(*now, *still, plan=ahead).scaling
         place += pace * period
     return least, place / lasts
 
@@ -378,8 +386,8 @@ def test_an_arm_stops_before_its_plan_tips_the_robot():
     robot = kd.load_urdf(resolve(URDF), base='planar').with_payload('tool_link', 4.0)
     supports = ((0.22, 0.0, 0.0),)
     base = kd.bases.differential(robot, WHEELS[:1], WHEELS[1:], supports=supports)
-    contacts = base_stance(base)
-    governor = Governor(contacts, DriveResponse(0.1), WHEELS, reserve=Reserve(edge=0.02))
+    contacts = base_ground_contacts(base)
+    governor = Governor(contacts, DriveResponse(0.1), WHEELS, margins=SafetyMargins(edge=0.02))
     least, place = played_arm(robot, contacts, governor, planned=True)
     assert least > 0.02  # the reserve
     assert 0.3 < place < 1.0

@@ -10,9 +10,9 @@ from numpy.testing import assert_allclose
 from support.base_robots import Spot, robot_on, steering_of
 
 import kane_dynamics as kd
-from kane_dynamics.control.base_motion import DriveResponse, moving
+from kane_dynamics.analysis.base_motion import DriveResponse, moving
+from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.control.governor import Governor
-from kane_dynamics.control.motion_limits import Reserve
 
 CORNERS = {'fl': (0.3, 0.2), 'fr': (0.3, -0.2), 'rl': (-0.3, 0.2), 'rr': (-0.3, -0.2)}
 SIDES = ((0.3, 0.0), (-0.15, 0.26), (-0.15, -0.26))
@@ -59,7 +59,7 @@ def base_of(kind):
 def governor_of(kind, friction=0.5):
     """Return the governor of a base, which is traced once."""
     base = base_of(kind)
-    contacts = kd.base_stance(base, friction=friction)
+    contacts = kd.base_ground_contacts(base, friction=friction)
     return Governor(contacts, DriveResponse(LAG), base.driven, base.passive)
 
 
@@ -189,7 +189,7 @@ def test_axes_that_a_base_does_not_have_are_zero_and_said():
     for kind in ('differential', 'skid_steer', 'ackermann'):
         found = played(kind, np.zeros(3), np.array([0.1, 0.5, 0.0]), PERIOD)[0][1]
         assert_allclose(found.command, [0.1, 0.0, 0.0])
-        assert (found.limit, found.pace) == ('reach along y', 1.0)
+        assert (found.limit, found.scaling) == ('reach along y', 1.0)
     found = played('ackermann', np.zeros(3), np.array([0.0, 0.0, 1.0]), PERIOD)[0][1]
     assert_allclose(found.command, np.zeros(3))
     assert found.limit == 'reach along yaw'
@@ -222,9 +222,12 @@ def downhill(along, duration):
     """Return headroom at rest, commands and headrooms of a base that is to stop on a slope."""
     robot = replace(base_of('differential').robot, gravity=(along, 0.0, -9.5))
     base = kd.bases.differential(robot, ['rl'], ['rr'], supports=BALLS)
-    reserve = Reserve(edge=0.0)
+    reserve = SafetyMargins(edge=0.0)
     governor = Governor(
-        kd.base_stance(base, friction=0.5), DriveResponse(LAG), base.driven, reserve=reserve
+        kd.base_ground_contacts(base, friction=0.5),
+        DriveResponse(LAG),
+        base.driven,
+        margins=reserve,
     )
     still, drive, found, twist = np.zeros(robot.nv), DriveResponse(LAG), [], AHEAD
     q = robot.neutral()

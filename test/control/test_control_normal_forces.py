@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 from support.standing_robots import CORNERS, PAIR, forward, standing, uphill
 
 import kane_dynamics as kd
-from kane_dynamics.control.normal_forces import normal_forces
-from kane_dynamics.control.support_polygon import support_polygon
+from kane_dynamics.analysis.normal_forces import normal_forces
+from kane_dynamics.analysis.support_polygon import support_polygon
 from kane_dynamics.exceptions import InvalidInputError
 
 SLOPE, TURN = np.deg2rad(12.0), np.deg2rad(35.0)

@@ -5,21 +5,21 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kane_dynamics.control.pace import PacedInstant, PacedTime
-from kane_dynamics.control.trajectory import Trajectory
+from kane_dynamics.control.speed_scaling import ScaledInstant, ScaledTime
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.trajectories.trajectory import Trajectory
 
 RAMP = 0.5
 
 
 def test_at_full_pace_nothing_changes():
-    clock = PacedTime(3.0)
+    clock = ScaledTime(3.0)
     for time in (3.0, 3.1, 4.7, 4.7):
         assert clock.at(time, 1.0, RAMP) == (0.0, 1.0, 0.0)
 
 
 def test_ramps_and_lags_are_as_computed_by_hand():
-    clock = PacedTime(0.0)
+    clock = ScaledTime(0.0)
     # from 1 to 0.5 in 0.25 s: 0.0625 s are lost on the ramp, then half of the time
     assert clock.at(0.1, 0.5, RAMP) == pytest.approx((0.01, 0.8, -2.0))
     assert clock.at(1.25, 0.5, RAMP) == pytest.approx((0.5625, 0.5, 0.0))
@@ -31,7 +31,7 @@ def test_ramps_and_lags_are_as_computed_by_hand():
 
 
 def test_one_long_step_is_many_short_ones():
-    one, many = PacedTime(0.0), PacedTime(0.0)
+    one, many = ScaledTime(0.0), ScaledTime(0.0)
     for k in range(1, 101):
         several = many.at(0.004 * k, 0.3, RAMP)
     assert several == pytest.approx(one.at(0.4, 0.3, RAMP), abs=1e-12)
@@ -39,7 +39,7 @@ def test_one_long_step_is_many_short_ones():
 
 def test_velocities_and_accelerations_are_derivatives():
     path = Trajectory([0.0, 1.0, 2.5], [[0, 1], [1, -1], [0.5, 2]], np.zeros((3, 2)))
-    clock, step, before = PacedTime(0.0), 1e-3, None
+    clock, step, before = ScaledTime(0.0), 1e-3, None
     pace = {0: 1.0, 300: 0.4, 800: 0.9, 1500: 0.0, 2200: 0.7}
     wanted, jumps = 1.0, 0
     for k in range(5500):
@@ -59,11 +59,11 @@ def test_velocities_and_accelerations_are_derivatives():
 
 
 def test_motion_along_a_path():
-    found = PacedInstant(0.0, 0.5, -2.0).motion(*np.array([[1.0], [2.0], [3.0]]))
+    found = ScaledInstant(0.0, 0.5, -2.0).motion(*np.array([[1.0], [2.0], [3.0]]))
     assert_allclose(np.ravel(found), (1.0, 1.0, 0.75 - 4.0))
 
 
 @pytest.mark.parametrize(('pace', 'ramp'), [(1.1, 0.5), (-0.1, 0.5), (np.nan, 0.5), (0.5, 0.0)])
 def test_refused(pace, ramp):
     with pytest.raises(InvalidInputError):
-        PacedTime(0.0).at(1.0, pace, ramp)
+        ScaledTime(0.0).at(1.0, pace, ramp)

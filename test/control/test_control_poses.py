@@ -6,10 +6,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import kane_dynamics as kd
-from kane_dynamics.control.frame_tracking import FrameMotion
+from kane_dynamics.control.task_space_tracking import FrameMotion
 from kane_dynamics.control.wrench_control import WrenchTarget
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.model.state import as_pose
+from kane_dynamics.robot.state import as_pose
 from kane_dynamics.simulation.virtual_coupler import VirtualCoupler
 
 NUMBERS = np.array([0.3, -0.2, 0.5, 0.5, 0.5, -0.5, 0.5])

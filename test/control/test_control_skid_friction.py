@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from support.machines import Y, Z, at, inertia, revolute
 
 import kane_dynamics as kd
-from kane_dynamics.control.skid_friction import SkidFriction
+from kane_dynamics.analysis.skid_friction import SkidFriction
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
 
 HALF, RADIUS, MU = 0.25, 0.11, (0.7, 0.5)
@@ -108,14 +108,14 @@ def test_with_these_efforts_coulombs_law_keeps_the_turn(seed):
     rows = (*base.constraints, *base.assumed)
     rolling = kd.constrained_inverse_dynamics(robot, q, *assumed, rows, motors)
     effort = rolling.effort + SkidFriction(base, MU[1], motors).effort(q, v, a)
-    stance = kd.base_stance(base, friction=MU[1])
-    loads = stance.loads(q, v, a).forces
+    ground_contacts = kd.base_ground_contacts(base, friction=MU[1])
+    loads = ground_contacts.loads(q, v, a).forces
     rub = [
         C.traction(C.rolling_wheel(robot, joint, RADIUS).only('lateral'), load, MU[1])
-        for joint, load in zip(stance.names, loads, strict=True)
+        for joint, load in zip(ground_contacts.names, loads, strict=True)
     ]
-    motion = kd.least_constraint(robot, q, v, effort, base.constraints, rub)
-    states = dict(zip(stance.names, motion.states, strict=True))
+    motion = kd.contact_forward_dynamics(robot, q, v, effort, base.constraints, rub)
+    states = dict(zip(ground_contacts.names, motion.states, strict=True))
     # how the wheels of the front axle share is not determined
     assert 'sticks' in (states['left 0'], states['right 0'])
     assert states['left 1'] == states['right 1'] == 'slips'
@@ -124,7 +124,7 @@ def test_with_these_efforts_coulombs_law_keeps_the_turn(seed):
     # what it costs to turn about another point than the middle, omega^2 x, is not known
     assert abs(motion.acceleration[0] - a[0]) < 0.225 * yaw**2
     # without them it is stopped
-    stopped = kd.least_constraint(robot, q, v, rolling.effort, base.constraints, rub)
+    stopped = kd.contact_forward_dynamics(robot, q, v, rolling.effort, base.constraints, rub)
     assert stopped.acceleration[2] < -1.0
 
 

@@ -8,8 +8,8 @@ from scipy.optimize import brentq
 from support.machines import Y, at, inertia, revolute
 
 import kane_dynamics as kd
-from kane_dynamics.control.contact_picture import picture_of
-from kane_dynamics.control.sliding_friction import sliding_friction
+from kane_dynamics.analysis.sliding_friction import sliding_friction
+from kane_dynamics.analysis.wheel_forces import picture_of
 
 MASS, HALF, RADIUS, LENGTH = 50.0, 0.25, 0.11, 0.44
 MU = (0.7, 0.5)
@@ -53,7 +53,7 @@ def steady(robot, v):
 
 def picture(robot, v, rolling, sliding):
     q, wheels = robot.neutral(), robot.joint_names[1:]
-    return kd.contact_picture(
+    return kd.wheel_forces(
         robot, q, v, steady(robot, v), rolling, wheels, friction=MU, sliding=sliding
     )
 
@@ -84,7 +84,11 @@ def test_a_skid_steer_knows_what_slides():
     base = kd.bases.skid_steer(robot, joints[::2], joints[1::2], radius=RADIUS)
     v = turning(robot, 0, 0, 1.0)
     found = picture_of(
-        kd.base_stance(base, friction=MU), robot.neutral(), v, steady(robot, v), base.driven
+        kd.base_ground_contacts(base, friction=MU),
+        robot.neutral(),
+        v,
+        steady(robot, v),
+        base.driven,
     )
     assert moment(found, 'lateral') == pytest.approx(-53.955, rel=PRINTED)
     assert_allclose(np.abs(found.effort.effort[3:]), 5.93505, rtol=PRINTED)
@@ -126,7 +130,9 @@ def test_coulombs_law_finds_the_axle_that_holds(case):
     found = picture(robot, v, [*rolling, *sides[:2]], sides[2:])
     loads = [found.contacts[name].normal for name in robot.joint_names[1:]]
     rub = [C.traction(side, load, MU[1]) for side, load in zip(sides, loads, strict=True)]
-    motion = kd.least_constraint(robot, robot.neutral(), v, found.effort.effort, rolling, rub)
+    motion = kd.contact_forward_dynamics(
+        robot, robot.neutral(), v, found.effort.effort, rolling, rub
+    )
     assert motion.states == ('sticks', 'sticks', 'slips', 'slips')
     assert_allclose(motion.acceleration, steady(robot, v), rtol=0, atol=1e-9)
     assert motion.tractions[:2].sum() == pytest.approx(force, rel=PRINTED)
@@ -134,7 +140,7 @@ def test_coulombs_law_finds_the_axle_that_holds(case):
 
 def test_a_spin_in_which_wheels_slide_both_ways_is_as_known():
     robot = skid_steer(0.22, -0.22)
-    contacts = kd.stance(
+    contacts = kd.ground_contacts(
         robot, [], friction=MU, sliding=wheels_of(robot, 'longitudinal', 'lateral')
     )
     q = robot.neutral()
@@ -172,7 +178,7 @@ def test_a_push_on_a_wheel_that_slides_adds_to_its_friction():
     push = {'right 1': [0.1, -0.2, 0.3, 3.0, 2.0, -1.0]}
     q, a, wheels = robot.neutral(), steady(robot, v), robot.joint_names[1:]
     held = [*rolling, *sides[:2]]
-    found = kd.contact_picture(
+    found = kd.wheel_forces(
         robot, q, v, a, held, wheels, friction=MU, sliding=sides[2:], external_wrenches=push
     )
     forces = np.array([one.force for one in found.contacts.values()])
@@ -205,7 +211,7 @@ def test_roundoff_does_not_slide():
     """Rolling wheels have no friction of sliding, whatever the digits of their speeds."""
     robot = skid_steer(0.22, -0.22)
     sliding = wheels_of(robot, 'longitudinal', 'lateral')
-    contacts = kd.stance(robot, [], friction=MU, sliding=sliding)
+    contacts = kd.ground_contacts(robot, [], friction=MU, sliding=sliding)
     v = turning(robot, 1.0 / 3.0, 0, 0) * (1.0 + 1e-16)
     forces = contacts.sliding_forces(robot.neutral(), v, np.full(4, 100.0))
     assert_allclose(list(forces.values()), 0.0, rtol=0, atol=0)

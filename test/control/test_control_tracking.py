@@ -5,8 +5,8 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import solve_ivp
 
-from kane_dynamics.control.effort_rise import EffortRise
-from kane_dynamics.control.tracking import commanded_acceleration, reference_speeds
+from kane_dynamics.algorithms.tracking import commanded_acceleration, reference_speeds
+from kane_dynamics.control.effort_rate_limiter import EffortRateLimiter
 
 P, D = np.array([25.0, 4.0]), np.array([6.0, 5.0])
 SLOPE = np.array([3.0, 2.0])
@@ -56,7 +56,7 @@ def test_reference_speeds_lead_to_the_wanted_motion_and_their_rate_is_one():
 
 
 def test_efforts_grow_from_zero_and_again_after_a_rest():
-    rise, wanted = EffortRise(2), np.array([4.0, -2.0])
+    rise, wanted = EffortRateLimiter(2), np.array([4.0, -2.0])
     rise.duration = 0.5
     assert rise.share(10**9) == 0.0
     assert_array_equal(rise.limited(10**9, wanted), [0.0, 0.0])
@@ -67,7 +67,7 @@ def test_efforts_grow_from_zero_and_again_after_a_rest():
 
 
 def test_efforts_change_at_their_rates_both_ways():
-    rise = EffortRise(3)
+    rise = EffortRateLimiter(3)
     rise.rate = np.array([10.0, 100.0, np.inf])
     assert_array_equal(rise.limited(0, np.full(3, 5.0)), [0.0, 0.0, 5.0])
     up = rise.limited(100_000_000, np.full(3, 5.0))
@@ -79,6 +79,6 @@ def test_efforts_change_at_their_rates_both_ways():
 
 
 def test_a_ramp_without_duration_is_none():
-    rise = EffortRise(1)
+    rise = EffortRateLimiter(1)
     assert rise.share(0) == 1.0
     assert_array_equal(rise.limited(0, np.array([3.0])), [3.0])

@@ -6,8 +6,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.interpolate import BPoly
 
-from kane_dynamics.control.trajectory import Setpoint, Trajectory, braking
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.trajectories.trajectory import Setpoint, Trajectory, braking
 
 
 def points_of(rng, count=6, joints=3):

@@ -9,9 +9,9 @@ from support.mechanisms import four_bar_loop
 
 import kane_dynamics as kd
 from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.control.node_dynamics import known_speeds
 from kane_dynamics.deployment.core import Plan, write_core
-from kane_dynamics.ros.dynamics import known_speeds
-from kane_dynamics.ros.robot_file import model_of_file
+from kane_dynamics.robot_config.robot_file import model_of_file
 
 
 @pytest.fixture(scope='session')

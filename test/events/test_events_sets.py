@@ -120,8 +120,8 @@ def test_what_cannot_be_made_stays_on_the_generic_path(monkeypatch, engine):
     switch(simulation, 2)
     switch(other, 2)
     assert made == [[], ['q2/lock']]  # it is not tried again
-    assert simulation.remarks == ("['q2/lock'] stay on the generic path: no machine code",)
-    assert other.remarks == ()
+    assert simulation.notes == ("['q2/lock'] stay on the generic path: no machine code",)
+    assert other.notes == ()
     assert_allclose(simulation.q, other.q, rtol=0, atol=1e-12)
     assert_allclose(simulation.v, other.v, rtol=0, atol=1e-12)
 

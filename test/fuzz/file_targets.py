@@ -18,11 +18,13 @@ from campaign import Target
 from changes import NUMBERS, WORDS, changed, changed_bytes
 
 import kane_dynamics as kd
-from kane_dynamics.kernels import cache
-from kane_dynamics.ros.parameters.nodes import TABLES
-from kane_dynamics.ros.parameters.simulator import SimulatorParameters
-from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
-from kane_dynamics.ros.robot_file import model_of_file, parameters_of_file
+from kane_dynamics.compiler import cache
+from kane_dynamics.robot_config.parameters.nodes import TABLES
+from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
+    TrajectoryFeedforwardParameters,
+)
+from kane_dynamics.robot_config.robot_file import model_of_file, parameters_of_file
 from kane_dynamics.trajectories.files import read_trajectory
 from kane_dynamics.view.drawing import Drawing
 from kane_dynamics.view.recorder import Recorder
@@ -136,7 +138,7 @@ def draw_model(random):
 def build_model(given):
     """Build the model of a parameter file and a URDF."""
     text, urdf = given
-    model_of_file(written('model.yaml', text), str(written('model.urdf', urdf)))
+    model_of_file(written('model.yaml', text), str(written('robot.urdf', urdf)))
 
 
 # trajectories

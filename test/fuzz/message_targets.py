@@ -24,9 +24,9 @@ from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
 
 from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.ros.composition import factory
 from kane_dynamics.ros.entry import NODES
-from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.together import factory
 
 ROBOT = (
     sources.small_urdf(
@@ -255,13 +255,13 @@ class Station:
     def run(self, given):
         """Call the node."""
         _, call, arguments = given
-        publish, reject = Publisher.publish, InputGuard.reject
+        publish, reject = Publisher.publish, InputMonitor.reject
         self._rejected, Publisher.publish = False, _check
-        InputGuard.reject = lambda guard, rejection: self._count()
+        InputMonitor.reject = lambda guard, rejection: self._count()
         try:
             call(*arguments)
         finally:
-            Publisher.publish, InputGuard.reject = publish, reject
+            Publisher.publish, InputMonitor.reject = publish, reject
         if self._rejected:
             raise KaneDynamicsError('refused by the node, which goes on')
 

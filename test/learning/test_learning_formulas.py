@@ -18,7 +18,7 @@ from kane_dynamics.learning.reading import (
     rewards,
 )
 from kane_dynamics.learning.scene import Scene, joined, replaced, rows
-from kane_dynamics.resources import share_directory
+from kane_dynamics.robot.resources import share_directory
 
 HAND = 'tool_link'
 ROBOT = kd.load_urdf(share_directory() / 'robots' / 'nonholonomic.urdf', base='planar')

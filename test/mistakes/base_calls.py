@@ -11,9 +11,9 @@ import numpy as np
 from support.base_robots import Spot, robot_on, steering_of
 
 import kane_dynamics as kd
-from kane_dynamics.control.base_motion import DriveResponse
+from kane_dynamics.analysis.base_motion import DriveResponse
+from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.control.governor import Governor
-from kane_dynamics.control.motion_limits import Reserve
 
 CORNERS = {'fl': (0.3, 0.2), 'fr': (0.3, -0.2), 'rl': (-0.3, 0.2), 'rr': (-0.3, -0.2)}
 SIDES = ((0.0, -1.0), (0.87, 0.5), (-0.87, 0.5))
@@ -67,13 +67,13 @@ class BaseWorld:
         self.turning, self.steering = robot_on(swerve), steering_of(swerve)
         self.bases = kd.bases
         self.rolling = kd.bases.swerve(self.turning, self.steering)
-        skidding = kd.bases.skid_steer(self.four, LEFT, RIGHT)
-        self.standing = kd.base_stance(skidding, friction=0.5)
+        skid_steer = kd.bases.skid_steer(self.four, LEFT, RIGHT)
+        self.standing = kd.base_ground_contacts(skid_steer, friction=0.5)
         self.drives = DriveResponse(0.1)
         governor = Governor(self.standing, self.drives, list(CORNERS))
         self.governing = SimpleNamespace(
             DriveResponse=DriveResponse,
-            Reserve=Reserve,
+            SafetyMargins=SafetyMargins,
             Governor=Governor,
             after=self.drives.after,
             admit=governor.admit,
@@ -136,7 +136,7 @@ def arguments() -> dict[tuple[str, str], tuple[str, Any]]:
             'acceleration_limit': ('limits', (1.0, 1.0, 2.0)),
             **{name: ('part', 0.5) for name in ('friction', 'effort', 'speed')},
             'edge': ('mass', 0.05),
-            'contacts': ('stance', w.standing),
+            'contacts': ('ground_contacts', w.standing),
             'drive': ('drive', w.drives),
             'wheels': ('names', list(CORNERS)),
             'passive': ('names', []),
@@ -228,7 +228,7 @@ def wrong(kind: str) -> dict[str, Any] | None:
         'twists': {**number, 'infinite': np.full(3, np.inf), 'two numbers': np.ones(2)},
         'limits': {**number, 'two': (1.0, 2.0), 'zero': (0.0, 1.0, 1.0), 'number': 4.0},
         'part': {**number, 'zero': 0.0, 'negative': -0.1, 'above one': 1.5},
-        'stance': {**other, 'base': w.rolling},
+        'ground_contacts': {**other, 'base': w.rolling},
         'drive': {**other, 'time constant': 0.1},
         'plan': {
             'number': 3,

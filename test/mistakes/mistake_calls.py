@@ -124,14 +124,14 @@ kd.momentum robot q v
 kd.momentum_matrix robot q
 kd.potential_energy robot q
 kd.forward_kinematics robot q v? a?
-kd.taken_rows robot q constraints v? time reference?
+kd.independent_rows robot q constraints v? time reference?
 kd.gauss_function robot q v a tau
 kd.gauss_gradient robot q v a tau
 kd.inverse_dynamics robot q v a external_wrenches
 kd.forward_dynamics robot q v tau constraints method speeds external_wrenches time
 kd.constrained_inverse_dynamics robot q v a constraints actuated weights? known terms \
  external_wrenches time reference?
-kd.least_constraint robot q v tau constraints contacts external_wrenches time
+kd.contact_forward_dynamics robot q v tau constraints contacts external_wrenches time
 kd.impact robot q v constraints contacts restitution? law time
 kd.consistent_acceleration robot q v? a constraints known time
 kd.consistent_velocity robot q v constraints known time
@@ -140,7 +140,7 @@ kd.orbital_wrenches robot q centre mu
 kd.wrenches_at_com robot wrenches
 kd.partial_velocities robot q speeds time
 kd.generalized_speeds robot W X names
-kd.defined_speeds robot Y Z names
+kd.generalized_speeds_from_definition robot Y Z names
 speeds.velocity q u t
 speeds.speeds q v t
 kinematics.pose link
@@ -223,10 +223,10 @@ events.add name what limit?
 events.remove name
 events.step tau n
 kd.ground_wrench robot q v a external_wrenches about
-kd.stance robot constraints casters? friction? stiffness? sliding
-kd.contact_picture robot q v a constraints actuated weights? casters? friction? stiffness? \
+kd.ground_contacts robot constraints casters? friction? stiffness? sliding
+kd.wheel_forces robot q v a constraints actuated weights? casters? friction? stiffness? \
  sliding external_wrenches time
-kd.base_stance base friction? stiffness?
+kd.base_ground_contacts base friction? stiffness?
 """
 
 
@@ -318,14 +318,14 @@ def _special(w: World) -> dict[tuple[str, str], tuple[str, Any]]:
         ('kd.rollout', 'effort'): ('rows', w.tau),
         ('kd.casadi_function', 'name'): ('choice', 'mass_matrix'),
         ('kd.export_c', 'name'): ('choice', 'mass_matrix'),
-        ('kd.base_stance', 'base'): (
+        ('kd.base_ground_contacts', 'base'): (
             'base',
             kd.bases.differential(w.robot, ['left'], ['right'], radius=DRIVE['r']),
         ),
-        ('kd.base_stance', 'stiffness'): ('springs', {'left': 1e4, 'right': 1e4}),
-        ('kd.base_stance', 'friction'): ('mu', 0.5),
-        ('kd.stance', 'friction'): ('mu', 0.5),
-        ('kd.contact_picture', 'friction'): ('mu', {'left': (0.5, 0.4)}),
+        ('kd.base_ground_contacts', 'stiffness'): ('springs', {'left': 1e4, 'right': 1e4}),
+        ('kd.base_ground_contacts', 'friction'): ('mu', 0.5),
+        ('kd.ground_contacts', 'friction'): ('mu', 0.5),
+        ('kd.wheel_forces', 'friction'): ('mu', {'left': (0.5, 0.4)}),
         ('kd.load_robot', 'name'): ('name', 'nonholonomic'),
         ('kd.load_robot', 'base'): ('chosen base', 'floating'),
         ('kd.impact', 'law'): ('choice', 'poisson'),

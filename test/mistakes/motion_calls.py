@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.control.frame_tracking import FrameMotion, FrameTracking
-from kane_dynamics.identification.collision import CollisionFlags
-from kane_dynamics.identification.momentum_observer import MomentumObserver
+from kane_dynamics.analysis.collision import CollisionFlags
+from kane_dynamics.analysis.momentum_observer import MomentumObserver
+from kane_dynamics.control.task_space_tracking import FrameMotion, FrameTracking
 from kane_dynamics.trajectories.points import TrajectoryPoints
 
 CALLS = """

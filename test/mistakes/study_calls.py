@@ -14,11 +14,11 @@ from support import sweep_functions
 
 import kane_dynamics as kd
 from kane_dynamics import sweep
-from kane_dynamics.control.motion_limits import Reserve
-from kane_dynamics.identification.contact_wrench import contact_wrench
-from kane_dynamics.identification.observed_speeds import ObservedSpeeds
-from kane_dynamics.identification.payload import estimate_payload
-from kane_dynamics.identification.smoothing import smoothed
+from kane_dynamics.analysis.contact_wrench import contact_wrench
+from kane_dynamics.analysis.motion_limits import SafetyMargins
+from kane_dynamics.analysis.observed_speeds import ObservedSpeeds
+from kane_dynamics.analysis.payload import estimate_payload
+from kane_dynamics.analysis.smoothing import smoothed
 from kane_dynamics.trajectories.paths import SplinePath
 from kane_dynamics.trajectories.retiming import retime
 from kane_dynamics.trajectories.rolled_path import RolledPath
@@ -118,7 +118,7 @@ def arguments() -> dict[tuple[str, str], tuple[str, Any]]:
             'start': ('vector', np.zeros(2)),
             'actuated': ('names', names),
             'contacts': ('footing', None),
-            'kept': ('kept', Reserve()),
+            'kept': ('kept', SafetyMargins()),
             'efforts': ('bounds', w.bounds),
             'velocities': ('bounds', w.bounds),
             'accelerations': ('bounds', None),

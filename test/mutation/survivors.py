@@ -28,17 +28,17 @@ NAMES = {
         'algorithms/methods/canonical.py matrix_roots: -1 -> 1',
         'constraints/contact_circle.py _sampled_motions: -1.0 -> 1.0',
         'constraints/loops.py _across: np.cross(n, first) -> np.cross(first, n)',
-        'kernels/llvm/straight_line.py Block.emit: self._count += 1 -> self._count -= 1',
+        'compiler/llvm/straight_line.py Block.emit: self._count += 1 -> self._count -= 1',
         'algorithms/dry_friction/proximal.py proximal_forces: -problem.free -> problem.free',
         'algorithms/impact_path.py _turns: slip[0] * change[1] - slip[1] * change[0] -> slip[0] * change[1] + slip[1] * change[0]',  # noqa: E501
     ],
     'ROUNDOFF': [
-        'kernels/llvm/sines.py module: -1.4973849048591833e-33 -> 1.4973849048591833e-33',
-        'kernels/llvm/sines.py module: -1.7151245100058819e-15 -> 1.7151245100058819e-15',
+        'compiler/llvm/sines.py module: -1.4973849048591833e-33 -> 1.4973849048591833e-33',
+        'compiler/llvm/sines.py module: -1.7151245100058819e-15 -> 1.7151245100058819e-15',
     ],
     'BOUND': [
         'events/transition.py _word: 1.0 - _TIE -> 1.0 + _TIE',
-        'events/watch.py Watch.times_to_stick: rows.matrix @ self._flow.motion(q, v, tau, t).acceleration - rows.acceleration -> rows.matrix @ self._flow.motion(q, v, tau, t).acceleration + rows.acceleration',  # noqa: E501
+        'events/guards.py Watch.times_to_stick: rows.matrix @ self._flow.motion(q, v, tau, t).acceleration - rows.acceleration -> rows.matrix @ self._flow.motion(q, v, tau, t).acceleration + rows.acceleration',  # noqa: E501
         'algorithms/frictional_contact.py separates: np.abs(C) @ (np.abs(x) + np.abs(problem.free)) + np.abs(problem.least) -> np.abs(C) @ (np.abs(x) + np.abs(problem.free)) - np.abs(problem.least)',  # noqa: E501
         'functions/contacts.py _slip: np.abs(tangent.matrix) @ np.abs(v) + np.abs(tangent.velocity) -> np.abs(tangent.matrix) @ np.abs(v) - np.abs(tangent.velocity)',  # noqa: E501
         'algorithms/impact.py _takes_energy: v @ mass_matrix @ v + np.abs(impulses) @ np.abs(still) -> v @ mass_matrix @ v - np.abs(impulses) @ np.abs(still)',  # noqa: E501
@@ -68,7 +68,7 @@ NAMES = {
     'SLOW': [
         'algorithms/row_elimination.py _by_the_rule: taken + dropped[-1] -> taken - dropped[-1]',
         'algorithms/row_elimination.py _by_the_rule: -1 -> 1',
-        'kernels/llvm/straight_line.py append_operation: -1.0 -> 1.0',
+        'compiler/llvm/straight_line.py append_operation: -1.0 -> 1.0',
     ],
     'REPORTED': [
         'simulation/reference.py ReferenceEngine.advance: t + n * h -> t - n * h',

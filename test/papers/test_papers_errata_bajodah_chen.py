@@ -130,7 +130,7 @@ def test_e29_the_rate_of_the_root_cancels_but_not_by_halves(solved, left_out):
 def turning_speeds(robot, rng):
     """Return speeds u = Y(q, t) v + Z(q, t) that turn with place and time."""
     mixing = np.eye(robot.nv) + 0.1 * rng.normal(size=(robot.nv, robot.nv))
-    return kd.defined_speeds(
+    return kd.generalized_speeds_from_definition(
         robot,
         lambda q, t: mixing * (1.5 + np.sin(q[2] + t)),
         lambda q, t: [np.cos(t + k) * q[1] for k in range(robot.nv)],

@@ -46,7 +46,7 @@ def speeds_in_general_position(robot, seed):
     def offset(q, t):
         return [cos(t + k) * q[1] for k in range(robot.nv)]
 
-    return kd.defined_speeds(robot, matrix, offset), matrix, offset
+    return kd.generalized_speeds_from_definition(robot, matrix, offset), matrix, offset
 
 
 @pytest.mark.claim(35)

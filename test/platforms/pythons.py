@@ -18,9 +18,9 @@ VERSIONS = ('3.10', '3.11', '3.12', '3.13')
 OLDEST_LLVMLITE = {'3.10': '0.41.1', '3.11': '0.41.1', '3.12': '0.42.0', '3.13': '0.44.0'}
 NEEDED = ('numpy', 'scipy', 'numpy-quaternion', 'defusedxml', 'PyYAML', 'casadi', 'rich')
 SHORT_SUITE = (
-    'test/kernels/test_kernels_entries.py',
-    'test/kernels/test_kernels_older_llvm.py',
-    'test/kernels/test_kernels_other_processors.py',
+    'test/compiler/test_compiler_entries.py',
+    'test/compiler/test_compiler_older_llvm.py',
+    'test/compiler/test_compiler_other_processors.py',
     '-k',
     'not references',  # minutes where calls are slow
 )

@@ -8,8 +8,8 @@ from support import cuda
 from support.machines import planar_2r, sled_with_arm
 
 import kane_dynamics as kd
+from kane_dynamics.compiler.steps.step_program import Law
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.kernels.recording import Law
 
 COUNT, STEP = 12, 0.01
 AGREEMENT = {'float64': 1e-11, 'float32': 1e-5}  # roundoff of a dozen steps, in some units of 1
@@ -49,7 +49,7 @@ def test_rollouts_are_those_of_the_processor(sled, integrator, given):
     found = kd.rollout(sled, **given, every=2)
     assert_same(found, kd.rollout(sled.on_cpu, **given, every=2))
     assert found.q.shape == (5, 7, 5)
-    assert found.fallbacks == 0
+    assert found.fallback_count == 0
     last = kd.rollout(sled, **given)
     assert_array_equal(last.q, found.q[:, -1])
     assert_array_equal(last.v, found.v[:, -1])
@@ -82,20 +82,20 @@ def test_loads_and_gains_are_of_each_rollout(sled, given, rng):
 def test_rollouts_in_single_precision(given):
     robot = sled_with_arm()
     rows = (kd.constraints.no_side_slip(robot, -0.1),)
-    card = cuda.robot(robot, rows, precision='float32')
-    found = kd.rollout(card, **given, step=STEP)
-    assert_same(found, kd.rollout(card.on_cpu, **given, step=STEP), 'float32')
-    assert found.fallbacks == 0
+    gpu = cuda.robot(robot, rows, precision='float32')
+    found = kd.rollout(gpu, **given, step=STEP)
+    assert_same(found, kd.rollout(gpu.on_cpu, **given, step=STEP), 'float32')
+    assert found.fallback_count == 0
     # beyond 1e4 the sines of single precision end: those steps are the processor's
     given['q'][1, 2] = 2e4 * np.pi
-    far = kd.rollout(card, **given, step=STEP, every=3)
-    assert far.fallbacks == COUNT
-    expected = kd.rollout(card.on_cpu, **given, step=STEP, every=3)
+    far = kd.rollout(gpu, **given, step=STEP, every=3)
+    assert far.fallback_count == COUNT
+    expected = kd.rollout(gpu.on_cpu, **given, step=STEP, every=3)
     # the angle is rounded to 2^-8 after each step
     assert_allclose(far.v[1], expected.v[1], rtol=0, atol=0.05)
     assert_allclose(far.v[0], expected.v[0], rtol=0, atol=AGREEMENT['float32'])
     with pytest.raises(InvalidInputError, match="'midpoint' asks for more digits"):
-        kd.rollout(card, **given, step=STEP, integrator='midpoint')
+        kd.rollout(gpu, **given, step=STEP, integrator='midpoint')
 
 
 def test_rollouts_that_are_lost_leave_the_others_alone(sled, given):
@@ -113,9 +113,9 @@ def test_rollouts_that_are_lost_leave_the_others_alone(sled, given):
 
 def test_one_effort_and_one_start_for_all():
     robot = planar_2r()
-    card, q = cuda.robot(robot), np.array([0.3, -0.2])
+    gpu, q = cuda.robot(robot), np.array([0.3, -0.2])
     gravity = np.array([[0.0, 0.0, -9.81], [0.0, 0.0, 0.0]])
-    found = kd.rollout(card, q, q, 0.05, effort=[0.5, 0.1], step=STEP, gravity=gravity)
+    found = kd.rollout(gpu, q, q, 0.05, effort=[0.5, 0.1], step=STEP, gravity=gravity)
     expected = kd.rollout(
         kd.dynamics(robot), q, q, 0.05, effort=[0.5, 0.1], step=STEP, gravity=gravity
     )

@@ -9,8 +9,8 @@ from numpy.testing import assert_array_equal
 from rollout_cases import error, fast, robot_of, states, with_law
 
 import kane_dynamics as kd
+from kane_dynamics.compiler.llvm.native import vector_lanes
 from kane_dynamics.exceptions import InconsistentConstraintsError
-from kane_dynamics.kernels.llvm.native import vector_lanes
 
 SAME = 1e-10  # of both engines, see test_rollouts_motion.py
 COUNT = 21
@@ -95,7 +95,7 @@ def test_ill_lanes_in_the_midst_of_good_ones(integrator):
     robot, constraints, q, v = ill_in_the_midst()
     how = {'integrator': integrator, 'step': 0.005}
     found = kd.rollout(fast('gear'), q, v, 0.03, every=1, **how)
-    assert 1 <= found.fallbacks <= 7
+    assert 1 <= found.fallback_count <= 7
     for k in (0, 2, 3, 20):
         expected = kd.Simulation(robot, constraints, **how)
         expected.reset(q[k], v[k])
@@ -111,7 +111,7 @@ def test_ill_lanes_in_the_midst_of_good_ones(integrator):
     others = [k for k in range(COUNT) if k != 2]
     assert_array_equal(found.steps[others], 6)
     alone = kd.rollout(fast('gear'), q[others], v[others], 0.03, every=1, **how)
-    assert alone.fallbacks == 0
+    assert alone.fallback_count == 0
     assert_array_equal(alone.q, found.q[others])
 
 
@@ -161,7 +161,7 @@ def test_a_start_off_the_constraints_is_moved_onto_them():
     q[1] += 0.3  # too far for the two Newton steps of machine code
     q[2] += 1e-4
     found = kd.rollout(fast('linkage'), q, v, 0.0)
-    assert found.fallbacks == 1
+    assert found.fallback_count == 1
     for k in range(3):
         expected = kd.simulation.project(*robot_of('linkage'), q[k], v[k], 0.0)
         assert error(found.q[k], expected[0]) < SAME

@@ -9,7 +9,7 @@ from rollout_cases import error, fast, law, robot_of, states, with_law
 import kane_dynamics as kd
 from kane_dynamics.simulation.integrators import INTEGRATORS
 
-SAME = 1e-10  # of both engines, which add up in other orders; see test_kernels_steps.py
+SAME = 1e-10  # of both engines, which add up in other orders; see test_compiler_steps.py
 STEP = 0.005
 COUNT = 11  # no whole number of vectors
 
@@ -43,7 +43,7 @@ def test_as_simulated(name, integrator, engine):
         assert error(found.v[k], expected.v[::2]) < SAME
         assert_array_equal(found.times, expected.time[::2])
     assert_array_equal(found.steps, [6] * count)
-    assert found.fallbacks == 0 and not found.failures
+    assert found.fallback_count == 0 and not found.failures
 
 
 def test_without_projection():

@@ -4,12 +4,12 @@
 import numpy as np
 from ros_models import parameters
 
-from kane_dynamics.ros.declared_constraints import declared_constraints
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.event_plant import EventPlant
-from kane_dynamics.ros.parameters.constraints import ConstraintParameters
-from kane_dynamics.ros.parameters.simulator import SimulatorParameters
-from kane_dynamics.ros.robot_source import build_model
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.plant.event_plant import EventPlant
+from kane_dynamics.robot_config.declared_constraints import declared_constraints
+from kane_dynamics.robot_config.parameters.constraints import ConstraintParameters
+from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.robot_source import build_model
 
 MASS, G, HEIGHT, STEP = 2.0, 9.81, 0.5, 0.01
 INERTIA = '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/>'

@@ -9,7 +9,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from kane_dynamics.ros.messages.conversions import nanoseconds
+from kane_dynamics.messages.conversions import nanoseconds
 
 NODE = 'kane_inverse_dynamics'
 FRAME = 'my_base'

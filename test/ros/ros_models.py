@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import yaml
 
-from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
-from kane_dynamics.ros.parameters.spec import plain, specs
-from kane_dynamics.ros.robot_source import build_model, read_description
+from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
+from kane_dynamics.robot_config.parameters.spec import plain, specs
+from kane_dynamics.robot_config.robot_source import build_model, read_description
 
 ROOT = Path(__file__).resolve().parents[2]
 PENDULUM_URDF = """<robot name="pendulum">

@@ -25,7 +25,7 @@ from soak_record import Ages, Refusals, Row, Stamps
 from soak_report import failures, table
 from std_msgs.msg import String
 
-from kane_dynamics.ros.messages.conversions import nanoseconds
+from kane_dynamics.messages.conversions import nanoseconds
 
 LATEST = QoSProfile(depth=1)
 RECOVERY = 60.0  # [s] in which efforts must come again; a node starts slowly on a busy machine

@@ -9,17 +9,17 @@ from ros_models import parameters, trajectory
 from support.base_urdf import BASES
 
 import kane_dynamics as kd
+from kane_dynamics.control.effort_law import EffortLaw, Terms
+from kane_dynamics.control.node_dynamics import Dynamics, known_speeds, rolling_motion
+from kane_dynamics.control.reference import Motors, ReferenceInput
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, KaneDynamicsError
-from kane_dynamics.ros.dynamics import Dynamics, known_speeds, rolling_motion
-from kane_dynamics.ros.effort_law import EffortLaw, Terms
-from kane_dynamics.ros.input_guard import InputGuard
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.robot_config.parameters.robot import RobotParameters
+from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.parameters.spec import plain
+from kane_dynamics.robot_config.robot_source import build_model
 from kane_dynamics.ros.messages.diagnostics import OK, WARN
 from kane_dynamics.ros.messages.steering_status import steering_status
-from kane_dynamics.ros.parameters.robot import RobotParameters
-from kane_dynamics.ros.parameters.simulator import SimulatorParameters
-from kane_dynamics.ros.parameters.spec import plain
-from kane_dynamics.ros.reference import Motors, ReferenceInput
-from kane_dynamics.ros.robot_source import build_model
 
 
 def chosen(kind, **changes):
@@ -152,9 +152,9 @@ def test_motors_that_contradict_each_other(base_type):
     model, q, v = steady(base_type)
     dynamics = Dynamics(model)
     engine = dynamics.engine
-    assert model.overdetermined == (base_type in OVERDETERMINED)
+    assert model.overactuated == (base_type in OVERDETERMINED)
     assert (known_speeds(model, ()) is None) == (base_type in OVERDETERMINED)
-    if not model.overdetermined:
+    if not model.overactuated:
         return
     robot, one = model.robot, model.robot.velocity_index(model.base.driven[0])
     a = np.zeros(robot.nv)
@@ -181,7 +181,7 @@ def turn_reference(model, left, right):
     """Return the reference of wheels that spin so, with accelerations of the same numbers."""
     names = [*model.base.driven]
     rates = [left, left, right, right]
-    source = ReferenceInput(Motors(model), InputGuard('reference', 0.5, now=lambda: 10**12))
+    source = ReferenceInput(Motors(model), InputMonitor('reference', 0.5, now=lambda: 10**12))
     assert source.take(trajectory(names, [0.0] * 4, rates, rates))
     return source.at(10**12)
 
@@ -208,7 +208,7 @@ def test_turning_a_base_that_skids_costs_friction():
     law = EffortLaw(Dynamics(model))
     turn, straight = turn_reference(model, -1.0, 1.0), turn_reference(model, 1.0, 1.0)
     free = [law.feedforward(q, still, one, Terms()).motors for one in (turn, straight)]
-    law.skidding.configure((0.6, 0.6))
+    law.skid_steer.configure((0.6, 0.6))
     paid = [law.feedforward(q, still, one, Terms()).motors for one in (turn, straight)]
     np.testing.assert_allclose(paid[1], free[1], rtol=0, atol=1e-9)
     # each wheel slides across with x omega, along with (f - 1) y omega
@@ -219,18 +219,18 @@ def test_turning_a_base_that_skids_costs_friction():
     left, right = model.base.driven[:2], model.base.driven[2:]
     expected = dict.fromkeys(left, -needed) | dict.fromkeys(right, needed) | {'lift_joint': 0.0}
     assert named == pytest.approx(expected, rel=1e-9, abs=1e-9)
-    rubbing = law.feedforward(q, still, turn, Terms(friction=False)).motors
-    law.skidding.configure((0.6, 0.0))
-    assert [*law.feedforward(q, still, turn, Terms(friction=False)).motors] == [*rubbing]
+    scrub_effort = law.feedforward(q, still, turn, Terms(friction=False)).motors
+    law.skid_steer.configure((0.6, 0.0))
+    assert [*law.feedforward(q, still, turn, Terms(friction=False)).motors] == [*scrub_effort]
     assert [*law.feedforward(q, still, turn, Terms()).motors] == [*free[0]]
 
 
 def test_friction_that_is_not_known_is_said():
     p, text = chosen('skid_steer')
     shared = {f.name: getattr(p, f.name) for f in fields(RobotParameters)}
-    unknown = build_model(parameters(**shared), text).remarks
+    unknown = build_model(parameters(**shared), text).notes
     assert [one for one in unknown if 'base.friction of the skid_steer base is not known' in one]
-    known = build_model(parameters(**shared, base_friction=(0.7, 0.5)), text).remarks
+    known = build_model(parameters(**shared, base_friction=(0.7, 0.5)), text).notes
     assert not [one for one in known if 'base.friction' in one]
 
 
@@ -262,15 +262,15 @@ def noisy_swerve(noise, beside=0.0):
 def test_the_law_takes_steering_angles_that_agree(noise, beside):
     model, q, v = noisy_swerve(noise, beside)
     law, robot = EffortLaw(Dynamics(model)), model.robot
-    source = ReferenceInput(Motors(model), InputGuard('reference', 0.5, now=lambda: 10**12))
+    source = ReferenceInput(Motors(model), InputMonitor('reference', 0.5, now=lambda: 10**12))
     assert source.take(trajectory(['lift_joint'], [0.1], [0.2], [0.3]))
     wanted_q, wanted_v, wanted_a = law.wanted_motion(q, v, source.at(10**12))
     # rows that repeat others do so but for roundoff: machine code answers, and the base can move
-    selection = kd.taken_rows(robot, wanted_q, model.constraints, wanted_v)
-    left = np.setdiff1d(np.arange(8), selection.taken)
+    selection = kd.independent_rows(robot, wanted_q, model.constraints, wanted_v)
+    left = np.setdiff1d(np.arange(8), selection.independent_indices)
     assert len(left) == 2
     assert selection.strength[left].max() < 1e-12
-    before = kd.taken_rows(robot, q, model.constraints, v)
+    before = kd.independent_rows(robot, q, model.constraints, v)
     others = np.sort(before.strength)[:2]
     assert others.max() > 1e-6 or noise == 0.0
     # accelerations of these too
@@ -303,6 +303,6 @@ def test_balls_and_massless_casters_carry_a_base():
     # they press and bind nothing
     labels = [[label for c in m.constraints for label in c.labels] for m in (model, plain_model)]
     assert labels[0] == labels[1]
-    assert {'support 0', 'support 1'} < set(kd.base_stance(model.base).names)
+    assert {'support 0', 'support 1'} < set(kd.base_ground_contacts(model.base).names)
     with pytest.raises(InvalidInputError, match='support_points: need x, y, z of each point, got'):
         build_model(*chosen('diff_drive', support_points=(0.2, 0.1)))

@@ -10,7 +10,7 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]'
 from rclpy.parameter import Parameter
 from ros_bench import domain_id
 
-from kane_dynamics.model.joint_tables import known_limits
+from kane_dynamics.robot.joint_tables import known_limits
 from kane_dynamics.ros.computed_torque_node import ComputedTorqueNode
 from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
 from kane_dynamics.ros.trajectory_feedforward_node import TrajectoryFeedforwardNode

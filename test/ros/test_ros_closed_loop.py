@@ -13,7 +13,7 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from kane_dynamics.ros.messages.conversions import nanoseconds
+from kane_dynamics.messages.conversions import nanoseconds
 
 pytestmark = pytest.mark.ros
 CONFIG = ROOT / 'config'

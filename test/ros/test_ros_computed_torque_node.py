@@ -20,14 +20,14 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
 import kane_dynamics as kd
-from kane_dynamics.control.frame_tracking import FrameMotion, FrameTracking
-from kane_dynamics.control.tracking import PASSIVE
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_law import EffortLaw, Terms
-from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.messages.conversions import nanoseconds
-from kane_dynamics.ros.reference import Motors, ReferenceInput
-from kane_dynamics.ros.tracking_law import Gains, tracking_efforts
+from kane_dynamics.algorithms.tracking import PASSIVE
+from kane_dynamics.control.effort_law import EffortLaw, Terms
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.reference import Motors, ReferenceInput
+from kane_dynamics.control.task_space_tracking import FrameMotion, FrameTracking
+from kane_dynamics.control.tracking_law import Gains, tracking_efforts
+from kane_dynamics.messages.conversions import nanoseconds
+from kane_dynamics.messages.input_monitor import InputMonitor
 
 pytestmark = pytest.mark.ros
 NODE = 'kane_computed_torque'
@@ -75,7 +75,7 @@ def state_of(feeder):
 
 def expected_efforts(feeder, names, values):
     model, (q, v) = feeder.model, state_of(feeder)
-    source = ReferenceInput(Motors(model), InputGuard('reference', 1.0, now=lambda: 10**12))
+    source = ReferenceInput(Motors(model), InputMonitor('reference', 1.0, now=lambda: 10**12))
     assert source.take(trajectory(names, *values))
     n = len(model.motors)
     gains = Gains(np.full(n, SLOPE), np.full(n, BRAKE))
@@ -221,7 +221,7 @@ def test_a_frame_is_followed_in_task_space(bench):
         known=tuple(model.motors),
     )
     wanted = FrameMotion([*position, *place.rotation.components])
-    expected = law.effort(q, v, wanted).found.effort[model.v_index(model.motors)]
+    expected = law.effort(q, v, wanted).result.effort[model.v_index(model.motors)]
 
     def feed():
         poses.publish(target)

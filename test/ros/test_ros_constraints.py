@@ -10,10 +10,14 @@ from ros_models import model_of
 import kane_dynamics as kd
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
-from kane_dynamics.ros.declared_constraints import declared_constraints, stops
-from kane_dynamics.ros.parameters.constraints import ConstraintParameters
-from kane_dynamics.ros.parameters.nodes import TABLES
-from kane_dynamics.ros.parameters.spec import matching_spec, nearest_parameter, placeholder
+from kane_dynamics.robot_config.declared_constraints import declared_constraints, stops
+from kane_dynamics.robot_config.parameters.constraints import ConstraintParameters
+from kane_dynamics.robot_config.parameters.nodes import TABLES
+from kane_dynamics.robot_config.parameters.spec import (
+    matching_spec,
+    nearest_parameter,
+    placeholder,
+)
 
 FALL = np.sqrt(2.0 * HEIGHT / G)  # [s]
 WHEEL = 'wheel_left_joint'

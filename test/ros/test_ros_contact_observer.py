@@ -7,11 +7,11 @@ from numpy.testing import assert_allclose
 from ros_models import PENDULUM_URDF, model_of, parameters
 
 import kane_dynamics as kd
+from kane_dynamics.control.contact_observer import ContactObserver, observed_joints
+from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
-from kane_dynamics.ros.contact_observer import ContactObserver, observed_joints
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.parameters.contact_observer import ContactObserverParameters
-from kane_dynamics.ros.robot_source import build_model
+from kane_dynamics.robot_config.parameters.contact_observer import ContactObserverParameters
+from kane_dynamics.robot_config.robot_source import build_model
 
 NODE = 'kane_contact_observer'
 MS = 1_000_000
@@ -120,7 +120,7 @@ def test_over_dds_a_push_raises_the_flag_and_a_payload_is_weighed(bench):
     from std_msgs.msg import Bool, Float64MultiArray
     from std_srvs.srv import Trigger
 
-    from kane_dynamics.ros.messages.conversions import set_stamp
+    from kane_dynamics.messages.conversions import set_stamp
 
     urdf = bench.folder / 'pendulum.urdf'
     urdf.write_text(PENDULUM_URDF)

@@ -9,8 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from ros_models import odometry, time_message
 
-from kane_dynamics.ros.input_guard import RejectedInput
-from kane_dynamics.ros.messages.conversions import (
+from kane_dynamics.messages.conversions import (
     NameMap,
     field_values,
     nanoseconds,
@@ -19,7 +18,8 @@ from kane_dynamics.ros.messages.conversions import (
     set_yaw,
     yaw_from_msg,
 )
-from kane_dynamics.ros.messages.planar_frame import PlanarFrame, fill_odometry, read_odometry
+from kane_dynamics.messages.input_monitor import RejectedInput
+from kane_dynamics.messages.planar_frame import PlanarFrame, fill_odometry, read_odometry
 
 WANTED = ('a', 'b', 'c')
 

@@ -10,15 +10,15 @@ from ros_models import ROOT, from_preset, parameters
 pytest.importorskip('mujoco', reason='the extra "oracle" is not installed')
 import mujoco
 
-from kane_dynamics.control.tracking import COMPUTED, PASSIVE
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_law import EffortLaw, Terms
-from kane_dynamics.ros.frame_torque_controller import FrameTorqueController
-from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.parameters.computed_torque import ComputedTorqueParameters
-from kane_dynamics.ros.reference import Reference
-from kane_dynamics.ros.robot_source import build_model
-from kane_dynamics.ros.tracking_law import Gains, tracking_efforts
+from kane_dynamics.algorithms.tracking import COMPUTED, PASSIVE
+from kane_dynamics.control.effort_law import EffortLaw, Terms
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.reference import Reference
+from kane_dynamics.control.task_space_controller import FrameTorqueController
+from kane_dynamics.control.tracking_law import Gains, tracking_efforts
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.robot_config.parameters.computed_torque import ComputedTorqueParameters
+from kane_dynamics.robot_config.robot_source import build_model
 from studies.peers.mujoco_twin import MujocoTwin
 
 PERIOD, STEPS, DURATION = 0.004, 4, 2.5
@@ -27,7 +27,7 @@ WHEELS = ('wheel_left_joint', 'wheel_right_joint')
 
 
 @cache
-def rubbing():
+def scrub_effort():
     """Return the law and the model of the mobile manipulator with friction in its joints."""
     text = (ROOT / 'robots' / 'nonholonomic.urdf').read_text()
     text = text.replace('<dynamics damping=', f'<dynamics friction="{FRICTION}" damping=')
@@ -51,7 +51,7 @@ def wanted(model, t):
 
 def error_in_mujoco(name, terms, factor):
     """Return the root mean square of the errors of the arm and wheels [rad]."""
-    law, model = rubbing()
+    law, model = scrub_effort()
     twin = MujocoTwin(model.robot, WHEELS, skid=False, step=PERIOD / STEPS)
     twin.model.dof_frictionloss[:] *= factor
     both = np.ones(len(model.motors))
@@ -71,12 +71,12 @@ def error_in_mujoco(name, terms, factor):
 
 def test_a_frame_that_stands_makes_up_for_no_friction():
     """In task space, too: noise of 1 mrad/s in what stands turned into efforts of 1 N m."""
-    law, model = rubbing()
+    law, model = scrub_effort()
     dynamics = law._dynamics
     p = from_preset('nonholonomic', ComputedTorqueParameters, space='task', frame='tool_link')
 
     def guards(name, age):
-        return InputGuard(name, age, lambda: 10**12)
+        return InputMonitor(name, age, lambda: 10**12)
 
     controller = FrameTorqueController(dynamics, guards('reference', 0.5), p, guards)
     n = len(model.motors)

@@ -14,11 +14,11 @@ from geometry_msgs.msg import PoseStamped, WrenchStamped
 from sensor_msgs.msg import JointState
 
 import kane_dynamics as kd
+from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
+from kane_dynamics.plant.plant import Plant
+from kane_dynamics.robot_config.parameters.simulator import CouplerParameters, SimulatorParameters
 from kane_dynamics.ros.coupler_topics import DeviceInput
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.parameters.simulator import CouplerParameters, SimulatorParameters
-from kane_dynamics.ros.plant import Plant
 
 LINK, MS = 'tool_link', 1_000_000  # [ns]
 STIFF, SOFT = (0.0, 0.0, 20.0, 300.0, 300.0, 300.0), (0.0, 0.0, 1.0, 4.0, 4.0, 4.0)

@@ -12,11 +12,11 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]'
 from ros_models import model_of
 
 import kane_dynamics as kd
+from kane_dynamics.control.effort_law import EffortLaw, Terms
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.reference import Reference
 from kane_dynamics.demo.table import is_late, verdict
-from kane_dynamics.ros.demo_laws import FULL, LAWS, ArmLaw, laws_for
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_law import EffortLaw, Terms
-from kane_dynamics.ros.reference import Reference
+from kane_dynamics.ros.demo.laws import FULL, LAWS, ArmLaw, laws_for
 
 
 @pytest.mark.parametrize('name', ['nonholonomic', 'holonomic'])

@@ -10,18 +10,18 @@ from numpy.testing import assert_allclose, assert_array_equal
 from ros_models import FakeClock, from_preset, joint_state, model_of, parameters, trajectory
 
 import kane_dynamics as kd
+from kane_dynamics.control.effort_law import EffortLaw, Terms, clamped
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.reference import Motors, ReferenceInput
 from kane_dynamics.exceptions import KaneDynamicsError, NameNotFoundError
-from kane_dynamics.model.joint_tables import known_limits
-from kane_dynamics.resources import resolve
-from kane_dynamics.ros.command_input import CommandInput
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_law import EffortLaw, Terms, clamped
-from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.pacer import Pacer
-from kane_dynamics.ros.parameters.simulator import SimulatorParameters
-from kane_dynamics.ros.plant import Plant
-from kane_dynamics.ros.reference import Motors, ReferenceInput
-from kane_dynamics.ros.robot_source import read_description
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.plant.command_input import CommandInput
+from kane_dynamics.plant.plant import Plant
+from kane_dynamics.plant.rate import Rate
+from kane_dynamics.robot.joint_tables import known_limits
+from kane_dynamics.robot.resources import resolve
+from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.robot_source import read_description
 
 ALL = Terms()
 EACH = [Terms(*(i == j for j in range(4))) for i in range(4)]
@@ -38,7 +38,7 @@ def rolling():
 
 
 def reader_of(model):
-    return ReferenceInput(Motors(model), InputGuard('reference', 0.5, now=lambda: 10**12))
+    return ReferenceInput(Motors(model), InputMonitor('reference', 0.5, now=lambda: 10**12))
 
 
 def reference_of(model, *trajectory_values):
@@ -223,7 +223,7 @@ def test_both_engines_give_the_same_efforts(terms, rolling, rng):
     quick = [law.feedforward(q, v, reference, terms).motors, law.hold(q, terms)]
     for one, other in zip(slow, quick, strict=True):
         assert_allclose(one, other, rtol=0, atol=1e-11)
-    assert dynamics.engine.fallbacks == 0
+    assert dynamics.engine.fallback_count == 0
 
 
 def test_motors_that_cannot_hold_the_arm_are_an_error():
@@ -269,7 +269,7 @@ def test_wrong_descriptions_are_clear_errors(changes, words):
 
 def test_frame_that_is_no_link_is_the_root_link():
     model = model_of('nonholonomic', base_frame_id='my_base')
-    assert any('my_base' in remark for remark in model.remarks)
+    assert any('my_base' in remark for remark in model.notes)
 
 
 def test_description_from_parameter_wins_over_file():
@@ -453,7 +453,7 @@ def test_hardware_joints_must_exist(rolling):
 
 def test_pacer_follows_the_wall_clock_and_gives_up_a_long_delay():
     clock = FakeClock()
-    pacer = Pacer(0.5, steady=lambda: clock.wall)
+    pacer = Rate(0.5, steady=lambda: clock.wall)
     pacer.start(4_000_000)  # 8 ms of wall time each
     assert not pacer.due()
     run = 0
@@ -472,7 +472,7 @@ def test_pacer_follows_the_wall_clock_and_gives_up_a_long_delay():
 
 
 def test_pacer_without_rate_is_always_due():
-    pacer = Pacer(0.0)
+    pacer = Rate(0.0)
     pacer.start(4_000_000)
     pacer.count()
     assert pacer.due()

@@ -7,9 +7,9 @@ import sys
 import pytest
 from ros_models import ROOT
 
+from kane_dynamics.robot_config.parameters.nodes import TABLES
+from kane_dynamics.ros.composition import factory, main
 from kane_dynamics.ros.entry import NODES, start
-from kane_dynamics.ros.parameters.nodes import TABLES
-from kane_dynamics.ros.together import factory, main
 
 
 @pytest.mark.parametrize('name', NODES)

@@ -11,7 +11,7 @@ from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from kane_dynamics.ros.messages.conversions import nanoseconds
+from kane_dynamics.messages.conversions import nanoseconds
 
 pytestmark = pytest.mark.ros
 FILES = [ROOT / 'config' / f'{name}.yaml' for name in ('nonholonomic', 'simulation')]

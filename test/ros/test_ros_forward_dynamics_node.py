@@ -14,7 +14,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 import kane_dynamics as kd
-from kane_dynamics.ros.messages.conversions import nanoseconds
+from kane_dynamics.messages.conversions import nanoseconds
 
 pytestmark = pytest.mark.ros
 NODE = 'kane_forward_dynamics'

@@ -10,15 +10,15 @@ from numpy.testing import assert_allclose
 from ros_models import ROOT, FakeClock, from_preset, model_of, path, point
 from test_ros_velocity_base import command
 
-from kane_dynamics.control.base_motion import DriveResponse
-from kane_dynamics.control.trajectory import Trajectory
+from kane_dynamics.analysis.base_motion import DriveResponse
+from kane_dynamics.control.arm_trajectory_preview import ArmTrajectoryPreview
+from kane_dynamics.control.governed_base import GovernedBase
+from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.governed_base import GovernedBase
-from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.parameters.governor import GovernorParameters
-from kane_dynamics.ros.parameters.spec import specs
-from kane_dynamics.ros.planned_arm import PlannedArm
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.robot_config.parameters.governor import GovernorParameters
+from kane_dynamics.robot_config.parameters.spec import specs
+from kane_dynamics.trajectories.trajectory import Trajectory
 
 NODE = 'kane_governor'
 POINTS = (0.25, 0.0, 0.0, -0.25, 0.0, 0.0)
@@ -30,10 +30,10 @@ def governed(clock, plays=False, **changes):
     p = from_preset('nonholonomic', GovernorParameters, **values)
     model = model_of('nonholonomic', support_points=values['support_points'])
     guard, other = (
-        InputGuard(name, age, lambda: clock.node, steady=lambda: clock.wall)
+        InputMonitor(name, age, lambda: clock.node, steady=lambda: clock.wall)
         for name, age in (('cmd_vel', 0.5), ('arm_trajectory', np.inf))
     )
-    arm = PlannedArm(model, other, p.arm_tolerance) if plays else None
+    arm = ArmTrajectoryPreview(model, other, p.arm_tolerance) if plays else None
     return GovernedBase(Dynamics(model), p, guard, arm)
 
 
@@ -155,7 +155,7 @@ def test_what_is_no_stance(changes, message):
 def test_a_base_without_wheels():
     p = from_preset('holonomic', GovernorParameters)
     with pytest.raises(InvalidInputError, match='needs a base on wheels'):
-        GovernedBase(Dynamics(model_of('holonomic')), p, InputGuard('cmd_vel', 1.0, lambda: 0))
+        GovernedBase(Dynamics(model_of('holonomic')), p, InputMonitor('cmd_vel', 1.0, lambda: 0))
 
 
 ARM = tuple(f'arm_{k}_joint' for k in range(1, 6))
@@ -180,7 +180,7 @@ def play(base, clock, periods):
         pace = 1.0 if not paces else paces[-1]
         v[model.v_index(ARM)] = pace * speed
         base.admit(clock.node, q, v)
-        paces.append(base.newest.pace)
+        paces.append(base.newest.scaling)
         place += 0.05 * paces[-1]
         clock.forward(0.05)
     assert clock.node > begun

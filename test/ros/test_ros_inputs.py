@@ -6,9 +6,9 @@ import pytest
 from numpy.testing import assert_allclose
 from ros_models import FakeClock, joint_state, odometry
 
-from kane_dynamics.ros.input_guard import InputGuard, RejectedInput
-from kane_dynamics.ros.inputs import JointStateInput, OdometryInput
-from kane_dynamics.ros.messages.planar_frame import PlanarFrame
+from kane_dynamics.control.state_inputs import JointStateInput, OdometryInput
+from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
+from kane_dynamics.messages.planar_frame import PlanarFrame
 
 JOINTS = ('a', 'b', 'c')
 FIELDS = ('position', 'velocity')
@@ -20,7 +20,7 @@ def clock():
 
 
 def guard_of(clock, name='topic', max_age=0.1, sim_time=False):
-    return InputGuard(name, max_age, lambda: clock.node, lambda: sim_time, lambda: clock.wall)
+    return InputMonitor(name, max_age, lambda: clock.node, lambda: sim_time, lambda: clock.wall)
 
 
 def full(clock, names=JOINTS, scale=1.0, age=0.0, **changes):

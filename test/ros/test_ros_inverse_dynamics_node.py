@@ -16,11 +16,11 @@ from rcl_interfaces.srv import DescribeParameters, SetParameters
 from std_srvs.srv import SetBool, Trigger
 
 import kane_dynamics as kd
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_law import EffortLaw, Terms
-from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.messages.conversions import nanoseconds
-from kane_dynamics.ros.reference import Motors, ReferenceInput
+from kane_dynamics.control.effort_law import EffortLaw, Terms
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.reference import Motors, ReferenceInput
+from kane_dynamics.messages.conversions import nanoseconds
+from kane_dynamics.messages.input_monitor import InputMonitor
 
 pytestmark = pytest.mark.ros
 COMMAND_JOINTS = ('arm_2_joint', 'wheel_left_joint')
@@ -96,7 +96,7 @@ def test_reference_gives_constrained_inverse_dynamics_and_feedback(robot, rng):
 
     robot.bench.until(lambda: len(followed()) > 5, each=feed)
     model, (q, v) = robot.model, state_of(robot)
-    source = ReferenceInput(Motors(model), InputGuard('reference', 1.0, now=lambda: 10**12))
+    source = ReferenceInput(Motors(model), InputMonitor('reference', 1.0, now=lambda: 10**12))
     assert source.take(trajectory(names, *values))
     reference = source.at(10**12)
     wanted = EffortLaw(Dynamics(model)).wanted_motion(q, v, reference)

@@ -14,8 +14,8 @@ from ros_bench import START_TIMEOUT, domain_id
 from ros_models import PENDULUM_URDF
 from sensor_msgs.msg import JointState
 
+from kane_dynamics.messages.conversions import set_stamp
 from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
-from kane_dynamics.ros.messages.conversions import set_stamp
 
 pytestmark = pytest.mark.ros
 TIMEOUT = 0.3  # [s] of joint_states; a busy machine takes a part of it

@@ -13,8 +13,8 @@ import pytest
 import yaml
 from ros_models import flat
 
-from kane_dynamics.ros.parameters.nodes import ALL_SPECS, TABLES
-from kane_dynamics.ros.parameters.spec import Spec, markdown_table, matching_spec, specs
+from kane_dynamics.robot_config.parameters.nodes import ALL_SPECS, TABLES
+from kane_dynamics.robot_config.parameters.spec import Spec, markdown_table, matching_spec, specs
 
 ROOT = Path(__file__).resolve().parents[2]
 OTHERS = ('gazebo', 'ros2_control')  # files for other packages too: test_ros_ros2_control.py
@@ -264,7 +264,7 @@ def test_patterns_match_joints_but_not_nothing():
 
 
 def test_specs_of_a_table_are_in_order():
-    from kane_dynamics.ros.parameters.robot import RobotParameters
+    from kane_dynamics.robot_config.parameters.robot import RobotParameters
 
     assert [s.name for s in specs(RobotParameters)][:2] == ['robot_description', 'urdf_file']
 

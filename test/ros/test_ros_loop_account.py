@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from kane_dynamics.ros.loop_account import LoopAccount
-from kane_dynamics.ros.messages.conversions import nanoseconds, set_stamp
+from kane_dynamics.messages.conversions import nanoseconds, set_stamp
+from kane_dynamics.messages.loop_statistics import LoopStatistics
 
 MS = 1_000_000
 LIMITED = """<robot name="limited"><link name="base_link"/>
@@ -31,7 +31,7 @@ WARN, ERROR = b'\x01', b'\x02'
 
 
 def test_a_period_is_missed_when_it_begins_without_the_efforts_of_its_state():
-    account = LoopAccount()
+    account = LoopStatistics()
     account.period(0, 0, 0.5)  # nobody answers yet
     account.period(4 * MS, 4 * MS, 0.5)
     account.period(8 * MS, 4 * MS, 0.5)
@@ -39,20 +39,20 @@ def test_a_period_is_missed_when_it_begins_without_the_efforts_of_its_state():
     account.period(1000 * MS, 8 * MS, 0.5)  # the controller is gone: no miss
     assert account.values()['missed periods'] == '2 of 5'
     assert list(account.missed_stamps) == [8 * MS, 12 * MS]
-    assert account.remark(1.0, 1.0).startswith('2 of 5 periods began without the efforts')
-    assert account.remark(1.0, 1.0) == ''
+    assert account.note(1.0, 1.0).startswith('2 of 5 periods began without the efforts')
+    assert account.note(1.0, 1.0) == ''
 
 
 def test_a_few_missed_periods_are_no_warning():
-    account = LoopAccount()
+    account = LoopStatistics()
     for k in range(1, 101):
         account.period(k * MS, k * MS if k % 20 else k * MS - MS, 0.5)
     assert account.values()['missed periods'] == '5 of 100'
-    assert account.remark(0.0, 0.0) == ''
+    assert account.note(0.0, 0.0) == ''
 
 
 def test_delays_of_efforts_are_those_since_the_last_report():
-    account = LoopAccount()
+    account = LoopStatistics()
     assert account.delays() == ''
     for k in range(101):
         account.delay(k * 1e-3)
@@ -62,26 +62,26 @@ def test_delays_of_efforts_are_those_since_the_last_report():
 
 
 def test_too_slow_is_said_only_of_a_time_without_pause():
-    account = LoopAccount()
-    assert account.remark(20.0, 3.0) == ''  # it had just begun
-    assert account.remark(20.0, 3.0).startswith('too slow: real time factor 3.00 instead of 20')
-    assert account.remark(20.0, 19.5) == ''
+    account = LoopStatistics()
+    assert account.note(20.0, 3.0) == ''  # it had just begun
+    assert account.note(20.0, 3.0).startswith('too slow: real time factor 3.00 instead of 20')
+    assert account.note(20.0, 19.5) == ''
     account.interrupt()
-    assert account.remark(20.0, 3.0) == ''
-    assert account.remark(0.0, 3.0) == ''  # as fast as possible
+    assert account.note(20.0, 3.0) == ''
+    assert account.note(0.0, 3.0) == ''  # as fast as possible
 
 
 def test_released_and_clamped_efforts_are_said_once():
-    account = LoopAccount()
+    account = LoopStatistics()
     account.add(released=2)
     account.seen(clamped=3, stopped=1)
-    assert account.remark(1.0, 1.0) == '2 efforts went to zero: command_timeout'
+    assert account.note(1.0, 1.0) == '2 efforts went to zero: command_timeout'
     account.seen(clamped=5, stopped=1)
-    assert account.remark(1.0, 1.0) == '2 efforts clamped to the URDF limits'
+    assert account.note(1.0, 1.0) == '2 efforts clamped to the URDF limits'
     account.seen(clamped=5, stopped=1)
-    assert account.remark(1.0, 1.0) == ''
+    assert account.note(1.0, 1.0) == ''
     account.add(timeouts=1)
-    assert account.remark(1.0, 1.0) == '1 efforts went to zero: command_timeout'
+    assert account.note(1.0, 1.0) == '1 efforts went to zero: command_timeout'
     values = account.values()
     assert (values['clamped efforts'], values['joints at stops']) == (5, 1)
     assert (values['released commands'], values['lockstep timeouts']) == (2, 1)

@@ -11,11 +11,11 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]'
 
 from feeder import FRAME, Feeder
 
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_law import EffortLaw, Terms
-from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
-from kane_dynamics.ros.parameters.spec import plain
-from kane_dynamics.ros.robot_source import build_model
+from kane_dynamics.control.effort_law import EffortLaw, Terms
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
+from kane_dynamics.robot_config.parameters.spec import plain
+from kane_dynamics.robot_config.robot_source import build_model
 
 pytestmark = pytest.mark.ros
 

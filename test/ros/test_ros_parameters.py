@@ -5,8 +5,8 @@ import pytest
 import yaml
 from ros_models import PENDULUM_URDF
 
-from kane_dynamics.ros.parameters.nodes import ALL_SPECS
-from kane_dynamics.ros.parameters.spec import nearest, nearest_parameter
+from kane_dynamics.robot_config.parameters.nodes import ALL_SPECS
+from kane_dynamics.robot_config.parameters.spec import nearest, nearest_parameter
 
 COMMON = {'compiled': 'never', 'robot_description': f"'{PENDULUM_URDF}'"}
 ERROR = b'\x02'

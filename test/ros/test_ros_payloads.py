@@ -18,15 +18,17 @@ from ros_models import (
 from scipy.spatial.transform import Rotation
 
 import kane_dynamics as kd
+from kane_dynamics.control.gravity_input import TiltInput
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.trajectory_efforts import PlannedEfforts
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.parameters.simulator import SimulatorParameters
-from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
-from kane_dynamics.ros.planned_efforts import PlannedEfforts
-from kane_dynamics.ros.plant import Plant
-from kane_dynamics.ros.robot_source import build_model
-from kane_dynamics.ros.tilt_input import TiltInput
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.plant.plant import Plant
+from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
+    TrajectoryFeedforwardParameters,
+)
+from kane_dynamics.robot_config.robot_source import build_model
 
 NODE = 'kane_inverse_dynamics'
 COM = np.array([0.0, 0.0, -1.0])
@@ -174,7 +176,7 @@ class TableNode:
 
 
 def tilt_of(model, source, clock):
-    guard = InputGuard(source, 0.1, lambda: clock.node, steady=lambda: clock.wall)
+    guard = InputMonitor(source, 0.1, lambda: clock.node, steady=lambda: clock.wall)
     return TiltInput(model, source, '', guard)
 
 

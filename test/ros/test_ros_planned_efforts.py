@@ -10,16 +10,18 @@ from numpy.testing import assert_allclose
 from ros_models import PENDULUM_URDF, from_preset, parameters
 
 import kane_dynamics as kd
+from kane_dynamics.analysis.base_motion import DriveResponse
 from kane_dynamics.cli import main
-from kane_dynamics.control.base_motion import DriveResponse
+from kane_dynamics.control.base_trajectory import along, following, resting
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.trajectory_efforts import PlannedEfforts
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.messages.planar_frame import PlanarFrame
-from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
-from kane_dynamics.ros.planned_base import along, following, resting
-from kane_dynamics.ros.planned_efforts import PlannedEfforts
-from kane_dynamics.ros.robot_file import model_of_file
-from kane_dynamics.ros.robot_source import build_model
+from kane_dynamics.messages.planar_frame import PlanarFrame
+from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
+    TrajectoryFeedforwardParameters,
+)
+from kane_dynamics.robot_config.robot_file import model_of_file
+from kane_dynamics.robot_config.robot_source import build_model
 from kane_dynamics.trajectories.base_plan import split_base
 from kane_dynamics.trajectories.files import read_trajectory, write_trajectory
 from kane_dynamics.trajectories.filling import line_error

@@ -7,10 +7,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from ros_models import from_preset, model_of, preset
 
 import kane_dynamics as kd
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.noise import Noise
-from kane_dynamics.ros.parameters.simulator import SimulatorParameters
-from kane_dynamics.ros.plant import Plant
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.plant.noise import Noise
+from kane_dynamics.plant.plant import Plant
+from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
 
 STEP = 0.002
 

@@ -23,13 +23,13 @@ from preset_robots import (
 from ros_models import ROOT, from_preset
 from support.wheeled_robots import installed
 
+from kane_dynamics.control.effort_law import BaseState, EffortLaw, Terms, with_base
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.reference import Reference
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Terms, with_base
-from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
-from kane_dynamics.ros.parameters.simulator import SimulatorParameters
-from kane_dynamics.ros.reference import Reference
-from kane_dynamics.ros.robot_source import BASE_NAMES, build_model, read_description
+from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
+from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.robot_source import BASE_NAMES, build_model, read_description
 
 REQUIRED = {'tiago_pmb2', 'tiago_omni', 'stretch', 'fetch', 'husky_ur5e', 'ridgeback_franka'}
 REQUIRED |= {'tmr_fr3', 'youbot', 'mir100_ur10e'}
@@ -115,7 +115,7 @@ def test_model_of_every_preset(robot, table):
     assert model.motors == tuple(values['joints'])
     assert not {*values.get('locked_joints', [])} & {*model.joints}
     assert model.child_frame.x == model.child_frame.y == 0.0
-    assert not [remark for remark in model.remarks if 'base_frame_id' in remark]
+    assert not [remark for remark in model.notes if 'base_frame_id' in remark]
     if values['base_type'] == 'planar':
         assert model.base is None
         assert model.drives == BASE_NAMES

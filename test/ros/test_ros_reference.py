@@ -8,10 +8,10 @@ import pytest
 from numpy.testing import assert_allclose
 from ros_models import FakeClock, model_of, path, point
 
-from kane_dynamics.ros.follower import Follower
-from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.pace_input import PaceInput
-from kane_dynamics.ros.reference import Motors
+from kane_dynamics.control.reference import Motors
+from kane_dynamics.control.reference_tracker import ReferenceTracker
+from kane_dynamics.control.speed_scaling_input import SpeedScalingInput
+from kane_dynamics.messages.input_monitor import InputMonitor
 
 ARM, WHEEL = 'arm_2_joint', 'wheel_left_joint'
 TIMEOUT = 0.5
@@ -32,14 +32,14 @@ class Loop:
 
     def __init__(self, model, sim_time=False):
         self.clock = FakeClock()
-        guard = InputGuard(
+        guard = InputMonitor(
             'reference',
             TIMEOUT,
             lambda: self.clock.node,
             lambda: sim_time,
             lambda: self.clock.wall,
         )
-        self.follower = Follower(Motors(model), guard)
+        self.follower = ReferenceTracker(Motors(model), guard)
         self.follower.reference.start_tolerance = 0.2
         self.model = model
         self.q, self.v = model.robot.neutral(), np.zeros(model.robot.nv)
@@ -211,7 +211,7 @@ def held(loop, stiff=None):
     """Return the hold of all motors, as name to (position, velocity, acceleration)."""
     n = len(loop.model.motors)
     stiff = np.ones(n, dtype=bool) if stiff is None else stiff
-    reference = loop.follower.follow_or_hold(loop.clock.node, 0.5, stiff)
+    reference = loop.follower.track_or_hold(loop.clock.node, 0.5, stiff)
     values = (reference.position, reference.velocity, reference.acceleration)
     names = [loop.model.motors[i] for i in reference.motor]
     return dict(zip(names, np.array(values).T, strict=True))
@@ -289,7 +289,7 @@ def test_a_trajectory_begins_from_the_hold(model):
 
 def test_a_trajectory_is_played_slower(model):
     loop, pace = Loop(model), [1.0]
-    loop.follower.reference.pace = lambda: pace[0]
+    loop.follower.reference.scaling = lambda: pace[0]
     loop.follower.reference.ramp = 0.2
     assert loop.send([ARM], [point([1.0], [0.0], [0.0], time=2.0)], age=0.0)
     values = [loop.wanted()[ARM]]
@@ -315,7 +315,7 @@ def test_a_trajectory_is_played_slower(model):
 
 def test_a_trajectory_stands_at_pace_zero_and_goes_on(model):
     loop, pace = Loop(model), [1.0]
-    loop.follower.reference.pace = lambda: pace[0]
+    loop.follower.reference.scaling = lambda: pace[0]
     assert loop.send([ARM], [point([1.0], time=2.0)], age=0.0)
     loop.clock.forward(0.5)
     loop.wanted()
@@ -336,14 +336,16 @@ def test_a_trajectory_stands_at_pace_zero_and_goes_on(model):
 
 def test_setpoints_have_no_pace(model):
     loop = Loop(model)
-    loop.follower.reference.pace = lambda: 0.2
+    loop.follower.reference.scaling = lambda: 0.2
     assert loop.send([ARM], [point([0.3], [0.4], [0.5])])
     assert loop.wanted()[ARM].tolist() == [0.3, 0.4, 0.5]
 
 
 def test_pace_counts_as_long_as_it_is_fresh():
     clock = FakeClock()
-    pace = PaceInput(InputGuard('pace', 0.5, lambda: clock.node, steady=lambda: clock.wall))
+    pace = SpeedScalingInput(
+        InputMonitor('pace', 0.5, lambda: clock.node, steady=lambda: clock.wall)
+    )
     assert pace.value() == 1.0
     assert pace.take(SimpleNamespace(data=0.3))
     assert pace.value() == 0.3

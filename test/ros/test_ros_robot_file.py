@@ -5,8 +5,12 @@ import pytest
 from ros_models import ROOT, model_of
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.ros.parameters.simulator import SimulatorParameters
-from kane_dynamics.ros.robot_file import model_of_file, parameters_of_file, read_parameter_file
+from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.robot_file import (
+    model_of_file,
+    parameters_of_file,
+    read_parameter_file,
+)
 
 
 @pytest.mark.parametrize('path', ['nonholonomic', ROOT / 'config' / 'nonholonomic.yaml'])

@@ -20,9 +20,9 @@ from ros_models import ROOT, flat, model_of, preset
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.resources import resolve
-from kane_dynamics.ros.parameters.nodes import TABLES
-from kane_dynamics.ros.parameters.spec import matching_spec
+from kane_dynamics.robot.resources import resolve
+from kane_dynamics.robot_config.parameters.nodes import TABLES
+from kane_dynamics.robot_config.parameters.spec import matching_spec
 
 
 def is_here(robot):

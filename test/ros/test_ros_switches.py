@@ -12,7 +12,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Empty, SetBool, Trigger
 
-from kane_dynamics.ros.messages.conversions import nanoseconds
+from kane_dynamics.messages.conversions import nanoseconds
 
 pytestmark = pytest.mark.ros
 NODE = 'kane_simulator'

@@ -18,8 +18,8 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Empty
 
-from kane_dynamics.ros.messages.conversions import nanoseconds
-from kane_dynamics.ros.pacer import BACKLOG, Pacer
+from kane_dynamics.messages.conversions import nanoseconds
+from kane_dynamics.plant.rate import BACKLOG, Rate
 from kane_dynamics.ros.simulated_clock import SimulatedClock
 
 pytestmark = pytest.mark.ros
@@ -270,7 +270,7 @@ def test_the_clock_comes_at_most_so_often_and_at_once_after_a_jump_back(graph, r
 
 def test_pacer_follows_another_time():
     wall, other = [0], [0]
-    pacer = Pacer(4.0, lambda: wall[0])
+    pacer = Rate(4.0, lambda: wall[0])
     pacer.start(100)
     wall[0] = 25
     assert pacer.due()

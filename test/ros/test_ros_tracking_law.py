@@ -12,18 +12,18 @@ from scipy.integrate import solve_ivp
 from support.base_urdf import BASES
 
 import kane_dynamics as kd
-from kane_dynamics.control.tracking import COMPUTED, FEEDFORWARD, PASSIVE
+from kane_dynamics.algorithms.tracking import COMPUTED, FEEDFORWARD, PASSIVE
+from kane_dynamics.control.computed_torque_controller import ComputedTorqueController
+from kane_dynamics.control.effort_law import BaseState, EffortLaw, Terms
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.reference import Reference
+from kane_dynamics.control.task_space_controller import FrameTorqueController
+from kane_dynamics.control.tracking_law import Gains, tracking_efforts
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
-from kane_dynamics.ros.computed_torque_controller import ComputedTorqueController
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Terms
-from kane_dynamics.ros.frame_torque_controller import FrameTorqueController
-from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.parameters.computed_torque import ComputedTorqueParameters
-from kane_dynamics.ros.parameters.spec import plain
-from kane_dynamics.ros.reference import Reference
-from kane_dynamics.ros.robot_source import build_model
-from kane_dynamics.ros.tracking_law import Gains, tracking_efforts
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.robot_config.parameters.computed_torque import ComputedTorqueParameters
+from kane_dynamics.robot_config.parameters.spec import plain
+from kane_dynamics.robot_config.robot_source import build_model
 
 ALL = Terms()
 
@@ -92,12 +92,12 @@ def test_passivity_the_energy_of_the_error_of_speeds_falls_with_the_gains(law, s
     efforts = tracking_efforts(law, PASSIVE, gains, q, v, reference, ALL)
     vdot = law.engine.acceleration(q, v, whole(efforts))
     error, rate = law.errors(q, v, reference)
-    aim = v.copy()
-    aim[law.motors.v] = reference.velocity + gains.position * error
+    v_ref = v.copy()
+    v_ref[law.motors.v] = reference.velocity + gains.position * error
     slope = np.zeros(len(v))
     slope[law.motors.v] = reference.acceleration + gains.position * rate
     found = law.engine.constrained_inverse_dynamics(
-        q, v, slope, law.model.actuated, None, known(law.model), reference=aim
+        q, v, slope, law.model.actuated, None, known(law.model), reference=v_ref
     )
     s, sdot = v - found.velocity, vdot - found.acceleration
 
@@ -146,11 +146,11 @@ def followed(law, name, gains, duration=0.6):
     for t, state in zip(found.t, found.y.T, strict=True):
         (q, v), reference = np.split(state, 2), sine(model, t)
         errors.append(law.errors(q, v, reference))
-        aim = v.copy()
-        aim[law.motors.v] = reference.velocity + gains.position * errors[-1][0]
+        v_ref = v.copy()
+        v_ref[law.motors.v] = reference.velocity + gains.position * errors[-1][0]
         if model.constraints:
-            aim = law.engine.consistent_velocity(q, aim, known(model))
-        energies.append(0.5 * (v - aim) @ law.engine.mass_matrix(q) @ (v - aim))
+            v_ref = law.engine.consistent_velocity(q, v_ref, known(model))
+        energies.append(0.5 * (v - v_ref) @ law.engine.mass_matrix(q) @ (v - v_ref))
     return found.t, np.array(errors), np.array(energies)
 
 
@@ -232,10 +232,10 @@ def test_both_engines_give_the_same(name, law, rng):
     q, v, reference, _ = moving(law, rng)
     gains = Gains(*rng.uniform(1.0, 8.0, (2, len(law.motors.v))))
     slow = EffortLaw(Dynamics(law.model))
-    given, before = (name, gains, q, v, reference, ALL), law.engine.fallbacks
+    given, before = (name, gains, q, v, reference, ALL), law.engine.fallback_count
     expected = tracking_efforts(slow, *given).motors
     assert_allclose(tracking_efforts(law, *given).motors, expected, rtol=0, atol=1e-10)
-    assert law.engine.fallbacks == before
+    assert law.engine.fallback_count == before
 
 
 @pytest.mark.parametrize('base_type', ['mecanum', 'swerve', 'skid_steer', 'ackermann'])
@@ -246,13 +246,13 @@ def test_energy_of_the_error_falls_where_motors_contradict_each_other(base_type)
     own |= {'wheel_separation_multiplier': 1.0} if base_type == 'skid_steer' else {}
     model = build_model(parameters(ComputedTorqueParameters, base_type=base_type, **own), text)
     robot, law, rng = model.robot, EffortLaw(Dynamics(model)), np.random.default_rng(3)
-    assert law.contradicting
+    assert law.contradictory_wheels
     n, motors = len(model.motors), law.motors.v
     still = np.zeros(robot.nv)
     q = robot.neutral() + rng.uniform(-0.3, 0.3, robot.nq)
     wanted = reference_of(model, *rng.uniform(-1.0, 1.0, (3, n)))
     gains = Gains(*rng.uniform(1.0, 4.0, (2, n)))
-    q, v, aim, _ = law.agreeing(q, rng.uniform(-1.0, 1.0, robot.nv), still, still, None)
+    q, v, v_ref, _ = law.agreeing(q, rng.uniform(-1.0, 1.0, robot.nv), still, still, None)
     found = tracking_efforts(law, PASSIVE, gains, q, v, wanted, Terms(friction=False))
     tau = np.zeros(robot.nv)
     tau[motors] = found.motors
@@ -291,11 +291,11 @@ def test_energy_of_the_error_falls_where_motors_contradict_each_other(base_type)
 def controller_of(name=COMPUTED, gains=(100.0, 20.0), **values):
     model = model_of('nonholonomic')
     clock = [10**12]
-    guard = InputGuard('reference', 0.5, lambda: clock[0])
+    guard = InputMonitor('reference', 0.5, lambda: clock[0])
     controller = ComputedTorqueController(Dynamics(model), guard, name)
     p = from_preset('nonholonomic', ComputedTorqueParameters, **values)
     controller.configure(p, *(np.full(len(model.motors), x) for x in gains))
-    controller.limit_rise(0.0, np.zeros(len(model.motors)))
+    controller.limit_rate(0.0, np.zeros(len(model.motors)))
     return controller, model, clock
 
 
@@ -312,7 +312,7 @@ def test_controller_follows_by_its_law_within_limits_and_rises():
     limit = np.asarray(model.robot.effort_limit)[model.v_index(model.motors)]
     assert_allclose(found, np.clip(expected, -limit, limit), atol=1e-10)
     assert np.abs(found).max() > 1.0
-    controller.limit_rise(1.0, np.zeros(n))
+    controller.limit_rate(1.0, np.zeros(n))
     controller.rest()
     assert not controller.effort(clock[0], q, v).any()
     assert_allclose(controller.effort(clock[0] + 250_000_000, q, v), 0.25 * found, atol=1e-10)
@@ -347,7 +347,7 @@ def test_terms_are_left_out_at_some_motors(name):
 def test_controller_holds_without_a_reference(name):
     controller, model, clock = controller_of(name)
     assert controller.on_stale == 'hold_position'
-    assert controller.loose() == []
+    assert controller.joints_without_gain() == []
     q, v = model.robot.neutral(), np.zeros(model.robot.nv)
     q[model.q_index(('arm_2_joint',))] = 0.7
     still = controller.effort(clock[0], q, v)
@@ -388,12 +388,12 @@ def frame_controller(dynamics, clock, **values):
     p = from_preset('nonholonomic', ComputedTorqueParameters, space='task', **values)
 
     def new_guard(name, age):
-        return InputGuard(name, age, lambda: clock[0])
+        return InputMonitor(name, age, lambda: clock[0])
 
     controller = FrameTorqueController(dynamics, new_guard('reference', 0.5), p, new_guard)
     n = len(dynamics.model.motors)
     controller.configure(p, np.zeros(n), np.zeros(n))
-    controller.limit_rise(0.0, np.zeros(n))
+    controller.limit_rate(0.0, np.zeros(n))
     controller.take_task(p)
     return controller
 
@@ -482,7 +482,7 @@ def test_a_frame_is_silent_where_it_shall_stop_and_far_targets_are_refused(compi
 def test_a_target_out_of_reach_is_said(compiled):
     clock, model = [10**12], compiled.model
     controller = frame_controller(compiled, clock, pose_tolerance=10.0)
-    assert controller.remark() == ''
+    assert controller.note() == ''
     q, v = bent(model)
     start = kd.forward_kinematics(model.robot, q).pose(HAND)
     up, wxyz = start.position() + [0.0, 0.0, 2.0], start.rotation.components  # wheels do not help
@@ -494,7 +494,7 @@ def test_a_target_out_of_reach_is_said(compiled):
         tau[places] = controller.effort(clock[0], q, v)
         assert (np.abs(tau[places]) <= limit[places]).all()
         assert (np.abs(v[places]) <= speeds[places]).all()
-        remarks.append(controller.remark())
+        remarks.append(controller.note())
         q, v = compiled.engine.step(q, v, tau, 0.004)
         clock[0] += 4_000_000
     assert remarks[0] == ''

@@ -11,17 +11,19 @@ from numpy.testing import assert_allclose
 from ros_models import FakeClock, from_preset, joint_state, odometry, path, point, time_message
 from test_ros_velocity_base import command
 
+from kane_dynamics.control import trajectory_efforts as planned_efforts
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.state_inputs import MeasuredState
+from kane_dynamics.control.trajectory_efforts import PlannedEfforts
+from kane_dynamics.control.trajectory_filter import TrajectoryCount, TrajectoryFilter
+from kane_dynamics.control.trajectory_preparation import Preparation
+from kane_dynamics.control.trajectory_retiming import check_still_to_come
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, NameNotFoundError
-from kane_dynamics.ros import planned_efforts
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.inputs import MeasuredState
-from kane_dynamics.ros.parameters.trajectory_feedforward import TrajectoryFeedforwardParameters
-from kane_dynamics.ros.planned_efforts import PlannedEfforts
-from kane_dynamics.ros.preparation import Preparation
-from kane_dynamics.ros.retimed import check_still_to_come
-from kane_dynamics.ros.robot_file import model_of_file
-from kane_dynamics.ros.trajectory_filter import TrajectoryCount, TrajectoryFilter
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
+    TrajectoryFeedforwardParameters,
+)
+from kane_dynamics.robot_config.robot_file import model_of_file
 
 ARM = tuple(f'arm_{i}_joint' for i in range(1, 6))
 PLAIN = {'effort_error': 0.0, 'ramp_time': 0.0, 'response_time': 0.2}
@@ -47,7 +49,7 @@ class Rig:
 
     def guard(self, name):
         clock = self.clock
-        return InputGuard(name, AGES[name], lambda: clock.node, steady=lambda: clock.wall)
+        return InputMonitor(name, AGES[name], lambda: clock.node, steady=lambda: clock.wall)
 
     def measure(self, speed=0.0):
         names = list(MODEL.joints)

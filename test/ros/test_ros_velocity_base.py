@@ -22,24 +22,24 @@ from ros_models import (
 from support.base_urdf import BASES, CORNERS, urdf
 
 import kane_dynamics as kd
+from kane_dynamics.control.base_state_input import BaseMotionInput
+from kane_dynamics.control.effort_controller import EffortController
+from kane_dynamics.control.effort_law import BaseState, EffortLaw, Terms
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.reference import Reference
+from kane_dynamics.control.state_inputs import OdometryInput
+from kane_dynamics.control.velocity_controlled_motion import driven_motion
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.ros.base_motion_input import BaseMotionInput
-from kane_dynamics.ros.driven_motion import driven_motion
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.effort_controller import EffortController
-from kane_dynamics.ros.effort_law import BaseState, EffortLaw, Terms
-from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.inputs import OdometryInput
-from kane_dynamics.ros.messages.planar_frame import PlanarFrame
-from kane_dynamics.ros.parameters.inverse_dynamics import InverseDynamicsParameters
-from kane_dynamics.ros.parameters.simulator import SimulatorParameters
-from kane_dynamics.ros.parameters.spec import plain, specs
-from kane_dynamics.ros.parameters.wrench_control import WrenchControlParameters
-from kane_dynamics.ros.plant import Plant
-from kane_dynamics.ros.reference import Reference
-from kane_dynamics.ros.robot_file import parameters_of_file
-from kane_dynamics.ros.robot_source import BASE_NAMES, build_model
-from kane_dynamics.ros.velocity_drives import VelocityDrives
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.messages.planar_frame import PlanarFrame
+from kane_dynamics.plant.plant import Plant
+from kane_dynamics.plant.velocity_drives import VelocityDrives
+from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
+from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.parameters.spec import plain, specs
+from kane_dynamics.robot_config.parameters.wrench_control import WrenchControlParameters
+from kane_dynamics.robot_config.robot_file import parameters_of_file
+from kane_dynamics.robot_config.robot_source import BASE_NAMES, build_model
 
 WHEELS = ('wheel_left_joint', 'wheel_right_joint')
 LIMIT = (1.0, 1.0, 2.0)  # [m/s^2, m/s^2, rad/s^2]
@@ -77,7 +77,7 @@ class Inputs:
 
     def guard(self, name):
         clock = self.clock
-        return InputGuard(name, AGES[name], lambda: clock.node, steady=lambda: clock.wall)
+        return InputMonitor(name, AGES[name], lambda: clock.node, steady=lambda: clock.wall)
 
     def at_odom(self, x, rate=0.0):
         twist = (x, 0.0, rate)
@@ -286,7 +286,7 @@ def hold_arm(coupled, cycles=40):
     plant = Plant(Dynamics(model), p, start)
     inputs = Inputs('cmd_vel', terms_gravity=False, **gravity)
     controller = EffortController(
-        Dynamics(inputs.model), InputGuard('reference', 0.5, lambda: inputs.clock.node)
+        Dynamics(inputs.model), InputMonitor('reference', 0.5, lambda: inputs.clock.node)
     )
     own = from_preset(
         'nonholonomic', InverseDynamicsParameters, terms_gravity=False, **gravity, **DRIVEN
@@ -386,7 +386,7 @@ def test_drives_of_a_swerve_base_steer_it():
         twist = PlanarFrame().child_state(q[:3], effort[:3] / p.drive_gain)[1]
         q[places] += rates * step * 1e-9  # stiff drives do as they are told
         assert model.base.mobility(q) == 1
-        assert model.base.wheel_rates(twist, q).fighting == {}
+        assert model.base.wheel_rates(twist, q).slip_by_wheel == {}
     assert max(turned) > 3.8
     assert_allclose(np.abs(q[places]), np.pi / 2, rtol=0, atol=1e-9)
     assert_allclose(twist, (0.0, 0.5, 0.0), rtol=0, atol=1e-3)  # but for the lag of the drives

@@ -8,11 +8,15 @@ import pytest
 from numpy.testing import assert_allclose
 from ros_models import ROOT, parameters
 
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.messages.conversions import nanoseconds
-from kane_dynamics.ros.parameters.robot import RobotParameters
-from kane_dynamics.ros.robot_source import build_model
-from kane_dynamics.ros.warm_up import Compilation, CompilationError, WarmUp
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.messages.conversions import nanoseconds
+from kane_dynamics.robot_config.parameters.robot import RobotParameters
+from kane_dynamics.robot_config.robot_source import build_model
+from kane_dynamics.ros.background_compilation import (
+    BackgroundCompilation,
+    Compilation,
+    CompilationError,
+)
 
 ROD = """<robot name="pendulum">
   <link name="base_link"/>
@@ -41,7 +45,7 @@ def test_background_process_fills_the_cache_and_results_agree(cold):
         dynamics.engine.gravity_force(state[0]),
         dynamics.engine.forward_dynamics(*state).acceleration,
     ]
-    job = WarmUp(p, ROD)
+    job = BackgroundCompilation(p, ROD)
     job.wait()
     assert 'of' in job.progress
     assert dynamics.load()
@@ -85,7 +89,7 @@ def test_a_compiler_that_fails_gives_its_reason(cold, monkeypatch, name, text, w
     (cold / f'{name}.py').write_text(text)
     monkeypatch.syspath_prepend(cold)
     with pytest.raises(CompilationError, match=words):
-        WarmUp(parameters(RobotParameters), ROD).wait()
+        BackgroundCompilation(parameters(RobotParameters), ROD).wait()
 
 
 def seconds(message):

@@ -15,10 +15,10 @@ from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
 from std_msgs.msg import Float64
 from std_srvs.srv import SetBool, Trigger
 
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.parameters.wrench_control import WrenchControlParameters
-from kane_dynamics.ros.wrench_controller import WrenchController
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.wrench_controller import WrenchController
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.robot_config.parameters.wrench_control import WrenchControlParameters
 
 pytestmark = pytest.mark.ros
 NODE = 'kane_wrench_control'
@@ -77,7 +77,7 @@ def expected(robot, force):
     p = dataclasses.replace(p, modes=MODES, wheel_friction=0.5, wheel_load=300.0)
     clock = FakeClock()
     controller = WrenchController(
-        Dynamics(robot.model), p, lambda name, age: InputGuard(name, age, lambda: clock.node)
+        Dynamics(robot.model), p, lambda name, age: InputMonitor(name, age, lambda: clock.node)
     )
     message = WrenchStamped()
     message.header.frame_id, message.wrench.force.x = 'odom', force

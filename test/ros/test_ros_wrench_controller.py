@@ -9,11 +9,11 @@ from numpy.testing import assert_allclose
 from ros_models import FakeClock, build_model, from_preset, read_description, time_message, xyz
 
 import kane_dynamics as kd
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.wrench_controller import WrenchController
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.parameters.wrench_control import WrenchControlParameters
-from kane_dynamics.ros.wrench_controller import WrenchController
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.robot_config.parameters.wrench_control import WrenchControlParameters
 
 FREE = ('free', 'free', 'free')
 
@@ -33,7 +33,7 @@ class Case:
         self.hand = self.place(self.q)
 
     def guard(self, name, max_age):
-        return InputGuard(
+        return InputMonitor(
             name, max_age, now=lambda: self.clock.node, steady=lambda: self.clock.wall
         )
 

@@ -13,13 +13,13 @@ from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
-from kane_dynamics.ros.dynamics import Dynamics
-from kane_dynamics.ros.input_guard import InputGuard
-from kane_dynamics.ros.messages.conversions import nanoseconds
-from kane_dynamics.ros.parameters.simulator import SimulatorParameters
-from kane_dynamics.ros.parameters.wrench_control import WrenchControlParameters
-from kane_dynamics.ros.plant import Plant
-from kane_dynamics.ros.wrench_controller import WrenchController
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.wrench_controller import WrenchController
+from kane_dynamics.messages.conversions import nanoseconds
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.plant.plant import Plant
+from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.parameters.wrench_control import WrenchControlParameters
 
 pytestmark = pytest.mark.ros
 NODE = 'kane_wrench_control'
@@ -45,7 +45,7 @@ class InProcess:
         self.controller = WrenchController(
             dynamics,
             from_preset('nonholonomic', WrenchControlParameters),
-            lambda name, age: InputGuard(name, age, lambda: clock.node),
+            lambda name, age: InputMonitor(name, age, lambda: clock.node),
         )
         self.joints, self.motors = model.q_index(model.joints), model.v_index(model.motors)
         self.first = self.place()

@@ -33,13 +33,13 @@ def minute(name: str, fast: kd.CompiledRobot, integrator: str, duration: float) 
     """Print one line; return whether the energy was kept, and by machine code."""
     _, _, q, v = MECHANISMS[name]()
     step, bound = STEPS[integrator]
-    before, start = fast.fallbacks, time.perf_counter()
+    before, start = fast.fallback_count, time.perf_counter()
     motion = fast.simulate(q, v, duration, step=step, integrator=integrator, halvings=HALVINGS)
     wall = time.perf_counter() - start
     kinetic = fast.kinetic_energy(motion.q, motion.v)
     energy = kinetic + fast.potential_energy(motion.q)
     error = np.abs(energy - energy[0]).max() / kinetic.max()
-    events, asked = motion.rank_events, fast.fallbacks - before
+    events, asked = motion.rank_events, fast.fallback_count - before
     lost = sum(event.energy for event in events)
     print(
         f'{name:14} {integrator:9} error {error:.1e} (bound {bound:.0e}), {len(events)} events '

@@ -30,7 +30,7 @@ def test_the_law_of_drives():
 def test_drives_know_the_limits_of_a_robot(robots):
     robot = kd.load_urdf(robots / 'nonholonomic.urdf', base='planar')
     drives = Drives.of(robot, ('arm_2_joint', 'wheel_left_joint'), (3.0, 4.0))
-    assert (drives.places, drives.limits) == ((6, 3), (80.0, 30.0))
+    assert (drives.indices, drives.limits) == ((6, 3), (80.0, 30.0))
     with pytest.raises(kd.exceptions.NameNotFoundError, match='arm_9'):
         Drives.of(robot, ('arm_9_joint',), (3.0,))
 

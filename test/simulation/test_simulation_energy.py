@@ -49,7 +49,7 @@ def test_a_rolling_robot_keeps_its_energy():
     v = fast.consistent_velocity(robot.neutral(), [0.3, 0.0, 1.0, 0.0, 0.0, 2.0, -1.0])
     energy, most = energies(fast, robot.neutral(), v, STEPS // 10)
     assert np.abs(energy - energy[0]).max() < 1e-3 * most
-    assert fast.fallbacks == 0
+    assert fast.fallback_count == 0
 
 
 def test_the_reference_takes_the_same_steps():

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from support.mechanisms import MECHANISMS
 
 import kane_dynamics as kd
-from kane_dynamics.kernels.selection import row_plan
+from kane_dynamics.compiler.graphs.row_plan import row_plan
 
 RANKS = {'parallelogram': (5, 2), 'bricard': (6, 5), 'bennett': (6, 3), 'car': (9, 7)}
 # What order 4 and order 2 leave of the energy that moves in these steps, all well below the
@@ -80,11 +80,11 @@ def test_compiled_steps_keep_the_energy_and_need_no_reference(name, integrator):
     # rows of Bennett's loop that become dependent on its way round, where others do not, 17 of 800
     _, _, q, v = MECHANISMS[name]()
     fast = compiled(name)
-    before = fast.fallbacks
+    before = fast.fallback_count
     motion = fast.simulate(q, v, 4.0, step=5e-3, integrator=integrator, halvings=6)
     # the parallelogram changes its rank where it lies flat: there the reference decides
     assert bool(motion.rank_events) == (name == 'parallelogram')
-    assert fast.fallbacks - before <= 2 * len(motion.rank_events)
+    assert fast.fallback_count - before <= 2 * len(motion.rank_events)
     kinetic = fast.kinetic_energy(motion.q, motion.v)
     total = kinetic + fast.potential_energy(motion.q)
     assert np.abs(total - total[0]).max() < BOUNDS[integrator] * kinetic.max()

@@ -11,7 +11,7 @@ from support.mechanisms import bladed_sled, compiled, four_bar_loop, parallelogr
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import StepError
-from kane_dynamics.model.load import Load
+from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.simulation.energy_balance import excess_gap
 from kane_dynamics.simulation.fixed_point import solve_fixed_point
 from kane_dynamics.simulation.integrators import INTEGRATORS
@@ -50,7 +50,7 @@ def engine_of(name, kind, projection):
     if kind == 'compiled':
         return compiled(SYSTEMS[name]).engine('midpoint', projection)
     return kd.simulation.reference.ReferenceEngine(
-        Load(robot), constraints, 'midpoint', projection
+        GravityAndPayloads(robot), constraints, 'midpoint', projection
     )
 
 
@@ -129,9 +129,9 @@ def test_a_step_that_creates_energy_is_halved_where_asked(kind):
         assert_array_equal(np.r_[again.q[-1], again.v[-1]], run(0.1, 1))
         with pytest.raises(StepError, match='that no force brought'):
             fast.simulate(q, v, 0.1, step=0.1, integrator='midpoint')
-        taken = fast.fallbacks
+        taken = fast.fallback_count
         fast.simulate(q, v, 0.1, step=0.01, integrator='midpoint')
-        assert fast.fallbacks == taken  # sound steps are those of the machine code
+        assert fast.fallback_count == taken  # sound steps are those of the machine code
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_halves_of_a_step_follow_each_other(monkeypatch, halvings, sound_until, 
     robot, q, v = planar_2r(), np.zeros(2), np.ones(2)
     monkeypatch.setitem(INTEGRATORS, 'midpoint', step)
     steps = kd.simulation.reference.ReferenceEngine(
-        Load(robot), (), 'midpoint', False, halvings=halvings
+        GravityAndPayloads(robot), (), 'midpoint', False, halvings=halvings
     )
     if halvings == 2:
         steps.advance(q, v, v, 0.0, 1.0, 1)
@@ -173,7 +173,9 @@ def test_the_gap_of_the_energy_is_of_third_order():
     pairs = zip(robot.bodies, joints, strict=True)
     bodies = [dataclasses.replace(body, joint=joint) for body, joint in pairs]
     robot = kd.Robot('geared', bodies, robot.gravity)
-    engine = kd.simulation.reference.ReferenceEngine(Load(robot), (), 'midpoint', False)
+    engine = kd.simulation.reference.ReferenceEngine(
+        GravityAndPayloads(robot), (), 'midpoint', False
+    )
 
     def gap(h):
         q_end, v_end = engine.advance(q, v, tau, 0.0, h, 1)
@@ -209,7 +211,7 @@ def test_a_jump_to_the_other_branch_is_refused():
     near = np.pi - 0.02
     q, v = np.array([near, -near, near]), np.array([10.0, -10.0, 10.0])
     dynamics = kd.simulation.reference.ReferenceEngine(
-        Load(robot), rows, 'midpoint', True
+        GravityAndPayloads(robot), rows, 'midpoint', True
     )._dynamics
     dynamics.check_jump((q, v), v, np.zeros(3), 0.0, 5e-3)
     with pytest.raises(StepError, match=r'at t = 0 s the speeds jump: another branch'):
@@ -265,5 +267,5 @@ def test_coulomb_friction_of_a_light_link_sent_steps_to_the_reference():
         tau = np.array([0.1, rng.uniform(0.55, 0.9)])
         q, v = engine.advance(q, v, tau, k * STEP, STEP, 1)
         slow.step(tau)
-    assert fast.fallbacks == 0
+    assert fast.fallback_count == 0
     assert_allclose(np.r_[q, v], np.r_[slow.q, slow.v], rtol=1e-8)

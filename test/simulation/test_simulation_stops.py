@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from support.machines import Y, inertia, revolute
 
 import kane_dynamics as kd
-from kane_dynamics.model.load import Load
+from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.reference import ReferenceEngine
 from kane_dynamics.simulation.stops import StoppedEngine
@@ -48,7 +48,9 @@ class Still:
     """An engine whose steps change nothing, to see the corrections alone."""
 
     def __init__(self, robot, constraints=()):
-        self._inner = ReferenceEngine(Load(robot), constraints, 'semi_implicit', True)
+        self._inner = ReferenceEngine(
+            GravityAndPayloads(robot), constraints, 'semi_implicit', True
+        )
         self.accelerations, self.robot = self._inner.accelerations, robot
 
     def advance(self, q, v, tau, t, h, n, log=None):
@@ -62,7 +64,9 @@ def corrected(robot, q, v, constraints=()):
 @pytest.mark.parametrize('integrator', sorted(INTEGRATORS))
 def test_a_joint_that_is_pushed_without_end_rests_at_its_limit(integrator):
     robot = arm()
-    stopped = StoppedEngine(ReferenceEngine(Load(robot), (), integrator, True), robot)
+    stopped = StoppedEngine(
+        ReferenceEngine(GravityAndPayloads(robot), (), integrator, True), robot
+    )
     simulation = kd.Simulation(robot, (), STEP, integrator, engine=stopped)
     simulation.reset([0.49, -0.59, 0.49])
     simulation.step([1000.0, -1000.0, 1000.0], 80)
@@ -108,7 +112,9 @@ def test_one_joint_at_its_stop_is_the_inelastic_impact_of_the_textbook():
 
 def test_slider_against_a_stop_stays_and_gives_up_its_energy():
     robot = arm(1, ('prismatic',), gravity=(0.0, 0.0, 0.0))
-    stopped = StoppedEngine(ReferenceEngine(Load(robot), (), 'semi_implicit', True), robot)
+    stopped = StoppedEngine(
+        ReferenceEngine(GravityAndPayloads(robot), (), 'semi_implicit', True), robot
+    )
     simulation = kd.Simulation(robot, (), STEP, 'semi_implicit', engine=stopped)
     simulation.reset([0.499], [2.0])
     simulation.step([0.0], 1)
@@ -160,7 +166,7 @@ def test_rows_hold_through_an_impact(rng):
 
 def test_what_does_not_reach_a_stop_is_not_touched():
     robot = arm()
-    plain = ReferenceEngine(Load(robot), (), 'semi_implicit', True)
+    plain = ReferenceEngine(GravityAndPayloads(robot), (), 'semi_implicit', True)
     stopped = StoppedEngine(plain, robot)
     state = (np.array([0.1, 0.2, -0.3]), np.array([0.5, -0.5, 1.0]), np.zeros(3), 0.0, STEP)
     for a, b in zip(plain.advance(*state, 20), stopped.advance(*state, 20), strict=True):
@@ -195,7 +201,7 @@ def test_a_joint_held_by_a_row_needs_no_stop():
 def test_a_copy_stops_at_the_same_place():
     robot = arm()
     stopped = copy.copy(
-        StoppedEngine(ReferenceEngine(Load(robot), (), 'semi_implicit', True), robot)
+        StoppedEngine(ReferenceEngine(GravityAndPayloads(robot), (), 'semi_implicit', True), robot)
     )
     q, v = stopped.advance(np.array([0.5, 0.0, 0.0]), np.ones(3), np.zeros(3), 0.0, STEP, 1)
     assert q[0] == 0.5
@@ -207,7 +213,9 @@ def test_a_copy_stops_at_the_same_place():
 @pytest.mark.parametrize('limits', [(0.0, 0.0), (1.0, -1.0)])
 def test_a_range_that_is_none_is_no_stop(limits):
     robot = arm(lower=limits[0], upper=limits[1])
-    stopped = StoppedEngine(ReferenceEngine(Load(robot), (), 'semi_implicit', True), robot)
+    stopped = StoppedEngine(
+        ReferenceEngine(GravityAndPayloads(robot), (), 'semi_implicit', True), robot
+    )
     simulation = kd.Simulation(robot, (), STEP, 'semi_implicit', engine=stopped)
     simulation.step([1.0, 0.0, 0.0], 20)
     assert stopped.hits == 0

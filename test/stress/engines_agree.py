@@ -48,7 +48,7 @@ def wheels():
         drift = np.ptp(energy)
         print(
             f'{name}: engines end {apart:.1e} apart after {DURATION} s, energy changed by '
-            f'{drift:.1e} J, {fast.fallbacks} steps by the reference'
+            f'{drift:.1e} J, {fast.fallback_count} steps by the reference'
         )
         worst = max(worst, apart)
     return worst

@@ -23,11 +23,11 @@ import guarded_memory
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.kernels.build import shape_of
-from kane_dynamics.kernels.cache import CachedKernel
-from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.llvm.native import Linker, compile_object, kernel_ir
-from kane_dynamics.kernels.trace import Tracer
+from kane_dynamics.compiler.build import shape_of
+from kane_dynamics.compiler.cache import CachedKernel
+from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.kernel import Kernel
+from kane_dynamics.compiler.llvm.native import Linker, compile_object, kernel_ir
 
 STATES = 20_000  # some milliseconds of work; the last part is not a whole number of vectors
 JOINTS = 6

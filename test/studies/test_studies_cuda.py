@@ -12,7 +12,7 @@ from studies.cuda import rates, timed
 from studies.cuda.limits import bound, limits
 
 
-def card(capability, **figures):
+def gpu(capability, **figures):
     """Return what of CuPy is asked for the figures of a card."""
     runtime = SimpleNamespace(
         deviceGetAttribute=lambda attribute, device: figures[attribute],
@@ -32,7 +32,7 @@ def card(capability, **figures):
 )
 def test_limits_are_those_of_data_sheets(capability, figures, single, double, memory):
     names = 'MultiProcessorCount', 'ClockRate', 'MemoryClockRate', 'GlobalMemoryBusWidth'
-    xp = card(capability, **dict(zip(names, figures, strict=True)))
+    xp = gpu(capability, **dict(zip(names, figures, strict=True)))
     for precision, flops in (('float32', single), ('float64', double)):
         found = limits(xp, precision)
         assert found.operations == pytest.approx(0.5e12 * flops, rel=0.01)

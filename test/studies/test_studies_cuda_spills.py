@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose
 from support import cuda
 
 import kane_dynamics as kd
-from kane_dynamics.kernels.cuda.source import KEPT, one_text
-from kane_dynamics.kernels.cuda.toolchain import Card
-from kane_dynamics.kernels.trace import Tracer
+from kane_dynamics.compiler.cuda.source import KEPT, one_text
+from kane_dynamics.compiler.cuda.toolchain import Gpu
+from kane_dynamics.compiler.graphs.trace import Tracer
 from studies import robots
 from studies.cuda import kernels, spills
 
@@ -52,7 +52,7 @@ def test_a_kernel_compiled_now_is_that_of_the_results():
     )
     assert spills.spilling({'rows': [found]}) == []
     assert found['operations'] == expected['operations']
-    if Card('sm_90').identity == f'sm_90 {kept["compiler"]}':
+    if Gpu('sm_90').identity == f'sm_90 {kept["compiler"]}':
         assert found == expected
 
 
@@ -97,13 +97,13 @@ def test_a_graph_that_is_split_has_the_numbers_of_the_reference(rng):
     case = kernels.ROBOTS['swerve']()
     made_of = kernels.recipe_of(case)
     assert f'real {KEPT}[' in one_text(Tracer.forward_dynamics(made_of.tracer()), inline=True)
-    card = cuda.robot(case.robot, case.constraints)
+    gpu = cuda.robot(case.robot, case.constraints)
     q, v, a = (np.repeat(x[None], 5, axis=0) for x in (case.q, case.v, case.a))
     for x in (q, v, a):
         x[:, -6:] += rng.uniform(-1.0, 1.0, (5, 6))  # the arm, which no row knows
     tau, driven = rng.uniform(-9.0, 9.0, v.shape), kernels.driven(case)
     reference = kd.dynamics(case.robot, case.constraints)
-    found = card.acceleration(q, v, tau), card.constrained_inverse_dynamics(q, v, a, driven).effort
+    found = gpu.acceleration(q, v, tau), gpu.constrained_inverse_dynamics(q, v, a, driven).effort
     expected = (
         [reference.acceleration(*x) for x in zip(q, v, tau, strict=True)],
         [
@@ -111,7 +111,7 @@ def test_a_graph_that_is_split_has_the_numbers_of_the_reference(rng):
             for x in zip(q, v, a, strict=True)
         ],
     )
-    assert card.fallbacks == 0
+    assert gpu.fallback_count == 0
     for numbers, known in zip(found, expected, strict=True):
         scale = np.abs(known).max()
         assert_allclose(numbers, known, rtol=0, atol=1e-13 * scale)  # roundoff of 7,000 operations

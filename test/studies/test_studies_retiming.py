@@ -30,7 +30,7 @@ def rig():
         points[:, :2] = [[0.0, 0.0], [9.0, 6.0], [15.0, 16.0]] + points[:, :2]
         return RolledPath(dynamics, MOTORS, points, robot.neutral(), cells=20)
 
-    return retiming.Rig(dynamics, kd.base_stance(base, friction=0.6), path)
+    return retiming.Rig(dynamics, kd.base_ground_contacts(base, friction=0.6), path)
 
 
 @pytest.fixture(scope='module')

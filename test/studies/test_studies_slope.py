@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 pytest.importorskip('mujoco', reason='the extra "oracle" is not installed')
 
 import kane_dynamics as kd
-from kane_dynamics.control.contact_picture import picture_of
+from kane_dynamics.analysis.wheel_forces import picture_of
 from studies import slope, tip_over
 
 pytestmark = pytest.mark.oracle
@@ -31,10 +31,10 @@ def test_mujoco_agrees_the_better_the_stiffer_its_contacts_are(case):
 
 def test_across_the_slope_the_upper_wheel_slips_where_its_use_is_above_one():
     case, robot = slope.CASES[2], slope.robot_on_slope()
-    stance = kd.base_stance(slope.base_of(robot), friction=1.0)
+    ground_contacts = kd.base_ground_contacts(slope.base_of(robot), friction=1.0)
     q = slope.placed(case, robot)
     motors = [*slope.WHEELS, *robot.velocity_names[5:]]
-    contacts = picture_of(stance, q, *slope.motion(case, robot, q), motors).contacts
+    contacts = picture_of(ground_contacts, q, *slope.motion(case, robot, q), motors).contacts
     upper, lower = (contacts[name] for name in reversed(slope.WHEELS))
     assert upper.use == pytest.approx(1.09, abs=0.005)
     assert lower.use < 0.3

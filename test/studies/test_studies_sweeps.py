@@ -70,10 +70,10 @@ def test_margins_of_the_chances_are_those_of_the_stance(drawn):
     job, base, motions = drawn
     loaded = job.parameters['robot'].with_payload('tool_link', job.parameters['mass'])
     supports = list(CASTER.values())
-    stance = kd.base_stance(
+    ground_contacts = kd.base_ground_contacts(
         kd.bases.differential(loaded, WHEELS[:1], WHEELS[1:], supports=supports)
     )
-    expected = [stance.margins(*state).margin for state in zip(*motions, strict=True)]
+    expected = [ground_contacts.margins(*state).margin for state in zip(*motions, strict=True)]
     found = tip_over_chances.margins(job)
     assert_allclose(found['margin'], expected, rtol=0, atol=1e-12)
 

@@ -8,17 +8,17 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from kane_dynamics.compiler.compile_robot import on_gpu
+from kane_dynamics.compiler.cuda.compiler import NVRTC
+from kane_dynamics.compiler.cuda.host import HostDevice
+from kane_dynamics.compiler.cuda.kernel import CudaKernel
+from kane_dynamics.compiler.cuda.toolchain import cuda_code, spec_code
+from kane_dynamics.compiler.graphs.row_plan import row_plan
+from kane_dynamics.compiler.kernel_names import INPUTS
+from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
+from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import DeviceError
-from kane_dynamics.kernels.compile_robot import on_card
-from kane_dynamics.kernels.cuda.compiler import NVRTC
-from kane_dynamics.kernels.cuda.host import HostDevice
-from kane_dynamics.kernels.cuda.kernel import CudaKernel
-from kane_dynamics.kernels.cuda.toolchain import cuda_code, spec_code
-from kane_dynamics.kernels.kernel_names import INPUTS
-from kane_dynamics.kernels.llvm.kernel_spec import KernelSpec
-from kane_dynamics.kernels.recipe import Recipe
-from kane_dynamics.kernels.selection import row_plan
 
 
 @functools.cache
@@ -72,4 +72,4 @@ def function_kernel(x, results, precision):
 def robot(tree, constraints=(), payloads=(), precision='float64', law=None):
     """Return the dynamics of a robot on the processor in place of a card."""
     made_of = dataclasses.replace(recipe(tree, constraints, payloads), precision=precision)
-    return on_card(made_of, law, device(), lambda *_: None)
+    return on_gpu(made_of, law, device(), lambda *_: None)

@@ -4,14 +4,14 @@
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.kernels.balance_graphs import constrained_effort
-from kane_dynamics.kernels.build import build_one
-from kane_dynamics.kernels.kernel import Kernel
-from kane_dynamics.kernels.kernel_set import INPUTS
-from kane_dynamics.kernels.llvm.native import Linker
-from kane_dynamics.kernels.recipe import Recipe
-from kane_dynamics.kernels.selection import row_plan
-from kane_dynamics.model.sample_robots import random_tree
+from kane_dynamics.compiler.build import build_one
+from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
+from kane_dynamics.compiler.graphs.row_plan import row_plan
+from kane_dynamics.compiler.kernel import Kernel
+from kane_dynamics.compiler.kernel_set import INPUTS
+from kane_dynamics.compiler.llvm.native import Linker
+from kane_dynamics.compiler.recipe import Recipe
+from kane_dynamics.robot.sample_robots import random_tree
 from support.trees import random_state
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.kernels.batches import available_cores
+from kane_dynamics.compiler.batches import available_cores
 
 
 def walks(job):

@@ -6,7 +6,7 @@ import dataclasses
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.model.sample_robots import random_tree
+from kane_dynamics.robot.sample_robots import random_tree
 
 BASES = ('fixed', 'planar', 'floating')
 

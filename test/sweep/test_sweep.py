@@ -18,6 +18,7 @@ from numpy.testing import assert_array_equal
 from support import sweep_functions as functions
 
 import kane_dynamics as kd
+from kane_dynamics.compiler.batches import available_cores, limited_cores
 from kane_dynamics.exceptions import (
     InvalidInputError,
     KaneDynamicsError,
@@ -25,7 +26,6 @@ from kane_dynamics.exceptions import (
     NotFingerprintableError,
     SweepError,
 )
-from kane_dynamics.kernels.batches import available_cores, limited_cores
 from kane_dynamics.sweep import Job, Sweep, cluster, grid, run, status
 from kane_dynamics.sweep.first import first_alone
 from kane_dynamics.sweep.function import package_stamp

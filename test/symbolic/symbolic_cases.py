@@ -23,7 +23,7 @@ from support.machines import (
 )
 
 import kane_dynamics as kd
-from kane_dynamics.model.sample_robots import random_inertia, random_pose, random_tree
+from kane_dynamics.robot.sample_robots import random_inertia, random_pose, random_tree
 from kane_dynamics.symbolic.equations import equations_of_motion
 
 CART_POLE = {'M': 2.0, 'm': 0.3, 'l': 0.5, 'I': 0.01, 'armature': 0.04}

@@ -55,7 +55,7 @@ def mobile():
     robot = kd.Robot('drive', (*wheels, body))
     corners = [(-0.3, 0.15, 0.0), (-0.3, -0.15, 0.0), (0.3, 0.0, 0.0)]
     base = kd.bases.differential(robot, ['L'], ['R'], radius=RADIUS, supports=corners)
-    return kd.compile(robot, base.constraints), kd.base_stance(base, friction=0.6)
+    return kd.compile(robot, base.constraints), kd.base_ground_contacts(base, friction=0.6)
 
 
 def drawn(rng, columns):

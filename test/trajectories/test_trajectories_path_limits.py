@@ -8,9 +8,9 @@ from support.machines import Y, at, inertia, revolute
 from support.standing_robots import CORNERS, PAIR, RADIUS, standing
 
 import kane_dynamics as kd
-from kane_dynamics.control.contact_picture import picture_of
-from kane_dynamics.control.motion_limits import Reserve
-from kane_dynamics.control.normal_forces import pressed_shares
+from kane_dynamics.analysis.motion_limits import SafetyMargins
+from kane_dynamics.analysis.normal_forces import pressed_shares
+from kane_dynamics.analysis.wheel_forces import picture_of
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.trajectories.ground_limits import SIDES, GroundLimits
 from kane_dynamics.trajectories.path_limits import PathLimits
@@ -19,7 +19,7 @@ from kane_dynamics.trajectories.retiming import FULL
 from kane_dynamics.trajectories.rolled_path import RolledPath
 from studies import robots
 
-KEPT = Reserve(edge=0.03, friction=0.8, effort=0.7, speed=0.6)
+KEPT = SafetyMargins(edge=0.03, friction=0.8, effort=0.7, speed=0.6)
 SUPPORT = (-0.3, 0.05, 0.0)
 MOTORS = ('L', 'R', 'arm')
 
@@ -43,7 +43,7 @@ def limits(base):
     start[:3] = 2.0, -1.0, 0.7
     points = [[0.0, 0.0, -0.3], [6.0, 9.0, 0.8], [14.0, 8.0, 0.2]]
     path = RolledPath(dynamics, MOTORS, points, start, cells=60)
-    contacts = kd.base_stance(base, friction=(0.6, 0.4))
+    contacts = kd.base_ground_contacts(base, friction=(0.6, 0.4))
     efforts, speeds = {'L': (-2.0, 9.0), 'R': 5.0}, {'L': (-10.0, 30.0)}
     return PathLimits(dynamics, path, MOTORS, contacts, KEPT, efforts, speeds, {'arm': 6.0})
 
@@ -87,7 +87,7 @@ def test_rows_of_joints_are_parts_of_their_limits(base, limits, motions):
 
 def test_rows_of_the_ground_are_those_of_contact_pictures(base, limits, motions):
     uses, q, v, a = motions
-    contacts = kd.base_stance(base, friction=(0.6, 0.4))
+    contacts = kd.base_ground_contacts(base, friction=(0.6, 0.4))
     weight, share = 37.0 * 9.81, 37.0 * 9.81 / 3.0
     for row, one in enumerate(uses):
         picture = picture_of(contacts, q[row], v[row], a[row], MOTORS)
@@ -112,7 +112,7 @@ def test_rows_of_the_ground_are_those_of_contact_pictures(base, limits, motions)
 def test_rows_of_the_ground_at_many_places_are_those_of_each():
     """Steered wheels beside their axes: contacts move with the angles."""
     base, rng = robots.swerve_base(), np.random.default_rng(2)
-    contacts = kd.base_stance(base, friction=(0.6, 0.4))
+    contacts = kd.base_ground_contacts(base, friction=(0.6, 0.4))
     ground = GroundLimits(contacts, KEPT)
     q = rng.uniform(-2.0, 2.0, (4, base.robot.nq))
     q[:2, :3] = 0.0
@@ -164,6 +164,6 @@ def test_robots_that_are_not_planar_or_whose_wheels_slide_are_refused(base):
         PathLimits(kd.dynamics(floating), SplinePath([[0.0], [1.0]]), (), None, FULL, {}, {}, {})
     robot = standing(CORNERS, (0.0, 0.0, 0.2))
     skids = kd.bases.skid_steer(robot, ['FL', 'RL'], ['FR', 'RR'], radius=RADIUS)
-    contacts, path = kd.base_stance(skids, friction=0.6), SplinePath(np.zeros((2, 7)))
+    contacts, path = kd.base_ground_contacts(skids, friction=0.6), SplinePath(np.zeros((2, 7)))
     with pytest.raises(InvalidInputError, match='slide; give a stance without'):
         PathLimits(kd.dynamics(robot), path, (), contacts, FULL, {}, {}, {})

@@ -116,7 +116,7 @@ def test_meshes_are_found(tmp_path, address, place):
     file = address.format(folder=tmp_path)
     mesh = f'<mesh filename="{file}" scale="0.1 0.2 0.3"/>'
     robot, drawing = drawn(urdf(visual(mesh)), folder)
-    assert drawing.remarks == ()
+    assert drawing.notes == ()
     own = in_shape_frame(robot, drawing.shapes[0], [0.3])
     expected = TETRAHEDRON * (0.1, 0.2, 0.3)
     for corner in expected:  # a reader may reorder them
@@ -133,8 +133,8 @@ def test_meshes_are_found(tmp_path, address, place):
 )
 def test_what_cannot_be_drawn_is_told_and_replaced(geometry, message):
     robot, drawing = drawn(urdf(visual(geometry)))
-    assert [message in remark for remark in drawing.remarks] == [True]
-    assert "link 'tool': " in drawing.remarks[0]
+    assert [message in remark for remark in drawing.notes] == [True]
+    assert "link 'tool': " in drawing.notes[0]
     assert len(drawing.shapes) == 1  # the box of its body
 
 
@@ -142,11 +142,11 @@ def test_files_that_are_no_meshes(tmp_path):
     pytest.importorskip('trimesh', reason='the extra "view" is not installed')
     (tmp_path / 'a.obj').write_text('v nonsense')
     _, drawing = drawn(urdf(visual('<mesh filename="a.obj"/>')), tmp_path)
-    assert 'cannot be read' in drawing.remarks[0]
+    assert 'cannot be read' in drawing.notes[0]
     if importlib.util.find_spec('collada') is None:
         (tmp_path / 'a.dae').write_text('<COLLADA/>')
         _, drawing = drawn(urdf(visual('<mesh filename="a.dae"/>')), tmp_path)
-        assert 'pip install pycollada' in drawing.remarks[0]
+        assert 'pip install pycollada' in drawing.notes[0]
 
 
 def test_without_trimesh_there_are_boxes(tmp_path, monkeypatch):
@@ -155,7 +155,7 @@ def test_without_trimesh_there_are_boxes(tmp_path, monkeypatch):
     with pytest.raises(MissingPackageError, match='reading meshes needs trimesh'):
         read_mesh(tmp_path / 'a.stl')
     _, drawing = drawn(urdf(visual('<mesh filename="a.stl"/>')), tmp_path)
-    assert "pip install 'kane_dynamics[view]'" in drawing.remarks[0]
+    assert "pip install 'kane_dynamics[view]'" in drawing.notes[0]
 
 
 def test_broken_shapes_are_errors():

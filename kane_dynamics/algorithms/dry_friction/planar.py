@@ -54,16 +54,16 @@ def planar_states(problem: FrictionProblem) -> list[tuple[_State, ...]]:
 
 def planar_solutions(problem: FrictionProblem, states: list[tuple[_State, ...]]) -> list[Floats]:
     """Return forces p of every motion that Coulomb's law allows."""
-    found: list[tuple[Floats, Floats]] = []
+    result: list[tuple[Floats, Floats]] = []
     response = problem.response
     for state in states:
         p = _of_state(problem, response, state)
         if p is None:
             continue
         z = problem.pushes.T @ p
-        if all(np.abs(z - other).max(initial=0.0) > _OTHER * problem.size for other, _ in found):
-            found.append((z, p))
-    return [p for _, p in found]
+        if all(np.abs(z - other).max(initial=0.0) > _OTHER * problem.size for other, _ in result):
+            result.append((z, p))
+    return [p for _, p in result]
 
 
 def _of_state(
@@ -78,13 +78,13 @@ def _of_state(
     # normal forces, with the friction of those that slip, and tangents that stick are unknown
     columns = np.eye(len(zero))
     columns[k + np.arange(len(owner)), owner] = -side * problem.friction[owner]
-    given = columns[:, :k] @ np.where(closed, 0.0, load)
+    values = columns[:, :k] @ np.where(closed, 0.0, load)
     unknown = np.linalg.lstsq(
         response[zero] @ columns[:, zero],
-        -(problem.free + response @ given)[zero],
+        -(problem.free + response @ values)[zero],
         rcond=_SINGULAR,
     )[0]
-    p: Floats = given + columns[:, zero] @ unknown
+    p: Floats = values + columns[:, zero] @ unknown
     u, allowed = response @ p + problem.free, _ACCURATE * problem.size + problem.roundoff(p)
     parts = u[:k] < -allowed, np.abs(u[zero]) > allowed, side * u[k:] < -allowed
     if any(part.any() for part in parts):

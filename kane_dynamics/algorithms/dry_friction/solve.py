@@ -19,7 +19,7 @@ def friction_forces(problem: FrictionProblem) -> list[Floats]:
     nearly repeat each other; else one solution, if one is found.
     """
     states = planar_states(problem)
-    if states and (found := planar_solutions(problem, states)):
-        return sorted(found, key=lambda p: float(np.linalg.norm(problem.pushes.T @ p)))
+    if states and (result := planar_solutions(problem, states)):
+        return sorted(result, key=lambda p: float(np.linalg.norm(problem.pushes.T @ p)))
     one = proximal_forces(problem)
     return [] if one is None else [one]

@@ -154,5 +154,5 @@ def by_canonical(problem: Problem) -> Motion:
     """Solve the canonical generalized inversion form (Bajodah and Chen (44))."""
     selection, balance = speed_balance(problem)
     rate = mass_rate(problem.terms, problem.q, problem.v, balance)
-    found = canonical_motion(balance.mass, rate, balance.force, balance.map.u, balance.rows)
-    return in_velocities(problem, selection, balance, found)
+    result = canonical_motion(balance.mass, rate, balance.force, balance.map.u, balance.rows)
+    return in_velocities(problem, selection, balance, result)

@@ -31,7 +31,7 @@ class GaussSolution(Details):
         D = A L^-T (62).
     omega : ndarray, shape (nv, nv)
         The projector Omega = 1 - L D^+ A M^-1 of (63).
-    least_constraint : float
+    contact_forward_dynamics : float
         (vdot - free)' M (vdot - free)/2: Gauss's function (31) above its free minimum.
 
     """
@@ -39,7 +39,7 @@ class GaussSolution(Details):
     free_acceleration: Floats
     scaled_rows: Floats
     omega: Floats
-    least_constraint: float
+    contact_forward_dynamics: float
 
 
 def gauss_solution(mass_matrix: Floats, force: Floats, motion: ConstrainedMotion) -> GaussSolution:
@@ -47,8 +47,8 @@ def gauss_solution(mass_matrix: Floats, force: Floats, motion: ConstrainedMotion
     factor = cholesky_factor(mass_matrix)
     selection = motion.selection
     D = scipy.linalg.solve_triangular(factor, selection.rows.matrix.T, lower=True).T
-    taken = D[selection.taken]
-    scaled = taken / np.linalg.norm(taken, axis=1, keepdims=True)
+    independent_indices = D[selection.independent_indices]
+    scaled = independent_indices / np.linalg.norm(independent_indices, axis=1, keepdims=True)
     range_of_rows = scipy.linalg.qr(scaled.T, mode='economic')[0]
     half = scipy.linalg.solve_triangular(factor, np.eye(len(force)), lower=True)  # L^-1
     omega = np.eye(len(force)) - factor @ range_of_rows @ (range_of_rows.T @ half)
@@ -61,6 +61,6 @@ def by_gauss(problem: Problem) -> Motion:
     """Solve by dqGP and the Udwadia-Kalaba equations (Silva et al., (46)-(51), (62))."""
     mass = problem.terms.mass_matrix(problem.q)
     force = problem.applied - problem.terms.bias_force(problem.q, problem.v)
-    found = constrained_motion(mass, force, problem.rows)
-    details = gauss_solution(mass, force, found)
-    return problem.motion(found.selection, found.acceleration, found.multipliers, details)
+    result = constrained_motion(mass, force, problem.rows)
+    details = gauss_solution(mass, force, result)
+    return problem.motion(result.selection, result.acceleration, result.multipliers, details)

@@ -106,7 +106,7 @@ def kane_motion(
 def by_kane(problem: Problem) -> Motion:
     """Solve Kane's equations in the independent speeds (Gillespie (44)-(46))."""
     selection, balance = speed_balance(problem)
-    found = kane_motion(
+    result = kane_motion(
         balance.mass, balance.active_force, balance.remainder, balance.map.u, balance.rows
     )
-    return in_velocities(problem, selection, balance, found)
+    return in_velocities(problem, selection, balance, result)

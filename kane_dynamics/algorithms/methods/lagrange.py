@@ -124,5 +124,5 @@ def by_lagrange(problem: Problem) -> Motion:
     jacobians, mass, velocity_force = terms.lagrange_terms(q, problem.v)
     selection = selected_rows(mass, problem.rows)
     force = problem.applied - terms.gravity_force(q)
-    found = lagrange_motion(jacobians, mass, velocity_force, force, selection.independent)
-    return problem.motion(selection, found.acceleration, found.multipliers, found)
+    result = lagrange_motion(jacobians, mass, velocity_force, force, selection.independent)
+    return problem.motion(selection, result.acceleration, result.multipliers, result)

@@ -45,7 +45,7 @@ class Motion:
         Phi of holonomic rows [m or rad], 0 for the others.
     labels : tuple of str
         Names of the rows.
-    taken : tuple of str
+    independent_indices : tuple of str
         Names of the rows that were taken.
     details : object, optional
         Intermediate quantities of the method, such as `GaussSolution`; None where nobody asked
@@ -61,7 +61,7 @@ class Motion:
     velocity_violation: Floats
     position_violation: Floats
     labels: tuple[str, ...]
-    taken: tuple[str, ...]
+    independent_indices: tuple[str, ...]
     details: Details | None = None
 
     @property
@@ -99,8 +99,8 @@ def motion_of(
     return Motion(
         acceleration,
         selection.shared(multipliers),
-        rows.matrix[selection.taken].T @ multipliers,
-        len(selection.taken),
+        rows.matrix[selection.independent_indices].T @ multipliers,
+        len(selection.independent_indices),
         float(np.linalg.norm(rows.matrix @ acceleration - rows.acceleration)),
         np.asarray(rows.matrix @ v - rows.velocity, dtype=float),
         np.array([phi or 0.0 for phi in rows.positions], dtype=float),

@@ -42,6 +42,6 @@ def by_newton_euler(problem: Problem) -> Motion:
     gravity = run(q, at_rest, at_rest)
     bias = run(q, problem.v, at_rest)
     mass = np.array([run(q, at_rest, unit) - gravity for unit in np.eye(len(at_rest))])
-    found = constrained_motion(mass, problem.applied - bias, problem.rows)
+    result = constrained_motion(mass, problem.applied - bias, problem.rows)
     details = NewtonEulerSolution(mass, bias - gravity, gravity, len(at_rest) + 2)
-    return problem.motion(found.selection, found.acceleration, found.multipliers, details)
+    return problem.motion(result.selection, result.acceleration, result.multipliers, details)

@@ -96,5 +96,5 @@ def nonminimal_motion(
 def by_nonminimal(problem: Problem) -> Motion:
     """Solve the nonminimal equations (Roithmayr et al. (9), Bajodah and Chen (17))."""
     selection, balance = speed_balance(problem)
-    found = nonminimal_motion(balance.mass, balance.force, balance.map.u, balance.rows)
-    return in_velocities(problem, selection, balance, found)
+    result = nonminimal_motion(balance.mass, balance.force, balance.map.u, balance.rows)
+    return in_velocities(problem, selection, balance, result)

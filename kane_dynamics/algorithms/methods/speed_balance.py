@@ -96,19 +96,19 @@ def speed_balance(problem: Problem) -> tuple[RowSelection, SpeedBalance]:
     active, velocity_force = problem.applied - gravity, terms.bias_force(q, v) - gravity
     given_force = active - velocity_force
     if problem.speeds is None:
-        own = SpeedMap(v, np.eye(len(v)), np.zeros_like(M), np.zeros_like(v), np.zeros_like(v))
-        return selection, SpeedBalance(own, M, given_force, M, active, velocity_force, rows)
-    chosen = problem.speeds.at(q, v, problem.t)
-    W, A = chosen.W, rows.matrix
+        local = SpeedMap(v, np.eye(len(v)), np.zeros_like(M), np.zeros_like(v), np.zeros_like(v))
+        return selection, SpeedBalance(local, M, given_force, M, active, velocity_force, rows)
+    choice = problem.speeds.at(q, v, problem.t)
+    W, A = choice.W, rows.matrix
     return selection, SpeedBalance(
-        chosen,
+        choice,
         M,
         given_force,
         W.T @ M @ W,
         W.T @ active,
-        W.T @ (velocity_force + M @ chosen.bias),
+        W.T @ (velocity_force + M @ choice.bias),
         ConstraintRows.of(
-            A @ W, rows.velocity - A @ chosen.X, rows.acceleration - A @ chosen.bias
+            A @ W, rows.velocity - A @ choice.X, rows.acceleration - A @ choice.bias
         ),
     )
 
@@ -122,11 +122,11 @@ def mass_rate(terms: MethodTerms, q: Floats, v: Floats, balance: SpeedBalance) -
 
 
 def in_velocities(
-    problem: Problem, selection: RowSelection, balance: SpeedBalance, found: SpeedSolution
+    problem: Problem, selection: RowSelection, balance: SpeedBalance, result: SpeedSolution
 ) -> Motion:
     """Return a motion in u as one in v, with the forces of constraints built into u."""
-    acceleration = balance.map.W @ found.u_rate + balance.map.bias
-    motion = problem.motion(selection, acceleration, found.multipliers, found)
+    acceleration = balance.map.W @ result.u_rate + balance.map.bias
+    motion = problem.motion(selection, acceleration, result.multipliers, result)
     if problem.speeds is None:
         return motion
     force = balance.velocity_mass @ acceleration - balance.velocity_balance

@@ -6,8 +6,8 @@ from __future__ import annotations
 from sensor_msgs.msg import JointState
 
 import kane_dynamics as kd
-from kane_dynamics.ros.messages.conversions import set_doubles, set_stamp
-from kane_dynamics.ros.plant import Readings
+from kane_dynamics.messages.conversions import set_doubles, set_stamp
+from kane_dynamics.plant.plant import Readings
 
 
 class ConstraintMessage:

@@ -10,10 +10,10 @@ from geometry_msgs.msg import Point
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import Marker, MarkerArray
 
-from kane_dynamics.control.contact_picture import ContactPicture
-from kane_dynamics.control.support_polygon import SupportPolygon
-from kane_dynamics.ros.messages.conversions import set_stamp
-from kane_dynamics.ros.messages.planar_frame import PlanarFrame, rotation
+from kane_dynamics.analysis.support_polygon import SupportPolygon
+from kane_dynamics.analysis.wheel_forces import WheelForces
+from kane_dynamics.messages.conversions import set_stamp
+from kane_dynamics.messages.planar_frame import PlanarFrame, rotation
 from kane_dynamics.typing import Floats
 
 PARTS = ('normal', 'longitudinal', 'lateral')
@@ -21,7 +21,7 @@ METRES_PER_NEWTON = 1e-3
 GREEN, RED, GREY = (0.1, 0.7, 0.2), (0.85, 0.1, 0.1), (0.6, 0.6, 0.6)
 
 
-def forces_message(stamp: int, picture: ContactPicture) -> JointState:
+def forces_message(stamp: int, picture: WheelForces) -> JointState:
     """Return the parts of each contact's force [N], and position = part of mu N that is used."""
     message = JointState()
     set_stamp(message.header.stamp, stamp)
@@ -38,7 +38,7 @@ def markers_message(
     frame_id: str,
     frame: PlanarFrame,
     q: Floats,
-    picture: ContactPicture,
+    picture: WheelForces,
     polygon: SupportPolygon,
 ) -> MarkerArray:
     """
@@ -54,7 +54,7 @@ def markers_message(
         That frame in the root link.
     q : ndarray, shape (nq,)
         Where the robot is.
-    picture : ContactPicture
+    picture : WheelForces
         What is shown; wheels that slip (use 1) and a robot that tips are red.
     polygon : SupportPolygon
         What it stands on.

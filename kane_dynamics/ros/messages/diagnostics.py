@@ -11,7 +11,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from kane_dynamics.ros.input_guard import InputGuard
+from kane_dynamics.messages.input_monitor import InputMonitor
 
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 PERIOD = 1.0
@@ -29,7 +29,7 @@ class Status:
 class Input(Protocol):
     """An input as the diagnostics see it."""
 
-    guard: InputGuard
+    guard: InputMonitor
 
     def problem(self) -> str:
         """Return why the input cannot be used, or ''."""

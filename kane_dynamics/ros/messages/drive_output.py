@@ -6,7 +6,7 @@ from __future__ import annotations
 from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
 
-from kane_dynamics.ros.messages.conversions import set_stamp
+from kane_dynamics.messages.conversions import set_stamp
 from kane_dynamics.ros.qos import STATE
 from kane_dynamics.typing import Floats
 

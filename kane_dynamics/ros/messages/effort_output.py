@@ -12,10 +12,10 @@ from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from kane_dynamics.ros.messages.conversions import set_doubles, set_stamp
+from kane_dynamics.messages.conversions import set_doubles, set_stamp
+from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.ros.messages.joint_topics import JointTopics
 from kane_dynamics.ros.qos import COMMAND, STATE
-from kane_dynamics.ros.robot_source import RobotModel
 from kane_dynamics.typing import Floats
 
 LAST_WORD_TIMEOUT = Duration(seconds=0.5)

@@ -12,14 +12,14 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.messages.conversions import set_doubles, set_stamp
+from kane_dynamics.messages.planar_frame import fill_odometry
+from kane_dynamics.plant.noise import Noise
+from kane_dynamics.plant.plant import Plant
+from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
 from kane_dynamics.ros._optional import TFMessage
-from kane_dynamics.ros.dynamics import Dynamics
 from kane_dynamics.ros.messages.constraint_message import ConstraintMessage
-from kane_dynamics.ros.messages.conversions import set_doubles, set_stamp
-from kane_dynamics.ros.messages.planar_frame import fill_odometry
-from kane_dynamics.ros.noise import Noise
-from kane_dynamics.ros.parameters.simulator import SimulatorParameters
-from kane_dynamics.ros.plant import Plant
 from kane_dynamics.ros.qos import LATCHED, STATE
 
 
@@ -36,7 +36,7 @@ class SimulatorOutput:
 
     Attributes
     ----------
-    remark : str
+    note : str
         What could not be published, or ''.
     crowd : str
         Who else publishes the same joint states, in words, or ''.
@@ -44,7 +44,7 @@ class SimulatorOutput:
     """
 
     def __init__(self, node: Node, parameters: SimulatorParameters) -> None:
-        self.remark, self.crowd = '', ''
+        self.note, self.crowd = '', ''
         self._node, self._parameters = node, parameters
         self._noise = Noise(parameters)
         self._joint_message = JointState()
@@ -60,8 +60,8 @@ class SimulatorOutput:
         if self._odom is None or not self._parameters.publish_tf:
             return None
         if TFMessage is None:
-            self.remark = 'tf2_msgs is not installed: no tf'
-            self._node.get_logger().warning(self.remark, once=True)
+            self.note = 'tf2_msgs is not installed: no tf'
+            self._node.get_logger().warning(self.note, once=True)
             return None
         return self._node.create_publisher(TFMessage, 'tf', STATE)
 

@@ -22,9 +22,9 @@ def steering_status(base: WheeledBase, q: Floats, tolerance: float) -> Status:
         [rad].
 
     """
-    found = base.consistent_steering(q)
-    values = {f'{wheel} [rad]': f'{x:.4f}' for wheel, x in found.fighting().items()}
-    if found.distance <= tolerance:
-        return Status(OK, f'angles agree to {found.distance:.4f} rad', values)
-    wheels = ', '.join(found.fighting(tolerance))
-    return Status(WARN, f'steering angles disagree by {found.distance:.3f} rad: {wheels}', values)
+    result = base.consistent_steering(q)
+    values = {f'{wheel} [rad]': f'{x:.4f}' for wheel, x in result.slip_by_wheel().items()}
+    if result.distance <= tolerance:
+        return Status(OK, f'angles agree to {result.distance:.4f} rad', values)
+    wheels = ', '.join(result.slip_by_wheel(tolerance))
+    return Status(WARN, f'steering angles disagree by {result.distance:.3f} rad: {wheels}', values)

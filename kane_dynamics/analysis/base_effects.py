@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+What the motion of a base asks of ground, wheels and arm, for many motions at once.
+
+With coordinates and the arm's motion fixed, the wrench of the ground and all efforts are
+polynomials of the motion of the base: of its inertial acceleration :math:`(a_x, a_y)`, yaw
+acceleration :math:`\alpha`, yaw rate :math:`\omega`, and of the part s of the arm's speed (speeds
+s v, accelerations :math:`s^2 a`):
+
+.. math:: W = W_0 + W_x a_x + W_y a_y + W_\alpha \alpha + W_\omega \omega^2 + W_c s\omega
+   + W_s s^2.
+
+The speed along the ground does not enter (Galilei). Seven evaluations of the recursion of Newton
+and Euler, traced, give the coefficients, and then all the motions that a planner or governor looks
+at are one product of matrices. The spin of wheels is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.analysis.traced_recursion import TracedRecursion
+from kane_dynamics.exceptions import ConstraintError
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_robot
+from kane_dynamics.typing import Floats
+
+_CASES = np.array(  # a_x, a_y, alpha, omega, s that determine the coefficients
+    [
+        [0.0, 0.0, 0.0, 0.0, 0.0],
+        [1.0, 0.0, 0.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 1.0, 0.0, 0.0],
+        [0.0, 0.0, 0.0, 1.0, 0.0],
+        [0.0, 0.0, 0.0, 0.0, 1.0],
+        [0.0, 0.0, 0.0, 1.0, 1.0],
+    ]
+)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class BaseEffects:
+    """
+    Coefficients of the wrench of the ground and of the efforts. Built by `TracedEffects`.
+
+    Parameters
+    ----------
+    wrenches : ndarray, shape (..., 7, 6)
+        Of (tau, f) of the ground on the robot about the origin of the world, world axes.
+    efforts : ndarray, shape (..., 7, nv)
+        Of M a + C v + g, without armature and friction.
+
+    """
+
+    wrenches: Floats
+    efforts: Floats
+
+    def at(
+        self, acceleration: ArrayLike, yaw_rate: ArrayLike, scaling: ArrayLike = 1.0
+    ) -> tuple[Floats, Floats]:
+        """
+        Return wrenches and efforts of motions.
+
+        Parameters
+        ----------
+        acceleration : array_like, shape (..., 3)
+            Of the base as `BaseMotion.acceleration`, for the base frame itself.
+        yaw_rate, scaling : array_like, shape (...)
+            omega [rad/s] and s.
+
+        Returns
+        -------
+        wrenches, efforts : ndarray, shapes (..., 6), (..., nv)
+
+        """
+        selection = _features(np.asarray(acceleration, dtype=float), yaw_rate, scaling)
+        if self.wrenches.ndim == 2:
+            return selection @ self.wrenches, selection @ self.efforts
+        row = selection[..., None, :]
+        return (row @ self.wrenches)[..., 0, :], (row @ self.efforts)[..., 0, :]
+
+    def between(self, knots: Floats) -> BaseEffects:
+        """
+        Return the effects between states of a row, linear from one to the next.
+
+        Parameters
+        ----------
+        knots : ndarray, shape (...)
+            Places in the row, 0 for its first state.
+
+        """
+        before = np.clip(knots.astype(int), 0, len(self.wrenches) - 2)
+        share = (knots - before)[..., None, None]
+        wrenches, efforts = (
+            (1.0 - share) * x[before] + share * x[before + 1]
+            for x in (self.wrenches, self.efforts)
+        )
+        return BaseEffects(wrenches, efforts)
+
+
+class TracedEffects:
+    """
+    What the motion of a planar base asks, at any coordinates and motion of the arm.
+
+    Parameters
+    ----------
+    robot : Robot
+        A robot with a planar base.
+    still : sequence of str
+        Speeds that do not count: wheels.
+
+    Raises
+    ------
+    ConstraintError
+        If the base is not planar.
+    InvalidInputError, NameNotFoundError
+        If it is no robot, or a name unknown.
+
+    """
+
+    def __init__(self, robot: Robot, still: Sequence[str] = ()) -> None:
+        self._recursion = TracedRecursion(planar_robot(robot))
+        self._stopped = [0, 1, 2, *(robot.velocity_index(name) for name in still)]
+        self._solved = np.linalg.inv(_features(_CASES[:, :3], _CASES[:, 3], _CASES[:, 4]))
+
+    def at(self, q: Floats, v: Floats, a: Floats) -> BaseEffects:
+        """
+        Return the effects at a state, or at each of several with the base at one place.
+
+        Parameters
+        ----------
+        q : ndarray, shape (nq,) or (B, nq)
+            Coordinates.
+        v, a : ndarray, shape (nv,) or (B, nv)
+            Motion of the joints at full pace; what is given for the base does not count.
+
+        """
+        indices = np.atleast_2d(q)
+        x, y, alpha, omega, scaling = _CASES.T
+        speeds, rates = (
+            np.multiply.outer(s, np.atleast_2d(values)).swapaxes(0, 1)
+            for s, values in ((scaling, v), (scaling**2, a))
+        )
+        speeds[..., self._stopped] = rates[..., self._stopped] = 0.0
+        c, s = np.cos(indices[0, 2]), np.sin(indices[0, 2])
+        speeds[..., 2] = omega
+        rates[..., :3] = np.stack([c * x - s * y, s * x + c * y, alpha], axis=-1)
+        cases = (
+            np.repeat(indices, len(x), axis=0),
+            *(m.reshape(-1, m.shape[-1]) for m in (speeds, rates)),
+        )
+        result = self._solved @ self._recursion.at(*cases).reshape(len(indices), len(x), -1)
+        coefficients = result if np.ndim(q) > 1 else result[0]
+        return BaseEffects(coefficients[..., :6], coefficients[..., 6:])
+
+
+def planar_robot(robot: Robot) -> Robot:
+    """
+    Return a robot, if its base is planar.
+
+    Raises
+    ------
+    ConstraintError
+        If it is not.
+    InvalidInputError
+        If it is no robot.
+
+    """
+    if checked_robot(robot).base != 'planar':
+        raise ConstraintError(f'a governor needs a planar base, this base is {robot.base}')
+    return robot
+
+
+def _features(acceleration: Floats, omega: ArrayLike, scaling: ArrayLike) -> Floats:
+    """Return what the coefficients multiply, shape (..., 7)."""
+    w, s = np.asarray(omega, dtype=float), np.asarray(scaling, dtype=float)
+    shape = np.broadcast_shapes(acceleration.shape[:-1], w.shape, s.shape)
+    parts = np.ones((*shape, len(_CASES)))
+    parts[..., 1:4], parts[..., 4], parts[..., 5], parts[..., 6] = (
+        acceleration,
+        w * w,
+        s * w,
+        s * s,
+    )
+    return parts

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+The motion of a base whose drives follow a commanded twist, and what an IMU tells of it.
+
+Each component u of the twist follows its command :math:`u_c` with a lag and a bounded rate,
+
+.. math:: \dot u = \max(-A, \min(A, (u_c - u)/T)),
+
+which is the filtered derivative of the command, and a model of the drives. The solution over any
+time is exact: a ramp at A, then what is left dies out as :math:`e^{-t/T}`.
+
+Twists are (v_x, v_y, yaw rate) of one frame C of the base, in C; accelerations are the inertial
+ones of its origin, in C, and the yaw acceleration:
+:math:`(\dot v_x - \omega v_y, \dot v_y + \omega v_x, \dot\omega)`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot.checks import as_nonnegative, as_numbers, as_vector, describe, not_finite
+from kane_dynamics.typing import Floats
+
+__all__ = ['BaseMotion', 'DriveResponse']
+
+
+class BaseMotion(NamedTuple):
+    """
+    Motion of a frame of a base in the plane, in its own axes.
+
+    Parameters
+    ----------
+    twist : ndarray, shape (..., 3)
+        v_x, v_y [m/s] and yaw rate [rad/s].
+    acceleration : ndarray, shape (..., 3)
+        Of the origin along x and y [m/s^2], and of the yaw [rad/s^2].
+
+    """
+
+    twist: Floats
+    acceleration: Floats
+
+
+class DriveResponse:
+    """
+    How drives follow a commanded twist.
+
+    Parameters
+    ----------
+    time_constant : float
+        T of the lag [s].
+    acceleration_limit : array_like, shape (3,)
+        A for v_x, v_y [m/s^2] and the yaw rate [rad/s^2]; infinite where there is none.
+
+    Raises
+    ------
+    InvalidInputError
+        If a number is negative or NaN, or a component has neither a lag nor a limit.
+
+    """
+
+    def __init__(
+        self, time_constant: float, acceleration_limit: ArrayLike = (np.inf, np.inf, np.inf)
+    ) -> None:
+        self._lag = as_nonnegative('time_constant [s]', time_constant)
+        limit = as_numbers('acceleration_limit [m/s^2, m/s^2, rad/s^2]', acceleration_limit)
+        if limit.shape != (3,) or not (limit > 0.0).all():
+            raise InvalidInputError(
+                'acceleration_limit [m/s^2, m/s^2, rad/s^2]: need three numbers > 0, got '
+                f'{describe(acceleration_limit)}'
+            )
+        if self._lag == 0.0 and np.isinf(limit).any():
+            raise InvalidInputError(
+                'a drive without a limit of its acceleration needs a time_constant > 0'
+            )
+        self._limit = limit
+
+    def after(self, twist: ArrayLike, command: ArrayLike, time: ArrayLike) -> BaseMotion:
+        """
+        Return the motion a time after `twist`, under a command that stands.
+
+        Parameters
+        ----------
+        twist, command : array_like, shape (..., 3)
+            In the same frame.
+        time : array_like, shape (...)
+            [s].
+
+        Raises
+        ------
+        InvalidInputError
+            If a shape is wrong, a number is not finite, or a time negative.
+
+        """
+        start, goal = _twists('twist', twist), _twists('command', command)
+        duration = as_numbers('time [s]', time)[..., None]
+        if not (duration >= 0.0).all() or np.isinf(duration).any():
+            raise InvalidInputError(f'time [s]: need finite numbers >= 0, got {describe(time)}')
+        lag, limit = self._lag, self._limit
+        gap = np.abs(goal - start)
+        beyond = gap > lag * limit
+        most = np.where(beyond, limit, 1.0)  # finite
+        ramped = np.where(beyond, np.minimum(gap - lag * most, duration * most), 0.0)
+        gap = gap - ramped  # the bounded rate has taken some of it
+        if lag:
+            gap = gap * np.exp(-(duration - ramped / limit) / lag)
+        rate = np.minimum(gap / lag, limit) if lag else np.where(gap > 0.0, limit, 0.0)
+        side = np.sign(goal - start)
+        return moving(goal - side * gap, side * rate)
+
+    def covered(self, twist: ArrayLike, command: ArrayLike, time: ArrayLike) -> Floats:
+        r"""
+        Return the integral of the twist, each component in C, over a time under a command.
+
+        Where the rate is bounded the gap g to the command obeys :math:`\int g = (g_0^2 -
+        g^2)/(2A)`, where the lag rules :math:`\int g = T (g_0 - g)`. Parameters and errors as for
+        `after`.
+        """
+        start, goal = _twists('twist', twist), _twists('command', command)
+        last = np.abs(goal - self.after(start, goal, time).twist)
+        first, lag, limit = np.abs(goal - start), self._lag, self._limit
+        knee = np.minimum(first, lag * limit)  # from where on the lag rules
+        bounded = (first**2 - np.maximum(last, knee) ** 2) / (2.0 * limit)
+        lacking = bounded + lag * np.maximum(knee - last, 0.0)
+        duration = as_numbers('time [s]', time)[..., None]
+        return goal * duration - np.sign(goal - start) * lacking
+
+
+def moving(twist: Floats, rate: Floats) -> BaseMotion:
+    """Return the motion of a frame from its twist and the derivative of that, each in C."""
+    turning = twist[..., 2:]
+    across = np.concatenate([-twist[..., 1:2], twist[..., :1]], axis=-1)
+    acceleration = np.concatenate([rate[..., :2] + turning * across, rate[..., 2:]], axis=-1)
+    return BaseMotion(twist, acceleration)
+
+
+def twist_rate(motion: BaseMotion) -> Floats:
+    """Return the derivative of a twist, each component in C; the inverse of `moving`."""
+    turning = moving(motion.twist, np.zeros_like(motion.twist)).acceleration
+    return motion.acceleration - turning
+
+
+def _twists(what: str, x: ArrayLike) -> Floats:
+    rows = as_numbers(what, x)
+    if rows.shape[-1:] != (3,):
+        raise InvalidInputError(f'{what}: need shape (3,) or (..., 3), got shape {rows.shape}')
+    if not np.isfinite(rows).all():
+        raise InvalidInputError(f'{what}: need finite numbers, got {not_finite(rows)}')
+    return rows
+
+
+def sensed_acceleration(
+    specific_force: ArrayLike,
+    rotation: ArrayLike,
+    position: ArrayLike,
+    yaw_rate: float,
+    yaw_acceleration: float,
+    gravity: ArrayLike = (0.0, 0.0),
+) -> Floats:
+    r"""
+    Return the acceleration of the frame C of a base from what an accelerometer on it shows.
+
+    .. math:: a_C = R f + g - \alpha\, k\times r + \omega^2 r
+
+    Parameters
+    ----------
+    specific_force : array_like, shape (3,)
+        f = R^T (a - g) in the axes of the sensor [m/s^2].
+    rotation, position : array_like, shapes (3, 3), (3,)
+        Pose of the sensor in C; its height does not matter.
+    yaw_rate, yaw_acceleration : float
+        Of the base [rad/s, rad/s^2].
+    gravity : array_like, shape (2,)
+        What of g lies along x and y of C: zero on level ground [m/s^2].
+
+    Returns
+    -------
+    ndarray, shape (3,)
+        As `BaseMotion.acceleration`.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+
+    """
+    turned = as_numbers('rotation', rotation)
+    if turned.shape != (3, 3):
+        raise InvalidInputError(f'rotation: need shape (3, 3), got {turned.shape}')
+    x, y, _ = as_vector('position [m]', position, 3).tolist()
+    force = (turned @ as_vector('specific_force [m/s^2]', specific_force, 3))[:2]
+    arm = np.array([x, y])
+    across = np.array([-y, x])
+    level = force + as_vector('gravity [m/s^2]', gravity, 2)
+    return np.append(level - yaw_acceleration * across + yaw_rate**2 * arm, yaw_acceleration)

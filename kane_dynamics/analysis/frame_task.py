@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a named frame moves, in six axes at its origin: rotations about x, y, z, then along them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.quaternions import vec3
+from kane_dynamics.algebra.rotation_vector import rotation_vector
+from kane_dynamics.algorithms.udwadia_kalaba import nearest
+from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.constraints.row_selection import RowSelection, select_rows
+from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.typing import Floats
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class FrameTask:
+    """
+    A frame at one state, in axes of the world or its own.
+
+    Parameters
+    ----------
+    pose : Pose
+        Of the frame in the world.
+    axes : ndarray, shape (3, 3)
+        Rotation from the world to the axes.
+    jacobian : ndarray, shape (6, nv)
+        J of (omega, v) = J v.
+    drift : ndarray, shape (6,)
+        What is added to J a in (alpha, acceleration of the origin).
+    velocity : ndarray, shape (6,)
+        (omega, v).
+
+    """
+
+    pose: Pose
+    axes: Floats
+    jacobian: Floats
+    drift: Floats
+    velocity: Floats
+
+    def error(self, target: Pose) -> Floats:
+        """Return the rotation vector and the way to a wanted pose, shape (6,) [rad, m]."""
+        turned = target.rotation * self.pose.rotation.conjugate()
+        angle = vec3(rotation_vector(turned))
+        way = target.position() - self.pose.position()
+        return np.r_[self.axes @ angle, self.axes @ way]
+
+
+def frame_place(dynamics: Dynamics, frame: str, q: Floats) -> Pose:
+    """Return the pose of a frame in the world; parameters as for `frame_task`."""
+    robot = dynamics.robot
+    body = robot.bodies[robot.moving_body(frame)].name
+    numbers = dynamics.frame_pose(body, q).tolist()
+    return Pose.from_rotation_and_position(numbers[3:], numbers[:3]) * robot.frame(frame).pose
+
+
+def frame_task(dynamics: Dynamics, frame: str, q: Floats, v: Floats, own_axes: bool) -> FrameTask:
+    """
+    Return how a frame moves at a state.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Of either engine; the body that carries the frame must be among its `frames`.
+    frame : str
+        Name of a frame that is fixed in a moving body.
+    q, v : ndarray, shapes (nq,), (nv,)
+        State.
+    own_axes : bool
+        Whether the axes are those of the frame; else those of the world.
+
+    """
+    robot = dynamics.robot
+    fixed, body = robot.frame(frame).pose, robot.bodies[robot.moving_body(frame)].name
+    pose = frame_place(dynamics, frame, q)
+    # twists of the body, and their rates, in the axes of the frame at its origin
+    moved = np.asarray(fixed.conjugate().adjoint_matrix(), dtype=float)
+    J, drift = (
+        moved @ dynamics.frame_jacobian(body, q),
+        moved @ dynamics.frame_bias_acceleration(body, q, v),
+    )
+    local = J @ v
+    drift[3:] += np.cross(local[:3], local[3:])  # the axes turn
+    R = np.asarray(pose.rotation_matrix(), dtype=float)
+    axes = R.T if own_axes else np.eye(3)
+    turn = scipy.linalg.block_diag(axes @ R, axes @ R)
+    return FrameTask(pose, axes, turn @ J, turn @ drift, turn @ local)
+
+
+def task_acceleration(rows: RowSelection, matrix: Floats, rate: Floats, target: Floats) -> Floats:
+    """
+    Return the accelerations nearest to wanted ones, in the metric M, that keep rows and a task.
+
+    Where the robot cannot do all of the task, what repeats rows or other axes is left out.
+
+    Parameters
+    ----------
+    rows : RowSelection
+        The constraint rows at the state, A a = b.
+    matrix : ndarray, shape (k, nv)
+        J of the task.
+    rate : ndarray, shape (k,)
+        J a.
+    target : ndarray, shape (nv,)
+        Accelerations that the task leaves open.
+
+    """
+    kept = rows.independent
+    whole, sides = np.vstack([kept.matrix, matrix]), np.r_[kept.acceleration, rate]
+    both = select_rows(ConstraintRows.of(whole, 0.0 * sides, sides), rows.root).independent
+    return nearest(rows.root, both.matrix, target, both.acceleration)[0]

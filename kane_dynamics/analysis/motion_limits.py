@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+How far motions of a base are from the limits of its robot, as parts of them.
+
+Limits are tipping over (the zero-moment point against the edges of the support polygon), friction
+of each contact, efforts of wheels and arm, and speeds of wheels. At coordinates and a motion of
+the arm all of them follow from the motion of the base by linear maps and `BaseEffects`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.algorithms.gauss import gauss_mass_matrix
+from kane_dynamics.analysis.base_effects import BaseEffects, TracedEffects, planar_robot
+from kane_dynamics.analysis.base_motion import BaseMotion, twist_rate
+from kane_dynamics.analysis.ground_contacts import GroundContacts
+from kane_dynamics.analysis.normal_forces import pressed_shares
+from kane_dynamics.analysis.support_polygon import support_polygon
+from kane_dynamics.analysis.tip_over import edge_rows
+from kane_dynamics.analysis.traced_recursion import TracedFooting
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot.checks import as_names, as_nonnegative, as_positive
+from kane_dynamics.robot.joint_tables import known_limits
+from kane_dynamics.typing import Floats
+
+__all__ = ['MarginUse', 'MotionLimits', 'SafetyMargins']
+
+
+@dataclass(frozen=True)
+class SafetyMargins:
+    """
+    What is left of each limit.
+
+    Parameters
+    ----------
+    edge : float
+        Least distance of the zero-moment point from the edges of the support polygon [m].
+    friction : float
+        Largest part of mu N that a wheel may use.
+    effort, speed : float
+        Largest part of the effort and velocity limits of joints that may be used.
+
+    Raises
+    ------
+    InvalidInputError
+        If the distance is negative, or a part is not above 0 and at most 1.
+
+    """
+
+    edge: float = 0.05
+    friction: float = 0.8
+    effort: float = 0.9
+    speed: float = 0.9
+
+    def __post_init__(self) -> None:
+        as_nonnegative('edge [m]', self.edge)
+        for name in ('friction', 'effort', 'speed'):
+            if not as_positive(name, getattr(self, name)) <= 1.0:
+                raise InvalidInputError(f'{name}: need at most 1, got {getattr(self, name):g}')
+
+
+class MotionLimits:
+    """
+    The limits of one robot on wheels.
+
+    Parameters
+    ----------
+    contacts : Stance
+        What it stands on.
+    wheels : sequence of str
+        Joints that drives turn.
+    passive : sequence of str
+        Joints that nothing turns.
+    margins : Reserve
+        What is kept.
+
+    Attributes
+    ----------
+    names : tuple of str
+        'tip-over', 'friction of <contact>', 'effort of <joint>', 'speed of <wheel>'.
+
+    Raises
+    ------
+    ConstraintError
+        If the base is not planar.
+    NameNotFoundError
+        If a joint does not exist.
+
+    """
+
+    def __init__(
+        self,
+        contacts: GroundContacts,
+        wheels: Sequence[str],
+        passive: Sequence[str],
+        margins: SafetyMargins,
+    ) -> None:
+        robot = planar_robot(contacts.robot)
+        self.contacts, self.margins = contacts, margins
+        self.still = (*as_names('wheels', wheels), *as_names('passive', passive))
+        self.wheels = [robot.velocity_index(name) for name in wheels]
+        inertia = np.diag(gauss_mass_matrix(robot, robot.neutral()))
+        self.spin = inertia[self.wheels]  # about their own axes, wherever they are
+        self.joints_without_gain = [0, 1, 2, *(robot.velocity_index(name) for name in passive)]
+        stays = {*self.wheels, *self.joints_without_gain}
+        self.arm = [k for k in range(robot.nv) if k not in stays]
+        self.efforts = known_limits(robot.effort_limit[[*self.wheels, *self.arm]])
+        self.speeds = known_limits(robot.velocity_limit[self.wheels])
+        self.effects = TracedEffects(robot, self.still)
+        self.footing = TracedFooting(contacts)
+        self._ground: tuple[bytes, GroundRows] | None = None
+        self.names = (
+            'tip-over',
+            *(f'friction of {name}' for name in contacts.names),
+            *(f'effort of {robot.velocity_names[k]}' for k in (*self.wheels, *self.arm)),
+            *(f'speed of {robot.velocity_names[k]}' for k in self.wheels),
+        )
+
+    def with_reserve(self, margins: SafetyMargins) -> MotionLimits:
+        """Return the limits of the same robot with another reserve."""
+        other = copy(self)
+        other.margins = margins
+        return other
+
+    def ground(self, q: Floats) -> GroundRows:
+        """Return how the robot stands at coordinates; the same while no wheel is steered."""
+        key = q[self.footing.indices].tobytes()
+        if self._ground is None or self._ground[0] != key:
+            self._ground = key, self._ground_rows(np.r_[np.zeros(3), q[3:]])
+        return self._ground[1]
+
+    def _ground_rows(self, q: Floats) -> GroundRows:
+        points, rows, tractions = self.footing.at(q)
+        contacts = self.contacts
+        polygon = support_polygon(points, contacts.normal, contacts.names)
+        distances = np.sum((polygon.middle - polygon.ends) * polygon.inward, axis=1)
+        pressing = np.r_[np.zeros(3), polygon.normal]
+        shares = pressed_shares(polygon, contacts.stiffness)
+        # with which the rows alone move what nothing drives, of least norm
+        held = np.linalg.pinv(rows[:, self.joints_without_gain])
+        pulls = held @ tractions.reshape(len(rows), -1)
+        borne = np.hstack([pulls, -held @ rows[:, self.wheels]])
+        pushes = np.zeros((rows.shape[1], borne.shape[1] + len(self.arm)))
+        pushes[self.joints_without_gain, : borne.shape[1]] = borne
+        pushes[self.arm, borne.shape[1] :] = np.eye(len(self.arm))
+        return GroundRows(
+            float(distances.min()),
+            np.vstack([pressing, shares, edge_rows(polygon)]).T,
+            pushes,
+            -np.linalg.pinv(rows[:, self.wheels]) @ rows[:, :3],
+        )
+
+    def at(self, q: Floats, v: Floats, a: Floats) -> MarginUse:
+        """
+        Return the headrooms of motions at coordinates and a motion of the arm.
+
+        Parameters
+        ----------
+        q, v, a : ndarray, shapes (nq,), (nv,), (nv,), or (B, nq), (B, nv), (B, nv)
+            State, and accelerations of the arm; those of base and wheels do not count. Or the
+            arm's states along a plan, a step apart; base and wheels are where they are in the
+            first.
+
+        """
+        return MarginUse(self, q, v, a)
+
+
+class GroundRows(NamedTuple):
+    """
+    What a wrench of the ground and efforts ask of contacts and drives, in the axes of the base.
+
+    Parameters
+    ----------
+    size : float
+        Least distance of an edge from the middle of the support polygon [m].
+    wrenches : ndarray, shape (6, 1 + k + e)
+        Normal force, load of each contact, moment about each edge, of a wrench about the base.
+    pushes : ndarray, shape (nv, 3 k + w + m)
+        Traction of each contact and efforts of wheels and arm, of efforts without wheels.
+    rates : ndarray, shape (w, 3)
+        Of the wheels for a twist.
+
+    """
+
+    size: float
+    wrenches: Floats
+    pushes: Floats
+    rates: Floats
+
+
+class MarginUse:
+    """
+    What is left of each limit, for motions of the base from one state. See `MotionLimits.at`.
+
+    Parameters
+    ----------
+    limits : MotionLimits
+        The limits.
+    q, v, a
+        As for `MotionLimits.at`.
+
+    """
+
+    def __init__(self, limits: MotionLimits, q: Floats, v: Floats, a: Floats) -> None:
+        self._limits, contacts = limits, limits.contacts
+        robot, place = contacts.robot, np.atleast_2d(q)[0]
+        self._planned = np.ndim(q) > 1
+        self._drag = robot.damping * np.abs(np.atleast_2d(v)).max(axis=0) + robot.friction
+        ground, effects = limits.ground(place), limits.effects.at(q, v, a)
+        self._size, self._rates = ground.size, ground.rates
+        c, s = np.cos(place[2]), np.sin(place[2])
+        turned = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        forces = turned @ ground.wrenches[3:]
+        moments = turned @ ground.wrenches[:3]
+        forces[:2] += np.outer((place[1], -place[0]), moments[2])  # of -p x f
+        forces[2] += place[0] * moments[1] - place[1] * moments[0]
+        pushes = np.vstack([turned @ ground.pushes[:3], ground.pushes[3:]])
+        self._effects = BaseEffects(
+            effects.wrenches @ np.vstack([moments, forces]), effects.efforts @ pushes
+        )
+
+    @property
+    def slack(self) -> Floats:
+        """Return what the reserves keep of each limit, as headrooms, shape (l,)."""
+        kept, contacts, limits = self._limits.margins, self._limits.contacts, self._limits
+        parts = (kept.edge / self._size, 1.0 - kept.friction, 1.0 - kept.effort, 1.0 - kept.speed)
+        wheels = len(limits.wheels)
+        return np.repeat(parts, (1, len(contacts.names), wheels + len(limits.arm), wheels))
+
+    def of(self, motion: BaseMotion, scaling: ArrayLike = 1.0, knots: ArrayLike = 0.0) -> Floats:
+        """
+        Return the headroom of each limit, negative beyond its reserve, shape (..., l).
+
+        Parameters
+        ----------
+        motion : BaseMotion
+            Of the base frame, in its axes, shapes (..., 3).
+        scaling : array_like, shape (...)
+            Part of the arm's speed.
+        knots : array_like, shape (...)
+            Where the arm is on its plan, in steps.
+
+        """
+        paces = np.asarray(scaling, dtype=float)
+        there = self._effects.between(np.asarray(knots)) if self._planned else self._effects
+        ground, pushed = there.at(motion.acceleration, motion.twist[..., 2], paces)
+        count = 3 * len(self._limits.contacts.names)
+        parts = (
+            self._of_ground(ground, pushed[..., :count]),
+            self._of_efforts(pushed[..., count:], motion),
+            self._of_speeds(motion),
+        )
+        shape = ground.shape[:-1]
+        rooms = np.empty((*shape, len(self._limits.names)))
+        first = 0
+        for part in parts:
+            rooms[..., first : first + part.shape[-1]] = part
+            first += part.shape[-1]
+        return rooms
+
+    def _of_ground(self, ground: Floats, pulls: Floats) -> Floats:
+        """Return headrooms of tipping over and of the friction of each contact."""
+        kept, mu = self._limits.margins, self._limits.contacts.friction.min(axis=1)
+        total, loads = ground[..., :1], np.maximum(ground[..., 1 : 1 + len(mu)], 0.0)
+        forces = pulls.reshape(*pulls.shape[:-1], len(mu), 3)
+        used = np.sqrt(np.einsum('...ij,...ij->...i', forces, forces))
+        most = mu * loads
+        with np.errstate(divide='ignore', invalid='ignore'):
+            edge = ground[..., 1 + len(mu) :].min(axis=-1, keepdims=True) / total
+            use = np.where(used > 0.0, used / most, 0.0)
+        stands = np.where(total > 0.0, (edge - kept.edge) / self._size, -1.0)
+        return np.concatenate([stands, np.where(np.isnan(most), np.inf, kept.friction - use)], -1)
+
+    def _of_efforts(self, efforts: Floats, motion: BaseMotion) -> Floats:
+        """Return headrooms of the efforts of wheels and arm."""
+        limits, robot = self._limits, self._limits.contacts.robot
+        wheels, count = limits.wheels, len(limits.wheels)
+        rates, spins = motion.twist @ self._rates.T, twist_rate(motion) @ self._rates.T
+        drag = robot.damping[wheels] * rates + robot.friction[wheels] * np.sign(rates)
+        asked = np.abs(efforts)
+        asked[..., :count] = np.abs(efforts[..., :count] + limits.spin * spins + drag)
+        asked[..., count:] += self._drag[limits.arm]
+        return limits.margins.effort - asked / limits.efforts
+
+    def _of_speeds(self, motion: BaseMotion) -> Floats:
+        """Return headrooms of the speeds of wheels."""
+        limits = self._limits
+        return limits.margins.speed - np.abs(motion.twist @ self._rates.T) / limits.speeds

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Normal forces of wheels: how points on the ground share what the ground must give.
+
+With the wrench of the ground, :math:`F` and :math:`M` about the middle of the points, normal
+forces :math:`N_i` at places :math:`x_i` of the plane satisfy
+
+.. math:: \sum_i N_i = n \cdot F, \qquad \sum_i N_i x_i = n \times M, \qquad N_i \ge 0 .
+
+Tractions lie in the plane: they do not enter. Three points have one solution. More share by
+springs of stiffness :math:`k_i` under a rigid robot, with the least
+:math:`\sum N_i^2 / 2 k_i`; without known springs by equal ones, that is with the least norm.
+Springs do not pull: what would lift, lifts, and the others carry (the same problem with bounds).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.algorithms.least_distance import nearest_above
+from kane_dynamics.analysis.support_polygon import SupportPolygon
+from kane_dynamics.analysis.tip_over import edge_moments, zero_moment_point
+from kane_dynamics.constraints.plane import Plane
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot.checks import as_vector
+from kane_dynamics.typing import Floats
+
+EXACT, SUSPENSION, LEAST_NORM = 'exact', 'suspension', 'least norm'
+_STATICALLY_DETERMINED = 3  # points that carry
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class NormalForces:
+    """
+    Normal forces of points on the ground.
+
+    Parameters
+    ----------
+    forces : ndarray, shape (k,)
+        N >= 0 [N].
+    lift : ndarray, shape (k,)
+        Height of each point above the place where its unloaded spring would touch [m], 0 where it
+        presses; NaN where it does not press and stiffness is not known.
+    determined : str
+        What the shares follow from: 'exact' (three points: equilibrium alone), 'suspension' or
+        'least norm'.
+    balanced : bool
+        Whether these forces balance the robot. Where it tips they do not: they are those with the
+        zero-moment point at the nearest place of the polygon; none where it flies.
+
+    """
+
+    forces: Floats
+    lift: Floats
+    determined: str
+    balanced: bool
+
+
+def normal_forces(
+    polygon: SupportPolygon, wrench: ArrayLike, stiffness: ArrayLike | None = None
+) -> NormalForces:
+    """
+    Return the normal forces with which points of the ground carry a robot.
+
+    Parameters
+    ----------
+    polygon : SupportPolygon
+        The points.
+    wrench : array_like, shape (6,)
+        What the ground must give: (tau, f) about the origin of the world, from `ground_wrench`.
+    stiffness : array_like, shape (k,), optional
+        Of the suspension and tyre of each point, along the normal [N/m], > 0.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong, a number is not finite or a stiffness not positive.
+
+    """
+    w = as_vector('wrench [N m, N]', wrench, 6)
+    springs = _springs(polygon, stiffness)
+    total = float(polygon.normal @ w[3:])
+    determined = (
+        EXACT
+        if len(polygon.names) == _STATICALLY_DETERMINED
+        else (LEAST_NORM if stiffness is None else SUSPENSION)
+    )
+    unknown = np.full(len(springs), np.nan)
+    if not total > 0.0:
+        return NormalForces(np.zeros(len(springs)), unknown, determined, False)
+    balanced = bool((edge_moments(polygon, w) >= 0.0).all())
+    zmp = zero_moment_point(polygon, w)
+    place = zmp if balanced else _nearest_inside(polygon, zmp)
+    G, in_plane = _balance(polygon)
+    span = np.abs(G[1:]).max()  # rows of one size
+    G[1:] /= span
+    moments = total * np.r_[1.0, in_plane @ (place - polygon.middle) / span]
+    result = nearest_above(
+        np.diag(1.0 / np.sqrt(springs)),
+        G,
+        np.zeros(len(springs)),
+        moments,
+        np.eye(len(springs)),
+        np.zeros(len(springs)),
+    )
+    pressed = result.pushes == 0.0
+    lift = np.where(pressed, 0.0, unknown if stiffness is None else result.pushes)
+    return NormalForces(
+        np.where(pressed, np.maximum(result.x, 0.0), 0.0), lift, determined, balanced
+    )
+
+
+def pressed_shares(polygon: SupportPolygon, stiffness: ArrayLike | None = None) -> Floats:
+    """
+    Return P with N = P w, as long as every point presses: negative where one would be pulled.
+
+    Parameters and errors as for `normal_forces`; shape (k, 6), of many places (n, k, 6).
+    """
+    springs = _springs(polygon, stiffness)
+    n, middle = polygon.normal, polygon.middle
+    G, in_plane = _balance(polygon)
+    # n x M about the middle, of unit moments and forces about the origin of the world
+    forces = -np.cross(middle[..., None, :], np.eye(3))
+    moved = np.concatenate([np.broadcast_to(np.eye(3), forces.shape), forces], axis=-2)
+    turned = in_plane @ np.swapaxes(np.cross(n, moved), -1, -2)
+    total = np.broadcast_to(np.r_[np.zeros(3), n], (*turned.shape[:-2], 1, 6))
+    back = np.swapaxes(G, -1, -2)
+    result = np.linalg.solve(G * springs @ back, np.concatenate([total, turned], axis=-2))
+    return np.asarray(springs[:, None] * back @ result)
+
+
+def _balance(polygon: SupportPolygon) -> tuple[Floats, Floats]:
+    """Return G of G N = (n.F, n x M), (..., 3, k), and the directions of the plane, (2, 3)."""
+    in_plane = Plane(polygon.normal).directions()
+    arms = in_plane @ np.swapaxes(polygon.points - polygon.middle[..., None, :], -1, -2)
+    return np.concatenate([np.ones_like(arms[..., :1, :]), arms], axis=-2), in_plane
+
+
+def _nearest_inside(polygon: SupportPolygon, point: Floats) -> Floats:
+    """Return the place of the polygon that is nearest to a point of its plane."""
+    none = np.zeros((0, 3))
+    borders = np.sum(polygon.inward * polygon.ends, axis=1)
+    return nearest_above(np.eye(3), none, point, np.zeros(0), polygon.inward, borders).x
+
+
+def _springs(polygon: SupportPolygon, stiffness: ArrayLike | None) -> Floats:
+    if stiffness is None:
+        return np.ones(len(polygon.names))
+    springs = as_vector('stiffness [N/m]', stiffness, len(polygon.names))
+    if not (springs > 0.0).all():
+        named = dict(zip(polygon.names, springs.tolist(), strict=True))
+        raise InvalidInputError(f'stiffness [N/m]: need numbers > 0, got {named}')
+    return springs

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Mass, centre of mass and inertia of a payload from the efforts that it causes.
+
+Newton's and Euler's equations of one body are linear in its ten parameters
+:math:`\phi = (m, m c, J_{xx}, J_{xy}, J_{xz}, J_{yy}, J_{yz}, J_{zz})` about the origin of a frame
+fixed in it (Atkeson, An and Hollerbach 1986): with :math:`a` the acceleration of the origin
+without gravity,
+
+.. math:: f = m a + (\dot\omega^\times + \omega^\times \omega^\times) m c, \quad
+   \tau = m c \times a + J \dot\omega + \omega \times J \omega
+
+so the efforts are :math:`J_F^T Y \phi`. Sums over samples give least squares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.algebra.matrices import skew
+from kane_dynamics.analysis.frame_task import frame_task
+from kane_dynamics.analysis.observed_speeds import ObservedSpeeds
+from kane_dynamics.dynamics import Dynamics, checked_dynamics
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot.arguments import as_times
+from kane_dynamics.robot.checks import as_numbers, as_one, not_finite
+from kane_dynamics.typing import Floats
+
+__all__ = ['PayloadEstimate', 'estimate_payload', 'fitted_payload', 'payload_regressor']
+
+PARAMETERS = ('m', 'mx', 'my', 'mz', 'Jxx', 'Jxy', 'Jxz', 'Jyy', 'Jyz', 'Jzz')
+SCALE = np.repeat([10.0, 3.0, 1.0], [1, 3, 6])
+"""Payloads of arms [kg, kg m, kg m^2]: what is not known better than this is not known at all."""
+_SEEN = 0.1  # of `SCALE`: a deviation below it is knowledge that came from the motion
+_ROUNDOFF = 1e-9  # of the largest singular value
+_UPPER = np.triu_indices(3)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PayloadEstimate:
+    """
+    A payload and how well it is known.
+
+    Parameters
+    ----------
+    parameters : ndarray, shape (10,)
+        phi, in the order of `PARAMETERS`.
+    covariance : ndarray, shape (10, 10)
+        Of phi, from what the fit leaves; what the motion does not show has that of `SCALE`.
+    rank : int
+        Number of combinations of parameters that the motion shows.
+
+    """
+
+    parameters: Floats
+    covariance: Floats
+    rank: int
+
+    @property
+    def deviations(self) -> Floats:
+        """Return the standard deviations of phi, shape (10,)."""
+        return np.asarray(np.sqrt(np.diag(self.covariance)))
+
+    @property
+    def visible(self) -> tuple[str, ...]:
+        """Return the names of the parameters that the motion shows."""
+        seen = self.deviations < _SEEN * SCALE
+        return tuple(name for name, known in zip(PARAMETERS, seen, strict=True) if known)
+
+    @property
+    def mass(self) -> float:
+        """Return m [kg]."""
+        return float(self.parameters[0])
+
+    @property
+    def com(self) -> Floats:
+        """Return the centre of mass in the frame, shape (3,) [m]; NaN where there is no mass."""
+        return self.parameters[1:4] / (self.mass if self.mass > 0.0 else np.nan)
+
+    @property
+    def com_deviations(self) -> Floats:
+        """Return the standard deviations of the centre of mass, shape (3,) [m]."""
+        change = np.column_stack([-self.com, np.eye(3)]) / self.mass
+        return np.asarray(np.sqrt(np.diag(change @ self.covariance[:4, :4] @ change.T)))
+
+    @property
+    def inertia(self) -> Floats:
+        """Return the inertia about the centre of mass, in the frame's axes, shape (3, 3)."""
+        J, c = np.zeros((3, 3)), self.com
+        J[_UPPER] = self.parameters[4:]
+        J = J + np.triu(J, 1).T
+        return np.asarray(J + self.mass * skew(c) @ skew(c))
+
+
+def payload_regressor(
+    dynamics: Dynamics, frame: str, q: ArrayLike, v: ArrayLike, a: ArrayLike
+) -> Floats:
+    """
+    Return Y with efforts = Y phi: what ten parameters of a body at a frame add, shape (nv, 10).
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Of either engine; the body that carries the frame must be among its `frames`.
+    frame : str
+        Name of a frame that is fixed in a moving body.
+    q, v, a : array_like, shapes (nq,), (nv,), (nv,)
+        Motion.
+
+    Raises
+    ------
+    NameNotFoundError
+        If there is no such frame.
+    InvalidInputError
+        If the frame is part of the world.
+
+    """
+    task = frame_task(dynamics, frame, np.asarray(q), np.asarray(v), own_axes=True)
+    omega = task.velocity[:3]
+    rate = task.jacobian @ np.asarray(a) + task.drift
+    turning, falling = rate[:3], rate[3:] - task.axes @ dynamics.robot.gravity
+    W = np.zeros((6, 10))
+    W[3:, 0] = falling
+    W[:3, 1:4] = -skew(falling)
+    W[3:, 1:4] = skew(turning) + skew(omega) @ skew(omega)
+    W[:3, 4:] = _times(turning) + skew(omega) @ _times(omega)
+    return np.asarray(task.jacobian.T @ W)
+
+
+def _times(x: Floats) -> Floats:
+    """Return the matrix that makes J x of (Jxx, Jxy, Jxz, Jyy, Jyz, Jzz)."""
+    a, b, c = x
+    return np.array([[a, b, c, 0, 0, 0], [0, a, 0, b, c, 0], [0, 0, a, 0, b, c]])
+
+
+def estimate_payload(
+    dynamics: Dynamics,
+    frame: str,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    tau: ArrayLike,
+    speeds: ObservedSpeeds | None = None,
+    time: ArrayLike = 0.0,
+) -> PayloadEstimate:
+    """
+    Return the payload at a frame that explains measured efforts best.
+
+    What the dynamics carry already is not counted. Motions at rest show mass and centre of mass,
+    in more than one pose of the frame; quick turns show the inertia.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Of either engine; the body that carries the frame must be among its `frames`.
+    frame : str
+        Name of the frame.
+    q, v, a, tau : array_like, shapes (B, nq), (B, nv), (B, nv), (B, nv)
+        Samples of a motion, its efforts as measured.
+    speeds : ObservedSpeeds, optional
+        Speeds whose efforts count; all where left out.
+    time : array_like, shape (B,) or ()
+        t of constraints that depend on time [s].
+
+    Raises
+    ------
+    NameNotFoundError
+        If there is no such frame.
+    InvalidInputError
+        If shapes are wrong, a number is not finite, or there are not more efforts
+        than parameters that they show.
+
+    """
+    robot = checked_dynamics(dynamics).robot
+    if speeds is None:
+        speeds = ObservedSpeeds(dynamics)
+    selection = as_one(ObservedSpeeds, 'speeds', speeds, 'ObservedSpeeds')
+    Q = _samples('q', q, 'B', robot.nq)
+    count = len(Q)
+    V, A, efforts = (
+        _samples(name, x, count, robot.nv) for name, x in (('v', v), ('a', a), ('tau', tau))
+    )
+    missing = efforts - np.asarray(dynamics.inverse_dynamics(Q, V, A)).reshape(count, robot.nv)
+    instants = as_times(time).ravel().tolist()
+    if len(instants) == 1:
+        instants *= count
+    elif len(instants) != count:
+        raise InvalidInputError(f'time [s]: need one or {count}, got {len(instants)}')
+    rows, right = [], []
+    for row_q, row_v, row_a, lacking, t in zip(Q, V, A, missing, instants, strict=True):
+        Z = selection.directions(row_q, row_v, t)
+        rows.append(Z.T @ payload_regressor(dynamics, frame, row_q, row_v, row_a))
+        right.append(Z.T @ lacking)
+    return fitted_payload(np.concatenate(rows), np.concatenate(right))
+
+
+def _samples(name: str, x: ArrayLike, count: int | str, size: int) -> Floats:
+    """Return finite numbers of shape (count, size), any number of rows where it is a word."""
+    rows = as_numbers(name, x)
+    target = (len(rows) if rows.ndim else 0) if isinstance(count, str) else count
+    if rows.shape != (target, size):
+        raise InvalidInputError(
+            f'{name}: need a row for each sample, shape ({count}, {size}), got shape {rows.shape}'
+        )
+    if not np.isfinite(rows).all():
+        raise InvalidInputError(f'{name}: need finite numbers, got {not_finite(rows)}')
+    return rows
+
+
+def fitted_payload(regressor: Floats, efforts: Floats) -> PayloadEstimate:
+    """
+    Return the parameters that fit efforts best; `SCALE` decides where these say nothing.
+
+    Parameters
+    ----------
+    regressor : ndarray, shape (k, 10)
+        Rows of Y.
+    efforts : ndarray, shape (k,)
+        What the payload causes [N m or N].
+
+    Raises
+    ------
+    InvalidInputError
+        If there are not more efforts than parameters that they show.
+
+    """
+    scaled = np.zeros((max(len(regressor), len(SCALE)), len(SCALE)))
+    scaled[: len(regressor)] = regressor * SCALE
+    left, sizes, right = np.linalg.svd(scaled, full_matrices=False)
+    floor = _ROUNDOFF * sizes.max(initial=0.0)
+    spare = len(efforts) - int(np.sum(sizes > floor))
+    if spare < 1:
+        raise InvalidInputError(
+            f'efforts: need more than the {len(efforts) - spare} parameters that they show, got '
+            f'{len(efforts)}; take more samples'
+        )
+    left = left[: len(efforts)]
+    part = left.T @ efforts
+    missed = efforts - left @ part
+    noise = max(float(np.sqrt(missed @ missed / spare)), floor)
+    # least squares with payloads of the size of SCALE before any sample was taken
+    weights = 1.0 / (sizes**2 + noise**2)
+    directions = SCALE[:, None] * right.T
+    return PayloadEstimate(
+        directions @ (weights * sizes * part),
+        (directions * (noise**2 * weights)) @ directions.T,
+        int(np.sum(sizes > noise)),
+    )

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The support polygon: the convex hull, in the ground, of the points that a robot stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike
+
+from kane_dynamics.constraints.plane import Plane
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot.checks import as_names, as_numbers
+from kane_dynamics.typing import Floats
+
+__all__ = ['SupportPolygon', 'support_polygon']
+
+# Width over length of what is no polygon but a line: what is read from drawings is better.
+_LINE = 1e-6
+# Heights over length: wheels, casters and the plane of a URDF differ by millimetres.
+_FLAT = 0.02
+_LEAST = 3  # points
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SupportPolygon:
+    """
+    Points that a robot stands on, moved along the normal into one plane. See `support_polygon`.
+
+    Of many places of the same points it holds one row each; then so do its properties.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the points.
+    points : ndarray, shape (k, 3) or (n, k, 3)
+        In world axes [m].
+    normal : ndarray, shape (3,)
+        Unit normal of the plane, to the side of the robot.
+    corners : tuple of int
+        Points at the corners, clockwise seen from the robot; those inside, or on an edge, carry
+        but make no edges.
+
+    """
+
+    names: tuple[str, ...]
+    points: Floats
+    normal: Floats
+    corners: tuple[int, ...]
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """Return the names of the ends of each edge."""
+        following = (*self.corners[1:], self.corners[0])
+        return tuple(
+            (self.names[i], self.names[j]) for i, j in zip(self.corners, following, strict=True)
+        )
+
+    @property
+    def ends(self) -> Floats:
+        """Return the end of each edge, p_{i+1}, shape (e, 3) [m]."""
+        return np.roll(self.points[..., list(self.corners), :], -1, axis=-2)
+
+    @property
+    def axes(self) -> Floats:
+        """Return the unit direction of each edge, a_i, shape (e, 3)."""
+        along = self.ends - self.points[..., list(self.corners), :]
+        return along / np.linalg.norm(along, axis=-1, keepdims=True)
+
+    @property
+    def inward(self) -> Floats:
+        """Return the unit vectors in the plane from each edge to the inside, shape (e, 3)."""
+        return np.cross(self.axes, self.normal)
+
+    @property
+    def middle(self) -> Floats:
+        """Return the mean of the points, shape (3,) [m]."""
+        return np.mean(self.points, axis=-2)
+
+    def moved(self, points: Floats) -> SupportPolygon:
+        """
+        Return the polygons of other places of these points, all with these corners.
+
+        Parameters
+        ----------
+        points : ndarray, shape (n, k, 3)
+            In world axes [m].
+
+        Raises
+        ------
+        InvalidInputError
+            If they are not in one plane, or on one line, or other points are corners.
+
+        """
+        laid = _laid(points, Plane(self.normal), self.names)
+        result = replace(self, points=laid.points)
+        from_edges = laid.points[..., None, :, :] - result.ends[..., None, :]
+        inside = np.einsum('neki,nei->nek', from_edges, result.inward)
+        for k in np.flatnonzero(inside.min(axis=(1, 2)) < -_LINE * laid.lengths):
+            other = support_polygon(points[k], self.normal, self.names)
+            raise InvalidInputError(
+                f'the support polygon has other edges on the way, {other.edges}, than at first, '
+                f'{self.edges}'
+            )
+        return result
+
+
+def support_polygon(
+    points: ArrayLike, normal: ArrayLike = (0.0, 0.0, 1.0), names: Sequence[str] | None = None
+) -> SupportPolygon:
+    """
+    Return the support polygon of points on the ground.
+
+    Parameters
+    ----------
+    points : array_like, shape (k, 3)
+        In world axes [m].
+    normal : array_like, shape (3,)
+        Of the ground, to the side of the robot; brought to unit length.
+    names : sequence of str, optional
+        Of the points; 'point 0', ... where left out.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are less than three points, or they lie on one line, or not in a plane with this
+        normal; or a shape is wrong or a number is not finite.
+
+    """
+    values, plane = _points(points), Plane(normal)
+    n = np.array(plane.normal)
+    called = tuple(f'point {i}' for i in range(len(values))) if names is None else _names(names)
+    if len(called) != len(values):
+        raise InvalidInputError(f'names: need {len(values)} of them, got {list(called)}')
+    laid = _laid(values[None], plane, called)
+    corners = tuple(int(i) for i in scipy.spatial.ConvexHull(laid.flat[0]).vertices[::-1])
+    first = corners.index(min(corners))  # begin at the point that is named first
+    return SupportPolygon(called, laid.points[0], n, corners[first:] + corners[:first])
+
+
+class _Laid(NamedTuple):
+    """Points in a plane, (n, k, 3), in its axes, (n, k, 2), and how far they reach, (n,)."""
+
+    points: Floats
+    flat: Floats
+    lengths: Floats
+
+
+def _laid(values: Floats, plane: Plane, names: tuple[str, ...]) -> _Laid:
+    """Return points that a robot stands on, (n, k, 3), in the plane through their mean."""
+    n = np.array(plane.normal)
+    from_middle = values - values.mean(axis=1, keepdims=True)
+    heights = from_middle @ n
+    flat = from_middle @ plane.directions().T  # x, y, n right-handed: counterclockwise
+    sizes = np.zeros((len(values), 2))
+    if len(names) >= _LEAST:
+        sizes = np.linalg.svd(flat, compute_uv=False)
+    lengths, widths = sizes.T
+    for k in np.flatnonzero(~(widths > _LINE * lengths)):
+        raise InvalidInputError(
+            'a robot stands on three points that are not on one line, got '
+            f'{_shown(names, values[k])}'
+        )
+    differ = np.ptp(heights, axis=1)
+    for k in np.flatnonzero(differ > _FLAT * lengths):
+        raise InvalidInputError(
+            f'points that a robot stands on: need one plane with normal {np.round(n, 4).tolist()},'
+            f' their heights differ by {differ[k]:.6g} m: {_shown(names, values[k])}'
+        )
+    return _Laid(values - heights[..., None] * n, flat, lengths)
+
+
+def _points(points: ArrayLike) -> Floats:
+    values = as_numbers('points [m]', points)
+    if values.ndim != 2 or values.shape[1] != 3 or not np.isfinite(values).all():
+        raise InvalidInputError(
+            f'points [m]: need finite numbers of shape (k, 3), got shape {values.shape}'
+        )
+    return np.array(values, dtype=float)
+
+
+def _names(names: Any) -> tuple[str, ...]:
+    return tuple(as_names('names', names))
+
+
+def _shown(names: Sequence[str], points: Floats) -> dict[str, list[float]]:
+    rounded = np.round(points, 6).tolist()
+    return dict(zip(names, rounded, strict=True))

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Steering angles that agree: those of wheels without trail have one centre of turning in common.
+
+The lateral row of such a wheel, :math:`(k_c \cos\beta + k_s \sin\beta)\cdot\nu = 0`, asks that
+the motion :math:`\nu` of the base has no part across the wheel. Angles agree where one
+:math:`\nu \neq 0` satisfies the rows of all wheels, fixed ones too. Measured angles never do, to
+the last digit: then the base could not move at all. The nearest angles that do minimise
+
+.. math:: \sum_i (\beta_i(\nu) - \beta_i)^2, \qquad
+   \beta_i(\nu) = \mathrm{atan2}(-k_{c,i}\cdot\nu,\; k_{s,i}\cdot\nu) \bmod \pi ,
+
+over the directions of :math:`\nu` that fixed wheels allow: Gauss and Newton, from the singular
+vector of the rows that they change least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.bases.mobility import bound_motions
+from kane_dynamics.bases.motion_rows import MotionRows, Speeds, left_null_space
+from kane_dynamics.bases.steering import lateral_rows
+from kane_dynamics.bases.wheel import Wheel
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.typing import Floats, Indices
+
+# the angles of a direction agree whatever it is: what is left of the search is not seen
+_MOST_STEPS, _LONGEST_STEP, _STILL = 20, 0.3, 1e-9
+_WEAK = 1e-9  # relative singular value: along the direction itself slopes are zero
+_AT_CENTRE = 1e-9  # of the size of the base: a steering axis that the base turns about
+_BISECTIONS = 20
+_SIDEWAYS = 1e-3  # weight of what fixed wheels forbid: it follows from the yaw rate that is wanted
+
+
+@dataclass(frozen=True, eq=False)
+class ConsistentSteering:
+    """
+    Coordinates at which steered wheels agree, and how far they were from it.
+
+    Parameters
+    ----------
+    q, v : ndarray, shapes (nq,), (nv,)
+        Coordinates and speeds; only those of steering differ from the given ones.
+    turned : ndarray, shape (s,)
+        By which the angles differ from those given [rad]; zero of wheels with trail.
+    wheels : tuple of str
+        Joint of the wheel on each of the steered joints.
+
+    """
+
+    q: Floats
+    v: Floats
+    turned: Floats
+    wheels: tuple[str, ...]
+
+    @property
+    def distance(self) -> float:
+        """Return the largest angle by which a wheel was off [rad]."""
+        return float(np.abs(self.turned).max(initial=0.0))
+
+    def slip_by_wheel(self, beyond: float = 0.0) -> dict[str, float]:
+        """Return the wheels that were off by more than an angle [rad], the worst first."""
+        pairs = zip(self.wheels, np.abs(self.turned).tolist(), strict=True)
+        result = {wheel: off for wheel, off in pairs if off > beyond}
+        return dict(sorted(result.items(), key=lambda item: -item[1]))
+
+
+class SteeringStep(NamedTuple):
+    """
+    What a base does while its wheels turn towards a motion.
+
+    Parameters
+    ----------
+    angles : ndarray, shape (s,)
+        Next angles of the steered joints [rad]; they agree.
+    twist : ndarray, shape (3,)
+        The part of the wanted motion that wheels at these angles allow.
+
+    """
+
+    angles: Floats
+    twist: Floats
+
+
+class CentredSteering:
+    """
+    The steered wheels without trail of one base, at coordinates but for their angles.
+
+    Parameters
+    ----------
+    rolling : ConstraintSet
+        Rows of the base.
+    rows : MotionRows
+        The same at q, split by what moves.
+    wheels : sequence of Wheel
+        The steered ones.
+    speeds : Speeds
+        Where speeds and angles are.
+    q : sequence of float, length nq
+        Coordinates.
+
+    """
+
+    def __init__(
+        self,
+        rolling: ConstraintSet,
+        rows: MotionRows,
+        wheels: Sequence[Wheel],
+        speeds: Speeds,
+        q: Sequence[float],
+    ) -> None:
+        trails = [
+            float(np.abs(rows.steering[rows.labels.index(f'{wheel.joint}/lateral'), k]))
+            for k, wheel in enumerate(wheels)
+        ]
+        self.centred: Indices = np.flatnonzero(np.array(trails) <= rows.small)
+        selection = [wheels[int(k)] for k in self.centred]
+        _, kc, ks = lateral_rows(rolling, wheels, speeds, q)
+        kc, ks = kc[self.centred], ks[self.centred]
+        arms = np.hypot(kc[:, 2], ks[:, 2])
+        self._size = float(arms.max(initial=0.0)) or 1.0
+        self._unit = np.array([1.0, 1.0, 1.0 / self._size])  # yaw rates count at the outermost
+        steered = {wheel.joint for wheel in selection}
+        others = [k for k, owner in enumerate(rows.owners) if owner not in steered]
+        fixed = bound_motions(rows.take(others)) * self._unit
+        # of unit columns, one for each motion that fixed wheels leave
+        self._open = left_null_space(fixed.T, rows.small)
+        weights = np.array([[1.0], [_SIDEWAYS], [1.0]])
+        self._followed = np.linalg.pinv(weights * self._open) * weights.T
+        self._kc, self._ks = ((k * self._unit) @ self._open for k in (kc, ks))
+        indices = speeds.steering_places[self.centred]
+        self._limits = rolling.robot.lower[indices], rolling.robot.upper[indices]
+        self._any = len(selection) > 0 and self._open.shape[1] > 0
+
+    def agreed(self, angles: Floats, rates: Floats) -> tuple[Floats, Floats]:
+        """
+        Return the nearest angles that agree, and rates with which they go on to, (s,) each.
+
+        Parameters
+        ----------
+        angles, rates : ndarray, shape (s,)
+            Of all steered joints [rad, rad/s].
+
+        """
+        result, turning = angles.copy(), rates.copy()
+        if self._any:
+            local = angles[self.centred]
+            direction = self._direction(local)
+            slopes, held = self._slopes(direction)
+            result[self.centred] = self._angles(direction, local)
+            target = rates[self.centred]
+            fitting = slopes @ np.linalg.lstsq(slopes[~held], target[~held], rcond=_WEAK)[0]
+            turning[self.centred] = np.where(held, target, fitting)
+        return result, turning
+
+    def towards(self, angles: Floats, twist: Floats, most: float) -> SteeringStep:
+        """
+        Return the next angles on the way to a motion, and what of the motion they allow.
+
+        The centre of turning moves on the shortest way; wheels turn backwards where that is
+        nearer. Of a twist of zero the angles stay.
+
+        Parameters
+        ----------
+        angles : ndarray, shape (s,)
+            Present ones [rad].
+        twist : ndarray, shape (3,)
+            Wanted motion of the base.
+        most : float
+            Largest angle from the present ones [rad].
+
+        """
+        target = self._followed @ (twist / self._unit)
+        size = float(np.linalg.norm(target))
+        next_angles = angles.copy()
+        if not self._any or size == 0.0:
+            return SteeringStep(next_angles, self._unit * (self._open @ target))
+        local = angles[self.centred]
+        start = self._direction(local)
+        start = start if start @ target >= 0.0 else -start  # wheels roll backwards
+        goal, part = target / size, 1.0
+        direction, result = goal, self._angles(goal, local)
+        for _ in range(_BISECTIONS):
+            far = float(np.abs(result - local).max())
+            beyond = bool(((result < self._limits[0]) | (result > self._limits[1])).any())
+            if far <= most and not beyond:
+                break
+            part *= 0.5 if beyond else float(np.clip(0.95 * most / far, 0.1, 0.95))
+            direction = (1.0 - part) * start + part * goal
+            direction /= np.linalg.norm(direction)
+            result = self._angles(direction, local)
+        else:
+            direction, result = start, self._angles(start, local)
+        next_angles[self.centred] = local + np.clip(result - local, -most, most)
+        return SteeringStep(next_angles, self._unit * self._allowed(direction, target, size))
+
+    def _allowed(self, direction: Floats, target: Floats, size: float) -> Floats:
+        """Return the motion along a unit direction that goes forward as is wanted, no faster."""
+        d, w = self._open @ direction, self._open @ target
+        forward = float(d[:2] @ d[:2])
+        speed = d[:2] @ w[:2] / forward if forward > _AT_CENTRE else direction @ target
+        return np.asarray(d * np.clip(speed, 0.0, size))
+
+    def _angles(self, direction: Floats, near: Floats) -> Floats:
+        """Return the angles for a direction of motion, those nearest to given ones."""
+        a, b = self._kc @ direction, self._ks @ direction
+        turns = np.arctan2(-a, b) - near
+        held = np.hypot(a, b) <= _AT_CENTRE
+        return np.where(held, near, near + turns - np.pi * np.round(turns / np.pi))
+
+    def _slopes(self, direction: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return how angles follow changes of a unit direction, and which may be any."""
+        a, b = self._kc @ direction, self._ks @ direction
+        squares = a * a + b * b
+        held = squares <= _AT_CENTRE**2
+        across = a[:, None] * self._ks - b[:, None] * self._kc
+        return across / np.where(held, np.inf, squares)[:, None], held
+
+    def _direction(self, angles: Floats) -> Floats:
+        """Return the unit direction of motion whose angles are nearest to given ones."""
+        cosine, sine = np.cos(angles)[:, None], np.sin(angles)[:, None]
+        z = np.linalg.svd(cosine * self._kc + sine * self._ks)[2][-1]
+        for _ in range(_MOST_STEPS):
+            off = angles - self._angles(z, angles)
+            step = np.linalg.lstsq(self._slopes(z)[0], off, rcond=_WEAK)[0]
+            length = float(np.linalg.norm(step))
+            if length <= _STILL:
+                break
+            z = z + step * min(1.0, _LONGEST_STEP / length)
+            z /= np.linalg.norm(z)
+        return np.asarray(z)

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a robot to its compiled dynamics (``kd.compile``)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.compiler.build import Build, Progress, build_kernels
+from kane_dynamics.compiler.compiled import CompiledRobot
+from kane_dynamics.compiler.cuda.device import CudaDevice, Device
+from kane_dynamics.compiler.cuda.robot import CudaRobot
+from kane_dynamics.compiler.generic import too_large
+from kane_dynamics.compiler.graphs.row_plan import row_plan
+from kane_dynamics.compiler.kernel_names import PRECISIONS
+from kane_dynamics.compiler.parameters import Parameters
+from kane_dynamics.compiler.recipe import Recipe
+from kane_dynamics.compiler.steps.step_program import EffortLaw, Law
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.exceptions import InvalidInputError, PerformanceWarning
+from kane_dynamics.robot.checks import as_choice, as_function, as_numbers, as_vector
+from kane_dynamics.robot.gravity_and_payloads import checked_payload_frames
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_frames
+from kane_dynamics.simulation.reference import PassiveForce
+
+DEVICES = ('cpu', 'cuda')
+
+
+@overload
+def compile_robot(
+    robot: Robot,
+    constraints: Sequence[Constraint] = ...,
+    *,
+    frames: Sequence[str] | None = ...,
+    payloads: Sequence[str] = ...,
+    derivatives: bool = ...,
+    methods: bool = ...,
+    effort: EffortLaw | None = ...,
+    gains: ArrayLike = ...,
+    passive_force: PassiveForce | None = ...,
+    precision: str = ...,
+    device: Literal['cpu'] = ...,
+    cache: bool = ...,
+    progress: Progress = ...,
+) -> CompiledRobot: ...
+@overload
+def compile_robot(
+    robot: Robot,
+    constraints: Sequence[Constraint] = ...,
+    *,
+    frames: Sequence[str] | None = ...,
+    payloads: Sequence[str] = ...,
+    derivatives: bool = ...,
+    methods: bool = ...,
+    effort: EffortLaw | None = ...,
+    gains: ArrayLike = ...,
+    passive_force: PassiveForce | None = ...,
+    precision: str = ...,
+    device: Literal['cuda'],
+    cache: bool = ...,
+    progress: Progress = ...,
+) -> CudaRobot: ...
+def compile_robot(
+    robot: Robot,
+    constraints: Sequence[Constraint] = (),
+    *,
+    frames: Sequence[str] | None = None,
+    payloads: Sequence[str] = (),
+    derivatives: bool = False,
+    methods: bool = False,
+    effort: EffortLaw | None = None,
+    gains: ArrayLike = (),
+    passive_force: PassiveForce | None = None,
+    precision: str = 'float64',
+    device: str = 'cpu',
+    cache: bool = True,
+    progress: Progress = lambda what, done, total: None,
+) -> CompiledRobot | CudaRobot:
+    """
+    Return the dynamics of a robot as machine code for this processor, or for a graphics card.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    constraints : sequence of Constraint
+        Rows of the forward dynamics and of the simulation.
+    frames : sequence of str, optional
+        Links of `CompiledRobot.frame_poses`; all bodies where left out.
+    payloads : sequence of str
+        Frames that may carry a payload, see `CompiledRobot.set_payload`.
+    derivatives : bool
+        Whether to compile the derivatives too.
+    methods : bool
+        Whether to compile what the methods of forward dynamics other than 'gauss' need too.
+    effort : callable, optional
+        effort(t, q, v) -> one effort for each speed, traced into the time steps, so that a closed
+        loop runs in one compiled call; it adds to the efforts that a step is given. Written with
+        operators and numpy functions of single entries. It is traced once; code on disk is that of
+        a law with the same graph and the same numbers in it.
+    gains : array_like, shape (P,)
+        Numbers of the law that `kane_dynamics.rollout` may change from rollout to rollout; the law
+        is then effort(t, q, v, gains), and these are its gains everywhere else.
+    passive_force : callable, optional
+        passive_force(t, q, v) -> one effort for each speed: springs, dampers and other forces of
+        the state, traced as `effort` is, but taken at every stage of a time step, where `effort`
+        and the efforts that a step is given are held. Only time steps contain it.
+    precision : str
+        'float32' compiles code in single precision beside that in double. Batches whose arrays
+        with a row for each state are all float32 then run in it and give float32; what is one
+        for all states is rounded. Single states, and all else, stay in double. States of such
+        batches whose solve is too ill conditioned for single precision, or whose numbers are
+        large, are computed in double and counted in `CompiledRobot.promoted`. For which
+        functions and with which errors: doc/kernels.md.
+    device : str
+        'cuda': the robot on the present graphics card, see `CudaRobot` and doc/gpu.md. All its
+        arrays are of one precision; its kernels are compiled when they are first called.
+    cache : bool
+        Whether to keep the code on disk, in XDG_CACHE_HOME, ROS_HOME or ~/.cache.
+    progress : callable
+        progress(what, done, total), called while compiling.
+
+    Raises
+    ------
+    NameNotFoundError
+        If a frame does not exist.
+    InvalidInputError
+        If a frame for payloads comes twice or is part of the world, the effort law cannot be
+        traced, there are gains without one, the precision is unknown, or the robot is too large
+        for single precision.
+    ConstraintError
+        If a user's constraint function cannot be traced.
+    DeviceError
+        If there is no graphics card, or what it needs is not installed.
+
+    """
+    constraints = ConstraintSet.of(robot, constraints)
+    names = checked_frames(robot, frames)
+    parameters = Parameters(robot, checked_payload_frames(robot, payloads))
+    law = _law(robot, effort, gains, passive_force)
+    as_choice('precision', precision, PRECISIONS)
+    if too_large(robot) and precision == 'float32':
+        raise InvalidInputError(
+            f"this robot with {robot.nv} speeds is too large for precision='float32'"
+        )
+    plan = row_plan(constraints)
+    recipe = Recipe(robot, constraints, plan, names, tuple(payloads), cache, precision)
+    as_choice('device', device, DEVICES)
+    if device == 'cuda':
+        if methods:
+            raise InvalidInputError("methods: on a card there is 'gauss' alone")
+        return on_gpu(recipe, law, CudaDevice(), progress)
+    build = build_kernels(recipe, derivatives, methods, law, progress)
+    compiled = CompiledRobot(parameters, constraints, plan, names, build, law)
+    if compiled.not_compiled:
+        warnings.warn(
+            f"'{robot.name}' with {robot.nv} speeds is too large for straight-line code: "
+            f'{", ".join(compiled.not_compiled)} are not compiled, but numpy',
+            PerformanceWarning,
+            stacklevel=2,
+        )
+    return compiled
+
+
+def on_gpu(recipe: Recipe, law: Law | None, device: Device, progress: Progress) -> CudaRobot:
+    """
+    Return the dynamics of a robot on a device.
+
+    Raises
+    ------
+    InvalidInputError
+        If the robot is too large for it.
+
+    """
+    robot, payloads = recipe.robot, recipe.payloads
+    if too_large(robot):
+        raise InvalidInputError(f'this robot with {robot.nv} speeds is too large for a card')
+    on_processor = replace(recipe, precision='float64')
+
+    @cache
+    def build() -> Build:
+        return build_kernels(on_processor, False, False, law, progress)
+
+    def on_cpu(load: Parameters) -> CompiledRobot:
+        return CompiledRobot(load, recipe.constraints, recipe.plan, recipe.frames, build(), law)
+
+    load = Parameters(robot, payloads)
+    return CudaRobot(on_processor, load, device, recipe.precision, on_cpu, law)
+
+
+def _law(
+    robot: Robot, effort: EffortLaw | None, gains: ArrayLike, passive_force: PassiveForce | None
+) -> Law | None:
+    """Return the law with its gains, and with the passive force."""
+    numbers = as_numbers('gains', gains)
+    known = tuple(as_vector('gains', numbers, numbers.size).tolist())
+    if effort is None and known:
+        raise InvalidInputError(f'gains: there is no effort law that takes {len(known)} gains')
+    if effort is None and passive_force is None:
+        return None
+    more, passive = ('gains',) if known else (), None
+    if passive_force is not None:
+        function = as_function('passive_force', passive_force, 't', 'q', 'v')
+        passive = Law.of(robot, function, what='the passive force')
+    if effort is None:
+        return Law.of(robot, lambda t, q, v: np.zeros(robot.nv), passive=passive)
+    return Law.of(robot, as_function('effort', effort, 't', 'q', 'v', *more), known, passive)

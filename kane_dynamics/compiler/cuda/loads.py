@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gravity and payloads that differ from state to state of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.compiler.cuda.device import Array, Device
+from kane_dynamics.compiler.parameters import Parameters
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot.checks import as_mapping, as_numbers
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.typing import Floats
+
+_PARTS = {'mass': (), 'center_of_mass': (3,), 'inertia': (3, 3)}
+
+
+@dataclass(frozen=True, eq=False)
+class Loads:
+    """
+    What each state of a batch is under.
+
+    Parameters
+    ----------
+    values : array, shape (P,) or (B, P)
+        What kernels read, on the device.
+    gravity : ndarray, shape (1, 3) or (B, 3)
+        [m/s^2].
+    payloads : mapping of str to tuple
+        By frame: mass (B,), centre of mass (B, 3), inertia about it (B, 3, 3).
+
+    """
+
+    values: Array
+    gravity: Floats
+    payloads: Mapping[str, tuple[Floats, Floats, Floats]]
+
+    def put(self, state: int, load: Parameters) -> None:
+        """Set gravity and payloads of one state."""
+        state = min(state, len(self.gravity) - 1)  # one for all
+        load.set_gravity(self.gravity[state])
+        for frame, (mass, com, inertia) in self.payloads.items():
+            load.set_payload(frame, float(mass[state]), com[state], inertia[state])
+
+
+def loads(
+    device: Device,
+    dtype: np.dtype[Any],
+    robot: Robot,
+    load: Parameters,
+    frames: Sequence[str],
+    gravity: ArrayLike | None,
+    payloads: Mapping[str, Mapping[str, ArrayLike]] | None,
+) -> Loads:
+    """
+    Return gravity and payloads of many states.
+
+    Parameters
+    ----------
+    device : Device
+        Where they go.
+    dtype : dtype
+        Of the numbers there.
+    robot : Robot
+        Without payloads.
+    load : Parameters
+        What is not given is as here.
+    frames : sequence of str
+        Those that may carry a payload.
+    gravity : array_like, shape (3,) or (B, 3), optional
+        [m/s^2].
+    payloads : mapping, optional
+        By frame, as for `kane_dynamics.rollout`.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or numbers of rows differ.
+    NameNotFoundError, InvalidInertiaError
+        As for `Dynamics.set_payload`.
+
+    """
+    arguments = {
+        'gravity': _rows('gravity', load.robot.gravity if gravity is None else gravity, (3,))
+    }
+    for frame, parts in as_mapping('payloads', payloads or {}).items():
+        known = as_mapping(f"payload on '{frame}'", parts)
+        for part, shape in _PARTS.items():
+            name = f"{part} on '{frame}'"
+            arguments[name] = _rows(name, known.get(part, np.zeros(shape)), shape)
+    counts = {len(x) for x in arguments.values()} - {1}
+    if len(counts) > 1:
+        raise InvalidInputError(f'loads: numbers of rows differ, {sorted(counts)}')
+    count = counts.pop() if counts else 1
+    spread = {name: np.broadcast_to(x, (count, *x.shape[1:])) for name, x in arguments.items()}
+    payload = {}
+    for frame in payloads or {}:
+        mass, com, inertia = (spread[f"{part} on '{frame}'"] for part in _PARTS)
+        payload[frame] = mass, com, inertia
+    local = Parameters(robot, frames)
+    for frame, present in load.payload.items():
+        local.set_payload(frame, present.mass, present.com, present.tensor)
+    result = Loads(load.values, spread['gravity'], payload)
+    values = np.empty((count, len(local.values)))
+    if payload:
+        for state in range(count):
+            result.put(state, local)
+            values[state] = local.values
+    else:
+        values[:] = load.values
+        values[:, :3] = result.gravity
+    kept = values[0] if count == 1 else values
+    return Loads(device.array(kept, dtype), result.gravity, result.payloads)
+
+
+def _rows(name: str, x: Any, shape: tuple[int, ...]) -> Floats:
+    """Return rows of an array that is one, or many."""
+    array = as_numbers(name, x)
+    if array.shape == shape:
+        array = array[None]
+    if array.shape[1:] != shape or array.ndim != 1 + len(shape) or not np.isfinite(array).all():
+        many = ', '.join(['B', *map(str, shape)])
+        raise InvalidInputError(
+            f'{name}: need finite numbers, shape {shape} or ({many}), got {array.shape}'
+        )
+    return array

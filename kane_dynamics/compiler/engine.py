@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled time steps; the reference takes a step where a solve is ill conditioned."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.algorithms.methods.motion import Motion
+from kane_dynamics.algorithms.projection import projected
+from kane_dynamics.compiler.llvm.native import Linker, NativeModule, make_entry
+from kane_dynamics.compiler.parameters import Parameters
+from kane_dynamics.compiler.steps.step_program import Law
+from kane_dynamics.compiler.steps.stepping import one_step
+from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.robot.checks import as_nonnegative, as_positive, as_vector
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_coordinates, checked_speeds
+from kane_dynamics.simulation.rank_events import RankLog
+from kane_dynamics.simulation.reference import (
+    LARGEST,
+    ReferenceEngine,
+    StepEnd,
+    check_not_diverged,
+)
+from kane_dynamics.simulation.simulation import Trajectory, effort_rows
+from kane_dynamics.typing import Floats
+
+_MOST_STEPS_AT_ONCE = 10_000  # Ctrl-C waits for these
+
+
+class CompiledEngine:
+    """
+    Time steps of one integrator as machine code; see `simulation.simulation.Engine`.
+
+    Parameters
+    ----------
+    compiled : Dynamics
+        The compiled robot.
+    law : Law or None
+        Efforts that the steps contain.
+    name : str
+        Name of the step in the machine code.
+    code : sequence of bytes
+        Object files.
+    integrator : str
+        Key of `INTEGRATORS`, for the reference steps.
+    projection : bool
+        Whether drift is projected away after each step.
+    halvings : int
+        How often a step that fails is cut in two, by the reference.
+    linker : Linker
+        Loads the object file.
+    parameters : Parameters
+        Gravity and payloads, which the machine code reads at each call.
+
+    Attributes
+    ----------
+    fallback_count : int
+        How many steps the reference took.
+
+    """
+
+    def __init__(
+        self,
+        compiled: Dynamics,
+        law: Law | None,
+        name: str,
+        code: Sequence[bytes],
+        integrator: str,
+        projection: bool,
+        halvings: int,
+        linker: Linker,
+        parameters: Parameters,
+    ) -> None:
+        self._compiled, self._law = compiled, law
+        pointers, one = [ctypes.c_void_p] * 6, one_step(name)
+        module = NativeModule(code, [name, f'{one}_entry'], linker)
+        self._run = module.function(
+            name, ctypes.c_int64, *pointers, ctypes.c_int64, ctypes.c_int64
+        )
+        gains = np.array(law.gains if law is not None else ())
+        self._values = parameters.copy(gains) if len(gains) else parameters.values
+        self._one = make_entry(module, one, _not_sure, self._values)
+        nq, nv = compiled.robot.nq, compiled.robot.nv
+        self._q, self._v = slice(nq), slice(nq, nq + nv)
+        self._reference = ReferenceEngine(
+            parameters,
+            compiled.constraints,
+            integrator,
+            projection,
+            halvings=halvings,
+            passive_force=compiled.passive_force,
+        )
+        self._projection = projection
+        self.fallback_count = 0
+
+    def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
+        """Return accelerations and multipliers at a state."""
+        if (passive := self._compiled.passive_force) is not None:
+            tau = tau + as_vector('the passive force', passive(t, q, v), len(tau))
+        return self._compiled.forward_dynamics(q, v, tau, t)
+
+    def accelerations(self, q: Floats, v: Floats, efforts: Floats, t: float) -> Floats:
+        """Return vdot at a state under efforts that are rows, one row for each."""
+        return self._compiled.acceleration(q, v, efforts, np.array([t]))
+
+    def check_damping(self, q: Floats, t: float, h: float) -> None:
+        """Check that damping is not too stiff for steps of h [s]: DivergedError."""
+        self._reference.check_damping(q, t, h)
+
+    def advance(
+        self,
+        q: Floats,
+        v: Floats,
+        tau: Floats,
+        t: float,
+        h: float,
+        n: int,
+        log: RankLog | None = None,
+    ) -> tuple[Floats, Floats]:
+        """Return the state after n steps of h [s] at constant efforts; ranks go into the log."""
+        end = self._one(q, v, tau, t, h) if n == 1 else None
+        if end is not None and (log is None or end[-1] == log.rank):
+            return end[self._q], end[self._v]
+        tables = _tables(q, v, n)
+        self._fill(tables, np.ascontiguousarray(tau)[None, :], t, h, log)
+        q, v = tables.q[-1].copy(), tables.v[-1].copy()
+        check_not_diverged(q, v, t + n * h)
+        return q, v
+
+    @property
+    def robot(self) -> Robot:
+        """Return the robot with the present gravity and payloads."""
+        return self._compiled.robot
+
+    def trajectory(
+        self, q: ArrayLike, v: ArrayLike, duration: float, effort: ArrayLike | None, step: float
+    ) -> Trajectory:
+        """Return the motion over `duration` [s]; see `CompiledRobot.simulate`."""
+        robot = self._compiled.robot
+        h = as_positive('step [s]', step)
+        count = round(as_nonnegative('duration [s]', duration) / h)
+        efforts = effort_rows(robot, effort, count)
+        start_q = np.array(checked_coordinates(robot, q))
+        start_v = np.array(checked_speeds(robot, v))
+        log = None
+        if self._projection:
+            state = projected(robot, self._compiled.constraints, start_q, start_v, 0.0)
+            start_q, start_v, log = state.q, state.v, RankLog(state.rank)
+        self.check_damping(start_q, 0.0, h)
+        tables = _tables(start_q, start_v, count)
+        self._fill(tables, efforts, 0.0, h, log)
+        within = (np.abs(tables.v) < LARGEST).all(axis=1)
+        first = int(np.argmin(within))  # row 0 where all are within
+        check_not_diverged(tables.q[first], tables.v[first], first * h)
+        events = () if log is None else tuple(log.events)
+        return Trajectory(h * np.arange(count + 1.0), tables.q, tables.v, events)
+
+    def _fill(
+        self, tables: _Tables, efforts: Floats, t: float, h: float, log: RankLog | None
+    ) -> None:
+        """Take all steps, by the reference where the machine code stops."""
+        done, count, varies = 0, len(tables.q) - 1, int(len(efforts) > 1)
+        crossed: list[int] = []
+        while done < count:
+            clock = np.array([t + done * h, h])
+            rows = (tables.q[done:], tables.v[done:], tables.ranks[done:])
+            arrays = (efforts[varies * done :], clock, *rows, self._values)
+            asked = min(count - done, _MOST_STEPS_AT_ONCE)
+            independent_indices = self._run(
+                *[array.ctypes.data for array in arrays], asked, varies
+            )
+            done += independent_indices
+            if independent_indices < asked:
+                self.fallback_count += 1
+                end = self._by_reference(tables, done, efforts, t, h)
+                crossed += [done] * end.crossed
+                done += 1
+                tables.q[done], tables.v[done], tables.ranks[done] = end.q, end.v, end.rank
+        if log is not None:
+            tables.ranks[0] = log.rank
+            changes = np.flatnonzero(np.diff(tables.ranks)).tolist()
+            for row in sorted({*changes, *crossed}):
+                now, after = t + row * h, row + 1
+                start = tables.q[row], tables.v[row], now
+                energy = self._reference.impact_energy(start, (tables.q[after], now + h))
+                log.add(now + h, int(tables.ranks[after]), energy)
+
+    def _by_reference(
+        self, tables: _Tables, row: int, efforts: Floats, t: float, h: float
+    ) -> StepEnd:
+        """Return the end of the step that starts at a row."""
+        now, q, v = t + row * h, tables.q[row], tables.v[row]
+        tau = efforts[row if len(efforts) > 1 else 0]
+        if self._law is not None:
+            arguments = self._law(now, q, v)
+            tau = tau + as_vector(f'the effort law at t = {now:g} s', arguments, len(tau))
+        return self._reference.step(q, v, tau, now, h)
+
+
+def _not_sure(*_: object, **__: object) -> None:
+    """Say that machine code has no end of a step."""
+
+
+class _Tables(NamedTuple):
+    """States and ranks after each step."""
+
+    q: Floats
+    v: Floats
+    ranks: Floats
+
+
+def _tables(q: Floats, v: Floats, n: int) -> _Tables:
+    """Return tables for n steps from a state."""
+    tables = _Tables(np.empty((n + 1, len(q))), np.empty((n + 1, len(v))), np.zeros(n + 1))
+    tables.q[0], tables.v[0] = q, v
+    return tables

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The algorithms as graphs of one body, for loops over bodies.
+
+`trace` calls an algorithm on all bodies and gets one graph; here the steps of the same algorithms
+are called on one body of each group, with symbols for what its parent or its children hand on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from kane_dynamics.algebra.dual_quaternion import twist_from_vector, vec6
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.quaternions import dot, make_quaternion, pure, scale, vec3, vec4
+from kane_dynamics.algorithms.coriolis_effort import outward_along
+from kane_dynamics.algorithms.energy import body_kinetic_energy, rotor_energy
+from kane_dynamics.algorithms.friction import speed_drag, speed_friction
+from kane_dynamics.algorithms.momentum import moment_in_parent
+from kane_dynamics.algorithms.newton_euler import inward, outward
+from kane_dynamics.compiler.graphs.articulated_body import THERE_BACK_THERE, articulated_body
+from kane_dynamics.compiler.graphs.body_groups import body_groups
+from kane_dynamics.compiler.graphs.group_codes import (
+    body_function,
+    fall_of,
+    group_code,
+    own_symbols,
+)
+from kane_dynamics.compiler.graphs.trace import symbols
+from kane_dynamics.compiler.llvm.loop_spec import GroupCode, LoopSpec, TreePass
+from kane_dynamics.compiler.parameters import GRAVITY, INERTIA, carriers, load_places
+from kane_dynamics.robot.body import Frame
+from kane_dynamics.robot.canonical_frames import canonical_frames
+from kane_dynamics.robot.motion import AT_REST, body_twist
+from kane_dynamics.robot.robot import WORLD, Robot
+from kane_dynamics.simulation.integrators import STICTION_SPEED
+
+_FIRST = None  # all results are summed in the first entry
+
+
+class LoopTracer:
+    """
+    Graphs of one robot's bodies.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    frames : sequence of str
+        Links whose poses forward kinematics gives.
+    payloads : sequence of str
+        Frames that may carry a payload.
+
+    """
+
+    def __init__(self, robot: Robot, frames: Sequence[str], payloads: Sequence[str] = ()) -> None:
+        self.robot = robot
+        self.frames = tuple(frames)
+        canonical_robot = canonical_frames(robot, ahead=False)[0]
+        self.canonical_robot = body_groups(
+            canonical_robot, load_places(robot, payloads, canonical=True)
+        )
+        self._given = body_groups(robot, load_places(robot, payloads, canonical=False))
+        self._parameters = GRAVITY + 2 * INERTIA * len(carriers(robot, payloads))
+
+    @property
+    def recursions(self) -> tuple[Callable[[], LoopSpec], ...]:
+        """Return what makes the kernels that solve nothing."""
+        return (
+            self.inverse_dynamics,
+            self.bias_force,
+            self.gravity_force,
+            self.inertial_effort,
+            self.coriolis_effort,
+            self.kinetic_energy,
+            self.potential_energy,
+            self.frame_poses,
+        )
+
+    def inverse_dynamics(self) -> LoopSpec:
+        """Trace (19)-(30) with friction and armature."""
+        return self._newton_euler('inverse_dynamics', 'qva', friction=True, armature=True)
+
+    def bias_force(self) -> LoopSpec:
+        """Trace C v + g."""
+        return self._newton_euler('bias_force', 'qv')
+
+    def gravity_force(self) -> LoopSpec:
+        """Trace g."""
+        return self._newton_euler('gravity_force', 'q')
+
+    def inertial_effort(self) -> LoopSpec:
+        """Trace M a."""
+        return self._newton_euler('inertial_effort', 'qa', gravity=False, armature=True)
+
+    def moving_effort(self) -> LoopSpec:
+        """Trace M a + C v + g."""
+        return self._newton_euler('moving_effort', 'qva', armature=True)
+
+    def coriolis_effort(self) -> LoopSpec:
+        """Trace C x."""
+        groups = []
+        for group in self.canonical_robot:
+            body, (q, v, x) = group.body, own_symbols(group, 'qvx')
+            from_parent, from_children = symbols('p', 18), symbols('w', 6)
+            of_parent = (AT_REST,) * 3
+            if not group.on_world:
+                a, b, c = (twist_from_vector(from_parent[k : k + 6]) for k in (0, 6, 12))
+                of_parent = a, b, c
+            joint = body.motion(q, v)
+            motions, wrench = outward_along(joint, body.inertia, of_parent, x)
+            tau, in_parent = inward(joint, wrench + twist_from_vector(from_children))
+            handed = [
+                (from_parent, [entry for motion in motions for entry in vec6(motion)]),
+                (from_children, list(vec6(in_parent))),
+            ]
+            local = {'q': q, 'v': v, 'x': x}
+            groups.append(group_code(group, local, handed, tau, group.indices('v'), 'qvx'))
+        passes = (TreePass(True, 18), TreePass(False, 6))
+        return self.spec('coriolis_effort', 'qvx', (self.robot.nv,), passes, groups)
+
+    def _newton_euler(
+        self,
+        name: str,
+        inputs: str,
+        *,
+        gravity: bool = True,
+        friction: bool = False,
+        armature: bool = False,
+    ) -> LoopSpec:
+        """Trace the recursion; v or a that is no input is zero."""
+        groups = []
+        for group in self.canonical_robot:
+            body = group.body
+            local = {x: symbols(x, getattr(body.kind, 'nq' if x == 'q' else 'nv')) for x in inputs}
+            remainder = [0.0] * body.kind.nv
+            v, a = local.get('v', remainder), local.get('a', remainder)
+            joint = body.motion(local['q'], v)
+            from_parent, from_children = symbols('p', 12), symbols('w', 6)
+            twist_parent, rate_parent = map(twist_from_vector, (from_parent[:6], from_parent[6:]))
+            if group.on_world:
+                twist_parent, rate_parent = AT_REST, fall_of(body) if gravity else AT_REST
+            twist, rate, wrench = outward(
+                joint, body.inertia, twist_parent, rate_parent, joint.twist_rate(a)
+            )
+            tau, in_parent = inward(joint, wrench + twist_from_vector(from_children))
+            if armature:
+                tau = [t + rotor * x for t, rotor, x in zip(tau, body.armature, a, strict=True)]
+            if friction:
+                along = zip(tau, body.damping, body.friction, v, strict=True)
+                tau = [t + speed_friction(d, f, x) for t, d, f, x in along]
+            handed = [
+                (from_parent, [*vec6(twist), *vec6(rate)]),
+                (from_children, list(vec6(in_parent))),
+            ]
+            groups.append(group_code(group, local, handed, tau, group.indices('v'), inputs))
+        passes = (TreePass(True, 12), TreePass(False, 6))
+        return self.spec(name, inputs, (self.robot.nv,), passes, groups)
+
+    def kinetic_energy(self) -> LoopSpec:
+        """Trace T."""
+        groups = []
+        for group in self.canonical_robot:
+            body, (q, v) = group.body, own_symbols(group, 'qv')
+            from_parent = symbols('p', 6)
+            twist_parent = AT_REST if group.on_world else twist_from_vector(from_parent)
+            twist = body_twist(body.motion(q, v), twist_parent)
+            energy = body_kinetic_energy(body.inertia, twist)
+            for rotor, speed in zip(body.armature, v, strict=True):
+                energy = energy + rotor_energy(rotor, speed)
+            handed = [(from_parent, list(vec6(twist)))]
+            groups.append(group_code(group, {'q': q, 'v': v}, handed, [energy], _FIRST, 'qv'))
+        return self.spec('kinetic_energy', 'qv', (), (TreePass(True, 6),), groups)
+
+    def potential_energy(self) -> LoopSpec:
+        """Trace V from first moments, tips to root."""
+        groups = []
+        for group in self.canonical_robot:
+            body, (q,) = group.body, own_symbols(group, 'q')
+            children = symbols('m', 4)
+            mass = body.inertia.mass + children[0]
+            local = scale(pure(body.inertia.com), body.inertia.mass)
+            joint = body.motion(q, [0.0] * body.kind.nv)
+            moment = moment_in_parent(joint, mass, local + pure(children[1:]))
+            results = [-dot(pure(body.gravity), moment)] if group.on_world else []
+            handed = [(children, [mass, moment.x, moment.y, moment.z])]
+            groups.append(group_code(group, {'q': q}, handed, results, _FIRST, 'q'))
+        return self.spec('potential_energy', 'q', (), (TreePass(False, 4),), groups)
+
+    def frame_poses(self) -> LoopSpec:
+        """Trace positions and quaternions (w, x, y, z) of the named frames."""
+        groups = []
+        for group in self._given:
+            body, (q,) = group.body, own_symbols(group, 'q')
+            from_parent = symbols('p', 7)
+            pose = body.motion(q, [0.0] * body.kind.nv).pose
+            pose = pose if group.on_world else as_pose(from_parent) * pose
+            nowhere = np.zeros((0, len(group.bodies)), dtype=int)
+            handed = [(from_parent, pose_numbers(pose))]
+            groups.append(group_code(group, {'q': q}, handed, [], nowhere, 'q'))
+        frames = [self.robot.frame(name) for name in self.frames]
+        first = len(self.robot.bodies)
+        for on_world in (False, True):
+            rows = [k for k, frame in enumerate(frames) if (frame.body == WORLD) is on_world]
+            if rows:
+                groups.append(_frame_code(frames, rows, first, on_world))
+        shape = (len(frames), 7)
+        spec = self.spec('frame_poses', 'q', shape, (TreePass(True, 7),), groups)
+        return replace(spec, parents=(*spec.parents, *(frame.body for frame in frames)))
+
+    def forward_dynamics(self) -> LoopSpec:
+        """Trace accelerations of a tree without constraints."""
+        return self._articulated('forward_dynamics', 'qvu')
+
+    def acceleration(self) -> LoopSpec:
+        """Trace accelerations with time among the inputs, for steps."""
+        return self._articulated('acceleration', 'qvut')
+
+    def impulse(self) -> LoopSpec:
+        """Trace speeds h after v, forces and implicit friction at `a`: (q, v, a, tau, (t, h))."""
+        return self._impulse('impulse', drag_at='a')
+
+    def kick(self) -> LoopSpec:
+        """Trace speeds h after v, forces at `a`, friction that of the end: as for `impulse`."""
+        return self._impulse('kick', drag_at='v')
+
+    def _impulse(self, name: str, drag_at: str) -> LoopSpec:
+        """
+        Trace speeds x = v + h y in (M + h D) x = M v + h (tau - c).
+
+        y are the accelerations of the robot with the armature h D more, under the efforts
+        tau - D v.
+        """
+        groups = []
+        for group in self.canonical_robot:
+            body, (q, v, at, tau) = group.body, own_symbols(group, 'qvau')
+            h = ca.SX.sym('h')
+            local = {'q': q, 'v': v, 'a': at, 'u': tau, 'h': [h]}
+            along = zip(body.damping, body.friction, local[drag_at], strict=True)
+            drag = [speed_drag(d, f, x, STICTION_SPEED) for d, f, x in along]
+            effort = [u - d * x for u, d, x in zip(tau, drag, v, strict=True)]
+            armature = [rotor + h * d for rotor, d in zip(body.armature, drag, strict=True)]
+            handed, y, rcond = articulated_body(group, q, at, effort, armature)
+            ends = [x + h * rate for x, rate in zip(v, y, strict=True)]
+            indices = group.indices('v')
+            groups.append(group_code(group, local, handed, ends, indices, 'qvauh', rcond))
+        return self.spec(name, 'qvauh', (self.robot.nv,), THERE_BACK_THERE, groups)
+
+    def _articulated(self, name: str, inputs: str) -> LoopSpec:
+        groups = []
+        for group in self.canonical_robot:
+            body, (q, v, tau) = group.body, own_symbols(group, 'qvu')
+            along = zip(tau, body.damping, body.friction, v, strict=True)
+            effort = [u - speed_friction(d, f, x) for u, d, f, x in along]
+            handed, a, rcond = articulated_body(group, q, v, effort, body.armature)
+            local = {'q': q, 'v': v, 'u': tau}
+            groups.append(group_code(group, local, handed, a, group.indices('v'), inputs, rcond))
+        return self.spec(name, inputs, (self.robot.nv,), THERE_BACK_THERE, groups)
+
+    def spec(
+        self,
+        name: str,
+        inputs: str,
+        shape: tuple[int, ...],
+        passes: tuple[TreePass, ...],
+        groups: Sequence[GroupCode],
+    ) -> LoopSpec:
+        """Return the kernel of some groups."""
+        sizes = tuple({'q': self.robot.nq, 't': 1, 'h': 2}.get(x, self.robot.nv) for x in inputs)
+        parents, parameters = self.robot.parents, self._parameters
+        return LoopSpec(name, sizes, (shape,), parents, passes, tuple(groups), parameters)
+
+
+def _frame_code(
+    frames: Sequence[Frame], rows: Sequence[int], first: int, on_world: bool
+) -> GroupCode:
+    """Return the code of named frames, which hang on bodies or the world and do not move there."""
+    constants, from_parent = symbols('c', 7), symbols('p', 7)
+    local = as_pose(constants)
+    pose = pose_numbers(local if on_world else as_pose(from_parent) * local)
+    function = body_function([constants, from_parent], [from_parent, pose, [1.0]])
+    table = np.array([pose_numbers(frames[k].pose) for k in rows]).T
+    indices = np.array([range(7 * k, 7 * k + 7) for k in rows]).T
+    return GroupCode(tuple(first + k for k in rows), function, table, (), indices)
+
+
+def as_pose(entries: list[ca.SX]) -> Pose:
+    """Return the pose of a position and a quaternion (w, x, y, z)."""
+    return Pose(make_quaternion(*entries[3:]), pure(entries[:3]))
+
+
+def pose_numbers(pose: Pose) -> list[Any]:
+    """Return position and quaternion (w, x, y, z) of a pose."""
+    return [*vec3(pose.translation), *vec4(pose.rotation)]

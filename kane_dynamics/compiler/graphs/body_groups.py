@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Bodies that share one code, and the tables of constants that tell them apart.
+
+Straight-line code holds every constant of a robot as a literal. A loop over bodies has one code
+for each kind of joint, traced with a symbol for each constant: where a joint sits, its axis, the
+mass properties. Columns of the table that are the same for all bodies of a group stay literals,
+so that canonical body frames (axis z, placements without a third coordinate) save operations
+here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.algebra.inertia import Inertia
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.quaternions import pure
+from kane_dynamics.algorithms.composite_inertia import CompositeInertia
+from kane_dynamics.compiler.parameters import GRAVITY, INERTIA
+from kane_dynamics.robot.joint_tables import JointIndex
+from kane_dynamics.robot.motion import JointMotion, joint_motion
+from kane_dynamics.robot.robot import WORLD, Robot
+from kane_dynamics.typing import Floats
+
+UPPER = tuple((i, j) for i in range(3) for j in range(i, 3))
+
+
+@dataclass(frozen=True, eq=False)
+class BodyGroup:
+    """
+    Bodies on joints of one kind.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    bodies : tuple of int
+        Their indices, ascending; all own their speeds or all follow others, and all hang on the
+        world or none does.
+    load : int, optional
+        Where the inertia of the one body of the group is among the parameters.
+
+    """
+
+    robot: Robot
+    bodies: tuple[int, ...]
+    load: int | None = None
+
+    @cached_property
+    def body(self) -> GroupBody:
+        """Return one body of the group with symbols for what differs."""
+        return GroupBody(self)
+
+    @property
+    def on_world(self) -> bool:
+        """Return whether the bodies hang on the world."""
+        return self.robot.parents[self.bodies[0]] == WORLD
+
+    @cached_property
+    def table(self) -> Floats:
+        """Return the constants, shape (constants, bodies)."""
+        return np.array([_constants(self.robot, i) for i in self.bodies]).T
+
+    def indices(self, what: str) -> NDArray[np.int64]:
+        """Return where in q or v ('q', 'v') the bodies' entries are, shape (entries, bodies)."""
+        slices = [getattr(self.robot.indices[i], what) for i in self.bodies]
+        return np.array([range(s.start, s.stop) for s in slices]).T
+
+
+class GroupBody:
+    """
+    One body of a group, its constants traced.
+
+    Attributes
+    ----------
+    constants : list of casadi.SX
+        A symbol for each column of the group's table; those of equal columns are not used.
+    gravity, load : list of casadi.SX
+        Symbols of what is set at run time: gravity, and the inertia of a body that may carry a
+        payload; see `parameters`.
+    inertia : Inertia
+        Mass properties in the body frame.
+    composite : CompositeInertia
+        The same about the origin of the body frame.
+    armature, damping, friction : list
+        For each speed of the joint; zero for followers, whose masters carry them.
+
+    """
+
+    def __init__(self, group: BodyGroup) -> None:
+        table = group.table
+        self.constants = [ca.SX.sym(f'c{k}') for k in range(len(table))]
+        same = (table == table[:, :1]).all(axis=1)
+        values = [
+            float(row[0]) if one else symbol
+            for row, one, symbol in zip(table, same, self.constants, strict=True)
+        ]
+        first = group.robot.bodies[group.bodies[0]]
+        self.kind = first.joint.kind
+        take = iter(values)
+
+        def some(count: int) -> list[Any]:
+            return [next(take) for _ in range(count)]
+
+        self.placement = Pose.from_rotation_and_position(some(4), some(3))
+        self.gravity = [ca.SX.sym(f'g{k}') for k in range(GRAVITY)]
+        self.load = [ca.SX.sym(f'l{k}') for k in range(INERTIA)]
+        local, whole = some(10), some(9)
+        if group.load is None:
+            self.inertia = Inertia.traced(local[0], local[1:4], local[4:])
+            x, y, z = (pure(row) for row in symmetric_rows(whole[3:]))
+            self.composite = CompositeInertia(local[0], pure(whole[:3]), (x, y, z))
+        else:
+            self.inertia = Inertia.traced(self.load[0], self.load[1:4], self.load[4:])
+            self.composite = CompositeInertia.of_body(self.inertia)
+        self._ratio, self._offset = some(2)
+        nv = self.kind.nv
+        self.armature, self.damping, self.friction = some(nv), some(nv), some(nv)
+        if hasattr(self.kind, 'with_axis'):
+            self.kind = self.kind.with_axis(some(3), next(take))
+        self._mimic = first.mimic
+
+    def motion(self, q: Any, v: Any) -> JointMotion:
+        """Return the joint's motion at its own entries of q and v, from the parent's frame."""
+        local = JointIndex(
+            slice(0, self.kind.nq), slice(0, self.kind.nv), self._ratio, self._offset
+        )
+        part = SimpleNamespace(
+            joint=SimpleNamespace(kind=self.kind), placement=self.placement, mimic=self._mimic
+        )
+        robot: Any = SimpleNamespace(indices=[local], bodies=[part])
+        joint = joint_motion(robot, 0, q, v)
+        # one turn instead of two in the recursion: this product depends on no other body
+        return replace(joint, placement=Pose.identity(), pose=joint.placement * joint.pose)
+
+
+def body_groups(robot: Robot, loads: Mapping[int, int]) -> list[BodyGroup]:
+    """
+    Return the groups of a robot, in the order of their first bodies.
+
+    Bodies on the world are apart: nothing chose the frame that their joints are placed in, and
+    gravity enters there. So is each body that may carry a payload.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    loads : mapping of int to int
+        Where among the parameters the inertia of a body is.
+
+    """
+    members: dict[Any, list[int]] = {}
+    for i, body in enumerate(robot.bodies):
+        kind = type(body.joint.kind), body.mimic is None
+        members.setdefault((*kind, robot.parents[i] == WORLD, loads.get(i)), []).append(i)
+    return [BodyGroup(robot, tuple(bodies), key[-1]) for key, bodies in members.items()]
+
+
+def _constants(robot: Robot, i: int) -> list[float]:
+    """Return the constants of a body, in the order in which `GroupBody` takes them."""
+    body, index = robot.bodies[i], robot.indices[i]
+    inertia, kind = body.inertia, body.joint.kind
+    whole = CompositeInertia.of_body(inertia)
+    r, p = body.placement.rotation, body.placement.translation
+    values = [r.w, r.x, r.y, r.z, p.x, p.y, p.z, inertia.mass, *inertia.com]
+    values += [inertia.tensor[j] for j in UPPER]
+    values += [whole.moment.x, whole.moment.y, whole.moment.z]
+    rows = [(row.x, row.y, row.z) for row in whole.tensor]
+    values += [rows[j][k] for j, k in UPPER]
+    values += [index.ratio, index.offset]
+    for along in (robot.armature, robot.damping, robot.friction):
+        values += list(along[index.v] if body.mimic is None else np.zeros(kind.nv))
+    axis = getattr(kind, 'axis', None)
+    if axis is not None:
+        values += [*axis, getattr(kind, 'pitch', 0.0)]
+    return [float(value) for value in values]
+
+
+def symmetric_rows(entries: list[Any]) -> list[list[Any]]:
+    """Return the rows of a symmetric matrix from its upper triangle."""
+    known = dict(zip(UPPER, entries, strict=True))
+    return [[known[min(i, j), max(i, j)] for j in range(3)] for i in range(3)]

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs of what constraint rows ask of a motion, and of the efforts that produce it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import casadi as ca
+
+from kane_dynamics.algebra.scalars import is_zero, sqrt
+from kane_dynamics.algorithms.constrained_solve import solve_constrained
+from kane_dynamics.algorithms.coriolis_effort import reference_effort as effort_of_reference
+from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.algorithms.row_balance import REACHED, REACHED_IN_SINGLE
+from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
+from kane_dynamics.algorithms.sparse_rows import residuals, sparse_rows
+from kane_dynamics.algorithms.stronger_balance import StrongerBalance
+from kane_dynamics.compiler.graphs.trace import Tracer, column, symbols
+from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
+
+Names = tuple[str, ...]
+
+
+def consistent_velocity(tracer: Tracer, known: Names | None) -> KernelSpec:
+    """Trace speeds with A v = b0."""
+    if known is None:
+        nearest = tracer.nearest_speeds()
+        v, rcond = nearest.x, nearest.rcond
+    else:
+        b0 = list(tracer.state_rows.velocity)
+        result = row_balance(tracer).completed(tracer.v, b0, indices_of(tracer, known))
+        v, rcond = result.x, result.rcond
+    inputs, shape = [tracer.q, tracer.v, [tracer.t]], (tracer.robot.nv,)
+    return tracer.spec('consistent_velocity', inputs, [column(v)], [shape], ca.SX(rcond))
+
+
+def consistent_acceleration(tracer: Tracer, known: Names | None) -> KernelSpec:
+    """Trace accelerations with A a = b."""
+    b = list(tracer.state_rows.acceleration)
+    if known is None:
+        force = symmetric_product(tracer.mass, tracer.a)
+        system = tracer.system(tracer.state_rows)
+        solved = solve_constrained(factor_tree(tracer.mass), force, system, b)
+        a, rcond = solved.x, solved.rcond
+    else:
+        result = row_balance(tracer).completed(tracer.a, b, indices_of(tracer, known))
+        a, rcond = result.x, result.rcond
+    inputs, shape = [tracer.q, tracer.v, tracer.a, [tracer.t]], (tracer.robot.nv,)
+    return tracer.spec('consistent_acceleration', inputs, [column(a)], [shape], ca.SX(rcond))
+
+
+def constrained_effort(tracer: Tracer, actuated: Names, known: Names | None) -> KernelSpec:
+    """Trace constrained inverse dynamics: the numbers of a `ConstrainedEffort`."""
+    v, a, rows, balance = tracer.v, tracer.a, tracer.state_rows, row_balance(tracer)
+    if known is None:
+        rcond = balance.allowed(a, list(rows.acceleration))
+    else:
+        indices = indices_of(tracer, known)
+        speeds = balance.completed(v, list(rows.velocity), indices)
+        v = speeds.x
+        b = list(tracer.rows(tracer.q, v, tracer.t).acceleration)
+        rates = balance.completed(a, b, indices)
+        a, rcond = rates.x, smaller(speeds.rcond, rates.rcond)
+    switches = symbols('s', len(TERMS))
+    force = tracer.required_effort(v, a, switches)
+    inputs = [tracer.q, tracer.v, tracer.a]
+    return effort_spec(
+        'constrained_effort', tracer, actuated, inputs, switches, (v, a), force, rcond
+    )
+
+
+def reference_effort(tracer: Tracer, actuated: Names, known: Names | None) -> KernelSpec:
+    """Trace constrained inverse dynamics of reference speeds: the same numbers."""
+    v, a, rows, balance = tracer.v, tracer.a, tracer.state_rows, row_balance(tracer)
+    x: list[Any] = symbols('x', tracer.robot.nv)
+    inputs, rcond = [tracer.q, v, x, a], ca.SX(1.0)
+    b0, indices = list(rows.velocity), None if known is None else indices_of(tracer, known)
+    if indices is not None:
+        speeds, v_ref = (balance.completed(u, b0, indices) for u in (v, x))
+        v, x, rcond = speeds.x, v_ref.x, smaller(speeds.rcond, v_ref.rcond)
+    b = row_rates(tracer, v, x)
+    if indices is None:
+        rcond = smaller(rcond, balance.allowed(a, b))
+    else:
+        rates = balance.completed(a, b, indices)
+        a, rcond = rates.x, smaller(rcond, rates.rcond)
+    switches = symbols('s', len(TERMS))
+    force = effort_of_reference(tracer.robot, tracer.q, v, x, a, switches)
+    return effort_spec(
+        'reference_effort', tracer, actuated, inputs, switches, (x, a), force, rcond
+    )
+
+
+def row_rates(tracer: Tracer, v: Sequence[Any], x: Sequence[Any]) -> list[Any]:
+    """Return b of A a = b for the rate of reference speeds x, while the robot moves at v."""
+    b = list(tracer.rows(tracer.q, v, tracer.t).acceleration)
+    if not b:
+        return b
+    gap = [v_ref - speed for v_ref, speed in zip(x, v, strict=True)]
+    turn = tracer.constraints.turning_rate(column(tracer.q), column(v), column(gap), tracer.t)
+    return [side - rate for side, rate in zip(b, ca.vertsplit(turn), strict=True)]
+
+
+def effort_spec(
+    name: str,
+    tracer: Tracer,
+    actuated: Names,
+    inputs: list[list[Any]],
+    switches: list[Any],
+    motion: tuple[list[Any], list[Any]],
+    force: Any,
+    rcond: Any,
+    report: Sequence[Any] = (),
+) -> KernelSpec:
+    """Return the kernel of what motors and rows must give for a force and a motion."""
+    robot, rows, balance, (v, a) = tracer.robot, tracer.state_rows, row_balance(tracer), motion
+    weights, driven = symbols('w', robot.nv), indices_of(tracer, actuated)
+    if not all(is_zero(c) for c in rows.velocity):
+        rcond = smaller(rcond, balance.agreed(v, list(rows.velocity)))
+    result = balance.balanced(list(force), driven, weights)
+    slip = residuals(balance.rows, v, rows.velocity)
+    rank = len(driven) + min(robot.nv - len(driven), len(tracer.plan.balance.order))
+    numbers = rank, _norm(result.remaining), _norm(slip)
+    whole = column([*result.effort, *result.multipliers, *v, *a, *numbers, *report])
+    inputs = [*inputs, weights, switches, [tracer.t]]
+    rcond = ca.SX(smaller(rcond, result.rcond))
+    return tracer.spec(name, inputs, [whole], [(whole.numel(),)], rcond)
+
+
+def row_balance(tracer: Tracer) -> StrongerBalance:
+    """Return what the rows ask and give."""
+    rows = tracer.state_rows
+    system = tracer.plan.balance.system(rows, sparse_rows(rows.matrix))
+    reached = REACHED_IN_SINGLE if tracer.in_single else REACHED
+    return StrongerBalance(system, tracer.robot.nv, reached)
+
+
+def indices_of(tracer: Tracer, names: Names) -> list[int]:
+    """Return the places of names in v."""
+    return [tracer.robot.velocity_index(name) for name in names]
+
+
+def _norm(values: Sequence[Any]) -> Any:
+    return sqrt(ca.SX(sum((x * x for x in values), 0.0)))

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""M as composite inertias in world axes, for loops over bodies; see `composite_inertia`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kane_dynamics.algebra.dual_quaternion import vec6
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.quaternions import pure, vec3, vec4
+from kane_dynamics.algorithms.composite_inertia import CompositeInertia
+from kane_dynamics.compiler.graphs.bodies import LoopTracer, as_pose, pose_numbers
+from kane_dynamics.compiler.graphs.body_groups import UPPER, symmetric_rows
+from kane_dynamics.compiler.graphs.group_codes import group_code, own_symbols
+from kane_dynamics.compiler.graphs.trace import symbols
+from kane_dynamics.compiler.llvm.loop_spec import LoopSpec, TreePass
+from kane_dynamics.robot.robot import WORLD, Robot
+
+AXIS = 13  # numbers of one axis
+
+
+def mass_axes(tracer: LoopTracer) -> LoopSpec:
+    """
+    Trace what M is made of: for each speed of each joint 13 numbers.
+
+    Its axis S, the momentum (L, p) of all that it carries at unit speed, and the armature; in
+    world axes about the first joint of the tree. M[k, l] is the power of L, p along S.
+    """
+    groups, first = [], np.cumsum([0, *[body.joint.kind.nv for body in tracer.robot.bodies]])
+    for group in tracer.canonical_robot:
+        body, (q,) = group.body, own_symbols(group, 'q')
+        joint = body.motion(q, [0.0] * body.kind.nv)
+        from_parent, children = symbols('p', 7), symbols('w', 10)
+        turned = Pose.from_rotation_and_position(vec4(joint.pose.rotation), [0.0] * 3)
+        pose = turned if group.on_world else as_pose(from_parent) * joint.pose
+        local = body.composite.moved(pose)
+        x, y, z = (pure(row) for row in symmetric_rows(children[4:]))
+        payload = local + CompositeInertia(children[0], pure(children[1:4]), (x, y, z))
+        results: list[Any] = []
+        for axis, rotor in zip(joint.axes, body.armature, strict=True):
+            along = pose.adjoint(axis)
+            momentum = payload.momentum(along)
+            results += [*vec6(along), *vec3(momentum.dual), *vec3(momentum.primary), rotor]
+        rows = [vec3(row) for row in payload.tensor]
+        entries = [rows[j][k] for j, k in UPPER]
+        handed = [
+            (from_parent, pose_numbers(pose)),
+            (children, [payload.mass, *vec3(payload.moment), *entries]),
+        ]
+        width = 13 * body.kind.nv
+        index_list = np.array([13 * first[i] + np.arange(width) for i in group.bodies]).T
+        groups.append(group_code(group, {'q': q}, handed, results, index_list, 'q'))
+    passes = (TreePass(True, 7), TreePass(False, 10))
+    return tracer.spec('mass_axes', 'q', (13 * int(first[-1]),), passes, groups)
+
+
+def mass_pairs(robot: Robot) -> list[list[tuple[int, int, int]]]:
+    """
+    Return for each axis the axes that carry it: (axis, row, column) of the sums in M.
+
+    A follower and its master share a speed: such a pair counts in both orders.
+    """
+    first = np.cumsum([0, *[body.joint.kind.nv for body in robot.bodies]]).tolist()
+    speeds = [k for index in robot.indices for k in range(index.v.start, index.v.stop)]
+    pairs = []
+    for body in range(len(robot.bodies)):
+        for axis in range(first[body], first[body + 1]):
+            others = list(range(first[body], axis + 1))
+            carrier = robot.parents[body]
+            while carrier != WORLD:
+                local = range(first[carrier], first[carrier + 1])
+                others += [k for k in local for _ in range(1 + (speeds[k] == speeds[axis]))]
+                carrier = robot.parents[carrier]
+            k = speeds[axis]
+            pairs.append([(one, max(speeds[one], k), min(speeds[one], k)) for one in others])
+    return pairs

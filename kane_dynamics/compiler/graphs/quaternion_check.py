@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The checks of a state that machine code makes itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import casadi as ca
+
+from kane_dynamics.algebra.scalars import where
+from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import is_unit, quaternion_places
+
+
+def with_quaternion_check(spec: KernelSpec, robot: Robot) -> KernelSpec:
+    """
+    Return a kernel whose health is 0 where a quaternion of q, its first input, is not unit.
+
+    Such a state goes to the reference, which refuses it with the message of both engines. Steps
+    do not check: between the stages of an integrator quaternions leave unit length.
+    """
+    indices = quaternion_places(robot)
+    if not indices:
+        return spec
+    inputs = spec.function.sx_in()
+    *outputs, rcond = spec.function.call(inputs)
+    q = ca.vertsplit(inputs[0])
+    for _, place in indices:
+        rcond = where(is_unit(q[place]), rcond, 0.0)
+    return replace(spec, function=ca.Function(spec.name, inputs, [*outputs, rcond]))

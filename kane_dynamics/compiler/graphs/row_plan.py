@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How a compiled solve treats its constraint rows.
+
+Which rows are taken is decided at each state, by the rule of `constraints.row_selection`. What is
+decided here, at states that satisfy the constraints, only saves work: rows that repeat others
+wherever they are sampled are left out of the solve and watched at every state, and where no row is
+ever weak nothing is spent on the question which rows to drop. Where such a guess is wrong the
+health of a solve says so, and the reference runs.
+
+Of rows that repeat each other some choice is solved for. One that is strong here may be singular
+elsewhere (of Bennett's loop every choice is, somewhere on the way round): so the mechanism is
+walked around once, and where the choice is weak on the way, a second one is solved for beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, eliminate
+from kane_dynamics.algorithms.sparse_rows import SparseRows
+from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
+from kane_dynamics.compiler.row_samples import Sample, sample_at, sampled, walked
+from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.constraints.rolling import RollingWheel
+from kane_dynamics.constraints.row_selection import GRADES, select_rows
+from kane_dynamics.exceptions import ConstraintError, SingularMassMatrixError
+from kane_dynamics.robot.robot import Robot
+
+_SAMPLES = 3
+_REPEATS = 1e-10  # strength of a row that repeats others but for roundoff
+_SPANNING = 4e-4  # squared strength of rows that span the others; weaker ones drop too often
+_NEVER_WEAK = 2.5e-3  # squared strength, 25 times above what the solve still takes
+_HEADINGS = 24  # closer than a choice of rows stays weak
+_STRONG = GRADES[0] ** 2  # squared strength of a choice that needs no other
+
+
+@dataclass(frozen=True)
+class RowPlan:
+    """
+    Which rows a compiled solve is for.
+
+    Parameters
+    ----------
+    order : tuple of int
+        Rows that are solved for, holonomic ones first.
+    repeated : tuple of int
+        Rows that repeat these in general; whether they do is watched at every state.
+    certain : bool
+        Whether none of `order` was ever weak.
+    second : tuple of int
+        Rows that are solved for instead where those of `order` are weak, if any.
+    agreeing : tuple of int
+        Of wheels only: rows that span the others where steering angles agree, if fewer than in
+        general. Efforts and completed speeds are for these: else a base does not move.
+    second_agreeing : tuple of int
+        Such rows for headings at which `agreeing` are weak, if any.
+
+    """
+
+    order: tuple[int, ...] = ()
+    repeated: tuple[int, ...] = ()
+    certain: bool = True
+    second: tuple[int, ...] = ()
+    agreeing: tuple[int, ...] = ()
+    second_agreeing: tuple[int, ...] = ()
+
+    @property
+    def balance(self) -> RowPlan:
+        """Return the plan for efforts and completed speeds."""
+        if not self.agreeing:
+            return self
+        every = (*self.order, *self.repeated)
+        remainder = tuple(k for k in sorted(every) if k not in self.agreeing)
+        return RowPlan(self.agreeing, remainder, second=self.second_agreeing)
+
+    @property
+    def solved(self) -> tuple[int, ...]:
+        """Return the rows that any choice solves for."""
+        return (*self.order, *(k for k in self.second if k not in self.order))
+
+    def system(
+        self,
+        rows: ConstraintRows,
+        entries: Sequence[Mapping[int, Any]],
+        *,
+        holonomic: bool = False,
+    ) -> SparseRows:
+        """Return the rows of a solve with their nonzeros; only the holonomic ones if wished."""
+        choice = [rows.positions[k] is not None or not holonomic for k in range(len(rows))]
+        return SparseRows(
+            entries,
+            rows.kinds,
+            rows.owners,
+            [k for k in self.order if choice[k]],
+            [k for k in self.repeated if choice[k]],
+            self.certain,
+            [k for k in self.second if choice[k]],
+        )
+
+
+def row_plan(constraints: ConstraintSet) -> RowPlan:
+    """Return how a compiled solve treats the rows of some constraints."""
+    plan = _general_plan(constraints)
+    if not constraints or not all(isinstance(one, RollingWheel) for one in constraints):
+        return plan
+    try:
+        plan = replace(plan, agreeing=_agreeing(constraints, len(plan.order)))
+        return replace(plan, second_agreeing=_second_agreeing(constraints, plan.balance))
+    except (SingularMassMatrixError, ConstraintError):
+        return plan  # no mass, or a wheel that lies flat at the neutral state
+
+
+def _general_plan(constraints: ConstraintSet) -> RowPlan:
+    if not constraints:
+        return RowPlan()
+    rng = np.random.default_rng(0)
+    samples = [sampled(constraints, rng) for _ in range(_SAMPLES)]
+    order = samples[0][0].elimination_order()
+    try:
+        repeats = np.all([_repeats(rows, mass) for rows, mass in samples], axis=0)
+        if repeats.any():
+            repeats &= _without_time_and_switches(constraints)
+        kept = tuple(k for k in order if not repeats[k])
+        watched = tuple(k for k in order if repeats[k])
+        plan = RowPlan(kept, watched)
+        if all(_weakest(plan, rows, mass) > _NEVER_WEAK for rows, mass in samples):
+            return _with_second_choice(plan, constraints, rng)
+        best = _strongest_plan(samples)
+        if best and _without_time_and_switches(constraints)[list(best.repeated)].all():
+            return _with_second_choice(best, constraints, rng)
+    except SingularMassMatrixError:
+        return RowPlan(tuple(order))  # the reference solves, or says what has no mass
+    return RowPlan(kept, watched, certain=False)
+
+
+def _agreeing(constraints: ConstraintSet, general: int) -> tuple[int, ...]:
+    """
+    Return the rows of wheels that span the others at the neutral state, if fewer than in general.
+
+    There steering angles agree; at random they never do, but whenever the base moves.
+    """
+    sample = sample_at(
+        constraints, constraints.robot.neutral(), np.zeros(constraints.robot.nv), 0.0
+    )
+    result = _strongest_plan([sample])
+    fewer = result is not None and len(result.order) < general
+    return result.order if result is not None and fewer else ()
+
+
+def _second_agreeing(constraints: ConstraintSet, plan: RowPlan) -> tuple[int, ...]:
+    """Return rows for the headings of steered wheels, all alike, at which a plan is weak."""
+    robot = constraints.robot
+    turned = [place for wheel in constraints for place in _steering(robot, wheel)]
+    if not turned or not plan.repeated:
+        return ()
+    weak = []
+    for heading in np.pi * np.arange(1, _HEADINGS) / _HEADINGS:
+        q = np.array(robot.neutral())
+        q[turned] += heading
+        rows, mass = sample_at(constraints, q, np.zeros(robot.nv), 0.0)
+        agrees = np.linalg.matrix_rank(rows.matrix, _REPEATS) == len(plan.order)
+        if agrees and _weakest(plan, rows, mass) < _STRONG:
+            weak.append((rows, mass))
+    other = _strongest_plan(weak) if weak else None
+    return other.order if other is not None and len(other.order) == len(plan.order) else ()
+
+
+def _steering(robot: Robot, wheel: Any) -> list[int]:
+    """Return the coordinate of the joint that carries a wheel's, if it is one angle."""
+    carrying = robot.ancestors(wheel.wheel.body)[1:-1]
+    index_list = [range(robot.nq)[robot.indices[body].q] for body in carrying[-1:]]
+    return [local[0] for local in index_list if len(local) == 1]
+
+
+def _strongest_plan(samples: Sequence[Sample]) -> RowPlan | None:
+    """Return the rows that span all others, strongly at every sample, where there are some."""
+    rows, mass = samples[0]
+    order = rows.elimination_order()
+    first = set(select_rows(rows, cholesky_factor(mass)).independent_indices.tolist())
+    others = [k for k in order if k not in first]
+    sets = [first, *(first - {k} | {other} for k in first for other in others)]
+    best, most = None, _SPANNING
+    for choice in sets:
+        kept = tuple(k for k in order if k in choice)
+        plan = RowPlan(kept, tuple(k for k in order if k not in choice))
+        least = min(_weakest(plan, *sample) for sample in samples)
+        if least > most and all(_spans(plan, rows) for rows, _ in samples):
+            best, most = plan, least
+    return best
+
+
+def _with_second_choice(
+    plan: RowPlan, constraints: ConstraintSet, rng: np.random.Generator
+) -> RowPlan:
+    """Return a plan with other rows for where its own are weak, if they ever are."""
+    if not plan.repeated:
+        return plan
+    way = walked(constraints, rng)
+    weak = [sample for sample in way if _weakest(plan, *sample) < _STRONG]
+    other = _strongest_plan(weak) if weak else None
+    if other is None or other.order == plan.order or len(other.order) != len(plan.order):
+        return plan
+    positions = weak[0][0].positions  # a Newton step of q must ask for as much
+    if len({sum(positions[k] is None for k in choice.order) for choice in (plan, other)}) > 1:
+        return plan
+    if not _without_time_and_switches(constraints)[list(other.repeated)].all():
+        return plan
+    return replace(plan, second=other.order)
+
+
+def _spans(plan: RowPlan, rows: ConstraintRows) -> bool:
+    """Return whether the repeated rows of a plan are made of the others but for roundoff."""
+    A, remainder = rows.matrix[list(plan.order)], rows.matrix[list(plan.repeated)]
+    beyond = remainder - np.linalg.lstsq(A.T, remainder.T, rcond=None)[0].T @ A
+    return bool(np.abs(beyond).max(initial=0.0) <= _REPEATS * np.abs(rows.matrix).max())
+
+
+def _repeats(rows: ConstraintRows, mass: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which rows repeat others but for roundoff."""
+    selection = select_rows(rows, cholesky_factor(mass))
+    weak = selection.strength < _REPEATS
+    weak[selection.independent_indices] = False
+    return weak
+
+
+def _weakest(plan: RowPlan, rows: ConstraintRows, mass: NDArray[np.float64]) -> float:
+    """Return the smallest squared strength of the rows of a plan, in the order of its solve."""
+    entries = [dict(enumerate(row)) for row in rows.matrix.tolist()]
+    A = rows.matrix[[*plan.order, *plan.repeated]]
+    gram = A @ np.linalg.solve(mass, A.T)
+    lower = [gram[i, : i + 1].tolist() for i in range(len(gram))]
+    return float(eliminate(plan.system(rows, entries), lower).rcond / ROW_WEIGHT)
+
+
+def _without_time_and_switches(constraints: ConstraintSet) -> NDArray[np.bool_]:
+    """Return which rows hold neither time nor a switch: what they are at a sample, they stay."""
+    import casadi as ca
+
+    robot = constraints.robot
+    state = ca.SX.sym('q', robot.nq), ca.SX.sym('v', robot.nv), ca.SX.sym('t')
+    q, v, t = state
+    rows = constraints.rows(ca.vertsplit(q), ca.vertsplit(v), t)
+    switches = {
+        getattr(ca, f'OP_{name}')
+        for name in 'LT LE EQ NE NOT AND OR IF_ELSE_ZERO FABS SIGN FLOOR CEIL FMIN FMAX'.split()
+    }
+    steady = []
+    for A, b0, b in zip(rows.matrix, rows.velocity, rows.acceleration, strict=True):
+        row = ca.vertcat(*[ca.SX(x) for x in (*A, b0, b)])
+        function = ca.Function('row', list(state), [row])
+        used = {function.instruction_id(k) for k in range(function.n_instructions())}
+        steady.append(not ca.depends_on(row, t) and not used & switches)
+    return np.array(steady)

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A compiled function at run time: checks, conversions, batches, the way to the reference."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kane_dynamics.compiler.batches import run_batch
+from kane_dynamics.compiler.cache import CachedKernel
+from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT, SINGLE_HEALTH_LIMIT
+from kane_dynamics.compiler.llvm.native import Linker, NativeModule, make_entry
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot.arguments import Arguments, as_output, fill_rows
+from kane_dynamics.typing import Floats, Indices
+
+Reference = Callable[..., Any]
+NO_PARAMETERS = np.empty(0)
+
+
+class Kernel:
+    """
+    One compiled function with all its ways in.
+
+    Parameters
+    ----------
+    name : str
+        Name in the machine code.
+    cached : CachedKernel
+        Machine code and shapes.
+    input_names : sequence of str
+        Names for messages.
+    reference : callable
+        The function of numpy arrays that gives the first output where the machine code has none:
+        where a solve is ill conditioned, a quaternion is not unit or a number too large.
+    linker : Linker
+        Loads the machine code.
+    parameters : ndarray
+        What the machine code reads at each call besides its inputs; see `parameters`.
+    unusual : callable, optional
+        Takes the calls of `call` that are not on plain arrays of one state; `checked` where left
+        out.
+    code : sequence of bytes
+        Object files to load together, where those of other kernels are needed too.
+    in_single : bool
+        Whether batches of float32 arrays give float32.
+
+    Attributes
+    ----------
+    call : callable
+        ``call(*inputs, out=None)``: arrays of one state (1-D), or of many (2-D, one row each).
+        `out` may be one of the inputs.
+    fallback_count : int
+        How many states went to the reference so far, answered or not. States that are not finite
+        do not: their outputs are NaN, every entry.
+    double_precision_count : int
+        How many finite states of float32 batches were computed in double: all, where the machine
+        code has no single precision.
+    timed : bool
+        Whether the time is among the inputs.
+    instructions : int
+        Number of operations of the graph.
+
+    """
+
+    def __init__(
+        self,
+        name: str,
+        cached: CachedKernel,
+        input_names: Sequence[str],
+        reference: Reference,
+        linker: Linker,
+        parameters: Floats = NO_PARAMETERS,
+        unusual: Callable[..., Any] | None = None,
+        *,
+        in_single: bool = False,
+        code: Sequence[bytes] = (),
+    ) -> None:
+        self.name = name
+        self.instructions = cached.instructions
+        self.fallback_count = self.double_precision_count = 0
+        self._shapes = cached.output_shapes
+        self._ends = [0, *itertools.accumulate(math.prod(shape) for shape in self._shapes)]
+        names = tuple(input_names)[: len(cached.input_sizes)]
+        self.timed = 'time' in names
+        self._arguments = Arguments(name, names, cached.input_sizes)
+        self._reference = reference
+        batches = [f'{name}_batch', *[f'{name}_single_batch'] * cached.single]
+        module = NativeModule(code or cached.code, [name, f'{name}_entry', *batches], linker)
+        pointers = [ctypes.c_void_p] * (len(names) + 1 + len(self._shapes))
+        self._one = module.function(name, ctypes.c_double, *pointers)
+        rows = *pointers, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
+        self._many, *single = [module.function(batch, None, *rows) for batch in batches]
+        self._many_in_single = single[0] if single else None
+        self._in_single = in_single
+        self._parameters = parameters
+        self.call = make_entry(module, name, unusual or self.checked, parameters)
+
+    def all_outputs(self, *inputs: Any) -> list[Floats] | None:
+        """Return every output at one state, or None where the machine code has none."""
+        arrays = [self._arguments.array(k, x, (1,)) for k, x in enumerate(inputs)]
+        buffer = np.empty(self._ends[-1])
+        first = buffer.ctypes.data
+        indices = [first + 8 * start for start in self._ends[:-1]]
+        arrays.append(self._parameters)
+        rcond = self._one(*[x.ctypes.data for x in arrays], *indices)
+        if not rcond >= RCOND_LIMIT:  # NaN too
+            self.fallback_count += 1
+            return None
+        parts = zip(self._shapes, self._ends, self._ends[1:], strict=False)
+        return [buffer[start:end].reshape(shape) for shape, start, end in parts]
+
+    def outputs(self, *inputs: Any) -> list[Floats]:
+        """Return every output, at one state, of a kernel that solves nothing."""
+        results = self.all_outputs(*inputs)
+        if results is None:
+            raise InvalidInputError(
+                f'{self.name}: the compiled code has no answer at this state: a number is not '
+                'finite or too large, or a quaternion not unit'
+            )
+        return results
+
+    def checked(self, *inputs: Any, out: Floats | None = None) -> Floats:
+        """Return the first output for one state or many, of whatever can be arrays of them."""
+        if self._in_single and _rows_are_single(inputs):
+            return self._batch_in_single(inputs, out)
+        arrays, rows = self._arguments.gathered(inputs, out)
+        if rows is not None:
+            return self._batch(arrays, rows, out)
+        result = as_output(self._shapes[0], out)
+        remainder = [np.empty(shape) for shape in self._shapes[1:]]
+        rcond = self._one(
+            *[x.ctypes.data for x in (*arrays, self._parameters, result, *remainder)]
+        )
+        if not rcond >= RCOND_LIMIT:  # NaN too
+            finite = all(np.isfinite(x).all() for x in arrays)
+            result[...] = self._by_reference(*arrays) if finite else np.nan
+        return result
+
+    def _batch(self, arrays: list[Floats], count: int, out: Floats | None) -> Floats:
+        full = [_as_rows(x, count) for x in arrays]
+        result = as_output((count, *self._shapes[0]), out)
+        rcond = self._run(self._many, full, result)
+        fill_rows(self._by_reference, full, result, _ill(rcond).tolist())
+        return result
+
+    def _batch_in_single(self, inputs: Sequence[Any], out: Any) -> Floats:
+        function = self._many_in_single
+        kind = np.float64 if function is None else np.float32  # times keep their digits
+        arrays, rows = self._arguments.gathered(inputs, out, kind)
+        count = rows or 0
+        full = [_as_rows(x, count) for x in arrays]
+        result = as_output((count, *self._shapes[0]), out, np.float32)
+        ill = np.arange(count)
+        if function is not None:
+            rcond = self._run(function, full, result)
+            ill = _ill(rcond, SINGLE_HEALTH_LIMIT)
+        if len(ill):
+            self._in_double(full, result, ill)
+        return result
+
+    def _in_double(self, full: Sequence[Floats], result: Floats, rows: Indices) -> None:
+        """Compute some rows in double, and those by the reference that need it."""
+        states = [x[rows].astype(np.float64) for x in full]
+        exact = np.empty((len(rows), *self._shapes[0]))
+        rcond = self._run(self._many, states, exact)
+        finite = np.isfinite(np.concatenate(states, axis=1)).all(axis=1)
+        self.double_precision_count += int(finite.sum())
+        with np.errstate(over='ignore'):  # what lies beyond all floats becomes infinite
+            result[rows] = exact
+        fill_rows(self._by_reference, full, result, rows[_ill(rcond)].tolist())
+
+    def _run(
+        self, function: Callable[..., None], full: Sequence[Floats], result: Floats
+    ) -> Floats:
+        """Run a batch function; write the first output and return the health of each state."""
+        count, kind = len(result), result.dtype
+        remainder = [np.empty((count, *shape), kind) for shape in self._shapes[1:]]
+        rcond: Floats = np.empty(count, kind)
+        run_batch(function, [*full, self._parameters, result, *remainder], rcond)
+        return rcond
+
+    def _by_reference(self, *state: Floats) -> Any:
+        self.fallback_count += 1
+        return self._reference(*state)
+
+
+def _ill(rcond: Floats, limit: float = RCOND_LIMIT) -> Indices:
+    """Return which states are not known to be sound: NaN is not."""
+    return np.flatnonzero(~(rcond >= limit))
+
+
+def _as_rows(x: Floats, count: int) -> Floats:
+    return x if x.ndim == 2 else np.ascontiguousarray(np.broadcast_to(x, (count, len(x))))
+
+
+def _rows_are_single(inputs: Sequence[Any]) -> bool:
+    """Return whether there are arrays with a row for each state, all of them float32."""
+    kinds = {x.dtype for x in inputs if isinstance(x, np.ndarray) and x.ndim == 2}
+    return kinds == {np.dtype(np.float32)}

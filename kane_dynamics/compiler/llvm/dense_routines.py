@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+M x = Q + A' lambda, A x = c by the rule of rank, as routines; see `routine`.
+
+The rule is that of `constraints.row_selection`, in both metrics, by Gram-Schmidt. M = L' D L is
+factored from the last speed to the first, which keeps the zeros of a tree: row k of L has its
+entries between BEGIN[s] and END[s] for s from FIRST[k] to FIRST[k + 1]. N is the number of
+speeds. A square root of M^-1 is L^-1 D^-1/2.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR
+from kane_dynamics.compiler.llvm.kernel_spec import LARGEST_INPUT
+from kane_dynamics.compiler.llvm.routine import TABLE, Array, Table, empty
+from kane_dynamics.constraints.row_selection import (
+    ACCELERATION_CONTRADICTION,
+    GRADES,
+    ROUNDOFF_ROW,
+    SPEED_CONTRADICTION,
+    TAKEN,
+    VANISHED,
+)
+
+NUMBERS = {
+    'SINGULAR': SINGULAR,
+    'STRONG': GRADES[0],
+    'TAKEN': TAKEN,
+    'VANISHED': VANISHED,
+    'ROUNDOFF_ROW': ROUNDOFF_ROW,
+    'SPEED_CONTRADICTION': SPEED_CONTRADICTION,
+    'ACCELERATION_CONTRADICTION': ACCELERATION_CONTRADICTION,
+    'ROUNDOFF': 1e-12,
+    'ROUNDS': len(GRADES),
+    'LARGEST': LARGEST_INPUT,
+}
+N = K = ROUNDS = 0
+FIRST = BEGIN = END = TABLE
+STRONG = ROUNDOFF = LARGEST = 0.0
+
+
+def dot(n: int, x: Array, y: Array) -> float:
+    """Return x' y."""
+    total = 0.0
+    for k in range(n):
+        total += x[k] * y[k]
+    return total
+
+
+def add(n: int, factor: float, x: Array, y: Array) -> None:
+    """Add `factor` x to y."""
+    for k in range(n):
+        y[k] += factor * x[k]
+
+
+def factorize(M: Array) -> float:
+    """Replace the lower triangle of M by L and D; return 0 where M is singular."""
+    size = empty(N)
+    local = empty(N)
+    for k in range(N):
+        size[k] = M[k * N + k]
+    for r in range(N):
+        k = N - 1 - r
+        row = M[k * N :]
+        pivot = row[k]
+        if not pivot > SINGULAR * size[k]:
+            return 0.0
+        for s in range(FIRST[k], FIRST[k + 1]):
+            for j in range(BEGIN[s], END[s]):
+                local[j] = row[j]
+        for s in range(FIRST[k], FIRST[k + 1]):
+            for i in range(BEGIN[s], END[s]):
+                factor = local[i] / pivot
+                row[i] = factor
+                above = M[i * N :]
+                for u in range(FIRST[k], s + 1):
+                    for j in range(BEGIN[u], min(END[u], i + 1)):
+                        above[j] -= factor * local[j]
+    return 1.0
+
+
+def half(L: Array, y: Array) -> None:
+    """Replace y by D^-1/2 L'^-1 y."""
+    for r in range(N):
+        k = N - 1 - r
+        local = y[k]
+        if abs(local) > 0.0:
+            for s in range(FIRST[k], FIRST[k + 1]):
+                add(END[s] - BEGIN[s], -local, L[k * N + BEGIN[s] :], y[BEGIN[s] :])
+            y[k] = local / sqrt(L[k * N + k])
+
+
+def back(L: Array, y: Array) -> None:
+    """Replace y by L^-1 D^-1/2 y."""
+    for k in range(N):
+        total = y[k] / sqrt(L[k * N + k])
+        for s in range(FIRST[k], FIRST[k + 1]):
+            total -= dot(END[s] - BEGIN[s], L[k * N + BEGIN[s] :], y[BEGIN[s] :])
+        y[k] = total
+
+
+def size_in_mass(L: Array, x: Array) -> float:
+    """Return the norm of x in the metric of M."""
+    total = 0.0
+    for k in range(N):
+        along = x[k]
+        for s in range(FIRST[k], FIRST[k + 1]):
+            along += dot(END[s] - BEGIN[s], L[k * N + BEGIN[s] :], x[BEGIN[s] :])
+        total += L[k * N + k] * along * along
+    return sqrt(total)
+
+
+def unit_factors(
+    k: int, rows: Array, groups: Table, owners: Table, sizes: Array, active: Array, factors: Array
+) -> None:
+    """Set the factors that bring the largest row of each kind to one, and scale the rows."""
+    most = 0.0
+    for i in range(k):
+        most = max(most, sizes[i])
+    for i in range(k):
+        largest = 0.0
+        for j in range(k):
+            if active[i] > 0.0:
+                if groups[j] == groups[i]:
+                    largest = max(largest, sizes[j])
+            else:
+                if owners[j] == owners[i]:
+                    largest = max(largest, sizes[j])
+        if not largest > VANISHED:
+            largest = most
+        factors[i] = 1.0
+        if largest > 0.0:
+            factors[i] = 1.0 / largest
+        for j in range(N):
+            rows[i * N + j] *= factors[i]
+
+
+def distance(count: int, seen: int, row: Array, basis: Array) -> float:
+    """Take the parts along the directions from `seen` on from a row; return what is left."""
+    for j in range(seen, count):
+        add(N, -dot(N, row, basis[j * N :]), basis[j * N :], row)
+    return sqrt(dot(N, row, row))
+
+
+def unit(size: float, row: Array, direction: Array) -> None:
+    """Set a direction along a row; nothing where it has no size."""
+    factor = 0.0
+    if size > 0.0:
+        factor = 1.0 / size
+    for j in range(N):
+        direction[j] = factor * row[j]
+
+
+def select(
+    k: int,
+    D: Array,
+    E: Array,
+    order: Table,
+    active: Array,
+    drift: Array,
+    strength: Array,
+    independent_indices: Array,
+) -> float:
+    """Return how many rows are taken, by the graded rule; D and E lose what others take."""
+    in_mass = empty(K * N)
+    in_si = empty(K * N)
+    seen = empty(K)
+    count = 0
+    off = 0.0
+    for i in range(k):
+        independent_indices[i] = 0.0
+        seen[i] = 0.0
+    grade = STRONG
+    for g in range(ROUNDS):
+        for r in range(k):
+            i = order[r]
+            least = grade
+            if g == ROUNDS - 1:
+                least = max(grade, off)
+            if independent_indices[i] < 0.5 and active[i] > 0.5:
+                a = distance(count, int(seen[i]), D[i * N :], in_mass)
+                b = distance(count, int(seen[i]), E[i * N :], in_si)
+                seen[i] = count
+                strength[i] = max(a, b)
+                if strength[i] >= least and count < N:
+                    unit(a, D[i * N :], in_mass[count * N :])
+                    unit(b, E[i * N :], in_si[count * N :])
+                    independent_indices[i] = 1.0
+                    count = count + 1
+                    off = max(off, drift[i])
+        grade = 0.1 * grade
+    for i in range(k):
+        if independent_indices[i] < 0.5:
+            a = distance(count, int(seen[i]), D[i * N :], in_mass)
+            b = distance(count, int(seen[i]), E[i * N :], in_si)
+            strength[i] = max(a, b) * active[i]
+    return count
+
+
+def triangular(count: int, rows: Array, Q: Array, R: Array) -> None:
+    """Set the rows of Q, orthonormal, and R, lower triangular, of rows = R Q."""
+    for i in range(count):
+        local = Q[i * N :]
+        for j in range(N):
+            local[j] = rows[i * N + j]
+        for j in range(i):
+            R[i * K + j] = 0.0
+        for _ in range(2):
+            for j in range(i):
+                along = dot(N, local, Q[j * N :])
+                R[i * K + j] += along
+                add(N, -along, Q[j * N :], local)
+        R[i * K + i] = sqrt(dot(N, local, local))
+        unit(R[i * K + i], local, local)
+
+
+def contradicts(
+    k: int,
+    count: int,
+    D: Array,
+    R: Array,
+    Q: Array,
+    factors: Array,
+    independent_indices: Array,
+    active: Array,
+    strength: Array,
+    side: Array,
+    motion: float,
+    by_strength: float,
+    relative: float,
+) -> float:
+    """Return 1 where the right side of a row that is not taken contradicts the others."""
+    local = empty(K)
+    result = 0.0
+    norm = 0.0
+    for i in range(k):
+        norm += factors[i] * side[i] * factors[i] * side[i]
+    for i in range(k):
+        if independent_indices[i] < 0.5:
+            gap = factors[i] * side[i]
+            size = 0.0
+            if active[i] > 0.5:
+                for j in range(count):
+                    local[j] = dot(N, D[i * N :], Q[j * N :])
+                for r in range(count):
+                    j = count - 1 - r
+                    local[j] = local[j] / R[j * K + j]
+                    for m in range(j):
+                        local[m] -= R[j * K + m] * local[j]
+                m = 0
+                for j in range(k):
+                    if independent_indices[j] > 0.5:
+                        gap -= local[m] * factors[j] * side[j]
+                        size += local[m] * local[m]
+                        m = m + 1
+            allowed = motion * (1.0 - by_strength + by_strength * strength[i])
+            allowed = 10.0 * allowed + relative * sqrt(norm) + ROUNDOFF
+            if not abs(gap) / (1.0 + sqrt(size)) <= allowed:
+                result = 1.0
+    return result
+
+
+def solve(
+    k: int,
+    M: Array,
+    force: Array,
+    A: Array,
+    side: Array,
+    drift: Array,
+    kinds: Table,
+    owners: Table,
+    order: Table,
+    checked: float,
+    v: Array,
+    b0: Array,
+    x: Array,
+    independent_indices: Array,
+) -> float:
+    """
+    Set x of M x = force + A' lambda, A_K x = c_K; return 0 where there is none.
+
+    `checked` is 1 where accelerations must agree too, 0 where speeds alone, -1 where nothing.
+    M loses its lower triangle to its factors.
+    """
+    D = empty(K * N)
+    E = empty(K * N)
+    kept = empty(K * N)
+    Q = empty(K * N)
+    R = empty(K * K)
+    sizes = empty(K)
+    active = empty(K)
+    weights = empty(K)
+    factors = empty(K)
+    strength = empty(K)
+    away = empty(K)
+    along = empty(K)
+    push = empty(N)
+    if not factorize(M) > 0.0:
+        return 0.0
+    for j in range(N):
+        x[j] = force[j]
+    half(M, x)
+    back(M, x)
+    for i in range(k):
+        for j in range(N):
+            D[i * N + j] = A[i * N + j]
+            E[i * N + j] = A[i * N + j]
+        sizes[i] = sqrt(dot(N, A[i * N :], A[i * N :]))
+    for i in range(k):
+        most = 0.0
+        for j in range(k):
+            if owners[j] == owners[i]:
+                most = max(most, sizes[j])
+        active[i] = 0.0
+        if sizes[i] > VANISHED and sizes[i] > ROUNDOFF_ROW * most:
+            active[i] = 1.0
+    unit_factors(k, E, kinds, owners, sizes, active, weights)
+    for i in range(k):
+        away[i] = weights[i] * abs(drift[i])
+        half(M, D[i * N :])
+        sizes[i] = sqrt(dot(N, D[i * N :], D[i * N :]))
+    unit_factors(k, D, kinds, owners, sizes, active, factors)
+    for i in range(k):
+        for j in range(N):
+            kept[i * N + j] = D[i * N + j]
+    select(k, D, E, order, active, away, strength, independent_indices)
+    count = 0
+    for i in range(k):
+        if independent_indices[i] > 0.5:
+            for j in range(N):
+                D[count * N + j] = kept[i * N + j]
+            along[count] = factors[i] * (side[i] - dot(N, A[i * N :], x))
+            count = count + 1
+    triangular(count, D, Q, R)
+    for j in range(N):
+        push[j] = 0.0
+    for i in range(count):
+        for j in range(i):
+            along[i] -= R[i * K + j] * along[j]
+        along[i] = along[i] / R[i * K + i]
+        add(N, along[i], Q[i * N :], push)
+    back(M, push)
+    add(N, 1.0, push, x)
+    if not dot(N, x, x) <= LARGEST * LARGEST * LARGEST:
+        return 0.0
+    if checked > -0.5 and count < k:
+        wrong = contradicts(
+            k, count, kept, R, Q, factors, independent_indices, active, strength, b0,
+            size_in_mass(M, v), 1.0, SPEED_CONTRADICTION,
+        )  # fmt: skip
+        if checked > 0.5:
+            wrong += contradicts(
+                k, count, kept, R, Q, factors, independent_indices, active, strength, side,
+                TAKEN * size_in_mass(M, x), 0.0, ACCELERATION_CONTRADICTION,
+            )  # fmt: skip
+        if wrong > 0.0:
+            return 0.0
+    return 1.0
+
+
+ROUTINES = (
+    dot,
+    add,
+    factorize,
+    half,
+    back,
+    size_in_mass,
+    unit_factors,
+    distance,
+    unit,
+    select,
+    triangular,
+    contradicts,
+    solve,
+)

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+One LLVM module for one kernel: single states, batches, and an entry for Python.
+
+Exported functions, with a pointer for each input, one for the parameters, one for each output:
+
+- ``NAME``: one state. Returns the health of its solves: the smallest pivot relative to the
+  diagonal it came from, 1 where nothing is solved; 0 where an input is NaN, used or not, or
+  larger than LARGEST_INPUT, so that NaN in is NaN out. Writes no output where that is below
+  RCOND_LIMIT, or NaN: what is not known to be sound is not.
+- ``NAME_batch``: states ``begin`` to ``end`` of row-major arrays, several at once in vector lanes,
+  all with the same parameters; writes the health of each state.
+- ``NAME_single_batch``: like ``NAME_batch`` on float32, where asked for; see `single_batch`.
+- ``NAME_entry``: a CPython function (vectorcall convention) on float64 arrays of exactly the right
+  shape, C-contiguous and aligned. Everything else is passed on to a Python function that checks,
+  converts, runs batches and raises the named errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import casadi as ca
+
+from kane_dynamics.compiler.llvm.entry_code import Signature, entry_text
+from kane_dynamics.compiler.llvm.kernel_spec import (
+    LARGEST_INPUT,
+    LARGEST_SINGLE_INPUT,
+    RCOND_LIMIT,
+    KernelSpec,
+)
+from kane_dynamics.compiler.llvm.loop_code import bodies_at_once, loop_text
+from kane_dynamics.compiler.llvm.loop_spec import LoopSpec
+from kane_dynamics.compiler.llvm.routine_spec import RoutineSpec
+from kane_dynamics.compiler.llvm.rows import SIZES, load_parameter, load_rows, store_rows
+from kane_dynamics.compiler.llvm.sines import sincos_definition
+from kane_dynamics.compiler.llvm.straight_line import FLAGS, Block, append_graph
+from kane_dynamics.compiler.scheduling import best_order
+
+_FOUR = '<4 x double>'
+Spec = KernelSpec | LoopSpec | RoutineSpec
+NamedConstraint = tuple[str, set[str]]
+
+
+def module_text(
+    spec: Spec,
+    lanes: int,
+    header: int,
+    more: Sequence[tuple[str, set[str]]] = (),
+) -> str:
+    """
+    Return the LLVM IR of a kernel.
+
+    Parameters
+    ----------
+    spec : KernelSpec or LoopSpec
+        The traced function, straight-line or a loop over bodies.
+    lanes : int
+        Doubles in a vector register of the machine.
+    header : int
+        Size of a Python object's header [bytes].
+    more : sequence of tuple
+        Text and declarations of further functions.
+
+    """
+    widths = {1, lanes, bodies_at_once(lanes)}
+    parts = list(single_parts([spec], lanes).values())
+    if isinstance(spec, LoopSpec):
+        parts.append(loop_text(spec, lanes, lanes))
+    elif (quick := _in_lanes(spec)) is not None:
+        parts.append(kernel_text(quick, lanes))
+    parts += [sincos_definition(width) for width in sorted(widths)] + list(more)
+    return '\n'.join(
+        [
+            *sorted(
+                set().union(
+                    {f'declare i1 @llvm.vector.reduce.or.v{lanes}i1(<{lanes} x i1>)'},
+                    *(declarations for _, declarations in parts),
+                )
+            ),
+            *[text for text, _ in parts],
+            _batch(spec, lanes),
+            entry_text(_signature(spec), header),
+        ]
+    )
+
+
+def _in_lanes(spec: Spec) -> KernelSpec | None:
+    """Return the straight-line code of a kernel, if it has any."""
+    if isinstance(spec, RoutineSpec):
+        return spec.quick
+    return spec if isinstance(spec, KernelSpec) else None
+
+
+def single_parts(specs: Iterable[Spec], width: int) -> dict[str, NamedConstraint]:
+    """Return the functions of one state of some kernels and of what belongs to them, by name."""
+    parts: dict[str, NamedConstraint] = {}
+    for spec in specs:
+        if isinstance(spec, RoutineSpec):
+            local = [*spec.callees, *([spec.quick] if spec.quick else [])]
+            for name, (text, declared) in single_parts(local, width).items():
+                hidden = text.replace(
+                    f'define double @{name}(', f'define internal double @{name}('
+                )
+                parts[name] = hidden, declared
+            parts |= spec.parts()
+        elif isinstance(spec, LoopSpec):
+            parts[spec.name] = loop_text(spec, 1, width)
+        else:
+            parts[spec.name] = kernel_text(spec, 1)
+    return parts
+
+
+def core_text(spec: Spec, lanes: int) -> str:
+    """
+    Return the LLVM IR of the function of one state alone, hidden in the library it is linked into.
+
+    Parameters
+    ----------
+    spec : KernelSpec or LoopSpec
+        The traced function; its name is that of the function.
+    lanes : int
+        Doubles in a vector register of the machine.
+
+    """
+    parts = list(single_parts([spec], lanes).values())
+    parts += [sincos_definition(width) for width in sorted({1, bodies_at_once(lanes)})]
+    head = f'double @{spec.name}('
+    texts = [text.replace(f'define {head}', f'define hidden {head}') for text, _ in parts]
+    return '\n'.join([*sorted(set().union(*(names for _, names in parts))), *texts])
+
+
+def _signature(spec: Spec) -> Signature:
+    if isinstance(spec, KernelSpec) and spec.clock:
+        return Signature(spec.name, spec.input_sizes[:-1], spec.output_shapes, numbers=1)
+    return Signature(spec.name, spec.input_sizes, spec.output_shapes)
+
+
+def kernel_text(spec: KernelSpec, lanes: int, element: str = 'double') -> tuple[str, set[str]]:
+    """Return the straight-line function of one state, or of one state in each lane."""
+    single = element == 'float'
+    name = spec.name if lanes == 1 else f'{spec.name}_{"single_" * single}lanes'
+    # both only in single precision: of doubles they made one robot faster and another slower
+    block = Block(lanes, element, f'{name}_numbers' if single else '')
+    inputs = [load_rows(block, f'%in{i}', size) for i, size in enumerate(spec.input_sizes)]
+    squares = sum_of_squares(block, inputs)
+    if spec.parameters:
+        inputs.append([load_parameter(block, k) for k in range(spec.parameters)])
+    outputs = append_graph(block, spec.function, inputs, best_order if single else None)
+    # false for NaN in any input, used or not, and before sines of large angles lose digits
+    largest = block.constant((LARGEST_SINGLE_INPUT if single else LARGEST_INPUT) ** 2)
+    sound = block.emit(f'fcmp ole {block.type} {squares}, {largest}')
+    rcond = block.emit(
+        f'select {block.truth} {sound}, {block.type} {outputs.pop()[0]}, '
+        f'{block.type} {block.constant(0.0)}'
+    )
+    # stores come last, so that an output array may be one of the inputs, and only where the solve
+    # is sound, so that the reference still finds its inputs
+    if lanes == 1:
+        ill = block.emit(f'fcmp ult double {rcond}, {block.constant(RCOND_LIMIT)}')
+        block.lines += [f'br i1 {ill}, label %done, label %store', 'store:']
+    for o, (values, size) in enumerate(zip(outputs, spec.output_sizes, strict=True)):
+        positions = row_major_positions(spec.function, o)
+        dense = dict.fromkeys(range(size), block.constant(0.0))
+        dense |= {positions[k]: value for k, value in values.items()}
+        store_rows(block, f'%out{o}', [dense[k] for k in range(size)])
+    if lanes == 1:
+        block.lines += ['br label %done', 'done:']
+    arguments = ', '.join(
+        [f'ptr %in{i}' for i in range(len(spec.input_sizes))]
+        + ['ptr %parameters']
+        + [f'ptr %out{o}' for o in range(len(spec.output_sizes))]
+    )
+    linkage = '' if lanes == 1 else 'internal '
+    attributes = (
+        'noinline ' if lanes == 1 else f'"prefer-vector-width"="{8 * SIZES[element] * lanes}" '
+    )
+    table, code = block.with_table()
+    lines = '\n  '.join([*code, f'ret {block.type} {rcond}'])
+    text = f'define {linkage}{block.type} @{name}({arguments}) {attributes}{{\n  {lines}\n}}\n'
+    return table + text, block.declarations
+
+
+def sum_of_squares(block: Block, inputs: list[list[str]]) -> str:
+    """Append the sum of squares of all inputs."""
+    if block.lanes > 1:
+        squares = [block.binary('fmul', x, x) for part in inputs for x in part]
+        return _added(block, squares, block.type)
+    # four at once, from loads that lie side by side
+    vectors = [_vector(block, part, k) for part in inputs for k in range(0, len(part), 4)]
+    squares = [block.emit(f'fmul {FLAGS} {_FOUR} {x}, {x}') for x in vectors]
+    total = _added(block, squares, _FOUR)
+    parts = [block.emit(f'extractelement {_FOUR} {total}, i32 {k}') for k in range(4)]
+    return _added(block, parts, block.type)
+
+
+def _vector(block: Block, part: list[str], begin: int) -> str:
+    """Return four neighbours as one vector; the last ones once more where the array ends."""
+    begin = max(0, min(begin, len(part) - 4))
+    vector = 'zeroinitializer'
+    for k, x in enumerate(part[begin : begin + 4]):
+        vector = block.emit(f'insertelement {_FOUR} {vector}, double {x}, i32 {k}')
+    return vector
+
+
+def _added(block: Block, values: list[str], kind: str) -> str:
+    """Append the sum in two chains, which need not wait for each other."""
+    zero = 'zeroinitializer' if kind == _FOUR else block.constant(0.0)
+    chains = [*values[:2], zero, zero][:2]
+    for k, value in enumerate(values[2:]):
+        chains[k % 2] = block.emit(f'fadd {FLAGS} {kind} {chains[k % 2]}, {value}')
+    return block.emit(f'fadd {FLAGS} {kind} {chains[0]}, {chains[1]}')
+
+
+def row_major_positions(function: ca.Function, output: int) -> list[int]:
+    """Return where each nonzero of an output (column major) stands in row-major order."""
+    sparsity = function.sparsity_out(output)
+    rows, columns = sparsity.row(), sparsity.get_col()
+    width = sparsity.size2()
+    return [row * width + column for row, column in zip(rows, columns, strict=True)]
+
+
+def _batch(spec: Spec, lanes: int) -> str:
+    """Return the loops over states: whole vectors first, then what is left one by one."""
+    arrays = [(f'in{i}', size) for i, size in enumerate(spec.input_sizes)]
+    arrays.append(('parameters', 0))
+    arrays += [(f'out{o}', size) for o, size in enumerate(spec.output_sizes)]
+    pointers = ', '.join(f'ptr %{name}' for name, _ in arrays)
+    lines, one = [], ', '.join(f'ptr %{name}.k' for name, _ in arrays)
+    for name, size in arrays:
+        lines.append(f'%{name}.o = mul i64 %k, {size}')
+        lines.append(f'%{name}.k = getelementptr inbounds double, ptr %{name}, i64 %{name}.o')
+    lines.append('%h.k = getelementptr inbounds double, ptr %health, i64 %k')
+    head = f'({pointers}, ptr %health, i64 %begin, i64 %end)'
+
+    def states(condition: str) -> str:
+        return f"""
+entry:
+  br label %check
+check:
+  %k = phi i64 [ %begin, %entry ], [ %next, %go ]
+  %left = icmp slt i64 %k, %end
+  br i1 %left, label %body, label %done
+body:
+  {chr(10).join(lines)}
+  {condition}
+solve:
+  %h = call double @{spec.name}({one})
+  store double %h, ptr %h.k
+  br label %go
+go:
+  %next = add i64 %k, 1
+  br label %check
+done:
+  ret void
+"""
+
+    single = states('br label %solve')
+    quick = _in_lanes(spec)
+    if isinstance(spec, RoutineSpec) and quick is None:
+        return f'define void @{spec.name}_batch{head} {{{single}}}\n'
+    lane_name = spec.name if quick is None else quick.name
+    kind, limit = f'<{lanes} x double>', Block(lanes).constant(RCOND_LIMIT)
+    again = 'false'
+    asked = redo = ''
+    texts = [f'define internal void @{spec.name}_each{head} {{{single}}}']
+    if isinstance(spec, RoutineSpec):  # the others keep their bits, whoever their neighbours are
+        sure = f'%sure = fcmp oge double %before, {Block(1).constant(RCOND_LIMIT)}'
+        ill = states(
+            f'%before = load double, ptr %h.k\n  {sure}\n  br i1 %sure, label %go, label %solve'
+        )
+        texts.append(f'define internal void @{spec.name}_ill{head} {{{ill}}}')
+        reduced = f'@llvm.vector.reduce.or.v{lanes}i1(<{lanes} x i1> %ill)'
+        asked = f'%ill = fcmp ult {kind} %h, {limit}\n  %any = call i1 {reduced}'
+        again = '%any'
+        redo = f'call void @{spec.name}_ill({pointers}, ptr %health, i64 %k, i64 %next)'
+    several = f"""
+entry:
+  br label %check
+check:
+  %k = phi i64 [ %begin, %entry ], [ %next, %go ]
+  %next = add i64 %k, {lanes}
+  %more = icmp sle i64 %next, %end
+  br i1 %more, label %body, label %rest
+body:
+  {chr(10).join(lines)}
+  %h = call {kind} @{lane_name}_lanes({one})
+  store {kind} %h, ptr %h.k, align 8
+  {asked}
+  br i1 {again}, label %again, label %go
+again:
+  {redo}
+  br label %go
+go:
+  br label %check
+rest:
+  call void @{spec.name}_each({pointers}, ptr %health, i64 %k, i64 %end)
+  ret void
+"""
+    texts.append(f'define void @{spec.name}_batch{head} {{{several}}}')
+    return '\n'.join([*texts, ''])

@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Loops written in Python, as LLVM IR.
+
+A routine is a Python function of arrays, tables of integers and numbers. It may hold assignments,
+``for`` over ``range``, ``if``, ``return``, slices ``x[k:]`` as what begins at entry k, calls of
+routines and kernels, and ``empty(n)`` as an array of its own. ``and`` and ``or`` compute both
+sides. Names that it does not define are constants: numbers, or tables of integers.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.compiler.llvm.straight_line import Block
+
+Array = NDArray[np.float64]
+Table = NDArray[np.int64]
+Constants = Mapping[str, float | int | Sequence[int]]
+
+_TYPES = {'Array': 'array', 'Table': 'table', 'int': 'i64', 'float': 'double', 'None': 'double'}
+_FLAGS = 'reassoc nsz arcp contract'  # never `nnan` or `ninf`, as for straight-line code
+_WHOLE = {ast.Add: 'add nsw', ast.Sub: 'sub nsw', ast.Mult: 'mul nsw'}
+_REAL = {ast.Add: 'fadd', ast.Sub: 'fsub', ast.Mult: 'fmul', ast.Div: 'fdiv'}
+_COMPARED = {ast.Lt: 'lt', ast.LtE: 'le', ast.Gt: 'gt', ast.GtE: 'ge', ast.Eq: 'eq'}
+_PREFIX = '@rows_'  # of names of routines and tables
+_MOST_ON_STACK = 2**14  # doubles; threads may have stacks of 512 kB
+Value = tuple[str, str]
+"""Type and LLVM value."""
+
+
+TABLE: Table = np.zeros(0, dtype=np.int64)  # stands for a table that is not known yet
+
+
+def kernel(*arrays: Array) -> float:
+    """Stand for a kernel of the robot in routines, which find it by the name it has there."""
+    raise NotImplementedError
+
+
+def empty(size: int) -> Array:
+    """Return an array of a routine: of so many doubles, not set."""
+    return np.empty(size)
+
+
+def routine_parts(
+    functions: Sequence[Callable[..., Any]],
+    constants: Constants,
+    kernels: Mapping[str, str],
+    external: Mapping[str, str],
+) -> dict[str, tuple[str, set[str]]]:
+    """
+    Return the LLVM IR of routines and of their tables, and what each declares, by LLVM name.
+
+    Parameters
+    ----------
+    functions : sequence of function
+        The routines; they may call each other, and kernels by name.
+    constants : mapping of str to number or sequence of int
+        Names that they do not define.
+    kernels : mapping of str to str
+        LLVM names of the kernels of this module that they call.
+    external : mapping of str to str
+        The same of other modules.
+
+    """
+    local = {function.__name__: f'{_PREFIX}{function.__name__}' for function in functions}
+    names = {**kernels, **external, **local}
+    parts: dict[str, tuple[str, set[str]]] = {}
+    for name, table in constants.items():
+        if not isinstance(table, (int, float)) and len(table):
+            entries = ', '.join(f'i64 {k}' for k in table)
+            head = f'{_PREFIX}{name} = internal constant [{len(table)} x i64]'
+            parts[f'{_PREFIX}{name}'] = f'{head} [{entries}]', set()
+    for function in functions:
+        made = _Routine(function, constants, names, external)
+        parts[local[function.__name__]] = made.text(), made.declarations
+    return parts
+
+
+class _Routine:
+    """One routine on its way to LLVM IR."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        constants: Constants,
+        names: Mapping[str, str],
+        external: Mapping[str, str],
+    ) -> None:
+        tree: Any = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+        self._tree, self._constants, self._names = tree, constants, names
+        self._lines: list[str] = []
+        self._slots: dict[str, Value] = {}
+        self._arrays: list[str] = []
+        self._size = self._count = 0
+        self._outside = external
+        self.declarations: set[str] = set()
+
+    def text(self) -> str:
+        arguments = []
+        for argument in self._tree.args.args:
+            kind = _TYPES[ast.unparse(argument.annotation or ast.Constant(None))]
+            arguments.append(f'{_llvm(kind)} %{argument.arg}')
+            self._set(argument.arg, (kind, f'%{argument.arg}'))
+        self._body(self._tree.body)
+        if not self._lines[-1].startswith('ret'):
+            self._leave('ret double 0.0')
+        on_heap = self._size > _MOST_ON_STACK
+        work = f'%work = alloca [{self._size} x double], align 64'
+        if on_heap:
+            self.declarations |= {'declare ptr @malloc(i64)', 'declare void @free(ptr)'}
+            work = f'%work = call ptr @malloc(i64 {8 * self._size})'
+        slots = [f'{slot} = alloca {_llvm(kind)}' for kind, slot in self._slots.values()]
+        lines = [line for line in self._lines if on_heap or not line.startswith('call void @free')]
+        body = '\n  '.join([*slots, *[work] * bool(self._size), *self._arrays, *lines])
+        result = _TYPES[ast.unparse(self._tree.returns or ast.Constant(None))]
+        head = f'define internal {result} {self._names[self._tree.name]}({", ".join(arguments)})'
+        return f'{head} {{\n  {body}\n}}\n'
+
+    def _emit(self, text: str) -> str:
+        self._count += 1
+        self._lines.append(f'%x{self._count} = {text}')
+        return f'%x{self._count}'
+
+    def _label(self) -> str:
+        self._count += 1
+        return f'at{self._count}'
+
+    def _begin(self, label: str) -> None:
+        self._lines += [f'br label %{label}', f'{label}:']
+
+    def _leave(self, line: str) -> None:
+        self._lines += ['call void @free(ptr %work)'] * bool(self._size) + [line]
+
+    def _set(self, name: str, value: Value) -> None:
+        kind, slot = self._slots.setdefault(name, (value[0], f'%{name}.slot'))
+        self._lines.append(f'store {_llvm(kind)} {self._as(kind, value)}, ptr {slot}')
+
+    def _as(self, kind: str, value: Value) -> str:
+        if kind == 'double' and value[0] == 'i64':
+            return self._emit(f'sitofp i64 {value[1]} to double')
+        return value[1]
+
+    # statements
+
+    def _body(self, statements: Sequence[ast.stmt]) -> None:
+        for statement in statements:
+            getattr(self, f'_{type(statement).__name__.lower()}')(statement)
+
+    def _assign(self, node: ast.Assign) -> None:
+        self._put(node.targets[0], self._value(node.value))
+
+    def _augassign(self, node: ast.AugAssign) -> None:
+        self._put(node.target, self._value(ast.BinOp(node.target, node.op, node.value)))
+
+    def _put(self, target: Any, value: Value) -> None:
+        if isinstance(target, ast.Name):
+            self._set(target.id, value)
+            return
+        place = self._place(target)
+        self._lines.append(f'store double {self._as("double", value)}, ptr {place[1]}, align 8')
+
+    def _expr(self, node: ast.Expr) -> None:
+        if isinstance(node.value, ast.Call):
+            self._value(node.value)
+
+    def _for(self, node: ast.For) -> None:
+        inputs = [self._value(x)[1] for x in node.iter.args]  # type: ignore[attr-defined]
+        first, last = inputs if len(inputs) == 2 else ('0', *inputs)
+        name = node.target.id  # type: ignore[attr-defined]
+        self._set(name, ('i64', first))
+        check, inside, end = self._label(), self._label(), self._label()
+        self._begin(check)
+        slot = self._slots[name][1]
+        more = self._emit(f'icmp slt i64 {self._emit(f"load i64, ptr {slot}")}, {last}')
+        self._lines += [f'br i1 {more}, label %{inside}, label %{end}', f'{inside}:']
+        self._body(node.body)
+        now = self._emit(f'load i64, ptr {slot}')
+        self._set(name, ('i64', self._emit(f'add nsw i64 {now}, 1')))
+        self._lines += [f'br label %{check}', f'{end}:']
+
+    def _if(self, node: ast.If) -> None:
+        inside, other, end = self._label(), self._label(), self._label()
+        truth = self._value(node.test)[1]
+        self._lines += [f'br i1 {truth}, label %{inside}, label %{other}', f'{inside}:']
+        self._body(node.body)
+        self._lines += [f'br label %{end}', f'{other}:']
+        self._body(node.orelse)
+        self._begin(end)
+
+    def _return(self, node: ast.Return) -> None:
+        value = self._as('double', self._value(node.value or ast.Constant(0.0)))
+        self._leave(f'ret double {value}')
+        if node is not self._tree.body[-1]:
+            self._lines.append(f'{self._label()}:')
+
+    # expressions
+
+    def _value(self, node: Any) -> Value:
+        results: Value = getattr(self, f'_{type(node).__name__.lower()}')(node)
+        return results
+
+    def _constant(self, node: ast.Constant) -> Value:
+        return _number(cast(float, node.value))
+
+    def _name(self, node: ast.Name) -> Value:
+        if node.id in self._slots:
+            kind, slot = self._slots[node.id]
+            return kind, self._emit(f'load {_llvm(kind)}, ptr {slot}')
+        constant = self._constants[node.id]
+        if isinstance(constant, (int, float)):
+            return _number(constant)
+        return 'table', f'{_PREFIX}{node.id}' if len(constant) else 'null'
+
+    def _place(self, node: ast.Subscript) -> Value:
+        kind, base = self._value(node.value)
+        lower = node.slice.lower if isinstance(node.slice, ast.Slice) else node.slice
+        entry = 'i64' if kind == 'table' else 'double'
+        k = self._value(lower)[1]
+        return kind, self._emit(f'getelementptr inbounds {entry}, ptr {base}, i64 {k}')
+
+    def _subscript(self, node: ast.Subscript) -> Value:
+        kind, place = self._place(node)
+        if isinstance(node.slice, ast.Slice):
+            return kind, place
+        entry = 'i64' if kind == 'table' else 'double'
+        return entry, self._emit(f'load {entry}, ptr {place}, align 8')
+
+    def _binop(self, node: ast.BinOp) -> Value:
+        left, right = self._value(node.left), self._value(node.right)
+        return self._binary(type(node.op), left, right)
+
+    def _binary(self, operator: Any, left: Value, right: Value) -> Value:
+        if left[0] == right[0] == 'i64' and operator in _WHOLE:
+            return 'i64', self._emit(f'{_WHOLE[operator]} i64 {left[1]}, {right[1]}')
+        values = f'{self._as("double", left)}, {self._as("double", right)}'
+        return 'double', self._emit(f'{_REAL[operator]} {_FLAGS} double {values}')
+
+    def _unaryop(self, node: ast.UnaryOp) -> Value:
+        kind, value = self._value(node.operand)
+        if isinstance(node.op, ast.Not):
+            return 'i1', self._emit(f'xor i1 {value}, true')
+        if kind == 'i64':
+            return kind, self._emit(f'sub i64 0, {value}')
+        return kind, self._emit(f'fneg double {value}')
+
+    def _compare(self, node: ast.Compare) -> Value:
+        left, right = self._value(node.left), self._value(node.comparators[0])
+        return 'i1', self._compared(_COMPARED[type(node.ops[0])], left, right)
+
+    def _compared(self, how: str, left: Value, right: Value) -> str:
+        if left[0] == right[0] == 'i64':
+            signed = how if how == 'eq' else f's{how}'
+            return self._emit(f'icmp {signed} i64 {left[1]}, {right[1]}')
+        values = f'{self._as("double", left)}, {self._as("double", right)}'
+        return self._emit(f'fcmp o{how} double {values}')
+
+    def _boolop(self, node: ast.BoolOp) -> Value:
+        how = 'and' if isinstance(node.op, ast.And) else 'or'
+        truth = self._value(node.values[0])[1]
+        for one in node.values[1:]:
+            truth = self._emit(f'{how} i1 {truth}, {self._value(one)[1]}')
+        return 'i1', truth
+
+    def _call(self, node: ast.Call) -> Value:
+        name = node.func.id  # type: ignore[attr-defined]
+        if name == 'empty':
+            return self._empty(node.args[0])
+        inputs = [self._value(argument) for argument in node.args]
+        if name in ('max', 'min'):
+            kind = 'i64' if inputs[0][0] == inputs[1][0] == 'i64' else 'double'
+            truth = self._compared('gt' if name == 'max' else 'lt', *inputs)
+            a, b = (self._as(kind, x) for x in inputs)
+            return kind, self._emit(f'select i1 {truth}, {kind} {a}, {kind} {b}')
+        if name == 'int':
+            return 'i64', self._emit(f'fptosi double {inputs[0][1]} to i64')
+        if name in ('sqrt', 'abs'):
+            function = f'@llvm.{"sqrt" if name == "sqrt" else "fabs"}.f64'
+            self.declarations.add(f'declare double {function}(double)')
+            return 'double', self._emit(f'call double {function}(double {inputs[0][1]})')
+        passed = ', '.join(f'{_llvm(kind)} {value}' for kind, value in inputs)
+        if name in self._outside:
+            kinds = ', '.join(_llvm(kind) for kind, _ in inputs)
+            self.declarations.add(f'declare double {self._names[name]}({kinds})')
+        return 'double', self._emit(f'call double {self._names[name]}({passed})')
+
+    def _empty(self, node: ast.expr) -> Value:
+        size = eval(ast.unparse(node), {}, dict(self._constants))
+        name = f'%array{len(self._arrays)}'
+        self._arrays.append(f'{name} = getelementptr double, ptr %work, i64 {self._size}')
+        self._size += (size + 8) // 8 * 8
+        return 'array', name
+
+
+def _llvm(kind: str) -> str:
+    return 'ptr' if kind in ('array', 'table') else kind
+
+
+def _number(value: float) -> Value:
+    return ('i64', str(value)) if isinstance(value, int) else ('double', Block(1).constant(value))

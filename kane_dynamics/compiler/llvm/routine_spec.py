@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel that is routines and the kernels that they call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any
+
+from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT, KernelSpec
+from kane_dynamics.compiler.llvm.loop_spec import LoopSpec
+from kane_dynamics.compiler.llvm.routine import Constants, routine_parts
+from kane_dynamics.compiler.llvm.straight_line import Block
+
+
+@dataclass(frozen=True, eq=False)
+class RoutineSpec:
+    """
+    A kernel for single states whose code is routines.
+
+    Parameters
+    ----------
+    name : str
+        Name of the kernel.
+    input_sizes, output_shapes
+        As for `KernelSpec`.
+    routines : tuple of function
+        The last is the kernel.
+    constants : mapping
+        See `routine.routine_text`.
+    parameters : int
+        Length of the vector of numbers that stay the same from call to call.
+    callees : tuple of KernelSpec or LoopSpec
+        Kernels that belong to it.
+    external : mapping of str to str
+        LLVM names of kernels that do not.
+    quick : KernelSpec, optional
+        What is asked first; the routines, where that is ill.
+
+    """
+
+    name: str
+    input_sizes: tuple[int, ...]
+    output_shapes: tuple[tuple[int, ...], ...]
+    routines: tuple[Callable[..., Any], ...]
+    constants: Constants
+    parameters: int = 0
+    callees: tuple[KernelSpec | LoopSpec, ...] = ()
+    external: Mapping[str, str] = field(default_factory=dict)
+    quick: KernelSpec | None = None
+
+    @property
+    def output_sizes(self) -> tuple[int, ...]:
+        """Return the number of entries of each output."""
+        return tuple(prod(shape) for shape in self.output_shapes)
+
+    @property
+    def operations(self) -> int:
+        """Return the number of operations of the graphs of one call."""
+        parts = [*self.callees, *([self.quick] if self.quick else [])]
+        return sum(part.operations for part in parts)
+
+    def after(self, quick: KernelSpec) -> RoutineSpec:
+        """Return this kernel with one that is asked first."""
+        return replace(self, quick=replace(quick, name=f'{self.name}_quick'))
+
+    def parts(self) -> dict[str, tuple[str, set[str]]]:
+        """Return the LLVM IR of the kernel without its callees and what it declares, by name."""
+        inside = {callee.name: f'@{callee.name}' for callee in self.callees}
+        parts = routine_parts(self.routines, self.constants, inside, self.external)
+        count = len(self.input_sizes) + 1 + len(self.output_shapes)
+        passed = ', '.join(f'ptr %x{k}' for k in range(count))
+        lines = [f'%health = call double {[*parts][-1]}({passed})', 'ret double %health']
+        if self.quick is not None:
+            limit = Block(1).constant(RCOND_LIMIT)
+            lines = [
+                f'%first = call double @{self.quick.name}({passed})',
+                f'%sound = fcmp oge double %first, {limit}',
+                'br i1 %sound, label %done, label %other',
+                *('done:', 'ret double %first', 'other:'),
+                *lines,
+            ]
+        body = '\n  '.join(lines)
+        whole = f'define double @{self.name}({passed}) noinline {{\n  {body}\n}}\n'
+        return {**parts, self.name: (whole, set())}

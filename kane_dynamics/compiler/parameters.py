@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Gravity and payloads as inputs of machine code that are set, not passed.
+
+One vector: gravity, then for each body that may carry a payload its whole inertia, payload
+included, in its own frame and in its canonical one. So a payload costs the code nothing but the
+zeros of that body's inertia, and what is added up is added up once, when it is set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.algebra.inertia import UPPER, Inertia
+from kane_dynamics.algebra.quaternions import as_array
+from kane_dynamics.algebra.scalars import where
+from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
+from kane_dynamics.robot.canonical_frames import FrameInBody, chosen_frames, inertia_in
+from kane_dynamics.robot.gravity_and_payloads import POINT, GravityAndPayloads
+from kane_dynamics.robot.robot import Robot, loaded_inertias, with_loads
+from kane_dynamics.typing import Floats
+
+GRAVITY = 3
+INERTIA = 10  # mass, centre of mass, xx, xy, xz, yy, yz, zz
+
+
+def carriers(robot: Robot, payloads: Sequence[str]) -> tuple[int, ...]:
+    """Return the bodies that may carry a payload, each once."""
+    return tuple(sorted({robot.moving_body(frame) for frame in payloads}))
+
+
+def parameter_count(robot: Robot, payloads: Sequence[str]) -> int:
+    """Return how many parameters gravity and payloads take."""
+    return GRAVITY + 2 * INERTIA * len(carriers(robot, payloads))
+
+
+def load_places(robot: Robot, payloads: Sequence[str], *, canonical: bool) -> dict[int, int]:
+    """Return where the inertias of bodies that may carry a payload are among the parameters."""
+    first = GRAVITY + (INERTIA if canonical else 0)
+    bodies = carriers(robot, payloads)
+    return {body: first + 2 * INERTIA * k for k, body in enumerate(bodies)}
+
+
+def with_symbols(
+    robot: Robot, canonical: Robot, payloads: Sequence[str]
+) -> tuple[list[ca.SX], Robot, Robot]:
+    """Return the parameters as symbols, and a robot in its own and canonical frames with them."""
+    bodies = carriers(robot, payloads)
+    size = parameter_count(robot, payloads)
+    symbols = [ca.SX.sym(f'parameter{k}') for k in range(size)]
+    gravity = as_array(symbols[:GRAVITY])
+    inertias = [_traced(symbols[k : k + INERTIA]) for k in range(GRAVITY, size, INERTIA)]
+    local = dict(zip(bodies, inertias[::2], strict=True))
+    moved = dict(zip(bodies, inertias[1::2], strict=True))
+    return symbols, with_loads(robot, gravity, local), with_loads(canonical, gravity, moved)
+
+
+def _traced(symbols: Sequence[ca.SX]) -> Inertia:
+    return Inertia.traced(symbols[0], symbols[1:4], symbols[4:])
+
+
+def inertia_numbers(inertias: Sequence[Inertia], canonical: Sequence[FrameInBody]) -> list[Any]:
+    """Return what the parameters hold of bodies: each in its own and in its canonical frame."""
+    values: list[Any] = []
+    for local, frame in zip(inertias, canonical, strict=True):
+        for inertia in (local, inertia_in(local, frame)):
+            values += [inertia.mass, *inertia.com.tolist(), *inertia.tensor[UPPER].tolist()]
+    return values
+
+
+def load_graph(robot: Robot, payloads: Sequence[str]) -> KernelSpec:
+    """
+    Trace the parameters of gravity and payloads.
+
+    Inputs: gravity, shape (3,), and for each frame mass, centre of mass, and inertia about it as
+    xx, xy, xz, yy, yz, zz, all in the axes of the frame, shape (10 n,). A mass < 0 has no answer.
+    """
+    gravity = [ca.SX.sym(f'gravity{k}') for k in range(GRAVITY)]
+    numbers = [ca.SX.sym(f'payload{k}') for k in range(INERTIA * len(payloads))]
+    starts = range(0, len(numbers), INERTIA)
+    payload = {
+        frame: _traced(numbers[k : k + INERTIA]) for frame, k in zip(payloads, starts, strict=True)
+    }
+    loaded, selection = loaded_inertias(robot, payload), chosen_frames(robot)
+    bodies = carriers(robot, payloads)
+    of_bodies = inertia_numbers([loaded[k] for k in bodies], [selection[k] for k in bodies])
+    values = ca.vertcat(*gravity, *[ca.SX(x) for x in of_bodies])
+    rcond = ca.SX(1.0)
+    for k in starts:
+        rcond = where(numbers[k] >= 0.0, rcond, 0.0)
+    inputs = [ca.vertcat(*gravity), ca.vertcat(*numbers)]
+    function = ca.Function('load', inputs, [ca.densify(values), rcond])
+    return KernelSpec('load', function, (GRAVITY, len(numbers)), ((values.numel(),),))
+
+
+class Parameters(GravityAndPayloads):
+    """
+    The present parameters of a compiled robot.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot without payloads.
+    payloads : sequence of str
+        Frames that may carry a payload.
+
+    Attributes
+    ----------
+    values : ndarray
+        What the machine code reads; always the same memory.
+
+    """
+
+    def __init__(self, robot: Robot, payloads: Sequence[str]) -> None:
+        super().__init__(robot, payloads)
+        self._bodies = carriers(robot, payloads)
+        selection = chosen_frames(robot) if payloads else []
+        self._axes = [selection[body] for body in self._bodies]
+        self.values: Floats = np.array([*robot.gravity.tolist(), *self._inertias()])
+        self._copies: list[Floats] = []
+
+    def copy(self, more: Floats) -> Floats:
+        """Return a vector of the parameters and more; it follows what is set later."""
+        copied = np.concatenate([self.values, more])
+        self._copies.append(copied[: len(self.values)])
+        return copied
+
+    def _copy_again(self) -> None:
+        for copied in self._copies:
+            copied[:] = self.values
+
+    def set_gravity(self, vector: ArrayLike) -> None:
+        """Set the gravity acceleration; see `Load.set_gravity`."""
+        super().set_gravity(vector)
+        self.values[:GRAVITY] = self.robot.gravity
+        self._copy_again()
+
+    def set_payload(
+        self, frame: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike = POINT
+    ) -> None:
+        """Set what a frame carries; see `Load.set_payload`."""
+        super().set_payload(frame, mass, com, inertia)
+        self.values[GRAVITY:] = self._inertias()
+        self._copy_again()
+
+    def _inertias(self) -> list[float]:
+        local = [self.robot.bodies[body].inertia for body in self._bodies]
+        return inertia_numbers(local, self._axes)

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many motions as machine code: groups of states in vector lanes, on all cores."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.algebra.inertia import UPPER
+from kane_dynamics.compiler.batches import run_parts
+from kane_dynamics.compiler.build import START, STEPS, callees, step_name
+from kane_dynamics.compiler.cache import CachedKernel, cache_folder, load_kernels, store_kernels
+from kane_dynamics.compiler.llvm.native import Linker, NativeModule, start_compiling, vector_lanes
+from kane_dynamics.compiler.parameters import INERTIA, Parameters, load_graph
+from kane_dynamics.compiler.recipe import Recipe
+from kane_dynamics.compiler.steps.rollout_code import TABLES, rollout_text
+from kane_dynamics.compiler.steps.step_program import Law, Recorder, record_start, record_step
+from kane_dynamics.simulation.integrators import INTEGRATORS
+from kane_dynamics.simulation.many_motions import Counts, Motions, PayloadRows
+from kane_dynamics.typing import Floats
+
+_STEPS_AT_ONCE = 2048  # of a group of lanes: some ten milliseconds, for which Ctrl-C waits
+_NEVER = 2**62
+
+
+def build_rollouts(
+    recipe: Recipe, law: Law | None, integrator: str, projection: bool, precision: str
+) -> CachedKernel:
+    """
+    Return the module of motions in vector lanes by one integrator.
+
+    In float32 twice as many at once, accelerations in single precision, all else in double.
+    """
+    key, _ = recipe.key('rollouts', integrator, projection, precision, law and law.content)
+    if key is not None:
+        kernels, _ = load_kernels(cache_folder(), key)
+        if kernels is not None:
+            return kernels[STEPS]
+    tracer = recipe.tracer()
+    local, name = len(tracer.parameters), step_name(integrator, projection)
+    integrate, holonomic = INTEGRATORS[integrator], bool(tracer.holonomic)
+    recorder = Recorder(tracer.robot, holonomic)
+    programs = {name: record_step(recorder, integrate, projection, law, local)}
+    if projection:
+        programs[START] = record_start(Recorder(tracer.robot, holonomic))
+    called = callees(tracer, programs)
+    gains = 0 if law is None else len(law.gains)
+    in_single = ('acceleration',) if precision == 'float32' else ()
+    lanes = rollout_lanes(precision)
+    text = rollout_text(programs, called, lanes, local + gains, in_single)
+    code = start_compiling(text).result()
+    operations = sum(spec.operations for spec in called.values())
+    kernel = CachedKernel(code, (), (), operations)
+    if key is not None:
+        store_kernels(cache_folder(), key, {STEPS: kernel})
+    return kernel
+
+
+def rollout_lanes(precision: str) -> int:
+    """Return how many states of a rollout move at once."""
+    return vector_lanes() * (2 if precision == 'float32' else 1)
+
+
+class CompiledMotions:
+    """
+    Steps of one integrator for many states; see `simulation.many_motions.ManyMotions`.
+
+    A state keeps its lane to itself: its numbers depend neither on its neighbours nor on where it
+    stands. Lanes that are not filled repeat a state.
+
+    Parameters
+    ----------
+    name : str
+        Name of the step in the machine code.
+    code : bytes
+        Object file.
+    projection : bool
+        Whether it has a start.
+    linker : Linker
+        Loads the object file.
+    load : Parameters
+        Present gravity and payloads.
+    payloads : tuple of str
+        Frames that may carry one.
+    gains : tuple of float
+        Of the law in the steps.
+    lanes : int
+        How many states move at once.
+
+    """
+
+    def __init__(
+        self,
+        name: str,
+        code: bytes,
+        projection: bool,
+        linker: Linker,
+        load: Parameters,
+        payloads: tuple[str, ...],
+        gains: tuple[float, ...],
+        lanes: int,
+    ) -> None:
+        names = [f'{name}_lanes'] + [f'{START}_lanes'] * projection
+        module = NativeModule(code, names, linker)
+        pointers = [ctypes.c_void_p] * len(TABLES)
+        functions = [
+            module.function(each, None, *pointers, ctypes.c_int64, ctypes.c_int64)
+            for each in names
+        ]
+        self._step, self._start = functions[0], functions[-1]
+        self._lanes = lanes
+        self._load, self._payloads, self._gains = load, payloads, gains
+        self._of_loads: ca.Function | None = None
+
+    def parameters(
+        self,
+        rows: int,
+        gains: Floats | None,
+        gravity: Floats | None,
+        payloads: Mapping[str, PayloadRows],
+    ) -> Floats:
+        """Return what differs between rollouts besides states and efforts, shape (rows, P)."""
+        local = self._load.values[None]
+        if payloads:
+            local = self._inertias(rows, payloads)
+        if gravity is not None:
+            local = np.repeat(local, rows, axis=0) if len(local) == 1 else local
+            local[:, :3] = gravity
+        arguments = np.array([self._gains]) if gains is None else gains
+        if len(local) == 1 and gains is None:
+            return np.broadcast_to(
+                np.hstack([local, arguments]), (rows, local.size + arguments.size)
+            )
+        parts = [np.broadcast_to(x, (rows, x.shape[1])) for x in (local, arguments)]
+        return np.ascontiguousarray(np.hstack(parts))
+
+    def _inertias(self, rows: int, payloads: Mapping[str, PayloadRows]) -> Floats:
+        """Return the parameters of gravity and payloads, shape (rows, P)."""
+        if self._of_loads is None:
+            self._of_loads = load_graph(self._load.bare, self._payloads).function
+        numbers = np.zeros((rows, len(self._payloads), INERTIA))
+        for frame, at in zip(self._payloads, numbers.transpose(1, 0, 2), strict=True):
+            if frame in payloads:
+                mass, com, inertia = payloads[frame]
+                at[:, 0], at[:, 1:4], at[:, 4:] = mass, com, inertia[(slice(None), *UPPER)]
+            elif frame in self._load.payload:
+                payload = self._load.payload[frame]
+                at[:, 0], at[:, 1:4] = payload.mass, payload.com
+                at[:, 4:] = payload.tensor[UPPER]
+        gravity = np.repeat(self._load.values[:3, None], rows, axis=1)
+        values, _ = self._of_loads(gravity, numbers.reshape(rows, -1).T)
+        return np.ascontiguousarray(np.array(values).T)
+
+    def start(self, motions: Motions, rows: Counts) -> NDArray[np.bool_]:
+        """Move states onto the constraints; return for which rows machine code is not sure."""
+        self._run(self._start, motions, rows, 1, _NEVER)
+        sure = motions.done[rows] > 0.0
+        motions.done[rows] = 0.0
+        return ~sure
+
+    def run(self, motions: Motions, rows: Counts, until: int) -> NDArray[np.bool_]:
+        """
+        Take the steps up to number `until` of some rows, or fewer at a time.
+
+        Return for which rows machine code is not sure of the next step.
+        """
+        return self._run(self._step, motions, rows, until, motions.every or _NEVER)
+
+    def _run(
+        self, function: Callable[..., None], motions: Motions, rows: Counts, until: int, every: int
+    ) -> NDArray[np.bool_]:
+        done = motions.done[rows].astype(np.int64)
+        groups, first = _groups(rows, done, self._lanes)
+        last = np.minimum(first + _STEPS_AT_ONCE, until)
+        q_kept, v_kept = motions.kept
+        settings = [motions.piece, every]
+        for array in (motions.efforts, motions.parameters, q_kept, v_kept):
+            settings.append(0 if len(array) < 2 else array.strides[0] // array.itemsize)
+        arrays = [
+            groups,
+            first,
+            last,
+            np.array(settings, dtype=np.int64),
+            np.array([motions.step]),
+            motions.q,
+            motions.v,
+            motions.efforts,
+            motions.parameters,
+            motions.done,
+            q_kept,
+            v_kept,
+        ]
+        longest = int((last - first).max(initial=1))
+        run_parts(function, arrays, len(groups), max(1, _STEPS_AT_ONCE // longest))
+        target = np.minimum(done + _STEPS_AT_ONCE, until)
+        not_sure: NDArray[np.bool_] = motions.done[rows] < target
+        return not_sure
+
+
+def _groups(rows: Counts, done: Counts, lanes: int) -> tuple[Counts, Counts]:
+    """Return groups of rows after the same step, shape (G, lanes), and these steps, (G,)."""
+    groups, first = [], []
+    for step in np.unique(done).tolist():
+        same = rows[done == step]
+        # padded by a state of its own group: one of another may be at work elsewhere
+        filled = np.pad(same, (0, -len(same) % lanes), mode='edge')
+        groups.append(filled.reshape(-1, lanes))
+        first.append(np.full(len(filled) // lanes, step, dtype=np.int64))
+    if not groups:
+        return np.zeros((0, lanes), dtype=np.int64), np.zeros(0, dtype=np.int64)
+    return np.ascontiguousarray(np.concatenate(groups)), np.concatenate(first)

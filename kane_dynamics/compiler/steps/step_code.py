@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+LLVM code of one recorded step, of one state or of several in vector lanes.
+
+``NAME_once(q, v, tau, th, q_end, v_end, rank_end, parameters)`` returns the smallest health of its
+calls. In lanes, entry k of every array is a vector with one state in each lane, health is one too,
+and is 0 where a state ends beyond all bounds. Lanes do not touch each other: a loop goes on until
+each lane is done, and those that were done before keep what they had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kane_dynamics.compiler.llvm.kernel_spec import (
+    LARGEST_INPUT,
+    LARGEST_SINGLE_INPUT,
+    SINGLE_HEALTH_LIMIT,
+    KernelSpec,
+)
+from kane_dynamics.compiler.llvm.module import Spec, row_major_positions, sum_of_squares
+from kane_dynamics.compiler.llvm.straight_line import Block, append_graph
+from kane_dynamics.compiler.programs import Call, Loop, Program
+from kane_dynamics.compiler.steps.program_writer import TURNS, ProgramWriter
+from kane_dynamics.simulation.fixed_point import ENOUGH, SOLVED
+from kane_dynamics.simulation.reference import LARGEST
+
+Callees = Mapping[str, Spec]
+_ENDS = ('%q_end', '%v_end', '%rank_end')
+
+
+def step_text(name: str, program: Program, callees: Callees, lanes: int) -> tuple[str, set[str]]:
+    """Return the function of one step, and what it declares."""
+    step = _Step(program, callees, lanes)
+    block = step.block
+    arrays = ('%in0', '%in1', '%in2', '%in3', '%parameters')
+    known = [
+        [load(block, array, k) for k in range(column.numel())]
+        for array, column in zip(arrays, program.inputs, strict=True)
+    ]
+    step.append(program.calls, known)
+    ends = step.values(known)
+    for array, values in zip(_ENDS, ends, strict=True):
+        for k, value in enumerate(values):
+            store(block, array, k, value)
+    if lanes > 1:
+        step.bound([*ends[0], *ends[1]])
+    passed = ', '.join(f'ptr {array}' for array in (*arrays[:4], *_ENDS, '%parameters'))
+    rcond = step.rcond()
+    lines = '\n  '.join([*step.arrays, *block.lines, f'ret {block.type} {rcond}'])
+    width = '' if lanes == 1 else f'"prefer-vector-width"="{64 * lanes}" '
+    text = f'define internal {block.type} @{name}_once({passed}) {width}{{\n  {lines}\n}}\n'
+    return text, block.declarations
+
+
+def side_by_side_text(
+    spec: KernelSpec, lanes: int, *, in_single: bool = False
+) -> tuple[str, set[str]]:
+    """
+    Return ``NAME_side``, a kernel whose arrays hold vectors with one state in each lane.
+
+    In single precision the arrays hold doubles too, which are rounded as they are read; the health
+    is 0 where it is too low for single precision.
+    """
+    block = Block(lanes, 'float' if in_single else 'double')
+    inputs = [
+        [_read(block, f'%in{i}', k) for k in range(size)]
+        for i, size in enumerate(spec.input_sizes)
+    ]
+    squares = sum_of_squares(block, inputs)
+    inputs.append([_read(block, '%parameters', k) for k in range(spec.parameters)])
+    outputs = append_graph(block, spec.function, inputs)
+    zero = block.constant(0.0)
+    # false for NaN in any input, as in kernels of one state
+    limit = block.constant((LARGEST_SINGLE_INPUT if in_single else LARGEST_INPUT) ** 2)
+    rcond = block.select('ole', squares, limit, outputs.pop()[0], zero)
+    if in_single:  # not a number is ill too
+        least = block.constant(SINGLE_HEALTH_LIMIT)
+        rcond = block.select('oge', rcond, least, rcond, zero)
+    for o, (values, size) in enumerate(zip(outputs, spec.output_sizes, strict=True)):
+        indices = row_major_positions(spec.function, o)
+        dense = dict.fromkeys(range(size), zero) | {indices[k]: x for k, x in values.items()}
+        for k, value in dense.items():
+            _write(block, f'%out{o}', k, value)
+    rcond, wide = _as_double(block, rcond), Block(lanes)
+    arrays = [f'%in{i}' for i in range(len(spec.input_sizes))]
+    arrays += ['%parameters', *(f'%out{o}' for o in range(len(spec.output_sizes)))]
+    passed = ', '.join(f'ptr {array}' for array in arrays)
+    lines = '\n  '.join([*block.lines, f'ret {wide.type} {rcond}'])
+    how = f'noinline "prefer-vector-width"="{64 * lanes}" '
+    text = f'define internal {wide.type} @{spec.name}_side({passed}) {how}{{\n  {lines}\n}}\n'
+    return text, block.declarations
+
+
+def _read(block: Block, array: str, k: int) -> str:
+    """Append the value of entry k of an array of doubles."""
+    wide = Block(block.lanes)
+    value = block.emit(f'load {wide.type}, ptr {_address(block, array, k)}{_aligned(block)}')
+    if block.element == 'double':
+        return value
+    return block.emit(f'fptrunc {wide.type} {value} to {block.type}')
+
+
+def _write(block: Block, array: str, k: int, value: str) -> None:
+    """Append that entry k of an array of doubles becomes a value."""
+    wide, address = _as_double(block, value), _address(block, array, k)
+    block.lines.append(f'store {Block(block.lanes).type} {wide}, ptr {address}{_aligned(block)}')
+
+
+def _as_double(block: Block, value: str) -> str:
+    if block.element == 'double':
+        return value
+    return block.emit(f'fpext {block.type} {value} to {Block(block.lanes).type}')
+
+
+class _Step(ProgramWriter[Block]):
+    """Code of one step under construction: arrays on the stack first, then the block."""
+
+    def __init__(self, program: Program, callees: Callees, lanes: int) -> None:
+        super().__init__(Block(lanes), program)
+        self.arrays: list[str] = []
+        self._callees = callees
+        self._going: str | None = None  # inside a loop: the array that says which lanes are
+        self._health = self._array(1)
+        store(self.block, self._health, 0, self.block.constant(1.0))
+
+    def rcond(self) -> str:
+        """Return the smallest health so far."""
+        return load(self.block, self._health, 0)
+
+    def bound(self, values: list[str]) -> None:
+        """Lower the health to 0 where a value is beyond all bounds, or none."""
+        block, one, zero = self.block, self.block.constant(1.0), self.block.constant(0.0)
+        limit = block.constant(LARGEST)
+        for value in values:
+            size = block.intrinsic('fabs', value)
+            self._lower_health(block.select('olt', size, limit, one, zero))
+
+    def _call(self, call: Call, known: list[list[str]]) -> list[list[str]]:
+        spec, block = self._callees[call.kernel], self.block
+        arguments = self.values(known)[: len(spec.input_sizes)]
+        pointers = [self._filled(values) for values in arguments]
+        results = [self._array(size) for size in spec.output_sizes]
+        passed = ', '.join(f'ptr {p}' for p in [*pointers, '%parameters', *results])
+        function = spec.name if block.lanes == 1 else f'{spec.name}_side'
+        self._lower_health(block.emit(f'call {block.type} @{function}({passed})'))
+        return [
+            [load(block, pointer, k) for k in range(column.numel())]
+            for pointer, column in zip(results, call.results, strict=True)
+        ]
+
+    def _loop(self, loop: Loop, known: list[list[str]]) -> list[str]:
+        block, (start,) = self.block, self.values(known)
+        one, none = block.constant(1.0), block.constant(0.0)
+        vector, count, last, going = self._filled(start), *(self._array(1) for _ in range(3))
+        for array, value in ((count, none), (last, none), (going, one)):
+            store(block, array, 0, value)
+        label, self._going = f'turn{len(block.lines)}', going
+        block.lines += [f'br label %{label}', f'{label}:']
+        before = [load(block, vector, k) for k in range(len(start))]
+        inside = [*known, before]
+        self.append(loop.calls, inside)
+        better, (change,) = self.values(inside)
+        # an ill call leaves its results undefined
+        change = block.emit(f'freeze {block.type} {change}')
+        on = load(block, going, 0)
+        for k, (old, new) in enumerate(zip(before, better, strict=True)):
+            store(block, vector, k, block.select('ogt', on, none, new, old))
+        store(block, last, 0, block.select('ogt', on, none, change, load(block, last, 0)))
+        turns = block.binary('fadd', load(block, count, 0), on)
+        store(block, count, 0, turns)
+        moves = block.select('ogt', change, block.constant(SOLVED), on, none)
+        again = block.select('olt', turns, block.constant(TURNS), moves, none)
+        store(block, going, 0, again)
+        any_lane = any_of(block, block.emit(f'fcmp ogt {block.type} {again}, {none}'))
+        block.lines += [f'br i1 {any_lane}, label %{label}, label %{label}.end', f'{label}.end:']
+        self._going = None
+        change, turns = load(block, last, 0), load(block, count, 0)
+        # not a number at once: so was the state; later on: the iteration ran away
+        lost = block.select('uno', change, change, turns, one)
+        self._lower_health(block.select('ogt', lost, one, none, one))
+        self._lower_health(block.select('ogt', change, block.constant(ENOUGH), none, one))
+        return [load(block, vector, k) for k in range(len(start))]
+
+    def _lower_health(self, local: str) -> None:
+        block, before = self.block, self.rcond()
+        local = block.select('uno', local, local, block.constant(0.0), local)
+        smaller = block.select('olt', local, before, local, before)
+        if self._going is not None and block.lanes > 1:
+            on = load(block, self._going, 0)
+            smaller = block.select('ogt', on, block.constant(0.0), smaller, before)
+        store(block, self._health, 0, smaller)
+
+    def _array(self, size: int) -> str:
+        """Return a new array on the stack."""
+        name = f'%array{len(self.arrays)}'
+        self.arrays.append(f'{name} = alloca [{max(1, size)} x {self.block.type}], align 64')
+        return name
+
+    def _filled(self, values: list[str]) -> str:
+        array = self._array(len(values))
+        for k, value in enumerate(values):
+            store(self.block, array, k, value)
+        return array
+
+
+def any_of(block: Block, truth: str) -> str:
+    """Append whether a comparison holds in any lane."""
+    if block.lanes == 1:
+        return truth
+    function = f'@llvm.vector.reduce.or.v{block.lanes}i1'
+    block.declarations.add(f'declare i1 {function}({block.truth})')
+    return block.emit(f'call i1 {function}({block.truth} {truth})')
+
+
+def aligned(lanes: int) -> int:
+    """Return where vectors of doubles begin [bytes]; larger ones fill several registers."""
+    return min(8 * lanes, 64)
+
+
+def load(block: Block, array: str, k: int) -> str:
+    """Append the value of entry k of an array."""
+    return block.emit(f'load {block.type}, ptr {_address(block, array, k)}{_aligned(block)}')
+
+
+def store(block: Block, array: str, k: int, value: str) -> None:
+    """Append that entry k of an array becomes a value."""
+    address = _address(block, array, k)
+    block.lines.append(f'store {block.type} {value}, ptr {address}{_aligned(block)}')
+
+
+def _address(block: Block, array: str, k: int) -> str:
+    return block.emit(f'getelementptr inbounds double, ptr {array}, i64 {k * block.lanes}')
+
+
+def _aligned(block: Block) -> str:
+    return '' if block.lanes == 1 else f', align {aligned(block.lanes)}'

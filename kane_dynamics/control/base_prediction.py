@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a base will move, from its command or its odometry; nothing here needs rclpy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kane_dynamics.analysis.base_motion import DriveResponse
+from kane_dynamics.control.base_trajectory import following, resting
+from kane_dynamics.control.state_inputs import GuardFactory, OdometryInput
+from kane_dynamics.control.twist_tracking import (
+    FollowedTwist,
+    other_frames,
+    read_command,
+    response,
+)
+from kane_dynamics.messages.input_monitor import RejectedInput
+from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
+    COMMANDED,
+    PLANNED,
+    REST,
+    TrajectoryFeedforwardParameters,
+)
+from kane_dynamics.robot_config.robot_source import RobotModel
+from kane_dynamics.trajectories.base_plan import BasePlan
+from kane_dynamics.trajectories.trajectory import Trajectory
+from kane_dynamics.typing import Floats
+
+
+class Later:
+    """A plan that counts from a time before or after its own zero, at which it begins."""
+
+    def __init__(self, plan: BasePlan, shift: float) -> None:
+        self._plan, self._shift = plan, shift
+
+    def at(self, time: float) -> tuple[Floats, Floats, Floats]:
+        """Return coordinates of the base and their derivatives at a time [s], (3,) each."""
+        return self._plan.at(max(time + self._shift, 0.0))
+
+
+class BasePrediction:
+    """
+    Newest command and odometry of a base that others drive, and what follows from them.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    parameters : TrajectoryFeedforwardParameters
+        Which source counts, age limit, response of the drives.
+    new_guard : callable
+        Makes an `InputMonitor` of a name.
+
+    Attributes
+    ----------
+    guard : InputMonitor
+        Judges the age of cmd_vel.
+
+    """
+
+    def __init__(
+        self,
+        model: RobotModel,
+        parameters: TrajectoryFeedforwardParameters,
+        new_guard: GuardFactory,
+    ) -> None:
+        self.guard, self._frame = new_guard('cmd_vel'), model.child_frame
+        self._other_frames = other_frames(model, parameters)
+        self._followed = FollowedTwist(response(parameters))
+        self._seen = FollowedTwist(DriveResponse(parameters.response_time))
+        self.configure(parameters)
+        self.reset()
+
+    def configure(self, parameters: TrajectoryFeedforwardParameters) -> None:
+        """Take over the source, the age limit and the response."""
+        self._kind, self._stamped = parameters.base_motion, parameters.cmd_vel_stamped
+        self.guard.max_age = parameters.cmd_vel_timeout
+        self._followed.drive = response(parameters)
+        self._seen.drive = DriveResponse(parameters.response_time)
+
+    def reset(self) -> None:
+        """Forget all messages."""
+        self.guard.reset()
+        self._followed.reset()
+        self._seen.reset()
+        self._command, self._twist, self._stamp = np.zeros(3), np.zeros(3), 0
+
+    def take(self, message: Any) -> bool:
+        """Check a Twist or TwistStamped and keep it; return whether it was accepted."""
+        try:
+            command, stamp = read_command(message, self._stamped, self._other_frames)
+            self.guard.admit(stamp)
+        except RejectedInput as rejection:
+            self.guard.reject(rejection)
+            return False
+        self._command = command
+        self._followed.command(self.guard.time, command)
+        return True
+
+    def see(self, odom: OdometryInput) -> None:
+        """Take over the newest odometry."""
+        if not odom.guard.fresh() or odom.stamp == self._stamp:
+            return
+        _, self._twist = self._frame.child_state(odom.q, odom.v)
+        if not self._stamp:
+            self._seen.begin(odom.guard.time, self._twist)
+        self._seen.command(odom.guard.time, self._twist)
+        self._stamp = odom.stamp
+
+    def plan(
+        self, planned: Trajectory | None, time: int, shift: float, odom: OdometryInput
+    ) -> BasePlan:
+        """
+        Return how the base moves along a trajectory.
+
+        Parameters
+        ----------
+        planned : Trajectory or None
+            What the trajectory says of it.
+        time : int
+            Present time [ns].
+        shift : float
+            From now to the start of the trajectory [s].
+        odom : OdometryInput
+            Newest odometry.
+
+        Raises
+        ------
+        RejectedInput
+            If the trajectory says what base.motion does not ask for, or the other way round, or
+            odometry is needed and not fresh.
+
+        """
+        if (planned is not None) != (self._kind == PLANNED):
+            says = 'moves' if planned is not None else 'does not say how it moves'
+            raise RejectedInput(
+                'base', f"base.motion is '{self._kind}', and the trajectory {says} the base"
+            )
+        if planned is not None:
+            return planned
+        if self._kind == REST:
+            return resting(odom.q)
+        self.see(odom)
+        if self._kind == COMMANDED:
+            command = self._command if self.guard.fresh() else np.zeros(3)  # drivers stop then
+            twist = self._twist if odom.guard.fresh() else self._followed.at(time).twist
+            drive = self._followed.drive
+        else:
+            if problem := odom.problem():
+                raise RejectedInput('stale', problem)
+            command, twist, drive = self._twist, self._seen.at(time).twist, self._seen.drive
+        return Later(following(self._frame, odom.q, drive, twist, command), shift)

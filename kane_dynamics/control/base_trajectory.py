@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The motion of a base in the time that a trajectory takes; nothing here needs rclpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kane_dynamics.analysis.base_motion import BaseMotion, DriveResponse, moving
+from kane_dynamics.messages.planar_frame import PlanarFrame
+from kane_dynamics.trajectories.trajectory import Setpoint, Trajectory
+from kane_dynamics.typing import Floats
+
+
+def resting(q: Floats) -> Setpoint:
+    """Return the plan of a base that stands at x, y, yaw."""
+    return Setpoint(np.array(q[:3], dtype=float), np.zeros(3), np.zeros(3))
+
+
+class BaseTrajectory:
+    """
+    Plan of a base whose twist is known over time.
+
+    On level ground neither place nor heading matters to the efforts; the heading counts on a
+    slope and is integrated, the place stays where it was.
+
+    Parameters
+    ----------
+    frame : PlanarFrame
+        Frame of the twist in the root link.
+    start : ndarray, shape (3,)
+        x, y, yaw of the root link at time zero.
+    motion : callable
+        motion(time) returns the `BaseMotion` of the frame at a time [s].
+    turned : callable
+        turned(time) returns the integral of its yaw rate [rad].
+
+    """
+
+    def __init__(
+        self,
+        frame: PlanarFrame,
+        start: Floats,
+        motion: Callable[[float], BaseMotion],
+        turned: Callable[[float], float],
+    ) -> None:
+        self._frame, self._motion, self._turned = frame, motion, turned
+        self._start = np.array(start[:3], dtype=float)
+
+    def at(self, time: float) -> tuple[Floats, Floats, Floats]:
+        """Return x, y, yaw of the root link and their derivatives at a time [s], (3,) each."""
+        motion, q = self._motion(time), self._start.copy()
+        q[2] += self._turned(time)
+        v = self._frame.root_velocity(q, motion.twist)
+        return q, v, self._frame.root_acceleration(q, v, motion.acceleration)
+
+
+def following(
+    frame: PlanarFrame, start: Floats, drive: DriveResponse, twist: Floats, command: Floats
+) -> BaseTrajectory:
+    """Return the plan of a base that follows a command that stands, from its present twist."""
+    return BaseTrajectory(
+        frame,
+        start,
+        lambda time: drive.after(twist, command, time),
+        lambda time: float(drive.covered(twist, command, time)[2]),
+    )
+
+
+def along(frame: PlanarFrame, start: Floats, times: Floats, twists: Floats) -> BaseTrajectory:
+    """
+    Return the plan of a base whose twist is given at points of time, with lines between.
+
+    Parameters
+    ----------
+    frame, start
+        As for `BaseTrajectory`.
+    times, twists : ndarray, shapes (n,), (n, 3)
+        Increasing times [s], and v_x, v_y [m/s], yaw rate [rad/s] of the frame there; constant
+        before and after.
+
+    Raises
+    ------
+    InvalidInputError
+        As `Trajectory`.
+
+    """
+    profile = Trajectory(times, twists)
+
+    def turned(time: float) -> float:
+        corners = np.array([0.0, *(t for t in times if 0.0 < t < time), time])
+        rates = np.array([profile.at(t)[0][2] for t in corners])
+        return float(np.diff(corners) @ (rates[1:] + rates[:-1]) / 2.0)
+
+    return BaseTrajectory(frame, start, lambda time: moving(*profile.at(time)[:2]), turned)

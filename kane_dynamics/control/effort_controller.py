@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measured state and reference to motor efforts, for one robot; nothing here needs rclpy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kane_dynamics.algorithms.tracking import FEEDFORWARD
+from kane_dynamics.control.effort_law import BaseState, EffortLaw, Efforts, Terms, clamped
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.reference import Reference
+from kane_dynamics.control.reference_tracker import ReferenceTracker
+from kane_dynamics.control.tracking_law import Gains, tracking_efforts
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.robot.joint_tables import known_limits
+from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
+from kane_dynamics.typing import Floats
+
+
+class EffortController:
+    """
+    The effort law with its reference, gains and limits.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Algorithms and model.
+    guard : InputMonitor
+        Judges the age of references.
+    law : str
+        How the reference is followed, one of `control.tracking.LAWS`.
+
+    Attributes
+    ----------
+    motors : tuple of str
+        Order of all results.
+    reference : ReferenceInput
+        Takes the references.
+    unlimited : tuple of str
+        Motors without an effort limit in the URDF.
+    on_stale : str
+        What happens without a fresh reference: 'hold_position', 'hold_gravity', 'zero', 'stop'.
+    follows_by : str
+        The law.
+    drives : tuple of str
+        What drives the base, where others command its velocity.
+    drive_effort : ndarray, shape (number of drives,)
+        What these need for the newest efforts [N m or N].
+
+    """
+
+    LAW: type[EffortLaw] = EffortLaw
+
+    def __init__(self, dynamics: Dynamics, guard: InputMonitor, law: str = FEEDFORWARD) -> None:
+        model = dynamics.model
+        self.follows_by = law
+        self.motors, self.drives = model.motors, model.drives
+        self.drive_effort = np.zeros(len(self.drives))
+        self._law, self._dynamics = self.LAW(dynamics), dynamics
+        self._follower = ReferenceTracker(self._law.motors, guard)
+        self.reference = self._follower.reference
+        self._limit = np.asarray(model.robot.effort_limit)[self._law.motors.v]
+        pairs = zip(self.motors, self._limit, strict=True)
+        self.unlimited = tuple(name for name, limit in pairs if not 0.0 < limit < np.inf)
+        self._default = 'hold_position' if model.mobile else 'hold_gravity'
+        self._clamped: set[str] = set()
+
+    @property
+    def gravity(self) -> Floats:
+        """Return the present gravity in the axes of the model's world, shape (3,) [m/s^2]."""
+        return np.asarray(self._dynamics.engine.robot.gravity)
+
+    def configure(self, parameters: InverseDynamicsParameters, p: Floats, d: Floats) -> None:
+        """
+        Take over parameters and gains.
+
+        Raises
+        ------
+        InvalidInputError
+            If gravity_compensated_joints names a joint without a motor.
+
+        """
+        names = parameters.gravity_compensated_joints
+        if missing := [name for name in names if name not in self.motors]:
+            known = list(self.motors)
+            raise InvalidInputError(
+                f'gravity_compensated_joints: no motors {missing}; there are {known}'
+            )
+        self._parameters, self._gains = parameters, Gains(p, d)
+        if self._law.skid_steer is not None:
+            self._law.skid_steer.configure(parameters.base_friction)
+        self.on_stale = parameters.on_stale
+        if self.on_stale == 'auto':
+            self.on_stale = self._default
+        self.reference.guard.max_age = parameters.reference_timeout
+        self.reference.ramp = parameters.braking_time
+        self.reference.start_tolerance = parameters.reference_start_tolerance
+        self._terms = Terms.of(parameters)
+
+    def halt(self) -> None:
+        """Begin anew with the next state: no effort is out."""
+        self._follower.halt()
+
+    def effort(
+        self, time: int, q: Floats, v: Floats, base: BaseState | None = None
+    ) -> Floats | None:
+        """
+        Return the efforts of the motors, or None where the output shall be silent.
+
+        Parameters
+        ----------
+        time : int
+            Time at which the reference counts [ns].
+        q, v : ndarray, shapes (nq,), (nv,)
+            Measured state.
+        base : BaseState, optional
+            Of a base driven by velocity.
+
+        Raises
+        ------
+        KaneDynamicsError
+            If motors and constraints cannot produce the motion, or a result is not finite.
+
+        """
+        self._follower.measure(q, v)
+        effort = self._wanted(time, q, v, base)
+        if effort is None:
+            self.halt()
+            return None
+        if not np.isfinite(effort).all():
+            raise InvalidInputError(f'the efforts are not finite: {effort}')
+        return self._limited(effort)
+
+    def _wanted(self, time: int, q: Floats, v: Floats, base: BaseState | None) -> Floats | None:
+        """Return the efforts of the motors before they are clamped; note those of the drives."""
+        self.drive_effort = np.zeros(len(self.drives))
+        result = self.followed(time, q, v, base)
+        if result is not None:
+            efforts, self.drive_effort = result
+            return efforts
+        if self.on_stale == 'hold_gravity':
+            return self._parameters.torque_scale * self._law.hold(q, self._terms)
+        return np.zeros(len(self.motors)) if self.on_stale == 'zero' else None
+
+    def followed(self, time: int, q: Floats, v: Floats, base: BaseState | None) -> Efforts | None:
+        """Return the efforts that follow the reference or hold, None where neither is wanted."""
+        p = self._parameters
+        reference: Reference | None
+        if self.on_stale == 'hold_position':
+            stiff = self._gains.position > 0.0
+            reference = self._follower.track_or_hold(time, p.braking_time, stiff)
+        else:
+            reference = self._follower.follow(time)
+        if reference is None:
+            return None
+        return self.tracked(q, v, reference, base)
+
+    def tracked(
+        self, q: Floats, v: Floats, reference: Reference, base: BaseState | None
+    ) -> Efforts:
+        """Return the efforts that follow a reference by the law."""
+        values = q, v, reference, self._terms, self._parameters.torque_scale, base
+        return tracking_efforts(self._law, self.follows_by, self._gains, *values)
+
+    def _limited(self, effort: Floats) -> Floats:
+        if not self._parameters.clamp_to_urdf:
+            return effort
+        limit = known_limits(self._limit, self._parameters.effort_limit_scale)
+        over = np.abs(effort) > limit
+        if not over.any():
+            return effort
+        self._clamped.update(name for name, x in zip(self.motors, over, strict=True) if x)
+        return clamped(effort, limit)
+
+    def pop_saturated(self) -> list[str]:
+        """Return the motors whose effort was clamped since the last call."""
+        names, self._clamped = sorted(self._clamped), set()
+        return names
+
+    def joints_without_gain(self) -> list[str]:
+        """Return the motors that 'hold_position' lets go where they like, for lack of a gain."""
+        if self.on_stale != 'hold_position':
+            return []
+        return [
+            name for name, p in zip(self.motors, self._gains.position, strict=True) if p == 0.0
+        ]
+
+    def joints_not_held(self) -> list[str]:
+        """Return the motors that ought to be held now, and are not."""
+        held = {self.motors[i] for i in self._follower.held}
+        return [name for name in self.joints_without_gain() if name in held]

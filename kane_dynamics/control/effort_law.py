@@ -1,0 +1,419 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Efforts of the motors: feed-forward at the reference plus proportional-derivative feedback.
+
+The feed-forward is constrained inverse dynamics at the wanted motion: motors and constraints
+balance the terms of :math:`h = M a + C v + g + D v + F \mathrm{sign}(v)` that are switched on,
+:math:`S^T \tau + A^T \lambda = h`. With all terms that is
+`kane_dynamics.constrained_inverse_dynamics`. Nothing here needs rclpy.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+import kane_dynamics as kd
+from kane_dynamics.algorithms.consistent import fitted
+from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.control.coulomb_friction import to_reference_speeds
+from kane_dynamics.control.node_dynamics import (
+    Dynamics,
+    consistent_reference,
+    known_speeds,
+    rolling_motion,
+)
+from kane_dynamics.control.reference import Motors, Reference
+from kane_dynamics.control.skid_steer_feedforward import SkidSteerFeedforward
+from kane_dynamics.robot_config.parameters.terms import TermParameters
+from kane_dynamics.typing import Floats, Indices
+
+
+@dataclass(frozen=True)
+class Terms:
+    """
+    Which terms are fed forward.
+
+    Attributes
+    ----------
+    compensated : tuple of str
+        Motors whose drive compensates gravity itself; g is left out there.
+    coulomb : float
+        Part of the Coulomb friction at reference speeds that is fed forward.
+
+    """
+
+    inertia: bool = True
+    coriolis: bool = True
+    gravity: bool = True
+    friction: bool = True
+    compensated: tuple[str, ...] = ()
+    coulomb: float = 1.0
+
+    @classmethod
+    def of(cls, parameters: TermParameters) -> Terms:
+        """Return what parameters choose."""
+        return cls(
+            parameters.terms_inertia,
+            parameters.terms_coriolis,
+            parameters.terms_gravity,
+            parameters.terms_friction,
+            parameters.gravity_compensated_joints,
+        )
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Return the terms that are fed forward, as `kane_dynamics` names them."""
+        on = self.inertia, self.coriolis, self.gravity, self.friction
+        return TERMS if all(on) else tuple(itertools.compress(TERMS, on))
+
+
+class BaseState(NamedTuple):
+    """
+    How a base moves that others drive, in the frame of its coordinates.
+
+    Parameters
+    ----------
+    velocity, acceleration : ndarray, shape (3,)
+        Of base_x, base_y [m/s, m/s^2] and base_yaw [rad/s, rad/s^2].
+
+    """
+
+    velocity: Floats
+    acceleration: Floats
+
+
+class Efforts(NamedTuple):
+    """
+    Efforts that a motion needs [N m or N].
+
+    Parameters
+    ----------
+    motors : ndarray, shape (number of motors,)
+        Those that are commanded.
+    drives : ndarray, shape (number of drives,)
+        Those that the drives of the base will need.
+
+    """
+
+    motors: Floats
+    drives: Floats
+
+
+class EffortLaw:
+    """
+    Efforts of the motors of one robot.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Algorithms and model. All results have the order of the model's motors.
+
+    Attributes
+    ----------
+    motors : Motors
+        Those of the model.
+    rolling : ndarray of int
+        Places in v of what rolls under a driven base.
+    skid_steer : Skidding or None
+        Of a base that skids.
+    contradictory_wheels : bool
+        Whether speeds of motors may contradict each other: more motors than freedoms.
+
+    """
+
+    def __init__(self, dynamics: Dynamics) -> None:
+        self._dynamics, model = dynamics, dynamics.model
+        self._model, self._robot = model, model.robot
+        self.motors = Motors(model)
+        self._known: dict[tuple[str, ...], tuple[str, ...] | None] = {}
+        self._all = known_speeds(model, model.motors)
+        self._actuated, self._drives = model.actuated, model.v_index(model.drives)
+        self._places = model.v_index(model.actuated)
+        # steering is measured; a motion of the base alone does not say how wheels turn to it
+        steered = () if model.base is None else model.base.steering
+        self._agreed = model.base.consistent_steering if model.base and steered else None
+        self.rolling = model.v_index(tuple(n for n in model.drives if n not in steered))
+        skids = model.base is not None and bool(model.base.assumed)
+        self.skid_steer = (
+            SkidSteerFeedforward(model, model.base) if model.base is not None and skids else None
+        )
+        self.contradictory_wheels = model.overactuated or skids
+        self._nothing = Efforts(np.zeros(len(self.motors.v)), np.zeros(len(self._drives)))
+
+    def feedforward(
+        self,
+        q: Floats,
+        v: Floats,
+        reference: Reference,
+        terms: Terms,
+        base: BaseState | None = None,
+    ) -> Efforts:
+        """
+        Return the efforts that the wanted motion needs.
+
+        What the reference does not name moves as measured, with zero acceleration; a base without
+        motors moves as the constraints say. Steering angles are taken at the nearest that agree.
+
+        Parameters
+        ----------
+        q, v : ndarray, shapes (nq,), (nv,)
+            Measured state.
+        reference : Reference
+            Wanted motion.
+        terms : Terms
+            Which terms count.
+        base : BaseState, optional
+            Of a base driven by velocity.
+
+        Raises
+        ------
+        KaneDynamicsError
+            If motors and constraints cannot produce the wanted motion.
+
+        """
+        motion = self._put(q, v, reference)
+        return self.efforts(*motion, reference.motor, terms, base)
+
+    def efforts(
+        self,
+        q: Floats,
+        v: Floats,
+        a: Floats,
+        motor: Indices,
+        terms: Terms,
+        base: BaseState | None = None,
+        v_ref: Floats | None = None,
+        target: Floats | None = None,
+    ) -> Efforts:
+        """
+        Return the efforts of a motion that is given for some motors.
+
+        Parameters
+        ----------
+        q, v, a : ndarray, shapes (nq,), (nv,), (nv,)
+            The motion; what has no motor follows from the constraints.
+        motor : ndarray of int
+            The motors for which it is given.
+        terms, base
+            As for `feedforward`.
+        v_ref : ndarray, shape (nv,), optional
+            Reference speeds, of which `a` is the rate, as `agreeing` gives them; see
+            `kane_dynamics.constrained_inverse_dynamics`.
+        target : ndarray, shape (nv,), optional
+            Speeds of the motors whose Coulomb friction counts, instead of those of the motion.
+
+        Raises
+        ------
+        KaneDynamicsError
+            If motors and constraints cannot produce the motion.
+
+        """
+        names = terms.names
+        if not names:
+            return self._nothing
+        q, v = self.with_consistent_steering(q, v)
+        result = self._found(q, v, a, motor, names, base, v_ref)
+        effort = result.effort
+        if self.skid_steer is not None and terms.friction:
+            scrub_effort = self.skid_steer.effort(q, result.velocity, result.acceleration)
+            effort = effort if scrub_effort is None else effort + scrub_effort
+        if target is not None and terms.friction:
+            engine, moved = self._dynamics.engine, result.velocity
+            values = engine, self._places, q, moved, target, terms.coulomb
+            effort = effort + to_reference_speeds(*values)
+        return Efforts(self.left_to_drives(effort[self.motors.v], q, terms), effort[self._drives])
+
+    def agreeing(
+        self, q: Floats, v: Floats, v_ref: Floats, a: Floats, base: BaseState | None
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """
+        Return state, reference speeds and their rate, such that no motor contradicts another.
+
+        They are as given where none can.
+
+        Parameters
+        ----------
+        q, v, v_ref, a : ndarray, shapes (nq,), (nv,), (nv,), (nv,)
+            State, reference speeds and their rate.
+        base
+            As for `feedforward`.
+
+        """
+        if not self.contradictory_wheels:
+            return q, v, v_ref, a
+        d, v_ref, a = self._dynamics, v_ref.copy(), a.copy()
+        q, v = self.with_consistent_steering(q, v)
+        if base is None and self.skid_steer is None:
+            v, _ = rolling_motion(d, q, v, a)
+            return (
+                q,
+                v,
+                *consistent_reference(d, q, v, v_ref, a, self._model.v_index(self._actuated)),
+            )
+        wheels = self.rolling
+        if self.skid_steer is not None and base is None:
+            wheels = self.skid_steer.wheels
+            turned = BaseState(*self.skid_steer.base_motion(q, v, a))
+            v, _ = with_base(d, q, v, a, turned, wheels)
+            v_ref[:3], a[:3] = self.skid_steer.base_motion(q, v_ref, a, float(v[2]))
+        elif base is not None:
+            v, _ = with_base(d, q, v, a, base, wheels)
+            v_ref[:3], a[:3] = base
+        counted = np.setdiff1d(np.arange(len(v)), wheels)  # wheels follow the base
+        return q, v, *consistent_reference(d, q, v, v_ref, a, counted)
+
+    def hold(self, q: Floats, terms: Terms) -> Floats:
+        """Return the efforts that hold the robot at rest at q against gravity."""
+        if not terms.gravity:
+            return np.zeros(len(self.motors.v))
+        q, at_rest = self.with_consistent_steering(q, np.zeros(self._robot.nv))
+        result = self._dynamics.engine.constrained_inverse_dynamics(
+            q, at_rest, at_rest, self._actuated, None, self._all, terms=('gravity',)
+        )
+        return self.left_to_drives(result.effort[self.motors.v], q, terms)
+
+    def feedback(self, q: Floats, v: Floats, reference: Reference, p: Floats, d: Floats) -> Floats:
+        """
+        Return p (q_ref - q) + d (v_ref - v) on the motors that the reference names.
+
+        Parameters
+        ----------
+        q, v : ndarray, shapes (nq,), (nv,)
+            Measured state.
+        reference : Reference
+            Wanted motion; see `Motors.error` for angles.
+        p, d : ndarray, shape (number of motors,)
+            Gains.
+
+        """
+        efforts, m = np.zeros(len(self.motors.v)), reference.motor
+        error, rate = self.errors(q, v, reference)
+        efforts[m] = p[m] * error + d[m] * rate
+        return efforts
+
+    def errors(self, q: Floats, v: Floats, reference: Reference) -> tuple[Floats, Floats]:
+        """Return wanted minus measured positions and speeds of the motors that are named."""
+        error = self.motors.error(reference.motor, reference.position, q[reference.q_index])
+        return error, reference.velocity - v[reference.v_index]
+
+    def wanted_motion(
+        self, q: Floats, v: Floats, reference: Reference
+    ) -> tuple[Floats, Floats, Floats]:
+        """
+        Return q, v, a of the whole robot for a reference, consistent with the constraints.
+
+        Parameters and errors as for `feedforward`.
+        """
+        q, v, a = self._put(q, v, reference)
+        q, v = self.with_consistent_steering(q, v)
+        result = self._found(q, v, a, reference.motor, TERMS)
+        return q, result.velocity, result.acceleration
+
+    def _put(self, q: Floats, v: Floats, reference: Reference) -> tuple[Floats, Floats, Floats]:
+        """Return the measured motion with what the reference names in its place."""
+        q, v, a = q.copy(), v.copy(), np.zeros(self._robot.nv)
+        q[reference.q_index] = reference.position
+        v[reference.v_index] = reference.velocity
+        a[reference.v_index] = reference.acceleration
+        return q, v, a
+
+    def _found(
+        self,
+        q: Floats,
+        v: Floats,
+        a: Floats,
+        motor: Indices,
+        terms: tuple[str, ...],
+        base: BaseState | None = None,
+        v_ref: Floats | None = None,
+    ) -> kd.ConstrainedEffort:
+        """Return what moves the whole robot so."""
+        agreed = v_ref is not None and self.contradictory_wheels
+        if base is not None and v_ref is not None and not agreed:
+            v_ref = with_base(self._dynamics, q, v_ref, a, base, self.rolling)[0]
+        if base is not None and not agreed:
+            v, a = with_base(self._dynamics, q, v, a, base, self.rolling)
+        motors = self._model.motors
+        named = tuple([motors[i] for i in motor])
+        if named not in self._known:
+            self._known = {named: known_speeds(self._model, named)}
+        if agreed:
+            pass
+        elif base is None and self.skid_steer is not None:
+            turned = BaseState(*self.skid_steer.base_motion(q, v, a))
+            v, a = with_base(self._dynamics, q, v, a, turned, self.skid_steer.wheels)
+        elif self._model.overactuated:
+            v, a = rolling_motion(self._dynamics, q, v, a)
+        values = q, v, a, self._actuated, None, self._known[named]
+        call = self._dynamics.engine.constrained_inverse_dynamics
+        return call(*values, terms=terms, reference=v_ref)
+
+    def with_consistent_steering(self, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """Return coordinates and speeds with steering that lets the base move."""
+        if self._agreed is None:
+            return q, v
+        result = self._agreed(q, v)
+        return result.q, result.v
+
+    def friction_speeds(self, v: Floats, reference: Reference) -> Floats:
+        """Return speeds whose Coulomb friction counts: wanted ones, and those of the drives."""
+        speeds = np.zeros(len(v))
+        speeds[self._drives] = v[self._drives]
+        speeds[reference.v_index] = reference.velocity
+        return speeds
+
+    def left_to_drives(self, effort: Floats, q: Floats, terms: Terms) -> Floats:
+        """Return efforts without the gravity that drives compensate themselves."""
+        if not (terms.compensated and terms.gravity):
+            return effort
+        gravity = self._dynamics.engine.gravity_force(q)
+        effort = effort.copy()
+        for name in terms.compensated:
+            effort[self._model.motors.index(name)] -= gravity[self._robot.velocity_index(name)]
+        return effort
+
+
+def with_base(
+    dynamics: Dynamics, q: Floats, v: Floats, a: Floats, base: BaseState, wheels: Indices
+) -> tuple[Floats, Floats]:
+    """
+    Return speeds and accelerations with those of a base, and of the wheels under it.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Algorithms and model.
+    q, v, a : ndarray, shapes (nq,), (nv,), (nv,)
+        Motion of the robot.
+    base : BaseState
+        What its base does instead.
+    wheels : ndarray of int
+        Places in v of what rolls under the base: it follows as well as it can.
+
+    """
+    v, a = v.copy(), a.copy()
+    v[:3], a[:3] = base
+    if not dynamics.model.constraints:
+        return v, a
+    rows = dynamics.engine.constraint_rows(q, v)
+    v = fitted(rows.matrix, rows.velocity, v, wheels)
+    rows = dynamics.engine.constraint_rows(q, v)
+    return v, fitted(rows.matrix, rows.acceleration, a, wheels)
+
+
+def clamped(effort: Floats, limit: Floats) -> Floats:
+    """
+    Return the efforts within plus or minus their limits.
+
+    Parameters
+    ----------
+    effort, limit : ndarray, shape (n,)
+        [N m or N]; an infinite limit leaves the effort as it is.
+
+    """
+    return np.clip(effort, -limit, limit)

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands of a base that pass a governor, for one robot; nothing here needs rclpy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kane_dynamics.analysis.base_contacts import base_ground_contacts
+from kane_dynamics.analysis.motion_limits import SafetyMargins
+from kane_dynamics.analysis.support_polygon import SupportPolygon
+from kane_dynamics.analysis.wheel_forces import WheelForces, picture_of
+from kane_dynamics.bases.reach import free_components
+from kane_dynamics.control.arm_trajectory_preview import ArmTrajectoryPreview
+from kane_dynamics.control.effort_law import BaseState, with_base
+from kane_dynamics.control.governor import Governor, GovernorResult, Plan
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.twist_tracking import other_frames, read_command, response
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
+from kane_dynamics.messages.planar_frame import PlanarFrame
+from kane_dynamics.robot_config.parameters.governor import GovernorParameters
+from kane_dynamics.typing import Floats
+
+STILL = np.zeros(3)
+LONGEST_STOP = 4.0
+"""Time [s] after which a base that nothing is known of is told to stand, however fast it was."""
+
+
+class GovernedBase:
+    """
+    The governor of a robot with its newest command.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Algorithms and model.
+    parameters : GovernorParameters
+        Reserves, friction, response of the drives.
+    guard : InputMonitor
+        Judges the age of commands.
+    arm : ArmTrajectoryPreview, optional
+        What the arm plays.
+
+    Attributes
+    ----------
+    guard : InputMonitor
+        The one of the commands.
+    arm : ArmTrajectoryPreview or None
+        As given.
+    newest : Admission or None
+        What was let through last.
+
+    Raises
+    ------
+    InvalidInputError
+        If the robot has no base on wheels.
+    ConstraintError
+        As for `base_ground_contacts`.
+
+    """
+
+    def __init__(
+        self,
+        dynamics: Dynamics,
+        parameters: GovernorParameters,
+        guard: InputMonitor,
+        arm: ArmTrajectoryPreview | None = None,
+    ) -> None:
+        model = dynamics.model
+        if model.base is None:
+            raise InvalidInputError(
+                'the governor needs a base on wheels: base_type diff_drive, mecanum, ...'
+            )
+        base = model.base
+        self.guard, self.arm, self._dynamics = guard, arm, dynamics
+        self.newest: GovernorResult | None = None
+        self._model, self._frame, self._base = model, model.child_frame, base
+        self._stamped = parameters.cmd_vel_stamped
+        self._other_frames = other_frames(model, parameters)
+        self._contacts = base_ground_contacts(base, friction=parameters.wheel_friction or None)
+        try:
+            self._contacts.polygon(model.robot.neutral())  # fails now rather than under way
+        except InvalidInputError as error:
+            where = 'base.support_points says where casters and balls touch the ground'
+            raise InvalidInputError(f'{error}; {where}') from error
+        columns = self._contacts.reach.matrix.T
+        self._axes = free_components(np.transpose([self._of_frame(x) for x in columns]))
+        self._wanted = STILL
+        drive = response(parameters)
+        self._governor = Governor(self._contacts, drive, base.driven, base.passive)
+        self.configure(parameters)
+        self.halt()
+
+    def configure(self, parameters: GovernorParameters) -> None:
+        """Take over reserves, limits of the drives, and the age limit."""
+        self.guard.max_age = parameters.cmd_vel_timeout
+        if self.arm is not None:
+            self.arm.tolerance = parameters.arm_tolerance
+        self._drive = response(parameters)
+        margins = SafetyMargins(
+            parameters.reserve_edge,
+            parameters.reserve_friction,
+            parameters.reserve_effort,
+            parameters.reserve_speed,
+        )
+        self._governor = self._governor.adjusted(self._drive, margins, parameters.horizon)
+
+    def take(self, message: Any) -> bool:
+        """Check a Twist or TwistStamped and keep it; return whether it was accepted."""
+        try:
+            twist, stamp = read_command(message, self._stamped, self._other_frames)
+            self.guard.admit(stamp)
+        except RejectedInput as rejection:
+            self.guard.reject(rejection)
+            return False
+        self._wanted = twist
+        return True
+
+    @property
+    def frame(self) -> PlanarFrame:
+        """Return the base frame in the root link."""
+        return self._frame
+
+    def polygon(self, q: Floats) -> SupportPolygon:
+        """Return what the robot stands on."""
+        return self._contacts.polygon(q)
+
+    def problem(self) -> str:
+        """Return why there is no command, or ''."""
+        return self.guard.problem()
+
+    def halt(self) -> None:
+        """Forget the motion: nothing is commanded."""
+        self._applied, self.newest = STILL, None
+        self._moved: tuple[Floats, Floats] | None = None
+        self._braking = 0.0
+        self._forget_rates()
+
+    def reset(self) -> None:
+        """Forget messages, but not how the base moves: it is still to be braked."""
+        self.guard.reset()
+        if self.arm is not None:
+            self.arm.reset()
+        self._forget_rates()
+
+    def take_over(self, other: GovernedBase) -> None:
+        """Go on with the motion of the base under another model."""
+        self._applied, self._braking = other._applied, other._braking
+        if other._moved is not None:
+            self._moved = self._model.robot.neutral(), other._moved[1]
+
+    def _forget_rates(self) -> None:
+        self._before: tuple[int, Floats] | None = None
+        self._acceleration = np.zeros(self._model.robot.nv)
+
+    def admit(self, time: int, q: Floats, v: Floats) -> Floats:
+        """
+        Return the twist of the base frame to command now, shape (3,).
+
+        Parameters
+        ----------
+        time : int
+            Of the state [ns].
+        q, v : ndarray, shapes (nq,), (nv,)
+            Measured state.
+
+        """
+        self._differentiate(time, v)
+        target = self._wanted if self.guard.fresh() else STILL
+        _, twist = self._frame.child_state(q[:3], v[:3])
+        scaling = 1.0 if self.newest is None else self.newest.scaling
+        plan = None if self.arm is None else self.arm.ahead(time, scaling, q, v)
+        self._moved, self._braking = (q.copy(), self._of_root(twist)), 0.0
+        return self._let_through(v, self._acceleration, target, plan)
+
+    def brake(self, elapsed: float) -> Floats:
+        """
+        Return the twist to command where nothing is measured: braking as the last state allows.
+
+        The base is where its drives have it by their response, its arm at rest.
+
+        Parameters
+        ----------
+        elapsed : float
+            Since the last command [s].
+
+        """
+        self._braking += elapsed
+        if self._moved is None or self._braking > LONGEST_STOP:
+            return STILL
+        q, twist = self._moved
+        now = self._drive.after(twist, self._of_root(self._applied), elapsed).twist
+        self._moved, at_rest = (q, now), np.zeros(self._model.robot.nv)
+        return self._let_through(at_rest, at_rest, STILL, None)
+
+    def _let_through(self, v: Floats, a: Floats, target: Floats, plan: Plan | None) -> Floats:
+        """Return the command for the present motion of the base."""
+        if self._moved is None:
+            return STILL
+        q, now = self._moved
+        last, goal = self._of_root(self._applied), self._of_root(target)
+        self.newest = self._governor.admit(q, v, a, now, last, goal, plan)
+        self._applied = self._of_frame(self.newest.command)
+        sent = np.zeros(3)  # drivers know nothing of what follows from the other components
+        sent[self._axes] = self._applied[self._axes]
+        return sent
+
+    def picture(self, q: Floats, v: Floats) -> WheelForces:
+        """
+        Return the contact forces and margins of the motion that was let through.
+
+        Raises
+        ------
+        KaneDynamicsError
+            If wheels and motors cannot move so.
+
+        """
+        model, frame = self._model, self._frame
+        _, twist = frame.child_state(q[:3], v[:3])
+        motion = self._drive.after(twist, self._applied, 0.0)
+        rates = frame.root_acceleration(q[:3], v[:3], motion.acceleration)
+        base, wheels = BaseState(v[:3], rates), model.v_index(self._base.driven)
+        v, a = with_base(self._dynamics, q, v, self._acceleration, base, wheels)
+        return picture_of(self._contacts, q, v, a, model.actuated)
+
+    def _differentiate(self, time: int, v: Floats) -> None:
+        """Take the accelerations of the joints from two states."""
+        before, self._before = self._before, (time, v.copy())
+        if before is not None and time > before[0]:
+            self._acceleration = (v - before[1]) / ((time - before[0]) * 1e-9)
+
+    def _of_root(self, twist: Floats) -> Floats:
+        """Return the twist of the root link in its axes from that of the base frame."""
+        return self._frame.root_velocity(STILL, twist)
+
+    def _of_frame(self, twist: Floats) -> Floats:
+        """Return the twist of the base frame from that of the root link."""
+        return self._frame.child_state(STILL, twist)[1]

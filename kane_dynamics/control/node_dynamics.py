@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engine that the nodes call: the reference, or the one compiled for the robot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+import kane_dynamics as kd
+from kane_dynamics.algorithms.agreeing_speeds import agreeing_speeds
+from kane_dynamics.algorithms.frame_law import FrameLaw
+from kane_dynamics.bases.motion_rows import SMALL
+from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
+from kane_dynamics.typing import Floats, Indices
+
+Progress = Callable[[str, int, int], None]
+_MASSLESS = 1e-9  # part of the largest inertia: wheels without any are moved first
+_REPEATED = 1e-6  # relative singular value of rows that repeat others, at angles that agree
+
+
+class NotCompiledYetError(kd.exceptions.KaneDynamicsError):
+    """The machine code of this robot is not in the cache."""
+
+
+class Dynamics:
+    """
+    The engine of one model: reference algorithms, until there are compiled ones.
+
+    Parameters
+    ----------
+    model : RobotModel
+        Robot and constraints.
+    aims : bool
+        Whether efforts of reference speeds are wanted, so that they are compiled, too.
+    frame : str
+        What follows in task space, so that its law is compiled instead.
+
+    Attributes
+    ----------
+    engine : kane_dynamics.Dynamics
+        What computes.
+
+    """
+
+    def __init__(self, model: RobotModel, aims: bool = False, frame: str = '') -> None:
+        self.model, self.aims, self.frame = model, aims, frame
+        self.engine: kd.Dynamics = kd.dynamics(model.robot, model.constraints)
+        self.compiled = False
+        self._carried: dict[str, tuple[float, Floats, Floats]] = {}
+        self._gravity: Floats | None = None
+
+    def in_words(self) -> dict[str, object]:
+        """Return what the diagnostics say of compiled algorithms."""
+        engine = self.engine
+        numpy = {'not compiled': ', '.join(engine.not_compiled)} if engine.not_compiled else {}
+        return {'dynamics': 'compiled', **numpy, 'states by the reference': engine.fallback_count}
+
+    def carry(self, frame: str, mass: float, com: Floats, inertia: Floats) -> None:
+        """Let a link carry a payload, from the next call on; as `kane_dynamics.Dynamics`."""
+        self.engine.set_payload(frame, mass, com, inertia)
+        self._carried[frame] = mass, com, inertia
+
+    def set_gravity(self, vector: Floats) -> None:
+        """Set the gravity acceleration, from the next call on; as `kane_dynamics.Dynamics`."""
+        self.engine.set_gravity(vector)
+        self._gravity = vector
+
+    def compile(self, progress: Progress = lambda what, done, total: None) -> None:
+        """Compile, or load from the cache; takes seconds the first time."""
+        self.use(self._made(progress))
+
+    def find(self) -> kd.CompiledRobot | None:
+        """Return the compiled algorithms from the cache, or None; `use` puts them to work."""
+        try:
+            return self._made(_refuse)
+        except NotCompiledYetError:
+            return None
+
+    def use(self, fast: kd.CompiledRobot) -> None:
+        """Go on with compiled algorithms, from the next call on, under the same loads."""
+        for frame, payload in self._carried.items():
+            fast.set_payload(frame, *payload)
+        if self._gravity is not None:
+            fast.set_gravity(self._gravity)
+        self.engine, self.compiled = fast, True
+
+    def load(self) -> bool:
+        """Use the compiled algorithms if they are in the cache; return whether they were."""
+        fast = self.find()
+        if fast is not None:
+            self.use(fast)
+        return fast is not None
+
+    def _made(self, progress: Progress) -> kd.CompiledRobot:
+        """Return compiled algorithms, with the efforts of the motors among them."""
+        model = self.model
+        fast = kd.compile(
+            model.robot, model.constraints, payloads=model.payloads, progress=progress
+        )
+        named = model.actuated, known_speeds(model, ())
+        fast.prepare_efforts(*named)
+        if self.frame:
+            fast.prepare_frame(frame_law(model, self.frame, self.aims))
+        elif self.aims:
+            fast.prepare_efforts(*named, reference=True)
+        return fast
+
+
+def known_speeds(model: RobotModel, named: tuple[str, ...]) -> tuple[str, ...] | None:
+    """
+    Return the speeds that are given, where the others follow from the constraints.
+
+    None where there are no constraints, or the base has more motors than freedoms: then all speeds
+    are given, see `rolling_motion`.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The model.
+    named : tuple of str
+        What a reference names; joints that it does not name are known as measured.
+
+    """
+    if not model.constraints or model.overactuated:
+        return None
+    return tuple(
+        name for name in model.robot.velocity_names if name not in BASE_NAMES or name in named
+    )
+
+
+def frame_law(model: RobotModel, frame: str, passive: bool) -> FrameLaw:
+    """Return the law by which the motors of a model let a frame follow."""
+    names = model.robot.velocity_names
+    held = tuple(n for n in names if n not in model.motors) if model.drives else ()
+    return FrameLaw(frame, model.actuated, known_speeds(model, ()), held, passive)
+
+
+def rolling_motion(dynamics: Dynamics, q: Floats, v: Floats, a: Floats) -> tuple[Floats, Floats]:
+    """
+    Return speeds and accelerations of a base that has more motors than freedoms.
+
+    Those of its motors may contradict each other. The base, and what follows without a motor,
+    moves as fits them best, by least squares of slip; then everything moves the least from that
+    onto the rows, each speed by its inertia in the diagonal of M; steering stays as it is.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Of a model with a base on wheels.
+    q, v, a : ndarray, shapes (nq,), (nv,), (nv,)
+        Coordinates, speeds and accelerations. Those of the base count where its motors leave them
+        open.
+
+    """
+    model, engine = dynamics.model, dynamics.engine
+    passive = model.base.passive if model.base is not None else ()
+    free = model.v_index((*BASE_NAMES, *passive))
+    inertia = np.diagonal(engine.mass_matrix(q))
+    lightness = 1.0 / np.sqrt(np.maximum(inertia, _MASSLESS * inertia.max()))
+    if model.base is not None:  # these agree already
+        lightness[model.v_index(model.base.centred)] = 0.0
+
+    def onto(A: Floats, b: Floats, x: Floats) -> Floats:
+        whole = x.copy()
+        whole[free] += np.linalg.lstsq(A[:, free], b - A @ x, rcond=SMALL)[0]
+        missing = b - A @ whole
+        return whole + lightness * np.linalg.lstsq(A * lightness, missing, rcond=_REPEATED)[0]
+
+    rows = engine.constraint_rows(q, v)
+    v = onto(rows.matrix, rows.velocity, v)
+    rows = engine.constraint_rows(q, v)
+    return v, onto(rows.matrix, rows.acceleration, a)
+
+
+def consistent_reference(
+    dynamics: Dynamics, q: Floats, v: Floats, v_ref: Floats, a: Floats, counted: Indices
+) -> tuple[Floats, Floats]:
+    """
+    Return reference speeds of a base with more motors than freedoms, on the rows, and their rate.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Of a model with a base on wheels.
+    q, v : ndarray, shapes (nq,), (nv,)
+        State, on the rows.
+    v_ref, a : ndarray, shape (nv,)
+        Reference speeds and their rate; those of motors may contradict each other.
+    counted : ndarray of int
+        Those that are wanted.
+
+    """
+    engine = dynamics.engine
+    turning = engine.constraints.turning_rate(q, v, np.eye(len(v)), 0.0)
+    rows = engine.constraint_rows(q, v)
+    return agreeing_speeds(rows, np.asarray(turning.full()), v, v_ref, a, counted)
+
+
+def _refuse(what: str, done: int, total: int) -> None:
+    """Stop a compilation at its first step."""
+    raise NotCompiledYetError('the machine code of this robot is not in the cache')

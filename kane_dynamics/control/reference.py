@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reference motion: a JointTrajectory message to wanted values in time; no rclpy here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kane_dynamics.control.speed_scaling import ScaledTime
+from kane_dynamics.messages.conversions import LARGEST, NameMap, check_numbers, nanoseconds
+from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
+from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
+from kane_dynamics.trajectories.trajectory import Setpoint, Trajectory
+from kane_dynamics.typing import Floats, Indices
+
+Present = Callable[[Indices], tuple[Floats, Floats, Floats] | None]
+FIELDS = ('positions', 'velocities', 'accelerations')
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """
+    Wanted motion of some motors at one time.
+
+    Attributes
+    ----------
+    motor, q_index, v_index : ndarray of int, shape (k,)
+        Place of each named motor among the motors, in q and in v.
+    position, velocity, acceleration : ndarray, shape (k,)
+        Wanted values [rad, rad/s, rad/s^2 or m, m/s, m/s^2].
+
+    """
+
+    motor: Indices
+    q_index: Indices
+    v_index: Indices
+    position: Floats
+    velocity: Floats
+    acceleration: Floats
+
+
+class Motors:
+    """
+    Places of the motors of a robot in q and v.
+
+    Parameters
+    ----------
+    model : RobotModel
+        Robot with its motors.
+
+    """
+
+    def __init__(self, model: RobotModel) -> None:
+        self.names = model.motors
+        self.q, self.v = model.q_index(model.motors), model.v_index(model.motors)
+        self._turns = np.array([name == BASE_NAMES[2] for name in model.motors], dtype=bool)
+
+    def reference(self, motor: Indices, *values: Floats) -> Reference:
+        """Return the reference of some motors: position, velocity, acceleration."""
+        position, velocity, acceleration = values
+        return Reference(motor, self.q[motor], self.v[motor], position, velocity, acceleration)
+
+    def error(self, motor: Indices, target: Floats, measured: Floats) -> Floats:
+        """
+        Return wanted minus measured positions of some motors.
+
+        Joint angles are compared as plain numbers; base_yaw, which odometry wraps, along the
+        shorter way round.
+        """
+        error = target - measured
+        turns = self._turns[motor]
+        if turns.any():
+            error[turns] = np.remainder(error[turns] + np.pi, 2.0 * np.pi) - np.pi
+        return error
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """
+    Wanted motion of some motors over time.
+
+    Attributes
+    ----------
+    motor : ndarray of int, shape (k,)
+        Which motors.
+    start : int
+        Time zero of the motion [ns].
+    motion : Setpoint or Trajectory
+        Their positions, velocities and accelerations.
+
+    """
+
+    motor: Indices
+    start: int
+    motion: Setpoint | Trajectory
+
+    def at(self, time: int) -> tuple[Floats, Floats, Floats]:
+        """Return position, velocity and acceleration at a time [ns]."""
+        return self.motion.at((time - self.start) * 1e-9)
+
+
+class ReferenceInput:
+    """
+    Newest ``~/reference``: a setpoint or a trajectory, by joint name.
+
+    One point with ``time_from_start`` 0 is a setpoint: it counts at once and unchanged. Anything
+    else is a trajectory: it begins at its stamp (0: now), from the present motion where the first
+    point lies ahead, and rests at the last point.
+
+    Parameters
+    ----------
+    motors : Motors
+        The robot's motors.
+    guard : InputMonitor
+        Judges the age, which for a trajectory counts from its end.
+    present : callable
+        Returns present position, velocity and acceleration of motors given by their indices, or
+        None where nothing is known.
+    start_tolerance : float
+        Largest distance of a trajectory that has begun already from the present position [rad or
+        m].
+
+    Attributes
+    ----------
+    scaling : callable
+        Returns the pace at which trajectories may be played now, from 0 to 1.
+    ramp : float
+        Time in which they come to rest at pace 0 [s].
+
+    """
+
+    scaling: Callable[[], float]
+
+    def __init__(
+        self,
+        motors: Motors,
+        guard: InputMonitor,
+        present: Present = lambda motor: None,
+        start_tolerance: float = np.inf,
+    ) -> None:
+        self.guard, self.start_tolerance = guard, start_tolerance
+        self._motors, self._present = motors, present
+        self.scaling, self.ramp = _at_full_pace, 0.5
+        self._newest: Plan | None = None
+        self._paced: tuple[ScaledTime, float] | None = None
+        self._map = NameMap('reference', motors.names)
+
+    def take(self, message: Any) -> bool:
+        """Check a JointTrajectory and keep it; return whether it was accepted."""
+        try:
+            self._take(message)
+        except RejectedInput as rejection:
+            self.guard.reject(rejection)
+            return False
+        return True
+
+    def _take(self, message: Any) -> None:
+        motor, times, values = self._read(message)
+        stamp = nanoseconds(message.header.stamp)
+        lasts = float(times[-1])
+        self.guard.check(stamp, lasts)
+        start = stamp or self.guard.now()
+        if len(times) == 1 and not lasts:
+            zeros = np.zeros(len(motor))
+            arguments = [rows[0] if len(rows) else zeros for rows in values]
+            plan, paced = Plan(motor, start, Setpoint(*arguments)), None
+        else:
+            rows = [x for x in values if len(x)]
+            plan = Plan(motor, start, self._trajectory(motor, start, times, rows))
+            # what moves now moves at the full rate of the new trajectory: nothing jumps
+            paced = ScaledTime(self.guard.now() * 1e-9), lasts
+        self.guard.note(stamp, lasts)
+        self._newest, self._paced = plan, paced
+
+    def at(self, time: int) -> Reference | None:
+        """Return what is wanted at a time [ns], or None if the newest reference is too old."""
+        if self._newest is None:
+            return None
+        played = None
+        if self._paced is not None:
+            clock, lasts = self._paced
+            played = clock.at(time * 1e-9, self.scaling(), self.ramp)
+            along = (time - self._newest.start) * 1e-9 - played.lag
+            if played.lag > 0.0 and along <= lasts:  # what is played slower lasts longer
+                self.guard.extend(lasts + played.lag)
+        if not self.guard.fresh():
+            return None
+        plan = self._newest
+        if played is None:
+            return self._motors.reference(plan.motor, *plan.at(time))
+        there = plan.at(time - round(played.lag * 1e9))
+        return self._motors.reference(plan.motor, *played.motion(*there))
+
+    def problem(self) -> str:
+        """Return why there is no usable reference, or ''."""
+        return self.guard.problem()
+
+    def reset(self) -> None:
+        """Forget the newest reference."""
+        self._newest, self._paced = None, None
+        self.guard.reset()
+
+    def _read(self, message: Any) -> tuple[Indices, Floats, list[Floats]]:
+        """
+        Return motors, times [s] and rows of positions, velocities, accelerations of the points.
+
+        Raises
+        ------
+        RejectedInput
+            If there is no point, a joint has no motor or comes twice, positions are missing, an
+            array has the wrong length, a number is not finite, or the times do not increase.
+
+        """
+        points, names = message.points, message.joint_names
+        if not points:
+            raise RejectedInput('short', 'reference: the trajectory has no point')
+        source, motor = self._map.none_unknown(names)
+        times = np.array([nanoseconds(point.time_from_start) for point in points])
+        if times[0] < 0 or (np.diff(times) <= 0).any():
+            shown = (times * 1e-9).tolist()
+            raise RejectedInput('order', f'reference: time_from_start must increase, got {shown}')
+        values = [_rows(points, field, names, source) for field in FIELDS]
+        if len(points) > 1 and len(values[2]) and not len(values[1]):
+            raise RejectedInput('short', 'reference: accelerations need velocities too')
+        return motor, times * 1e-9, values
+
+    def _trajectory(
+        self, motor: Indices, start: int, times: Floats, values: list[Floats]
+    ) -> Trajectory:
+        """Return a trajectory that continues the present motion without a jump."""
+        present = self._present(motor)
+        if present is None:
+            reason = 'reference: no measured state yet to begin the trajectory from'
+            raise RejectedInput('stale', reason)
+        elapsed = (self.guard.now() - start) * 1e-9
+        ahead = elapsed < times[0]
+        position = values[0][0] if ahead else Trajectory(times, *values).at(elapsed)[0]
+        gap = self._motors.error(motor, position, present[0])
+        if ahead:
+            first = (position - gap, *present[1:])  # the yaw of a base, the shorter way round
+            rows = [np.vstack([x, y]) for x, y in zip(first, values, strict=False)]
+            return Trajectory(np.append(elapsed, times), *rows)
+        worst = int(np.argmax(np.abs(gap)))
+        if np.abs(gap[worst]) > self.start_tolerance:
+            raise RejectedInput(
+                'jump',
+                f'reference: the trajectory now is at {position[worst]:.3f}, '
+                f"'{self._motors.names[motor[worst]]}' at {present[0][worst]:.3f}, tolerance "
+                f'{self.start_tolerance:g}; give its first point a time_from_start',
+            )
+        return Trajectory(times, *values)
+
+
+def _at_full_pace() -> float:
+    return 1.0
+
+
+def _rows(points: Any, field: str, names: list[str], source: Indices) -> Floats:
+    """Return one field of all points, shape (points, names), or (0,) where no point has it."""
+    lengths = [len(getattr(point, field)) for point in points]
+    if field != FIELDS[0] and not any(lengths):
+        return np.zeros(0)
+    for i, length in enumerate(lengths):
+        if length != len(names):
+            raise RejectedInput(
+                'short',
+                f'reference: {field} of point {i} has {length} values for {len(names)} names',
+            )
+    rows = np.array([getattr(point, field) for point in points], dtype=float)[:, source]
+    for row in rows[~(np.abs(rows) <= LARGEST).all(axis=1)]:
+        check_numbers(f'reference: {field}', row, [names[i] for i in source])
+    return rows

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The measured state: joint_states and odom, checked and kept; nothing here needs rclpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.messages.conversions import NameMap, field_values, nanoseconds
+from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
+from kane_dynamics.messages.planar_frame import PlanarFrame, read_odometry
+from kane_dynamics.robot_config.robot_source import RobotModel
+from kane_dynamics.typing import Floats
+
+GuardFactory = Callable[[str], InputMonitor]
+MAX_PARTS = 16
+"""Largest number of different senders of joint_states that are merged."""
+
+
+class JointStateInput:
+    """
+    Newest values of all joints, by name.
+
+    Parameters
+    ----------
+    joints : tuple of str
+        Joints that must be known, in the order of the arrays.
+    fields : tuple of str
+        Fields to read: 'position', 'velocity', 'effort'.
+    new_guard : callable
+        Makes an `InputMonitor` of a name.
+    merge : bool
+        Whether a message may name a part of the joints.
+    topic : str
+        Topic in words, for messages.
+
+    Attributes
+    ----------
+    values : dict of str to ndarray, shape (n,)
+        Newest value of each field; meaningful while `problem` returns ''.
+    stamp : int
+        Stamp of the newest message [ns].
+
+    """
+
+    def __init__(
+        self,
+        joints: tuple[str, ...],
+        fields: tuple[str, ...],
+        new_guard: GuardFactory,
+        merge: bool = False,
+        topic: str = 'joint_states',
+    ) -> None:
+        self.values: dict[str, Floats] = {field: np.zeros(len(joints)) for field in fields}
+        self.guard = new_guard(topic)
+        self.stamp = 0
+        self._topic, self._joints, self._merge = topic, joints, merge
+        self._new_guard = new_guard
+        self._map = NameMap(topic, joints)
+        self._parts: dict[tuple[int, ...], InputMonitor] = {}
+
+    def take(self, message: Any) -> bool:
+        """Check a JointState and keep its values; return whether it was accepted."""
+        try:
+            self._take(message)
+        except RejectedInput as rejection:
+            self.guard.reject(rejection)
+            return False
+        return True
+
+    def _take(self, message: Any) -> None:
+        names = message.name
+        find = self._map.present if self._merge else self._map.all_present
+        source, target = find(names)
+        if not len(target):
+            return
+        read = {
+            field: field_values(self._topic, field, getattr(message, field), names, source)
+            for field in self.values
+        }
+        stamp = nanoseconds(message.header.stamp)
+        if self._merge:
+            self._part(target).admit(stamp)
+            self.guard.note(stamp)
+        else:
+            self.guard.admit(stamp)
+        for field, values in read.items():
+            self.values[field][target] = values
+        self.stamp = stamp
+
+    def _part(self, target: NDArray[np.intp]) -> InputMonitor:
+        """Return the guard of the sender that names these joints."""
+        key = tuple(target.tolist())
+        if key not in self._parts:
+            if len(self._parts) == MAX_PARTS:
+                raise RejectedInput('unknown', f'{self._topic}: more than {MAX_PARTS} senders')
+            part = self._new_guard(f'{self._topic} of {self._joints[key[0]]}, ...')
+            part.max_age = self.guard.max_age
+            self._parts[key] = part
+        return self._parts[key]
+
+    def problem(self) -> str:
+        """Return why the values cannot be used, or ''."""
+        if not self._merge:
+            return self.guard.problem()
+        fresh = {i for key, part in self._parts.items() if part.fresh() for i in key}
+        lacking = [name for i, name in enumerate(self._joints) if i not in fresh]
+        return f'{self._topic}: no fresh value for {lacking}' if lacking else ''
+
+    def set_max_age(self, max_age: float) -> None:
+        """Change the age limit [s] of this input."""
+        for guard in (self.guard, *self._parts.values()):
+            guard.max_age = max_age
+
+    def reset(self) -> None:
+        """Forget all values."""
+        self.guard.reset()
+        self._parts.clear()
+        self.stamp = 0
+
+
+class OdometryInput:
+    """
+    Newest planar base state.
+
+    Parameters
+    ----------
+    child_frame_id : str
+        Frame that the odometry must belong to.
+    frame : PlanarFrame
+        Pose of that frame in the root link.
+    new_guard : callable
+        Makes an `InputMonitor` of a name.
+
+    Attributes
+    ----------
+    q, v : ndarray, shape (3,)
+        Planar base coordinates and their derivatives in the odometry frame.
+    stamp : int
+        Stamp of the newest message [ns].
+
+    """
+
+    def __init__(self, child_frame_id: str, frame: PlanarFrame, new_guard: GuardFactory) -> None:
+        self.q, self.v = np.zeros(3), np.zeros(3)
+        self.guard = new_guard('odom')
+        self._child_frame_id, self._frame = child_frame_id, frame
+
+    @property
+    def stamp(self) -> int:
+        """Return the stamp of the newest message [ns]."""
+        return self.guard.stamp
+
+    def take(self, message: Any) -> bool:
+        """Check an Odometry and keep it; return whether it was accepted."""
+        try:
+            pose, twist = read_odometry(message, self._child_frame_id)
+            self.guard.admit(nanoseconds(message.header.stamp))
+        except RejectedInput as rejection:
+            self.guard.reject(rejection)
+            return False
+        self.q, self.v = self._frame.root_state(pose, twist)
+        return True
+
+    def problem(self) -> str:
+        """Return why the state cannot be used, or ''."""
+        return self.guard.problem()
+
+    def reset(self) -> None:
+        """Forget the newest message."""
+        self.guard.reset()
+
+
+class MeasuredState:
+    """
+    Joints and, for a mobile base, odometry, as the coordinates and speeds of a model.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    fields : tuple of str
+        Fields of joint_states that are needed, 'position' and 'velocity' among them.
+    base_frame_id : str
+        Frame that the odometry must belong to.
+    merge : bool
+        Whether a joint_states message may name a part of the joints.
+    new_guard : callable
+        Makes an `InputMonitor` of a name.
+    odom_needed : bool
+        Whether the state is of no use without fresh odometry.
+
+    Attributes
+    ----------
+    joints : JointStateInput
+        The joints.
+    odom : OdometryInput or None
+        The base; None where it is fixed.
+    q, v : ndarray, shapes (nq,), (nv,)
+        State after `assemble`.
+
+    """
+
+    def __init__(
+        self,
+        model: RobotModel,
+        fields: tuple[str, ...],
+        base_frame_id: str,
+        merge: bool,
+        new_guard: GuardFactory,
+        odom_needed: bool = True,
+    ) -> None:
+        self._odom_needed = odom_needed
+        self.joints = JointStateInput(model.joints, fields, new_guard, merge)
+        self.odom: OdometryInput | None = None
+        if model.mobile:
+            self.odom = OdometryInput(base_frame_id, model.child_frame, new_guard)
+        self.q, self.v = model.robot.neutral(), np.zeros(model.robot.nv)
+        self._q_index, self._v_index = model.q_index(model.joints), model.v_index(model.joints)
+
+    def problem(self) -> str:
+        """Return why the state cannot be used, or ''."""
+        problem = self.joints.problem()
+        if not problem and self.odom is not None and self._odom_needed:
+            problem = self.odom.problem()
+        return problem
+
+    def assemble(self) -> int:
+        """Bring q and v up to date; return the newest stamp [ns]."""
+        self.q[self._q_index] = self.joints.values['position']
+        self.v[self._v_index] = self.joints.values['velocity']
+        if self.odom is None:
+            return self.joints.stamp
+        self.q[:3], self.v[:3] = self.odom.q, self.odom.v
+        return max(self.joints.stamp, self.odom.stamp)
+
+    def set_max_age(self, joints: float, odom: float) -> None:
+        """Change the age limits [s]."""
+        self.joints.set_max_age(joints)
+        if self.odom is not None:
+            self.odom.guard.max_age = odom
+
+    def reset(self) -> None:
+        """Forget the newest messages."""
+        self.joints.reset()
+        if self.odom is not None:
+            self.odom.reset()

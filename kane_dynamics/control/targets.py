@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Targets of a frame: wrench, pose and twist of geometry_msgs as arrays; no rclpy here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kane_dynamics.messages.conversions import (
+    QUATERNION_TOLERANCE,
+    check_numbers,
+    nanoseconds,
+)
+from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
+from kane_dynamics.typing import Floats
+
+AXES = ('x', 'y', 'z')
+
+
+class TargetInput:
+    """
+    Newest target of one kind.
+
+    Parameters
+    ----------
+    guard : InputMonitor
+        Judges its age.
+    frame : str
+        What `header.frame_id` must be.
+    read : callable
+        read(name, message) returns the numbers, or raises RejectedInput.
+
+    """
+
+    def __init__(
+        self, guard: InputMonitor, frame: str, read: Callable[[str, Any], Floats]
+    ) -> None:
+        self.guard, self._frame, self._read = guard, frame, read
+        self._value: Floats | None = None
+
+    @property
+    def value(self) -> Floats | None:
+        """Return the newest target, or None where there is none that is fresh."""
+        return self._value if self.guard.fresh() else None
+
+    def take(self, message: Any) -> bool:
+        """Check a message and keep its numbers; return whether it was accepted."""
+        name = self.guard.name
+        try:
+            values = message.header.frame_id
+            if values != self._frame:
+                raise RejectedInput(
+                    'frame', f"{name}: need frame_id '{self._frame}', got '{values}'"
+                )
+            value = self._read(name, message)
+            self.guard.admit(nanoseconds(message.header.stamp))
+        except RejectedInput as rejection:
+            self.guard.reject(rejection)
+            return False
+        self._value = value
+        return True
+
+    def near(self, place: Floats, tolerance: float) -> Floats | None:
+        """
+        Return the newest pose, or None where there is none that is fresh and near enough.
+
+        Parameters
+        ----------
+        place : ndarray, shape (7,)
+            Where the frame is.
+        tolerance : float
+            Largest distance [m]; a pose that is further away is dropped.
+
+        """
+        pose = self.value
+        if pose is None:
+            return None
+        way = pose[:3] - place[:3]
+        return pose if self.within(way, tolerance) else None
+
+    def within(self, way: Floats, tolerance: float) -> bool:
+        """
+        Return whether the newest pose is near enough; drop it if it is not.
+
+        Parameters
+        ----------
+        way : ndarray, shape (3,)
+            From the frame to it [m].
+        tolerance : float
+            As for `near`.
+
+        """
+        gap = math.hypot(*way.tolist())
+        if gap <= tolerance:
+            return True
+        name = self.guard.name
+        reason = f'{name}: the target is {gap:.3f} m away, tolerance {tolerance:g} m'
+        self.drop(RejectedInput('jump', reason))
+        return False
+
+    def drop(self, reason: RejectedInput) -> None:
+        """Count the newest target as rejected, and forget it."""
+        self.guard.reject(reason)
+        self._value = None
+
+    def problem(self) -> str:
+        """Return why there is no usable target, or ''."""
+        return self.guard.problem()
+
+    def reset(self) -> None:
+        """Forget the newest target."""
+        self._value = None
+        self.guard.reset()
+
+
+def read_wrench(name: str, message: Any) -> Floats:
+    """
+    Return (tau, f) of a WrenchStamped, shape (6,) [N m, N].
+
+    Raises
+    ------
+    RejectedInput
+        If a number is not finite, or too large for any robot.
+
+    """
+    return _two_vectors(name, message.wrench, ('torque', 'force'))
+
+
+def read_twist(name: str, message: Any) -> Floats:
+    """
+    Return (omega, v) of a TwistStamped, shape (6,) [rad/s, m/s].
+
+    Raises
+    ------
+    RejectedInput
+        As `read_wrench`.
+
+    """
+    return _two_vectors(name, message.twist, ('angular', 'linear'))
+
+
+def read_pose(name: str, message: Any) -> Floats:
+    """
+    Return position and (w, x, y, z) of a PoseStamped, shape (7,) [m].
+
+    Raises
+    ------
+    RejectedInput
+        As `read_wrench`, and if the orientation is no unit quaternion.
+
+    """
+    place, turned = message.pose.position, message.pose.orientation
+    position = np.array([place.x, place.y, place.z], dtype=float)
+    check_numbers(f'{name}: position', position, AXES)
+    wxyz = np.array([turned.w, turned.x, turned.y, turned.z], dtype=float)
+    check_numbers(f'{name}: orientation', wxyz, ('w', *AXES))
+    length = float(np.linalg.norm(wxyz))
+    if not abs(length - 1.0) <= QUATERNION_TOLERANCE:
+        reason = f'{name}: orientation has norm {length:g}, need a unit quaternion'
+        raise RejectedInput('frame', reason)
+    return np.r_[position, wxyz / length]
+
+
+def _two_vectors(name: str, parts: Any, fields: tuple[str, str]) -> Floats:
+    vectors = []
+    for field in fields:
+        vector = getattr(parts, field)
+        numbers = np.array([vector.x, vector.y, vector.z], dtype=float)
+        check_numbers(f'{name}: {field}', numbers, AXES)
+        vectors.append(numbers)
+    return np.concatenate(vectors)

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measured state and the wanted pose of a frame to efforts, for one robot; no rclpy here."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+
+import numpy as np
+
+from kane_dynamics.algorithms.frame_law import FrameEffort
+from kane_dynamics.algorithms.tracking import COMPUTED, PASSIVE
+from kane_dynamics.analysis.frame_task import frame_place, frame_task
+from kane_dynamics.bases.motion_rows import SMALL
+from kane_dynamics.control.computed_torque_controller import ComputedTorqueController
+from kane_dynamics.control.coulomb_friction import to_reference_speeds
+from kane_dynamics.control.effort_law import BaseState, Efforts, with_base
+from kane_dynamics.control.node_dynamics import Dynamics, frame_law, rolling_motion
+from kane_dynamics.control.targets import TargetInput, read_pose, read_twist
+from kane_dynamics.control.task_space_tracking import REST, FrameMotion, FrameTracking
+from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.robot.joint_tables import known_limits
+from kane_dynamics.robot_config.parameters.computed_torque import ComputedTorqueParameters
+from kane_dynamics.typing import Floats
+
+_Motion = tuple[Floats, Floats, Floats | None]
+
+
+class FrameTorqueController(ComputedTorqueController):
+    """
+    Computed torque, or Slotine and Li's law, of a frame, with its targets and limits.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Algorithms and model.
+    guard : InputMonitor
+        Of references of joints, which are not followed here.
+    parameters : ComputedTorqueParameters
+        Those of the node.
+    new_guard : callable
+        Makes an `InputMonitor` of a name and an age [s].
+
+    Attributes
+    ----------
+    targets : dict of str to TargetInput
+        Take 'pose' and 'twist'.
+    reach : FrameEffort or None
+        The newest efforts, with rank, manipulability and damping of the frame.
+
+    Raises
+    ------
+    InvalidInputError, NameNotFoundError
+        If the law is neither of these, or the frame is not one of the robot.
+
+    """
+
+    _posture: Floats | None
+    _held: Floats | None
+    _law_of_frame: FrameTracking | None
+
+    def __init__(
+        self,
+        dynamics: Dynamics,
+        guard: InputMonitor,
+        parameters: ComputedTorqueParameters,
+        new_guard: Callable[[str, float], InputMonitor],
+    ) -> None:
+        p = parameters
+        if p.law not in (COMPUTED, PASSIVE):
+            needed = f"'{COMPUTED}' or '{PASSIVE}'"
+            raise InvalidInputError(f"space 'task' needs law {needed}, got '{p.law}'")
+        super().__init__(dynamics, guard, p.law)
+        self._dynamics, self._task = dynamics, p
+        self.reach: FrameEffort | None = None
+        odom = p.frame_prefix + p.odom_frame_id
+        self.targets = {
+            'pose': TargetInput(new_guard('pose', p.pose_timeout), odom, read_pose),
+            'twist': TargetInput(new_guard('twist', p.twist_timeout), odom, read_twist),
+        }
+        self._drives = dynamics.model.v_index(self.drives)
+        self._begin_anew()
+        self._try(dynamics.model.robot.neutral())
+
+    def _try(self, q: Floats) -> None:
+        """Compute once, so that a wrong frame is said now, and what lacks is compiled now."""
+        law, halt = self._made(q), np.zeros(self._dynamics.model.robot.nv)
+        with contextlib.suppress(UnreachableAccelerationError):  # here; elsewhere it may do it
+            law.effort(q, halt, FrameMotion(self._place(q)))
+
+    def _place(self, q: Floats) -> Floats:
+        """Return the pose of the frame, shape (7,)."""
+        pose = frame_place(self._dynamics.engine, self._task.frame, q)
+        return np.array([*pose.position(), *pose.rotation.components])
+
+    def take_task(self, parameters: ComputedTorqueParameters) -> None:
+        """Take over gains and time limits of the frame."""
+        self._task, self._law_of_frame = parameters, None
+        for name, target in self.targets.items():
+            target.guard.max_age = getattr(parameters, f'{name}_timeout')
+
+    def halt(self) -> None:
+        """Begin anew with the next state: no effort is out."""
+        super().halt()
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self._posture = self._held = self._law_of_frame = None
+
+    def followed(self, time: int, q: Floats, v: Floats, base: BaseState | None) -> Efforts | None:
+        """Return the efforts that follow the pose or hold the frame; None where none is wanted."""
+        p, pose = self._task, self.targets['pose'].value
+        twist = self.targets['twist'].value
+        motion = self._rolling(q, v, base)
+        if pose is not None:
+            request = FrameMotion(pose, REST if twist is None else twist)
+            result = self._found(motion, request)
+            if self.targets['pose'].within(result.error[3:], p.pose_tolerance):
+                self._held = None
+                return self._sent(motion, result, np.asarray(request.twist))
+        if self.on_stale != 'hold_position':
+            return None
+        self._held = self._place(q) if self._held is None else self._held
+        return self._sent(motion, self._found(motion, FrameMotion(self._held)), np.zeros(6))
+
+    def _found(self, motion: _Motion, request: FrameMotion) -> FrameEffort:
+        q, v, a = motion
+        return self._present_law(q).effort(q, v, request, self._terms.names, a)
+
+    def _sent(self, motion: _Motion, result: FrameEffort, twist: Floats) -> Efforts:
+        """Return the efforts of motors and drives, and note what the frame can do."""
+        self.reach, effort = result, result.result.effort
+        if self._terms.friction:
+            effort = effort + self._friction(motion, result.result.velocity, twist)
+        motors = self._law.left_to_drives(effort[self._law.motors.v], motion[0], self._terms)
+        return Efforts(self._task.torque_scale * motors, effort[self._drives])
+
+    def note(self) -> str:
+        """Return what keeps the frame from its target, or ''."""
+        if self.reach is None:
+            return ''
+        if self.reach.out_of_reach:
+            return f"target out of reach: '{self._task.frame}' is as near as it comes from here"
+        if self.reach.damping > 0.0:
+            return f"'{self._task.frame}' is near a singular pose: its motion is damped"
+        return ''
+
+    def _friction(self, motion: _Motion, v: Floats, twist: Floats) -> Floats:
+        """Return what Coulomb friction at the least speeds of a twist is more than at v, (nv,)."""
+        (q, moving, _), engine, request = motion, self._dynamics.engine, np.zeros(len(v))
+        if not engine.robot.friction.any():
+            return request
+        if twist.any():
+            law = self._present_law(q)
+            selection = np.asarray(law.stiffness) + np.asarray(law.damping) > 0.0
+            J = frame_task(engine, self._task.frame, q, moving, False).jacobian[selection]
+            rows = engine.constraint_rows(q, moving)
+            sides = np.r_[rows.velocity, twist[selection]]
+            request = np.linalg.lstsq(np.vstack([rows.matrix, J]), sides, rcond=SMALL)[0]
+        request[self._drives] = moving[self._drives]
+        indices = self._dynamics.model.v_index(self._dynamics.model.actuated)
+        return to_reference_speeds(engine, indices, q, v, request, self._terms.coulomb)
+
+    def _rolling(self, q: Floats, v: Floats, base: BaseState | None) -> _Motion:
+        """Return the state with a base that rolls, and the accelerations that others cause."""
+        q, v = self._law.with_consistent_steering(q, v)
+        a = None
+        if base is not None:
+            v, a = with_base(self._dynamics, q, v, np.zeros(len(v)), base, self._law.rolling)
+        if self._dynamics.model.overactuated:
+            still = np.zeros(len(v)) if a is None else a
+            v, rates = rolling_motion(self._dynamics, q, v, still)
+            a = None if a is None else rates
+        return q, v, a
+
+    def _present_law(self, q: Floats) -> FrameTracking:
+        """Return the law of the engine in use, with the posture at which it began."""
+        if self._posture is None:
+            self._posture = q.copy()
+        law = self._law_of_frame
+        if law is None or law.dynamics is not self._dynamics.engine:
+            law = self._law_of_frame = self._made(self._posture)
+        return law
+
+    def _made(self, posture: Floats) -> FrameTracking:
+        p, passive = self._task, self.follows_by == PASSIVE
+        gains = (p.task_slope, p.task_brake) if passive else (p.task_stiffness, p.task_damping)
+        law = frame_law(self._dynamics.model, p.frame, passive)
+        limit = np.asarray(self._dynamics.model.robot.effort_limit)
+        scale = p.effort_limit_scale if p.clamp_to_urdf else np.inf
+        return FrameTracking(
+            self._dynamics.engine,
+            law.frame,
+            law.actuated,
+            *gains,
+            posture,
+            p.posture_stiffness,
+            p.posture_damping,
+            law.known,
+            law.held,
+            self.follows_by,
+            known_limits(limit, scale),
+        )

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Efforts that a trajectory of some motors needs, base and arm coupled; no rclpy here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kane_dynamics.control.base_trajectory import resting
+from kane_dynamics.control.effort_law import BaseState, EffortLaw, Terms
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.trajectory_retiming import check_base_rests, retimed_points
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot.checks import index_of
+from kane_dynamics.robot.joint_tables import known_limits
+from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
+    REST,
+    TrajectoryFeedforwardParameters,
+)
+from kane_dynamics.trajectories.base_plan import BasePlan
+from kane_dynamics.trajectories.clamping import Clamped, clamped_points
+from kane_dynamics.trajectories.filling import EffortOf, filled
+from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.start import begun, ramped
+from kane_dynamics.typing import Floats, Indices
+
+
+class PlannedEfforts:
+    """
+    Fills the efforts of trajectories of one robot.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Algorithms and model.
+    parameters : TrajectoryFeedforwardParameters
+        Terms, spacing of points, ramp, limits.
+
+    Raises
+    ------
+    NameNotFoundError
+        If gravity_compensated_joints names a joint without a motor.
+
+    Attributes
+    ----------
+    model : RobotModel
+        The robot.
+
+    """
+
+    def __init__(self, dynamics: Dynamics, parameters: TrajectoryFeedforwardParameters) -> None:
+        self._law, self.model = EffortLaw(dynamics), dynamics.model
+        self._dynamics = dynamics
+        self.configure(parameters)
+
+    def configure(self, parameters: TrajectoryFeedforwardParameters) -> None:
+        """Take over parameters; raises as the constructor."""
+        self.motor(parameters.gravity_compensated_joints)
+        self._parameters, self._terms = parameters, Terms.of(parameters)
+
+    def motor(self, names: tuple[str, ...]) -> Indices:
+        """
+        Return the places of joints among the motors.
+
+        Raises
+        ------
+        NameNotFoundError
+            If one has no motor.
+
+        """
+        motors = self.model.motors
+        return np.array([index_of('joint with a motor', n, motors) for n in names], dtype=np.intp)
+
+    def along(self, names: tuple[str, ...], q: Floats, base: BasePlan | None = None) -> EffortOf:
+        """
+        Return the efforts of joints as a function of their motion.
+
+        Parameters
+        ----------
+        names : tuple of str
+            Joints that move.
+        q : ndarray, shape (nq,)
+            Coordinates of all others, which stand still.
+        base : BasePlan, optional
+            Motion of a mobile base; without one it stands where q says.
+
+        Raises
+        ------
+        NameNotFoundError
+            If a joint has no motor.
+
+        """
+        motor, law, terms = self.motor(names), self._law, self._terms
+        still = np.zeros(self.model.robot.nv)
+        plan = base if base is not None else resting(q)
+        mobile = bool(self.model.drives)
+
+        def effort(time: float, *motion: Floats) -> Floats:
+            state, moved = None, q
+            if mobile:
+                place, *rates = plan.at(time)
+                moved, state = q.copy(), BaseState(*rates)
+                moved[:3] = place
+            target = law.motors.reference(motor, *motion)
+            return law.feedforward(moved, still, target, terms, state).motors[motor]
+
+        return effort
+
+    def fill(
+        self,
+        points: TrajectoryPoints,
+        q: Floats,
+        v: Floats,
+        base: BasePlan | None = None,
+        joins: bool = False,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> tuple[TrajectoryPoints, tuple[Clamped, ...]]:
+        """
+        Return a trajectory with efforts, and which of them were clamped.
+
+        Parameters
+        ----------
+        points : TrajectoryPoints
+            Motion of some motors.
+        q, v : ndarray, shapes (nq,), (nv,)
+            Present state; joints that the trajectory does not name stay there.
+        base : BasePlan, optional
+            See `along`.
+        joins : bool
+            Whether the trajectory has begun already: then it does not go on from the present
+            state, nor begin with a ramp.
+        stopped : callable
+            Returns whether nobody wants the efforts any more.
+
+        Raises
+        ------
+        NameNotFoundError
+            If a joint has no motor.
+        KaneDynamicsError
+            If motors and constraints cannot produce the motion, an effort is not finite, or
+            nobody wants them any more.
+
+        """
+        p, motor = self._parameters, self.motor(points.names)
+        motors, robot = self._law.motors, self.model.robot
+        whole = points
+        if not joins:
+            whole = begun(points, q[motors.q[motor]], v[motors.v[motor]])
+        if p.retime:
+            self.check_retimable(points, v, joins)
+            whole = retimed_points(self._dynamics.engine, self.model, whole, q)
+        along, bound = self.along(points.names, q, base), p.effort_error or np.inf
+
+        def effort(time: float, *motion: Floats) -> Floats:
+            if stopped():
+                raise InvalidInputError('the trajectory is given up while its efforts are found')
+            return along(time, *motion)
+
+        with_efforts = filled(whole, effort, error=bound, rate=p.point_rate)
+        if len(with_efforts.times) > 1 and not joins:
+            with_efforts = ramped(with_efforts, min(p.ramp_time, 0.5 * with_efforts.times[-1]))
+        if not p.clamp_to_urdf:
+            return with_efforts, ()
+        limit = known_limits(np.asarray(robot.effort_limit)[motors.v[motor]], p.effort_limit_scale)
+        return clamped_points(with_efforts, limit)
+
+    def check_retimable(self, points: TrajectoryPoints, v: Floats, joins: bool) -> None:
+        """
+        Check what is known at once of a trajectory that is to be retimed.
+
+        Raises
+        ------
+        InvalidInputError
+            If the base may move, or moves, or the trajectory has begun.
+        NameNotFoundError
+            If a joint has no motor.
+
+        """
+        self.motor(points.names)
+        if self.model.drives and self._parameters.base_motion != REST:
+            raise InvalidInputError(
+                f"retime needs base.motion 'rest', got '{self._parameters.base_motion}'"
+            )
+        if joins:
+            raise InvalidInputError('a trajectory that has begun cannot be retimed')
+        check_base_rests(self.model, v)

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trajectory message to one with efforts, for one robot; nothing here needs rclpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from time import monotonic
+from typing import Any
+
+from kane_dynamics.control.base_prediction import BasePrediction
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.state_inputs import GuardFactory, MeasuredState
+from kane_dynamics.control.trajectory_efforts import PlannedEfforts
+from kane_dynamics.control.trajectory_preparation import Filled, Found, Preparation
+from kane_dynamics.control.trajectory_records import fill_trajectory, record_of
+from kane_dynamics.control.trajectory_retiming import check_still_to_come, check_unmoved
+from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
+from kane_dynamics.messages.conversions import nanoseconds
+from kane_dynamics.messages.input_monitor import RejectedInput
+from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
+    TrajectoryFeedforwardParameters,
+)
+from kane_dynamics.trajectories.base_plan import split_base
+from kane_dynamics.trajectories.records import base_of_record, points_of_record
+
+QUIET, LINES = 10.0, 5
+"""Refusals in the log: each reason once in this time [s], and no more than so many lines."""
+PATIENCE = 0.2
+"""Time [s] in which most trajectories are filled; the callbacks of the node wait so long."""
+
+
+class TrajectoryFilter:
+    """
+    Fills the efforts of trajectory messages.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Algorithms and model.
+    parameters : TrajectoryFeedforwardParameters
+        What is filled, and how.
+    new_guard : callable
+        Makes an `InputMonitor` of a name.
+    new_point : callable
+        Makes a trajectory_msgs/JointTrajectoryPoint.
+
+    Attributes
+    ----------
+    base : BasePrediction
+        Takes the commands of the base.
+
+    """
+
+    def __init__(
+        self,
+        dynamics: Dynamics,
+        parameters: TrajectoryFeedforwardParameters,
+        new_guard: GuardFactory,
+        new_point: Callable[[], Any],
+    ) -> None:
+        self._planned = PlannedEfforts(dynamics, parameters)
+        self.base = BasePrediction(dynamics.model, parameters, new_guard)
+        self._parameters, self._new_point = parameters, new_point
+
+    def configure(self, parameters: TrajectoryFeedforwardParameters) -> None:
+        """
+        Take over changed parameters.
+
+        Raises
+        ------
+        NameNotFoundError
+            If gravity_compensated_joints names a joint without a motor.
+
+        """
+        self._planned.configure(parameters)
+        self.base.configure(parameters)
+        self._parameters = parameters
+
+    def begin(
+        self, message: Any, state: MeasuredState, time: int, multi_dof: Any = None
+    ) -> Preparation:
+        """
+        Begin to write efforts and points between into a JointTrajectory.
+
+        What takes longer than `PATIENCE` is found beside the callbacks. What is retimed always is,
+        and goes on only where nothing has moved meanwhile that the trajectory begins with.
+
+        Parameters
+        ----------
+        message : trajectory_msgs.msg.JointTrajectory
+            Changed in place, at the end.
+        state : MeasuredState
+            Newest measured state, assembled.
+        time : int
+            Present time [ns].
+        multi_dof : trajectory_msgs.msg.MultiDOFJointTrajectory, optional
+            How a base is planned to move.
+
+        Raises
+        ------
+        KaneDynamicsError
+            If the message is no trajectory of motors of this robot, the motion of the base is not
+            known, or motors and constraints cannot produce the motion; it is unchanged then.
+
+        """
+        p, values = self._parameters, points_of_record(record_of(message))
+        joints, base = split_base(values)
+        if multi_dof is not None and multi_dof.points:
+            if base is not None:
+                raise InvalidInputError('the trajectory moves the base twice')
+            base = base_of_record(record_of(multi_dof))
+        stamp = nanoseconds(message.header.stamp)
+        shift = (stamp - time) * 1e-9 if stamp else 0.0
+        if shift + joints.times[-1] < 0.0:
+            raise RejectedInput(
+                'stale', f'the trajectory ended {-shift - joints.times[-1]:.3f} s ago'
+            )
+        plan = None
+        if state.odom is not None:
+            plan = self.base.plan(base, time, shift, state.odom)
+        elif base is not None:
+            raise InvalidInputError('the trajectory moves a base, and base_type is none')
+        q, v, joins, planned = state.q.copy(), state.v.copy(), shift < 0.0, self._planned
+        if p.retime:
+            planned.check_retimable(joints, v, joins)
+
+        def finish(result: Found, now: int) -> Filled:
+            points, clamped = result
+            if p.retime:
+                state.assemble()
+                check_unmoved(planned.model, q, state.q, joints.names)
+                check_still_to_come(stamp, now)
+            points = points if p.effort_interface else replace(points, efforts=None)
+            fill_trajectory(message, points, self._new_point)
+            return Filled(values, points, clamped)
+
+        def find(stopped: Callable[[], bool]) -> Found:
+            return planned.fill(joints, q, v, plan, joins=joins, stopped=stopped)
+
+        return Preparation(find, finish, 0.0 if p.retime else PATIENCE)
+
+
+class TrajectoryCount:
+    """What became of the trajectories that came; for the diagnostics."""
+
+    def __init__(self) -> None:
+        self.passed, self.refused, self.newest, self.reason = 0, 0, '', ''
+        self._told: dict[str, float] = {}
+
+    def took(self, filled: Filled) -> str:
+        """Count a trajectory that goes on; return what to say of it, or ''."""
+        self.passed, self.reason = self.passed + 1, ''
+        before, after = len(filled.values.times), len(filled.points.times)
+        self.newest = f'{before} points in, {after} out, {filled.points.times[-1]:.3f} s'
+        return '; '.join(f'clamped: {one.text()}' for one in filled.clamped)
+
+    def refuses(self, error: KaneDynamicsError) -> str:
+        """Count a trajectory that does not; return what to say, '' if it was said already."""
+        self.refused, self.reason = self.refused + 1, f'trajectory refused: {error}'
+        now = monotonic()
+        self._told = {line: at for line, at in self._told.items() if now - at < QUIET}
+        if self.reason in self._told or len(self._told) >= LINES:
+            return ''
+        self._told[self.reason] = now
+        return self.reason

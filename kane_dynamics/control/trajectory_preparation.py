@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trajectory on its way to a controller, filled soon or beside the callbacks; no rclpy."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from kane_dynamics.background import BackgroundTask
+from kane_dynamics.trajectories.clamping import Clamped
+from kane_dynamics.trajectories.points import TrajectoryPoints
+
+Found = tuple[TrajectoryPoints, tuple[Clamped, ...]]
+Find = Callable[[Callable[[], bool]], Found]
+Finish = Callable[[Found, int], 'Filled']
+
+
+class Filled(NamedTuple):
+    """
+    A trajectory for the controller.
+
+    Attributes
+    ----------
+    values, points : TrajectoryPoints
+        What came and what goes.
+    clamped : tuple of Clamped
+        Efforts beyond their limits.
+
+    """
+
+    values: TrajectoryPoints
+    points: TrajectoryPoints
+    clamped: tuple[Clamped, ...]
+
+    def origin(self, sent: int) -> int:
+        """Return the point that came to which a point that goes leads."""
+        times = self.values.times
+        at = self.points.times[min(max(sent, 0), len(self.points.times) - 1)]
+        return min(int(np.searchsorted(times, at - 1e-9)), len(times) - 1)
+
+
+class Preparation:
+    """
+    The efforts of one trajectory, being found.
+
+    Parameters
+    ----------
+    find : callable
+        find(stopped) takes long for long trajectories and those that are retimed; works in a
+        thread of its own, touches nothing that others change, and may end by a KaneDynamicsError
+        when stopped() is true.
+    finish : callable
+        finish(found, time) writes the message, at the present time [ns]; raises KaneDynamicsError
+        where that cannot go on any more.
+    patience : float
+        Time in which `find` is waited for [s]: callbacks wait so long.
+
+    """
+
+    def __init__(self, find: Find, finish: Finish, patience: float) -> None:
+        self._stopped = threading.Event()
+        self._finish, self._work = finish, BackgroundTask(lambda: find(self._stopped.is_set))
+        self._work.wait(patience)
+
+    def done(self) -> bool:
+        """Return whether there is a result, or an error."""
+        return self._work.done()
+
+    def stop(self) -> None:
+        """Say that nobody wants the result any more."""
+        self._stopped.set()
+
+    def filled(self, time: int) -> Filled:
+        """Wait for the efforts, and write them; raises what kept them from being found."""
+        return self._finish(self._work.result(), time)

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trajectory of some joints as fast as the limits of the robot allow; no rclpy here."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
+from kane_dynamics.trajectories.paths import SplinePath
+from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.retiming import retime
+from kane_dynamics.typing import Floats
+
+LOOKS = 8
+"""Places on the path between two given points."""
+STEP = 0.02
+"""Between the new points [s]."""
+CELLS = 100
+"""Of the grid to begin with: a node waits for it."""
+RESTS = 0.02
+"""Speed of a base that stands, as odometry tells it [m/s or rad/s]."""
+MOVED = 0.02
+"""Way that is none for a controller which goes on from where it is [m or rad]."""
+STILL = 1e-9
+"""Way between places that is none [rad or m]."""
+
+
+def retimed_points(
+    dynamics: Dynamics, model: RobotModel, points: TrajectoryPoints, q: Floats
+) -> TrajectoryPoints:
+    """
+    Return the same way of the joints, from rest to rest, as fast as efforts and speeds allow.
+
+    The base stands. Speeds and accelerations of the given points do not count.
+
+    Parameters
+    ----------
+    dynamics : kane_dynamics.Dynamics
+        Engine of the model.
+    model : RobotModel
+        The robot; its limits count, 0 is none.
+    points : TrajectoryPoints
+        The way.
+    q : ndarray, shape (nq,)
+        Where all other coordinates stay.
+
+    Raises
+    ------
+    InvalidInputError
+        If nothing moves.
+    KaneDynamicsError
+        As `kane_dynamics.trajectories.retiming.retime`.
+
+    """
+    columns = model.q_index(points.names)
+    motion = points.motion()
+    ends = zip(points.times[:-1], points.times[1:], strict=True)
+    times = np.concatenate([np.linspace(*pair, LOOKS, endpoint=False) for pair in ends])
+    rows = np.array([motion.at(t)[0] for t in [*times, points.times[-1]]])
+    way = np.linalg.norm(np.diff(rows, axis=0), axis=1)
+    moved = np.append(True, way > STILL)
+    if not moved[1:].any():
+        raise InvalidInputError('nothing to retime: no joint moves')
+    whole = np.tile(q, (int(moved.sum()), 1))
+    whole[:, columns] = rows[moved]
+    indices = np.append(0.0, np.cumsum(way[moved[1:]]))
+    result = retime(dynamics, SplinePath(whole, indices), model.actuated, cells=CELLS)
+    new, speeds = result.motion(STEP), model.v_index(points.names)
+    rates = (np.asarray(x)[:, speeds] for x in (new.velocities, new.accelerations))
+    return TrajectoryPoints(points.names, new.times, new.positions[:, columns], *rates)
+
+
+def check_base_rests(model: RobotModel, v: Floats) -> None:
+    """
+    Check that a mobile base stands.
+
+    Raises
+    ------
+    InvalidInputError
+        If it moves.
+
+    """
+    for name, speed in zip(BASE_NAMES if model.mobile else (), v[:3].tolist(), strict=False):
+        if abs(speed) > RESTS:
+            raise InvalidInputError(
+                f'retime needs a base at rest: {name} moves at {speed:.3g}, at most {RESTS:g} '
+                'm/s or rad/s count as rest'
+            )
+
+
+def check_unmoved(model: RobotModel, start: Floats, q: Floats, names: tuple[str, ...]) -> None:
+    """
+    Check that nothing has moved that a retimed trajectory begins with.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    start, q : ndarray, shape (nq,)
+        Coordinates when retiming began, and now.
+    names : tuple of str
+        Joints of the trajectory.
+
+    Raises
+    ------
+    InvalidInputError
+        If the base or one of the joints has moved.
+
+    """
+    for name in (*(BASE_NAMES if model.mobile else ()), *names):
+        place = model.robot.coordinate_index(name)
+        way = float(q[place] - start[place])
+        if abs(way) > MOVED:
+            raise InvalidInputError(
+                f'{name} has moved by {way:.3g} while the trajectory was retimed, at most '
+                f'{MOVED:g} m or rad may be; send it again'
+            )
+
+
+def check_still_to_come(stamp: int, now: int) -> None:
+    """
+    Check that the time at which a retimed trajectory begins is still to come; 0 always is [ns].
+
+    Raises
+    ------
+    InvalidInputError
+        If it has passed.
+
+    """
+    if 0 < stamp < now:
+        raise InvalidInputError(
+            f'the trajectory was to begin {(now - stamp) * 1e-9:.3f} s ago, while it was retimed; '
+            'send it with stamp 0, or earlier'
+        )

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measured state and targets of a frame to motor efforts, for one robot; no rclpy here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kane_dynamics.analysis.frame_task import frame_place
+from kane_dynamics.analysis.traction import shared_weight, wheel_cones
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.targets import TargetInput, read_pose, read_twist, read_wrench
+from kane_dynamics.control.wrench_control import WrenchControl, WrenchTarget
+from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.robot.joint_tables import known_limits
+from kane_dynamics.robot_config.parameters.wrench_control import WrenchControlParameters
+from kane_dynamics.typing import Floats
+
+
+class WrenchController:
+    """
+    The law with its targets and limits.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Algorithms and model.
+    parameters : WrenchControlParameters
+        Those of the node.
+    new_guard : callable
+        Makes an `InputMonitor` of a name and an age [s].
+
+    Attributes
+    ----------
+    motors : tuple of str
+        Order of all results.
+    wrench, pose, twist : TargetInput
+        Take the targets.
+    refused : str
+        Why the last efforts hold the frame instead of what was asked, or ''.
+    margin : float
+        Least of mu N - |f| of the wheels under the last efforts [N].
+
+    Raises
+    ------
+    InvalidInputError, NameNotFoundError
+        If frame, modes, gains or wheels are not those of the robot.
+
+    """
+
+    def __init__(
+        self,
+        dynamics: Dynamics,
+        parameters: WrenchControlParameters,
+        new_guard: Callable[[str, float], InputMonitor],
+    ) -> None:
+        model, p = dynamics.model, parameters
+        self.motors = model.motors
+        self._dynamics, self._robot = dynamics, model.robot
+        self._v = model.v_index(model.motors)
+        odom = p.frame_prefix + p.odom_frame_id
+        local = p.frame_prefix + p.frame if p.axes == 'frame' else odom
+        self.wrench = TargetInput(new_guard('wrench', p.wrench_timeout), local, read_wrench)
+        self.pose = TargetInput(new_guard('pose', p.pose_timeout), odom, read_pose)
+        self.twist = TargetInput(new_guard('twist', p.twist_timeout), local, read_twist)
+        self.inputs = {'wrench': self.wrench, 'pose': self.pose, 'twist': self.twist}
+        self._law: WrenchControl | None = None
+        self.halt()
+        self.configure(parameters)
+
+    def configure(self, parameters: WrenchControlParameters) -> None:
+        """Take over parameters; errors as for the class."""
+        self._made(parameters, self._robot.neutral())  # what is wrong, is said now
+        self._parameters, self._law = parameters, None
+        for name, source in self.inputs.items():
+            source.guard.max_age = getattr(parameters, f'{name}_timeout')
+
+    def halt(self) -> None:
+        """Begin anew with the next state: no effort is out."""
+        self._law = None
+        self._posture: Floats | None = None
+        self._held: Floats | None = None
+        self.refused, self.margin = '', np.inf
+
+    def reset(self) -> None:
+        """Forget the targets, too."""
+        for source in self.inputs.values():
+            source.reset()
+        self.halt()
+
+    def effort(self, q: Floats, v: Floats) -> Floats | None:
+        """
+        Return the efforts of the motors, or None where the output shall be silent.
+
+        Without a fresh pose the frame is held where it was then, without a fresh wrench nothing is
+        pushed. The same where limits or traction do not allow what is asked, as far as they do.
+
+        Raises
+        ------
+        KaneDynamicsError
+            If the wheels slip whatever the motors do, or a result is not finite.
+
+        """
+        p = self._parameters
+        place = self._place(q)
+        target = {name: source.value for name, source in self.inputs.items()}
+        if p.without_target != 'hold' and all(value is None for value in target.values()):
+            self.halt()
+            return np.zeros(len(self.motors)) if p.without_target == 'zero' else None
+        pose = self.pose.near(place, p.pose_tolerance)
+        arguments = {k: x for k, x in target.items() if k != 'pose' and x is not None}
+        law, held = self._present_law(q), place if self._held is None else self._held
+        try:
+            result = law.effort(q, v, WrenchTarget(held if pose is None else pose, **arguments))
+            self.refused, self._held = '', held if pose is None else None
+        except UnreachableAccelerationError as error:
+            self.refused, self._held = str(error), held
+            result = law.effort(q, v, WrenchTarget(held), nearest_motion=True)
+        self.margin = float(result.margins.min(initial=np.inf))
+        effort = result.effort[self._v]
+        if not np.isfinite(effort).all():
+            raise InvalidInputError(f'the efforts are not finite: {effort}')
+        return effort
+
+    def _place(self, q: Floats) -> Floats:
+        """Return the pose of the frame, shape (7,)."""
+        pose = frame_place(self._dynamics.engine, self._parameters.frame, q)
+        return np.array([*pose.position(), *pose.rotation.components])
+
+    def _present_law(self, q: Floats) -> WrenchControl:
+        """Return the law of the engine in use, with the posture at which it began."""
+        if self._posture is None:
+            self._posture = q.copy()
+        if self._law is None or self._law.dynamics is not self._dynamics.engine:
+            self._law = self._made(self._parameters, self._posture)
+        return self._law
+
+    def _made(self, p: WrenchControlParameters, posture: Floats) -> WrenchControl:
+        robot, engine = self._robot, self._dynamics.engine
+        limits = known_limits(np.asarray(robot.effort_limit), p.effort_limit_scale)
+        wheels = (*p.left_wheel_names, *p.right_wheel_names)
+        cones = []
+        if p.wheel_friction > 0.0 and wheels:
+            load = p.wheel_load or shared_weight(robot, len(wheels))
+            cones = wheel_cones(engine.labels, wheels, p.wheel_friction, load)
+        return WrenchControl(
+            engine,
+            p.frame,
+            self.motors,
+            p.modes,
+            p.stiffness,
+            p.damping,
+            {n: float(posture[robot.coordinate_index(n)]) for n in self.motors},
+            p.posture_stiffness,
+            p.posture_damping,
+            p.friction_speed,
+            p.period,
+            limits if p.clamp_to_urdf else np.full(robot.nv, np.inf),
+            cones,
+            p.axes,
+        )

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What ends a mode: quantities that are positive while it lasts.
+
+Gaps of open contacts, pushes of closed ones, what is left of the grip of those that stick, slip of
+those that slide, and what is left of the limits of constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import hypot
+from operator import ge, itemgetter
+from typing import NamedTuple
+
+import numpy as np
+
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.events.constraint_rows import PartRows
+from kane_dynamics.events.flow import Flow
+from kane_dynamics.events.named_constraints import OPEN, SLIPS, STICKS, Mode, NamedConstraint
+from kane_dynamics.typing import Floats
+
+GAP, PUSH, GRIP, SLIP, LIMIT = 'gap', 'push', 'grip', 'slip', 'limit'
+# What counts as zero [m], [N or N m], [m/s]: above roundoff, below what anybody measures.
+NOTHING = {GAP: 1e-12, PUSH: 1e-9, GRIP: 1e-9, LIMIT: 1e-9, SLIP: 1e-10}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Guard:
+    """
+    A quantity that ends a mode where it falls below zero.
+
+    Parameters
+    ----------
+    kind : str
+        'gap', 'push', 'grip', 'slip' or 'limit'.
+    part : Part
+        Whose it is.
+    rows : sequence of int
+        Which of all rows it looks at: distances, slips, or those with a force, the normal first.
+
+    """
+
+    kind: str
+    part: NamedConstraint
+    rows: Sequence[int]
+
+    def margins(self, multipliers: list[float]) -> float:
+        """Return how far forces are from a limit, or from what friction holds."""
+        contact, forces = self.part.contact, [multipliers[k] for k in self.rows]
+        if contact is None:
+            return self.part.limit - hypot(*forces)
+        push = contact.load if contact.normal is None else forces.pop(0)
+        return contact.static_friction * push - hypot(*forces)
+
+
+class GuardValues(NamedTuple):
+    """Values of all guards, and the rates of the gaps among them, which come first."""
+
+    values: list[float]
+    rates: tuple[float, ...]
+
+
+class EventDetector:
+    """
+    The guards of a mode.
+
+    Parameters
+    ----------
+    mode : Mode
+        The mode.
+    rows : PartRows
+        The rows of its parts.
+    flow : Flow
+        What moves the robot in it.
+    directions : mapping of str to ndarray
+        Along which the parts that slip do.
+
+    """
+
+    def __init__(
+        self, mode: Mode, rows: PartRows, flow: Flow, directions: Mapping[str, Floats]
+    ) -> None:
+        self._flow, self._directions, self._rows = flow, directions, rows
+        gaps = [_guard(GAP, part, rows, [part.distance]) for part in mode.in_state(OPEN)]
+        self._open = _picked([guard.rows[0] for guard in gaps])
+        self._slips = [
+            _guard(SLIP, part, rows, [part.contact.tangent])
+            for part in mode.slipping
+            if part.contact is not None
+        ]
+        self.turning = [guard for guard in self._slips if len(guard.rows) > 1]
+        pushes = [
+            _guard(PUSH, part, rows, [part.distance])
+            for part in mode.in_state(SLIPS, STICKS)
+            if part.contact is not None and part.contact.normal is not None
+        ]
+        self._pushes = _picked([guard.rows[0] for guard in pushes])
+        self._bounds = _bounds(mode, rows)
+        self._forces = bool(pushes or self._bounds)
+        self._last: tuple[Floats, Floats, GuardValues] | None = None
+        self.guards = (*gaps, *self._slips, *pushes, *self._bounds)
+        # a slip in two directions is compared with its least size, not with zero
+        exact = [self.begins(k) for k in range(len(self.guards))]
+        nothing = [-NOTHING[guard.kind] for guard in self.guards]
+        self._nothing = [0.0 if one else x for one, x in zip(exact, nothing, strict=True)]
+
+    def look(self, q: Floats, v: Floats, tau: Floats, t: float) -> GuardValues:
+        """Return the value of every guard at a state."""
+        distances, rates, forces = self._flow.look(q, v, tau, t, self._forces).tolist()
+        values = [*self._open(distances)]
+        for guard in self._slips:
+            values.append(self._slip(guard, [rates[k] for k in guard.rows]))
+        values += self._pushes(forces)
+        for guard in self._bounds:
+            values.append(guard.margins(forces))
+        result = GuardValues(values, self._open(rates))
+        self._last = q, v, result  # the end of a step is the start of the next
+        return result
+
+    def failing(self, values: list[float]) -> list[int]:
+        """Return the numbers of the guards that are below zero, beyond roundoff."""
+        if all(map(ge, values, self._nothing)):
+            return []
+        pairs = zip(values, self._nothing, strict=True)
+        return [k for k, (value, nothing) in enumerate(pairs) if not value >= nothing]
+
+    def gaps(self, q: Floats, v: Floats, tau: Floats, t: float) -> GuardValues:
+        """Return what begins with the gaps of open contacts: forces are of any efforts."""
+        last = self._last
+        if last is None or last[0] is not q or last[1] is not v:
+            return self.look(q, v, tau, t)
+        return last[2]
+
+    def begins(self, k: int) -> bool:
+        """Return whether guard k is of a slip in two directions: it is no less than nothing."""
+        guard = self.guards[k]
+        return guard.kind == SLIP and len(guard.rows) > 1
+
+    def times_to_stick(self, q: Floats, v: Floats, t: float, tau: Floats) -> list[float]:
+        """Return when slips in two directions would end at their present rates [s]."""
+        times = []
+        for guard in self.turning:
+            rows = self._rows.at(q, v, t).take(guard.rows)
+            slip = rows.matrix @ v - rows.velocity
+            speed = float(np.linalg.norm(slip))
+            rate = rows.matrix @ self._flow.motion(q, v, tau, t).acceleration - rows.acceleration
+            if speed > NOTHING[SLIP] and slip @ rate < 0.0:
+                times.append(-speed * speed / float(slip @ rate))
+        return times
+
+    def _slip(self, guard: Guard, slip: list[float]) -> float:
+        """Return the slip along its direction, or its size where there are two."""
+        if len(slip) == 1:
+            return float(self._directions[guard.part.name][0] * slip[0])
+        return hypot(*slip) - 2.0 * NOTHING[SLIP]
+
+
+def _picked(indices: Sequence[int]) -> Callable[[list[float]], tuple[float, ...]]:
+    """Return a function that picks entries; `itemgetter` alone gives one as no tuple."""
+    if len(indices) > 1:
+        return itemgetter(*indices)
+    return lambda values: tuple(values[k] for k in indices)
+
+
+def _bounds(mode: Mode, rows: PartRows) -> list[Guard]:
+    """Return the guards of limits, and of friction that holds."""
+    guards: list[Guard] = []
+    for name, part in mode.parts.items():
+        state, contact = mode.states[name], part.contact
+        held = part.rows_in(state)
+        if contact is None:
+            guards += [_guard(LIMIT, part, rows, held)] if np.isfinite(part.limit) else []
+        elif state == STICKS and contact.tangent is not None:
+            guards.append(_guard(GRIP, part, rows, held))
+    return guards
+
+
+def _guard(
+    kind: str, part: NamedConstraint, rows: PartRows, watched: Iterable[Constraint | None]
+) -> Guard:
+    return Guard(kind, part, rows.numbers(one for one in watched if one is not None))

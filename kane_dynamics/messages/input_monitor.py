@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Input checks of a topic: age and time stamps, and counts of rejected messages."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kane_dynamics.exceptions import InvalidInputError
+
+SIM_TIME_WATCHDOG = 1.0
+"""Wall time [s] without a message after which an input is stale even if simulated time stands."""
+
+SMOOTHING = 0.1
+"""Weight of the newest message in the mean time between messages."""
+
+
+class RejectedInput(InvalidInputError):  # noqa: N818 - a verdict, caught at once by the node
+    """
+    A message that must not reach an output.
+
+    Parameters
+    ----------
+    kind : str
+        One word for the count: 'missing', 'nan', 'range', 'short', 'duplicate', 'unknown',
+        'frame', 'stale', 'order', 'jump'.
+    reason : str
+        What was expected and what came.
+
+    """
+
+    def __init__(self, kind: str, reason: str) -> None:
+        self.kind = kind
+        super().__init__(reason)
+
+
+@dataclass(frozen=True)
+class InputReport:
+    """Counts of one input for the diagnostics."""
+
+    age: float
+    max_age: float
+    accepted: int
+    rejected: dict[str, int]
+    rejected_since_last: int
+    last_reason: str
+
+
+class InputMonitor:
+    """
+    Decides whether the newest message of a topic may be used, and remembers why not.
+
+    Parameters
+    ----------
+    name : str
+        Topic in words, for messages.
+    max_age : float
+        Largest age of a usable message [s].
+    now : callable
+        Returns the node's time [ns], simulated where the node uses simulated time.
+    sim_time : callable
+        Returns whether the node uses simulated time.
+    steady : callable
+        Returns the wall time [ns].
+    tell : callable
+        Called with the reason of the first rejection of each kind.
+
+    Attributes
+    ----------
+    time : int
+        From which the age of the newest message counts [ns]: its stamp; its arrival where it has
+        none or one in the future, so that later ones are no older than it.
+    interval : float
+        Mean time between the stamps of messages [s]; 0 before the second one.
+
+    """
+
+    def __init__(
+        self,
+        name: str,
+        max_age: float,
+        now: Callable[[], int],
+        sim_time: Callable[[], bool] = lambda: False,
+        steady: Callable[[], int] = time.monotonic_ns,
+        tell: Callable[[str], None] = lambda reason: None,
+    ) -> None:
+        self.name, self.max_age = name, max_age
+        self._now, self._sim_time, self._steady, self._tell = now, sim_time, steady, tell
+        self.accepted = 0
+        self._rejected: Counter[str] = Counter()
+        self._rejected_before = 0
+        self._last_reason = self._rejected_now = ''
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the newest message (time has jumped, or the node was deactivated)."""
+        self.stamp = 0
+        self._reference: int | None = None
+        self._received, self._lasts, self._ahead = 0, 0.0, 0.0
+        self.interval = 0.0
+
+    def now(self) -> int:
+        """Return the node's time [ns]."""
+        return self._now()
+
+    @property
+    def time(self) -> int:
+        """Return the time from which the age of the newest message counts [ns]."""
+        return self._now() if self._reference is None else self._reference
+
+    def admit(self, stamp: int, lasts: float = 0.0) -> None:
+        """
+        Check the stamp of a message whose content is in order and take it as the newest.
+
+        Parameters
+        ----------
+        stamp : int
+            Header stamp [ns]; 0 means that the sender gave none, then the time of arrival counts,
+            as it does for stamps that are up to the age limit ahead.
+        lasts : float
+            Time after the stamp from which the age counts [s]: what a trajectory takes.
+
+        Raises
+        ------
+        RejectedInput
+            If the stamp is too old, lies further in the future, or is older than the one before.
+
+        """
+        self.check(stamp, lasts)
+        self.note(stamp, lasts)
+
+    def check(self, stamp: int, lasts: float = 0.0) -> None:
+        """Do the checks of `admit` only."""
+        now = self._now()
+        self._check_age((now - (stamp or now)) * 1e-9, lasts)
+        back = 0.0 if self._reference is None else (self._reference - (stamp or now)) * 1e-9
+        if 0.0 < back < self.max_age:
+            reason = f'{self.name}: stamp is {back:.3f} s older than the message before'
+            raise RejectedInput('order', reason)
+
+    def _check_age(self, age: float, lasts: float) -> None:
+        """Raise RejectedInput if a message is over, or comes from the future."""
+        if -self.max_age <= age <= self.max_age + lasts:
+            return
+        if self._sim_time() and self._now() == 0:
+            raise RejectedInput(
+                'stale', f'{self.name}: use_sim_time is set, but no /clock has come yet'
+            )
+        over = f'{age - lasts:.3f} s old' if age > 0.0 else f'{-age:.3f} s in the future'
+        what = 'the end of the trajectory' if lasts else 'stamp'
+        hint = (
+            'this node uses simulated time, the sender seems not to'
+            if self._sim_time()
+            else 'if the sender uses simulated time, set use_sim_time'
+        )
+        raise RejectedInput(
+            'stale', f'{self.name}: {what} is {over}, limit {self.max_age:g} s ({hint})'
+        )
+
+    def note(self, stamp: int, lasts: float = 0.0) -> None:
+        """Take a message as the newest without a check; for messages checked elsewhere."""
+        self.stamp, self._received = stamp, self._steady()
+        now, before = self._now(), self._reference
+        self._reference = min(stamp or now, now)
+        self._ahead = (stamp - now) * 1e-9 if stamp > now else 0.0
+        self.extend(lasts)
+        if before is not None:
+            step = max(self._reference - before, 0) * 1e-9
+            self.interval += SMOOTHING * (step - self.interval) if self.interval else step
+        self.accepted += 1
+        self._rejected_now = ''
+
+    def extend(self, lasts: float) -> None:
+        """Let the age of the newest message count from another time after its stamp [s]."""
+        self._lasts = lasts + self._ahead if lasts else 0.0
+
+    def reject(self, rejection: RejectedInput) -> None:
+        """Count a message that was not used."""
+        if rejection.kind not in self._rejected:
+            self._tell(str(rejection))
+        self._rejected[rejection.kind] += 1
+        self._last_reason = self._rejected_now = str(rejection)
+
+    def age(self) -> float:
+        """Return the age of the newest usable message [s]; infinite before the first one."""
+        if self._reference is None:
+            return float('inf')
+        age = (self._now() - self._reference) * 1e-9
+        if age < -self.max_age:  # the clock has jumped back since
+            return float('inf')
+        wall = (self._steady() - self._received) * 1e-9
+        if self._sim_time():  # a paused simulation is not stale at once, a dead one is
+            dead = wall > max(self.max_age, SIM_TIME_WATCHDOG) and not self._lasts
+            wall = wall if dead else 0.0
+        return max(age, wall) - self._lasts
+
+    def fresh(self) -> bool:
+        """Return whether there is a message that is not too old."""
+        return self.age() <= self.max_age
+
+    def problem(self) -> str:
+        """Return why there is no usable message, or '' if there is one."""
+        if self._reference is None:
+            hint = f'; last one rejected: {self._last_reason}' if self._rejected else ''
+            return f'{self.name}: no usable message yet{hint}'
+        if not self.fresh():
+            hint = f'; last one rejected: {self._rejected_now}' if self._rejected_now else ''
+            return f'{self.name}: stale, {self.age():.3f} s old, limit {self.max_age:g} s{hint}'
+        return ''
+
+    def limit_problem(self, name: str, max_age: float) -> str:
+        """Return why a parameter's age limit [s] would let every message run out, or ''."""
+        if max_age > self.interval:
+            return ''
+        return (
+            f"parameter '{name}' must be longer than the time between two messages, "
+            f'{self.interval:.4f} s, got {max_age:g}'
+        )
+
+    def report(self) -> InputReport:
+        """Return the state for the diagnostics; rejections are counted anew for the next one."""
+        total = sum(self._rejected.values())
+        since, self._rejected_before = total - self._rejected_before, total
+        return InputReport(
+            self.age(), self.max_age, self.accepted, dict(self._rejected), since, self._last_reason
+        )

@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""URDF robot descriptions: read, check and convert them to a `Robot`."""
-
-from kane_dynamics.model.urdf.load import load_urdf
-
-__all__ = ['load_urdf']

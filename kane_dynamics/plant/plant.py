@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulated robot with its effort commands and integer time; nothing here needs rclpy."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import kane_dynamics as kd
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.plant.velocity_drives import VelocityDrives
+from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.simulation.stops import StoppedEngine
+from kane_dynamics.typing import Floats, Indices
+
+NANO = 1_000_000_000
+NOBODY = np.zeros(0, dtype=np.intp)
+
+
+class Readings(NamedTuple):
+    """
+    What a plant's constraints do at a state.
+
+    Parameters
+    ----------
+    labels : tuple of str
+        Rows that hold.
+    multipliers, velocity_violation, position_violation : ndarray, shape (k,)
+        Forces, A v - b0 and Phi (0 for a nonholonomic row).
+
+    """
+
+    labels: tuple[str, ...]
+    multipliers: Floats
+    velocity_violation: Floats
+    position_violation: Floats
+
+
+class Plant:
+    """
+    A robot in simulated time that runs from one publication to the next.
+
+    Time is a whole number of steps, so stamps have no roundoff and equal commands give equal
+    states.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Algorithms and model.
+    parameters : SimulatorParameters
+        Step, rates, integrator, initial base pose.
+    initial_positions : ndarray, shape (number of joints,)
+        Position of each of the model's joints at start and reset [rad or m].
+
+    Attributes
+    ----------
+    steps : int
+        Steps since start or reset.
+    applied : ndarray, shape (nv,)
+        Efforts of the last step [N m or N].
+    clamped : int
+        How many efforts were beyond the limits of the URDF.
+    drives : VelocityDrives or None
+        Those of a base that takes velocities.
+
+    """
+
+    drives: VelocityDrives | None
+    simulation: Any  # one of kane_dynamics, with or without events
+
+    def __init__(
+        self, dynamics: Dynamics, parameters: SimulatorParameters, initial_positions: Floats
+    ) -> None:
+        self.model = model = dynamics.model
+        robot = model.robot
+        self._dynamics, self._parameters = dynamics, parameters
+        unlimited = np.full(robot.nv, np.inf)
+        self._limit = robot.effort_limit if parameters.clamp_to_urdf else unlimited
+        self.clamped = 0
+        self._step_ns = round(parameters.step_size * NANO)
+        self.steps_per_period = max(
+            1, round(1.0 / (parameters.joint_state_rate * parameters.step_size))
+        )
+        self.periods_per_odom = max(
+            1, round(NANO / (parameters.odom_rate * self.steps_per_period * self._step_ns))
+        )
+        self._start = robot.neutral()
+        self._start[model.q_index(model.joints)] = initial_positions
+        if model.mobile:
+            self._start[:3] = parameters.initial_pose
+        self.drives = VelocityDrives(model, parameters) if model.drives else None
+        self._light = model.v_index(parameters.gravity_compensated_joints)
+        self.simulation = self._new_simulation()
+        self.reset()
+
+    def reset(self) -> None:
+        """Return to the initial state at rest, at time zero, without commands."""
+        nv = self.model.robot.nv
+        self.simulation.reset(self._start)
+        self.steps = 0
+        self.applied = np.zeros(nv)
+        self._command = np.zeros(nv)
+        self._commanded_at = np.zeros(nv, dtype=np.int64)
+        self._pushes: dict[str, tuple[Floats, int]] = {}
+        if self.drives is not None:
+            self.drives.reset()
+
+    def set_state(self, q: Floats, v: Floats) -> None:
+        """
+        Go on from another state; speeds are moved onto the constraints.
+
+        Raises
+        ------
+        KaneDynamicsError
+            If the constraints cannot be met there.
+
+        """
+        self.simulation.reset(q, v, self.simulation.time)
+
+    def push(self, link: str, wrench: Floats, duration: float) -> None:
+        """
+        Let a wrench act on a link from now on, in place of the one before.
+
+        Parameters
+        ----------
+        link : str
+            Name of a frame of the robot.
+        wrench : ndarray, shape (6,)
+            (tau, f) about the link's origin in its axes [N m, N]; zero takes it away.
+        duration : float
+            Simulated time [s].
+
+        """
+        self._pushes.pop(link, None)
+        if wrench.any():
+            self._pushes[link] = wrench, self.time + round(duration * NANO)
+
+    @property
+    def pushed(self) -> tuple[str, ...]:
+        """Return the links that wrenches act on."""
+        return tuple(self._pushes)
+
+    def readings(self) -> Readings:
+        """Return the rows that hold now and their forces."""
+        motion = self.simulation.motion
+        violations = motion.velocity_violation, motion.position_violation
+        return Readings(self.simulation.labels, motion.multipliers, *violations)
+
+    def _new_simulation(self) -> Any:
+        p, model = self._parameters, self.model
+        engine = self._dynamics.engine.engine(p.integrator)
+        self._stops = StoppedEngine(engine, model.robot) if p.joint_stops else None
+        engine = self._stops or engine
+        return kd.Simulation(
+            model.robot, model.constraints, p.step_size, p.integrator, engine=engine
+        )
+
+    def speed_up(self) -> None:
+        """Go on with the compiled dynamics, now that there are some."""
+        before = self.simulation
+        self.simulation = self._new_simulation()
+        self.simulation.reset(before.q, before.v, before.time)
+
+    @property
+    def stop_hits(self) -> int:
+        """Return how often joints were stopped at their limits since the last change of engine."""
+        return self._stops.hits if self._stops is not None else 0
+
+    @property
+    def time(self) -> int:
+        """Return the simulated time [ns]."""
+        return self.steps * self._step_ns
+
+    @property
+    def period(self) -> int:
+        """Return the simulated time between two publications of joint_states [ns]."""
+        return self.steps_per_period * self._step_ns
+
+    @property
+    def steps_to_state(self) -> int:
+        """Return the number of steps to the next publication of joint_states."""
+        return self.steps_per_period - self.steps % self.steps_per_period
+
+    @property
+    def odom_due(self) -> bool:
+        """Return whether odometry is due at the present step."""
+        return self.steps % (self.steps_per_period * self.periods_per_odom) == 0
+
+    def command(self, index: Indices, effort: Floats) -> None:
+        """Set the efforts at some places of v, from now until they time out [N m or N]."""
+        limit = self._limit[index]
+        over = np.abs(effort) > limit
+        if over.any():
+            self.clamped += int(np.count_nonzero(over))
+            effort = np.clip(effort, -limit, limit)
+        self._command[index] = effort
+        self._commanded_at[index] = self.time
+
+    def release(self, timeout: float) -> Indices:
+        """Set efforts to zero that are older than `timeout` [s]; return their places in v."""
+        late = self._commanded_at < self.time - timeout * NANO
+        if not late.any():
+            return NOBODY
+        late &= self._command != 0.0
+        self._command[late] = 0.0
+        return np.flatnonzero(late)
+
+    def release_all(self) -> None:
+        """Set all efforts to zero."""
+        self._command[:] = 0.0
+
+    def advance(self, steps: int) -> None:
+        """
+        Integrate some steps at the present commands.
+
+        Raises
+        ------
+        KaneDynamicsError
+            If the motion diverges or the constraints cannot be met.
+
+        """
+        self.applied = self._command.copy()
+        done, always = 0, self.drives is not None or len(self._light) > 0
+        while (self._pushes or always) and done < steps:  # these change from step to step
+            self.simulation.step(self.applied + self._own_drives() + self._pushing())
+            self.steps += 1
+            done += 1
+        self.simulation.step(self.applied, steps - done)
+        self.steps += steps - done
+
+    def _own_drives(self) -> Floats:
+        """Return the efforts of drives that nobody commands efforts of, mid-step, shape (nv,)."""
+        state, effort = self.simulation, np.zeros(self.model.robot.nv)
+        q = kd.integrate(self.model.robot, state.q, state.v, 0.5 * self._step_ns / NANO)
+        if len(self._light):
+            effort[self._light] = self._dynamics.engine.gravity_force(q)[self._light]
+        if self.drives is not None:
+            effort += self.drives.effort(q, self.time, self._step_ns)
+        return effort
+
+    def _pushing(self) -> Floats:
+        """Return the efforts of the wrenches that act in the next step: J' w, shape (nv,)."""
+        now, robot = self.time, self.model.robot
+        self._pushes = {link: one for link, one in self._pushes.items() if one[1] > now}
+        if not self._pushes:
+            return np.zeros(robot.nv)
+        kinematics = kd.forward_kinematics(robot, self.simulation.q)
+        effort = np.zeros(robot.nv)
+        for link, (wrench, _) in self._pushes.items():
+            effort += kinematics.jacobian(link).T @ wrench
+        return effort

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When the next simulated period is due, on the wall clock or on another node's time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+BACKLOG = 5
+"""Most periods that are made up for; what is late beyond that is given up."""
+
+
+class Rate:
+    """
+    Paces a simulation.
+
+    Parameters
+    ----------
+    rtf : float
+        Simulated seconds per second; 0 means as fast as possible.
+    steady : callable
+        Returns the wall time [ns].
+
+    """
+
+    def __init__(self, rtf: float, steady: Callable[[], int] = time.monotonic_ns) -> None:
+        self._rtf, self._steady, self._now = rtf, steady, steady
+        self._length, self._period = 0, 0.0
+        self._next = float(steady())
+        self._mark = (steady(), 0)
+
+    @property
+    def rtf(self) -> float:
+        """Return the simulated seconds per second that are wanted; 0: as many as possible."""
+        return self._rtf
+
+    def start(self, period: int) -> None:
+        """Begin to pace periods of simulated time [ns]; the first is due one period from now."""
+        self._length = period
+        self._period = period / self._rtf if self._rtf > 0.0 else 0.0
+        self.skip()
+
+    def follow(self, now: Callable[[], int]) -> None:
+        """Pace by another time [ns], one simulated second per second of it."""
+        self._now, self._rtf = now, 1.0
+        self.start(self._length)
+
+    def skip(self) -> None:
+        """Give up what is due: the next period is due one period from now."""
+        self._next = self._now() + self._period
+
+    def due(self) -> bool:
+        """Return whether a period is due; a timer may ring half a period early."""
+        return self._now() >= self._next - 0.5 * self._period
+
+    def count(self) -> None:
+        """Count one period as run."""
+        self._next += self._period
+        if self._now() - self._next > BACKLOG * self._period:
+            self.skip()
+
+    def achieved(self, simulated: int) -> float:
+        """Return simulated time per wall time since the last call; `simulated` in ns."""
+        now = self._steady()
+        before, simulated_before = self._mark
+        self._mark = (now, simulated)
+        return (simulated - simulated_before) / max(now - before, 1)

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of a robot: joints, bodies, named frames. All are frozen and checked when built."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kane_dynamics.algebra.inertia import Inertia
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.real_numbers import as_number, as_numbers
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot.checks import as_nonnegative
+from kane_dynamics.robot.joint_kinds import JointKind
+
+Vector = tuple[float, float, float]
+WORLD = -1  # in the place of the index of a body
+
+
+@dataclass(frozen=True)
+class Joint:
+    """
+    A joint of one of the kinds of `joint_kinds`, with what acts along it.
+
+    Parameters
+    ----------
+    name : str
+        Name, unique in the robot.
+    kind : JointKind
+        Motion of the child frame in the joint frame.
+    armature : float
+        Reflected rotor inertia on each speed [kg m^2 or kg], part of M.
+    damping : float
+        Viscous friction on each speed [N m s/rad or N s/m].
+    friction : float
+        Coulomb friction on each speed [N m or N].
+    lower, upper : float
+        Position limits [rad or m]; infinite where unknown.
+    velocity_limit, effort_limit : float
+        Bounds of ``|v|`` and ``|tau|``; infinite where unknown.
+
+    Raises
+    ------
+    InvalidInputError
+        If armature, damping or friction is negative or not finite, or a limit is not a number.
+
+    """
+
+    name: str
+    kind: JointKind
+    armature: float = 0.0
+    damping: float = 0.0
+    friction: float = 0.0
+    lower: float = -np.inf
+    upper: float = np.inf
+    velocity_limit: float = np.inf
+    effort_limit: float = np.inf
+
+    def __post_init__(self) -> None:
+        for field_name in ('armature', 'damping', 'friction'):
+            what = f"joint '{self.name}': {field_name}"
+            object.__setattr__(self, field_name, as_nonnegative(what, getattr(self, field_name)))
+        for field_name in ('lower', 'upper', 'velocity_limit', 'effort_limit'):
+            what = f"joint '{self.name}': {field_name}"
+            value = as_numbers(what, getattr(self, field_name))
+            if value.shape != () or np.isnan(value):
+                raise InvalidInputError(f'{what} is not a number, got {value}')
+            object.__setattr__(self, field_name, float(value))
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """
+    The joint follows another: q = ratio q_master + offset. It is not in q and v.
+
+    Parameters
+    ----------
+    master : str
+        The joint that is followed.
+    ratio : float
+        [1], or [m/rad] where a slide follows a hinge.
+    offset : float
+        [rad or m].
+
+    Raises
+    ------
+    InvalidInputError
+        If ratio or offset is not a finite number.
+
+    """
+
+    master: str
+    ratio: float = 1.0
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        for field_name in ('ratio', 'offset'):
+            what = f"{field_name} of the joint that follows '{self.master}'"
+            object.__setattr__(self, field_name, as_number(what, getattr(self, field_name)))
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """
+    A rigid body and the joint that carries it.
+
+    Parameters
+    ----------
+    name : str
+        Name, unique in the robot.
+    parent : str
+        Name of the body that carries the joint; ``''`` is the world.
+    joint : Joint
+        Joint between parent and body. The body frame B is the moving frame of the joint.
+    placement : Pose
+        Pose x_J^P of the joint frame in the parent's body frame, constant.
+    inertia : Inertia
+        Mass properties in B.
+    mimic : Mimic, optional
+        Set where the joint follows another one.
+
+    """
+
+    name: str
+    parent: str
+    joint: Joint
+    placement: Pose = field(default_factory=Pose.identity)
+    inertia: Inertia = field(default_factory=Inertia.zero)
+    mimic: Mimic | None = None
+
+
+@dataclass(frozen=True)
+class WheelShape:
+    """
+    A collision cylinder or sphere that a joint turns: what is known of a wheel or a ball.
+
+    Parameters
+    ----------
+    radius : float
+        [m], > 0.
+    centre : tuple of float
+        Its centre in the frame of the body that the joint carries [m].
+    axis : tuple of float, optional
+        Unit axis of a cylinder in that frame; None for a sphere.
+
+    Raises
+    ------
+    InvalidInputError
+        If a number is not finite or the radius is not positive.
+
+    """
+
+    radius: float
+    centre: Vector = (0.0, 0.0, 0.0)
+    axis: Vector | None = None
+
+    def __post_init__(self) -> None:
+        numbers = np.array([self.radius, *self.centre, *(self.axis or ())])
+        if not (np.isfinite(numbers).all() and self.radius > 0.0):
+            raise InvalidInputError(f'a wheel needs finite numbers and a radius > 0 m, got {self}')
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """
+    A named frame F fixed in a body.
+
+    Parameters
+    ----------
+    body : int
+        Index of the body; -1 is the world.
+    pose : Pose
+        Pose x_F^B in the body frame.
+
+    """
+
+    body: int
+    pose: Pose

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The forward recursion, one joint at a time: twists and their rates (Silva et al., (16)-(23)).
+
+Body frames sit at the joints, so that axes are constant; the centre of mass of body i is a
+translation away. Everything is written for one joint here and used by all algorithms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, dual_cross
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.scalars import Scalar
+from kane_dynamics.robot.robot import Robot
+
+AT_REST = DualQuaternion(ZERO, ZERO)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class JointMotion:
+    """
+    Motion of body i relative to the joint frame J that its parent carries.
+
+    Parameters
+    ----------
+    placement : Pose
+        x_J^P, constant.
+    pose : Pose
+        x_i^J.
+    axes : tuple of DualQuaternion
+        S_k in frame i, scaled by the ratio of a mimic joint.
+    columns : slice
+        Where the speeds of the axes are in v.
+    twist : DualQuaternion
+        xi_J,i in frame i: sum_k S_k v_k.
+    axes_rate : tuple of DualQuaternion, or None
+        dS_k/dt in frame i, None where the axes are constant.
+    twist_bias : DualQuaternion, or None
+        sum_k dS_k/dt v_k in frame i.
+
+    """
+
+    placement: Pose
+    pose: Pose
+    axes: tuple[DualQuaternion, ...]
+    columns: slice
+    twist: DualQuaternion
+    axes_rate: tuple[DualQuaternion, ...] | None
+    twist_bias: DualQuaternion | None
+
+    def to_child(self, h: DualQuaternion) -> DualQuaternion:
+        """Return Ad(x_P^i) h: from the parent's frame into frame i."""
+        return self.pose.adjoint_inverse(self.placement.adjoint_inverse(h))
+
+    def to_parent(self, h: DualQuaternion) -> DualQuaternion:
+        """Return Ad(x_i^P) h: from frame i into the parent's frame."""
+        return self.placement.adjoint(self.pose.adjoint(h))
+
+    def twist_rate(self, a: Any) -> DualQuaternion:
+        """Return d/dt xi_J,i in frame i for accelerations `a`, shape (nv,)."""
+        rate = along_axes(self.axes, a[self.columns])
+        return rate if self.twist_bias is None else rate + self.twist_bias
+
+
+def joint_coordinates(robot: Robot, body: int, q: Any) -> list[Scalar]:
+    """Return the coordinates of a body's joint, those of a follower from its master."""
+    index = robot.indices[body]
+    if robot.bodies[body].mimic is None:
+        return list(q[index.q])
+    return [q[index.q][0] * index.ratio + index.offset]
+
+
+def joint_motion(robot: Robot, body: int, q: Any, v: Any) -> JointMotion:
+    """Return the motion of one joint at coordinates q, shape (nq,), and speeds v, shape (nv,)."""
+    index = robot.indices[body]
+    part = robot.bodies[body]
+    kind = part.joint.kind
+    q_joint = joint_coordinates(robot, body, q)
+    v_joint = v[index.v]
+    axes = kind.axes(q_joint)
+    if part.mimic is not None:
+        axes = tuple(axis * index.ratio for axis in axes)
+    axes_rate = kind.axes_rate(q_joint, v_joint)
+    return JointMotion(
+        part.placement,
+        kind.pose(q_joint),
+        axes,
+        index.v,
+        along_axes(axes, v_joint),
+        axes_rate,
+        None if axes_rate is None else along_axes(axes_rate, v_joint),
+    )
+
+
+def along_axes(axes: tuple[DualQuaternion, ...], speeds: Any) -> DualQuaternion:
+    """Return sum_k S_k v_k."""
+    total = axes[0] * speeds[0]
+    for axis, speed in zip(axes[1:], speeds[1:], strict=True):
+        total = total + axis * speed
+    return total
+
+
+def body_twist(joint: JointMotion, twist_parent: DualQuaternion) -> DualQuaternion:
+    """Return xi_0,i in frame i from that of the parent in its frame (19)."""
+    return joint.to_child(twist_parent) + joint.twist
+
+
+def body_twist_rate(
+    joint: JointMotion,
+    rate_parent: DualQuaternion,
+    twist: DualQuaternion,
+    joint_rate: DualQuaternion,
+) -> DualQuaternion:
+    """
+    Return d/dt xi_0,i in frame i (20).
+
+    With (21) the cross term of (20) is -xi_J x (xi_i - xi_J) = xi_i x xi_J.
+    """
+    # the parent's last: the others need not wait for it
+    return joint.to_child(rate_parent) + (joint_rate + dual_cross(twist, joint.twist))
+
+
+def rate_along(
+    joint: JointMotion, along_parent: DualQuaternion, rate_parent: DualQuaternion, x: Any
+) -> tuple[DualQuaternion, DualQuaternion]:
+    r"""
+    Return J_i x in frame i, and its rate :math:`\dot J_i x`, for any speeds x.
+
+    J_i x is the twist of body i at speeds x; its rate is that while the robot moves at the speeds
+    of `joint` and x stays constant. With x = v they are (19) and (20) at zero acceleration.
+
+    Parameters
+    ----------
+    joint : JointMotion
+        At the speeds of the robot.
+    along_parent, rate_parent : DualQuaternion
+        The same of the parent, in its frame.
+    x : sequence of scalar
+        Speeds of the joint.
+
+    """
+    payload = joint.to_child(along_parent)
+    rate = joint.to_child(rate_parent) + dual_cross(payload, joint.twist)  # as (20)
+    if joint.axes_rate is not None:
+        rate = rate + along_axes(joint.axes_rate, x)
+    return payload + along_axes(joint.axes, x), rate

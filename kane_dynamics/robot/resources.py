@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the files of this package, and those that package:// names, lie on this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+from kane_dynamics.exceptions import InvalidInputError, ShareDirectoryNotFoundError
+
+__all__ = ['resolve', 'share_directory']
+
+PACKAGE = 'kane_dynamics'
+MARKER = 'package.xml'
+
+
+def share_directory() -> Path:
+    """
+    Return the directory that holds ``robots/``, ``config/`` and ``launch/``.
+
+    The first of these that exists: the share directory in the ament index, if
+    ``AMENT_PREFIX_PATH`` is set; the source tree, if this module runs from one (an editable
+    install also leaves a copy below the prefix, which grows stale); ``share/kane_dynamics`` beside
+    or above this module, wherever pip put it; the same below ``sys.prefix``.
+
+    Returns
+    -------
+    pathlib.Path
+        An existing absolute directory.
+
+    Raises
+    ------
+    ShareDirectoryNotFoundError
+        If there is none; the error lists where it looked.
+
+    """
+    searched: list[Path] = []
+    for candidate in _candidates():
+        if (candidate / MARKER).is_file():
+            return candidate
+        searched.append(candidate)
+    raise ShareDirectoryNotFoundError(dict.fromkeys(searched))
+
+
+def _candidates() -> Iterator[Path]:
+    """Yield the places where the data files may be, the best first."""
+    if os.environ.get('AMENT_PREFIX_PATH'):
+        yield from _ament_share()
+    source_tree = Path(__file__).resolve().parents[2]
+    yield source_tree
+    for parent in Path(__file__).resolve().parents[1:]:
+        yield parent / 'share' / PACKAGE
+    yield Path(sys.prefix) / 'share' / PACKAGE
+
+
+def _ament_share() -> Iterator[Path]:
+    """Yield the share directory that the ament index knows, if any."""
+    try:
+        from ament_index_python.packages import get_package_share_path
+    except ImportError:
+        return
+    try:
+        yield get_package_share_path(PACKAGE, print_warning=False)
+    except LookupError:
+        return
+
+
+# what installs packages that the shipped files name
+HINTS = {'example-robot-data': "pip install 'kane_dynamics[robots]' installs this package"}
+
+
+def resolve(uri: str, what: str = 'urdf_file', remedy: str = '') -> Path:
+    """
+    Return the file that a path, a file:// or a package:// URI names.
+
+    Parameters
+    ----------
+    uri : str
+        The address.
+    what : str
+        What it is, for messages.
+    remedy : str
+        How to get the package, for messages; '' for what is known of it here.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such file; the message lists where it was looked for.
+
+    """
+    if not uri.startswith('package://'):
+        path = Path(uri.removeprefix('file://')).expanduser()
+        if not path.is_file():
+            raise InvalidInputError(f"{what} '{uri}' is not a file")
+        return path
+    package, _, remainder = uri.removeprefix('package://').partition('/')
+    tried = [share / remainder for share in share_directories(package)]
+    for path in tried:
+        if path.is_file():
+            return path
+    remedy = remedy or HINTS.get(package, 'source the workspace that holds the package')
+    raise InvalidInputError(
+        f"{what} '{uri}' not found as any of {[str(p) for p in tried]}; {remedy}"
+    )
+
+
+def share_directories(package: str) -> Iterator[Path]:
+    """Yield where a package may keep its share directory: ament, source tree, pip, cmeel."""
+    if package == PACKAGE:
+        yield share_directory()
+    for prefix in filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)):
+        yield Path(prefix) / 'share' / package
+    yield Path(sys.prefix) / 'share' / package
+    yield Path(sysconfig.get_path('purelib')) / 'cmeel.prefix' / 'share' / package

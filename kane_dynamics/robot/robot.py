@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The robot: a frozen tree of bodies, its labels and its index tables."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.algebra.inertia import Inertia
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.quaternions import pure
+from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
+from kane_dynamics.robot.body import WORLD, Body, Frame, WheelShape
+from kane_dynamics.robot.body_table import body_table
+from kane_dynamics.robot.checks import as_numbers, as_vector, index_of
+from kane_dynamics.robot.content import add_content
+from kane_dynamics.robot.joint_kinds import Free, Planar
+from kane_dynamics.robot.joint_tables import JointIndex, index_tables, joint_arrays
+from kane_dynamics.robot.tree_checks import check_unique, checked_bodies, parents_of
+from kane_dynamics.typing import Floats
+
+POINT = np.zeros((3, 3))  # inertia of a point mass
+POINT.setflags(write=False)
+BASE_JOINT = 'base'  # the name of a joint that makes a robot mobile
+
+
+@dataclass(frozen=True, eq=False)
+class Robot:
+    """
+    A tree of rigid bodies.
+
+    Parameters
+    ----------
+    name : str
+        Name.
+    bodies : sequence of Body
+        Every body after its parent (topological order); v and q follow this order.
+    gravity : array_like, shape (3,)
+        Gravity acceleration in world axes [m/s^2].
+    frames : mapping of str to Frame, optional
+        Named frames besides those of the bodies.
+    wheels : mapping of str to WheelShape, optional
+        Collision cylinder or sphere that a joint turns, by joint name.
+
+    Attributes
+    ----------
+    nq, nv : int
+        Numbers of coordinates and of speeds.
+    coordinate_names, velocity_names : tuple of str
+        Labels of q and v.
+    parents : tuple of int
+        Index of each body's parent; -1 is the world.
+    indices : tuple of JointIndex
+        Where each body's joint is in q and v.
+    frames : mapping of str to Frame
+        All named frames, those of the bodies included.
+    armature, damping, friction : ndarray, shape (nv,)
+        What acts along each speed; followers (mimic joints) are reflected to their master.
+    lower, upper : ndarray, shape (nq,)
+        Position limits, infinite where unknown.
+    velocity_limit, effort_limit : ndarray, shape (nv,)
+        Bounds of ``|v|`` and ``|tau|``, infinite where unknown.
+
+    Raises
+    ------
+    InvalidInputError
+        If names repeat, a parent or master does not come before its child, or gravity is not
+        three finite numbers.
+
+    """
+
+    name: str
+    bodies: Sequence[Body]
+    gravity: Any = (0.0, 0.0, -9.81)
+    frames: Mapping[str, Frame] = field(default_factory=dict)
+    wheels: Mapping[str, WheelShape] = field(default_factory=dict)
+    nq: int = field(init=False)
+    nv: int = field(init=False)
+    coordinate_names: tuple[str, ...] = field(init=False)
+    velocity_names: tuple[str, ...] = field(init=False)
+    parents: tuple[int, ...] = field(init=False)
+    indices: tuple[JointIndex, ...] = field(init=False)
+    armature: Floats = field(init=False)
+    damping: Floats = field(init=False)
+    friction: Floats = field(init=False)
+    lower: Floats = field(init=False)
+    upper: Floats = field(init=False)
+    velocity_limit: Floats = field(init=False)
+    effort_limit: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        bodies = checked_bodies(self.bodies)
+        _set(self, bodies=bodies, gravity=as_vector('gravity [m/s^2]', self.gravity, 3))
+        check_unique('body', [body.name for body in bodies])
+        check_unique('joint', [body.joint.name for body in bodies])
+        _set(self, parents=parents_of(bodies))
+        indices, q_names, v_names = index_tables(bodies)
+        check_unique('speed', v_names)
+        _set(self, indices=indices, coordinate_names=q_names, velocity_names=v_names)
+        _set(self, nq=len(q_names), nv=len(v_names))
+        _set(self, **joint_arrays(bodies, indices, self.nq, self.nv))
+        frames = {body.name: Frame(i, Pose.identity()) for i, body in enumerate(bodies)}
+        _set(self, frames=MappingProxyType({**frames, **self.frames}))
+        _set(self, wheels=MappingProxyType(dict(self.wheels)))
+
+    @property
+    def base(self) -> str:
+        """Return 'planar' or 'floating' where the first joint, 'base', moves so, else 'fixed'."""
+        joint = self.bodies[0].joint if self.bodies else None
+        if joint is None or joint.name != BASE_JOINT:
+            return 'fixed'
+        return {Planar: 'planar', Free: 'floating'}.get(type(joint.kind), 'fixed')
+
+    @cached_property
+    def kinematic_key(self) -> str:
+        """Return a hash of the joints and where they are; masses, friction, gravity left out."""
+        digest = hashlib.sha256()
+        for body in self.bodies:
+            joint = (body.joint.name, body.joint.kind, body.placement, body.mimic)
+            add_content(digest, (body.name, body.parent, *joint))
+        return digest.hexdigest()
+
+    @cached_property
+    def content_key(self) -> str:
+        """Return a hash of all that the robot was built from."""
+        digest = hashlib.sha256()
+        add_content(digest, (self.name, self.bodies, self.gravity, self.frames, self.wheels))
+        return digest.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both are built from the same names and numbers, bit for bit."""
+        if not isinstance(other, Robot):
+            return NotImplemented
+        return self is other or self.content_key == other.content_key
+
+    def __hash__(self) -> int:
+        return hash(self.content_key)
+
+    def __repr__(self) -> str:
+        return (
+            f"Robot('{self.name}', {self.base} base, {len(self.bodies)} bodies, nq={self.nq}, "
+            f'nv={self.nv})'
+        )
+
+    def __str__(self) -> str:
+        """Return a line for each body: how it moves on which other one, and its mass."""
+        return '\n  '.join([repr(self), *body_table(self.bodies)])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle what the robot was built from."""
+        parts = self.name, self.bodies, self.gravity, dict(self.frames), dict(self.wheels)
+        return type(self), parts
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Return the names of the joints that own speeds, in the order of v."""
+        return tuple(body.joint.name for body in self.bodies if body.mimic is None)
+
+    @property
+    def gravity_quaternion(self) -> Any:
+        """Return gravity as a pure quaternion in world axes [m/s^2]."""
+        return pure(self.gravity)
+
+    def with_gravity(self, gravity: ArrayLike) -> Robot:
+        """
+        Return this robot under another gravity, e.g. on a tilted or an accelerated base.
+
+        Parameters
+        ----------
+        gravity : array_like, shape (3,)
+            Gravity acceleration in world axes [m/s^2], less the acceleration of the world frame.
+
+        Raises
+        ------
+        InvalidInputError
+            If it is not three finite numbers.
+
+        """
+        vector = as_vector('gravity [m/s^2]', gravity, 3)
+        vector.setflags(write=False)
+        return with_loads(self, vector, {})
+
+    def with_payload(
+        self, frame: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike = POINT
+    ) -> Robot:
+        """
+        Return this robot with a load, e.g. what a gripper holds, welded to a named frame.
+
+        Parameters
+        ----------
+        frame : str
+            The frame that it is fixed in; what other payloads are there, stays.
+        mass : float
+            [kg], >= 0.
+        com : array_like, shape (3,)
+            Its centre of mass from the origin of the frame, in the frame's axes [m].
+        inertia : array_like, shape (3, 3)
+            Its inertia about the centre of mass, in the frame's axes [kg m^2]; a point mass where
+            left out.
+
+        Raises
+        ------
+        NameNotFoundError
+            If there is no such frame.
+        InvalidInputError
+            If the frame is part of the world, or anything but real numbers is given.
+        InvalidInertiaError
+            If no body has this mass and inertia.
+
+        """
+        self.moving_body(frame)  # what is no name would be no key
+        payload = payload_inertia(frame, mass, com, inertia)
+        return with_loads(self, self.gravity, loaded_inertias(self, {frame: payload}))
+
+    def moving_body(self, frame: str) -> int:
+        """
+        Return the index of the body that a named frame is fixed in.
+
+        Raises
+        ------
+        NameNotFoundError
+            If there is no such frame.
+        InvalidInputError
+            If the frame is part of the world.
+
+        """
+        body = self.frame(frame).body
+        if body == WORLD:
+            raise InvalidInputError(f"frame '{frame}' is part of the world: nothing moves it")
+        return body
+
+    def velocity_index(self, name: str) -> int:
+        """
+        Return the index in v of a speed.
+
+        Raises
+        ------
+        NameNotFoundError
+            If there is no such speed.
+
+        """
+        return index_of('velocity', name, self.velocity_names)
+
+    def coordinate_index(self, name: str) -> int:
+        """
+        Return the index in q of a coordinate.
+
+        Raises
+        ------
+        NameNotFoundError
+            If there is no such coordinate.
+
+        """
+        return index_of('coordinate', name, self.coordinate_names)
+
+    def body_of_joint(self, joint: str) -> int:
+        """
+        Return the index of the body that a joint carries.
+
+        Raises
+        ------
+        NameNotFoundError
+            If there is no such joint.
+
+        """
+        return index_of('joint', joint, tuple(body.joint.name for body in self.bodies))
+
+    def frame(self, name: str) -> Frame:
+        """
+        Return a named frame (a link of the URDF, or a body).
+
+        Raises
+        ------
+        NameNotFoundError
+            If there is no such frame.
+
+        """
+        if not isinstance(name, str) or name not in self.frames:
+            raise NameNotFoundError('frame', name, self.frames)
+        return self.frames[name]
+
+    def ancestors(self, body: int) -> tuple[int, ...]:
+        """Return the bodies on the path from the world to `body`, `body` last."""
+        path: list[int] = []
+        while body != WORLD:
+            path.append(body)
+            body = self.parents[body]
+        return tuple(reversed(path))
+
+    def neutral(self) -> Floats:
+        """Return the q at which every joint frame coincides with its body frame, shape (nq,)."""
+        q = np.zeros(self.nq)
+        for body, index in zip(self.bodies, self.indices, strict=True):
+            if body.mimic is None:
+                q[index.q] = body.joint.kind.neutral
+        return q
+
+
+def _set(robot: Robot, **values: Any) -> None:
+    for key, value in values.items():
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
+        object.__setattr__(robot, key, value)
+
+
+def payload_inertia(frame: str, mass: float, com: ArrayLike, inertia: ArrayLike) -> Inertia:
+    """Return the inertia of a payload; parameters and errors as for `Robot.with_payload`."""
+    at, about = as_numbers('centre of mass [m]', com), as_numbers('inertia [kg m^2]', inertia)
+    payload = Inertia(mass, at, about)
+    payload.warn_if_impossible(frame)
+    return payload
+
+
+def loaded_inertias(robot: Robot, payloads: Mapping[str, Inertia]) -> dict[int, Inertia]:
+    """Return the inertias of bodies, by index, together with payloads on named frames."""
+    inertias: dict[int, Inertia] = {}
+    for frame, payload in payloads.items():
+        body = robot.moving_body(frame)
+        local = inertias.get(body, robot.bodies[body].inertia)
+        inertias[body] = local + payload.moved(robot.frames[frame].pose)
+    return inertias
+
+
+def with_loads(robot: Robot, gravity: Any, inertias: Mapping[int, Inertia]) -> Robot:
+    """Return a robot with other inertias of some bodies; nothing is checked: may be traced."""
+    bodies = tuple(
+        replace(body, inertia=inertias[i]) if i in inertias else body
+        for i, body in enumerate(robot.bodies)
+    )
+    other = object.__new__(Robot)
+    # joints, and so every table made of them, are the same
+    vars(other).update(vars(robot), gravity=gravity, bodies=bodies)
+    vars(other).pop('content_key', None)
+    return other

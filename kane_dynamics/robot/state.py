@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Argument checks of states: q, v and a as lists of finite floats that fit the robot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.quaternions import vec4
+from kane_dynamics.algebra.scalars import Scalar
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot.checks import as_names, as_vector, describe
+from kane_dynamics.robot.joint_kinds import Free, Spherical
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.typing import Floats
+
+# A quaternion whose length is further from 1 than this is no rotation gone stale.
+UNIT_TOLERANCE = 1e-3
+
+
+def checked_robot(robot: Any) -> Robot:
+    """
+    Return the robot.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not a Robot.
+
+    """
+    if not isinstance(robot, Robot):
+        inner = isinstance(getattr(robot, 'robot', None), Robot)
+        hint = '; pass its attribute robot' if inner else ''
+        raise InvalidInputError(
+            f'robot: need a Robot, as load_urdf returns it, got {describe(robot)}{hint}'
+        )
+    return robot
+
+
+def checked_frames(robot: Robot, frames: Any) -> tuple[str, ...]:
+    """
+    Return the names of frames, those of all bodies where `frames` is None.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are no names.
+    NameNotFoundError
+        If there is no such frame.
+
+    """
+    if frames is None:
+        return tuple(body.name for body in checked_robot(robot).bodies)
+    names = as_names('frames', frames)
+    for name in names:
+        checked_robot(robot).frame(name)
+    return names
+
+
+def quaternion_places(robot: Robot) -> list[tuple[str, slice]]:
+    """Return the joints whose coordinates end with a quaternion, and where in q it stands."""
+    return [
+        (body.joint.name, slice(index.q.stop - 4, index.q.stop))
+        for body, index in zip(robot.bodies, robot.indices, strict=True)
+        if isinstance(body.joint.kind, (Spherical, Free))
+    ]
+
+
+def is_unit(wxyz: Sequence[Scalar]) -> Any:
+    """Return whether the length of a quaternion is within UNIT_TOLERANCE of 1; traced too."""
+    square = sum(x * x for x in wxyz)
+    return abs(square - (1.0 + UNIT_TOLERANCE**2)) <= 2.0 * UNIT_TOLERANCE  # (1 -+ tolerance)^2
+
+
+def checked_coordinates(robot: Robot, q: ArrayLike, name: str = 'q') -> list[float]:
+    """
+    Return coordinates as a list of floats.
+
+    Raises
+    ------
+    InvalidInputError
+        If the shape is not (nq,), a number is not finite, or a quaternion is not unit.
+
+    """
+    coordinates: list[float] = as_vector(name, q, checked_robot(robot).nq).tolist()
+    for joint, place in quaternion_places(robot):
+        if not is_unit(coordinates[place]):
+            raise InvalidInputError(
+                f"{name}: joint '{joint}' needs a unit quaternion (w, x, y, z), got "
+                f'{coordinates[place]}'
+            )
+    return coordinates
+
+
+def checked_speeds(robot: Robot, v: ArrayLike, name: str = 'v') -> list[float]:
+    """
+    Return speeds, or any vector over them, as a list of floats.
+
+    Raises
+    ------
+    InvalidInputError
+        If the shape is not (nv,) or a number is not finite.
+
+    """
+    speeds: list[float] = as_vector(name, v, checked_robot(robot).nv).tolist()
+    return speeds
+
+
+def pose_numbers(name: str, x: ArrayLike | Pose) -> Floats:
+    """
+    Return position and (w, x, y, z) of a `Pose`, or of 7 numbers, shape (7,).
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none.
+
+    """
+    values = [*x.position(), *vec4(x.rotation)] if isinstance(x, Pose) else x
+    numbers = as_vector(name, values, 7)
+    if not numbers[3:].any():
+        raise InvalidInputError(f'{name}: need a quaternion that is not zero, got {numbers[3:]}')
+    return numbers
+
+
+def as_pose(name: str, x: ArrayLike | Pose) -> Pose:
+    """
+    Return a pose, given as such or as position and (w, x, y, z), whose length need not be one.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none.
+
+    """
+    numbers = pose_numbers(name, x)
+    length = float(np.linalg.norm(numbers[3:]))
+    return Pose.from_rotation_and_position((numbers[3:] / length).tolist(), numbers[:3].tolist())

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is unusual about a robot description although its physics can go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.algebra.dual_quaternion import vec6
+from kane_dynamics.algebra.inertia import Inertia
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.quaternions import pure
+from kane_dynamics.robot.body import WORLD
+from kane_dynamics.robot.integration import integrate_coordinates
+from kane_dynamics.robot.motion import joint_motion
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.urdf.inertia import LinkMass, triangle_remark
+from kane_dynamics.robot.urdf.joints import ONE_DOF, has_range
+from kane_dynamics.robot.urdf.records import UrdfJoint, UrdfLimit, UrdfLink
+
+_RANK = 1e-7  # its square, what it leaves in M, is roundoff of columns scaled to length 1
+
+
+def inertial_remarks(link: UrdfLink, mass: LinkMass) -> Iterator[str]:
+    """Yield what the inertial of a link leaves out, and that no link can have it."""
+    if link.inertial is not None and link.inertial.missing:
+        names = ', '.join(link.inertial.missing)
+        yield f"link '{link.name}': <inertial> has no {names}; taken as 0 kg m^2"
+    triangle = triangle_remark(link.name, mass)
+    if triangle is not None:
+        yield triangle
+
+
+def limit_remarks(joint: UrdfJoint) -> Iterator[str]:
+    """Yield which bounds of a joint are unknown although URDF wants them."""
+    if joint.type not in ONE_DOF or joint.mimic is not None:
+        return
+    if joint.limit is None:
+        if joint.type != 'continuous':
+            yield f"joint '{joint.name}' ({joint.type}) has no <limit>; its bounds are unknown"
+        return
+    limit = joint.limit
+    unknown = [
+        f'{name} limit {value:g}' if value is not None else f'no {name} limit'
+        for name, value in (('velocity', limit.velocity), ('effort', limit.effort))
+        if value is None or value <= 0.0
+    ]
+    if joint.type != 'continuous' and not has_range(limit):
+        unknown.insert(0, _range_remark(limit))
+    if unknown:
+        yield f"joint '{joint.name}': {', '.join(unknown)}; taken as unknown"
+
+
+def _range_remark(limit: UrdfLimit) -> str:
+    if limit.lower is None and limit.upper is None:
+        return 'no lower and upper limit'
+    return f'lower limit {limit.lower or 0.0:g} above upper limit {limit.upper or 0.0:g}'
+
+
+def singular_remarks(robot: Robot) -> Iterator[str]:
+    """Yield the links and speeds that no inertia resists, always or at the neutral position."""
+    always = speeds_without_inertia(robot)
+    free = always or _named(robot, _free_speeds(robot, robot.neutral().tolist()))
+    if not free:
+        return
+    where = '' if always else ' at the neutral position'
+    links = [
+        body.name
+        for body, index in zip(robot.bodies, robot.indices, strict=True)
+        if set(robot.velocity_names[index.v]).intersection(free)
+    ]
+    yield (
+        f'links {links}: no inertia resists {list(free)}{where}, so the mass matrix is singular; '
+        'give them an <inertial>, or lock these joints'
+    )
+
+
+def speeds_without_inertia(robot: Robot) -> tuple[str, ...]:
+    """Return the speeds that no inertia resists, wherever the robot is."""
+    return _named(robot, _free_speeds(robot, _general_position(robot)))
+
+
+def _named(robot: Robot, selection: NDArray[np.bool_]) -> tuple[str, ...]:
+    return tuple(n for n, one in zip(robot.velocity_names, selection, strict=True) if one)
+
+
+def _free_speeds(robot: Robot, q: list[float]) -> NDArray[np.bool_]:
+    """
+    Return which speeds take part in a null vector of M, shape (nv,).
+
+    M = sum_i J_i' Psi_i J_i is singular where all Psi_i^(1/2) J_i share a null vector, which takes
+    a body without mass or without a definite inertia tensor.
+    """
+    roots = [_inertia_root(body.inertia) for body in robot.bodies]
+    if all(np.linalg.matrix_rank(root, tol=0.0) == len(root) for root in roots):
+        return np.zeros(robot.nv, dtype=bool)
+    jacobians = _com_jacobians(robot, q)
+    energy = np.vstack([root @ jacobian for root, jacobian in zip(roots, jacobians, strict=True)])
+    size = np.linalg.norm(energy, axis=0)
+    scaled = energy / np.where(size > 0.0, size, 1.0)
+    _, values, vectors = np.linalg.svd(scaled, full_matrices=False)
+    free: NDArray[np.bool_] = np.abs(vectors[values < _RANK]).max(axis=0, initial=0.0) > _RANK
+    return free
+
+
+def _inertia_root(inertia: Inertia) -> NDArray[np.float64]:
+    """Return Psi^(1/2) on (omega, v) of the centre of mass, shape (6, 6)."""
+    moments, axes = np.linalg.eigh(inertia.tensor)
+    root = np.sqrt(inertia.mass) * np.eye(6)
+    root[:3, :3] = np.sqrt(np.clip(moments, 0.0, None))[:, None] * axes.T
+    return root
+
+
+def _com_jacobians(robot: Robot, q: list[float]) -> Iterator[NDArray[np.float64]]:
+    """Yield J_i of each body at its centre of mass, shape (6, nv), in one walk down the tree."""
+    of_bodies: list[NDArray[np.float64]] = []
+    for i, (body, parent) in enumerate(zip(robot.bodies, robot.parents, strict=True)):
+        joint = joint_motion(robot, i, q, [0.0] * robot.nv)
+        payload = np.zeros((6, robot.nv)) if parent == WORLD else of_bodies[parent]
+        jacobian = (joint.placement * joint.pose).conjugate().adjoint_matrix() @ payload
+        for k, axis in enumerate(joint.axes, start=joint.columns.start):
+            jacobian[:, k] += vec6(axis)
+        of_bodies.append(jacobian)
+        to_com = Pose(Pose.identity().rotation, pure(-body.inertia.com))
+        yield to_com.adjoint_matrix() @ jacobian
+
+
+def _general_position(robot: Robot) -> list[float]:
+    step = np.random.default_rng(0).uniform(0.5, 1.0, robot.nv).tolist()
+    q: list[float] = integrate_coordinates(robot, robot.neutral(), step, 1.0).tolist()
+    return q

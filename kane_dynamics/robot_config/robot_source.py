@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From parameters and URDF text to the model that a node works with; nothing here needs rclpy."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+import kane_dynamics as kd
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
+from kane_dynamics.messages.planar_frame import PlanarFrame
+from kane_dynamics.robot.gravity_and_payloads import checked_payload_frames
+from kane_dynamics.robot.text import robot_text
+from kane_dynamics.robot_config.parameters.robot import EFFORT, RobotParameters
+from kane_dynamics.robot_config.wheels import named_motors, wheeled_base
+from kane_dynamics.typing import Indices
+
+BASE_NAMES = ('base_x', 'base_y', 'base_yaw')
+
+
+@dataclass(frozen=True, eq=False)
+class RobotModel:
+    """
+    A robot with its base constraint and the index tables a node needs.
+
+    Attributes
+    ----------
+    robot : kane_dynamics.Robot
+        The tree.
+    constraints : tuple
+        Constraints of the base, for the algorithms.
+    joints : tuple of str
+        One-DoF joints that own a speed, in the order of v; what joint_states must name.
+    motors : tuple of str
+        Speeds whose efforts are commanded, in the order of v (base names for a planar base).
+    child_frame : PlanarFrame
+        Pose of the odometry's child frame in the root link.
+    text : str
+        The URDF.
+    notes : tuple of str
+        What is unusual about the description.
+    drives : tuple of str
+        Speeds of a base that others command the velocity of, in the order of v.
+    base : WheeledBase or None
+        The base on wheels.
+    payloads : tuple of str
+        Links that may carry something.
+
+    """
+
+    robot: Any
+    constraints: tuple[Any, ...]
+    joints: tuple[str, ...]
+    motors: tuple[str, ...]
+    child_frame: PlanarFrame
+    text: str
+    notes: tuple[str, ...]
+    drives: tuple[str, ...] = ()
+    base: kd.bases.WheeledBase | None = None
+    payloads: tuple[str, ...] = ()
+
+    @property
+    def actuated(self) -> tuple[str, ...]:
+        """Return motors and drives, in the order of v."""
+        both = {*self.motors, *self.drives}
+        return tuple(name for name in self.robot.velocity_names if name in both)
+
+    @property
+    def mobile(self) -> bool:
+        """Return whether the robot needs odometry."""
+        return bool(self.robot.base == 'planar')
+
+    @cached_property
+    def overactuated(self) -> bool:
+        """Return whether the base has more driven and steered joints than it has freedoms."""
+        base = self.base
+        if base is None:
+            return False
+        return len(base.driven) + len(base.steering) > base.mobility() + base.steerability()
+
+    def q_index(self, names: tuple[str, ...]) -> Indices:
+        """Return the places of the names in q."""
+        return np.array([self.robot.coordinate_index(n) for n in names], dtype=np.intp)
+
+    def v_index(self, names: tuple[str, ...]) -> Indices:
+        """Return the places of the names in v."""
+        return np.array([self.robot.velocity_index(n) for n in names], dtype=np.intp)
+
+    def summary(self) -> str:
+        """Return the model in words, one fact a line."""
+        robot = self.robot
+        lines = [f"robot '{robot.name}', {robot.base} base, {robot.nv} speeds"]
+        for name in robot.velocity_names:
+            i = robot.velocity_index(name)
+            motor = 'motor' if name in self.motors else 'no motor'
+            if name in self.drives:
+                motor = 'driven by velocity'
+            lines.append(
+                f'{name}: {motor}, effort limit {robot.effort_limit[i]:g}, '
+                f'damping {robot.damping[i]:g}, friction {robot.friction[i]:g}'
+            )
+        labels = ConstraintSet(robot, self.constraints).labels
+        lines.append(f'constraints: {", ".join(labels) or "none"}')
+        return '\n'.join(lines)
+
+
+def read_description(parameters: RobotParameters) -> str:
+    """
+    Return the URDF text of the parameters, or '' where it must come from the topic.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file cannot be read or xacro cannot process it.
+
+    """
+    if parameters.robot_description or not parameters.urdf_file:
+        return parameters.robot_description
+    return robot_text(parameters.urdf_file, 'urdf_file', parameters.urdf_source)
+
+
+def build_model(
+    parameters: RobotParameters, text: str, motors: tuple[str, ...] = ()
+) -> RobotModel:
+    """
+    Build the model of a URDF text.
+
+    Parameters
+    ----------
+    parameters : RobotParameters
+        Base type, wheels, locked joints, gravity, frame names.
+    text : str
+        URDF.
+    motors : tuple of str
+        Speeds that carry a motor; empty means all, but not casters and what else only follows, nor
+        those of a base on wheels itself.
+
+    Raises
+    ------
+    KaneDynamicsError
+        If the URDF, a name or the base constraint is wrong.
+
+    """
+    if '<' not in text:
+        raise InvalidInputError(f'the robot description is no XML, it begins with {text[:40]!r}')
+    base = 'fixed' if parameters.base_type == 'none' else 'planar'
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter('always', kd.exceptions.ModelWarning)
+        robot = kd.load_urdf(
+            text, base=base, locked_joints=parameters.locked_joints, gravity=parameters.gravity
+        )
+        if _takes_velocity(parameters) and (gain := getattr(parameters, 'drive_gain', 0.0)):
+            robot = _driven(parameters, robot, gain)
+        base_on_wheels = wheeled_base(parameters, robot)
+        constraints = _base_constraints(parameters, robot, base_on_wheels)
+        for note in kd.independent_rows(robot, robot.neutral(), constraints).notes:
+            warnings.warn(note, kd.exceptions.ModelWarning, stacklevel=2)
+    joints = tuple(name for name in robot.joint_names if name != 'base')
+    for name in joints:
+        if name not in robot.velocity_names or name not in robot.coordinate_names:
+            raise InvalidInputError(
+                f"joint '{name}' has more than one degree of freedom, which joint_states cannot "
+                'carry; add it to locked_joints'
+            )
+    local = joints if parameters.base_type != 'planar' else (*BASE_NAMES, *joints)
+    drives = _drives(parameters, base_on_wheels)
+    local = tuple(name for name in local if name not in drives)
+    for name in (*motors, *getattr(parameters, 'command_joints', ())):
+        if name not in local:
+            raise NameNotFoundError('joint with a motor', name, local)
+    follows = () if base_on_wheels is None else base_on_wheels.passive
+    selection = tuple(n for n in local if (n in motors if motors else n not in follows))
+    frame, notes = _child_frame(parameters, robot)
+    return RobotModel(
+        robot,
+        constraints,
+        joints,
+        selection,
+        frame,
+        text,
+        (*(str(w.message) for w in caught), *notes, *_unknown_friction(parameters)),
+        drives,
+        base_on_wheels,
+        checked_payload_frames(robot, getattr(parameters, 'payloads', ())),
+    )
+
+
+def _takes_velocity(parameters: RobotParameters) -> bool:
+    """Return whether the drives of the base are commanded by velocity."""
+    return bool(getattr(parameters, 'base_drive', EFFORT) != EFFORT)
+
+
+def _drives(parameters: RobotParameters, base: kd.bases.WheeledBase | None) -> tuple[str, ...]:
+    """Return the speeds of the base that are commanded by velocity, if the base is."""
+    if not _takes_velocity(parameters):
+        return ()
+    if parameters.base_type == 'none':
+        raise InvalidInputError("base.drive 'velocity' needs a base_type other than none")
+    if parameters.base_type == 'planar':
+        return BASE_NAMES
+    return named_motors(parameters) if base is None else (*base.driven, *base.steering)
+
+
+def _driven(parameters: RobotParameters, robot: Any, gain: float) -> Any:
+    """
+    Return a robot with the dampers of velocity drives: `gain` per speed, base and steering.
+
+    Wheels turn without friction: the drives overcome that themselves. Wheels with trail follow.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', kd.exceptions.ModelWarning)  # told of the base itself
+        base = wheeled_base(parameters, robot)
+    damping = {robot.bodies[0].joint.name: gain}
+    if base is not None:
+        damping |= dict.fromkeys((wheel.joint for wheel in base.wheels), 0.0)
+        damping |= dict.fromkeys(base.centred, gain)
+    return replace(robot, bodies=tuple(_damped(body, damping) for body in robot.bodies))
+
+
+def _damped(body: Any, damping: Mapping[str, float]) -> Any:
+    """Return a body whose joint has another damping and no friction, where there is one."""
+    joint = body.joint
+    if joint.name not in damping:
+        return body
+    return replace(body, joint=replace(joint, damping=damping[joint.name], friction=0.0))
+
+
+def _base_constraints(
+    parameters: RobotParameters, robot: Any, base: kd.bases.WheeledBase | None
+) -> tuple[Any, ...]:
+    """Return the constraints that base_type and base.constraint ask for."""
+    kind = parameters.constraint
+    if base is not None:
+        # across its tracks the ground gives a base that skids what its turns need
+        return (*base.constraints, *base.assumed)
+    if kind in ('none', 'auto'):
+        return ()
+    if parameters.base_type == 'none':
+        raise ConstraintError(f"base.constraint '{kind}' needs a base_type other than none")
+    return (kd.constraints.no_side_slip(robot, axle_offset=parameters.axle_offset),)
+
+
+def _unknown_friction(parameters: RobotParameters) -> tuple[str, ...]:
+    """Return a remark where turning costs an effort that is not known."""
+    friction = getattr(parameters, 'base_friction', (1.0,))
+    if parameters.base_type != 'skid_steer' or all(friction):
+        return ()
+    return (
+        'base.friction of the skid_steer base is not known: what turning costs its wheels is left '
+        'out of their efforts',
+    )
+
+
+def _child_frame(parameters: RobotParameters, robot: Any) -> tuple[PlanarFrame, tuple[str, ...]]:
+    """Return the pose of base_frame_id in the root link, and a remark if it is no link."""
+    name = parameters.base_frame_id
+    if robot.base != 'planar':
+        return PlanarFrame(), ()
+    if name not in robot.frames:
+        return PlanarFrame(), (
+            f"base_frame_id '{name}' is no link of the robot; it is taken as the root link",
+        )
+    frame = robot.frames[name]
+    if frame.body != 0:
+        raise InvalidInputError(
+            f"base_frame_id '{name}' moves relative to the root link; odometry must belong to a "
+            'link that is fixed to it'
+        )
+    position, turned = frame.pose.position(), frame.pose.rotation_matrix()
+    yaw = float(np.arctan2(turned[1, 0], turned[0, 0]))
+    return PlanarFrame(float(position[0]), float(position[1]), yaw), ()

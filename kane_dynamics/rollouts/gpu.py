@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rollouts on a graphics card; steps that it is not sure of are taken by the processor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.rollouts.inputs import Inputs
+from kane_dynamics.rollouts.reference_steps import ReferenceSteps
+from kane_dynamics.rollouts.result import Rollouts
+from kane_dynamics.rollouts.schedule import Schedule
+
+
+@runtime_checkable
+class Gpu(Protocol):
+    """
+    A robot on a graphics card, as rollouts see it: `kernels.cuda.robot.CudaRobot`.
+
+    Named by what it does, so that rollouts of the reference import no compilers.
+    """
+
+    constraints: ConstraintSet
+    precision: str
+    device: Any
+
+    @property
+    def robot(self) -> Robot:
+        """Return the robot with the present gravity and payloads."""
+
+    @property
+    def on_cpu(self) -> Dynamics:
+        """Return the same robot for the processor."""
+
+    def loads(self, gravity: Any, payloads: Any) -> Any:
+        """Return gravity and payloads of many states."""
+
+    def steps(self, integrator: str, projection: bool) -> Any:
+        """Return the code of rollouts."""
+
+    def rollout_parameters(self, loads: Any, gains: Any) -> Any:
+        """Return what the code of rollouts reads."""
+
+
+class GpuRun:
+    """
+    All rollouts of one call.
+
+    Parameters
+    ----------
+    gpu : Card
+        The robot.
+    plan : Schedule
+        The steps.
+    values : Inputs
+        What differs between rollouts.
+
+    """
+
+    def __init__(self, gpu: Gpu, plan: Schedule, values: Inputs) -> None:
+        self._card, self._plan, self._given = gpu, plan, values
+        self._reference = ReferenceSteps(gpu.on_cpu, plan, values)
+        self._failures: dict[int, KaneDynamicsError] = {}
+        self._fallbacks = 0
+        self._kernel = gpu.steps(plan.integrator, plan.projection)
+        self._device, xp = gpu.device, gpu.device.xp
+        count, dtype = len(values), np.dtype(gpu.precision)
+        q, v = self._starts()
+        self._q, self._v = (self._device.array(x, dtype) for x in (q, v))
+        self._efforts = self._pieces(dtype)
+        loads = gpu.loads(values.gravity, _payloads(values)) if values.loaded else None
+        self._parameters = gpu.rollout_parameters(loads, values.gains)
+        self._done = xp.zeros(count, np.int64)
+        size = gpu.robot.nq + gpu.robot.nv
+        self._kept = xp.full((plan.samples if plan.every else 1, count, size), np.nan, dtype)
+        if plan.every:
+            self._kept[0] = xp.concatenate([self._q, self._v], axis=1)
+
+    def result(self, samples: bool) -> Rollouts:
+        """Return the motions; states at all sample times, or the last alone."""
+        plan, nq = self._plan, self._card.robot.nq
+        indices = np.flatnonzero(np.isfinite(self._given.q).all(axis=1))
+        indices = indices[~np.isin(indices, list(self._failures))]
+        while len(indices):
+            self._run(indices)
+            indices = self._continued(indices)
+        done = self._device.to_host(self._done)
+        q, v = self._q, self._v
+        if samples:
+            kept = self._kept.transpose(1, 0, 2)
+            q, v = kept[..., :nq], kept[..., nq:]
+        else:
+            short = self._device.xp.asarray(np.flatnonzero(done < plan.count))
+            q[short], v[short] = np.nan, np.nan
+        failures = MappingProxyType(self._failures)
+        return Rollouts(q, v, plan.times, None, done, failures, self._fallbacks)
+
+    def _starts(self) -> tuple[Any, Any]:
+        """Return the starts on the constraints."""
+        q, v = np.array(self._given.q), np.array(self._given.v)
+        if self._plan.projection and self._card.constraints:
+            for row in np.flatnonzero(np.isfinite(np.hstack([q, v])).all(axis=1)).tolist():
+                try:
+                    q[row], v[row] = self._reference.start(row, q[row].copy(), v[row].copy())
+                except KaneDynamicsError as error:
+                    self._failures[row] = error
+        return q, v
+
+    def _pieces(self, dtype: np.dtype[Any]) -> Any:
+        """Return the efforts on the device; one for all takes the memory of one."""
+        efforts, count = self._given.efforts, len(self._given)
+        alone = count > 0 and efforts.strides[0] == 0
+        held = self._device.array(np.ascontiguousarray(efforts[:1] if alone else efforts), dtype)
+        return self._device.xp.broadcast_to(held, efforts.shape)
+
+    def _run(self, indices: np.ndarray[Any, Any]) -> None:
+        plan = self._plan
+        piece = max(1, plan.count // self._given.efforts.shape[1])
+        schedule = plan.step, plan.count, piece, plan.every
+        numbers = self._device.array(indices, np.dtype(np.int64))
+        arrays = self._q, self._v, self._efforts, self._parameters, self._kept, self._done
+        self._kernel.run(numbers, *arrays, schedule)
+
+    def _continued(self, indices: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Take the step that the card was not sure of; return the rollouts that go on."""
+        done = self._device.to_host(self._done)
+        on = []
+        for row in indices[done[indices] < self._plan.count].tolist():
+            q, v = (self._device.to_host(x[row]).astype(float) for x in (self._q, self._v))
+            try:
+                q, v = self._reference.step(row, int(done[row]), q, v)
+            except KaneDynamicsError as error:
+                self._failures[row] = error
+                continue
+            self._fallbacks += 1
+            self._put(row, int(done[row]) + 1, q, v)
+            on.append(row)
+        return np.array(on, dtype=np.int64)
+
+    def _put(self, row: int, steps: int, q: Any, v: Any) -> None:
+        xp = self._device.xp
+        self._q[row], self._v[row] = xp.asarray(q), xp.asarray(v)
+        self._done[row] = steps
+        if self._plan.every and steps % self._plan.every == 0:
+            self._kept[steps // self._plan.every, row] = xp.asarray(np.concatenate([q, v]))
+
+
+def _payloads(values: Inputs) -> dict[str, dict[str, Any]]:
+    names = 'mass', 'center_of_mass', 'inertia'
+    return {
+        frame: dict(zip(names, (payload.mass, payload.com, payload.inertia), strict=True))
+        for frame, payload in values.payloads.items()
+    }
+
+
+def rollouts_on_card(
+    gpu: Gpu,
+    plan: Schedule,
+    values: Inputs,
+    reduce: Callable[..., Any] | None,
+    progress: Callable[[int, int], Any] | None,
+) -> Rollouts:
+    """Return the motions; `reduce` gets arrays of the card, all rollouts at once."""
+    results = GpuRun(gpu, plan, values).result(plan.every > 0)
+    if progress is not None:
+        progress(len(values) * plan.count, len(values) * plan.count)
+    if reduce is None:
+        return results
+    return replace(results, q=None, v=None, reduced=reduce(plan.times, results.q, results.v))
+
+
+def on_host(gpu: Gpu, x: Any) -> Any:
+    """Return an array of a card as one of numpy, anything else as it is."""
+    if isinstance(x, np.ndarray) or not hasattr(x, '__dlpack_device__'):
+        return x
+    return gpu.device.to_host(gpu.device.array(x, np.dtype(float)))

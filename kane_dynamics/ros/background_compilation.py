@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Compiles the dynamics of a robot in a process of its own, while a node already works.
+
+The result goes to the cache on disk, where the node finds it. Nodes that start together take
+turns, so that a robot is compiled once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import kane_dynamics as kd
+from kane_dynamics.background import BackgroundTask
+from kane_dynamics.compiler.cache import cache_folder
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.robot_config.parameters.load import PayloadParameters
+from kane_dynamics.robot_config.parameters.robot import EFFORT, RobotParameters
+from kane_dynamics.robot_config.parameters.spec import plain
+from kane_dynamics.robot_config.robot_source import build_model
+
+NICENESS = 10
+
+
+@dataclass(frozen=True)
+class ModelParameters(PayloadParameters, RobotParameters):
+    """What machine code depends on, with the dampers of a simulated base that takes velocities."""
+
+    base_drive: str = EFFORT
+    drive_gain: float = 0.0
+
+
+class CompilationError(KaneDynamicsError, RuntimeError):
+    """The dynamics of a robot could not be compiled."""
+
+
+class BackgroundCompilation:
+    """
+    A running compilation.
+
+    Parameters
+    ----------
+    parameters : RobotParameters
+        How to build the model.
+    text : str
+        URDF.
+    aims : bool
+    frame : str
+        As for `Dynamics`.
+
+    Attributes
+    ----------
+    progress : str
+        How far it is, in words.
+
+    """
+
+    def __init__(
+        self, parameters: RobotParameters, text: str, aims: bool = False, frame: str = ''
+    ) -> None:
+        self.progress = ''
+        names = ModelParameters.__dataclass_fields__
+        arguments = {k: v for k, v in asdict(parameters).items() if k in names}
+        values = {'payloads': (), **arguments}  # not every node takes them
+        self._errors = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            [sys.executable, '-m', 'kane_dynamics.ros.background_compilation'],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)},
+            start_new_session=True,
+        )
+        if self._process.stdin is not None:
+            request = {'parameters': values, 'text': text, 'aims': aims, 'frame': frame}
+            self._process.stdin.write(json.dumps(request).encode())
+            self._process.stdin.close()
+
+    def wait(self) -> None:
+        """
+        Wait for the end, with `progress` up to date.
+
+        Raises
+        ------
+        CompilationError
+            If it failed or was stopped; the message is the last line that it has written.
+
+        """
+        if self._process.stdout is not None:
+            with self._process.stdout as lines:
+                for line in lines:
+                    self.progress = line.decode(errors='replace').strip()
+        code = self._process.wait()
+        with self._errors:
+            self._errors.seek(0)
+            said = self._errors.read().decode(errors='replace').strip().splitlines()
+        if code:
+            raise CompilationError(said[-1] if said else f'the compiler ended with code {code}')
+
+    def stop(self) -> None:
+        """End the compilation."""
+        if self._process.poll() is None:
+            self._process.terminate()
+
+
+class Compilation(BackgroundTask['kd.CompiledRobot']):  # a name: LLVM is loaded when it is needed
+    """
+    The compiled algorithms of a model in the making, beside the callbacks.
+
+    Parameters
+    ----------
+    parameters : RobotParameters
+        How the model was built.
+    dynamics : Dynamics
+        What they are for; not changed.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+        As given.
+
+    """
+
+    def __init__(self, parameters: RobotParameters, dynamics: Dynamics) -> None:
+        self.dynamics = dynamics
+        self._parameters = parameters
+        self._warm_up: BackgroundCompilation | None = None
+        self._stopped = False
+        super().__init__(self._compile)
+
+    @property
+    def progress(self) -> str:
+        """Return how far it is, in words."""
+        return self._warm_up.progress if self._warm_up is not None else ''
+
+    def stop(self) -> None:
+        """End it; the result does not count any more."""
+        self._stopped = True
+        if self._warm_up is not None:
+            self._warm_up.stop()
+
+    def _compile(self) -> kd.CompiledRobot:
+        d = self.dynamics
+        self._warm_up = BackgroundCompilation(self._parameters, d.model.text, d.aims, d.frame)
+        if self._stopped:
+            self._warm_up.stop()
+        self._warm_up.wait()
+        result = self.dynamics.find()
+        if result is None:
+            raise CompilationError('the compiled dynamics cannot be kept in the cache')
+        return result
+
+
+@contextlib.contextmanager
+def _turn() -> Iterator[None]:
+    """Wait until no other process of this user compiles."""
+    folder = cache_folder()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place = folder / 'warm_up.lock'
+    except OSError:
+        place = Path(tempfile.gettempdir()) / f'kane_dynamics_{os.getuid()}.lock'
+    with place.open('w') as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def main() -> int:
+    """Compile what comes on the standard input; return 0 if the cache has it now."""
+    os.nice(NICENESS)
+    request = json.load(sys.stdin)
+    values = {name: plain(value) for name, value in request['parameters'].items()}
+    try:
+        model = build_model(ModelParameters(**values), request['text'])
+        dynamics = Dynamics(model, request['aims'], request['frame'])
+        with _turn():
+            dynamics.compile(_report)
+    except (KaneDynamicsError, OSError) as error:
+        sys.stderr.write(f'{error}\n')
+        return 1
+    return 0
+
+
+def _report(what: str, done: int, total: int) -> None:
+    """Tell the process that waits how far the compilation is."""
+    sys.stdout.write(f'{done} of {total}: {what}\n')
+    sys.stdout.flush()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the runs of the demonstration feed forward, from nothing to the dynamics of all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.control.effort_controller import EffortController
+from kane_dynamics.control.effort_law import BaseState, EffortLaw, Efforts, Terms
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.reference import Reference
+from kane_dynamics.demo.figures import Setup
+from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
+from kane_dynamics.typing import Floats
+
+
+class ArmLaw(EffortLaw):
+    """Feed-forward of the arm as if its base stood, and none for the base."""
+
+    def __init__(self, dynamics: Dynamics) -> None:
+        super().__init__(dynamics)
+        robot = dynamics.model.robot
+        rows = dynamics.engine.constraint_rows(robot.neutral(), np.zeros(robot.nv)).matrix
+        moving: NDArray[np.bool_] = np.any(np.asarray(rows), axis=0)
+        if dynamics.model.mobile:
+            moving[:3] = True
+        if (base := dynamics.model.base) is not None:
+            moving[dynamics.model.v_index(base.steering)] = True
+        self._of_base = moving
+
+    def feedforward(
+        self,
+        q: Floats,
+        v: Floats,
+        reference: Reference,
+        terms: Terms,
+        base: BaseState | None = None,
+    ) -> Efforts:
+        """Return the efforts of the arm on a standing base."""
+        arm = ~self._of_base[reference.v_index]
+        standing = replace(
+            reference,
+            velocity=reference.velocity * arm,
+            acceleration=reference.acceleration * arm,
+        )
+        still = None if base is None else BaseState(np.zeros(3), np.zeros(3))
+        result = super().feedforward(q, v * ~self._of_base, standing, terms, still)
+        return result._replace(motors=result.motors * ~self._of_base[self.motors.v])
+
+
+class _ArmController(EffortController):
+    LAW = ArmLaw
+
+
+class _ArmNode(InverseDynamicsNode):
+    def new_controller(self, dynamics: Dynamics, guard: InputMonitor) -> EffortController:
+        return _ArmController(dynamics, guard)
+
+
+@dataclass(frozen=True)
+class Law:
+    """What is fed forward in one run: some terms of the dynamics, by a controller."""
+
+    label: str
+    fed_forward: tuple[str, ...] = TERMS
+    node: type[InverseDynamicsNode] = InverseDynamicsNode
+
+    @property
+    def terms(self) -> dict[str, bool]:
+        """Return the parameters `terms.*` of the controller."""
+        return {f'terms.{term}': term in self.fed_forward for term in TERMS}
+
+
+FULL = Law('PD + full')
+LAWS = (
+    Law('PD', ()),
+    Law('PD + gravity', ('gravity',)),
+    Law('PD + arm', node=_ArmNode),
+    FULL,
+)
+
+
+def laws_for(setup: Setup) -> tuple[Law, ...]:
+    """Return the laws that differ: an arm without a base that moves is all there is."""
+    return LAWS if setup.mobile else tuple(law for law in LAWS if law.node is not _ArmNode)

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launch arguments and nodes that the launch files share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
+from launch_ros.substitutions import FindPackageShare
+
+from kane_dynamics.robot.resources import share_directory
+from launch import LaunchDescription
+
+SWITCH = ['true', 'false']
+SIMULATED = ['nonholonomic', 'holonomic', 'tiago']
+OWNED = sorted(path.stem for path in (share_directory() / 'config' / 'robots').glob('*.yaml'))
+PRESETS = [*SIMULATED, *OWNED]
+MEASURED = {
+    'joint_states': {
+        'name': 'joint_states_topic',
+        'default_value': 'joint_states',
+        'description': 'sensor_msgs/JointState with positions and velocities.',
+    },
+    'odom': {
+        'name': 'odom_topic',
+        'default_value': 'odom',
+        'description': 'nav_msgs/Odometry of the base, twist in the child frame.',
+    },
+}
+"""Launch arguments of the measured state, by topic."""
+DRIVEN_BASE = {
+    'cmd_vel': {
+        'name': 'cmd_vel_topic',
+        'default_value': 'cmd_vel',
+        'description': 'geometry_msgs/Twist or TwistStamped of a base driven by velocity.',
+    },
+    'imu': {
+        'name': 'imu_topic',
+        'default_value': 'imu',
+        'description': 'sensor_msgs/Imu of a base driven by velocity, if base.motion_from has it.',
+    },
+}
+"""Launch arguments of what moves a base driven by velocity, by topic."""
+_ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}  # a robot's matrices are too small to share out
+_COMMON: dict[str, dict[str, Any]] = {
+    'namespace': {'default_value': '', 'description': 'Namespace of the nodes and their topics.'},
+    'frame_prefix': {
+        'default_value': '',
+        'description': 'Put before every frame name, r1/ for instance.',
+    },
+    'use_sim_time': {
+        'default_value': 'false',
+        'choices': SWITCH,
+        'description': 'Take the time from /clock.',
+    },
+    'robot': {
+        'default_value': '',
+        'choices': ['', *PRESETS],
+        'description': 'Preset config/<robot>.yaml or config/robots/<robot>.yaml; empty: none, '
+        'params_file says it all.',
+    },
+    'urdf_file': {
+        'default_value': '',
+        'description': 'URDF or xacro, a path or package:// URI; empty: that of the preset, '
+        'else the topic robot_description.',
+    },
+    'autostart': {
+        'default_value': 'true',
+        'choices': SWITCH,
+        'description': 'Configure and activate without a lifecycle manager.',
+    },
+    'log_level': {
+        'default_value': 'info',
+        'choices': ['debug', 'info', 'warn', 'error', 'fatal'],
+        'description': 'Least severity that is logged.',
+    },
+}
+
+
+def argument(name: str, **inputs: Any) -> DeclareLaunchArgument:
+    """Return a launch argument; what is not given is as in all launch files."""
+    return DeclareLaunchArgument(name, **{**_COMMON.get(name, {}), **inputs})
+
+
+def config_file(*names: Any) -> PathJoinSubstitution:
+    """Return the path of an installed parameter file."""
+    return PathJoinSubstitution([FindPackageShare('kane_dynamics'), 'config', *names])
+
+
+def preset(robot: str) -> PathJoinSubstitution:
+    """Return the path of the parameter file of a robot."""
+    return config_file(*(['robots'] if robot in OWNED else []), f'{robot}.yaml')
+
+
+def value(name: str, kind: type) -> ParameterValue:
+    """Return a launch argument as the value of a parameter."""
+    return ParameterValue(LaunchConfiguration(name), value_type=kind)
+
+
+def robot_parameters(
+    context: Any,
+    more: Mapping[str, Any],
+    arguments: Sequence[str] = ('urdf_file', 'frame_prefix'),
+) -> list[Any]:
+    """Return preset, parameter file, `more`, then the `arguments` that are not empty."""
+    robot = LaunchConfiguration('robot').perform(context)
+    inputs = {name: LaunchConfiguration(name).perform(context) for name in arguments}
+    always = {'params_file': value('params_file', str), 'end_with_process': os.getpid(), **more}
+    file = LaunchConfiguration('params_file').perform(context)  # the node says if it is missing
+    given_file = [ParameterFile(file, allow_substs=True)] if Path(file).is_file() else []
+    return [
+        *([ParameterFile(preset(robot))] if robot else []),
+        *given_file,
+        {**always, **{name: text for name, text in inputs.items() if text}},
+    ]
+
+
+def dynamics_node(name: str, parameters: Sequence[Any], **inputs: Any) -> Node:
+    """Return a node of this package that ends with the launch, and the launch with it."""
+    inputs.setdefault('namespace', LaunchConfiguration('namespace'))
+    return Node(
+        package='kane_dynamics',
+        executable=name,
+        name=name,
+        output='screen',
+        on_exit=end_all,
+        additional_env=_ONE_THREAD,
+        parameters=list(parameters),
+        arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')],
+        **inputs,
+    )
+
+
+def one_node_launch(name: str, topics: Mapping[str, Mapping[str, str]]) -> LaunchDescription:
+    """
+    Return the launch of one node on the topics of a robot.
+
+    Parameters
+    ----------
+    name : str
+        Executable, as ``kane_inverse_dynamics``.
+    topics : mapping
+        For each topic of the node its launch argument: name, default_value and description.
+
+    """
+
+    def setup(context: Any) -> list[Node]:
+        start = {key: value(key, bool) for key in ('use_sim_time', 'autostart')}
+        remappings = [(t, LaunchConfiguration(inputs['name'])) for t, inputs in topics.items()]
+        return [dynamics_node(name, robot_parameters(context, start), remappings=remappings)]
+
+    file = config_file(f'{name.removeprefix("kane_")}.yaml')
+    return LaunchDescription(
+        [
+            *(argument(common) for common in _COMMON),
+            argument(
+                'params_file',
+                default_value=file,
+                description='Parameters; they win over those of the preset.',
+            ),
+            *(argument(**inputs) for inputs in topics.values()),
+            OpaqueFunction(function=setup),
+        ]
+    )
+
+
+def end_all(event: Any, context: Any) -> list[Any] | None:
+    """
+    End the launch when one of its nodes ends, with exit code 1 if that one failed.
+
+    ``ros2 launch`` alone would go on with the other nodes, and return 0 in the end. Give it to a
+    node as ``on_exit``.
+
+    Parameters
+    ----------
+    event : launch.events.process.ProcessExited
+        What has ended, and how.
+    context : launch.LaunchContext
+        The launch.
+
+    Raises
+    ------
+    RuntimeError
+        If the node failed; launch logs it and ends with exit code 1.
+
+    """
+    if context.is_shutdown:
+        return None
+    end_failed(event, context)
+    return [Shutdown(reason=f'{event.process_name} has ended')]
+
+
+def end_failed(event: Any, context: Any) -> None:
+    """
+    End the launch with exit code 1 when a process fails that has to end by itself.
+
+    Raises
+    ------
+    RuntimeError
+        If it failed; launch logs it and ends with exit code 1.
+
+    """
+    if event.returncode and not context.is_shutdown:
+        raise RuntimeError(f'{event.process_name} ended with exit code {event.returncode}')
