@@ -2,6 +2,7 @@
 # make demo     the package in its own environment, and a robot that moves (ROBOT=tiago: TIAGo)
 # make init     your robot: URDF=my.urdf, then .venv/bin/kane-dynamics demo --config my_robot.yaml
 # make test     lint, types and tests, with all oracles installed
+# make test-quick  one case of each law and no node, for the edit loop
 # make bench    speed against Pinocchio and MuJoCo, with a plot; registers and spills of kernels for
 #               graphics cards, where there is none, too
 # make validate more cases of the tests, the evaluation of Silva et al. against MuJoCo, operation counts, all methods compared
@@ -34,6 +35,8 @@ RATE ?= 500
 TIME ?= wall
 COUNT ?= 1000000
 BIN := $(VENV)/bin
+QUICK := $(addprefix test/,algebra robot bases/test_bases_kinematics.py test_architecture.py test_budget.py \
+         test_words.py test_imports.py test_public_api.py test_engines.py)
 
 # An environment is reused only for the same sources of dependencies, place and interpreter.
 # It is rebuilt from nothing otherwise, because pip never removes what is no longer asked for.
@@ -56,7 +59,7 @@ unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 # Nodes and commands of the tests are hundreds of processes: each would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo init test tests-of-nodes other-tests bench validate laws mutants soak fuzz deadlines stress sanitize platforms aarch64 docs lint pictures clean help
+.PHONY: demo init test test-quick bench validate laws mutants soak fuzz deadlines stress sanitize platforms aarch64 docs lint pictures clean help
 .DEFAULT_GOAL := demo
 
 help:
@@ -123,18 +126,14 @@ aarch64: $(MADE)
 	test/platforms/aarch64.sh $(VENV)-aarch64 $(BIN)/python
 
 # Small matrices: threads of the linear algebra only get into each other's way. The nodes mostly
-# wait: their tests run one after the other, beside all others. One that failed runs again, as with
-# colcon's --retest-until-pass, for deadlines are missed on a busy machine; the summary names it.
-test: export OMP_NUM_THREADS := 1
-test: export OPENBLAS_NUM_THREADS := 1
-test: $(WITH_TESTS)
-	$(MAKE) --output-sync=target -j 3 lint tests-of-nodes other-tests
+# wait: their tests run one after the other in one process, beside those of the others.
+test test-quick: export OMP_NUM_THREADS := 1
+test test-quick: export OPENBLAS_NUM_THREADS := 1
+test: lint
+	$(BIN)/python -m pytest -n 3 --dist loadgroup -m 'not thorough' --durations=15
 
-tests-of-nodes: $(WITH_TESTS)
-	$(BIN)/python -m pytest --reruns 2 -raR --durations=15 test/ros
-
-other-tests: $(WITH_TESTS)
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not thorough' --durations=15 --ignore=test/ros
+test-quick: $(WITH_TESTS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m 'not thorough and not slow' $(QUICK)
 
 pictures: $(WITH_TESTS)
 	$(BIN)/python -m studies.pictures

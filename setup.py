@@ -130,7 +130,6 @@ setup(
         'test': [
             'codespell',
             'pytest',
-            'pytest-rerunfailures',
             'pytest-xdist',
             'distributed',
             'gymnasium',

@@ -12,7 +12,7 @@ from support.checklist import (
     ROOT,
     Claim,
     claims,
-    pytest_collection_modifyitems,
+    mark_claims,
     pytest_terminal_summary,
     summary,
 )
@@ -70,7 +70,7 @@ def printed(verbosity=0, **names):
             item = SimpleNamespace(
                 nodeid=name, user_properties=[], iter_markers=lambda _, found=marks: found
             )
-            pytest_collection_modifyitems([item])
+            mark_claims([item])
             stats.setdefault(outcome, []).append(item)
     lines = []
     config = SimpleNamespace(get_verbosity=lambda: verbosity)
@@ -96,6 +96,7 @@ def test_what_is_printed_at_the_end_of_a_run():
 def test_the_line_is_the_same_from_several_processes(tmp_path, options):
     (tmp_path / 'conftest.py').write_text(
         'from support.checklist import *\n'
+        'pytest_collection_modifyitems = mark_claims\n'
         'def pytest_configure(config):\n'
         "    config.addinivalue_line('markers', 'claim(number, ...): of the papers')\n"
     )

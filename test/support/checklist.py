@@ -50,7 +50,7 @@ def summary(table, marked, passed, failed):
     return f'{text} ({"; ".join(remarks)})' if remarks else text
 
 
-def pytest_collection_modifyitems(items):
+def mark_claims(items):
     """Let the report of each test say which claims it shows, also from another process."""
     for item in items:
         for mark in item.iter_markers('claim'):
