@@ -53,7 +53,7 @@ class Rig:
     ----------
     dynamics : kane_dynamics.Dynamics
         In machine code.
-    contacts : Stance
+    contacts : GroundContacts
         What it stands on.
     path : callable
         From a random generator.

@@ -33,7 +33,7 @@ def add(commands: Commands) -> None:
 
 def run(selection: argparse.Namespace) -> int:
     """Run the closed loop with one law after the other; print the table, write the plots."""
-    demo, laws = (ros_module(name, 'the demo') for name in ('demo', 'demo_laws'))
+    demo, laws = (ros_module(name, 'the demo') for name in ('demo.demo', 'demo.laws'))
     if not selection.config:
         as_choice('--robot', selection.robot, demo.ROBOTS)
     from kane_dynamics.demo.animation import write_demo_motion

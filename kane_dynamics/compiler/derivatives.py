@@ -47,7 +47,7 @@ def of_balance(
 ) -> Floats:
     """Return the derivatives of (r, c) at one state: columns are the tangent of q, and v."""
     if max(map(np.ndim, (q, v, a))) > 1:
-        raise InvalidInputError('derivatives are of one state, got several')
+        raise InvalidInputError('q, v, a: need one state for derivatives, got several')
     if 'balance_derivatives' in kernels:
         return kernels['balance_derivatives'].checked(q, v, a, multipliers, t)
     if 'effort_tangent' not in kernels:

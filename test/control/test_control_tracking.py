@@ -62,7 +62,7 @@ def test_efforts_grow_from_zero_and_again_after_a_rest():
     assert_array_equal(rise.limited(10**9, wanted), [0.0, 0.0])
     assert_allclose(rise.limited(10**9 + 125_000_000, wanted), 0.25 * wanted, rtol=1e-15)
     assert_array_equal(rise.limited(2 * 10**9, wanted), wanted)
-    rise.rest()
+    rise.halt()
     assert_array_equal(rise.limited(3 * 10**9, wanted), [0.0, 0.0])
 
 

@@ -45,7 +45,7 @@ standing.margins q v a external_wrenches
 standing.critical_acceleration q v direction a? external_wrenches
 standing.sliding_forces q v loads
 governing.DriveResponse time_constant acceleration_limit
-governing.Reserve edge friction effort speed
+governing.SafetyMargins edge friction effort speed
 governing.Governor contacts drive wheels passive reserve? horizon
 governing.after twist command time
 governing.admit q v a twist applied wanted plan?

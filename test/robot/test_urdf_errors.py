@@ -32,7 +32,7 @@ def test_missing_file_is_also_a_file_not_found_error(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ('source', 'came'), [(None, 'None'), (3, 'int 3'), (b'<robot/>', 'bytes'), (['a'], 'list')]
+    ('source', 'describe'), [(None, 'None'), (3, 'int 3'), (b'<robot/>', 'bytes'), (['a'], 'list')]
 )
 def test_neither_path_nor_text(source, describe):
     refuse(source, InvalidInputError, 'need a path or text', describe)

@@ -70,7 +70,7 @@ def test_a_rough_command_is_let_through_step_by_step():
     assert 0.0 < sent[0] < 0.5
     assert sent == sorted(sent) and sent[-1] > sent[0]
     assert base.newest.limit.startswith('friction of wheel_')
-    base.rest()
+    base.halt()
     assert base.newest is None
     assert base.admit(clock.node, q, 0.0 * v)[0] <= sent[0]
 

@@ -173,7 +173,7 @@ def test_a_refused_trajectory_leaves_the_one_before(model):
 
 def test_no_trajectory_without_a_measured_state(model):
     loop = Loop(model)
-    loop.follower.rest()
+    loop.follower.halt()
     assert not loop.send([ARM], ramp())
     assert loop.rejected() == {'stale': 1}
 

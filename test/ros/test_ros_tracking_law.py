@@ -313,7 +313,7 @@ def test_controller_follows_by_its_law_within_limits_and_rises():
     assert_allclose(found, np.clip(expected, -limit, limit), atol=1e-10)
     assert np.abs(found).max() > 1.0
     controller.limit_rate(1.0, np.zeros(n))
-    controller.rest()
+    controller.halt()
     assert not controller.effort(clock[0], q, v).any()
     assert_allclose(controller.effort(clock[0] + 250_000_000, q, v), 0.25 * found, atol=1e-10)
     assert controller.share == 0.25

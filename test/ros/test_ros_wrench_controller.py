@@ -94,7 +94,7 @@ def test_without_targets_the_place_is_held():
     J = kd.forward_kinematics(case.robot, case.q).jacobian('tool_link')
     R = kd.forward_kinematics(case.robot, case.q).pose('tool_link').rotation_matrix()
     assert np.sign((R @ np.asarray(J)[3:] @ a)[2]) == -np.sign(down)
-    case.controller.rest()  # begins anew, here
+    case.controller.halt()  # begins anew, here
     assert_allclose(case.motion(case.effort()).acceleration, 0.0, rtol=0, atol=1e-9)
 
 
