@@ -87,8 +87,8 @@ if TYPE_CHECKING:
     from kane_dynamics.compiler.compiled import CompiledRobot
     from kane_dynamics.compiler.export import casadi_function, export_c
     from kane_dynamics.robot.text import load_robot
-    from kane_dynamics.rollouts.result import Rollouts
     from kane_dynamics.rollouts.rollout import rollout
+    from kane_dynamics.rollouts.schedule import Rollouts
     from kane_dynamics.symbolic.equations import EquationsOfMotion, equations_of_motion
 
 __version__ = '0.1.0'
@@ -96,7 +96,7 @@ __version__ = '0.1.0'
 # Imported when first used: CasADi and LLVM take as long as all the rest.
 _LAZY = {
     'CompiledRobot': ('compiler.compiled', 'CompiledRobot'),
-    'Rollouts': ('rollouts.result', 'Rollouts'),
+    'Rollouts': ('rollouts.schedule', 'Rollouts'),
     'EquationsOfMotion': ('symbolic.equations', 'EquationsOfMotion'),
     'casadi_function': ('compiler.export', 'casadi_function'),
     'compile': ('compiler.compile_robot', 'compile_robot'),

@@ -7,9 +7,8 @@ one likes, all moved by one rollout, ``gymnasium.make_vec``. Both also take the 
 ``kane_dynamics.learning:KaneReach-v0``, which imports this.
 """
 
-from kane_dynamics.learning.reach_env import ReachEnv
+from kane_dynamics.learning.reach_env import ENVIRONMENT, ReachEnv, register
 from kane_dynamics.learning.reach_vector_env import ReachVectorEnv
-from kane_dynamics.learning.registration import ENVIRONMENT, register
 
 __all__ = ['ENVIRONMENT', 'ReachEnv', 'ReachVectorEnv', 'register']
 

@@ -1,39 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The task of `reach_task` as one environment of gymnasium."""
+"""A vector of one `ReachVectorEnv` as a single environment, and the name of both in gymnasium."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import sys
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kane_dynamics.learning.gymnasium_package import gymnasium
-from kane_dynamics.learning.interface import (
+from kane_dynamics.learning.reach_vector_env import (
+    EPISODE,
     METADATA,
+    MODES,
     Infos,
-    action_space,
-    begun,
-    check_options,
+    Options,
+    ReachVectorEnv,
     checked_actions,
-    checked_render_mode,
-    infos_of,
-    observation_space,
+    gymnasium,
 )
-from kane_dynamics.learning.pictures import picture
-from kane_dynamics.learning.reach_task import PERIOD, reach_task
-from kane_dynamics.learning.reading import Reading, rewards
-from kane_dynamics.learning.scene import Scene
-from kane_dynamics.robot.checks import as_count
+
+ENVIRONMENT = 'KaneReach-v0'
+
+
+def register() -> None:
+    """Make ``KaneReach-v0`` known to gymnasium; twice is as good as once."""
+    if ENVIRONMENT not in gymnasium.envs.registry:
+        single, vector = (f'{x.__module__}:{x.__name__}' for x in (ReachEnv, ReachVectorEnv))
+        names = {'entry_point': single, 'vector_entry_point': vector}
+        gymnasium.envs.register(ENVIRONMENT, **names, max_episode_steps=EPISODE)
 
 
 class ReachEnv(gymnasium.Env):
     """
     One mobile manipulator that brings its hand to a pose while it drives.
 
-    Actions and observations as for `ReachVectorEnv`. It has no end in time; ``gymnasium.make``
-    adds it.
+    Actions and observations as for `ReachVectorEnv`, of which it is one row. It has no end in
+    time; ``gymnasium.make`` adds it.
 
     Parameters
     ----------
@@ -48,16 +50,15 @@ class ReachEnv(gymnasium.Env):
     """
 
     metadata = METADATA
-    _reading: Reading
 
     def __init__(self, render_mode: str | None = None) -> None:
-        self.render_mode = checked_render_mode(render_mode)
-        self.action_space, self.observation_space = action_space(), observation_space()
-        self._scene: Scene | None = None
-        self._periods = 0
+        self._row = ReachVectorEnv(1, sys.maxsize, MODES.DISABLED, render_mode)
+        self.render_mode = render_mode
+        self.action_space = self._row.single_action_space
+        self.observation_space = self._row.single_observation_space
 
     def reset(
-        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+        self, *, seed: int | None = None, options: Options = None
     ) -> tuple[NDArray[np.float32], Infos]:
         """
         Return the observation and the info of a new episode.
@@ -67,20 +68,17 @@ class ReachEnv(gymnasium.Env):
         seed : int, optional
             Of all that is drawn from now on.
         options : mapping, optional
-            None are known.
+            As those of a vector of one.
 
         Raises
         ------
         InvalidInputError
-            If there is an option, or the seed is no whole number >= 0.
+            If there is another option, or the seed is no whole number >= 0.
 
         """
-        check_options(options, ())
-        super().reset(seed=None if seed is None else as_count('seed', seed))
-        task, self._periods = reach_task(), 0
-        self._scene = task.draw(self.np_random)
-        self._reading = task.read(self._scene)
-        return self._reading.observation[0].copy(), self._info()
+        observations, infos = self._row.reset(seed=seed, options=options)
+        (self._np_random,), (self._np_random_seed,) = self._row.np_random, self._row.np_random_seed
+        return observations[0], _of_one(infos)
 
     def step(self, action: ArrayLike) -> tuple[NDArray[np.float32], float, bool, bool, Infos]:
         """
@@ -97,20 +95,18 @@ class ReachEnv(gymnasium.Env):
             If there has been no reset, or the action is no seven finite numbers.
 
         """
-        task, before = reach_task(), begun(self._scene)
-        target = checked_actions(action, self.action_space.shape)[None, :]
-        self._scene, lost = task.after(before, target)
-        earlier, self._reading = self._reading, task.read(self._scene)
-        reward, ended = rewards(earlier, self._reading, target, lost)
-        self._periods += 1
-        seen = self._reading.observation[0].copy()
-        return seen, float(reward[0]), bool(ended[0]), False, self._info()
+        actions = checked_actions(action, self.action_space.shape)[None]
+        observations, reward, ended, _, infos = self._row.step(actions)
+        self._row.over[:] = False  # whoever steps on steps on
+        return observations[0], reward.item(), ended.item(), False, _of_one(infos)
 
     def render(self) -> NDArray[np.uint8] | None:
         """Return the picture of the scene, shape (480, 640, 3); None without a render mode."""
-        scene = begun(self._scene)
-        return None if self.render_mode is None else picture(scene, 0, PERIOD * self._periods)
+        pictures = self._row.render()
+        return None if pictures is None else pictures[0]
 
-    def _info(self) -> Infos:
-        every = infos_of(begun(self._scene), self._reading)
-        return {name: x[0].copy() if x.ndim > 1 else x[0].item() for name, x in every.items()}
+
+def _of_one(infos: Infos) -> Infos:
+    """Return the infos of a vector of one without its masks."""
+    rows = {name: x[0] for name, x in infos.items() if not name.startswith('_')}
+    return {name: x.copy() if x.ndim else x.item() for name, x in rows.items()}

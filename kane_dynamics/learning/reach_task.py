@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A mobile manipulator that brings its hand to a pose while it drives: many scenes at once."""
+"""A mobile manipulator that brings its hand to a pose while it drives: many at once."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from kane_dynamics.compiler.compile_robot import compile_robot
 from kane_dynamics.constraints.wheels import differential_drive
-from kane_dynamics.learning.reading import BOUND, Reading, reading
-from kane_dynamics.learning.scene import Scene
+from kane_dynamics.learning.reading import BOUND, States, blank_states, read
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.urdf import load_urdf
 from kane_dynamics.rollouts.rollout import rollout
@@ -46,17 +45,11 @@ class ReachTask:
         robot = load_urdf(resolve(URDF), base='planar')
         joints = (*WHEELS, *ARM)
         law = Drives.of(robot, joints, GAINS)
-        self.robot = robot
-        self.drives = np.array(law.indices)
+        self.robot, self.drives = robot, np.array(law.indices)
         self._arm = self.drives[len(WHEELS) :]
-        rows = (differential_drive(robot, *WHEELS),)
+        rows, gains = (differential_drive(robot, *WHEELS),), np.zeros(4 * len(joints))
         self._plant = compile_robot(
-            robot,
-            rows,
-            frames=(HAND,),
-            payloads=(HAND,),
-            effort=law,
-            gains=np.zeros(4 * len(joints)),
+            robot, rows, frames=(HAND,), payloads=(HAND,), effort=law, gains=gains
         )
 
     @property
@@ -73,16 +66,17 @@ class ReachTask:
         parts = ([BOUND] * 3, [np.pi] * 3, [3.0, 15.0], robot.upper[arm] + 0.5, 2.0 * speed)
         return np.concatenate(parts).astype(np.float32)
 
-    def draw(self, rng: Generator) -> Scene:
-        """Return one new scene: a robot at rest, with a payload, friction and a goal."""
-        robot = self.robot
-        q = np.zeros((1, robot.nq))
-        q[0, self._arm] = START + rng.uniform(-0.2, 0.2, len(ARM))
-        count = len(self.drives)
-        viscous, dry = VISCOUS * rng.uniform(size=(1, count)), DRY * rng.uniform(size=(1, count))
-        mass = PAYLOAD * rng.uniform(size=1)
-        place = rng.uniform(-PAYLOAD_PLACE, PAYLOAD_PLACE, (1, 3))
-        return Scene(q, np.zeros((1, robot.nv)), self._goal(rng), viscous, dry, mass, place)
+    def draw(self, rng: Generator) -> States:
+        """Return one new state: a robot at rest, with a payload, friction and a goal."""
+        state, count = blank_states(1), len(self.drives)
+        state.q[0, self._arm] = START + rng.uniform(-0.2, 0.2, len(ARM))
+        state.viscous_friction = VISCOUS * rng.uniform(size=(1, count))
+        state.dry_friction = DRY * rng.uniform(size=(1, count))
+        state.payload_mass = PAYLOAD * rng.uniform(size=1)
+        state.payload_place = rng.uniform(-PAYLOAD_PLACE, PAYLOAD_PLACE, (1, 3))
+        state.goal = self._goal(rng)
+        self.read(state)
+        return state
 
     def _goal(self, rng: Generator) -> Floats:
         """Return a pose (1, 7) that the hand has somewhere near, above the floor."""
@@ -97,46 +91,40 @@ class ReachTask:
             if pose[0, 2] > LOWEST and np.hypot(*(pose[0, :2] - q[:2])) > INNERMOST:
                 return pose
 
-    def read(self, scene: Scene) -> Reading:
-        """Return what is seen of scenes."""
-        seen = reading(scene, self._plant.frame_poses(scene.q)[:, 0], self._arm)
-        bounded = np.clip(seen.observation, -self.bounds, self.bounds)
-        return seen._replace(observation=bounded)
+    def read(self, states: States) -> None:
+        """Write into states what is seen of them."""
+        read(states, self._plant.frame_poses(states.q)[:, 0], self._arm)
+        states.observation = np.clip(states.observation, -self.bounds, self.bounds)
 
-    def after(self, scene: Scene, actions: Floats) -> tuple[Scene, NDArray[np.bool_]]:
+    def after(self, states: States, actions: Floats) -> tuple[States, NDArray[np.bool_]]:
         """
-        Return scenes one control period later, and which are lost: too fast, or no numbers.
+        Return states one control period later, and which are lost: too fast, or no numbers.
 
-        Parameters
-        ----------
-        scene : Scene
-            Before.
-        actions : ndarray, shape (B, 7)
-            Speeds that the drives shall have, from -1 to 1 of their limits.
-
+        Actions, (B, 7), are speeds that the drives shall have, from -1 to 1 of their limits.
         """
-        drives, robot = self.drives, self.robot
-        place = scene.q[:, drives]
+        drives, robot, ends = self.drives, self.robot, states.copy()
+        angles = states.q[:, drives]
         # drives of the arm brake where a joint ends; wheels have no end
-        low = (robot.lower[drives] - place) / BRAKING
-        high = (robot.upper[drives] - place) / BRAKING
+        low = (robot.lower[drives] - angles) / BRAKING
+        high = (robot.upper[drives] - angles) / BRAKING
         targets = np.clip(actions * robot.velocity_limit[drives], low, high)
-        held = self._plant.gravity_force(scene.q)[:, drives]  # of the arm without its payload
+        held = self._plant.gravity_force(states.q)[:, drives]  # of the arm without its payload
+        payload = {'mass': states.payload_mass, 'center_of_mass': states.payload_place}
         result = rollout(
             self._plant,
-            scene.q,
-            scene.v,
+            states.q,
+            states.v,
             PERIOD,
-            gains=packed(targets, held, scene.viscous, scene.dry),
-            payloads={HAND: {'mass': scene.mass, 'center_of_mass': scene.place}},
+            gains=packed(targets, held, states.viscous_friction, states.dry_friction),
+            payloads={HAND: payload},
             step=STEP,
         )
-        end_q, end_v = cast('Floats', result.q), cast('Floats', result.v)
-        fast = np.abs(end_v[:, drives]) > SPEEDING * robot.velocity_limit[drives]
-        lost = fast.any(axis=1) | ~np.isfinite(end_q).all(axis=1)
-        q = np.where(lost[:, None], scene.q, end_q)
-        v = np.where(lost[:, None], scene.v, end_v)
-        return scene._replace(q=q, v=v), lost
+        q, v = cast('Floats', result.q), cast('Floats', result.v)
+        fast = np.abs(v[:, drives]) > SPEEDING * robot.velocity_limit[drives]
+        lost = fast.any(axis=1) | ~np.isfinite(q).all(axis=1)
+        ends.q[~lost], ends.v[~lost] = q[~lost], v[~lost]
+        self.read(ends)
+        return ends, lost
 
 
 @lru_cache(maxsize=1)

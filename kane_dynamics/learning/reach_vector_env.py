@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The task of `reach_task` as many environments of gymnasium, which one rollout moves.
+The task of `reach_task` as environments of gymnasium, which one rollout moves.
 
 Row i of a vector environment that was reset with seed s is the single environment that was reset
 with seed s + i, as with gymnasium's own vector environments.
@@ -12,32 +12,39 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.learning.gymnasium_package import gymnasium
-from kane_dynamics.learning.interface import (
-    METADATA,
-    Flags,
-    Infos,
-    action_space,
-    begun,
-    check_options,
-    checked_actions,
-    checked_render_mode,
-    infos_of,
-    observation_space,
-)
+from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
 from kane_dynamics.learning.pictures import picture
 from kane_dynamics.learning.reach_task import PERIOD, reach_task
-from kane_dynamics.learning.reading import Reading, rewards
-from kane_dynamics.learning.registration import EPISODE
-from kane_dynamics.learning.scene import Scene, joined, replaced, rows
-from kane_dynamics.robot.checks import as_choice, as_count, describe
+from kane_dynamics.learning.reading import INFOS, blank_states, rewards
+from kane_dynamics.robot.checks import (
+    as_choice,
+    as_count,
+    as_mapping,
+    as_numbers,
+    describe,
+    not_finite,
+)
 from kane_dynamics.typing import Floats
 
+try:
+    import gymnasium
+except ImportError as missing:
+    raise MissingPackageError(
+        'kane_dynamics.learning', 'gymnasium', "pip install 'kane_dynamics[learn]'"
+    ) from missing
+
+EPISODE = 200  # control periods, 10 s
 MODES = gymnasium.vector.AutoresetMode
+PICTURE = 'rgb_array'
+
+METADATA: dict[str, Any] = {'render_modes': [PICTURE], 'render_fps': round(1.0 / PERIOD)}
+
+Flags = NDArray[np.bool_]
+Infos = dict[str, Any]
+Options = Mapping[str, Any] | None
+Seeds = int | Sequence[int | None] | None
 
 
 class ReachVectorEnv(gymnasium.vector.VectorEnv):
@@ -68,9 +75,7 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
 
     """
 
-    _reading: Reading
-    _periods: NDArray[np.int64]
-    _over: Flags
+    metadata = METADATA
 
     def __init__(
         self,
@@ -79,36 +84,26 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
         autoreset_mode: Any = MODES.NEXT_STEP,
         render_mode: str | None = None,
     ) -> None:
-        self.num_envs = as_count('num_envs', num_envs, 1)
+        self.num_envs = count = as_count('num_envs', num_envs, 1)
         self._longest = as_count('max_episode_steps', max_episode_steps, 1)
         mode = getattr(autoreset_mode, 'value', autoreset_mode)
         self._mode = MODES(as_choice('autoreset_mode', mode, [mode.value for mode in MODES]))
-        self.render_mode = checked_render_mode(render_mode)
+        self.render_mode = render_mode
+        if render_mode is not None:
+            as_choice('render_mode', render_mode, [PICTURE])
         self.metadata = {**METADATA, 'autoreset_mode': self._mode}
-        self.single_action_space = action_space()
-        self.single_observation_space = observation_space()
+        box, bounds = gymnasium.spaces.Box, reach_task().bounds
+        self.single_action_space = box(-1.0, 1.0, (len(reach_task().drives),), np.float32)
+        self.single_observation_space = box(-bounds, bounds, dtype=np.float32)
         batch = gymnasium.vector.utils.batch_space
-        self.action_space = batch(self.single_action_space, self.num_envs)
-        self.observation_space = batch(self.single_observation_space, self.num_envs)
-        self._generators: list[Generator] = []
-        self._seeds: tuple[int, ...] = ()
-        self._scene: Scene | None = None
-
-    @property
-    def np_random(self) -> tuple[Generator, ...]:
-        """Return the random generator of each environment."""
-        return tuple(self._generators)
-
-    @property
-    def np_random_seed(self) -> tuple[int, ...]:
-        """Return the seed of each environment."""
-        return self._seeds
+        self.action_space = batch(self.single_action_space, count)
+        self.observation_space = batch(self.single_observation_space, count)
+        self._np_random, self._np_random_seed = (), ()
+        self._states, self._periods = blank_states(count), np.zeros(count, dtype=int)
+        self.over: Flags = np.zeros(count, dtype=bool)
 
     def reset(
-        self,
-        *,
-        seed: int | Sequence[int | None] | None = None,
-        options: Mapping[str, Any] | None = None,
+        self, *, seed: Seeds = None, options: Options = None
     ) -> tuple[NDArray[np.float32], Infos]:
         """
         Return observations and infos of new episodes.
@@ -128,13 +123,10 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
             begun, or there is another option.
 
         """
-        selection = self._chosen(options)
-        self._seed(seed, selection)
-        if self._scene is None or selection.all():
-            self._begin_all()
-        else:
-            self._begin(selection)
-        return self._reading.observation.copy(), self._infos(selection)
+        mask = self._mask(options)
+        self._seed(seed, mask)
+        self._begin(mask)
+        return self._states.observation.copy(), self._infos(mask)
 
     def step(self, actions: ArrayLike) -> tuple[NDArray[np.float32], Floats, Flags, Flags, Infos]:
         """
@@ -152,108 +144,100 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
             autoreset disabled, an episode is over.
 
         """
-        scene, task = begun(self._scene), reach_task()
-        target = checked_actions(actions, self.action_space.shape)
-        fresh = self._over & (self._mode == MODES.NEXT_STEP)
-        if self._mode == MODES.DISABLED and self._over.any():
-            over = np.flatnonzero(self._over).tolist()
+        self._check_begun()
+        targets = checked_actions(actions, self.action_space.shape)
+        fresh = self.over & (self._mode == MODES.NEXT_STEP)
+        if self._mode == MODES.DISABLED and self.over.any():
+            over = np.flatnonzero(self.over).tolist()
             raise InvalidInputError(f'autoreset is disabled: reset the environments {over} first')
         on, reward, ended = ~fresh, np.zeros(self.num_envs), np.zeros(self.num_envs, dtype=bool)
         if on.any():
-            moved, lost = task.after(rows(scene, on), target[on])
-            read, before = task.read(moved), rows(self._reading, on)
-            reward[on], ended[on] = rewards(before, read, target[on], lost)
-            self._scene = replaced(scene, on, moved)
-            self._reading = replaced(self._reading, on, read)
+            before = self._states[on]
+            after, lost = reach_task().after(before, targets[on])
+            reward[on], ended[on] = rewards(before, after, targets[on], lost)
+            self._states[on] = after
             self._periods[on] += 1
-        if fresh.any():
-            self._begin(fresh)
+        self._begin(fresh)
         cut = self._periods >= self._longest
-        self._over = ended | cut
-        final = self._reset_in_the_same_step()
+        self.over = ended | cut
+        final = self._reset_in_the_same_step(self.over.copy())
         infos = {**final, **self._infos(np.ones(self.num_envs, dtype=bool))}
-        return self._reading.observation.copy(), reward, ended, cut, infos
+        return self._states.observation.copy(), reward, ended, cut, infos
 
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:
         """Return a picture of each environment; None without a render mode."""
-        scene = begun(self._scene)
+        self._check_begun()
         if self.render_mode is None:
             return None
-        return tuple(picture(scene, i, PERIOD * n) for i, n in enumerate(self._periods.tolist()))
+        times = (PERIOD * self._periods).tolist()
+        return tuple(picture(*row) for row in zip(self._states, times, strict=True))
 
-    def _chosen(self, options: Mapping[str, Any] | None) -> Flags:
+    def _check_begun(self) -> None:
+        if not self._np_random:
+            raise InvalidInputError('no episode has begun: call reset first')
+
+    def _mask(self, options: Options) -> Flags:
         """Return which environments are reset."""
-        check_options(options, ('reset_mask',))
-        selection = np.ones(self.num_envs, dtype=bool)
-        if options and 'reset_mask' in options:
-            selection = np.array(options['reset_mask'])
-            if (
-                selection.dtype != bool
-                or selection.shape != (self.num_envs,)
-                or not selection.any()
-            ):
-                raise InvalidInputError(
-                    f'reset_mask: need {self.num_envs} bools, one of them true, got '
-                    f'{describe(selection)}'
-                )
-        if self._scene is None and not selection.all():
+        named = as_mapping('options', {} if options is None else options)
+        for name in named:
+            as_choice('option of reset', name, ('reset_mask',))
+        mask = np.array(named.get('reset_mask', np.ones(self.num_envs, dtype=bool)))
+        if mask.dtype != bool or mask.shape != (self.num_envs,) or not mask.any():
+            need = f'{self.num_envs} bools, one of them true'
+            raise InvalidInputError(f'reset_mask: need {need}, got {describe(mask)}')
+        if not self._np_random and not mask.all():
             raise InvalidInputError('reset_mask: reset all environments first')
-        return selection
+        return mask
 
-    def _seed(self, seed: int | Sequence[int | None] | None, selection: Flags) -> None:
-        """Make new random generators of chosen environments that get a seed or have none."""
+    def _seed(self, seed: Seeds, mask: Flags) -> None:
+        """Make new random generators of masked environments that get a seed or have none."""
         seeds: list[int | None] = [None] * self.num_envs
         if isinstance(seed, Iterable):
             seeds = [None if one is None else as_count('seed', one) for one in seed]
         elif seed is not None:
             seeds = [as_count('seed', seed) + i for i in range(self.num_envs)]
         if len(seeds) != self.num_envs:
-            raise InvalidInputError(
-                f'seed: need {self.num_envs} of them, one for each environment, got {len(seeds)}'
-            )
-        made = list(zip(self._generators, self._seeds, strict=True))
+            need = f'{self.num_envs} of them, one for each environment'
+            raise InvalidInputError(f'seed: need {need}, got {len(seeds)}')
         fresh = gymnasium.utils.seeding.np_random
-        if not made:
-            made = [fresh(s) for s in seeds]
-        for i in np.flatnonzero(selection):
-            if seeds[i] is not None:
-                made[i] = fresh(seeds[i])
-        self._generators = [generator for generator, _ in made]
-        self._seeds = tuple(number for _, number in made)
+        made: list[Any] = [*zip(self._np_random, self._np_random_seed, strict=True)]
+        made = made or [fresh(one) for one in seeds]
+        for i in np.flatnonzero(mask):
+            made[i] = made[i] if seeds[i] is None else fresh(seeds[i])
+        self._np_random, self._np_random_seed = zip(*made, strict=True)
 
-    def _begin_all(self) -> None:
-        """Begin an episode in every environment."""
-        task = reach_task()
-        self._scene = joined([task.draw(generator) for generator in self._generators])
-        self._reading = task.read(self._scene)
-        self._periods = np.zeros(self.num_envs, dtype=int)
-        self._over = np.zeros(self.num_envs, dtype=bool)
-
-    def _begin(self, selection: Flags) -> None:
+    def _begin(self, mask: Flags) -> None:
         """Begin an episode in some environments."""
-        task, who = reach_task(), np.flatnonzero(selection)
-        drawn = joined([task.draw(self._generators[i]) for i in who])
-        self._scene = replaced(begun(self._scene), selection, drawn)
-        self._reading = replaced(self._reading, selection, task.read(drawn))
-        self._periods[selection], self._over[selection] = 0, False
+        for i in np.flatnonzero(mask):
+            self._states[i] = reach_task().draw(self._np_random[i])[0]
+        self._periods[mask], self.over[mask] = 0, False
 
-    def _infos(self, known: Flags) -> Infos:
+    def _infos(self, mask: Flags) -> Infos:
         """Return infos of environments, zero elsewhere, each with its mask."""
         infos: Infos = {}
-        for name, values in infos_of(begun(self._scene), self._reading).items():
-            there = known.reshape(-1, *[1] * (values.ndim - 1))
-            infos[name] = np.where(there, values, np.zeros((), values.dtype))
-            infos[f'_{name}'] = known.copy()
+        for name in INFOS:
+            infos[name] = np.zeros_like(self._states[name])
+            infos[name][mask] = self._states[name][mask]
+            infos[f'_{name}'] = mask.copy()
         return infos
 
-    def _reset_in_the_same_step(self) -> Infos:
+    def _reset_in_the_same_step(self, over: Flags) -> Infos:
         """Begin anew where an episode is over, if in this mode; return how those ended."""
-        over = self._over.copy()
         if self._mode != MODES.SAME_STEP or not over.any():
             return {}
         seen = np.full(self.num_envs, None, dtype=object)
         for i in np.flatnonzero(over):
-            seen[i] = self._reading.observation[i].copy()
+            seen[i] = self._states.observation[i].copy()
         final = {'final_obs': seen, 'final_info': self._infos(over)}
         self._begin(over)
-        return {**final, '_final_obs': over.copy(), '_final_info': over.copy()}
+        return {**final, '_final_obs': over, '_final_info': over.copy()}
+
+
+def checked_actions(actions: ArrayLike, shape: tuple[int, ...]) -> Floats:
+    """Return actions within -1 and 1; InvalidInputError if they are none of this shape."""
+    numbers = as_numbers('action', actions)
+    if numbers.shape != shape:
+        raise InvalidInputError(f'action: need shape {shape}, got shape {numbers.shape}')
+    if not np.isfinite(numbers).all():
+        raise InvalidInputError(f'action: need finite numbers, got {not_finite(numbers)}')
+    return np.clip(numbers, -1.0, 1.0)

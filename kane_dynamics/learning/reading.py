@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is seen of robots that reach for a pose, and what they are rewarded for."""
+"""Robots that reach for a pose: their states, what is seen of them, and what they get for it."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from kane_dynamics.learning.scene import Scene
 from kane_dynamics.typing import Floats
 
 CLOSE, ALIGNED = 0.05, 0.3  # [m], [rad]: the hand is there
@@ -17,89 +16,62 @@ BOUND = 4.0  # farthest that the goal may be from the hand [m]
 ANGLE = 0.2  # [m/rad], weight of the angle in the distance that is rewarded
 EFFORT, BONUS, PENALTY = 0.01, 5.0, 5.0  # of time and speeds, at the goal, beyond all bounds
 
-
-class Reading(NamedTuple):
-    """
-    What is seen of scenes.
-
-    Parameters
-    ----------
-    observation : ndarray of float32, shape (B, 18)
-        See `ReachTask.bounds`.
-    distance, angle : ndarray, shape (B,)
-        From the hand to the goal [m], [rad].
-
-    """
-
-    observation: NDArray[np.float32]
-    distance: Floats
-    angle: Floats
-
-    @property
-    def there(self) -> NDArray[np.bool_]:
-        """Return where the hand has the pose of the goal."""
-        return (self.distance < CLOSE) & (self.angle < ALIGNED)
-
-    @property
-    def left(self) -> Floats:
-        """Return what is left of the way [m], the angle counted as a length."""
-        return self.distance + ANGLE * self.angle
+STATE = np.dtype(
+    [
+        ('q', float, 10),
+        ('v', float, 10),
+        ('goal', float, 7),  # position [m] and (w, x, y, z) that the hand shall have
+        ('viscous_friction', float, 7),  # of the driven joints [N m s/rad]
+        ('dry_friction', float, 7),  # [N m]
+        ('payload_mass', float),  # [kg]
+        ('payload_place', float, 3),  # of its centre of mass in the axes of the hand [m]
+        ('observation', np.float32, 18),  # see `ReachTask.bounds`
+        ('distance', float),  # from the hand to the goal [m]
+        ('angle', float),  # [rad]
+        ('success', bool),
+    ]
+)
+INFOS = (
+    *('distance', 'angle', 'success'),
+    *('payload_mass', 'viscous_friction', 'dry_friction'),
+)
+States = np.recarray[Any, Any]
 
 
-def reading(scene: Scene, hand: Floats, arm: NDArray[np.int64]) -> Reading:
-    """
-    Return what is seen of scenes.
+def blank_states(count: int) -> States:
+    """Return states of environments, all zero."""
+    return np.zeros(count, STATE).view(np.recarray)
 
-    Parameters
-    ----------
-    scene : Scene
-        The robots, (x, y, yaw) the first of their coordinates.
-    hand : ndarray, shape (B, 7)
-        Position [m] and (w, x, y, z) of the hands.
-    arm : ndarray of int, shape (n,)
-        Places of the joints of the arm in q and in v.
 
-    """
-    yaw = scene.q[:, 2]
-    goal_pose, hand_pose = (Rotation.from_quat(x[:, [4, 5, 6, 3]]) for x in (scene.goal, hand))
+def read(states: States, hand: Floats, arm: NDArray[np.int64]) -> None:
+    """Write into states what is seen with hands at poses (B, 7), from indices of arm joints."""
+    yaw, q, v = states.q[:, 2], states.q, states.v
+    goal_pose, hand_pose = (Rotation.from_quat(x[:, [4, 5, 6, 3]]) for x in (states.goal, hand))
     turn = (goal_pose * hand_pose.inv()).as_rotvec()
-    way = scene.goal[:, :3] - hand[:, :3]
-    ahead = np.cos(yaw) * scene.v[:, 0] + np.sin(yaw) * scene.v[:, 1]
-    parts = (
-        _in_base(yaw, way),
-        _in_base(yaw, turn),
-        np.stack([ahead, scene.v[:, 2]], axis=1),
-        scene.q[:, arm],
-        scene.v[:, arm],
-    )
-    seen = np.concatenate(parts, axis=1).astype(np.float32)
-    return Reading(seen, np.linalg.norm(way, axis=1), np.linalg.norm(turn, axis=1))
+    way = states.goal[:, :3] - hand[:, :3]
+    ahead = np.cos(yaw) * v[:, 0] + np.sin(yaw) * v[:, 1]
+    base = np.stack([ahead, v[:, 2]], axis=1)
+    parts = _in_base(yaw, way), _in_base(yaw, turn), base, q[:, arm], v[:, arm]
+    states.observation = np.concatenate(parts, axis=1)
+    distance, angle = np.linalg.norm(way, axis=1), np.linalg.norm(turn, axis=1)
+    states.distance, states.angle = distance, angle
+    states.success = (distance < CLOSE) & (angle < ALIGNED)
 
 
 def rewards(
-    before: Reading, after: Reading, actions: Floats, lost: NDArray[np.bool_]
+    before: States, after: States, actions: Floats, lost: NDArray[np.bool_]
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """
     Return the rewards of a control period, and which episodes it ends.
 
     The way that was made good (it adds up to the same by whatever detour), less what speeds cost,
     and a bonus at the goal or a penalty for a robot that left all bounds.
-
-    Parameters
-    ----------
-    before, after : Reading
-        At its two ends.
-    actions : ndarray, shape (B, 7)
-        From -1 to 1.
-    lost : ndarray of bool, shape (B,)
-        From `ReachTask.after`.
-
     """
     gone = lost | (after.distance > BOUND)
     cost = EFFORT * (1.0 + np.mean(np.square(actions), axis=1))
-    made_good = before.left - after.left - cost
-    arrived = after.there & ~gone
-    return made_good + BONUS * arrived - PENALTY * gone, arrived | gone
+    made_good = before.distance - after.distance + ANGLE * (before.angle - after.angle)
+    arrived = after.success & ~gone
+    return made_good - cost + BONUS * arrived - PENALTY * gone, arrived | gone
 
 
 def _in_base(yaw: Floats, vectors: Floats) -> Floats:

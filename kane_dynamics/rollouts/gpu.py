@@ -12,12 +12,10 @@ import numpy as np
 
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics import Dynamics
-from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.rollouts.inputs import Inputs
-from kane_dynamics.rollouts.reference_steps import ReferenceSteps
-from kane_dynamics.rollouts.result import Rollouts
-from kane_dynamics.rollouts.schedule import Schedule
+from kane_dynamics.rollouts.schedule import Rollouts, Schedule
+from kane_dynamics.rollouts.steps import ReferenceSteps
 
 
 @runtime_checkable
@@ -60,24 +58,23 @@ class GpuRun:
         The robot.
     plan : Schedule
         The steps.
-    values : Inputs
+    given : Inputs
         What differs between rollouts.
 
     """
 
-    def __init__(self, gpu: Gpu, plan: Schedule, values: Inputs) -> None:
-        self._card, self._plan, self._given = gpu, plan, values
-        self._reference = ReferenceSteps(gpu.on_cpu, plan, values)
-        self._failures: dict[int, KaneDynamicsError] = {}
+    def __init__(self, gpu: Gpu, plan: Schedule, given: Inputs) -> None:
+        self._card, self._plan, self._given = gpu, plan, given
+        self._reference = ReferenceSteps(gpu.on_cpu, plan, given)
         self._fallbacks = 0
         self._kernel = gpu.steps(plan.integrator, plan.projection)
         self._device, xp = gpu.device, gpu.device.xp
-        count, dtype = len(values), np.dtype(gpu.precision)
+        count, dtype = len(given), np.dtype(gpu.precision)
         q, v = self._starts()
         self._q, self._v = (self._device.array(x, dtype) for x in (q, v))
         self._efforts = self._pieces(dtype)
-        loads = gpu.loads(values.gravity, _payloads(values)) if values.loaded else None
-        self._parameters = gpu.rollout_parameters(loads, values.gains)
+        loads = gpu.loads(given.gravity, _payloads(given)) if given.loaded else None
+        self._parameters = gpu.rollout_parameters(loads, given.gains)
         self._done = xp.zeros(count, np.int64)
         size = gpu.robot.nq + gpu.robot.nv
         self._kept = xp.full((plan.samples if plan.every else 1, count, size), np.nan, dtype)
@@ -87,11 +84,11 @@ class GpuRun:
     def result(self, samples: bool) -> Rollouts:
         """Return the motions; states at all sample times, or the last alone."""
         plan, nq = self._plan, self._card.robot.nq
-        indices = np.flatnonzero(np.isfinite(self._given.q).all(axis=1))
-        indices = indices[~np.isin(indices, list(self._failures))]
-        while len(indices):
-            self._run(indices)
-            indices = self._continued(indices)
+        places = np.flatnonzero(np.isfinite(self._given.q).all(axis=1))
+        places = places[~np.isin(places, list(self._reference.failures))]
+        while len(places):
+            self._run(places)
+            places = self._continued(places)
         done = self._device.to_host(self._done)
         q, v = self._q, self._v
         if samples:
@@ -100,7 +97,7 @@ class GpuRun:
         else:
             short = self._device.xp.asarray(np.flatnonzero(done < plan.count))
             q[short], v[short] = np.nan, np.nan
-        failures = MappingProxyType(self._failures)
+        failures = MappingProxyType(self._reference.failures)
         return Rollouts(q, v, plan.times, None, done, failures, self._fallbacks)
 
     def _starts(self) -> tuple[Any, Any]:
@@ -108,10 +105,9 @@ class GpuRun:
         q, v = np.array(self._given.q), np.array(self._given.v)
         if self._plan.projection and self._card.constraints:
             for row in np.flatnonzero(np.isfinite(np.hstack([q, v])).all(axis=1)).tolist():
-                try:
-                    q[row], v[row] = self._reference.start(row, q[row].copy(), v[row].copy())
-                except KaneDynamicsError as error:
-                    self._failures[row] = error
+                state = self._reference.start(row, q[row].copy(), v[row].copy())
+                if state is not None:
+                    q[row], v[row] = state
         return q, v
 
     def _pieces(self, dtype: np.dtype[Any]) -> Any:
@@ -121,28 +117,24 @@ class GpuRun:
         held = self._device.array(np.ascontiguousarray(efforts[:1] if alone else efforts), dtype)
         return self._device.xp.broadcast_to(held, efforts.shape)
 
-    def _run(self, indices: np.ndarray[Any, Any]) -> None:
+    def _run(self, places: np.ndarray[Any, Any]) -> None:
         plan = self._plan
-        piece = max(1, plan.count // self._given.efforts.shape[1])
-        schedule = plan.step, plan.count, piece, plan.every
-        numbers = self._device.array(indices, np.dtype(np.int64))
+        schedule = plan.step, plan.count, self._given.piece(plan.count), plan.every
+        numbers = self._device.array(places, np.dtype(np.int64))
         arrays = self._q, self._v, self._efforts, self._parameters, self._kept, self._done
         self._kernel.run(numbers, *arrays, schedule)
 
-    def _continued(self, indices: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Take the step that the card was not sure of; return the rollouts that go on."""
+    def _continued(self, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Take the step that the gpu was not sure of; return the rollouts that go on."""
         done = self._device.to_host(self._done)
         on = []
-        for row in indices[done[indices] < self._plan.count].tolist():
+        for row in places[done[places] < self._plan.count].tolist():
             q, v = (self._device.to_host(x[row]).astype(float) for x in (self._q, self._v))
-            try:
-                q, v = self._reference.step(row, int(done[row]), q, v)
-            except KaneDynamicsError as error:
-                self._failures[row] = error
-                continue
-            self._fallbacks += 1
-            self._put(row, int(done[row]) + 1, q, v)
-            on.append(row)
+            state = self._reference.step(row, q, v, int(done[row]))
+            if state is not None:
+                self._fallbacks += 1
+                self._put(row, int(done[row]) + 1, *state)
+                on.append(row)
         return np.array(on, dtype=np.int64)
 
     def _put(self, row: int, steps: int, q: Any, v: Any) -> None:
@@ -153,32 +145,32 @@ class GpuRun:
             self._kept[steps // self._plan.every, row] = xp.asarray(np.concatenate([q, v]))
 
 
-def _payloads(values: Inputs) -> dict[str, dict[str, Any]]:
+def _payloads(given: Inputs) -> dict[str, dict[str, Any]]:
     names = 'mass', 'center_of_mass', 'inertia'
     return {
         frame: dict(zip(names, (payload.mass, payload.com, payload.inertia), strict=True))
-        for frame, payload in values.payloads.items()
+        for frame, payload in given.payloads.items()
     }
 
 
 def rollouts_on_card(
     gpu: Gpu,
     plan: Schedule,
-    values: Inputs,
+    given: Inputs,
     reduce: Callable[..., Any] | None,
     progress: Callable[[int, int], Any] | None,
 ) -> Rollouts:
-    """Return the motions; `reduce` gets arrays of the card, all rollouts at once."""
-    results = GpuRun(gpu, plan, values).result(plan.every > 0)
+    """Return the motions; `reduce` gets arrays of the gpu, all rollouts at once."""
+    found = GpuRun(gpu, plan, given).result(plan.every > 0)
     if progress is not None:
-        progress(len(values) * plan.count, len(values) * plan.count)
+        progress(len(given) * plan.count, len(given) * plan.count)
     if reduce is None:
-        return results
-    return replace(results, q=None, v=None, reduced=reduce(plan.times, results.q, results.v))
+        return found
+    return replace(found, q=None, v=None, reduced=reduce(plan.times, found.q, found.v))
 
 
 def on_host(gpu: Gpu, x: Any) -> Any:
-    """Return an array of a card as one of numpy, anything else as it is."""
+    """Return an array of a gpu as one of numpy, anything else as it is."""
     if isinstance(x, np.ndarray) or not hasattr(x, '__dlpack_device__'):
         return x
     return gpu.device.to_host(gpu.device.array(x, np.dtype(float)))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -88,18 +88,17 @@ class Inputs:
         """Return whether rollouts have gravity or payloads of their own."""
         return self.gravity is not None or bool(self.payloads)
 
+    def piece(self, steps: int) -> int:
+        """Return for how many steps efforts are held."""
+        return max(1, steps // self.efforts.shape[1])
+
     def part(self, begin: int, end: int) -> Inputs:
         """Return those of some rollouts."""
         rows = slice(begin, end)
-        return Inputs(
-            self.q[rows],
-            self.v[rows],
-            self.starts,
-            self.efforts[rows],
-            None if self.gains is None else self.gains[rows],
-            None if self.gravity is None else self.gravity[rows],
-            {frame: payload.part(rows) for frame, payload in self.payloads.items()},
-        )
+        payloads = {frame: payload.part(rows) for frame, payload in self.payloads.items()}
+        names = ('q', 'v', 'efforts', 'gains', 'gravity')
+        arrays = {name: x[rows] for name in names if (x := getattr(self, name)) is not None}
+        return replace(self, **arrays, payloads=payloads)
 
     def load(self, dynamics: Dynamics, row: int) -> GravityAndPayloads:
         """Return gravity and payloads of one rollout."""
@@ -131,32 +130,32 @@ def inputs(
 
     """
     robot = dynamics.robot
-    arguments = {
+    given = {
         'q': _rows('q', q, (robot.nq,)),
         'v': _rows('v', v, (robot.nv,)),
         'effort': _efforts(effort, robot.nv, schedule.count),
     }
     if gains is not None:
-        arguments['gains'] = _gains(gains, dynamics.gains)
+        given['gains'] = _gains(gains, dynamics.gains)
     if gravity is not None:
-        arguments['gravity'] = _finite('gravity [m/s^2]', _rows('gravity [m/s^2]', gravity, (3,)))
-    payload_items = {} if payloads is None else as_mapping('payloads', payloads)
-    for frame, parts in payload_items.items():
-        arguments |= _payload(frame, parts)
-    count = _count(arguments)
-    _check_quaternions(dynamics, arguments['q'])
-    spread = {name: np.broadcast_to(x, (count, *x.shape[1:])) for name, x in arguments.items()}
-    result = Inputs(
+        given['gravity'] = _finite_rows('gravity [m/s^2]', gravity, (3,))
+    carried = {} if payloads is None else as_mapping('payloads', payloads)
+    for frame, parts in carried.items():
+        given |= _payload(frame, parts)
+    count = _count(given)
+    _check_quaternions(dynamics, given['q'])
+    spread = {name: np.broadcast_to(x, (count, *x.shape[1:])) for name, x in given.items()}
+    found = Inputs(
         spread['q'],
         spread['v'],
-        len(arguments['q']),
+        len(given['q']),
         spread['effort'],
         spread.get('gains'),
         spread.get('gravity'),
-        {frame: _spread_payload(frame, spread, arguments) for frame in payload_items},
+        {frame: _spread_payload(frame, spread, given) for frame in carried},
     )
-    _check_payloads(dynamics, result)
-    return result
+    _check_payloads(dynamics, found)
+    return found
 
 
 def _rows(name: str, x: Any, shape: tuple[int, ...]) -> Floats:
@@ -168,6 +167,10 @@ def _rows(name: str, x: Any, shape: tuple[int, ...]) -> Floats:
         many = ', '.join(['B', *map(str, shape)])
         raise InvalidInputError(f'{name}: need shape {shape} or ({many}), got {array.shape}')
     return np.require(array, None, ['C', 'A'])
+
+
+def _finite_rows(name: str, x: Any, shape: tuple[int, ...]) -> Floats:
+    return _finite(name, _rows(name, x, shape))
 
 
 def _finite(name: str, array: Floats) -> Floats:
@@ -204,27 +207,27 @@ def _gains(gains: ArrayLike, known: Sequence[float]) -> Floats:
             'gains: need dynamics with a law that takes them, got those without; compile it, '
             'kd.compile(..., effort=law, gains=...)'
         )
-    return _finite('gains', _rows('gains', gains, (len(known),)))
+    return _finite_rows('gains', gains, (len(known),))
 
 
 def _payload(frame: str, parts: Any) -> dict[str, Floats]:
     """Return the arrays of a payload by names for messages."""
-    arguments = as_mapping(f"payload on '{frame}'", parts)
-    if 'mass' not in arguments or not arguments.keys() <= _PAYLOAD.keys():
+    given = as_mapping(f"payload on '{frame}'", parts)
+    if 'mass' not in given or not given.keys() <= _PAYLOAD.keys():
         raise InvalidInputError(
             f"payload on '{frame}': need 'mass' and perhaps 'center_of_mass' and 'inertia', got "
-            f'{sorted(arguments)}'
+            f'{sorted(given)}'
         )
     arrays = {}
     for part, shape in _PAYLOAD.items():
         name = f"{part} on '{frame}'"
-        arrays[name] = _finite(name, _rows(name, arguments.get(part, np.zeros(shape)), shape))
+        arrays[name] = _finite_rows(name, given.get(part, np.zeros(shape)), shape)
     return arrays
 
 
-def _count(arguments: Mapping[str, Floats]) -> int:
+def _count(given: Mapping[str, Floats]) -> int:
     """Return the number of rollouts."""
-    counts = {name: len(x) for name, x in arguments.items() if len(x) != 1}
+    counts = {name: len(x) for name, x in given.items() if len(x) != 1}
     if len(set(counts.values())) > 1:
         listed = ', '.join(f'{name}: {count}' for name, count in counts.items())
         raise InvalidInputError(f'rollout: numbers of rows differ, {listed}')
@@ -242,15 +245,15 @@ def _check_quaternions(dynamics: Dynamics, q: Floats) -> None:
 
 
 def _spread_payload(
-    frame: str, spread: Mapping[str, Floats], arguments: Mapping[str, Floats]
+    frame: str, spread: Mapping[str, Floats], given: Mapping[str, Floats]
 ) -> Payload:
     names = [f"{part} on '{frame}'" for part in _PAYLOAD]
     mass, com, inertia = (spread[name] for name in names)
-    return Payload(mass, com, inertia, max(len(arguments[name]) for name in names))
+    return Payload(mass, com, inertia, max(len(given[name]) for name in names))
 
 
-def _check_payloads(dynamics: Dynamics, result: Inputs) -> None:
-    for frame, payload in result.payloads.items():
+def _check_payloads(dynamics: Dynamics, found: Inputs) -> None:
+    for frame, payload in found.payloads.items():
         dynamics.load().set_payload(frame, 0.0)  # whether the frame may carry any
         doubtful = ~_surely_bodies(payload)[: payload.distinct]
         for row in np.flatnonzero(doubtful).tolist():

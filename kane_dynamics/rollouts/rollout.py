@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -12,15 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.compiler.kernel_names import PRECISIONS
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
-from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
+from kane_dynamics.exceptions import DivergedError, InvalidInputError, KaneDynamicsError
 from kane_dynamics.robot.checks import as_choice, as_function, as_positive
-from kane_dynamics.rollouts.chunk import Chunk
-from kane_dynamics.rollouts.damping import check_damping_of_rollouts
 from kane_dynamics.rollouts.gpu import Gpu, on_host, rollouts_on_card
 from kane_dynamics.rollouts.inputs import Inputs, inputs
-from kane_dynamics.rollouts.reference_steps import ReferenceSteps
-from kane_dynamics.rollouts.result import Rollouts
-from kane_dynamics.rollouts.schedule import Schedule, schedule
+from kane_dynamics.rollouts.schedule import Rollouts, Schedule, schedule
+from kane_dynamics.rollouts.steps import Chunk, ReferenceSteps, State
+from kane_dynamics.simulation.damping import STABLE, check_damping
 from kane_dynamics.simulation.many_motions import ManyMotions
 from kane_dynamics.typing import Floats
 
@@ -113,10 +112,10 @@ def rollout(
         later, or have no next step, end there: see `Rollouts.failures`.
 
     """
-    gpu = dynamics if isinstance(dynamics, Gpu) else None
-    if gpu is not None:
-        q, v, effort = (on_host(gpu, x) for x in (q, v, effort))
-        dynamics = gpu.on_cpu
+    card = dynamics if isinstance(dynamics, Gpu) else None
+    if card is not None:
+        q, v, effort = (on_host(card, x) for x in (q, v, effort))
+        dynamics = card.on_cpu
     dynamics = checked_dynamics(dynamics)
     if reduce is not None:
         as_function('reduce', reduce, 'times', 'q', 'v')
@@ -125,101 +124,133 @@ def rollout(
         as_function('progress', progress, 'done', 'total')
     plan = schedule(duration, step, every, integrator, projection)
     as_choice('precision', precision, PRECISIONS)
-    values = inputs(dynamics, plan, q, v, effort, gains, gravity, payloads)
+    given = inputs(dynamics, plan, q, v, effort, gains, gravity, payloads)
     room = as_positive('memory [bytes]', memory)
-    check_damping_of_rollouts(dynamics, plan, values)
-    if gpu is not None:
-        return rollouts_on_card(gpu, plan, values, reduce, progress)
+    _check_damping(dynamics, plan, given)
+    if card is not None:
+        return rollouts_on_card(card, plan, given, reduce, progress)
     code = dynamics.many_motions(plan.integrator, plan.projection, precision)
-    return _Run(dynamics, plan, values, reduce, progress, code).result(room)
+    return _Run(dynamics, plan, given, reduce, progress, code).result(room)
 
 
+@dataclass(eq=False)
 class _Run:
     """All chunks of one call."""
 
-    def __init__(
-        self,
-        dynamics: Dynamics,
-        plan: Schedule,
-        values: Inputs,
-        reduce: Reduce | None,
-        progress: Progress | None,
-        code: ManyMotions | None,
-    ) -> None:
-        self._dynamics, self._plan, self._given = dynamics, plan, values
-        self._reduce, self._progress = reduce, progress
-        self._steps = np.zeros(len(values), dtype=np.int64)
-        self._failures: dict[int, KaneDynamicsError] = {}
-        self._code = code
-        self._fallbacks = 0
+    dynamics: Dynamics
+    plan: Schedule
+    inputs: Inputs
+    reduce: Reduce | None
+    progress: Progress | None
+    code: ManyMotions | None
+    fallbacks: int = 0
+    failures: dict[int, KaneDynamicsError] = field(default_factory=dict)
 
     def result(self, memory: float) -> Rollouts:
         """Return what all chunks give."""
-        count, before = len(self._given), self._dynamics.fallback_count
+        count, before = len(self.inputs), self.dynamics.fallback_count
+        steps = np.zeros(count, dtype=np.int64)
         size = self._chunk_size(memory)
-        kept = self._room(count) if self._reduce is None else None
+        kept = self._room(count) if self.reduce is None else None
         reduced = []
         for begin in range(0, max(count, 1), size):
             end = min(begin + size, count)
             if kept is None:
-                local = self._room(end - begin)
+                own = self._room(end - begin)
             else:
-                local = kept[0][begin:end], kept[1][begin:end]
-            self._run(begin, end, local)
-            if self._reduce is not None:
-                reduced.append(_reduced(self._reduce, self._plan.times, *local))
-        indices: tuple[Floats | None, Floats | None] = (None, None)
+                own = kept[0][begin:end], kept[1][begin:end]
+            steps[begin:end] = self._run(begin, end, own)
+            if self.reduce is not None:
+                reduced.append(_reduced(self.reduce, self.plan.times, *own))
+        places: tuple[Floats | None, Floats | None] = (None, None)
         if kept is not None:
-            indices = kept if self._plan.every else (kept[0][:, 0], kept[1][:, 0])
+            places = kept if self.plan.every else (kept[0][:, 0], kept[1][:, 0])
         return Rollouts(
-            *indices,
-            self._plan.times,
+            *places,
+            self.plan.times,
             np.concatenate(reduced) if reduced else None,
-            self._steps,
-            MappingProxyType(self._failures),
-            self._dynamics.fallback_count - before + self._fallbacks,
+            steps,
+            MappingProxyType(self.failures),
+            self.dynamics.fallback_count - before + self.fallbacks,
         )
 
-    def _room(self, rows: int) -> tuple[Floats, Floats]:
+    def _room(self, rows: int) -> State:
         """Return arrays for the states of some rollouts."""
-        robot, samples = self._dynamics.robot, self._plan.samples
+        robot, samples = self.dynamics.robot, self.plan.samples
         return np.empty((rows, samples, robot.nq)), np.empty((rows, samples, robot.nv))
 
     def _chunk_size(self, memory: float) -> int:
-        robot = self._dynamics.robot
-        states = 1 + (self._plan.samples if self._reduce is not None else 0)
+        robot = self.dynamics.robot
+        states = 1 + (self.plan.samples if self.reduce is not None else 0)
         row = 8.0 * states * (robot.nq + robot.nv)
-        most = min(memory / row, _MOST_STEPS / max(1, self._plan.count))
+        most = min(memory / row, _MOST_STEPS / max(1, self.plan.count))
         return max(_FEWEST, int(most) // _FEWEST * _FEWEST)
 
-    def _run(self, begin: int, end: int, kept: tuple[Floats, Floats]) -> None:
-        part = self._given.part(begin, end)
-        chunk = Chunk(self._plan, part, kept)
-        code = self._code
-        steps = ReferenceSteps(self._dynamics, self._plan, part, whole=code is None)
+    def _run(self, begin: int, end: int, kept: State) -> Floats:
+        """Run some rollouts; return how many steps each took."""
+        count, part = self.plan.count, self.inputs.part(begin, end)
+        steps = ReferenceSteps(self.dynamics, self.plan, part, whole=self.code is None)
+        chunk = Chunk(steps, self.plan, part, kept)
 
         def tell(done: int) -> None:
-            self._tell(begin * self._plan.count + done)
+            if self.progress is not None:
+                self.progress(begin * count + done, len(self.inputs) * count)
 
-        if code is None:
-            chunk.by_state(steps, tell)
+        if self.code is None:
+            chunk.by_state(tell)
         else:
-            self._fallbacks += chunk.at_once(code, steps, tell)
-        self._steps[begin:end] = chunk.done
-        self._failures |= {begin + row: error for row, error in chunk.failures.items()}
-        self._tell(end * self._plan.count)
-
-    def _tell(self, done: int) -> None:
-        if self._progress is not None:
-            self._progress(done, len(self._given) * self._plan.count)
+            self.fallbacks += chunk.at_once(self.code, tell)
+        self.failures |= {begin + row: error for row, error in steps.failures.items()}
+        tell((end - begin) * count)
+        return chunk.done
 
 
 def _reduced(reduce: Reduce, times: Floats, q: Floats, v: Floats) -> NDArray[Any]:
     """Return what the user makes of states."""
-    results = np.asarray(reduce(times, q, v))
-    if results.ndim == 0 or len(results) != len(q):
+    found = np.asarray(reduce(times, q, v))
+    if found.ndim == 0 or len(found) != len(q):
         raise InvalidInputError(
             f'reduce: need an array with {len(q)} rows, one for each rollout, got shape '
-            f'{results.shape}'
+            f'{found.shape}'
         )
-    return results
+    return found
+
+
+def _check_damping(dynamics: Dynamics, schedule: Schedule, inputs: Inputs) -> None:
+    """
+    Check that damping is not too stiff for an explicit integrator where rollouts start.
+
+    Starts whose damping is slow without constraints are slow with them, and payloads slow it
+    down: only the others are looked at one by one.
+    """
+    robot, limit = dynamics.robot, STABLE.get(schedule.integrator)
+    if limit is None or not robot.damping.any() or not len(inputs):
+        return
+    starts = np.arange(1 if inputs.starts == 1 else len(inputs))
+    starts = starts[np.isfinite(inputs.q[starts]).all(axis=1)]
+    if not inputs.payloads.keys() & dynamics.load().payload.keys():
+        starts = starts[_may_be_stiff(dynamics, inputs.q[starts], limit / schedule.step)]
+    shared = inputs.starts == 1 and inputs.loaded and len(starts) > 0
+    rows = np.arange(len(inputs)) if shared else starts
+    for row in rows.tolist():
+        try:
+            loaded = inputs.load(dynamics, row).robot
+            how = schedule.integrator, inputs.q[row], 0.0, schedule.step
+            check_damping(loaded, dynamics.constraints, *how)
+        except DivergedError as error:
+            error.args = (f'rollout {row}: {error}',)
+            raise
+
+
+def _may_be_stiff(dynamics: Dynamics, q: Floats, most: float) -> NDArray[np.bool_]:
+    """Return where the largest rate of decay without constraints exceeds `most` [1/s], (B,)."""
+    try:
+        roots = np.linalg.cholesky(dynamics.mass_matrix(q))
+    except np.linalg.LinAlgError:  # a body without mass
+        return np.ones(len(q), dtype=bool)
+    damped = np.linalg.solve(roots, np.diag(np.sqrt(dynamics.robot.damping))[None])
+    # the sum of all rates is cheap, and mostly enough
+    stiff: NDArray[np.bool_] = ~(np.square(damped).sum(axis=(1, 2)) <= most)
+    squares = damped[stiff] @ damped[stiff].transpose(0, 2, 1)
+    stiff[stiff] = ~(np.linalg.eigvalsh(squares)[:, -1] <= most)
+    return stiff

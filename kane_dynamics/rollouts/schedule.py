@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When rollouts step, change their efforts and are looked at."""
+"""When rollouts step and are kept, and what they give."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.robot.checks import as_choice, as_count, as_nonnegative, as_positive
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.typing import Floats
@@ -82,3 +85,36 @@ def schedule(
     kept = 0 if every is None else as_count('every', every, 1)
     as_choice('integrator', integrator, sorted(INTEGRATORS))
     return Schedule(h, round(steps), kept, integrator, bool(projection))
+
+
+@dataclass(frozen=True, eq=False)
+class Rollouts:
+    """
+    Motions of B rollouts.
+
+    Parameters
+    ----------
+    q, v : ndarray or None
+        The last states, shapes (B, nq), (B, nv); with `every`, states at `times`, shapes
+        (B, S, nq), (B, S, nv); None with `reduce`. NaN where a motion did not get.
+    times : ndarray, shape (S,)
+        Of the states that were kept or reduced [s]; the last alone without `every`.
+    reduced : ndarray or None
+        What `reduce` made of the states, shape (B, ...).
+    steps : ndarray of int, shape (B,)
+        Steps that each rollout took: all, but where it failed or its start was not finite.
+    failures : mapping of int to KaneDynamicsError
+        Why rollouts ended early, by their number.
+    fallback_count : int
+        How many steps, and states on the way to the constraints, the reference took because
+        machine code was not sure.
+
+    """
+
+    q: Floats | None
+    v: Floats | None
+    times: Floats
+    reduced: NDArray[Any] | None
+    steps: NDArray[Any]
+    failures: Mapping[int, KaneDynamicsError]
+    fallback_count: int

@@ -6,10 +6,8 @@ A sweep is a function x cases (robots, parameters) x random items. Its parts are
 content, so that what is done is never done again, and numbers do not depend on who computed them.
 """
 
-from kane_dynamics.sweep.definition import Sweep
-from kane_dynamics.sweep.job import Job
-from kane_dynamics.sweep.parameters import grid
-from kane_dynamics.sweep.result import Failure, SweepResult, status
-from kane_dynamics.sweep.run import run
+from kane_dynamics.sweep.definition import Job, Sweep, grid
+from kane_dynamics.sweep.execution import run
+from kane_dynamics.sweep.store import Failure, SweepResult, status
 
 __all__ = ['Failure', 'Job', 'Sweep', 'SweepResult', 'grid', 'run', 'status']

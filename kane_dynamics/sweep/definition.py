@@ -3,32 +3,109 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.metadata import version as version_of
+from itertools import product
+from operator import attrgetter
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
+import kane_dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_count, as_text, describe
-from kane_dynamics.sweep.function import NamedFunction, named_function, package_stamp
-from kane_dynamics.sweep.job import Job
-from kane_dynamics.sweep.parameters import checked_parameters, digest_of
+from kane_dynamics.robot.checks import as_count, as_mapping, as_text, describe
+from kane_dynamics.robot.content import add_content
+
+
+def grid(**values: Iterable[Any]) -> tuple[dict[str, Any], ...]:
+    """
+    Return each combination of values by name, the last name varying fastest.
+
+    Parameters
+    ----------
+    **values : iterable
+        Values of each parameter, e.g. ``robot=[first, second], friction=[0.4, 0.6]``.
+
+    Raises
+    ------
+    InvalidInputError
+        If the values of a parameter are no sequence, or a text.
+
+    """
+    for name, choices in values.items():
+        if isinstance(choices, (str, bytes)) or not isinstance(choices, Iterable):
+            raise InvalidInputError(f'{name}: need a sequence of values, got {describe(choices)}')
+    return tuple(dict(zip(values, choice, strict=True)) for choice in product(*values.values()))
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """
+    One case of a sweep and some of its items.
+
+    Parameters
+    ----------
+    parameters : mapping of str to Any
+        Of the case: numbers, text, arrays, robots.
+    seed : int
+        Of the sweep.
+    items : range
+        Which items of the case.
+
+    """
+
+    parameters: Mapping[str, Any]
+    seed: int
+    items: range
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.parameters, MappingProxyType):  # not one of a sweep, checked there
+            _set(self, parameters=_frozen_case(self.parameters))
+
+    def __len__(self) -> int:
+        """Return how many items there are."""
+        return len(self.items)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle what the job was made of."""
+        return type(self), (dict(self.parameters), self.seed, self.items)
+
+    def generators(self) -> Iterator[np.random.Generator]:
+        """
+        Yield a random generator for each item.
+
+        Its numbers depend on the seed of the sweep, the content of the case and the number of the
+        item alone: neither on other cases, nor on how items are grouped, nor on who works.
+        """
+        case = int(digest_of(self.parameters)[:32], 16)
+        of_case = np.random.SeedSequence(self.seed, spawn_key=(case,)).generate_state(4)
+        for item in self.items:
+            yield np.random.default_rng(np.random.SeedSequence(of_case, spawn_key=(item,)))
+
+    def only(self, item: int) -> Job:
+        """
+        Return the job of one of the items, to look at what failed.
+
+        Raises
+        ------
+        InvalidInputError
+            If the item is not in the job.
+
+        """
+        if item not in self.items:
+            raise InvalidInputError(f'item: need one in {self.items}, got {item!r}')
+        return Job(self.parameters, self.seed, range(item, item + 1))
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """
-    What is computed at once, and kept in one file.
-
-    Parameters
-    ----------
-    key : str
-        Hash of all that its numbers depend on: the name of its file.
-    case : int
-        Index of its case in the sweep.
-    job : Job
-        What the function is called with.
-
-    """
+    """What is computed at once: the name of its file, the index of its case, and its job."""
 
     key: str
     case: int
@@ -58,6 +135,11 @@ class Sweep:
     version : str, optional
         Of the function; the hash of the file that it is in where left out.
 
+    Attributes
+    ----------
+    stamp : str
+        Hash of the code that numbers come from.
+
     Raises
     ------
     InvalidInputError
@@ -74,24 +156,19 @@ class Sweep:
     seed: int = 0
     chunk: int = 1000
     version: str | None = None
-    named: NamedFunction = field(init=False)
+    stamp: str = field(init=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.cases, (Mapping, str)) or not isinstance(self.cases, Iterable):
-            remedy = '; put it in a list' if isinstance(self.cases, Mapping) else ''
-            raise InvalidInputError(
-                f'cases: need a sequence of mappings, got {describe(self.cases)}{remedy}'
-            )
+            raise InvalidInputError(f'cases: need a list of mappings, got {describe(self.cases)}')
         if self.version is not None:
             as_text('version', self.version)
-        _set(self, named=named_function(self.function, self.version))
-        _set(self, cases=tuple(checked_parameters(case) for case in self.cases))
-        _set(self, seed=as_count('seed', self.seed))
-        for name in ('items', 'chunk'):
-            _set(self, **{name: as_count(name, getattr(self, name), 1)})
+        _set(self, function=_name_of(self.function), cases=tuple(map(_frozen_case, self.cases)))
+        _set(self, items=as_count('items', self.items, 1), chunk=as_count('chunk', self.chunk, 1))
+        _set(self, seed=as_count('seed', self.seed), stamp=code_stamp(self.function, self.version))
         if not self.cases:
             raise InvalidInputError('cases: need at least one, [{}] where there are no parameters')
-        if len({digest_of(case) for case in self.cases}) < len(self.cases):
+        if len(set(map(digest_of, self.cases))) < len(self.cases):
             raise InvalidInputError('cases: two of them are the same; more items repeat a case')
 
     def __len__(self) -> int:
@@ -100,15 +177,93 @@ class Sweep:
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield all chunks: case after case, item after item."""
-        named = self.named
         for number, case in enumerate(self.cases):
-            content = digest_of(package_stamp(), named.name, named.stamp, self.seed, case)
+            content = digest_of(self.stamp, self.seed, case)
             for start in range(0, self.items, self.chunk):
                 items = range(start, min(start + self.chunk, self.items))
                 key = digest_of(content, items.start, items.stop)
                 yield Chunk(key, number, Job(case, self.seed, items))
 
 
-def _set(sweep: Sweep, **fields: Any) -> None:
+def _set(frozen: Any, **fields: Any) -> None:
     for name, value in fields.items():
-        object.__setattr__(sweep, name, value)
+        object.__setattr__(frozen, name, value)
+
+
+def imported(name: str) -> Callable[[Job], Any]:
+    """Return the function 'package.module:function'."""
+    try:
+        function = attrgetter(name.partition(':')[2])(import_module(name.partition(':')[0]))
+    except (ImportError, AttributeError, ValueError) as error:
+        problem = f"function: need 'package.module:function', got {name!r}: {error}"
+        raise InvalidInputError(problem) from error
+    if not callable(function):
+        raise InvalidInputError(f'function: {name} is no function, but {describe(function)}')
+    return function  # type: ignore[no-any-return]
+
+
+def code_stamp(function: Any, version: str | None) -> str:
+    """Return a hash of the package, of a function's name, and of its version or its file."""
+    module = import_module(function.partition(':')[0])
+    try:
+        stamp = version or hashlib.sha256(Path(module.__file__ or '').read_bytes()).hexdigest()
+    except (OSError, AttributeError):
+        problem = f'the file of {module.__name__} cannot be read; give the version of the function'
+        raise InvalidInputError(f'function: {problem}') from None
+    return digest_of(package_stamp(), function, stamp)
+
+
+@cache
+def package_stamp() -> str:
+    """Return a hash of this package, numpy and the compilers, but not of the processor."""
+    versions = kane_dynamics.__version__, np.__version__, *map(version_of, ('casadi', 'llvmlite'))
+    digest = hashlib.sha256(repr(versions).encode())
+    root = Path(kane_dynamics.__file__).parent
+    for path in sorted(root.rglob('*.py')):
+        digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def digest_of(*content: Any) -> str:
+    """Return the hash of data, robots and other dataclasses of this package."""
+    digest = hashlib.sha256()
+    add_content(digest, content)
+    return digest.hexdigest()
+
+
+def _name_of(function: Any) -> str:
+    """Return 'package.module:function' of a function that workers can import."""
+    module, name = (getattr(function, key, '') for key in ('__module__', '__qualname__'))
+    full = function if isinstance(function, str) else f'{module}:{name}'
+    if '<' in full or module == '__main__' or not (isinstance(function, str) or name):
+        raise InvalidInputError(
+            'function: need one that workers can import by name, so one of a module other than '
+            f"the script that is run, or 'package.module:function'; got {describe(function)}"
+        )
+    if imported(full) is not function and not isinstance(function, str):
+        raise InvalidInputError(f'function: {full} is another one than {function!r}')
+    return full
+
+
+def _frozen_case(parameters: Any) -> Mapping[str, Any]:
+    """Return the parameters of one case: names and data that nobody can change."""
+    named = as_mapping('parameters of a case', parameters)
+    checked = MappingProxyType({name: _frozen(name, value) for name, value in named.items()})
+    digest_of(checked)
+    return checked
+
+
+def _frozen(name: str, value: Any) -> Any:
+    """Return plain data for what numpy has types of its own for."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        if value.dtype.hasobject:
+            raise InvalidInputError(f'{name}: need an array of numbers, got one of objects')
+        value = np.array(value)
+        value.setflags(write=False)
+    elif isinstance(value, (tuple, list)):
+        return tuple(_frozen(name, entry) for entry in value)
+    elif isinstance(value, Mapping):
+        return {key: _frozen(name, entry) for key, entry in as_mapping(name, value).items()}
+    return value

@@ -11,71 +11,53 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_path
+from kane_dynamics.compiler.cache import cache_folder
+from kane_dynamics.exceptions import InvalidInputError, SweepError
+from kane_dynamics.robot.checks import as_one, as_path
+from kane_dynamics.sweep.definition import Chunk, Job, Sweep
 
-_RESULT, _FAILURE, _BEGUN, _WRITING = '.npz', '.failed.json', '.begun-', '.writing-'
-INPUTS = '_inputs'  # entry of a result that tells people what it is of
+_BEGUN, _WRITING = '.begun-', '.writing-'
+_INPUTS = '_inputs'  # entry of a result that tells people what it is of
 
 Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class Store:
-    """
-    The folder of a sweep.
-
-    Parameters
-    ----------
-    folder : Path
-        It exists; all workers see it under this name.
-
-    """
+    """The folder of a sweep, which all workers see under this name."""
 
     folder: Path
 
     @classmethod
     def at(cls, folder: Any) -> Store:
-        """
-        Return the store in a folder, which is made where it is missing.
-
-        Raises
-        ------
-        InvalidInputError
-            If no files can be written there.
-
-        """
-        place = Path(as_path('folder', folder)).expanduser().absolute()
+        """Return the store in a folder, which is made where it is missing."""
+        path = Path(as_path('folder', folder)).expanduser().absolute()
         try:
-            place.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=place):
-                return cls(place)
+            path.mkdir(parents=True, exist_ok=True)
+            with TemporaryFile(dir=path):
+                return cls(path)
         except OSError as error:
-            raise InvalidInputError(
-                f"folder: need one to write to, but no files can be written to '{place}': "
-                f'{error.strerror}'
-            ) from error
+            problem = f"no files can be written to '{path}': {error.strerror}"
+            raise InvalidInputError(f'folder: need one to write to, but {problem}') from error
 
-    def keys(self) -> tuple[set[str], set[str]]:
-        """Return the keys of the chunks that are done, and of those that failed."""
-        names = os.listdir(self.folder)
-        done = {name.removesuffix(_RESULT) for name in names if name.endswith(_RESULT)}
-        failed = {name.removesuffix(_FAILURE) for name in names if name.endswith(_FAILURE)}
-        return done, failed - done
+    def result(self, key: str) -> Path:
+        """Return where the result of a chunk is."""
+        return self.folder / f'{key}.npz'
 
-    def has(self, key: str) -> bool:
-        """Return whether a chunk is done."""
-        return (self.folder / f'{key}{_RESULT}').exists()
+    def failure(self, key: str) -> Path:
+        """Return where the failure of a chunk is told."""
+        return self.folder / f'{key}.failed.json'
 
     def tidy(self) -> None:
         """Remove what workers that died have left behind."""
@@ -89,61 +71,186 @@ class Store:
             file.write(b'.')
             return file.tell() - 1
 
-    def save(
-        self, key: str, arrays: Mapping[str, NDArray[Any]], inputs: Mapping[str, Any]
-    ) -> None:
+    def save(self, key: str, arrays: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
         """Keep the result of a chunk."""
-        entries: dict[str, Any] = {**arrays, INPUTS: np.array(json.dumps(inputs))}
-        self._write(key, _RESULT, lambda file: np.savez(file, **entries))
-        (self.folder / f'{key}{_FAILURE}').unlink(missing_ok=True)
-        self.end(key)
+        entries: dict[str, Any] = {**arrays, _INPUTS: np.array(json.dumps(inputs))}
+        self._write(key, self.result(key), lambda file: np.savez(file, **entries))
 
     def save_failure(self, key: str, report: Mapping[str, Any]) -> None:
         """Keep why a chunk has no result."""
         text = json.dumps(report, indent=2) + '\n'
-        self._write(key, _FAILURE, lambda file: file.write(text.encode()))
-        self.end(key)
-
-    def end(self, key: str) -> None:
-        """Note that a chunk that was begun has ended."""
-        (self.folder / f'{_BEGUN}{key}').unlink(missing_ok=True)
+        self._write(key, self.failure(key), lambda file: file.write(text.encode()))
 
     def load(self, key: str) -> Arrays:
+        """Return the arrays of a chunk."""
+        path = self.result(key)
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                return {name: file[name] for name in file.files if name != _INPUTS}
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            problem = f'cannot be read ({error}); remove it and run the sweep again'
+            raise InvalidInputError(f"the result '{path}' {problem}") from error
+
+    def _write(self, key: str, path: Path, write: Callable[[IO[bytes]], Any]) -> None:
+        """Write a whole file or none, and note that its chunk has ended."""
+        with NamedTemporaryFile(dir=self.folder, prefix=_WRITING, delete=False) as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(file.name, path)
+        (self.folder / f'{_BEGUN}{key}').unlink(missing_ok=True)
+
+
+@contextmanager
+def first_alone(key: str) -> Iterator[None]:
+    """
+    Let the first process of this machine compile alone; others wait, and find it on disk.
+
+    However it ends: the system frees the lock of what was killed, and the next one is first then.
+    Where nothing can be kept on disk nobody waits.
+    """
+    try:
+        from fcntl import LOCK_EX, LOCK_UN, flock
+
+        cache_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+        lock = open(os.open(cache_folder() / f'{key}.first', flags, 0o600), 'r+b')
+    except (ImportError, OSError):  # Windows, or no cache: each process compiles for itself
+        yield
+        return
+    with lock:
+        flock(lock, LOCK_EX)
+        if lock.read(1):
+            flock(lock, LOCK_UN)
+        try:
+            yield
+        finally:
+            lock.write(b'.')
+
+
+@dataclass(frozen=True, eq=False)
+class Failure:
+    """
+    A chunk without a result.
+
+    Parameters
+    ----------
+    chunk : Chunk
+        Which one; ``function(failure.job)`` fails again where it can be seen,
+        ``function(failure.job.only(item))`` on one item.
+    error : str
+        What it raised.
+    traceback : str
+        Where; empty if its workers died.
+    path : Path
+        File that tells this.
+
+    """
+
+    chunk: Chunk
+    error: str
+    traceback: str
+    path: Path
+
+    @classmethod
+    def read(cls, chunk: Chunk, path: Path) -> Failure:
+        """Return the failure that a file tells."""
+        report = json.loads(path.read_text())
+        return cls(chunk, report['error'], report['traceback'], path)
+
+    @property
+    def job(self) -> Job:
+        """Return what the function was called with."""
+        return self.chunk.job
+
+
+@dataclass(frozen=True, eq=False)
+class SweepResult:
+    """
+    State of a sweep in its folder.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        Its definition.
+    store : Store
+        Its folder.
+    done : tuple of Chunk
+        Chunks with a result, in the order of the definition.
+    failures : tuple of Failure
+        Chunks without a result, in that order.
+    missing : int
+        Chunks that nobody has computed.
+
+    """
+
+    sweep: Sweep
+    store: Store
+    done: tuple[Chunk, ...]
+    failures: tuple[Failure, ...]
+    missing: int
+
+    def chunks(self) -> Iterator[tuple[Chunk, Arrays]]:
         """
-        Return the arrays of a chunk.
+        Yield the results of one chunk after the other, where all do not fit into memory.
+
+        The order is that of the definition, whoever was first; sums of floats over chunks still
+        depend on how large chunks are, unless they are exact (`math.fsum`).
+        """
+        for chunk in self.done:
+            yield chunk, self.store.load(chunk.key)
+
+    def arrays(self) -> dict[str, Any]:
+        """
+        Return all results, one row for each item, with its `case` and its `item` number.
+
+        Rows are those of `done`: case after case, item after item. They do not depend on how large
+        chunks are, so what is computed from them does not either.
 
         Raises
         ------
-        InvalidInputError
-            If the file is not what was written.
+        SweepError
+            If nothing is done, or chunks have arrays of different names or shapes.
 
         """
-        path = self.folder / f'{key}{_RESULT}'
+        parts: dict[str, list[Any]] = {}
+        for chunk, arrays in self.chunks():
+            items = np.array(chunk.job.items)
+            arrays |= {'case': np.full(len(items), chunk.case), 'item': items}
+            for name, rows in arrays.items():
+                parts.setdefault(name, []).append(rows)
+        names = {name: len(rows) for name, rows in parts.items()}
+        if len(set(names.values())) != 1:
+            raise SweepError(f'results of {len(self.done)} chunks do not fit together: {names}')
         try:
-            with np.load(path, allow_pickle=False) as file:
-                return {name: file[name] for name in file.files if name != INPUTS}
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-            raise InvalidInputError(
-                f"the result '{path}' cannot be read ({error}); remove it and run the sweep again"
-            ) from error
+            return {name: np.concatenate(rows) for name, rows in parts.items()}
+        except ValueError as error:
+            raise SweepError(f'results of chunks have different shapes: {error}') from error
 
-    def failure(self, key: str) -> dict[str, Any]:
-        """Return why a chunk has no result."""
-        report: dict[str, Any] = json.loads(self.failure_path(key).read_text())
-        return report
 
-    def failure_path(self, key: str) -> Path:
-        """Return where the failure of a chunk is told."""
-        return self.folder / f'{key}{_FAILURE}'
+def status(sweep: Sweep, folder: Any) -> SweepResult:
+    """
+    Return what a sweep has found so far; nothing is computed.
 
-    def _write(self, key: str, suffix: str, write: Callable[[IO[bytes]], Any]) -> None:
-        handle, temporary = tempfile.mkstemp(dir=self.folder, prefix=_WRITING)
-        try:
-            with os.fdopen(handle, 'wb') as file:
-                write(file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, self.folder / f'{key}{suffix}')
-        except BaseException:
-            os.unlink(temporary)
-            raise
+    Parameters
+    ----------
+    sweep : Sweep
+        Its definition.
+    folder : path
+        Where it keeps its results.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is no sweep, or no files can be written to the folder.
+
+    """
+    store = Store.at(folder)
+    files, chunks = (
+        set(os.listdir(store.folder)),
+        [*as_one(Sweep, 'sweep', sweep, 'a Sweep').chunks()],
+    )
+    done = tuple(chunk for chunk in chunks if store.result(chunk.key).name in files)
+    failed = [chunk for chunk in chunks if store.failure(chunk.key).name in files]
+    failures = tuple(Failure.read(chunk, store.failure(chunk.key)) for chunk in failed)
+    return SweepResult(sweep, store, done, failures, len(chunks) - len(done) - len(failures))

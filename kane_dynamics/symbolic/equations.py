@@ -16,22 +16,39 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
+import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kane_dynamics.algorithms.friction import joint_friction
+from kane_dynamics.algorithms.newton_euler import newton_euler
+from kane_dynamics.compiler.graphs.trace import Tracer, column, matrix
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError, NameNotFoundError
+from kane_dynamics.robot.integration import coordinate_rates
 from kane_dynamics.robot.joint_kinds import Free, Spherical
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.symbolic.quantities import QUANTITIES, traced_quantities
+
+QUANTITIES = (
+    'mass_matrix',
+    'coriolis_matrix',
+    'velocity_force',
+    'gravity_force',
+    'friction',
+    'coordinate_rate',
+    'constraint_matrix',
+    'constraint_velocity',
+    'constraint_acceleration',
+)
+
 
 MOST_SPEEDS = 20  # M alone has 210 different entries; tracing takes seconds and grows as nv^3
 MOST_OPERATIONS = 200_000  # written out without simplification: about 400 pages
 Symbols = tuple[Any, ...]
+_TEXT = 'kane_dynamics.symbolic.text'
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +120,7 @@ class EquationsOfMotion:
 
         They are linear in vdot and in the multipliers.
         """
-        sympy, _ = _sympy_and('text')
+        sympy = _with_sympy('sympy')
         rate, force, pull = (
             sympy.Matrix(len(x), 1, x) for x in (self.vdot, self.tau, self.multipliers)
         )
@@ -129,7 +146,7 @@ class EquationsOfMotion:
         """
         if quantity not in QUANTITIES:
             raise NameNotFoundError('quantity', quantity, QUANTITIES)
-        sympy, _ = _sympy_and('text')
+        sympy = _with_sympy('sympy')
         expressions = getattr(self, quantity)
         compute = sympy.lambdify([self.q, self.v, self.t], expressions.tolist(), 'numpy', cse=True)
         shape = expressions.shape if quantity.endswith('matrix') else expressions.shape[:1]
@@ -146,9 +163,7 @@ class EquationsOfMotion:
         Equations of motion, then A v = b_0 and A vdot = b of each constraint row, then dq/dt where
         it is not v.
         """
-        _, form = _sympy_and('text')
-        result: str = form.as_text(self, _checked_digits(digits))
-        return result
+        return str(_with_sympy(_TEXT).as_text(self, _checked_digits(digits)))
 
     def latex(self, digits: int = 6) -> str:
         r"""
@@ -157,15 +172,11 @@ class EquationsOfMotion:
         Symbols are numbered, :math:`q_1, v_1, \dot v_1, \tau_1, \lambda_1`; comments before it
         say which number has which name.
         """
-        _, form = _sympy_and('text')
-        result: str = form.as_latex(self, _checked_digits(digits))
-        return result
+        return str(_with_sympy(_TEXT).as_latex(self, _checked_digits(digits)))
 
     def source(self) -> str:
         """Return Python source that makes the symbols and matrices again, with all digits."""
-        _, form = _sympy_and('text')
-        result: str = form.as_source(self, QUANTITIES)
-        return result
+        return str(_with_sympy(_TEXT).as_source(self, QUANTITIES))
 
 
 def equations_of_motion(
@@ -206,11 +217,12 @@ def equations_of_motion(
             f"robot '{robot.name}' is too large to write down: {robot.nv} speeds, at most "
             f'{MOST_SPEEDS}; lock joints, or use kd.casadi_function for numbers'
         )
-    sympy, graph = _sympy_and('graph')
+    sympy, graph = _with_sympy('sympy'), _with_sympy('kane_dynamics.symbolic.graph')
     names = _symbols(sympy, robot, len(constraints.labels))
-    function = traced_quantities(robot, constraints)
+    function = _traced_quantities(robot, constraints)
     if simplify:
-        algebra = graph.ShortAlgebra(_quaternions(robot, names['q']))
+        forms = _with_sympy('kane_dynamics.symbolic.short_forms')
+        algebra = forms.ShortAlgebra(_quaternions(robot, names['q']))
     else:
         algebra = graph.PlainAlgebra()
         count = graph.written_operations(function)
@@ -224,14 +236,33 @@ def equations_of_motion(
     return EquationsOfMotion(name=robot.name, labels=constraints.labels, **names, **quantities)
 
 
-def _symbols(sympy: ModuleType, robot: Robot, rows: int) -> dict[str, Any]:
+def _traced_quantities(robot: Robot, constraints: Sequence[Constraint]) -> ca.Function:
+    """Return all QUANTITIES as one function of q, v and t, common subexpressions shared."""
+    tracer = Tracer(robot, constraints, (), canonical=False)
+    q, v, t = tracer.q, tracer.v, tracer.t
+    rows = tracer.rows(q, v, t)
+    quantities = [
+        tracer.mass_matrix().function(column(q))[0],
+        tracer.coriolis_matrix().function(column(q), column(v))[0],
+        column(newton_euler(robot, q, v, tracer.at_rest, gravity=0.0)),
+        tracer.gravity_force().function(column(q))[0],
+        column(joint_friction(robot, v)),
+        column(coordinate_rates(robot, q, v)),
+        matrix(rows.matrix, robot.nv),
+        column(rows.velocity),
+        column(rows.acceleration),
+    ]
+    return ca.Function('equations', [column(q), column(v), t], ca.cse(quantities))
+
+
+def _symbols(sympy: Any, robot: Robot, rows: int) -> dict[str, Any]:
     """Return all symbols by field; where a name is taken, an underscore is appended."""
-    independent_indices: set[str] = set()
+    taken: set[str] = set()
 
     def symbol(name: str) -> Any:
-        while name in independent_indices:
+        while name in taken:
             name += '_'
-        independent_indices.add(name)
+        taken.add(name)
         return sympy.Symbol(name, real=True)
 
     symbols: dict[str, Any] = {'q': tuple(symbol(name) for name in robot.coordinate_names)}
@@ -257,12 +288,11 @@ def _checked_digits(digits: int) -> int:
     return digits
 
 
-def _sympy_and(module: str) -> tuple[ModuleType, ModuleType]:
-    """Return SymPy and a module of this folder that needs it."""
+def _with_sympy(module: str) -> Any:
+    """Return SymPy, or a module of this folder that needs it."""
     try:
-        sympy = import_module('sympy')
+        import_module('sympy')
     except ImportError as error:
-        raise MissingPackageError(
-            'symbolic equations of motion', 'SymPy', "pip install 'kane_dynamics[symbolic]'"
-        ) from error
-    return sympy, import_module(f'kane_dynamics.symbolic.{module}')
+        remedy = "pip install 'kane_dynamics[symbolic]'"
+        raise MissingPackageError('symbolic equations of motion', 'SymPy', remedy) from error
+    return import_module(module)

@@ -3,64 +3,29 @@
 CasADi graphs as SymPy expressions.
 
 The instructions of a traced function are carried out once more, on SymPy expressions or on the
-sums of `ring`: the expressions are what the numbers are computed with.
+sums of `laurent`: the expressions are what the numbers are computed with.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import casadi as ca
 import sympy
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.symbolic.form import ShortForms
-from kane_dynamics.symbolic.operations import operation_name, sympy_operation
-from kane_dynamics.symbolic.ring import Ring, Sum
-
-MOST_TERMS = 10_000  # their shortest form takes about 10 s and 30 pages
-_MOST_FACTORS = 16  # of a power that is multiplied out
-
-
-class Algebra(Protocol):
-    """Values that the instructions of a graph work on."""
-
-    def constant(self, value: float) -> Any:
-        """Return a number."""
-
-    def symbol(self, symbol: Any) -> Any:
-        """Return a SymPy symbol."""
-
-    def operation(self, code: int, values: Sequence[Any]) -> Any:
-        """Return what an instruction makes of its values."""
-
-    def expressions(self, quantities: Sequence[Sequence[Any]]) -> list[list[Any]]:
-        """Return the entries of each quantity as SymPy expressions."""
 
 
 def converted(
-    function: ca.Function, inputs: Sequence[Sequence[Any]], algebra: Algebra
+    function: ca.Function, inputs: Sequence[Sequence[Any]], algebra: PlainAlgebra
 ) -> list[Any]:
     """
-    Return the outputs of an ``SX`` function as SymPy matrices.
+    Return the outputs of an ``SX`` function as SymPy matrices; structural zeros are zeros.
 
-    Parameters
-    ----------
-    function : casadi.Function
-        Any shapes; structural zeros are zeros.
-    inputs : sequence of sequence of sympy.Symbol
-        The entries of each input.
-    algebra : Algebra
-        `PlainAlgebra` or `ShortAlgebra`.
-
-    Raises
-    ------
-    InvalidInputError
-        If an operation has no SymPy form, a number is not finite, or there are too many terms.
-
+    Inputs are the symbols of its entries.
     """
     work: dict[int, Any] = {}
     outputs = [[algebra.constant(0.0)] * function.nnz_out(k) for k in range(function.n_out())]
@@ -87,8 +52,8 @@ def _finite(value: float) -> float:
 
 def _matrix(function: ca.Function, output: int, nonzeros: Sequence[Any]) -> Any:
     sparsity = function.sparsity_out(output)
-    indices = zip(*sparsity.get_triplet(), strict=True)
-    entries = dict(zip(indices, nonzeros, strict=True))
+    places = zip(*sparsity.get_triplet(), strict=True)
+    entries = dict(zip(places, nonzeros, strict=True))
     return sympy.ImmutableMatrix(
         *sparsity.shape, lambda i, j: entries.get((int(i), int(j)), sympy.Integer(0))
     )
@@ -122,15 +87,7 @@ class PlainAlgebra:
         return symbol
 
     def operation(self, code: int, values: Sequence[Any]) -> Any:
-        """
-        Return what an instruction makes of its values.
-
-        Raises
-        ------
-        InvalidInputError
-            If there is no SymPy form of it.
-
-        """
+        """Return what an instruction makes of its values."""
         return sympy_operation(code)(*values)
 
     def expressions(self, quantities: Sequence[Sequence[Any]]) -> list[list[Any]]:
@@ -138,127 +95,62 @@ class PlainAlgebra:
         return [list(entries) for entries in quantities]
 
 
-@dataclass(eq=False)
-class ShortAlgebra:
-    """
-    Sums of a ring; what is no polynomial of its values becomes a new generator.
-
-    Parameters
-    ----------
-    quaternions : sequence of sequence of sympy.Symbol
-        Components (w, x, y, z) of quaternions that are unit.
-
-    """
-
-    quaternions: Sequence[Sequence[Any]] = ()
-    ring: Ring = field(default_factory=Ring, init=False)
-
-    def __post_init__(self) -> None:
-        ring = self.ring
-        for w, *vector in self.quaternions:
-            square = self.constant(1.0)
-            for x in vector:
-                square = ring.add(square, ring.power(ring.variable(x), 2), -1.0)
-            ring.squares[ring.generator(w)] = square
-        self._forms = ShortForms(ring)
-        self._plain = PlainAlgebra()
-        self._polynomial: Mapping[int, Callable[..., Sum | None]] = {
-            ca.OP_ASSIGN: lambda a: a,
-            ca.OP_ADD: ring.add,
-            ca.OP_SUB: lambda a, b: ring.add(a, b, -1.0),
-            ca.OP_NEG: lambda a: ring.scale(a, -1.0),
-            ca.OP_TWICE: lambda a: ring.scale(a, 2.0),
-            ca.OP_MUL: ring.multiply,
-            ca.OP_SQ: lambda a: ring.multiply(a, a),
-            ca.OP_DIV: lambda a, b: ring.multiply(a, ring.reciprocal(b)),
-            ca.OP_INV: ring.reciprocal,
-            ca.OP_POW: self._to_power,
-            ca.OP_CONSTPOW: self._to_power,
-            ca.OP_SQRT: self._root,
-            ca.OP_COS: lambda a: self._wave(a, 1.0, 1.0),
-            ca.OP_SIN: lambda a: self._wave(a, -1j, -1.0),
-        }
-
-    def constant(self, value: float) -> Sum:
-        """Return a number."""
-        return {0: complex(value)} if value else {}
-
-    def symbol(self, symbol: Any) -> Sum:
-        """Return a SymPy symbol."""
-        return self.ring.variable(symbol)
-
-    def operation(self, code: int, values: Sequence[Sum]) -> Sum:
-        """
-        Return what an instruction makes of its values.
-
-        Raises
-        ------
-        InvalidInputError
-            If there is no SymPy form of it.
-
-        """
-        result = self._polynomial[code](*values) if code in self._polynomial else None
-        return self._function(code, values) if result is None else result
-
-    def expressions(self, quantities: Sequence[Sequence[Sum]]) -> list[list[Any]]:
-        """
-        Return the entries of each quantity as SymPy expressions.
-
-        Raises
-        ------
-        InvalidInputError
-            If there are more than MOST_TERMS terms.
-
-        """
-        count = sum(len(entry) for entries in quantities for entry in entries)
-        if count > MOST_TERMS:
-            raise InvalidInputError(
-                f'the equations are too large to simplify: {count} terms, at most {MOST_TERMS}; '
-                'lock joints, or use kd.casadi_function for numbers'
-            )
-        return [self._forms.entries(entries) for entries in quantities]
-
-    def _function(self, code: int, values: Sequence[Sum]) -> Sum:
-        """Return a function that is no polynomial, as a number or as a generator."""
-        result = self._plain.operation(code, [self._forms.entry(x) for x in values])
-        if not result.is_number:
-            return self.ring.variable(result)
-        if not (result.is_real and result.is_finite):
-            raise InvalidInputError(f'{operation_name(code)} gives {result}, no real number')
-        return self.constant(float(result))
-
-    def _to_power(self, a: Sum, b: Sum) -> Sum | None:
-        exponent = _real_constant(b)
-        if exponent is None or abs(exponent) > _MOST_FACTORS:
-            return None
-        if exponent.is_integer():
-            return self.ring.power(a, int(exponent))
-        root = self._root(a) if abs(exponent) == 0.5 else None
-        return root if root is None or exponent > 0.0 else self.ring.reciprocal(root)
-
-    def _root(self, a: Sum) -> Sum | None:
-        """Return the square root; that of a square b^2 is sign(b) b."""
-        ring, value = self.ring, _real_constant(a)
-        if value is not None:
-            return self.constant(math.sqrt(value)) if value >= 0.0 else None
-        root = ring.root(a)
-        if root is not None:
-            sign = self._function(ca.OP_SIGN, [root])
-            if list(sign) != [0]:
-                ring.squares[ring.place(sign)] = self.constant(1.0)
-            return ring.multiply(sign, root)
-        result = self._function(ca.OP_SQRT, [a])
-        ring.squares[ring.place(result)] = a
-        return result
-
-    def _wave(self, angle: Sum, factor: complex, sign: float) -> Sum | None:
-        ring = self.ring
-        phase, conjugate = ring.phase(angle), ring.phase(ring.scale(angle, -1.0))
-        if phase is None or conjugate is None:
-            return None
-        return ring.scale(ring.add(phase, conjugate, sign), 0.5 * factor)
+def operation_name(code: int) -> str:
+    """Return what CasADi calls an operation."""
+    names = (name for name in dir(ca) if name.startswith('OP_') and getattr(ca, name) == code)
+    return next(names, str(code))
 
 
-def _real_constant(a: Sum) -> float | None:
-    """Return the number that a sum is, or None."""
-    return sum(a.values()).real if not a or list(a) == [0] else None
+def sympy_operation(code: int) -> Callable[..., Any]:
+    """Return an operation as a function of SymPy expressions."""
+    if code not in _OPERATIONS:
+        raise InvalidInputError(f'{operation_name(code)} of CasADi has no SymPy form')
+    return _OPERATIONS[code]
+
+
+def _holds(x: Any) -> Any:
+    """Return the condition behind a truth value that is 1 or 0."""
+    if isinstance(x, sympy.Piecewise) and len(x.args) == 2 and x.args[0][0] == 1:
+        return x.args[0][1]
+    return sympy.Ne(x, 0)
+
+
+def _truth(condition: Any) -> Any:
+    return sympy.Piecewise((1, condition), (0, True))
+
+
+_NAMED = (
+    'exp log sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf floor sqrt sign'
+)
+_OPERATIONS: Mapping[int, Callable[..., Any]] = {
+    **{getattr(ca, f'OP_{name.upper()}'): getattr(sympy, name) for name in _NAMED.split()},
+    ca.OP_ASSIGN: lambda a: a,
+    ca.OP_ADD: operator.add,
+    ca.OP_SUB: operator.sub,
+    ca.OP_MUL: operator.mul,
+    ca.OP_DIV: operator.truediv,
+    ca.OP_NEG: operator.neg,
+    ca.OP_INV: lambda a: 1 / a,
+    ca.OP_SQ: lambda a: a**2,
+    ca.OP_TWICE: lambda a: 2 * a,
+    ca.OP_POW: operator.pow,
+    ca.OP_CONSTPOW: operator.pow,
+    ca.OP_HYPOT: lambda a, b: sympy.sqrt(a**2 + b**2),
+    ca.OP_EXPM1: lambda a: sympy.exp(a) - 1,
+    ca.OP_LOG1P: lambda a: sympy.log(1 + a),
+    ca.OP_CEIL: sympy.ceiling,
+    ca.OP_FABS: sympy.Abs,
+    ca.OP_COPYSIGN: lambda a, b: sympy.Piecewise((sympy.Abs(a), b >= 0), (-sympy.Abs(a), True)),
+    # a - b times the quotient rounded towards zero, as fmod of C
+    ca.OP_FMOD: lambda a, b: sympy.sign(a) * sympy.Mod(sympy.Abs(a), sympy.Abs(b)),
+    ca.OP_FMIN: sympy.Min,
+    ca.OP_FMAX: sympy.Max,
+    ca.OP_LT: lambda a, b: _truth(a < b),
+    ca.OP_LE: lambda a, b: _truth(a <= b),
+    ca.OP_EQ: lambda a, b: _truth(sympy.Eq(a, b)),
+    ca.OP_NE: lambda a, b: _truth(sympy.Ne(a, b)),
+    ca.OP_NOT: lambda a: _truth(sympy.Not(_holds(a))),
+    ca.OP_AND: lambda a, b: _truth(sympy.And(_holds(a), _holds(b))),
+    ca.OP_OR: lambda a, b: _truth(sympy.Or(_holds(a), _holds(b))),
+    ca.OP_IF_ELSE_ZERO: lambda a, b: sympy.Piecewise((b, _holds(a)), (0, True)),
+}

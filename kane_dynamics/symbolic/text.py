@@ -14,38 +14,23 @@ from kane_dynamics.symbolic.equations import EquationsOfMotion
 
 
 class _Text(StrPrinter):
-    """
-    Plain text.
-
-    Parameters
-    ----------
-    digits : int
-        Significant digits of coefficients.
-
-    """
+    """Plain text, coefficients with so many digits (0: all), symbols by their names."""
 
     times = '*'
 
-    def __init__(self, digits: int) -> None:
+    def __init__(self, digits: int, names: dict[Any, str]) -> None:
         super().__init__()
-        self._digits = digits
+        self._digits, self._names = digits, names
 
-    def _print_Float(self, expr: Any) -> str:  # noqa: N802  (SymPy finds printers by class name)
-        return f'{float(expr):.{self._digits}g}'
+    def _print_Symbol(self, expr: Any) -> str:  # noqa: N802  (SymPy finds printers by class name)
+        return self._names.get(expr, expr.name)
+
+    def _print_Float(self, expr: Any) -> str:  # noqa: N802
+        return f'{float(expr):.{self._digits}g}' if self._digits else repr(float(expr))
 
 
 class _Latex(LatexPrinter):
-    """
-    LaTeX.
-
-    Parameters
-    ----------
-    digits : int
-        Significant digits of coefficients.
-    names : dict of Symbol to str
-        How symbols are written.
-
-    """
+    """LaTeX, coefficients with so many digits, symbols by their names."""
 
     times = ' '
 
@@ -58,31 +43,9 @@ class _Latex(LatexPrinter):
         return rf'{mantissa} \cdot 10^{{{int(exponent)}}}' if exponent else mantissa
 
 
-class _Source(StrPrinter):
-    """
-    Python source.
-
-    Parameters
-    ----------
-    names : dict of Symbol to str
-        The variables that hold the symbols.
-
-    """
-
-    def __init__(self, names: dict[Any, str]) -> None:
-        super().__init__()
-        self._names = names
-
-    def _print_Symbol(self, expr: Any) -> str:  # noqa: N802
-        return self._names[expr]
-
-    def _print_Float(self, expr: Any) -> str:  # noqa: N802
-        return repr(float(expr))
-
-
 def as_text(equations: EquationsOfMotion, digits: int) -> str:
     """Return the equations as lines of text."""
-    printer = _Text(digits)
+    printer = _Text(digits, {})
     lines = [f'equations of motion of {equations.name}']
     lines += [f'{left} = {right}' for left, right in _motion(equations, printer)]
     for k, label in enumerate(equations.labels):
@@ -124,7 +87,7 @@ def as_source(equations: EquationsOfMotion, quantities: Sequence[str]) -> str:
     names = {
         symbol: f'{kind}[{k}]' for kind, group in groups.items() for k, symbol in enumerate(group)
     }
-    printer = _Source({**names, equations.t: 't'})
+    printer = _Text(0, {**names, equations.t: 't'})
     lines = [
         '# M vdot + C v + g + friction = tau + A.T lambda; A v = b0; A vdot = b (SI units)',
         'from sympy import *',

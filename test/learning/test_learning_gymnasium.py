@@ -154,7 +154,7 @@ def test_mistakes_are_named(message):
 
 
 def test_a_missing_gymnasium_is_named(monkeypatch):
-    place = 'kane_dynamics.learning.gymnasium_package'
+    place = 'kane_dynamics.learning.reach_vector_env'
     monkeypatch.setitem(sys.modules, 'gymnasium', None)
     monkeypatch.delitem(sys.modules, place)
     with pytest.raises(

@@ -16,8 +16,15 @@ from kane_dynamics.learning.reach_task import (
     WHEELS,
     reach_task,
 )
-from kane_dynamics.learning.reading import BONUS, BOUND, CLOSE, EFFORT, PENALTY, rewards
-from kane_dynamics.learning.scene import joined
+from kane_dynamics.learning.reading import (
+    BONUS,
+    BOUND,
+    CLOSE,
+    EFFORT,
+    PENALTY,
+    blank_states,
+    rewards,
+)
 
 
 @pytest.fixture(scope='module')
@@ -26,7 +33,19 @@ def task():
 
 
 def scenes(task, count, seed=0):
-    return joined([task.draw(np.random.default_rng([seed, i])) for i in range(count)])
+    drawn = blank_states(count)
+    for i in range(count):
+        drawn[i] = task.draw(np.random.default_rng([seed, i]))[0]
+    return drawn
+
+
+def changed(task, scene, **fields):
+    """Return a copy of scenes with other values, and what is seen of it."""
+    other = scene.copy()
+    for name, value in fields.items():
+        other[name] = value
+    task.read(other)
+    return other
 
 
 def run(task, scene, actions, periods):
@@ -38,7 +57,11 @@ def run(task, scene, actions, periods):
 
 def test_draws_are_within_what_is_told_and_differ(task):
     scene, robot = scenes(task, 60), task.robot
-    for drawn, most in ((scene.mass, PAYLOAD), (scene.viscous, VISCOUS), (scene.dry, DRY)):
+    for drawn, most in (
+        (scene.payload_mass, PAYLOAD),
+        (scene.viscous_friction, VISCOUS),
+        (scene.dry_friction, DRY),
+    ):
         parts = drawn / most
         assert (parts >= 0.0).all() and (parts <= 1.0).all()
         assert parts.std(axis=0).min() > 0.2  # 0.29 of even draws
@@ -68,11 +91,9 @@ def test_wheels_roll_exactly_whatever_they_do(task, rng):
 def test_payload_and_friction_change_the_motion(task):
     scene = scenes(task, 1)
     scene.q[0, 5:] = [0.0, 1.2, 0.0, 0.0, 0.0]  # stretched out
-    three = joined([scene] * 3)
-    none = three._replace(viscous=0.0 * three.viscous, dry=0.0 * three.dry, mass=np.zeros(3))
-    loaded = none._replace(mass=np.array([0.0, 1.0, 0.0]))
     stiff = np.array([[0.0], [0.0], [1.0]])
-    rubbed = loaded._replace(viscous=stiff * VISCOUS, dry=stiff * DRY)
+    friction = {'viscous_friction': stiff * VISCOUS, 'dry_friction': stiff * DRY}
+    rubbed = changed(task, scene[[0, 0, 0]], payload_mass=[0.0, 1.0, 0.0], **friction)
     held = run(task, rubbed, np.zeros((3, 7)), 10)
     shoulder = task.robot.velocity_index('arm_2_joint')
     # drives hold the arm against gravity, but for the payload that they know nothing of
@@ -85,9 +106,8 @@ def test_payload_and_friction_change_the_motion(task):
 
 
 def test_drives_reach_their_speeds_and_stop_at_the_ends_of_joints(task):
-    scene = scenes(task, 1)._replace(
-        viscous=np.zeros((1, 7)), dry=np.zeros((1, 7)), mass=np.zeros(1)
-    )
+    ideal = {'viscous_friction': 0.0, 'dry_friction': 0.0, 'payload_mass': 0.0}
+    scene = changed(task, scenes(task, 1), **ideal)
     actions = np.array([[0.3, 0.3, 0.0, 0.0, 0.0, 0.0, 0.0]])
     driven = run(task, scene, actions, 20)
     # damping of the URDF, 0.1 N m s/rad, against a gain of 5
@@ -102,12 +122,11 @@ def test_drives_reach_their_speeds_and_stop_at_the_ends_of_joints(task):
 def test_rewards_of_a_way_add_up(task, rng):
     """Whatever the way: what was made good, less time and speeds."""
     scene = scenes(task, 4)
-    first = before = task.read(scene)
+    first = before = scene
     total, cost = np.zeros(4), 0.0
     for _ in range(8):
         actions = rng.uniform(-1.0, 1.0, (4, 7))
-        scene, lost = task.after(scene, actions)
-        after = task.read(scene)
+        after, lost = task.after(before, actions)
         reward, ended = rewards(before, after, actions, lost)
         assert not ended.any()
         total, cost = total + reward, cost + EFFORT * (1.0 + (actions**2).mean(axis=1))
@@ -117,7 +136,7 @@ def test_rewards_of_a_way_add_up(task, rng):
 
 
 def test_an_episode_ends_at_the_goal_and_beyond_all_bounds(task):
-    scene = scenes(task, 4)._replace(mass=np.zeros(4))
+    scene = changed(task, scenes(task, 4), payload_mass=0.0)
     still = np.zeros((4, 7))
     there = kd.dynamics(task.robot, frames=(HAND,)).frame_poses(scene.q)[:, 0]
     goal = scene.goal.copy()
@@ -126,10 +145,8 @@ def test_an_episode_ends_at_the_goal_and_beyond_all_bounds(task):
     goal[2, 0] = BOUND + 3.0
     v = scene.v.copy()
     v[3, 5] = 300.0  # [rad/s] of the turret: it will not be braked in time
-    scene = scene._replace(goal=goal, v=v)
-    before = task.read(scene)
-    moved, lost = task.after(scene, still)
-    after = task.read(moved)
+    before = changed(task, scene, goal=goal, v=v)
+    after, lost = task.after(before, still)
     reward, ended = rewards(before, after, still, lost)
     assert lost.tolist() == [False, False, False, True]
     assert ended.tolist() == [True, False, True, True]

@@ -69,12 +69,12 @@ class StudyWorld:
         self.rolling_out = SimpleNamespace(rollout=self._rollout)
         self.sweeping = sweep
         if 'learning' in CALLS:
-            from kane_dynamics.learning import ReachEnv, ReachVectorEnv, interface
+            from kane_dynamics.learning import ReachEnv, ReachVectorEnv, reach_vector_env
 
             self.learning = SimpleNamespace(
                 ReachEnv=ReachEnv,
                 ReachVectorEnv=ReachVectorEnv,
-                checked_actions=lambda actions: interface.checked_actions(actions, (7,)),
+                checked_actions=lambda actions: reach_vector_env.checked_actions(actions, (7,)),
             )
 
     def _rollout(self, **how: Any) -> Any:

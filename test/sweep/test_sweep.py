@@ -26,10 +26,10 @@ from kane_dynamics.exceptions import (
     NotFingerprintableError,
     SweepError,
 )
-from kane_dynamics.sweep import Job, Sweep, cluster, grid, run, status
-from kane_dynamics.sweep.first import first_alone
-from kane_dynamics.sweep.function import package_stamp
-from kane_dynamics.sweep.work import Work
+from kane_dynamics.sweep import Job, Sweep, grid, run, status
+from kane_dynamics.sweep.definition import package_stamp
+from kane_dynamics.sweep.execution import Work, check_folder, replace_lost
+from kane_dynamics.sweep.store import first_alone
 
 CASES = grid(scale=[1.0, 2.0])
 
@@ -271,7 +271,7 @@ def test_what_is_no_result_is_a_failure(answer, told, tmp_path):
 
 def test_another_code_is_told_before_anything_is_computed(tmp_path):
     sweep = Sweep(functions.walks, CASES[:1])
-    work = Work(sweep.named, 'another', status(sweep, tmp_path).store, 3)
+    work = Work(sweep.function, None, 'another', status(sweep, tmp_path).store, 3)
     assert not work.run(next(sweep.chunks()))
     assert 'another kane_dynamics' in status(sweep, tmp_path).failures[0].error
 
@@ -305,7 +305,7 @@ def test_results_that_do_not_fit_together_are_told(tmp_path):
         ({'function': 'support.sweep_functions:none'}, "need 'package.module:function'"),
         ({'function': 'support.sweep_functions:os'}, 'is no function'),
         ({'function': 'builtins:print'}, 'give the version'),
-        ({'cases': {'scale': 1.0}}, 'got dict .* put it in a list'),
+        ({'cases': {'scale': 1.0}}, 'need a list of mappings, got dict'),
         ({'cases': []}, 'at least one'),
         ({'cases': [3]}, 'need a mapping'),
         ({'cases': [{3: 4}]}, 'need names'),
@@ -357,12 +357,12 @@ def test_without_dask_its_extra_is_named(tmp_path, monkeypatch):
 
 def test_workers_that_do_not_see_the_folder_are_named(tmp_path):
     class Client:
-        def run(self, function):
-            return {'tcp://near:1': function(), 'tcp://far:1': False}
+        def run(self, function, path):
+            return {'tcp://near:1': function(path), 'tcp://far:1': False}
 
     store = status(Sweep(functions.walks, CASES[:1]), tmp_path).store
     with pytest.raises(SweepError, match='all share:.*far'):
-        cluster._check_folder(Client(), store)
+        check_folder(Client(), store)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -378,7 +378,7 @@ def test_workers_that_dask_gave_up_are_asked_for_again():
         scale=asked.append,
     )
     for _ in range(2):  # the second time there is nothing to do
-        cluster._replace_gone(workers)
+        replace_lost(workers)
         assert list(workers.workers) == [0, 3]
         assert asked == [4]
 

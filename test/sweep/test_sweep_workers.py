@@ -20,10 +20,9 @@ import psutil
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import SweepError
-from kane_dynamics.sweep import Sweep, cluster, grid, run, status
-from kane_dynamics.sweep.function import package_stamp
+from kane_dynamics.sweep import Sweep, grid, run, status
+from kane_dynamics.sweep.execution import Work
 from kane_dynamics.sweep.store import Store
-from kane_dynamics.sweep.work import Work
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -62,7 +61,7 @@ def test_killed_workers_lose_nothing_but_a_chunk_that_kills_them_again_and_again
     assert all((tmp_path / f'begun{start}').exists() for start in (20, 40))
     assert not list((tmp_path / 'killed').glob('.*'))  # of begun and half-written ones
     undisturbed = tmp_path / 'undisturbed'
-    alone = Work(sweep.named, package_stamp(), Store.at(undisturbed), 1)
+    alone = Work(sweep.function, None, sweep.stamp, Store.at(undisturbed), 1)
     for chunk in found.done:
         assert alone.run(chunk)
         path = tmp_path / 'killed' / f'{chunk.key}.npz'
@@ -113,7 +112,7 @@ def test_a_cluster_is_found_by_its_address(tmp_path, monkeypatch, leaves_nothing
         assert set(found['process']) <= known
     assert_array_equal(found['cores'], np.ones(40))  # a worker is one core
     assert found['compiled'].sum() == 5  # those of one chunk
-    monkeypatch.setattr(cluster, '_PATIENCE', 0.5)
+    monkeypatch.setattr('kane_dynamics.sweep.execution._PATIENCE', 0.5)
     with pytest.raises(SweepError, match='no scheduler answers'):
         run(Sweep(functions.walks), tmp_path, scheduler=address, progress=quiet)
 

@@ -24,8 +24,8 @@ from kane_dynamics.symbolic.equations import QUANTITIES, equations_of_motion
 
 sm = pytest.importorskip('sympy', reason='the extra "symbolic" is not installed')
 
-from kane_dynamics.symbolic import graph as symbolic_graph  # noqa: E402  (needs SymPy)
-from kane_dynamics.symbolic import ring as symbolic_ring  # noqa: E402  (need SymPy)
+from kane_dynamics.symbolic import laurent as symbolic_ring  # noqa: E402  (need SymPy)
+from kane_dynamics.symbolic import short_forms as symbolic_forms  # noqa: E402  (needs SymPy)
 
 PLAIN = ('planar_2r', 'cart_pole', 'sleigh', 'driven_arm', 'wrist', 'linkage')
 AGREEMENT = 1e-12  # of the largest entry: coefficients have 14 digits, sums some dozens of terms
@@ -251,7 +251,7 @@ class TestErrors:
             equations_of_motion(kd.Robot('chain', bodies))
 
     def test_too_many_terms(self, monkeypatch):
-        monkeypatch.setattr(symbolic_graph, 'MOST_TERMS', 5)
+        monkeypatch.setattr(symbolic_forms, 'MOST_TERMS', 5)
         with pytest.raises(InvalidInputError, match=r'too large to simplify: \d+ terms'):
             equations_of_motion(planar_2r())
 
