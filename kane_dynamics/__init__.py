@@ -15,17 +15,10 @@ from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
 from kane_dynamics.algorithms.contact_motion import ContactMotion
-from kane_dynamics.algorithms.generalized_speeds import (
-    GeneralizedSpeeds,
-    generalized_speeds,
-    generalized_speeds_from_definition,
-)
+from kane_dynamics.algorithms.forward_dynamics import Motion
 from kane_dynamics.algorithms.impact import Impact
 from kane_dynamics.algorithms.kinematics import Kinematics, forward_kinematics
 from kane_dynamics.algorithms.limited_inverse import LimitedEffort
-from kane_dynamics.algorithms.methods.motion import Motion
-from kane_dynamics.algorithms.orbit import orbital_wrenches, wrenches_at_com
-from kane_dynamics.algorithms.partial_velocities import PartialVelocity, partial_velocities
 from kane_dynamics.analysis.base_contacts import base_ground_contacts
 from kane_dynamics.analysis.ground_contacts import GroundContacts, ground_contacts
 from kane_dynamics.analysis.ground_wrench import ground_wrench
@@ -35,6 +28,13 @@ from kane_dynamics.constraints.plane import Plane
 from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.events import Event, EventSimulation
+from kane_dynamics.formulations.generalized_speeds import (
+    GeneralizedSpeeds,
+    generalized_speeds,
+    generalized_speeds_from_definition,
+)
+from kane_dynamics.formulations.kane import PartialVelocity, partial_velocities
+from kane_dynamics.formulations.orbit import orbital_wrenches, wrenches_at_com
 from kane_dynamics.functions.consistent import (
     consistent_acceleration,
     consistent_velocity,

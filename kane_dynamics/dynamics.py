@@ -18,19 +18,13 @@ from numpy.typing import ArrayLike
 from kane_dynamics.algorithms.constrained_inverse import (
     ConstrainedEffort,
 )
-from kane_dynamics.algorithms.external_wrenches import ExternalWrenches
-from kane_dynamics.algorithms.frame_law import (
-    GAINS,
-    WANTED,
-    FrameEffort,
-    FrameLaw,
-)
-from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
-from kane_dynamics.algorithms.methods.motion import Motion, blank_motion
-from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.algorithms.forward_dynamics import Motion, blank_motion
+from kane_dynamics.algorithms.newton_euler import TERMS, ExternalWrenches
+from kane_dynamics.algorithms.task_space_law import GAINS, WANTED, FrameEffort, TaskSpaceLaw
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.formulations.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.robot.arguments import Arguments, as_output, as_times, fill_rows, of_rows
 from kane_dynamics.robot.checks import (
     as_count,
@@ -378,7 +372,7 @@ class Dynamics(ABC):
     @abstractmethod
     def frame_effort(
         self,
-        law: FrameLaw,
+        law: TaskSpaceLaw,
         q: ArrayLike,
         v: ArrayLike,
         target: ArrayLike,
@@ -395,7 +389,7 @@ class Dynamics(ABC):
 
         Parameters
         ----------
-        law : FrameLaw
+        law : TaskSpaceLaw
             Which frame follows, by which law, and what moves it.
         q, v : array_like, shapes (nq,), (nv,)
             State.
@@ -403,7 +397,7 @@ class Dynamics(ABC):
             Position, (w, x, y, z), twist (omega, v) and its rate, in world axes.
         gains : array_like, shape (14,)
             Those of the law for six axes each, and two of the posture; see
-            `algorithms.frame_law.following_motion`.
+            `algorithms.task_space_law.following_motion`.
         posture : array_like, shape (nq,)
             Coordinates; those of actuated joints count that are one number.
         a : array_like, shape (nv,), optional

@@ -16,21 +16,20 @@ from kane_dynamics.algorithms.constrained_inverse import (
     checked_weights,
     term_switches,
 )
-from kane_dynamics.algorithms.external_wrenches import ExternalWrenches
-from kane_dynamics.algorithms.frame_law import (
+from kane_dynamics.algorithms.forward_dynamics import Motion
+from kane_dynamics.algorithms.kinematics import forward_kinematics
+from kane_dynamics.algorithms.newton_euler import TERMS, ExternalWrenches
+from kane_dynamics.algorithms.task_space_law import (
     REPORTED,
     FrameEffort,
-    FrameLaw,
+    TaskSpaceLaw,
     checked_law,
 )
-from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
-from kane_dynamics.algorithms.kinematics import forward_kinematics
-from kane_dynamics.algorithms.methods.motion import Motion
-from kane_dynamics.algorithms.newton_euler import TERMS
-from kane_dynamics.algorithms.terms import Terms
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics import AT_START, ConstraintSubsetDynamics, Dynamics
+from kane_dynamics.formulations.generalized_speeds import GeneralizedSpeeds
+from kane_dynamics.formulations.problem import Terms
 from kane_dynamics.functions import terms as functions
 from kane_dynamics.functions.consistent import consistent_acceleration, consistent_velocity
 from kane_dynamics.functions.constrained import constrained_inverse_dynamics, forward_dynamics
@@ -152,7 +151,7 @@ class ReferenceDynamics(Dynamics):
 
     def frame_effort(
         self,
-        law: FrameLaw,
+        law: TaskSpaceLaw,
         q: ArrayLike,
         v: ArrayLike,
         target: ArrayLike,

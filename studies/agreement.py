@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.methods import METHODS
+from kane_dynamics.formulations import METHODS
 from kane_dynamics.robot.sample_robots import KINDS, random_tree
 from kane_dynamics.sweep import Job, Sweep, SweepResult, grid, run
 from studies import report

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.methods import METHODS
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, selected_rows
 from kane_dynamics.exceptions import InconsistentConstraintsError
+from kane_dynamics.formulations import METHODS
 from kane_dynamics.typing import Floats
 from studies import report
 from studies.report import Table

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,15 @@ def matrix_of(rows: Sequence[Sequence[Scalar]]) -> NDArray[Any]:
         for j, entry in enumerate(row):
             matrix[i, j] = entry
     return matrix
+
+
+def symmetric_of(entry: Callable[[int, int], Scalar]) -> NDArray[Any]:
+    """Return a symmetric matrix, shape (3, 3), from its entries (i, j) with i <= j."""
+    rows: list[list[Scalar]] = [[0.0] * 3 for _ in range(3)]
+    for i in range(3):
+        for j in range(i, 3):
+            rows[i][j] = rows[j][i] = entry(i, j)
+    return matrix_of(rows)
 
 
 def skew(a: NDArray[Any]) -> NDArray[Any]:

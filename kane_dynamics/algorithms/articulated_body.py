@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, power
 from kane_dynamics.algebra.inertia import Inertia
-from kane_dynamics.algebra.matrices import matrix_of, product, skew
+from kane_dynamics.algebra.matrices import matrix_of, product, skew, symmetric_of
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import as_array, pure, vec3
 from kane_dynamics.algebra.scalars import Scalar
@@ -100,8 +100,7 @@ class ArticulatedInertia:
         return ArticulatedInertia(mass, coupling + shifted, tensor + _doubled(half))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Hinge:
+class Hinge(NamedTuple):
     """
     What the way inward leaves of a joint for the way outward.
 
@@ -169,7 +168,7 @@ def outward_step(
     return a, payload + bias_rate + along_axes(joint.axes, a)
 
 
-def hinge_health(
+def hinge_rcond(
     joint: JointMotion, armature: Sequence[Scalar], hinge: Hinge, payload: CompositeInertia
 ) -> Scalar:
     """Return the smallest pivot relative to the diagonal of M, with all that a joint carries."""
@@ -181,18 +180,10 @@ def hinge_health(
 
 
 def _symmetric(a: Matrix, b: Matrix) -> Matrix:
-    """Return a b, which is symmetric, computed above the diagonal only."""
-    rows: list[list[Any]] = [[0.0] * 3 for _ in range(3)]
-    for i in range(3):
-        for j in range(i, 3):
-            rows[i][j] = rows[j][i] = product(a[i : i + 1], b[:, j])[0]
-    return matrix_of(rows)
+    """Return a b, which is symmetric."""
+    return symmetric_of(lambda i, j: product(a[i : i + 1], b[:, j])[0])
 
 
 def _doubled(a: Matrix) -> Matrix:
-    """Return a + a', computed above the diagonal only."""
-    rows: list[list[Any]] = [[0.0] * 3 for _ in range(3)]
-    for i in range(3):
-        for j in range(i, 3):
-            rows[i][j] = rows[j][i] = a[i, j] + a[j, i]
-    return matrix_of(rows)
+    """Return a + a'."""
+    return symmetric_of(lambda i, j: a[i, j] + a[j, i])

@@ -13,13 +13,12 @@ of the tree. `gauss.gauss_mass_matrix` is what it is tested against.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, power
 from kane_dynamics.algebra.inertia import Inertia
-from kane_dynamics.algebra.matrices import scaled, skew
+from kane_dynamics.algebra.matrices import scaled, skew, symmetric_of
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, pure, rotate, scale
 from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
@@ -73,38 +72,27 @@ class CompositeInertia:
 
     def moved(self, x_B_A: Pose) -> CompositeInertia:
         """Return the same bodies about the origin of A, given the pose of B in A."""
-        r, p = x_B_A.rotation, x_B_A.translation
-        moment = rotate(r, self.moment)
-        half = [rotate(r, row) for row in self.tensor]  # columns of R I
+        rotation, mass = x_B_A.rotation, self.mass
+        moment = rotate(rotation, self.moment)
+        p, h = _components(x_B_A.translation), _components(moment)
+        half = [_components(rotate(rotation, row)) for row in self.tensor]  # columns of R I
         rotated = [
-            rotate(r, pure([column[axis] for column in _components(half)])) for axis in range(3)
+            _components(rotate(rotation, pure(list(row)))) for row in zip(*half, strict=True)
         ]
-        arm = 2.0 * dot(p, moment) + self.mass * dot(p, p)
-        shifted = _symmetric(
-            _components(rotated), _components([p])[0], _components([moment])[0], arm, self.mass
+        arm = 2.0 * dot(x_B_A.translation, moment) + mass * dot(
+            x_B_A.translation, x_B_A.translation
         )
-        return CompositeInertia(self.mass, moment + scale(p, self.mass), shifted)
+
+        def entry(i: int, j: int) -> Scalar:  # R I R' + arm 1 - p h' - h p' - m p p'
+            shifted = rotated[i][j] - p[i] * h[j] - p[j] * (h[i] + mass * p[i])
+            return shifted + arm if i == j else shifted
+
+        x, y, z = (pure(row) for row in symmetric_of(entry).tolist())
+        return CompositeInertia(mass, moment + scale(x_B_A.translation, mass), (x, y, z))
 
 
-def _components(quaternions: Sequence[Quaternion]) -> list[tuple[Scalar, Scalar, Scalar]]:
-    return [(a.x, a.y, a.z) for a in quaternions]
-
-
-def _symmetric(
-    rotated: Sequence[Sequence[Scalar]],
-    p: Sequence[Scalar],
-    moment: Sequence[Scalar],
-    arm: Scalar,
-    mass: float,
-) -> Rows:
-    """Return R I R' + arm 1 - p h' - h p' - m p p', computed above the diagonal only."""
-    entries: dict[tuple[int, int], Scalar] = {}
-    for i in range(3):
-        for j in range(i, 3):
-            entry = rotated[i][j] - p[i] * moment[j] - p[j] * (moment[i] + mass * p[i])
-            entries[i, j] = entries[j, i] = entry + arm if i == j else entry
-    x, y, z = (pure([entries[i, j] for j in range(3)]) for i in range(3))
-    return x, y, z
+def _components(a: Quaternion) -> tuple[Scalar, Scalar, Scalar]:
+    return a.x, a.y, a.z
 
 
 def composite_mass_matrix(robot: Robot, q: Any) -> LowerTriangle:

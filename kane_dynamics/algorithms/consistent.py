@@ -4,6 +4,17 @@ Speeds and accelerations that constraints allow: :math:`A v = b_0`, :math:`A \do
 
 What is known stays, the other entries follow from the rows; where nothing is said to be known, the
 nearest ones in the metric M. The rows are those that `row_selection` takes.
+
+More motors than freedoms can be told to move as no base can roll (`project_reference`). The speeds
+x nearest to wanted ones y, with :math:`A x = b_0`, are those of
+
+.. math:: W (x - y) + A^T \lambda = 0, \qquad A x = b_0,
+
+where W counts the speeds that have motors. The robot moves meanwhile, at speeds v, and the rows
+turn: the rate of x is that of the same equations, :math:`W (\dot x - \dot y) + A^T \dot\lambda =
+-\dot A^T \lambda` and :math:`A \dot x = b - \dot A (x - v)`. It is exact, and control by passivity
+needs it so: else :math:`s^T M s / 2` of :math:`s = v - x` would not fall with the power of the
+gains. Rows that repeat others change nothing.
 """
 
 from __future__ import annotations
@@ -13,8 +24,9 @@ from collections.abc import Sequence
 import numpy as np
 import scipy
 
-from kane_dynamics.algorithms.row_balance import REACHED
+from kane_dynamics.algorithms.traced_inverse_solve import REACHED
 from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
+from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.exceptions import InconsistentConstraintsError, UnreachableAccelerationError
 from kane_dynamics.robot.checks import as_names
 from kane_dynamics.robot.robot import Robot
@@ -23,31 +35,10 @@ from kane_dynamics.typing import Floats, Indices
 _RANK_TOLERANCE = 1e-10  # relative singular value, on columns scaled to unit length
 
 
-def completed(robot: Robot, A: Floats, b: Floats, x: Floats, known: Sequence[int]) -> Floats:
-    """
-    Return x with its unknown entries solved from A x = b: speeds or accelerations.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    A : ndarray, shape (m, nv)
-        Independent constraint rows.
-    b : ndarray, shape (m,) or (m, n)
-        Right side, or several.
-    x : ndarray, shape (nv,) or (nv, n)
-        Only the known entries count.
-    known : sequence of int
-        Their indices.
-
-    Raises
-    ------
-    UnreachableAccelerationError
-        If the constraints leave an entry undetermined.
-    InconsistentConstraintsError
-        If the known entries contradict the constraints.
-
-    """
+def complete_entries(
+    robot: Robot, A: Floats, b: Floats, x: Floats, known: Sequence[int]
+) -> Floats:
+    """Return x with its unknown entries solved from A x = b: speeds or accelerations."""
     unknown = [k for k in range(robot.nv) if k not in set(known)]
     whole = x.copy()
     whole[unknown] = 0.0
@@ -68,18 +59,8 @@ def completed(robot: Robot, A: Floats, b: Floats, x: Floats, known: Sequence[int
     return whole
 
 
-def fitted(A: Floats, b: Floats, x: Floats, free: Sequence[int] | Indices) -> Floats:
-    """
-    Return x with some entries such that A x = b holds as well as it can, the others as given.
-
-    Parameters
-    ----------
-    A, b, x
-        As for `completed`; rows that the free entries cannot change may be missed.
-    free : sequence or ndarray of int
-        Indices of the entries that are found: least squares of least norm.
-
-    """
+def fit_entries(A: Floats, b: Floats, x: Floats, free: Sequence[int] | Indices) -> Floats:
+    """Return x with free entries such that A x = b holds as well as it can: least squares."""
     selection = list(free)
     whole = x.copy()
     whole[selection] = 0.0
@@ -99,3 +80,29 @@ def least_norm(matrix: Floats, right_side: Floats) -> tuple[Floats, int]:
     scaling = unit_scaling(np.linalg.norm(matrix, axis=0))
     scaled, _, rank, _ = scipy.linalg.lstsq(matrix * scaling, right_side, cond=_RANK_TOLERANCE)
     return (scaling * scaled.T).T, int(rank)
+
+
+_REPEATED = 1e-6  # relative singular value of rows that repeat others, at angles that agree
+
+
+def project_reference(
+    rows: ConstraintRows, turning: Floats, v: Floats, y: Floats, rate: Floats, counted: Indices
+) -> tuple[Floats, Floats]:
+    """
+    Return the speeds nearest to wanted ones that keep the rows, and their rate, shapes (nv,).
+
+    What neither `counted` speeds nor rows determine changes the least.
+    """
+    A, nv = rows.matrix, len(v)
+    weights = np.zeros(nv)
+    weights[counted] = 1.0
+    system = np.block([[np.diag(weights), A.T], [A, np.zeros((len(A), len(A)))]])
+
+    def step(force: Floats, gap: Floats) -> tuple[Floats, Floats]:
+        result = np.linalg.lstsq(system, np.concatenate([force, gap]), rcond=_REPEATED)[0]
+        return result[:nv], result[nv:]
+
+    change, multipliers = step(np.zeros(nv), rows.velocity - A @ y)
+    x = y + change
+    gap = rows.acceleration - turning @ (x - v) - A @ rate
+    return x, rate + step(-turning.T @ multipliers, gap)[0]

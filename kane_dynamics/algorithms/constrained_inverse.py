@@ -23,9 +23,8 @@ import scipy
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.consistent import least_norm
-from kane_dynamics.algorithms.coriolis_effort import reference_effort
-from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
-from kane_dynamics.algorithms.row_balance import REACHED
+from kane_dynamics.algorithms.newton_euler import TERMS, reference_effort, required_effort
+from kane_dynamics.algorithms.traced_inverse_solve import REACHED
 from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
 from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
@@ -120,37 +119,7 @@ def constrained_effort(
     external: Floats,
     moving: Floats | None = None,
 ) -> ConstrainedEffort:
-    """
-    Return the efforts of some speeds that produce a motion under the rows that were taken.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    selection : RowSelection
-        The rows at q, v.
-    q, v, a
-        The motion.
-    columns : sequence of int
-        Indices in v of the actuated speeds.
-    weights : ndarray, shape (nv,)
-        w > 0 of efforts that can be shared in many ways.
-    switches : sequence of float
-        1 or 0 for each of `TERMS`.
-    external : ndarray, shape (nv,)
-        J' w of external wrenches.
-    moving : ndarray, shape (nv,), optional
-        Speeds of the robot, where v, a are reference speeds and their rate, see
-        `reference_effort`.
-
-    Raises
-    ------
-    UnreachableAccelerationError
-        If `a` violates the constraints, or needs a force that nothing can give.
-    InconsistentConstraintsError
-        If rows that were not taken ask for other accelerations.
-
-    """
+    """Return the efforts of some speeds that produce a motion under the rows that were taken."""
     independent_indices, rows = selection.independent, selection.rows
     check_allowed(selection, a)
     motion = v.tolist(), a.tolist()
@@ -158,7 +127,7 @@ def constrained_effort(
         needed = required_effort(robot, q, *motion, switches=switches) - external
     else:
         needed = reference_effort(robot, q, moving.tolist(), *motion, switches) - external
-    effort, multipliers, rank, residual = balanced_force(
+    effort, multipliers, rank, residual = balance_force(
         robot, independent_indices.matrix, columns, needed, weights
     )
     slip = np.linalg.norm(rows.matrix @ v - rows.velocity)
@@ -168,15 +137,7 @@ def constrained_effort(
 
 
 def term_switches(terms: Sequence[str]) -> list[float]:
-    """
-    Return 1 or 0 for each of `TERMS`.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is no such term.
-
-    """
+    """Return 1 or 0 for each of `TERMS`."""
     names = as_names('terms', terms)
     for name in names:
         as_choice('terms', name, TERMS)
@@ -186,15 +147,7 @@ def term_switches(terms: Sequence[str]) -> list[float]:
 def checked_weights(
     robot: Robot, weights: ArrayLike | None, columns: Sequence[int], what: str = 'weights'
 ) -> Floats:
-    """
-    Return weights of speeds, 1 where they are left out, or do not count.
-
-    Raises
-    ------
-    InvalidInputError
-        If the shape is wrong, or a weight that counts is not positive.
-
-    """
+    """Return weights of speeds, 1 where they are left out, or do not count."""
     whole = np.ones(robot.nv)
     if weights is None:
         return whole
@@ -208,31 +161,10 @@ def checked_weights(
     return whole
 
 
-def balanced_force(
+def balance_force(
     robot: Robot, A: Floats, columns: Sequence[int], force: Floats, weights: Floats
 ) -> tuple[Floats, Floats, int, float]:
-    """
-    Return efforts and multipliers with S' tau + A' lambda = force, their rank and residual.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    A : ndarray, shape (m, nv)
-        Independent constraint rows.
-    columns : sequence of int
-        Indices in v of the actuated speeds.
-    force : ndarray, shape (nv,)
-        What actuators and constraints must give [N m or N].
-    weights : ndarray, shape (nv,)
-        w > 0.
-
-    Raises
-    ------
-    UnreachableAccelerationError
-        If they cannot give it.
-
-    """
+    """Return efforts and multipliers with S' tau + A' lambda = force, their rank and residual."""
     driven = np.isin(np.arange(robot.nv), list(columns))
     scaling = unit_scaling(np.linalg.norm(A, axis=1))
     unit = scaling[:, None] * A
@@ -255,17 +187,7 @@ def balanced_force(
 
 
 def check_allowed(selection: RowSelection, a: Floats) -> None:
-    """
-    Check that accelerations keep the rows, A a = b.
-
-    Raises
-    ------
-    UnreachableAccelerationError
-        If they do not; the message names the rows.
-    InconsistentConstraintsError
-        If rows that were not taken ask for other accelerations.
-
-    """
+    """Check that accelerations keep the rows, A a = b."""
     rows = selection.independent
     violation = rows.matrix @ a - rows.acceleration
     scale = 1.0 + np.abs(rows.acceleration).max(initial=0.0) + np.abs(a).max(initial=0.0)

@@ -79,34 +79,9 @@ class ContactMotion:
 
 
 def frictional_motion(
-    force: Floats,
-    selection: RowSelection,
-    contacts: ClosedContacts,
-    slip: Floats,
+    force: Floats, selection: RowSelection, contacts: ClosedContacts, slip: Floats
 ) -> ContactMotion:
-    """
-    Return the acceleration under rows A vdot = b and closed contacts with dry friction.
-
-    Parameters
-    ----------
-    force : ndarray, shape (nv,)
-        Q = tau - C v - g and all other given forces.
-    selection : RowSelection
-        The rows of constraints that are taken, in the metric of M.
-    contacts : ClosedContacts
-        Contacts whose distance is zero and does not change.
-    slip : ndarray, shape (m_t,)
-        Speeds C_t v - b_0 of their slips; exactly 0 where a contact does not slide, so that it
-        sticks, or begins to slip against its friction.
-
-    Raises
-    ------
-    InconsistentConstraintsError
-        If rows or contacts contradict each other; the message names them.
-    ContactError
-        If no acceleration obeys Coulomb's law.
-
-    """
+    """Return the acceleration under rows A vdot = b and closed contacts with dry friction."""
     problem = ContactProblem(
         'acceleration',
         solve_squared(selection.root, force),
@@ -126,10 +101,10 @@ def frictional_motion(
 def _held_by_static_friction(problem: ContactProblem) -> list[ContactSolution]:
     """Return motions in which static friction holds what it can; what slips has the other."""
     contacts = problem.contacts
-    slides = problem.slides
+    slides = problem.slip_speeds > 0.0
     while True:
         friction = np.where(slides, contacts.friction, contacts.static_friction)
-        result = solve_contacts(replace(problem, contacts=replace(contacts, friction=friction)))
+        result = solve_contacts(problem._replace(contacts=replace(contacts, friction=friction)))
         slips = np.array([state == 'slips' for state in result[0].states], dtype=bool)
         slips &= friction > contacts.friction
         if not slips.any():
@@ -138,16 +113,14 @@ def _held_by_static_friction(problem: ContactProblem) -> list[ContactSolution]:
 
 
 def _motion(problem: ContactProblem, result: ContactSolution) -> ContactMotion:
-    selection, contacts = problem.selection, problem.contacts
-    of_contacts = contacts.normal.matrix.T @ result.pushes
-    of_contacts += contacts.tangent.matrix.T @ result.tractions
+    selection, contacts, k = problem.selection, problem.contacts, len(problem.contacts)
     return ContactMotion(
         result.x,
         selection.shared(result.multipliers),
         result.pushes,
         result.tractions,
-        problem.rows.T @ result.multipliers + of_contacts,
-        np.asarray(contacts.normal.matrix @ result.x - problem.least, dtype=float),
+        problem.rows.T @ result.multipliers + problem.directions.T @ result.forces,
+        problem.relative(result.x)[:k],
         selection.rows.labels,
         contacts.labels,
         tuple(

@@ -16,14 +16,8 @@ from kane_dynamics.typing import Floats
 
 def joint_friction(robot: Robot, v: Any) -> NDArray[Any]:
     """Return D v + F sign(v), the force the actuators need against friction, shape (nv,)."""
-    return as_array(
-        [
-            speed_friction(damping, friction, speed)
-            for damping, friction, speed in zip(
-                robot.damping.tolist(), robot.friction.tolist(), v, strict=True
-            )
-        ]
-    )
+    speeds = zip(robot.damping.tolist(), robot.friction.tolist(), v, strict=True)
+    return as_array([speed_friction(*one) for one in speeds])
 
 
 def implicit_drag(robot: Robot, v: Any, stiction_speed: float) -> NDArray[Any]:
@@ -32,41 +26,13 @@ def implicit_drag(robot: Robot, v: Any, stiction_speed: float) -> NDArray[Any]:
 
     ``D + F / max(|v|, v_s)``: times the new speed it is D v + F sign(v) where the joint moves, and
     a strong damper where it is nearly at rest.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    v : sequence of scalar, length nv
-        Speeds at the beginning of the step.
-    stiction_speed : float
-        v_s [rad/s or m/s].
-
     """
-    return as_array(
-        [
-            speed_drag(damping, friction, speed, stiction_speed)
-            for damping, friction, speed in zip(
-                robot.damping.tolist(), robot.friction.tolist(), v, strict=True
-            )
-        ]
-    )
+    speeds = zip(robot.damping.tolist(), robot.friction.tolist(), v, strict=True)
+    return as_array([speed_drag(*one, stiction_speed) for one in speeds])
 
 
 def friction_left_by_drag(robot: Robot, v: Floats, stiction_speed: float) -> Floats:
-    """
-    Return F sign(v) - F v / max(|v|, v_s): what the drag leaves of Coulomb friction near rest.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    v : ndarray, shape (nv,) or (..., nv)
-        Speeds.
-    stiction_speed : float
-        v_s [rad/s or m/s].
-
-    """
+    """Return F sign(v) - F v / max(|v|, v_s): what the drag leaves of Coulomb friction."""
     return robot.friction * (np.sign(v) - np.clip(v / stiction_speed, -1.0, 1.0))
 
 

@@ -13,14 +13,13 @@ several (Painleve 1895).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.triangular import solve_squared
-from kane_dynamics.algorithms.dry_friction.problem import FrictionProblem
-from kane_dynamics.algorithms.dry_friction.solve import friction_forces
+from kane_dynamics.algorithms.dry_friction import FrictionProblem, friction_forces
 from kane_dynamics.algorithms.least_distance import HELD, in_metric, left_free, nearest_above
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
 from kane_dynamics.constraints.closed_contacts import ClosedContacts
@@ -32,26 +31,13 @@ from kane_dynamics.typing import Floats
 _AT_REST = 1e-9
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class ContactSolution:
+class ContactSolution(NamedTuple):
     """
     Speeds or accelerations x, and the forces that make them.
 
-    Parameters
-    ----------
-    x : ndarray, shape (nv,)
-        The solution.
-    multipliers : ndarray, shape (m,)
-        lambda of the rows A that were taken.
-    pushes : ndarray, shape (k,)
-        p_n >= l of the contacts; l where they open.
-    tractions : ndarray, shape (m_t,)
-        p_t of their slips.
-    states : tuple of str
-        'open', 'sticks' or 'slips' of each contact; without friction, 'slips'.
-    residual : float
-        Largest violation of the law, relative to forces and speeds.
-
+    lambda of the independent rows, p_n >= l (l where contacts open), p_t; states are 'open',
+    'sticks' or 'slips'; the residual is the largest violation of the law, relative to forces and
+    speeds.
     """
 
     x: Floats
@@ -61,33 +47,17 @@ class ContactSolution:
     states: tuple[str, ...]
     residual: float
 
+    @property
+    def forces(self) -> Floats:
+        """Return p_n and p_t."""
+        return np.concatenate([self.pushes, self.tractions])
 
-@dataclass(frozen=True, eq=False, slots=True)
-class ContactProblem:
+
+class ContactProblem(NamedTuple):
     """
-    What is asked for, see above.
+    What is asked for: x_f, rows A and c, C_n and C_t with their friction, d_n, d_t and l.
 
-    Parameters
-    ----------
-    what : str
-        What x is, for messages.
-    free : ndarray, shape (nv,)
-        x_f, without constraints and contacts.
-    selection : RowSelection
-        The rows A that are taken.
-    right_side : ndarray, shape (m,)
-        c of these.
-    contacts : ClosedContacts
-        C_n, C_t and the friction that they have.
-    least : ndarray, shape (k,)
-        d_n.
-    still : ndarray, shape (m_t,)
-        d_t.
-    load : ndarray, shape (k,)
-        l.
-    slip : ndarray, shape (m_t,)
-        s of contacts that slide already, 0 of the others.
-
+    `what` x is stands in messages; `slip` is s of contacts that slide already, 0 of the others.
     """
 
     what: str
@@ -111,20 +81,39 @@ class ContactProblem:
         return np.vstack([self.contacts.normal.matrix, self.contacts.tangent.matrix])
 
     @property
-    def slides(self) -> NDArray[np.bool_]:
-        """Return which contacts slide already."""
+    def sides(self) -> Floats:
+        """Return d_n and d_t."""
+        return np.concatenate([self.least, self.still])
+
+    @property
+    def slip_speeds(self) -> Floats:
+        """Return |s| of each contact."""
         squares = np.bincount(self.contacts.owner, np.square(self.slip), len(self.contacts))
-        return np.asarray(squares > 0.0)
+        return np.sqrt(squares)
 
     @property
     def given_friction(self) -> Floats:
         """Return the p_t that a unit of p_n brings where contacts slide, shape (m_t, k)."""
-        owner, k = self.contacts.owner, len(self.contacts)
-        speed = np.sqrt(np.bincount(owner, np.square(self.slip), k))[owner]
-        friction = np.zeros((len(owner), k))
-        along = self.slip / np.where(speed > 0.0, speed, 1.0)
+        owner, speed = self.contacts.owner, self.slip_speeds
+        friction = np.zeros((len(owner), len(self.contacts)))
+        along = self.slip / np.where(speed > 0.0, speed, 1.0)[owner]
         friction[np.arange(len(owner)), owner] = -self.contacts.friction[owner] * along
         return friction
+
+    def relative(self, x: Floats) -> Floats:
+        """Return C x - d, normal directions first."""
+        return np.asarray(self.directions @ x - self.sides, dtype=float)
+
+    def pushed(self, forces: Floats) -> Floats:
+        """Return x_f after p_n, or p_n and p_t, without rows."""
+        push = self.directions[: len(forces)].T @ forces
+        return self.free + solve_squared(self.selection.root, push)
+
+    def opens(self, x: Floats) -> NDArray[np.bool_]:
+        """Return which contacts open at x."""
+        C = self.contacts.normal.matrix
+        size = np.abs(C) @ (np.abs(x) + np.abs(self.free)) + np.abs(self.least)
+        return np.asarray(C @ x - self.least > _AT_REST * size)
 
 
 def solve_contacts(problem: ContactProblem) -> list[ContactSolution]:
@@ -132,66 +121,42 @@ def solve_contacts(problem: ContactProblem) -> list[ContactSolution]:
     Return the x that obey Coulomb's law, that of the least change first.
 
     Several are all there are, and only contacts that slip along one line each have them: see
-    `dry_friction.planar`.
-
-    Raises
-    ------
-    InconsistentConstraintsError
-        If rows and distances contradict each other; the message names the contacts.
-    ContactError
-        If no x obeys the law, or none was found.
-
+    `dry_friction.planar_solutions`.
     """
     if not problem.contacts.friction.any():
         return [_without_friction(problem)]
     local = local_problem(problem)
-    result = friction_forces(local.problem)
-    if not result:
+    solutions = friction_forces(local.problem)
+    if not solutions:
         _without_friction(problem)  # says which contacts contradict each other
         raise ContactError(
             f'no {problem.what} obeys the law of dry friction at these contacts: '
             f'{list(problem.contacts.labels)}; with so much friction they jam (Painleve), and an '
             "impact without collision follows: kane_dynamics.impact(..., law='poisson')"
         )
-    return [given_impulses(problem, local, p) for p in result]
+    return [given_impulses(problem, local, p) for p in solutions]
 
 
 def _without_friction(problem: ContactProblem) -> ContactSolution:
-    contacts, C = problem.contacts, problem.contacts.normal.matrix
-    root = problem.selection.root
-    free = problem.free + _response(root, C.T @ problem.load)
-    result = nearest_above(root, problem.rows, free, problem.right_side, C, problem.least)
+    contacts, C, least = problem.contacts, problem.contacts.normal.matrix, problem.least
+    start, rows = problem.pushed(problem.load), problem.rows
+    result = nearest_above(problem.selection.root, rows, start, problem.right_side, C, least)
     if result.conflict.size:
         names = [contacts.labels[k] for k in result.conflict]
-        missed = float((problem.least - C @ problem.free)[result.conflict].max())
+        missed = float((least - C @ problem.free)[result.conflict].max())
         message = f'under the constraints no {problem.what} satisfies these contacts: {names}'
-        raise InconsistentConstraintsError(message, len(problem.rows), missed)
-    states = tuple('open' if up else 'slips' for up in separates(problem, result.x))
+        raise InconsistentConstraintsError(message, len(rows), missed)
+    states = tuple('open' if up else 'slips' for up in problem.opens(result.x))
     pushes, none = problem.load + result.pushes, np.zeros(len(contacts.owner))
     return ContactSolution(result.x, result.multipliers, pushes, none, states, 0.0)
 
 
-def separates(problem: ContactProblem, x: Floats) -> NDArray[np.bool_]:
-    """Return which contacts open at x."""
-    C = problem.contacts.normal.matrix
-    size = np.abs(C) @ (np.abs(x) + np.abs(problem.free)) + np.abs(problem.least)
-    return np.asarray(C @ x - problem.least > _AT_REST * size)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class LocalProblem:
+class LocalProblem(NamedTuple):
     """
     A problem in the coordinates that rows A leave, with rows of unit length.
 
-    Parameters
-    ----------
-    problem : FrictionProblem
-        The problem.
-    scale : ndarray, shape (k + m_t,)
-        Forces in their own units, per force of the problem.
-    kept : ndarray of bool, shape (k + m_t,)
-        Which rows are in it: not those of contacts that slide already.
-
+    `scale` are forces in their own units, per force of the problem; `kept` the rows that are in
+    it: not tangents of contacts that slide already.
     """
 
     problem: FrictionProblem
@@ -199,13 +164,13 @@ class LocalProblem:
     kept: NDArray[np.bool_]
 
 
-def local_problem(target: ContactProblem) -> LocalProblem:
+def local_problem(whole: ContactProblem) -> LocalProblem:
     """Return the problem without rows A, in units of its own."""
-    contacts, C, root = target.contacts, target.directions, target.selection.root
+    contacts, C, root = whole.contacts, whole.directions, whole.selection.root
     k, owner = len(contacts), contacts.owner
-    start, _ = nearest(root, target.rows, target.free, target.right_side)
+    start, _ = nearest(root, whole.rows, whole.free, whole.right_side)
     metric = in_metric(root, C)
-    G = metric @ left_free(in_metric(root, target.rows))
+    G = metric @ left_free(in_metric(root, whole.rows))
     lengths = np.linalg.norm(G, axis=1)
     held = lengths <= HELD * np.linalg.norm(metric, axis=1)
     G[held], lengths[held] = 0.0, 0.0
@@ -214,44 +179,36 @@ def local_problem(target: ContactProblem) -> LocalProblem:
     normal, tangent = unit_scaling(lengths[:k]), unit_scaling(largest)
     scale = np.concatenate([normal, tangent[owner]])
     B = G.copy()
-    B[:k] += target.given_friction.T @ G[k:]
-    asked = C @ start - np.concatenate([target.least, target.still])
-    kept = np.concatenate([np.ones(k, dtype=bool), ~target.slides[owner]])
+    B[:k] += whole.given_friction.T @ G[k:]
+    kept = np.concatenate([np.ones(k, dtype=bool), whole.slip_speeds[owner] == 0.0])
     problem = FrictionProblem(
         (scale[:, None] * G)[kept],
         (scale[:, None] * B)[kept],
-        (scale * asked)[kept],
+        (scale * whole.relative(start))[kept],
         owner[kept[k:]],
         contacts.friction * normal / tangent,
-        target.load / normal,
+        whole.load / normal,
     )
     return LocalProblem(problem, scale, kept)
 
 
-def given_impulses(target: ContactProblem, local: LocalProblem, p: Floats) -> ContactSolution:
+def given_impulses(whole: ContactProblem, local: LocalProblem, p: Floats) -> ContactSolution:
     """Return speeds and forces in their own units, of forces p of the local problem."""
-    k, root = len(target.contacts), target.selection.root
-    forces = np.zeros(len(local.scale))
+    k, forces = len(whole.contacts), np.zeros(len(local.scale))
     forces[local.kept] = p
     forces *= local.scale
-    pushes = forces[:k]
-    tractions = forces[k:] + target.given_friction @ pushes
-    values = target.directions.T @ np.concatenate([pushes, tractions])
-    free = target.free + _response(root, values)
-    x, multipliers = nearest(root, target.rows, free, target.right_side)
-    states = _states(target, local, p)
-    violation = local.problem.violation(p)
-    return ContactSolution(x, multipliers, pushes, tractions, states, violation)
+    forces[k:] += whole.given_friction @ forces[:k]
+    x, multipliers = nearest(
+        whole.selection.root, whole.rows, whole.pushed(forces), whole.right_side
+    )
+    states, violation = _states(whole, local, p), local.problem.violation(p)
+    return ContactSolution(x, multipliers, forces[:k], forces[k:], states, violation)
 
 
-def _states(target: ContactProblem, local: LocalProblem, p: Floats) -> tuple[str, ...]:
-    problem, k = local.problem, len(target.contacts)
+def _states(whole: ContactProblem, local: LocalProblem, p: Floats) -> tuple[str, ...]:
+    problem, k = local.problem, len(whole.contacts)
     u, still = problem.speeds(p), _AT_REST * problem.size
-    slides = target.slides | (problem.lengths(u[k:]) > still) | (problem.friction == 0.0)
-    slides |= np.bincount(target.contacts.owner, minlength=k) == 0
+    slides = (whole.slip_speeds > 0.0) | (problem.lengths(u[k:]) > still)
+    slides |= (problem.friction == 0.0) | (np.bincount(whole.contacts.owner, minlength=k) == 0)
     words = np.where(u[:k] > still, 'open', np.where(slides, 'slips', 'sticks'))
     return tuple(str(word) for word in words)
-
-
-def _response(root: Floats, force: Floats) -> Floats:
-    return solve_squared(root, force)

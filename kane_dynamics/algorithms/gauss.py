@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.matrices import product, scaled, skew
 from kane_dynamics.algebra.quaternions import as_array
-from kane_dynamics.algorithms.jacobians import BodyJacobian, body_jacobians
+from kane_dynamics.algorithms.kinematics import BodyJacobian, body_jacobians
 from kane_dynamics.robot.robot import Robot
 
 

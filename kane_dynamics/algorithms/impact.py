@@ -23,7 +23,7 @@ that of all contacts alike, until no energy is created.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -34,7 +34,6 @@ from kane_dynamics.algorithms.frictional_contact import (
     ContactSolution,
     given_impulses,
     local_problem,
-    separates,
     solve_contacts,
 )
 from kane_dynamics.algorithms.impact_path import ENERGETIC, POISSON, impact_path
@@ -105,30 +104,7 @@ def resolve_impact(
     contacts: ClosedContacts,
     law: str = NEWTON,
 ) -> Impact:
-    """
-    Return the impact that rows and closed contacts make of speeds.
-
-    Parameters
-    ----------
-    mass_matrix : ndarray, shape (nv, nv)
-        M, positive definite.
-    v : ndarray, shape (nv,)
-        Speeds before.
-    selection : RowSelection
-        The rows of constraints that are taken, in the metric of M.
-    contacts : ClosedContacts
-        Contacts whose distance is zero; given loads have no impulse.
-    law : str
-        One of `LAWS`.
-
-    Raises
-    ------
-    InconsistentConstraintsError
-        If rows or contacts contradict each other.
-    ContactError
-        If no speeds obey Coulomb's law.
-
-    """
+    """Return the impact that rows and closed contacts make of speeds."""
     selection.check_speeds(v)
     none = np.zeros(len(contacts)), np.zeros(len(contacts.owner))
     least, still = contacts.normal.velocity, contacts.tangent.velocity
@@ -158,10 +134,10 @@ def _newton(problem: ContactProblem) -> _OfScale:
     rebound = problem.contacts.restitution * np.maximum(-approach, 0.0)
 
     def scaled(scale: float) -> ContactSolution:
-        result = solve_contacts(replace(problem, least=problem.least + scale * rebound))[0]
-        opens = separates(problem, result.x)
+        result = solve_contacts(problem._replace(least=problem.least + scale * rebound))[0]
+        opens = problem.opens(result.x)
         states = ['open' if up else state for up, state in zip(opens, result.states, strict=True)]
-        return replace(result, states=tuple(states))
+        return result._replace(states=tuple(states))
 
     return scaled
 
@@ -180,13 +156,13 @@ def _energetic(problem: ContactProblem) -> _OfScale:
     e, k = problem.contacts.restitution, len(problem.contacts)
     rows, b0 = problem.rows, problem.right_side
     start, _ = nearest(problem.selection.root, rows, problem.free, b0)
-    work = 0.5 * _forces(first) * (_relative(problem, start) + _relative(problem, first.x))
+    work = 0.5 * first.forces * (problem.relative(start) + problem.relative(first.x))
     target = max(min(-float(e**2 @ np.minimum(work[:k], 0.0)), -float(work.sum())), 0.0)
 
     def excess(share: float) -> float:
         whole = _expanded(problem, first, share)
-        speeds = _relative(problem, first.x) + _relative(problem, whole.x)
-        values = 0.5 * (_forces(whole) - _forces(first)) * speeds
+        speeds = problem.relative(first.x) + problem.relative(whole.x)
+        values = 0.5 * (whole.forces - first.forces) * speeds
         return max(float(values[:k].sum()), float(values.sum())) - target
 
     most = 1.0
@@ -225,24 +201,13 @@ def _dissipative(
     return result, least
 
 
-def _forces(result: ContactSolution) -> Floats:
-    return np.concatenate([result.pushes, result.tractions])
-
-
-def _relative(problem: ContactProblem, x: Floats) -> Floats:
-    """Return the speeds of contacts, normal ones first."""
-    still = np.concatenate([problem.least, problem.still])
-    return np.asarray(problem.directions @ x - still, dtype=float)
-
-
 def _expanded(problem: ContactProblem, first: ContactSolution, share: float) -> ContactSolution:
     """Return speeds and impulses after a share of e times the first impulses came on top."""
     load = share * problem.contacts.restitution * first.pushes
     if not load.any():
         return first
-    second = solve_contacts(replace(problem, free=first.x, load=load))[0]
-    return replace(
-        second,
+    second = solve_contacts(problem._replace(free=first.x, load=load))[0]
+    return second._replace(
         multipliers=first.multipliers + second.multipliers,
         pushes=first.pushes + second.pushes,
         tractions=first.tractions + second.tractions,
@@ -262,7 +227,7 @@ def _takes_energy(problem: ContactProblem, result: ContactSolution, mass_matrix:
     """Return whether no energy is created, as seen from rows and contacts that move."""
     rows = np.vstack([problem.rows, problem.directions])
     still = np.concatenate([problem.right_side, problem.least, problem.still])
-    impulses = np.concatenate([result.multipliers, _forces(result)])
+    impulses = np.concatenate([result.multipliers, result.forces])
     created = float(impulses @ (rows @ (0.5 * (problem.free + result.x)) - still))
     v = problem.free
     return created <= _CREATED * float(v @ mass_matrix @ v + np.abs(impulses) @ np.abs(still))

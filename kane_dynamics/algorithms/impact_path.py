@@ -70,26 +70,7 @@ class _Walk:
 def impact_path(
     response: Floats, u: Floats, friction: float, restitution: float, law: str
 ) -> Floats:
-    """
-    Return the impulse p of an impact, normal part first.
-
-    Parameters
-    ----------
-    response : ndarray, shape (1 + m, 1 + m)
-        W of u to p, m = 0, 1 or 2.
-    u : ndarray, shape (1 + m,)
-        Speeds before.
-    friction, restitution : float
-        mu and e.
-    law : str
-        'poisson' or 'energetic'.
-
-    Raises
-    ------
-    ContactError
-        If it does not end.
-
-    """
+    """Return the impulse p of an impact, normal part first."""
     scale = float(np.abs(u).max())
     walk = _Walk(response, friction, restitution, law, np.zeros(len(u)), u.copy(), scale)
     if walk.response[0, 0] <= 0.0 or (walk.u[0] >= 0.0 and not _is_drawn_in(walk)):

@@ -9,16 +9,28 @@ reduced rows, :math:`D = -G_D^{-1} G_I` (the corrected sign of Gillespie (3)-(5)
 
 Along a motion a choice is kept as long as G_D is well conditioned, and a new one is far from where
 it would be given up again, so that the speeds never change from step to step and back.
+
+The same orthonormal rows G give accelerations and multipliers from one system
+(`multiplier_motion`):
+
+.. math:: \begin{bmatrix} M & -G^T \\ G & 0 \end{bmatrix}
+   \begin{bmatrix} \dot v \\ \mu \end{bmatrix} = \begin{bmatrix} Q \\ g \end{bmatrix}
+
+These are the conditions for
+the least value of a function with gradient :math:`M\dot v - Q`, Gibbs's or Gauss's, under the
+constraints. M may be singular as long as the constraints bind what has no mass.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy
 
+from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR, unit_scaling
 from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.exceptions import SingularMassMatrixError
 from kane_dynamics.typing import Floats, Indices
 
 # Norm of G_D^-1, a bound of its condition, at which other speeds are chosen.
@@ -27,8 +39,7 @@ WORST_CONDITION = 4.0
 MUCH_BETTER = 2.0
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Partition:
+class Partition(NamedTuple):
     """
     Constraints in explicit form, v_D = D v_I + E and vdot_D = D vdot_I + e.
 
@@ -59,8 +70,7 @@ class Partition:
     to_multipliers: Floats
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class ReducedRows:
+class ReducedRows(NamedTuple):
     """
     Independent, orthonormal rows G that say the same as given rows A.
 
@@ -91,17 +101,7 @@ def reduce_rows(A: Floats) -> ReducedRows:
 
 
 def dependent_speeds(A: Floats, before: Indices | None = None) -> Indices:
-    """
-    Return which speeds depend on the others, ascending: those of before while they are sound.
-
-    Parameters
-    ----------
-    A : ndarray, shape (m, nv)
-        Independent rows.
-    before : ndarray of int, optional
-        The choice that was made last.
-
-    """
+    """Return which speeds depend on others, ascending: those of before while they are sound."""
     reduced = reduce_rows(A).rows
     if before is None or len(before) != len(reduced):
         return _pivots(reduced)
@@ -127,15 +127,7 @@ def _condition(block: Floats) -> float:
 
 
 def partition_speeds(rows: ConstraintRows) -> Partition:
-    """
-    Return the explicit form of constraint rows.
-
-    Parameters
-    ----------
-    rows : ConstraintRows
-        Independent rows A v = b0, A vdot = b.
-
-    """
+    """Return the explicit form of constraint rows."""
     values = reduce_rows(rows.matrix)
     reduced, to_reduced = values.rows, values.to_reduced
     rank, nv = reduced.shape
@@ -156,3 +148,25 @@ def partition_speeds(rows: ConstraintRows) -> Partition:
         explicit,
         to_reduced.T @ inverse.T,
     )
+
+
+def multiplier_motion(
+    mass_matrix: Floats, force: Floats, rows: ConstraintRows
+) -> tuple[Floats, Floats]:
+    """Return accelerations and multipliers of the rows."""
+    reduced = reduce_rows(rows.matrix)
+    G, nv = reduced.rows, len(force)
+    rank = len(G)
+    size = float(np.linalg.norm(mass_matrix)) or 1.0  # brings mu to the size of vdot
+    system = np.block([[mass_matrix, -size * G.T], [G, np.zeros((rank, rank))]])
+    right_side = np.concatenate([force, reduced.to_reduced @ rows.acceleration])
+    scaling = unit_scaling(np.linalg.norm(system, axis=1))
+    solution, _, result, _ = scipy.linalg.lstsq(
+        scaling[:, None] * system, scaling * right_side, cond=SINGULAR
+    )
+    if result < nv + rank:
+        raise SingularMassMatrixError(
+            f'[M -A^T; A 0] has rank {result} of {nv + rank}: a speed that no row binds moves '
+            'no mass'
+        )
+    return solution[:nv], reduced.to_reduced.T @ (size * solution[nv:])

@@ -14,14 +14,33 @@ push but do not pull are such problems.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import scipy
 
 from kane_dynamics.algebra.triangular import orthonormal, solve_lower
-from kane_dynamics.algorithms.nonnegative import nonnegative_least_squares
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
+from kane_dynamics.exceptions import ContactError
 from kane_dynamics.typing import Floats, Indices
+
+# Each step makes the residual smaller but for roundoff; some three per unknown are usual.
+_STEPS = 100
+
+
+def nonnegative_least_squares(matrix: Floats, target: Floats) -> tuple[Floats, float]:
+    """Return the x >= 0 of least |G x - h|, and that residual."""
+    if not matrix.shape[1]:  # SciPy 1.17 frees memory twice there
+        return np.zeros(0), float(np.linalg.norm(target))
+    steps = _STEPS * (1 + matrix.shape[1])
+    try:
+        x, residual = scipy.optimize.nnls(matrix, target, maxiter=steps)
+    except RuntimeError as error:
+        raise ContactError(
+            f'which of {matrix.shape[1]} contacts push does not settle in {steps} steps'
+        ) from error
+    return x, float(residual)
+
 
 # Residual of the dual problem below which no x satisfies the bounds: |y| would be 1e8 times the
 # distance of the bound that is furthest away.
@@ -33,8 +52,7 @@ HELD = 1e-10
 _MET = 1e-9
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class LeastDistance:
+class LeastDistance(NamedTuple):
     """
     The nearest x, or the bounds that contradict each other.
 
@@ -63,23 +81,7 @@ class LeastDistance:
 def nearest_above(
     factor: Floats, A: Floats, free: Floats, c: Floats, C: Floats, d: Floats
 ) -> LeastDistance:
-    """
-    Return the x nearest to `free` in the metric M = L L' with A x = c and C x >= d.
-
-    Parameters
-    ----------
-    factor : ndarray, shape (nv, nv)
-        L, lower triangular.
-    A : ndarray, shape (m, nv)
-        Independent rows.
-    free : ndarray, shape (nv,)
-        The point to be near.
-    c : ndarray, shape (m,)
-        Right side.
-    C, d : ndarray, shapes (k, nv), (k,)
-        Bounds; they may repeat each other.
-
-    """
+    """Return the x nearest to `free` in the metric M = L L' with A x = c and C x >= d."""
     start, multipliers = nearest(factor, A, free, c)
     bounds, gap = in_metric(factor, C), d - C @ start
     G = bounds @ left_free(in_metric(factor, A))

@@ -10,23 +10,133 @@ actuators and rows can do against each other, the efforts nearest to zero are so
 of them satisfies limits and cones, and deviations are allowed, the efforts are free and the
 acceleration follows from them, :math:`M a + c = S^T \tau + A^T \lambda,\; A a = b`: the one with
 the least :math:`\sum d_k (a_k - a_k^{wanted})^2` is sought, and the least efforts among equals.
+
+Limits and cones are conditions on forces :math:`f = (\tau, \lambda)`, :math:`C f \ge d` and
+:math:`|T f| \le \mu (n^T f + N)`. A cone with one tangential row is two bounds; one that leaves no
+tangential force at all, two for each row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy
 
-from kane_dynamics.algorithms.constrained_inverse import balanced_force, check_allowed
-from kane_dynamics.algorithms.force_limits import ForceLimits
+from kane_dynamics.algorithms.cone_program import ConeRows, nearest_in_cones
+from kane_dynamics.algorithms.constrained_inverse import balance_force, check_allowed
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
+from kane_dynamics.constraints.friction_cones import PlacedCone
 from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.exceptions import UnreachableAccelerationError
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Floats, Indices
+
+# A limit is reached at this part of the largest force.
+REACHED = 1e-8
+_ROUNDOFF = 1e-12  # of forces, relative to the largest that a unit of effort makes
+
+
+class ForceLimits(NamedTuple):
+    """
+    Conditions on forces.
+
+    Parameters
+    ----------
+    bounds : ndarray, shape (c, nv + k)
+        C.
+    least : ndarray, shape (c,)
+        d.
+    cones : sequence of ConeRows
+        Cones with several tangential rows.
+    names : tuple of str
+        What bounds, and after them cones, are called.
+    friction : sequence of PlacedCone
+        All friction cones.
+
+    """
+
+    bounds: Floats
+    least: Floats
+    cones: Sequence[ConeRows]
+    names: tuple[str, ...]
+    friction: Sequence[PlacedCone]
+
+    def excess(self, forces: Floats) -> Floats:
+        """Return by how much bounds, and after them cones, are exceeded; negative inside."""
+        external = [cone.excess(forces) for cone in self.cones]
+        return np.array([*(self.least - self.bounds @ forces), *external])
+
+    def binding(self, forces: Floats) -> tuple[str, ...]:
+        """Return the names of those that are reached."""
+        reached = self.excess(forces) > -REACHED * (1.0 + np.abs(forces).max(initial=0.0))
+        return self._names(np.flatnonzero(reached))
+
+    def nearest(
+        self, factor: Floats, free: Floats, start: Floats, directions: Floats, what: str
+    ) -> Floats:
+        """Return the x nearest to `free` whose forces, start + directions x, satisfy all."""
+        forces = start + directions @ free
+        excess = self.excess(forces)
+        if len(free):
+            # a force that only roundoff changes would be changed by efforts beyond all bounds
+            real = np.abs(directions) > _ROUNDOFF * np.abs(directions).max()
+            directions = np.where(real, directions, 0.0)
+            C, d = self.bounds @ directions, self.least - self.bounds @ start
+            cones = [cone.moved(start, directions) for cone in self.cones]
+            result = nearest_in_cones(factor, free, C, d, cones)
+            if not result.conflict.size:
+                return result.x
+            conflict = self._names(result.conflict)
+        else:
+            conflict = self._names(
+                np.flatnonzero(excess > REACHED * (1.0 + np.abs(forces).max(initial=0.0)))
+            )
+            if not conflict:
+                return free
+        raise UnreachableAccelerationError(
+            f'nothing within its limits gives {what}; these are in conflict',
+            conflict,
+            float(excess.max()),
+        )
+
+    def _names(self, numbers: Indices) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.names[k] for k in numbers))
+
+
+def force_limits(
+    limits: Floats,
+    columns: Sequence[int],
+    speeds: Sequence[str],
+    rows: int,
+    friction: Sequence[PlacedCone],
+) -> ForceLimits:
+    """Return limits of actuated efforts, and friction cones, as conditions on (tau, lambda)."""
+    limited, nv = [k for k in columns if np.isfinite(limits[k])], len(limits)
+    unit = np.eye(nv + rows)
+    bounds = [(side * unit[k], -limits[k], speeds[k]) for side in (1.0, -1.0) for k in limited]
+    cones, names = [], []
+    for cone in friction:
+        tangent, normal = cone.tangent @ unit[nv:], cone.normal @ unit[nv:]
+        limit, size = cone.friction * normal, cone.friction * cone.load
+        if normal.any():
+            bounds.append((normal, 0.0, cone.name))
+        if len(tangent) == 1 or not (limit.any() or size > 0.0):
+            sides = [row for t in tangent for row in (limit + t, limit - t)]
+            bounds += [(row, -size, cone.name) for row in sides]
+        elif len(tangent):
+            cones.append(ConeRows(tangent, np.zeros(len(tangent)), limit, size))
+            names.append(cone.name)
+    return ForceLimits(
+        np.array([row for row, _, _ in bounds]).reshape(-1, nv + rows),
+        np.array([least for _, least, _ in bounds]),
+        tuple(cones),
+        (*(name for _, _, name in bounds), *names),
+        friction,
+    )
+
 
 _NULL = 1e-10  # singular value, on rows of unit length, of a direction that is free
 # Share of the efforts beside the deviation, as squares: they decide only where motions are equal.
@@ -69,29 +179,8 @@ class LimitedEffort:
     labels: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class LimitedInverse:
-    """
-    Inverse dynamics at one state, and what limits its forces.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    mass_matrix : ndarray, shape (nv, nv)
-        M.
-    bias : ndarray, shape (nv,)
-        c = C v + g + friction - J' w.
-    selection : RowSelection
-        The rows.
-    columns : sequence of int
-        Indices in v of the actuated speeds.
-    weights : ndarray, shape (nv,)
-        w > 0 of the efforts.
-    limits : ForceLimits
-        On efforts and the multipliers of all rows.
-
-    """
+class LimitedInverse(NamedTuple):
+    """Inverse dynamics at one state, c = C v + g + friction - J' w, and what limits its forces."""
 
     robot: Robot
     mass_matrix: Floats
@@ -102,24 +191,7 @@ class LimitedInverse:
     limits: ForceLimits
 
     def effort(self, target: Floats, deviation: Floats | None = None) -> LimitedEffort:
-        """
-        Return efforts for an acceleration, or for the nearest one within limits.
-
-        Parameters
-        ----------
-        target : ndarray, shape (nv,)
-            The acceleration.
-        deviation : ndarray, shape (nv,), optional
-            d > 0 of deviations from it; where left out there may be none.
-
-        Raises
-        ------
-        UnreachableAccelerationError
-            If no such efforts are within limits and cones; the message names those in conflict.
-        MissingPackageError
-            If a cone needs Clarabel, and it is not installed.
-
-        """
+        """Return efforts for an acceleration, or for the nearest one within limits."""
         try:
             return self._exact(target)
         except UnreachableAccelerationError:
@@ -131,73 +203,57 @@ class LimitedInverse:
         A, driven = self.selection.independent.matrix, list(self.columns)
         check_allowed(self.selection, target)
         force = self.mass_matrix @ target + self.bias
-        effort, multipliers, *_ = balanced_force(self.robot, A, driven, force, self.weights)
-        scaling = unit_scaling(np.linalg.norm(A, axis=1))
-        values = np.vstack([np.eye(self.robot.nv)[driven], scaling[:, None] * A])
+        effort, multipliers, *_ = balance_force(self.robot, A, driven, force, self.weights)
+        scaling = unit_scaling(np.linalg.norm(A, axis=1))[:, None]
+        values = np.vstack([np.eye(self.robot.nv)[driven], scaling * A])
         free = scipy.linalg.null_space(values.T, rcond=_NULL)
         efforts = np.zeros((self.robot.nv, free.shape[1]))
         efforts[driven] = free[: len(driven)]
-        against = scaling[:, None] * free[len(driven) :]
         metric = efforts.T @ (self.weights[:, None] * efforts)
-        x = self._within_limits(
-            scipy.linalg.cholesky(metric, lower=True) if metric.size else metric,
-            np.zeros(len(metric)),
-            (effort, multipliers),
-            (efforts, against),
-            'the wanted acceleration',
-        )
-        return self._result(effort + efforts @ x, multipliers + against @ x, target, target)
+        factor = scipy.linalg.cholesky(metric, lower=True) if metric.size else metric
+        start = np.r_[effort, multipliers]
+        moves = np.vstack([efforts, scaling * free[len(driven) :]])
+        of_rows, none = self._of_all_rows, np.zeros(len(metric))
+        what = 'the wanted acceleration'
+        x = self.limits.nearest(factor, none, of_rows(start), of_rows(moves), what)
+        return self._result(start + moves @ x, target, target)
 
     def _nearest(self, target: Floats, deviation: Floats) -> LimitedEffort:
         rows, root, driven = self.selection.independent, self.selection.root, list(self.columns)
-        efforts = np.eye(self.robot.nv)[:, driven]
+        nv, of_rows = self.robot.nv, self._of_all_rows
+        efforts = np.eye(nv)[:, driven]
         pushed = scipy.linalg.cho_solve((root, True), np.column_stack([-self.bias, efforts]))
         sides = [rows.acceleration, *np.zeros((len(driven), len(rows)))]
-        moved = [nearest(root, rows.matrix, a, b) for a, b in zip(pushed.T, sides, strict=True)]
-        start, *moves = [a for a, _ in moved]
-        multipliers, *against = [forces for _, forces in moved]
-        missed = np.sqrt(deviation) * (start - target)
-        scaled = np.sqrt(deviation)[:, None] * np.column_stack(moves)
+        both = [
+            np.r_[nearest(root, rows.matrix, a, b)] for a, b in zip(pushed.T, sides, strict=True)
+        ]
+        start, moves = both[0], np.column_stack(both[1:])
+        missed = np.sqrt(deviation) * (start[:nv] - target)
+        scaled = np.sqrt(deviation)[:, None] * moves[:nv]
         share = np.diag(np.sqrt(self.weights[driven]))
         share *= np.sqrt(_SHARE) * np.linalg.norm(scaled) / np.linalg.norm(share)
         Q, R = np.linalg.qr(np.vstack([scaled, share]))
-        x = self._within_limits(
-            R.T,
-            scipy.linalg.solve_triangular(R, -Q[: len(missed)].T @ missed),
-            (np.zeros(self.robot.nv), multipliers),
-            (efforts, np.column_stack(against)),
-            'any acceleration',
-        )
-        result = start + np.column_stack(moves) @ x
-        forces = multipliers + np.column_stack(against) @ x
-        return self._result(efforts @ x, forces, result, target)
+        free = scipy.linalg.solve_triangular(R, -Q[: len(missed)].T @ missed)
+        forces, directions = np.r_[np.zeros(nv), start[nv:]], np.vstack([efforts, moves[nv:]])
+        what = 'any acceleration'
+        x = self.limits.nearest(R.T, free, of_rows(forces), of_rows(directions), what)
+        return self._result(forces + directions @ x, start[:nv] + moves[:nv] @ x, target)
 
-    def _within_limits(
-        self,
-        factor: Floats,
-        free: Floats,
-        start: tuple[Floats, Floats],
-        directions: tuple[Floats, Floats],
-        what: str,
-    ) -> Floats:
-        """Return the x nearest to `free` whose efforts and multipliers are within limits."""
-        shared = self.selection.shared
-        forces = np.r_[start[0], shared(start[1])]
-        moves = np.vstack([directions[0], shared(directions[1])])
-        return self.limits.nearest(factor, free, forces, moves, what)
+    def _of_all_rows(self, forces: Floats) -> Floats:
+        """Return efforts and multipliers of all rows from those of the independent ones."""
+        nv = self.robot.nv
+        return np.concatenate([forces[:nv], self.selection.shared(forces[nv:])])
 
-    def _result(
-        self, effort: Floats, multipliers: Floats, a: Floats, target: Floats
-    ) -> LimitedEffort:
-        shared = self.selection.shared(multipliers)
-        values = effort + self.selection.independent.matrix.T @ multipliers
+    def _result(self, forces: Floats, a: Floats, target: Floats) -> LimitedEffort:
+        nv, every = self.robot.nv, self._of_all_rows(forces)
+        values = forces[:nv] + self.selection.independent.matrix.T @ forces[nv:]
         return LimitedEffort(
-            effort,
-            shared,
+            every[:nv],
+            every[nv:],
             a,
             a - target,
-            self.limits.binding(np.r_[effort, shared]),
-            np.array([cone.margin(shared) for cone in self.limits.friction]),
+            self.limits.binding(every),
+            np.array([cone.margin(every[nv:]) for cone in self.limits.friction]),
             float(np.linalg.norm(self.mass_matrix @ a + self.bias - values)),
             self.selection.rows.labels,
         )

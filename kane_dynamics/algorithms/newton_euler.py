@@ -11,6 +11,14 @@ Gravity enters as the base acceleration -g (Parsa, section 4.2) instead of the f
 body in (24): the same wrench for a uniform field, one constant instead of n rotations.
 The planar base uses the corrected torque: its axes follow the coordinates, so no special case is
 needed (the printed section 3.2.2 is right only at the origin).
+
+C(q, v) x with any speeds x follows in the same way: C of (47) multiplies x by :math:`\sum_i
+J_i^T(\bar S_i J_i + \Psi_i \dot J_i)`. J_i x is the twist of body i at speeds x, and :math:`\dot
+J_i x` its rate while the robot moves at speeds v and x stays constant; both follow from those of
+the parent as in (19), (20). With x = v it is C v.
+
+Compiled code of whole trees takes `newton_euler_by_moments`, which has fewer operations and, in
+numpy, more overhead; loops over bodies take `outward` and `inward`.
 """
 
 from __future__ import annotations
@@ -18,9 +26,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, power
+from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, power, wrench_from_vector
 from kane_dynamics.algebra.inertia import Inertia, linear_map3, quaternionic_tensor
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import (
@@ -33,14 +42,17 @@ from kane_dynamics.algebra.quaternions import (
 )
 from kane_dynamics.algebra.scalars import Scalar, is_zero
 from kane_dynamics.algorithms.friction import joint_friction
+from kane_dynamics.robot.checks import as_mapping, as_vector
 from kane_dynamics.robot.motion import (
     AT_REST,
     JointMotion,
     body_twist,
     body_twist_rate,
     joint_motion,
+    rate_along,
 )
 from kane_dynamics.robot.robot import WORLD, Robot
+from kane_dynamics.typing import Floats
 
 _NO_ROTATION = make_quaternion(1.0, 0.0, 0.0, 0.0)
 Wrenches = Mapping[int, DualQuaternion]
@@ -48,21 +60,9 @@ TERMS = ('inertia', 'coriolis', 'gravity', 'friction')
 """Parts of `required_effort`: M a, C v, g, D v + F sign(v)."""
 
 
-def newton_euler(
-    robot: Robot,
-    q: Any,
-    v: Any,
-    a: Any,
-    *,
-    gravity: Scalar = 1.0,
-    external: Wrenches | None = None,
-) -> NDArray[Any]:
-    r"""
-    Return :math:`\mathcal N(q, v, a) = M a + C v + g - J^T w`, without friction and armature.
-
-    Parameters and efforts as for `transmitted`.
-    """
-    return transmitted(robot, q, v, a, gravity=gravity, external=external)[0]
+def newton_euler(robot: Robot, q: Any, v: Any, a: Any, **options: Any) -> NDArray[Any]:
+    r"""Return :math:`M a + C v + g - J^T w`, without friction and armature; see `transmitted`."""
+    return transmitted(robot, q, v, a, **options)[0]
 
 
 def transmitted(
@@ -74,78 +74,50 @@ def transmitted(
     gravity: Scalar = 1.0,
     external: Wrenches | None = None,
 ) -> tuple[NDArray[Any], DualQuaternion]:
-    """
-    Return the efforts along the joints, and the wrench that the world gives to the tree.
-
-    Parameters
-    ----------
-    robot : Robot
-        The tree.
-    q, v, a : sequence of scalar, lengths nq, nv, nv
-        State and accelerations, numbers or traced.
-    gravity : scalar
-        How much of robot.gravity acts, 1 or 0.
-    external : mapping of int to DualQuaternion, optional
-        Wrench on each body index, in its body frame.
-
-    Returns
-    -------
-    efforts : ndarray, shape (nv,)
-        Generalized forces on v [N m or N].
-    wrench : DualQuaternion
-        Of the world on all bodies together, about its origin, in its axes [N, N m].
-
-    """
-    world_rate = AT_REST
+    """Return the efforts along the joints, and the wrench that the world gives to the tree."""
+    world_rate, values = AT_REST, external or {}
     if not is_zero(gravity):
         world_rate = DualQuaternion(ZERO, scale(robot.gravity_quaternion, -gravity))
-    twists: list[DualQuaternion] = []
-    rates: list[DualQuaternion] = []
-    wrenches: list[DualQuaternion] = []
-    joints = [joint_motion(robot, i, q, v) for i in range(len(robot.bodies))]
 
-    for i, (joint, parent) in enumerate(zip(joints, robot.parents, strict=True)):
-        twist_parent = AT_REST if parent == WORLD else twists[parent]
-        rate_parent = world_rate if parent == WORLD else rates[parent]
-        twist, rate, zeta = outward(
-            joint, robot.bodies[i].inertia, twist_parent, rate_parent, joint.twist_rate(a)
-        )
-        if external is not None and i in external:
-            zeta = zeta - external[i]
-        twists.append(twist)
-        rates.append(rate)
-        wrenches.append(zeta)
+    def step(i: int, joint: JointMotion, parent: Any) -> tuple[Any, DualQuaternion]:
+        inertia, joint_rate = robot.bodies[i].inertia, joint.twist_rate(a)
+        twist, rate, zeta = outward(joint, inertia, parent[0], parent[1], joint_rate)
+        return (twist, rate), zeta - values[i] if i in values else zeta
 
-    return inward_recursion(robot, joints, wrenches)
+    return recursion(robot, q, v, (AT_REST, world_rate), step)
 
 
-def inward_recursion(
-    robot: Robot, joints: Sequence[JointMotion], wrenches: Sequence[DualQuaternion]
+def recursion(
+    robot: Robot,
+    q: Any,
+    v: Any,
+    world: Any,
+    step: Callable[[int, JointMotion, Any], tuple[Any, DualQuaternion]],
 ) -> tuple[NDArray[Any], DualQuaternion]:
     """
-    Return efforts along the joints, and the wrench of the world, from those of the bodies.
+    Return efforts along the joints, and the wrench of the world.
 
-    Parameters
-    ----------
-    robot : Robot
-        The tree.
-    joints : sequence of JointMotion
-        Of all bodies.
-    wrenches : sequence of DualQuaternion
-        What moves each body, in its frame [N, N m]; results as for `transmitted`.
-
+    A step returns what its children need of the motion of a body, and the wrench that moves it in
+    its frame, from its number, its joint and the motion of its parent.
     """
+    joints = [joint_motion(robot, i, q, v) for i in range(len(robot.bodies))]
+    motions: list[Any] = []
+    wrenches: list[DualQuaternion] = []
+    for i, (joint, parent) in enumerate(zip(joints, robot.parents, strict=True)):
+        motion, wrench = step(i, joint, world if parent == WORLD else motions[parent])
+        motions.append(motion)
+        wrenches.append(wrench)
     tau: list[Any] = [0.0] * robot.nv
-    payload, ground = list(wrenches), AT_REST
+    ground = AT_REST
     for i in reversed(range(len(joints))):
         joint, parent = joints[i], robot.parents[i]
-        efforts, in_parent = inward(joint, payload[i])
+        efforts, in_parent = inward(joint, wrenches[i])
         for column, effort in enumerate(efforts, start=joint.columns.start):
             tau[column] = tau[column] + effort
         if parent == WORLD:
             ground = ground + in_parent
         else:
-            payload[parent] = payload[parent] + in_parent  # (29)
+            wrenches[parent] = wrenches[parent] + in_parent  # (29)
     return as_array(tau), ground
 
 
@@ -176,19 +148,7 @@ def required_effort(
     switches: Sequence[Any] = (1.0,) * len(TERMS),
     tree_effort: Callable[..., NDArray[Any]] = newton_euler,
 ) -> NDArray[Any]:
-    """
-    Return N(q, v, a) + armature a + D v + F sign(v): what the actuators must give.
-
-    Parameters
-    ----------
-    robot, q, v, a, external
-        As for `newton_euler`.
-    switches : sequence of scalar
-        1 or 0 for each of `TERMS`: whether it counts.
-    tree_effort : callable
-        Gives N; has the parameters of `newton_euler`.
-
-    """
+    """Return N(q, v, a) + armature a + D v + F sign(v): what the actuators must give."""
     inertia, coriolis, gravity, friction = switches
     speeds, rates = [coriolis * x for x in v], [inertia * x for x in a]
     tau = tree_effort(robot, q, speeds, rates, gravity=gravity, external=external)
@@ -213,16 +173,6 @@ def wrench_along(
 
     The twist and its rate are carried to the centre of mass C, the force (25) and the moment (26)
     are formed there, and the wrench is carried back to the origin of B.
-
-    Parameters
-    ----------
-    inertia : Inertia
-        Of the body.
-    turning : quaternion
-        Angular velocity of the body [rad/s]; that of the twist in (25), (26).
-    twist, rate : DualQuaternion
-        The twist and its rate in B.
-
     """
     x_C_B = Pose(_NO_ROTATION, pure(inertia.com))
     twist_C = x_C_B.adjoint_inverse(twist)
@@ -232,3 +182,71 @@ def wrench_along(
     momentum = linear_map3(tensor, turning)  # (13)
     moment = linear_map3(tensor, rate_C.primary) + cross(twist_C.primary, momentum)  # (26)
     return x_C_B.adjoint(DualQuaternion(force, moment))
+
+
+Motions = tuple[DualQuaternion, DualQuaternion, DualQuaternion]
+
+
+def outward_along(
+    joint: JointMotion, inertia: Inertia, of_parent: Motions, x: Any
+) -> tuple[Motions, DualQuaternion]:
+    """Return the motions of a body and its wrench."""
+    twist_parent, along_parent, rate_parent = of_parent
+    twist = body_twist(joint, twist_parent)
+    along, rate = rate_along(joint, along_parent, rate_parent, x)
+    return (twist, along, rate), wrench_along(inertia, twist.primary, along, rate)
+
+
+def coriolis_effort(robot: Robot, q: Any, v: Any, x: Any) -> NDArray[Any]:
+    """Return C(q, v) x of any speeds x."""
+
+    def step(i: int, joint: JointMotion, parent: Motions) -> tuple[Motions, DualQuaternion]:
+        return outward_along(joint, robot.bodies[i].inertia, parent, x[joint.columns])
+
+    return recursion(robot, q, v, (AT_REST,) * 3, step)[0]
+
+
+def reference_effort(
+    robot: Robot, q: Any, v: Any, x: Any, rate: Any, switches: Sequence[Any] = (1.0,) * len(TERMS)
+) -> NDArray[Any]:
+    r"""
+    Return :math:`M \dot x + C(q, v) x + g + D x + F \mathrm{sign}(x)` of reference speeds x.
+
+    With them the robot moves at speeds v: :math:`s = v - x` then obeys :math:`M \dot s + C s =
+    \tau - \tau_x`, up to friction, and :math:`s^T M s` changes by the power of the efforts alone
+    (Slotine and Li). With x = v it is `required_effort`.
+    """
+    inertia, coriolis, gravity, friction = switches
+    remainder = required_effort(robot, q, x, rate, switches=(inertia, 0.0, gravity, friction))
+    turning = [coriolis * effort for effort in coriolis_effort(robot, q, v, x)]
+    result: NDArray[Any] = remainder + as_array(turning)
+    return result
+
+
+ExternalWrenches = Mapping[str, ArrayLike] | None
+
+
+def wrenches_on_bodies(
+    robot: Robot, external_wrenches: ExternalWrenches
+) -> dict[int, DualQuaternion] | None:
+    """Return the given wrenches summed for each body, in its body frame."""
+    if external_wrenches is None:
+        return None
+    on_bodies: dict[int, DualQuaternion] = {}
+    for link, vector in as_mapping('external_wrenches', external_wrenches).items():
+        frame = robot.frame(link)
+        wrench = wrench_from_vector(as_vector(f"wrench on '{link}' [N m, N]", vector, 6).tolist())
+        if frame.body == WORLD:
+            continue  # the world does not move
+        moved = frame.pose.adjoint(wrench)
+        known = on_bodies.get(frame.body)
+        on_bodies[frame.body] = moved if known is None else known + moved
+    return on_bodies or None
+
+
+def external_force(robot: Robot, q: Sequence[float], wrenches: ExternalWrenches) -> Floats:
+    """Return J' w of wrenches on links, shape (nv,)."""
+    external, at_rest = wrenches_on_bodies(robot, wrenches), [0.0] * robot.nv
+    if external is None:
+        return np.zeros(robot.nv)
+    return recursion(robot, q, at_rest, None, lambda i, *_: (None, external.get(i, AT_REST)))[0]

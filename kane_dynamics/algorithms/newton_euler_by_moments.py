@@ -10,12 +10,16 @@ The efforts of `newton_euler`, (19)-(30), with a quarter to two fifths fewer ope
 
   .. math:: a + U r, \quad U = S(\alpha) + S(\omega)^2 .
 
-- Masses enter by their moments m, h, Sigma about O, see `mass_moments`: force and moment about O
+- Masses enter by their moments :math:`m, h = \int r\,dm, \Sigma = \int r r^T dm`; force and
+  moment about O
 
   .. math:: f = m a + U h, \quad n = h \times a + \mathrm{ax}(U \Sigma),
      \quad \mathrm{ax}(A) = (A_{zy} - A_{yz}, A_{xz} - A_{zx}, A_{yx} - A_{xy}) .
 
-- What of its masses a joint does not move is lumped with the parent's.
+- What of its masses a joint does not move is lumped with the parent's. What lies on the axis of a
+  turning joint moves with the parent as well: m, h along the axis and Sigma along it count there,
+  and seven of ten numbers are left. A body that slides turns as its parent does: m and h are left
+  (Khalil and Kleinfinger, IEEE J. Robotics and Automation 3(6), 1987, in moments of inertia).
 
 `newton_euler` is what it is tested against. Wrenches between lumped bodies are not those between
 the bodies, so what needs them takes `newton_euler`.
@@ -29,19 +33,69 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion
-from kane_dynamics.algebra.matrices import matrix_of
-from kane_dynamics.algebra.quaternions import (
-    Quaternion,
-    cross,
-    pure,
-    rotate_back,
-    scale,
-)
+from kane_dynamics.algebra.inertia import Inertia
+from kane_dynamics.algebra.matrices import matrix_of, scaled
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.quaternions import Quaternion, cross, pure, rotate_back, scale
 from kane_dynamics.algebra.scalars import Scalar, is_number
-from kane_dynamics.algorithms.mass_moments import MassMoments, lumped_moments
-from kane_dynamics.algorithms.newton_euler import Wrenches, inward_recursion
-from kane_dynamics.robot.motion import JointMotion, joint_motion
+from kane_dynamics.algorithms.newton_euler import Wrenches, recursion
+from kane_dynamics.robot.canonical_frames import cleaned
+from kane_dynamics.robot.joint_kinds import JointKind, Prismatic, Revolute
+from kane_dynamics.robot.motion import JointMotion
 from kane_dynamics.robot.robot import WORLD, Robot
+from kane_dynamics.typing import Floats
+
+
+def pseudo_inertia(inertia: Inertia) -> NDArray[Any]:
+    """Return [[Sigma, h], [h', m]] of one body about the origin of its frame, shape (4, 4)."""
+    mass, com, tensor = inertia.mass, inertia.com, inertia.tensor
+    half = 0.5 * (tensor[0, 0] + tensor[1, 1] + tensor[2, 2])
+    first = scaled(com, mass)
+    rows = [
+        [(half if i == j else 0.0) - tensor[i, j] + first[i] * com[j] for j in range(3)]
+        for i in range(3)
+    ]
+    both = [[*row, h] for row, h in zip(rows, first, strict=True)]
+    return matrix_of([*both, [*first, mass]])
+
+
+def moved(moments: Floats, x_B_A: Pose) -> Floats:
+    """Return the same masses about the origin of A, given the pose of B in A."""
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = x_B_A.rotation_matrix(), x_B_A.position()
+    return T @ moments @ T.T
+
+
+def lumped_moments(robot: Robot) -> list[NDArray[Any]]:
+    """
+    Return the pseudo-inertias of all bodies, with what joints do not move at their parents.
+
+    Efforts, energies and momenta of the tree are the same; wrenches between bodies are not. Bodies
+    whose masses are traced keep all of theirs.
+    """
+    moments = [pseudo_inertia(body.inertia) for body in robot.bodies]
+    for i in reversed(range(len(moments))):
+        body, parent, whole = robot.bodies[i], robot.parents[i], moments[i]
+        if not is_number(whole[3, 3]):
+            continue
+        unmoved = _unmoved(whole, body.joint.kind)
+        moments[i] = whole - unmoved
+        for part in (np.s_[:3, :3], np.s_[:3, 3], np.s_[3, :3]):
+            moments[i][part] = cleaned(moments[i][part], np.abs(whole[part]).max())
+        if parent != WORLD:
+            moments[parent] = moments[parent] + moved(unmoved, body.placement)
+    return moments
+
+
+def _unmoved(moments: Floats, kind: JointKind) -> Floats:
+    """Return what of the masses on a joint moves as well with the parent."""
+    kept = np.zeros((4, 4))
+    if isinstance(kind, Revolute):
+        kept[:3, :3], kept[3, 3] = np.outer(kind.axis, kind.axis), 1.0
+    elif isinstance(kind, Prismatic):
+        kept[:3, :3] = np.eye(3)
+    return kept @ moments @ kept
+
 
 # Two moments that differ by less than this part of them are the same: of a body that is round
 # about an axis.
@@ -66,26 +120,16 @@ def newton_euler_by_moments(
     gravity: Scalar = 1.0,
     external: Wrenches | None = None,
 ) -> NDArray[Any]:
-    """
-    Return N(q, v, a) = M a + C v + g - J' w, without friction and armature, shape (nv,).
-
-    Parameters
-    ----------
-    robot, q, v, a, gravity, external
-        As for `newton_euler`.
-
-    """
+    """Return N(q, v, a) = M a + C v + g - J' w, without friction and armature, shape (nv,)."""
     world = _Motion(ZERO, ZERO, scale(robot.gravity_quaternion, -gravity), np.zeros((3, 3)))
-    joints = [joint_motion(robot, i, q, v) for i in range(len(robot.bodies))]
-    motions: list[_Motion] = []
-    wrenches: list[DualQuaternion] = []
-    for joint, moments, parent in zip(joints, lumped_moments(robot), robot.parents, strict=True):
-        carrier = world if parent == WORLD else motions[parent]
-        motions.append(_outward(joint, carrier, joint.twist_rate(a)))
-        wrenches.append(_wrench(moments, motions[-1]))
-    for i, values in (external or {}).items():
-        wrenches[i] = wrenches[i] - values
-    return inward_recursion(robot, joints, wrenches)[0]
+    moments, values = lumped_moments(robot), external or {}
+
+    def step(i: int, joint: JointMotion, parent: _Motion) -> tuple[_Motion, DualQuaternion]:
+        motion = _outward(joint, parent, joint.twist_rate(a))
+        wrench = _wrench(moments[i], motion)
+        return motion, wrench - values[i] if i in values else wrench
+
+    return recursion(robot, q, v, world, step)[0]
 
 
 def _outward(joint: JointMotion, parent: _Motion, rate: DualQuaternion) -> _Motion:
@@ -117,11 +161,11 @@ def _gradient(omega: Quaternion, alpha: Quaternion) -> NDArray[Any]:
     )
 
 
-def _wrench(moments: MassMoments, motion: _Motion) -> DualQuaternion:
+def _wrench(moments: NDArray[Any], motion: _Motion) -> DualQuaternion:
     """Return the wrench that moves masses so, about the origin of their frame."""
-    first = pure(moments.first.tolist())
-    force = scale(motion.a, moments.mass) + _times(motion.U, first)
-    moment = cross(first, motion.a) + _turning_moment(moments.second, motion)
+    first = pure(moments[:3, 3].tolist())
+    force = scale(motion.a, moments[3, 3]) + _times(motion.U, first)
+    moment = cross(first, motion.a) + _turning_moment(moments[:3, :3], motion)
     return DualQuaternion(force, moment)
 
 

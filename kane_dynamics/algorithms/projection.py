@@ -9,8 +9,8 @@ constraint. This removes drift after an integration step; no gain is hidden in t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,19 +28,8 @@ POSITION_TOLERANCE = 1e-12  # [m or rad]
 _NEWTON_LIMIT = 20
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Projected:
-    """
-    A state on its constraints.
-
-    Parameters
-    ----------
-    q, v : ndarray, shapes (nq,), (nv,)
-        The state.
-    independent_indices : tuple of int
-        Numbers of the rows that were taken for the speeds.
-
-    """
+class Projected(NamedTuple):
+    """A state on its constraints, and the rows that were taken for the speeds."""
 
     q: Floats
     v: Floats
@@ -52,34 +41,14 @@ class Projected:
         return len(self.independent_indices)
 
 
-def project(
-    robot: Robot, constraints: ConstraintSet, q: Floats, v: Floats, t: float
-) -> tuple[Floats, Floats]:
+def project(robot: Robot, constraints: ConstraintSet, q: Floats, v: Floats, t: float) -> Projected:
     """
     Return the nearest state with Phi(q, t) = 0 and A v = b0.
 
     Both hold for the rows that are taken (`row_selection`). Rows that repeat them up to a tilt of
     1e-3 keep what they differ by.
-
-    Raises
-    ------
-    ProjectionError
-        If Newton's method does not bring the rows that are taken to 1e-12, and the others to
-        1e-3 [m or rad].
-    InconsistentConstraintsError
-        If the rows contradict each other.
-
     """
-    state = projected(robot, constraints, q, v, t)
-    return state.q, state.v
-
-
-def projected(
-    robot: Robot, constraints: ConstraintSet, q: Floats, v: Floats, t: float
-) -> Projected:
-    """Return what `project` does, with the rows that were taken; errors as there."""
-    mass = partial(_mass_matrix, robot)
-    return onto_rows(robot, constraints.rows, mass, q, v, t)
+    return onto_rows(robot, constraints.rows, partial(_mass_matrix, robot), q, v, t)
 
 
 def onto_rows(
@@ -91,13 +60,33 @@ def onto_rows(
     t: float,
 ) -> Projected:
     """Return what `project` does, with rows at (q, v, t) and M(q) from elsewhere."""
-    q, rows, factor = _onto_places(robot, rows_at, mass_matrix, q, v, t)
-    selection = select_rows(rows, factor)
+    for _ in range(_NEWTON_LIMIT):
+        every, factor = rows_at(q, v, t), cholesky_factor(mass_matrix(q))
+        rows = every.holonomic
+        gap = np.array(rows.positions, dtype=float)
+        violation = np.abs(gap)
+        if violation.max(initial=0.0) <= POSITION_TOLERANCE:
+            break
+        worst = rows.labels[int(np.argmax(violation))]
+        independent_indices = select_rows(rows, factor, by_drift=False).independent_indices
+        if (
+            violation[independent_indices].max(initial=0.0) <= POSITION_TOLERANCE
+            and violation.max() <= TAKEN
+        ):
+            break
+        step, _ = nearest(
+            factor, rows.matrix[independent_indices], np.zeros(robot.nv), -gap[independent_indices]
+        )
+        q = integrate_coordinates(robot, q, step.tolist(), 1.0)
+    else:
+        raise ProjectionError(
+            f'holonomic rows still violated by {violation.max():.3e} after {_NEWTON_LIMIT} Newton '
+            f"steps, most '{worst}'"
+        )
+    selection = select_rows(every, factor)
     selection.check_speeds(v)
-    independent_indices = selection.independent
-    on_rows = nearest(selection.root, independent_indices.matrix, v, independent_indices.velocity)[
-        0
-    ]
+    pivots = selection.independent
+    on_rows = nearest(selection.root, pivots.matrix, v, pivots.velocity)[0]
     return Projected(q, on_rows, tuple(selection.independent_indices.tolist()))
 
 
@@ -112,16 +101,6 @@ def impact_energy(
 
     The speeds v at the start, on the rows that were and still are taken, meet all rows that are
     taken at the end.
-
-    Parameters
-    ----------
-    robot, constraints
-        The robot and its rows.
-    start : tuple of q, v, t
-        State and time before the step.
-    end : tuple of q, t
-        Coordinates and time after it.
-
     """
     q, t = end
     v = start[1]
@@ -143,35 +122,3 @@ def _selection(
 
 def _mass_matrix(robot: Robot, q: Floats) -> Floats:
     return gauss_mass_matrix(robot, q.tolist())
-
-
-def _onto_places(
-    robot: Robot,
-    rows_at: Callable[[Floats, Floats, float], ConstraintRows],
-    mass_matrix: Callable[[Floats], Floats],
-    q: Floats,
-    v: Floats,
-    t: float,
-) -> tuple[Floats, ConstraintRows, Floats]:
-    """Return coordinates on the holonomic rows, and all rows and the factor of M there."""
-    violation, worst = np.zeros(0), ''
-    for _ in range(_NEWTON_LIMIT):
-        every, factor = rows_at(q, v, t), cholesky_factor(mass_matrix(q))
-        rows = every.holonomic
-        violation = np.abs(np.array(rows.positions, dtype=float))
-        if violation.max(initial=0.0) <= POSITION_TOLERANCE:
-            return q, every, factor
-        worst = rows.labels[int(np.argmax(violation))]
-        independent_indices = select_rows(rows, factor, by_drift=False).independent_indices
-        if (
-            violation[independent_indices].max(initial=0.0) <= POSITION_TOLERANCE
-            and violation.max() <= TAKEN
-        ):
-            return q, every, factor
-        target = -np.array(rows.positions, dtype=float)[independent_indices]
-        step, _ = nearest(factor, rows.matrix[independent_indices], np.zeros(robot.nv), target)
-        q = integrate_coordinates(robot, q, step.tolist(), 1.0)
-    raise ProjectionError(
-        f'holonomic rows still violated by {violation.max():.3e} after {_NEWTON_LIMIT} Newton '
-        f"steps, most '{worst}'"
-    )

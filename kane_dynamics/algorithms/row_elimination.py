@@ -1,29 +1,112 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-Elimination of constraint rows, with the rank rule in a form that can be traced.
+Elimination of sparse constraint rows, with the rank rule in a form that can be traced.
 
 :math:`A M^{-1} A^T \lambda = b - A M^{-1} Q` is solved by :math:`L D L^T` in the order of the
 rows. A pivot over the largest diagonal of its kind is the squared strength of a row in the metric
 of M^-1 (`row_selection`), a pivot of :math:`A A^T` that in SI units; a row that both call weak
 gets the inverse pivot 0, which is all that leaving it out takes.
 
-Wherever the rule might decide otherwise the health is 0, and the caller asks the reference: at
-pivots between `_CLEAR` and `_DROPPED`, and where rows are weak that others drop beside or that
-another order might drop (the reference takes strong rows first).
+Wherever the rule might decide otherwise the reciprocal condition is 0, and the caller asks the
+reference: at pivots between `_CLEAR` and `_DROPPED`, and where rows are weak that others drop
+beside or that another order might drop (the reference takes strong rows first).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
 
 from kane_dynamics.algebra.scalars import Scalar, is_number, is_zero, where
 from kane_dynamics.algorithms.sparse_ldl import smaller
-from kane_dynamics.algorithms.sparse_rows import SparseRows, gram_matrix
 from kane_dynamics.constraints.row_selection import GRADES, ROUNDOFF_ROW, TAKEN, VANISHED
 
+SparseRow = Mapping[int, Scalar]
+
+
+@dataclass(frozen=True, eq=False)
+class SparseRows:
+    """
+    Nonzeros of constraint rows at a state, kinds and owners as in `ConstraintRows`, and their use.
+
+    `order` are the pivot rows, holonomic ones first; `repeated` those that repeat them in general
+    and get no force; whether they do is watched. Where `certain`, none of `order` is expected to
+    drop; where one does, the rcond is 0. `second` are pivot rows for where those of `order` are
+    weak, if any.
+    """
+
+    rows: Sequence[SparseRow]
+    kinds: Sequence[int]
+    owners: Sequence[int]
+    order: Sequence[int]
+    repeated: Sequence[int] = ()
+    certain: bool = True
+    second: Sequence[int] = ()
+
+    @property
+    def choices(self) -> list[SparseRows]:
+        """Return these rows with one choice each of which of them are solved for."""
+        if not self.second:
+            return [self]
+        remainder = [k for k in self.eliminated if k not in self.second]
+        other = replace(self, order=self.second, repeated=remainder, second=())
+        return [replace(self, second=()), other]
+
+    @property
+    def eliminated(self) -> list[int]:
+        """Return the rows of an elimination: those that are solved for, then the repeated ones."""
+        return [*self.order, *self.repeated]
+
+    @classmethod
+    def of(cls, rows: Sequence[SparseRow]) -> SparseRows:
+        """Return independent rows, each measured against itself."""
+        local = range(len(rows))
+        return cls(rows, local, local, local)
+
+
+def sparse_rows(matrix: NDArray[Any]) -> list[SparseRow]:
+    """Return the nonzeros of each row of a matrix."""
+    return [{k: x for k, x in enumerate(row) if not is_zero(x)} for row in matrix]
+
+
+def product(row: SparseRow, x: Sequence[Scalar]) -> Scalar:
+    """Return a row times a vector."""
+    return sum((entry * x[k] for k, entry in row.items()), 0.0)
+
+
+def inner_product(a: SparseRow, b: SparseRow) -> Scalar:
+    """Return a row times a row."""
+    return sum((x * b[k] for k, x in a.items() if k in b), 0.0)
+
+
+def gram_matrix(rows: Sequence[SparseRow]) -> list[list[Scalar]]:
+    """Return the lower triangle of A A'."""
+    return [[inner_product(a, b) for b in rows[: i + 1]] for i, a in enumerate(rows)]
+
+
+def transpose_product(
+    rows: Sequence[SparseRow], multipliers: Sequence[Scalar], size: int
+) -> list[Scalar]:
+    """Return A' lambda."""
+    total: list[Scalar] = [0.0] * size
+    for row, multiplier in zip(rows, multipliers, strict=True):
+        for k, entry in row.items():
+            total[k] = total[k] + entry * multiplier
+    return total
+
+
+def residuals(
+    rows: Sequence[SparseRow], x: Sequence[Scalar], right_side: Iterable[Scalar]
+) -> list[Scalar]:
+    """Return A x - c."""
+    return [product(row, x) - c for row, c in zip(rows, right_side, strict=True)]
+
+
 # The Gram matrix of rows squares the angle between them: vdot is off by up to 3e-15/s^2, as
-# measured. Rows of s = 1e-2 must still be good to 1e-10: at that strength the health is 1e-6.
+# measured. Rows of s = 1e-2 must still be good to 1e-10: at that strength the rcond is 1e-6.
 ROW_WEIGHT = 1e-2
 _CLEAR = 1e-4
 _DROPPED = 0.9 * TAKEN**2
@@ -34,22 +117,7 @@ _SOLID = 1.2 * TAKEN**2
 
 
 class Elimination:
-    """
-    L D L' of a Gram matrix, row by row; rows that are not taken get the inverse pivot 0.
-
-    Parameters
-    ----------
-    gram : sequence of sequence of scalar
-        Lower triangle.
-    kinds : sequence of int
-        Rows of one kind share a number.
-
-    Attributes
-    ----------
-    scale : list of scalar
-        Largest squared size in the kind of each row.
-
-    """
+    """L D L' of a Gram matrix, row by row; rows that are not taken get the inverse pivot 0."""
 
     def __init__(self, gram: Sequence[Sequence[Scalar]], kinds: Sequence[int]) -> None:
         self.scale = _largest(kinds, [row[-1] for row in gram])
@@ -121,25 +189,14 @@ class Elimination:
         return x
 
 
-@dataclass(frozen=True, eq=False)
-class Solvable:
+class Solvable(NamedTuple):
     """
-    Rows after elimination.
+    Rows after elimination in the metric of M^-1.
 
-    Parameters
-    ----------
-    factors : Elimination
-        In the metric of M^-1.
-    dropped, vanished : list of scalar
-        1 for rows that are not taken, and for those of them that are nothing but roundoff.
-    weak : list of scalar
-        1 for the repeated rows that the rule drops here too.
-    beyond : list of scalar
-        Squared strength of the repeated rows beside the others, where it is larger.
-    rcond : scalar
-        0 where the rule might decide otherwise; else `ROW_WEIGHT` times the smallest squared
-        strength of a row that is taken.
-
+    `dropped` is 1 for rows without a pivot, `vanished` for those that are only roundoff, `weak`
+    for the repeated rows that the rule drops too; `beyond` is the squared strength of repeated
+    rows beside the others. The rcond is 0 where the rule might decide otherwise, else `ROW_WEIGHT`
+    times the smallest squared strength of a pivot row.
     """
 
     factors: Elimination
@@ -182,7 +239,7 @@ def eliminate(
 def _all_taken(
     factors: Elimination, in_si: Elimination, vanished: Sequence[Scalar], one_by_one: bool
 ) -> tuple[list[Scalar], Scalar]:
-    """Take all rows; return that, and the health, 0 where the rule drops one."""
+    """Take all rows; return that, and the rcond, 0 where the rule drops one."""
     rcond, weakest, volume = 1.0, 1.0, 1.0
     for gone in vanished:
         strength = factors.strength()
@@ -199,7 +256,7 @@ def _all_taken(
 def _by_the_rule(
     factors: Elimination, in_si: Elimination, vanished: Sequence[Scalar]
 ) -> tuple[list[Scalar], Scalar]:
-    """Take the rows that the rule takes; return which are dropped, and the health."""
+    """Take the rows that the rule takes; return which are dropped, and the rcond."""
     rcond, weakest, volume = 1.0, 1.0, 1.0
     dropped: list[Scalar] = []
     repeating: Scalar = 0.0

@@ -4,35 +4,41 @@ Forward dynamics by elimination that keeps the tree's zeros, for tracing.
 
 :math:`M = L^T D L` from the tips to the root fills in nothing (Featherstone, Rigid Body Dynamics
 Algorithms, section 6.5): a speed couples only with those of its ancestors and descendants. The
-factor reports its health, the smallest pivot relative to the diagonal it came from. Rows of
-constraints are eliminated by `row_elimination`.
+factor reports its reciprocal condition, the smallest pivot relative to the diagonal it came from.
+Rows of constraints are eliminated by `row_elimination`.
+
+The rounding error of accelerations that solve :math:`M a = Q + A^T \lambda` has a bound: each
+entry of M is a sum of parts of the size of the inertia I that the joint carries, each entry of Q
+one of parts of the size t of efforts, bias and friction. Rounded once, these parts are off by a
+unit of I and of t; what is left of an entry may be far smaller (the inertia about the axis of an
+arm that is stretched along it, an effort that holds what it carries), and a pivot :math:`d \le
+M_{kk}` smaller still. So to first order, relative to the norm of a,
+
+.. math:: n^2 = \sum_k \left(\frac{I_k |a_k| + t_k}{d_k}\right)^2 / \sum_k a_k^2 .
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from kane_dynamics.algebra.scalars import Scalar, is_number, is_zero, where
+import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.algebra.inertia import Inertia
+from kane_dynamics.algebra.matrices import product
+from kane_dynamics.algebra.quaternions import Quaternion, as_array, dot
+from kane_dynamics.algebra.scalars import Scalar, absolute, is_number, is_zero, sqrt, where
+from kane_dynamics.algorithms.composite_inertia import CompositeInertia
+from kane_dynamics.robot.motion import joint_motion
+from kane_dynamics.robot.robot import WORLD, Robot
 
 SparseRow = dict[int, Scalar]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class TreeFactor:
-    """
-    M = L' D L with unit lower triangular L.
-
-    Parameters
-    ----------
-    rows : list of dict of int to scalar
-        Entries of L below its diagonal.
-    pivots : list of scalar
-        D.
-    rcond : scalar
-        Smallest pivot relative to the diagonal of M.
-
-    """
+class TreeFactor(NamedTuple):
+    """M = L' D L: rows of L below its diagonal, D, and the smallest pivot by its diagonal of M."""
 
     rows: list[SparseRow]
     pivots: list[Scalar]
@@ -62,15 +68,7 @@ class TreeFactor:
 
 
 def factor_tree(lower: Sequence[Mapping[int, Scalar]]) -> TreeFactor:
-    """
-    Return the factor of a symmetric matrix given by the nonzeros of its lower triangle.
-
-    Parameters
-    ----------
-    lower : sequence of mapping of int to scalar
-        Row k maps column j <= k to M[k, j].
-
-    """
+    """Return the factor of a symmetric matrix given by the nonzeros of its lower triangle."""
     rows = [dict(row) for row in lower]
     pivots: list[Scalar] = [None] * len(rows)
     rcond: Scalar = 1.0
@@ -88,18 +86,18 @@ def factor_tree(lower: Sequence[Mapping[int, Scalar]]) -> TreeFactor:
 
 def symmetric_product(lower: Sequence[Mapping[int, Scalar]], x: Sequence[Scalar]) -> list[Scalar]:
     """Return M x of a symmetric matrix given by the nonzeros of its lower triangle."""
-    product: list[Scalar] = [0.0] * len(x)
+    total: list[Scalar] = [0.0] * len(x)
     for k, row in enumerate(lower):
         for j, entry in row.items():
-            product[k] = product[k] + entry * x[j]
+            total[k] = total[k] + entry * x[j]
             if j != k:
-                product[j] = product[j] + entry * x[k]
-    return product
+                total[j] = total[j] + entry * x[k]
+    return total
 
 
 def checked_pivot(pivot: Scalar, diagonal: Scalar) -> tuple[Scalar, Scalar]:
     """
-    Return a pivot and its health: pivot / diagonal, or 0 where the diagonal is not positive.
+    Return a pivot and its rcond: pivot / diagonal, or 0 where the diagonal is not positive.
 
     NaN stays NaN. A pivot that is known to be zero comes back as 1, so that it may divide.
     """
@@ -113,3 +111,69 @@ def checked_pivot(pivot: Scalar, diagonal: Scalar) -> tuple[Scalar, Scalar]:
 def smaller(a: Scalar, b: Scalar) -> Scalar:
     """Return the smaller of two scalars; NaN in b is not smaller."""
     return where(b < a, b, a)
+
+
+# Of 10^6 random states of each robot, those with n below 40 were off by 6.7e-6 at most in single
+# precision (TIAGo's by 1.5e-6), of all states by 1.1e-5 (1.6e-5).
+MOST = 40.0
+
+
+def inertia_bounds(robot: Robot) -> list[Scalar]:
+    """
+    Return for each speed a bound of the parts of its entries of M, shape (nv,).
+
+    The integral of r^2 dm about the joint of what a hinge carries, all stretched out [kg m^2]; the
+    mass on a slider [kg]; the armature with both. Sliders further out are at the end of their
+    limits, those without limits, and the first of several coordinates, where they are at zero.
+    """
+    at_rest, neutral = np.zeros(robot.nv), robot.neutral()
+    # m, and bounds of the integrals of r dm and r^2 dm about the frame's origin in any pose
+    spreads = [_spread(body.inertia) for body in robot.bodies]
+    sizes: list[Scalar] = robot.armature.tolist()
+    for i in reversed(range(len(robot.bodies))):
+        joint, payload = joint_motion(robot, i, neutral, at_rest), spreads[i]
+        for k, axis in enumerate(joint.axes, start=joint.columns.start):
+            spin, slide = dot(axis.primary, axis.primary), dot(axis.dual, axis.dual)
+            sizes[k] = sizes[k] + spin * payload[2] + slide * payload[0]
+        parent = robot.parents[i]
+        if parent != WORLD:
+            way = _length(joint.placement.translation) + _reach(robot, i)
+            shift = np.array([[1.0, 0.0, 0.0], [way, 1.0, 0.0], [way * way, 2.0 * way, 1.0]])
+            spreads[parent] = spreads[parent] + product(shift, payload)
+    return sizes
+
+
+def loses_precision(
+    a: Sequence[Scalar],
+    pivots: Sequence[Scalar],
+    payload: Sequence[Scalar],
+    parts: Sequence[Sequence[Scalar]],
+) -> Scalar:
+    """Return 1 where n is above `MOST`, else 0; 0 where nothing moves and nothing pushes."""
+    lost, size = 0.0, 0.0
+    for k, (x, pivot, inertia) in enumerate(zip(a, pivots, payload, strict=True)):
+        terms = sum((absolute(part[k]) for part in parts), inertia * absolute(x))
+        unit = terms / pivot
+        lost, size = lost + unit * unit, size + x * x
+    return where(lost > MOST**2 * size, 1.0, 0.0)
+
+
+def _spread(inertia: Inertia) -> NDArray[Any]:
+    """Return m, |h| and the integral of r^2 dm of one body about the origin of its frame."""
+    local = CompositeInertia.of_body(inertia)
+    x, y, z = local.tensor
+    return as_array([local.mass, _length(local.moment), 0.5 * (x.x + y.y + z.z)])
+
+
+def _reach(robot: Robot, body: int) -> float:
+    """Return how far a joint with one coordinate can move a body, where limits tell [m]."""
+    index, kind = robot.indices[body], robot.bodies[body].joint.kind
+    if kind.nq > 1:
+        return 0.0
+    ends = [*robot.lower[index.q], *robot.upper[index.q]]
+    index_list = [index.ratio * end + index.offset for end in ends if math.isfinite(end)]
+    return max((_length(kind.pose([x]).translation) for x in index_list), default=0.0)
+
+
+def _length(vector: Quaternion) -> Scalar:
+    return sqrt(dot(vector, vector))

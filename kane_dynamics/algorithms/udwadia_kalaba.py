@@ -10,11 +10,19 @@ the acceleration nearest to the free one in the metric M among all with :math:`A
 square root :math:`M^{1/2}` of the paper may be any N with :math:`N N^T = M`; this is Cholesky's.
 The rows of A are those that `row_selection` takes, so that D has full rank: :math:`D^+` is that of
 its QR factors.
+
+Forces of contacts that slide do not act along the rows that they enforce (`solve_mode`): a normal
+force N brings friction :math:`-\mu N s/|s|` with it, so it acts
+along :math:`C_n - \mu \hat s^T C_t` while it keeps :math:`C_n \dot v = d`:
+
+.. math:: M (x - x_f) = B^T f, \qquad A x = c.
+
+Rows and directions are the same where nothing slides: Gauss's principle.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -22,7 +30,7 @@ import scipy
 from kane_dynamics.algebra.triangular import orthonormal, solve_lower, solve_squared
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
-from kane_dynamics.exceptions import SingularMassMatrixError
+from kane_dynamics.exceptions import ContactError, SingularMassMatrixError
 from kane_dynamics.typing import Floats
 
 # Reciprocal condition below which a mass matrix, or a system of rows of unit length, counts as
@@ -31,8 +39,7 @@ from kane_dynamics.typing import Floats
 SINGULAR = 1e-14
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class ConstrainedMotion:
+class ConstrainedMotion(NamedTuple):
     """
     Solution of the constrained equations.
 
@@ -53,16 +60,7 @@ class ConstrainedMotion:
 
 
 def cholesky_factor(mass_matrix: Floats) -> Floats:
-    """
-    Return the lower triangular L with M = L L'.
-
-    Raises
-    ------
-    SingularMassMatrixError
-        If M is not positive definite, or the mass of some speed is nothing but roundoff of that
-        of the speeds before it.
-
-    """
+    """Return the lower triangular L with M = L L'."""
     factor, info = scipy.linalg.lapack.dpotrf(mass_matrix, lower=1, clean=1)
     own_part = np.square(factor.diagonal())
     if info == 0 and (own_part > SINGULAR * mass_matrix.diagonal()).all():
@@ -87,18 +85,6 @@ def nearest(factor: Floats, A: Floats, free: Floats, right_side: Floats) -> tupl
     Return the x nearest to `free` in the metric M = L L' with A x = c, and its multipliers.
 
     .. math:: M (x - x_{free}) = A^T \mu, \qquad A x = c
-
-    Parameters
-    ----------
-    factor : ndarray, shape (nv, nv)
-        L, lower triangular.
-    A : ndarray, shape (m, nv)
-        Independent rows.
-    free : ndarray, shape (nv,)
-        The point to be near.
-    right_side : ndarray, shape (m,)
-        c.
-
     """
     if not len(A):
         return free, np.zeros(0)
@@ -114,25 +100,7 @@ def nearest(factor: Floats, A: Floats, free: Floats, right_side: Floats) -> tupl
 def constrained_motion(
     mass_matrix: Floats, force: Floats, rows: ConstraintRows
 ) -> ConstrainedMotion:
-    """
-    Return the acceleration of least constraint (62).
-
-    Parameters
-    ----------
-    mass_matrix : ndarray, shape (nv, nv)
-        M, positive definite.
-    force : ndarray, shape (nv,)
-        Q = tau - C v - g and all other given forces.
-    rows : ConstraintRows
-        A vdot = b; whether rows that were not taken contradict the others is for
-        `RowSelection.check_accelerations` to say.
-
-    Raises
-    ------
-    SingularMassMatrixError
-        If M is not positive definite.
-
-    """
+    """Return the acceleration of least constraint (62)."""
     factor = cholesky_factor(mass_matrix)
     free = solve_squared(factor, force)
     selection = select_rows(rows, factor)
@@ -152,3 +120,20 @@ def unit_scaling(sizes: Floats) -> Floats:
 
 # Size, relative to the largest row of a linear system, of one that is zero but for roundoff.
 _NO_ROW = 1e-12
+
+
+def solve_mode(
+    factor: Floats, free: Floats, A: Floats, B: Floats, right_side: Floats
+) -> tuple[Floats, Floats]:
+    """Return x with A x = c, and the forces along B that make it of `free`."""
+    if A is B or np.array_equal(A, B):
+        return nearest(factor, A, free, right_side)
+    rows = solve_lower(factor, A.T)
+    pushes = solve_lower(factor, B.T)
+    along, across = np.linalg.norm(rows, axis=0), np.linalg.norm(pushes, axis=0)
+    response = (rows / along).T @ (pushes / across)
+    if not np.linalg.cond(response) < 1.0 / SINGULAR:
+        raise ContactError('the forces of sliding contacts do not move these contacts')
+    forces = np.linalg.solve(response, (right_side - A @ free) / along) / across
+    step = solve_lower(factor, pushes @ forces, transposed=True)
+    return free + step, forces

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.external_wrenches import ExternalWrenches
 from kane_dynamics.algorithms.kinematics import body_poses
+from kane_dynamics.algorithms.newton_euler import ExternalWrenches
 from kane_dynamics.analysis.contact_arguments import friction_pair, placed_casters, spring_array
 from kane_dynamics.analysis.critical_acceleration import Tipping, first_to_tip
 from kane_dynamics.analysis.ground_wrench import ground_wrench

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.quaternions import vec3
-from kane_dynamics.algorithms.external_wrenches import ExternalWrenches, wrenches_on_bodies
-from kane_dynamics.algorithms.newton_euler import transmitted
+from kane_dynamics.algorithms.newton_euler import ExternalWrenches, transmitted, wrenches_on_bodies
 from kane_dynamics.robot.checks import as_vector
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds

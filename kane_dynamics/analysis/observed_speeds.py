@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.consistent import completed, speed_indices
+from kane_dynamics.algorithms.consistent import complete_entries, speed_indices
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.integration import integrate_coordinates
@@ -90,14 +90,14 @@ class ObservedSpeeds:
         robot = self._dynamics.robot
         rows = self._dynamics.constraint_rows(q, np.zeros(robot.nv) if v is None else v, time)
         still = np.zeros((len(rows), len(self.indices)))
-        return completed(robot, rows.matrix, still, self._unit, self.indices)
+        return complete_entries(robot, rows.matrix, still, self._unit, self.indices)
 
     def motion(self, q: ArrayLike, v: Floats, time: float = 0.0) -> Floats:
         """Return the speeds of the whole robot: as measured, or as rows and observed ones say."""
         if not self.follow:
             return v
         rows = self._dynamics.constraint_rows(q, v, time)
-        return completed(self._dynamics.robot, rows.matrix, rows.velocity, v, self.indices)
+        return complete_entries(self._dynamics.robot, rows.matrix, rows.velocity, v, self.indices)
 
     def _touched(self) -> bool:
         """Return whether some row has an observed speed in it, near neutral and at any time."""

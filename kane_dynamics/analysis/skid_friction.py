@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.consistent import speed_indices
-from kane_dynamics.algorithms.constrained_inverse import balanced_force
+from kane_dynamics.algorithms.constrained_inverse import balance_force
 from kane_dynamics.analysis.base_contacts import base_ground_contacts
 from kane_dynamics.analysis.normal_forces import normal_forces
 from kane_dynamics.analysis.sliding_friction import sliding_friction
@@ -147,7 +147,7 @@ class SkidFriction:
         turning = np.zeros(robot.nv)
         turning[2] = 1.0
         columns = speed_indices(robot, actuated, 'actuated')
-        return balanced_force(robot, rows.matrix, columns, turning, np.ones(robot.nv))[0]
+        return balance_force(robot, rows.matrix, columns, turning, np.ones(robot.nv))[0]
 
 
 def _from_the_base(q: Floats, v: Floats, a: Floats) -> tuple[Floats, Floats, Floats]:

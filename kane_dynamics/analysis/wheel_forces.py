@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import cos, sin
 from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
-from kane_dynamics.algorithms.external_wrenches import ExternalWrenches
+from kane_dynamics.algorithms.newton_euler import ExternalWrenches
 from kane_dynamics.analysis.ground_contacts import (
     GroundContacts,
     ground_contacts,

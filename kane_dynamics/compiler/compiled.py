@@ -16,12 +16,9 @@ from kane_dynamics.algorithms.constrained_inverse import (
     checked_weights,
     term_switches,
 )
-from kane_dynamics.algorithms.external_wrenches import ExternalWrenches
-from kane_dynamics.algorithms.forward_dynamics import solve_by, solve_motion
-from kane_dynamics.algorithms.frame_law import FrameEffort, FrameLaw
-from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
-from kane_dynamics.algorithms.methods.motion import Motion
-from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.algorithms.forward_dynamics import Motion, solve_motion
+from kane_dynamics.algorithms.newton_euler import TERMS, ExternalWrenches
+from kane_dynamics.algorithms.task_space_law import FrameEffort, TaskSpaceLaw
 from kane_dynamics.algorithms.udwadia_kalaba import selected_rows
 from kane_dynamics.compiler.build import (
     STEPS,
@@ -62,6 +59,8 @@ from kane_dynamics.dynamics import (
     Dynamics,
 )
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.formulations import solve_by
+from kane_dynamics.formulations.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.reference_dynamics import ReferenceDynamics
 from kane_dynamics.robot.arguments import as_times
 from kane_dynamics.robot.checks import as_choice, as_mapping, as_number, as_vector, index_of
@@ -349,7 +348,7 @@ class CompiledRobot(Dynamics):
 
     def frame_effort(
         self,
-        law: FrameLaw,
+        law: TaskSpaceLaw,
         q: ArrayLike,
         v: ArrayLike,
         target: ArrayLike,
@@ -396,7 +395,7 @@ class CompiledRobot(Dynamics):
         graph = reference_effort if reference else constrained_effort
         self._kernels.of_speeds(graph, actuated=actuated, known=known)
 
-    def prepare_frame(self, law: FrameLaw) -> None:
+    def prepare_frame(self, law: TaskSpaceLaw) -> None:
         """Compile `frame_effort` of a law before it is called."""
         self._kernels.of_frame(law)
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.methods.motion import Motion
-from kane_dynamics.algorithms.projection import projected
+from kane_dynamics.algorithms.forward_dynamics import Motion
+from kane_dynamics.algorithms.projection import project
 from kane_dynamics.compiler.llvm.native import Linker, NativeModule, make_entry
 from kane_dynamics.compiler.parameters import Parameters
 from kane_dynamics.compiler.steps.step_program import Law
@@ -150,7 +150,7 @@ class CompiledEngine:
         start_v = np.array(checked_speeds(robot, v))
         log = None
         if self._projection:
-            state = projected(robot, self._compiled.constraints, start_q, start_v, 0.0)
+            state = project(robot, self._compiled.constraints, start_q, start_v, 0.0)
             start_q, start_v, log = state.q, state.v, RankLog(state.rank)
         self.check_damping(start_q, 0.0, h)
         tables = _tables(start_q, start_v, count)

@@ -17,7 +17,15 @@ from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.robot.content import add_content
 from kane_dynamics.robot.robot import Robot
 
-_SOURCES = ('algebra', 'algorithms', 'constraints', 'compiler', 'robot', 'simulation')
+_SOURCES = (
+    'algebra',
+    'algorithms',
+    'constraints',
+    'formulations',
+    'kernels',
+    'model',
+    'simulation',
+)
 
 
 def fingerprint(robot: Robot, constraints: Sequence[Constraint], *more: Any) -> str:

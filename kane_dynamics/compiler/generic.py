@@ -15,10 +15,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.forward_dynamics import solve_motion
-from kane_dynamics.algorithms.methods.motion import Motion
-from kane_dynamics.algorithms.terms import Terms
+from kane_dynamics.algorithms.forward_dynamics import Motion, solve_motion
 from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.formulations.problem import Terms
 from kane_dynamics.reference_dynamics import ReferenceDynamics
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.robot import WORLD, Robot

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from kane_dynamics.algorithms.frame_law import FrameLaw, checked_law
 from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw, checked_law
 from kane_dynamics.compiler.build import FORWARD, Build, build_one
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.generic import LargeDynamics, too_large
@@ -133,7 +133,7 @@ class KernelSet:
             self._chosen[result] = self._loaded(graph.__name__, cached, tuple(key))
         return self._chosen[result]
 
-    def of_frame(self, law: FrameLaw) -> Kernel | None:
+    def of_frame(self, law: TaskSpaceLaw) -> Kernel | None:
         """Return the kernel that lets a frame follow; as `of_speeds`."""
         key = (frame_effort, *law)
         if key in self._chosen:
@@ -178,12 +178,12 @@ class KernelSet:
         if name == 'reference_effort':
             return lambda q, v, x, *remainder: self._balanced(key, x, q, v, *remainder)
         if name == 'frame_effort':
-            return lambda *inputs: self._following(FrameLaw(*key), *inputs)
+            return lambda *inputs: self._following(TaskSpaceLaw(*key), *inputs)
         return cast(Callable[..., Any], getattr(reference, name))
 
     def _following(
         self,
-        law: FrameLaw,
+        law: TaskSpaceLaw,
         q: Floats,
         v: Floats,
         a: Floats,

@@ -5,17 +5,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kane_dynamics.algorithms.terms import ReferenceTerms
 from kane_dynamics.compiler.kernel_set import KernelSet
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.formulations.terms import ReferenceTerms
 from kane_dynamics.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)
 class CompiledTerms:
     """
-    All terms by compiled kernels; see `algorithms.terms.MethodTerms`.
+    All terms by compiled kernels; see `formulations.problem.MethodTerms`.
 
     Robots too large for straight-line solves have no kernels of the Gibbs-Appell function, of
     Parsa's terms and of the rows: the reference gives these.

@@ -48,7 +48,7 @@ def walked(constraints: ConstraintSet, rng: np.random.Generator) -> Iterator[Sam
             return
         try:
             q = integrate_coordinates(robot, q, v, _TURN / fastest)
-            q, v = project(robot, constraints, q, v / fastest, t)
+            q, v, _ = project(robot, constraints, q, v / fastest, t)
         except (ProjectionError, InconsistentConstraintsError):
             return
         yield sample_at(constraints, q, v, t)
@@ -62,7 +62,7 @@ def _state(constraints: ConstraintSet, rng: np.random.Generator) -> tuple[Floats
         turn = rng.uniform(-width, width, robot.nv)
         q = integrate_coordinates(robot, robot.neutral(), turn, 1.0)
         try:
-            q, v = project(robot, constraints, q, v, t)
+            q, v, _ = project(robot, constraints, q, v, t)
             break
         except ProjectionError:
             continue  # a loop that does not close from here

@@ -12,7 +12,11 @@ from dataclasses import replace
 
 import casadi as ca
 
-from kane_dynamics.algorithms.sparse_rows import pull, residuals, sparse_rows
+from kane_dynamics.algorithms.row_elimination import (
+    residuals,
+    sparse_rows,
+    transpose_product,
+)
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.graphs.body_groups import BodyGroup
 from kane_dynamics.compiler.graphs.trace import Tracer, column, symbols
@@ -60,7 +64,7 @@ def row_tangent(tracer: Tracer) -> KernelSpec:
     multipliers = symbols('lambda', len(rows))
     dq, dv = symbols('dq', robot.nv), symbols('dv', robot.nv)
     A = sparse_rows(rows.matrix)
-    force = [-x for x in pull(A, multipliers, robot.nv)]
+    force = [-x for x in transpose_product(A, multipliers, robot.nv)]
     balance = column(force + list(residuals(A, tracer.a, rows.acceleration)))
     state, rate = [*tracer.q, *tracer.v], coordinate_rates(robot, tracer.q, dq)
     moved = ca.jtimes(balance, column(state), column([*rate, *dv]))

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.consistent import fitted
+from kane_dynamics.algorithms.consistent import fit_entries
 from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.control.coulomb_friction import to_reference_speeds
 from kane_dynamics.control.node_dynamics import (
@@ -401,9 +401,9 @@ def with_base(
     if not dynamics.model.constraints:
         return v, a
     rows = dynamics.engine.constraint_rows(q, v)
-    v = fitted(rows.matrix, rows.velocity, v, wheels)
+    v = fit_entries(rows.matrix, rows.velocity, v, wheels)
     rows = dynamics.engine.constraint_rows(q, v)
-    return v, fitted(rows.matrix, rows.acceleration, a, wheels)
+    return v, fit_entries(rows.matrix, rows.acceleration, a, wheels)
 
 
 def clamped(effort: Floats, limit: Floats) -> Floats:

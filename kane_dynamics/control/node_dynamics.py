@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.agreeing_speeds import agreeing_speeds
-from kane_dynamics.algorithms.frame_law import FrameLaw
+from kane_dynamics.algorithms.consistent import project_reference
+from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw
 from kane_dynamics.bases.motion_rows import SMALL
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
 from kane_dynamics.typing import Floats, Indices
@@ -129,11 +129,11 @@ def known_speeds(model: RobotModel, named: tuple[str, ...]) -> tuple[str, ...] |
     )
 
 
-def frame_law(model: RobotModel, frame: str, passive: bool) -> FrameLaw:
+def frame_law(model: RobotModel, frame: str, passive: bool) -> TaskSpaceLaw:
     """Return the law by which the motors of a model let a frame follow."""
     names = model.robot.velocity_names
     held = tuple(n for n in names if n not in model.motors) if model.drives else ()
-    return FrameLaw(frame, model.actuated, known_speeds(model, ()), held, passive)
+    return TaskSpaceLaw(frame, model.actuated, known_speeds(model, ()), held, passive)
 
 
 def rolling_motion(dynamics: Dynamics, q: Floats, v: Floats, a: Floats) -> tuple[Floats, Floats]:
@@ -194,7 +194,7 @@ def consistent_reference(
     engine = dynamics.engine
     turning = engine.constraints.turning_rate(q, v, np.eye(len(v)), 0.0)
     rows = engine.constraint_rows(q, v)
-    return agreeing_speeds(rows, np.asarray(turning.full()), v, v_ref, a, counted)
+    return project_reference(rows, np.asarray(turning.full()), v, v_ref, a, counted)
 
 
 def _refuse(what: str, done: int, total: int) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kane_dynamics.algorithms.frame_law import FrameEffort
+from kane_dynamics.algorithms.task_space_law import FrameEffort
 from kane_dynamics.algorithms.tracking import COMPUTED, PASSIVE
 from kane_dynamics.analysis.frame_task import frame_place, frame_task
 from kane_dynamics.bases.motion_rows import SMALL

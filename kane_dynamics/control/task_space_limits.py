@@ -21,7 +21,7 @@ import numpy as np
 import scipy
 
 from kane_dynamics.algorithms.consistent import speed_indices
-from kane_dynamics.algorithms.frame_law import FrameEffort, FrameLaw
+from kane_dynamics.algorithms.task_space_law import FrameEffort, TaskSpaceLaw
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, solve_lower
 from kane_dynamics.analysis.frame_task import frame_task, task_acceleration
 from kane_dynamics.constraints.row_selection import select_rows
@@ -45,7 +45,7 @@ class FrameLimits:
     ----------
     dynamics : Dynamics
         Robot and constraints.
-    law : FrameLaw
+    law : TaskSpaceLaw
         Which frame, and what moves it; what is held has no limits here.
     effort, velocity : ndarray, shape (nv,)
         Limits, infinite where there are none.
@@ -53,7 +53,7 @@ class FrameLimits:
     """
 
     dynamics: Dynamics
-    law: FrameLaw
+    law: TaskSpaceLaw
     effort: Floats
     velocity: Floats
 

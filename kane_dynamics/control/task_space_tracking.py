@@ -2,8 +2,8 @@
 r"""
 A frame follows another, by computed torque or by passivity, and the rest keeps a posture.
 
-The law is `algorithms.frame_law`, one call of either engine. Here its arguments are checked, and
-`frame_limits` bounds its efforts.
+The law is `algorithms.task_space_law`, one call of either engine. Here its arguments are
+checked, and `frame_limits` bounds its efforts.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algorithms.frame_law import FrameEffort, FrameLaw, checked_law
 from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.algorithms.task_space_law import FrameEffort, TaskSpaceLaw, checked_law
 from kane_dynamics.algorithms.tracking import COMPUTED, PASSIVE
 from kane_dynamics.control.task_space_limits import FrameLimits
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
@@ -143,11 +143,11 @@ class FrameTracking:
             object.__setattr__(self, name, known_limits(limit))
 
     @cached_property
-    def _choices(self) -> FrameLaw:
+    def _choices(self) -> TaskSpaceLaw:
         actuated, held = as_names('actuated', self.actuated), as_names('held', self.held)
         known = None if self.known is None else tuple(as_names('known', self.known))
         passive = self.law == PASSIVE
-        return FrameLaw(self.frame, tuple(actuated), known, tuple(held), passive)
+        return TaskSpaceLaw(self.frame, tuple(actuated), known, tuple(held), passive)
 
     @cached_property
     def _limits(self) -> FrameLimits:

@@ -31,9 +31,8 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.consistent import speed_indices
-from kane_dynamics.algorithms.force_limits import ForceLimits
 from kane_dynamics.algorithms.friction import implicit_drag
-from kane_dynamics.algorithms.limited_inverse import LimitedEffort, LimitedInverse
+from kane_dynamics.algorithms.limited_inverse import ForceLimits, LimitedEffort, LimitedInverse
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
 from kane_dynamics.analysis.frame_task import FrameTask, frame_task, task_acceleration
 from kane_dynamics.constraints.friction_cones import FrictionCone

@@ -18,11 +18,10 @@ from typing import Protocol
 import numpy as np
 
 from kane_dynamics.algebra.triangular import solve_squared
-from kane_dynamics.algorithms.contact_mode import solve_mode
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.independent_speeds import dependent_speeds
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE, onto_rows
-from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
+from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, solve_mode
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.dynamics import CompiledSubset, Dynamics

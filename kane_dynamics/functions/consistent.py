@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.consistent import completed, speed_indices
+from kane_dynamics.algorithms.consistent import complete_entries, speed_indices
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, selected_rows
 from kane_dynamics.constraints.base import Constraint
@@ -66,7 +66,7 @@ def consistent_velocity(
     rows = selection.independent
     if known is None:
         return nearest(selection.root, rows.matrix, speeds, rows.velocity)[0]
-    return completed(robot, rows.matrix, rows.velocity, speeds, speed_indices(robot, known))
+    return complete_entries(robot, rows.matrix, rows.velocity, speeds, speed_indices(robot, known))
 
 
 def consistent_acceleration(
@@ -109,7 +109,7 @@ def consistent_acceleration(
         selection.check_accelerations(accelerations)
         return nearest(selection.root, rows.matrix, accelerations, rows.acceleration)[0]
     indices = speed_indices(robot, known)
-    return completed(robot, rows.matrix, rows.acceleration, accelerations, indices)
+    return complete_entries(robot, rows.matrix, rows.acceleration, accelerations, indices)
 
 
 def independent_rows(

@@ -13,21 +13,20 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.consistent import completed, speed_indices
+from kane_dynamics.algorithms.consistent import complete_entries, speed_indices
 from kane_dynamics.algorithms.constrained_inverse import (
     ConstrainedEffort,
     checked_weights,
     constrained_effort,
     term_switches,
 )
-from kane_dynamics.algorithms.external_wrenches import ExternalWrenches, external_force
-from kane_dynamics.algorithms.forward_dynamics import solve_by
-from kane_dynamics.algorithms.generalized_speeds import GeneralizedSpeeds
-from kane_dynamics.algorithms.methods.motion import Motion
-from kane_dynamics.algorithms.newton_euler import TERMS
-from kane_dynamics.algorithms.terms import ReferenceTerms
+from kane_dynamics.algorithms.forward_dynamics import Motion
+from kane_dynamics.algorithms.newton_euler import TERMS, ExternalWrenches, external_force
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.formulations import solve_by
+from kane_dynamics.formulations.generalized_speeds import GeneralizedSpeeds
+from kane_dynamics.formulations.terms import ReferenceTerms
 from kane_dynamics.functions.consistent import independent_rows
 from kane_dynamics.robot.checks import as_number, as_vector
 from kane_dynamics.robot.robot import Robot
@@ -176,12 +175,14 @@ def constrained_inverse_dynamics(
     selection = independent_rows(robot, q, constraints, speeds, time=time, reference=v_ref)
     if known is not None:
         values, rows = speed_indices(robot, known), selection.independent
-        speeds = completed(robot, rows.matrix, rows.velocity, speeds, values)
+        speeds = complete_entries(robot, rows.matrix, rows.velocity, speeds, values)
         if v_ref is not None:
-            v_ref = completed(robot, rows.matrix, rows.velocity, v_ref, values)
+            v_ref = complete_entries(robot, rows.matrix, rows.velocity, v_ref, values)
         selection = independent_rows(robot, q, constraints, speeds, time=time, reference=v_ref)
         rows = selection.independent
-        accelerations = completed(robot, rows.matrix, rows.acceleration, accelerations, values)
+        accelerations = complete_entries(
+            robot, rows.matrix, rows.acceleration, accelerations, values
+        )
     place = checked_coordinates(robot, q)
     external = external_force(robot, place, external_wrenches)
     motion = (speeds, None) if v_ref is None else (v_ref, speeds)

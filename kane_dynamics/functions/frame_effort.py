@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kane_dynamics.algebra.triangular import solve_squared
-from kane_dynamics.algorithms.consistent import completed, speed_indices
+from kane_dynamics.algorithms.consistent import complete_entries, speed_indices
 from kane_dynamics.algorithms.constrained_inverse import constrained_effort
-from kane_dynamics.algorithms.frame_law import FrameLaw, following_motion
+from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw, following_motion
 from kane_dynamics.algorithms.udwadia_kalaba import nearest
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.row_selection import RowSelection
@@ -23,7 +23,7 @@ from kane_dynamics.typing import Floats
 @dataclass(frozen=True, eq=False)
 class _Allowed:
     """
-    What constraints allow at a state; see `algorithms.frame_law.AllowedMotion`.
+    What constraints allow at a state; see `algorithms.task_space_law.AllowedMotion`.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class _Allowed:
 def frame_effort_numbers(
     robot: Robot,
     constraints: Sequence[Constraint],
-    law: FrameLaw,
+    law: TaskSpaceLaw,
     q: Floats,
     v: Floats,
     a: Floats,
@@ -103,7 +103,7 @@ def frame_effort_numbers(
     robot, constraints
         The robot and what binds it.
     law, q, v, wanted, gains, posture
-        As for `algorithms.frame_law.following_motion`.
+        As for `algorithms.task_space_law.following_motion`.
     a : ndarray, shape (nv,)
         Accelerations of what is held.
     weights : ndarray, shape (nv,)
@@ -123,7 +123,7 @@ def frame_effort_numbers(
     known = None if names is None else speed_indices(robot, names)
     if known is not None:
         rows = independent_rows(robot, q, constraints, v, time=t).independent
-        v = completed(robot, rows.matrix, rows.velocity, v, known)
+        v = complete_entries(robot, rows.matrix, rows.velocity, v, known)
     held = speed_indices(robot, law.held, 'held')
     allowed = _Allowed(robot, constraints, q, v, t, law.passive, held, a)
     values = target.tolist(), gains.tolist(), posture.tolist()
@@ -132,7 +132,7 @@ def frame_effort_numbers(
     selection = allowed.selection(result.reference)
     if known is not None:
         rows = selection.independent
-        rates = completed(robot, rows.matrix, rows.acceleration, rates, known)
+        rates = complete_entries(robot, rows.matrix, rows.acceleration, rates, known)
     effort = constrained_effort(
         robot,
         selection,
@@ -142,7 +142,7 @@ def frame_effort_numbers(
         speed_indices(robot, law.actuated, 'actuated'),
         weights,
         switches.tolist(),
-        -np.array(result.pull),
+        -np.array(result.feedback),
         v if law.passive else None,
     )
     return np.concatenate([effort.numbers, result.report])

@@ -11,11 +11,14 @@ from numpy.typing import ArrayLike
 from kane_dynamics.algebra.real_numbers import as_numbers
 from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.constrained_inverse import checked_weights
-from kane_dynamics.algorithms.external_wrenches import ExternalWrenches, external_force
-from kane_dynamics.algorithms.force_limits import ForceLimits, force_limits
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
-from kane_dynamics.algorithms.limited_inverse import LimitedEffort, LimitedInverse
-from kane_dynamics.algorithms.newton_euler import required_effort
+from kane_dynamics.algorithms.limited_inverse import (
+    ForceLimits,
+    LimitedEffort,
+    LimitedInverse,
+    force_limits,
+)
+from kane_dynamics.algorithms.newton_euler import ExternalWrenches, external_force, required_effort
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet

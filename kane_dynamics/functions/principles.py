@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.gibbs_appell import (
+from kane_dynamics.formulations.gibbs_appell import (
     acceleration_gradient,
     gauss_measure,
     gauss_measure_gradient,

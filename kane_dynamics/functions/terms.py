@@ -13,12 +13,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.quaternions import vec3
-from kane_dynamics.algorithms.energy import tree_kinetic_energy, tree_potential_energy
-from kane_dynamics.algorithms.external_wrenches import ExternalWrenches, wrenches_on_bodies
+from kane_dynamics.algorithms.energy_and_momentum import (
+    momentum_vector,
+    tree_center_of_mass,
+    tree_kinetic_energy,
+    tree_potential_energy,
+)
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix, gauss_mass_matrix
-from kane_dynamics.algorithms.momentum import momentum_vector, tree_center_of_mass
-from kane_dynamics.algorithms.newton_euler import newton_euler, required_effort
+from kane_dynamics.algorithms.newton_euler import (
+    ExternalWrenches,
+    newton_euler,
+    required_effort,
+    wrenches_on_bodies,
+)
 from kane_dynamics.robot.checks import as_number
 from kane_dynamics.robot.integration import integrate_coordinates
 from kane_dynamics.robot.robot import Robot

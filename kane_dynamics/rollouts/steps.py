@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.algorithms.projection import projected
+from kane_dynamics.algorithms.projection import project
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.robot.checks import as_vector
@@ -67,7 +67,7 @@ class ReferenceSteps:
         if not (self._schedule.projection and constraints):
             return q, v
         robot = self._inputs.load(self._dynamics, row).robot
-        state = projected(robot, constraints, q, v, 0.0)
+        state = project(robot, constraints, q, v, 0.0)
         return state.q, state.v
 
     def _step(self, row: int, q: Floats, v: Floats, done: int) -> State:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kane_dynamics.algebra.scalars import Scalar, sign
-from kane_dynamics.algorithms.energy import tree_kinetic_energy, tree_potential_energy
+from kane_dynamics.algorithms.energy_and_momentum import tree_kinetic_energy, tree_potential_energy
 from kane_dynamics.algorithms.newton_euler import newton_euler
 from kane_dynamics.robot.robot import Robot
 

@@ -45,4 +45,5 @@ def project(
     """
     several = ConstraintSet.of(robot, constraints)
     state = np.array(checked_coordinates(robot, q)), np.array(checked_speeds(robot, v))
-    return projection.project(robot, several, *state, as_number('time [s]', t))
+    place, speeds, _ = projection.project(robot, several, *state, as_number('time [s]', t))
+    return place, speeds

@@ -11,11 +11,9 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.forward_dynamics import solve_motion
+from kane_dynamics.algorithms.forward_dynamics import Motion, solve_motion
 from kane_dynamics.algorithms.friction import implicit_drag
-from kane_dynamics.algorithms.methods.motion import Motion
-from kane_dynamics.algorithms.projection import impact_energy, projected
-from kane_dynamics.algorithms.terms import ReferenceTerms, Terms
+from kane_dynamics.algorithms.projection import impact_energy, project
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
@@ -27,6 +25,8 @@ from kane_dynamics.exceptions import (
     SingularMassMatrixError,
     StepError,
 )
+from kane_dynamics.formulations.problem import Terms
+from kane_dynamics.formulations.terms import ReferenceTerms
 from kane_dynamics.robot.checks import as_vector
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.integration import coordinate_rates, integrate_coordinates
@@ -359,7 +359,7 @@ class ReferenceEngine:
             if not self._projection:
                 return StepEnd(q_end, v_end)
             with running_away(v_end, t + h):
-                end = projected(self.robot, self._constraints, q_end, v_end, t + h)
+                end = project(self.robot, self._constraints, q_end, v_end, t + h)
             crossed = self._crossed((q, t), (end.q, t + h), v_end, end.independent_indices)
             return StepEnd(end.q, end.v, end.rank, crossed)
         except (StepError, ProjectionError):

@@ -10,9 +10,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kane_dynamics.algorithms.forward_dynamics import Motion
 from kane_dynamics.algorithms.friction import friction_left_by_drag
-from kane_dynamics.algorithms.methods.motion import Motion
-from kane_dynamics.algorithms.projection import projected
+from kane_dynamics.algorithms.projection import project
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import (
@@ -176,7 +176,7 @@ class Simulation:
         state_v = np.array(checked_speeds(robot, np.zeros(robot.nv) if v is None else v))
         self._log: RankLog | None = None
         if self._projection and self.constraints:
-            state = projected(robot, self.constraints, state_q, state_v, self.time)
+            state = project(robot, self.constraints, state_q, state_v, self.time)
             state_q, state_v, self._log = state.q, state.v, RankLog(state.rank)
         self._set_state(state_q, state_v, np.zeros(robot.nv))
 

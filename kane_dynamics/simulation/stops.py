@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.algorithms.nonnegative import nonnegative_least_squares
+from kane_dynamics.algorithms.least_distance import nonnegative_least_squares
 from kane_dynamics.robot.integration import integrate_coordinates
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.rank_events import RankLog

@@ -11,7 +11,7 @@ from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, twist_fr
 from kane_dynamics.algorithms.articulated_body import (
     ArticulatedInertia,
     bias_step,
-    hinge_health,
+    hinge_rcond,
     inward_step,
     outward_step,
 )
@@ -82,7 +82,7 @@ def test_health_is_that_of_the_factor_of_the_mass_matrix():
         joint, parent = joints[i], robot.parents[i]
         armature, still = robot.armature[joint.columns].tolist(), [0.0] * len(joint.axes)
         step = inward_step(joint, armature, still, inertias[i], nothing, nothing)
-        found.append(hinge_health(joint, armature, step[0], carried[i]))
+        found.append(hinge_rcond(joint, armature, step[0], carried[i]))
         if parent >= 0:
             inertias[parent] = inertias[parent] + step[1]
             moved = carried[i].moved(joint.pose).moved(joint.placement)

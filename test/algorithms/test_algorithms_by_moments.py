@@ -10,9 +10,13 @@ from support.machines import X, Y, Z, at, inertia, revolute, turned
 import kane_dynamics as kd
 from kane_dynamics.algebra.dual_quaternion import wrench_from_vector
 from kane_dynamics.algebra.inertia import UPPER
-from kane_dynamics.algorithms.mass_moments import MassMoments, lumped_moments
 from kane_dynamics.algorithms.newton_euler import TERMS, newton_euler, required_effort
-from kane_dynamics.algorithms.newton_euler_by_moments import newton_euler_by_moments
+from kane_dynamics.algorithms.newton_euler_by_moments import (
+    lumped_moments,
+    moved,
+    newton_euler_by_moments,
+    pseudo_inertia,
+)
 from kane_dynamics.robot.canonical_frames import canonical_frames
 from kane_dynamics.robot.integration import integrate_coordinates
 from kane_dynamics.robot.robot import with_loads
@@ -109,14 +113,14 @@ def test_moments_by_integration(rng):
     tensor = sum(
         m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, arms, strict=True)
     )
-    moments = MassMoments.of_body(kd.Inertia(total, com, tensor))
+    moments = pseudo_inertia(kd.Inertia(total, com, tensor))
     pose = random_pose(rng)
     R, p = pose.rotation_matrix(), pose.position()
-    for found, places in ((moments, points), (moments.moved(pose), points @ R.T + p)):
-        assert found.mass == pytest.approx(total, rel=1e-14)
-        assert_allclose(found.first, masses @ places, rtol=1e-13)
+    for found, places in ((moments, points), (moved(moments, pose), points @ R.T + p)):
+        assert found[3, 3] == pytest.approx(total, rel=1e-14)
+        assert_allclose(found[:3, 3], masses @ places, rtol=1e-13)
         second = np.einsum('k,ki,kj->ij', masses, places, places)
-        assert_allclose(found.second, second, atol=1e-13 * np.abs(second).max())
+        assert_allclose(found[:3, :3], second, atol=1e-13 * np.abs(second).max())
 
 
 def test_what_joints_do_not_move():
@@ -135,16 +139,14 @@ def test_what_joints_do_not_move():
     robot = kd.Robot('kinds', bodies)
     root, turning, sliding, ball = lumped_moments(robot)
     z = np.array(kinds[1].axis)
-    assert turning.mass == 0.0
-    assert abs(turning.first @ z) < 1e-15
-    assert abs(z @ turning.second @ z) < 1e-15
-    assert not sliding.second.any()
-    assert sliding.mass == bodies[2].inertia.mass
-    given = MassMoments.of_body(bodies[3].inertia)
-    assert ball.mass == given.mass
-    assert (ball.second == given.second).all()
+    assert turning[3, 3] == 0.0
+    assert abs(turning[:3, 3] @ z) < 1e-15
+    assert abs(z @ turning[:3, :3] @ z) < 1e-15
+    assert not sliding[:3, :3].any()
+    assert sliding[3, 3] == bodies[2].inertia.mass
+    assert (ball == pseudo_inertia(bodies[3].inertia)).all()
     # all mass of the turning body is the root's, about the point where its joint is
-    assert root.mass == pytest.approx(bodies[0].inertia.mass + bodies[1].inertia.mass, rel=1e-15)
+    assert root[3, 3] == pytest.approx(bodies[0].inertia.mass + bodies[1].inertia.mass, rel=1e-15)
 
 
 def test_a_body_whose_masses_are_traced_keeps_them():

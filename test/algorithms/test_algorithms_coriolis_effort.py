@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from support.trees import BASES, tree_and_state
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.coriolis_effort import coriolis_effort, reference_effort
+from kane_dynamics.algorithms.newton_euler import coriolis_effort, reference_effort
 
 
 @pytest.mark.parametrize('seed', range(6))

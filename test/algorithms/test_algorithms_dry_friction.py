@@ -8,10 +8,13 @@ import pytest
 from numpy.testing import assert_allclose
 from support.coulomb import blocks, broken, by_cone_programs, by_gauss_seidel
 
-from kane_dynamics.algorithms.dry_friction.planar import planar_solutions, planar_states
-from kane_dynamics.algorithms.dry_friction.problem import FrictionProblem
-from kane_dynamics.algorithms.dry_friction.proximal import proximal_forces
-from kane_dynamics.algorithms.dry_friction.solve import friction_forces
+from kane_dynamics.algorithms.dry_friction import (
+    FrictionProblem,
+    friction_forces,
+    planar_solutions,
+    planar_states,
+    proximal_forces,
+)
 
 LAW = 1e-10  # what Coulomb's law may be missed by, at numbers of size 1 to 10
 SAME = 1e-7  # two ways to one solution; the worst of these systems have a condition of 1e3

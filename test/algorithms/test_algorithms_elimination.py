@@ -10,10 +10,9 @@ from support.trees import dense, thirty_trees, tree_and_state
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.composite_inertia import CompositeInertia, composite_mass_matrix
-from kane_dynamics.algorithms.constrained_solve import solve_constrained
-from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, eliminate
+from kane_dynamics.algorithms.constrained_solve import ConstrainedSystem
+from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, SparseRows, eliminate, sparse_rows
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
-from kane_dynamics.algorithms.sparse_rows import SparseRows, sparse_rows
 from kane_dynamics.robot.sample_robots import random_inertia, random_pose
 
 ROUNDOFF = 1e-12  # see test_algorithms_equation_of_motion
@@ -72,13 +71,13 @@ def test_solve_is_that_of_udwadia_and_kalaba(name):
     force = tau - kd.bias_force(robot, q, v) - kd.friction_force(robot, v)
     sparse = [{k: x for k, x in enumerate(row) if x} for row in rows.matrix.tolist()]
     factor = factor_tree(composite_mass_matrix(robot, q.tolist()))
-    found = solve_constrained(
-        factor, force.tolist(), SparseRows.of(sparse), rows.acceleration.tolist()
+    found = ConstrainedSystem(factor, SparseRows.of(sparse)).solve(
+        force.tolist(), rows.acceleration.tolist()
     )
     assert relative(found.x, motion.acceleration) < SOLVED
     assert relative(found.multipliers, motion.multipliers) < SOLVED
     assert 1e-6 < found.rcond <= 1.0
-    free = solve_constrained(factor, force.tolist(), SparseRows.of([]), [])
+    free = ConstrainedSystem(factor, SparseRows.of([])).solve(force.tolist(), [])
     expected = kd.forward_dynamics(robot, q, v, tau).acceleration
     assert relative(free.x, expected) < SOLVED
     assert (free.multipliers, free.rcond) == ([], factor.rcond)
@@ -118,7 +117,7 @@ def test_repeated_row_is_let_go_where_the_rule_drops_it(turn, asked, healthy):
     identity = factor_tree([{0: 1.0}, {1: 1.0}])
     rows = [{0: 1.0}, {0: 2.0 * np.cos(turn), 1: 2.0 * np.sin(turn)}]
     system = SparseRows(rows, kinds=(0, 1), owners=(0, 1), order=(0,), repeated=(1,))
-    found = solve_constrained(identity, [0.0, 3.0], system, [1.0, asked])
+    found = ConstrainedSystem(identity, system).solve([0.0, 3.0], [1.0, asked])
     assert (found.rcond > 1e-6) == healthy
     assert (found.multipliers[1], found.rank) == (0.0, 1.0)
     assert_allclose(found.x, [1.0, 3.0], rtol=1e-15)
@@ -134,16 +133,17 @@ def test_the_stronger_choice_of_rows_is_solved_for(turn):
     each = (0, 1, 2)
     system = SparseRows(rows, each, each, order=(0, 1), repeated=(2,), second=(0, 2))
     first, other = (
-        solve_constrained(identity, [0.5, 0.5, 3.0], choice, sides) for choice in system.choices
+        ConstrainedSystem(identity, choice).solve([0.5, 0.5, 3.0], sides)
+        for choice in system.choices
     )
-    found = solve_constrained(identity, [0.5, 0.5, 3.0], system, sides)
+    found = ConstrainedSystem(identity, system).solve([0.5, 0.5, 3.0], sides)
     assert first.rcond == pytest.approx(ROW_WEIGHT * np.sin(turn) ** 2 * (turn > 3e-3))
     assert found.rcond == other.rcond == ROW_WEIGHT
     assert_allclose(found.x, x, rtol=1e-14)
     assert_allclose(found.multipliers, [0.5, 0.0, -2.5], rtol=1e-14)
     assert (found.rank, found.dropped) == (2.0, [0.0, 1.0, 0.0])
     turned = SparseRows(rows, each, each, order=(0, 2), repeated=(1,), second=(0, 1))
-    back = solve_constrained(identity, [0.5, 0.5, 3.0], turned, sides)
+    back = ConstrainedSystem(identity, turned).solve([0.5, 0.5, 3.0], sides)
     assert_allclose(back.x, x, rtol=1e-14)
     assert back.rcond == ROW_WEIGHT
 
@@ -154,7 +154,7 @@ def test_repeated_row_is_measured_in_both_metrics(inertia, entry):
     rows = [{0: 1.0}, {0: 1.0, 1: entry}]
     system = SparseRows(rows, kinds=(0, 1), owners=(0, 1), order=(0,), repeated=(1,))
     heavy = factor_tree([{0: 1.0}, {1: inertia}])
-    assert solve_constrained(heavy, [0.0, inertia], system, [1.0, 1.0]).rcond == 0.0
+    assert ConstrainedSystem(heavy, system).solve([0.0, inertia], [1.0, 1.0]).rcond == 0.0
 
 
 def test_composite_inertia_against_welding():

@@ -10,7 +10,7 @@ from support.trees import BASES, tree_and_state
 
 import kane_dynamics as kd
 from kane_dynamics.algebra import vec3
-from kane_dynamics.algorithms.jacobians import body_jacobians
+from kane_dynamics.algorithms.kinematics import body_jacobians
 from kane_dynamics.robot.frame_motion import frame_motion
 from kane_dynamics.robot.integration import coordinate_rates
 

@@ -11,9 +11,9 @@ from support.trees import thirty_trees, tree_and_state
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix
-from kane_dynamics.algorithms.jacobians import body_jacobians
-from kane_dynamics.algorithms.lagrange import lagrange_jacobians
-from kane_dynamics.algorithms.orbit import wrenches_at_com
+from kane_dynamics.algorithms.kinematics import body_jacobians
+from kane_dynamics.formulations.lagrange import lagrange_jacobians
+from kane_dynamics.formulations.orbit import wrenches_at_com
 
 # Two sums over ten bodies with entries of order 1 to 100: some 1e3 roundings of 1e-16.
 ROUNDOFF = 1e-12

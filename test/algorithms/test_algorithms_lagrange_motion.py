@@ -11,11 +11,14 @@ from support.rows import repeated_rows
 from support.trees import tree_and_state
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.lagrange import LagrangeJacobian, lagrange_jacobians
-from kane_dynamics.algorithms.methods.lagrange import lagrange_motion
-from kane_dynamics.algorithms.orbit import wrenches_at_com
 from kane_dynamics.algorithms.udwadia_kalaba import selected_rows
 from kane_dynamics.constraints import ConstraintRows
+from kane_dynamics.formulations.lagrange import (
+    LagrangeJacobian,
+    lagrange_jacobians,
+    lagrange_motion,
+)
+from kane_dynamics.formulations.orbit import wrenches_at_com
 from kane_dynamics.robot.integration import coordinate_rates
 from kane_dynamics.robot.sample_robots import random_inertia
 

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kane_dynamics.algorithms.least_distance import nearest_above
-from kane_dynamics.algorithms.nonnegative import nonnegative_least_squares
+from kane_dynamics.algorithms.least_distance import nearest_above, nonnegative_least_squares
 from kane_dynamics.exceptions import ContactError
 
 EXACT = 1e-13  # roundoff of numbers of size 1 to 30

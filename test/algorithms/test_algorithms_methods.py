@@ -8,19 +8,18 @@ from support.rows import repeated_rows
 from support.trees import random_state
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.independent_speeds import partition_speeds
-from kane_dynamics.algorithms.lagrange_multipliers import multiplier_motion
-from kane_dynamics.algorithms.methods import METHODS
-from kane_dynamics.algorithms.methods.canonical import canonical_motion
-from kane_dynamics.algorithms.methods.kane import kane_motion
-from kane_dynamics.algorithms.methods.lagrange import lagrange_motion
-from kane_dynamics.algorithms.methods.nonminimal import nonminimal_motion
+from kane_dynamics.algorithms.independent_speeds import multiplier_motion, partition_speeds
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.exceptions import (
     InconsistentConstraintsError,
     InvalidInputError,
     SingularMassMatrixError,
 )
+from kane_dynamics.formulations import METHODS
+from kane_dynamics.formulations.canonical import canonical_motion
+from kane_dynamics.formulations.kane import kane_motion
+from kane_dynamics.formulations.lagrange import lagrange_motion
+from kane_dynamics.formulations.nonminimal import nonminimal_motion
 from kane_dynamics.robot.sample_robots import random_tree
 
 CASES = range(12)

@@ -11,8 +11,8 @@ from support.machines import WEIGHTLESS, X, Y, Z, at, inertia, revolute, turned
 from support.trees import tree_and_state, with_gravity
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.orbit import EARTH, orbital_wrenches, wrenches_at_com
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
+from kane_dynamics.formulations.orbit import EARTH, orbital_wrenches, wrenches_at_com
 from kane_dynamics.robot.integration import coordinate_rates
 from kane_dynamics.robot.sample_robots import random_pose
 

@@ -8,11 +8,11 @@ from support.calculus import along, derivative, relative
 from support.trees import random_state, tree_and_state
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.methods import METHODS, SPEED_METHODS
-from kane_dynamics.algorithms.methods.problem import Problem
-from kane_dynamics.algorithms.methods.speed_balance import mass_rate, speed_balance
-from kane_dynamics.algorithms.terms import ReferenceTerms
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.formulations import METHODS, SPEED_METHODS
+from kane_dynamics.formulations.problem import Problem
+from kane_dynamics.formulations.speed_balance import mass_rate, speed_balance
+from kane_dynamics.formulations.terms import ReferenceTerms
 
 BASES = ('fixed', 'planar', 'floating')
 CASES = [(seed, BASES[seed % 3]) for seed in range(9)]

@@ -24,8 +24,8 @@ from support.machines import (
 )
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.methods import METHODS
 from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.formulations import METHODS
 
 sm = pytest.importorskip('sympy', reason='the extra "oracle" is not installed')
 me = pytest.importorskip('sympy.physics.mechanics')

@@ -155,7 +155,7 @@ def test_a_massless_tip_goes_to_the_reference():
 def test_a_health_that_is_not_a_number_goes_to_the_reference(monkeypatch):
     robot, state = kd.serial_chain(3), (np.zeros(3), np.zeros(3), np.ones(3))
     assert np.isfinite(kernel_of(robot, 'forward_dynamics')(*state)).all()
-    monkeypatch.setattr(articulated_graph, 'hinge_health', lambda *_: np.nan)
+    monkeypatch.setattr(articulated_graph, 'hinge_rcond', lambda *_: np.nan)
     forward = kernel_of(robot, 'forward_dynamics')
     for rows in (state, [np.tile(x, (9, 1)) for x in state]):
         with pytest.raises(NotImplementedError, match='asked the reference'):

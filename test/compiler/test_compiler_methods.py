@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 from support.trees import random_state
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.methods import METHODS, SPEED_METHODS
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.formulations import METHODS, SPEED_METHODS
 from kane_dynamics.robot.sample_robots import random_tree
 
 AGREEMENT = 1e-10  # the condition of M, up to 1e4, times roundoff

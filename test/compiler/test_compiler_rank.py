@@ -8,7 +8,7 @@ from support.base_robots import Spot, robot_on, steering_of
 from support.machines import planar_2r, planar_body
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.row_balance import RowBalance
+from kane_dynamics.algorithms.traced_inverse_solve import PivotedSolve
 from kane_dynamics.compiler.graphs.row_plan import row_plan
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.row_selection import select_rows
@@ -146,7 +146,7 @@ def test_steered_wheels_are_solved_for_where_they_agree():
         entries = [{k: x for k, x in enumerate(row) if x != 0.0} for row in found.matrix.tolist()]
         choices = plan.balance.system(found, entries).choices
         # good to 1e-10, see row_elimination
-        solved.append([RowBalance(one, base.robot.nv).rcond > 1e-6 for one in choices])
+        solved.append([PivotedSolve(one, base.robot.nv).rcond > 1e-6 for one in choices])
     assert np.any(solved, axis=1).all()
     assert not np.all(solved[:3], axis=1).any()
     assert row_plan(ConstraintSet(base.robot, base.constraints[:2])).agreeing == ()

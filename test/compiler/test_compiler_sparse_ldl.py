@@ -10,10 +10,9 @@ from support.trees import BASES, tree_and_state
 from test_compiler_composite_inertia import dense, two_arms
 
 from kane_dynamics.algorithms.composite_inertia import composite_mass_matrix
-from kane_dynamics.algorithms.constrained_solve import solve_constrained
-from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, eliminate
+from kane_dynamics.algorithms.constrained_solve import ConstrainedSystem
+from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, SparseRows, eliminate, sparse_rows
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
-from kane_dynamics.algorithms.sparse_rows import SparseRows, sparse_rows
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.constraints.row_selection import TAKEN
 
@@ -213,8 +212,8 @@ def test_constrained_acceleration_against_the_reference(seed, count, rng):
     A[:, ::3] = 0.0
     force = rng.normal(size=robot.nv)
     expected = solved(M, force, A, np.zeros(count), b)
-    found = solve_constrained(
-        factor_tree(lower), force.tolist(), SparseRows.of(sparse_rows(A)), b.tolist()
+    found = ConstrainedSystem(factor_tree(lower), SparseRows.of(sparse_rows(A))).solve(
+        force.tolist(), b.tolist()
     )
     assert error(np.array(found.x), expected.acceleration) < 1e-11
     assert error(np.array(found.multipliers), expected.multipliers) < 1e-11
@@ -227,14 +226,14 @@ def test_rows_with_a_small_angle_count_a_hundredth():
     identity = factor_tree([{0: 1.0}, {1: 1.0}, {2: 1.0}])
     rows = [{0: 1.0}, {0: np.cos(0.01), 1: np.sin(0.01)}]
     both, first, none = (SparseRows.of(rows[:count]) for count in (2, 1, 0))
-    rcond = solve_constrained(identity, [0.0] * 3, both, [0.0, 0.0]).rcond
+    rcond = ConstrainedSystem(identity, both).solve([0.0] * 3, [0.0, 0.0]).rcond
     assert rcond == pytest.approx(1e-6, rel=1e-4)
-    rcond = solve_constrained(identity, [0.0] * 3, first, [0.0]).rcond
+    rcond = ConstrainedSystem(identity, first).solve([0.0] * 3, [0.0]).rcond
     assert rcond == 0.01
     stiff = factor_tree([{0: 1.0}, {0: 1.0, 1: 1.0 + 1e-8}, {2: 1.0}])
     for system in (none, first):
         sides = [0.0] * len(system.rows)
-        rcond = solve_constrained(stiff, [0.0] * 3, system, sides).rcond
+        rcond = ConstrainedSystem(stiff, system).solve([0.0] * 3, sides).rcond
         assert rcond == pytest.approx(1e-8, rel=1e-6)
 
 

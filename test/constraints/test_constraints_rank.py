@@ -11,10 +11,10 @@ from support.machines import differential_drive, planar_body
 from support.rows import solved
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.methods import METHODS
 from kane_dynamics.constraints import ConstraintRows
 from kane_dynamics.constraints.row_selection import TAKEN, select_rows
 from kane_dynamics.exceptions import InconsistentConstraintsError
+from kane_dynamics.formulations import METHODS
 from studies.rank_changes import allowed_speeds, mechanisms
 
 TRACK, RADIUS, MASS, WHEEL, SPIN = 0.4, 0.1, 5.0, 0.5, 0.0018

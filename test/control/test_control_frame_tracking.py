@@ -11,8 +11,8 @@ from support.trees import random_state
 from support.wheeled_robots import wheeled_robot
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.frame_law import FrameLaw
-from kane_dynamics.algorithms.frame_reach import DAMPED
+from kane_dynamics.algorithms.damped_task_inverse import DAMPED
+from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw
 from kane_dynamics.control.task_space_tracking import FrameMotion, FrameTracking
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 
@@ -341,7 +341,7 @@ def test_one_compiled_call_gives_the_same(law):
     assert fast.fallback_count == 0
     states = np.array([q, q + 1e-3]), np.array([v, 0.5 * v])
     named = tuple(actuated)
-    law_of_frame = FrameLaw(hand, named, named, passive=law == 'slotine_li')
+    law_of_frame = TaskSpaceLaw(hand, named, named, passive=law == 'slotine_li')
     numbers = wanted, np.r_[K, B, 25.0, 10.0], robot.neutral()
     batch = fast.frame_effort(law_of_frame, *states, *numbers)
     single = fast.frame_effort(law_of_frame, *(x[1] for x in states), *numbers)

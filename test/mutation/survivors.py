@@ -15,21 +15,18 @@ NAMES = {
     'SYMMETRIC': [
         'algorithms/articulated_body.py ArticulatedInertia.wrench: product(self.mass, v) -> product(v, self.mass)',  # noqa: E501
         'algorithms/articulated_body.py ArticulatedInertia.wrench: product(self.tensor, omega) -> product(omega, self.tensor)',  # noqa: E501
-        'algorithms/row_balance.py RowBalance._shared: product(row, other) -> product(other, row)',
-        'algorithms/sparse_rows.py gram_matrix: product(a, b) -> product(b, a)',
-        'algorithms/row_balance.py _Shared.__init__: product(a, b) -> product(b, a)',
         'algorithms/gauss.py s_bar: product(inertia.tensor, omega) -> product(omega, inertia.tensor)',  # noqa: E501
-        'algorithms/gibbs_appell.py gibbs: product(psi(inertia), rate) -> product(rate, psi(inertia))',  # noqa: E501
-        'algorithms/gibbs_appell.py acceleration_gradient: product(psi(inertia), rate) -> product(rate, psi(inertia))',  # noqa: E501
-        'algorithms/lagrange.py velocity_force_of_bodies: product(body.mass, product(body.jacobian, speeds)) -> product(product(body.jacobian, speeds), body.mass)',  # noqa: E501
-        'algorithms/lagrange.py velocity_force_of_bodies: product(body.mass, product(body.rate, speeds)) -> product(product(body.rate, speeds), body.mass)',  # noqa: E501
+        'formulations/gibbs_appell.py gibbs: product(psi(inertia), rate) -> product(rate, psi(inertia))',  # noqa: E501
+        'formulations/gibbs_appell.py acceleration_gradient: product(psi(inertia), rate) -> product(rate, psi(inertia))',  # noqa: E501
+        'formulations/lagrange.py velocity_force_of_bodies: product(body.mass, product(body.jacobian, speeds)) -> product(product(body.jacobian, speeds), body.mass)',  # noqa: E501
+        'formulations/lagrange.py velocity_force_of_bodies: product(body.mass, product(body.rate, speeds)) -> product(product(body.rate, speeds), body.mass)',  # noqa: E501
     ],
     'EITHER': [
-        'algorithms/methods/canonical.py matrix_roots: -1 -> 1',
+        'formulations/canonical.py matrix_roots: -1 -> 1',
         'constraints/contact_circle.py _sampled_motions: -1.0 -> 1.0',
         'constraints/loops.py _across: np.cross(n, first) -> np.cross(first, n)',
         'compiler/llvm/straight_line.py Block.emit: self._count += 1 -> self._count -= 1',
-        'algorithms/dry_friction/proximal.py proximal_forces: -problem.free -> problem.free',
+        'algorithms/dry_friction.py proximal_forces: -problem.free -> problem.free',
         'algorithms/impact_path.py _turns: slip[0] * change[1] - slip[1] * change[0] -> slip[0] * change[1] + slip[1] * change[0]',  # noqa: E501
     ],
     'ROUNDOFF': [
@@ -39,7 +36,7 @@ NAMES = {
     'BOUND': [
         'events/transition.py _word: 1.0 - _TIE -> 1.0 + _TIE',
         'events/guards.py Watch.times_to_stick: rows.matrix @ self._flow.motion(q, v, tau, t).acceleration - rows.acceleration -> rows.matrix @ self._flow.motion(q, v, tau, t).acceleration + rows.acceleration',  # noqa: E501
-        'algorithms/frictional_contact.py separates: np.abs(C) @ (np.abs(x) + np.abs(problem.free)) + np.abs(problem.least) -> np.abs(C) @ (np.abs(x) + np.abs(problem.free)) - np.abs(problem.least)',  # noqa: E501
+        'algorithms/frictional_contact.py ContactProblem.opens: np.abs(C) @ (np.abs(x) + np.abs(self.free)) + np.abs(self.least) -> np.abs(C) @ (np.abs(x) + np.abs(self.free)) - np.abs(self.least)',  # noqa: E501
         'functions/contacts.py _slip: np.abs(tangent.matrix) @ np.abs(v) + np.abs(tangent.velocity) -> np.abs(tangent.matrix) @ np.abs(v) - np.abs(tangent.velocity)',  # noqa: E501
         'algorithms/impact.py _takes_energy: v @ mass_matrix @ v + np.abs(impulses) @ np.abs(still) -> v @ mass_matrix @ v - np.abs(impulses) @ np.abs(still)',  # noqa: E501
         'algorithms/least_distance.py nearest_above: e / largest - _MET -> e / largest + _MET',
@@ -54,14 +51,14 @@ NAMES = {
         'simulation/energy_balance.py excess_of: kinetic[0] + kinetic[1] + _size(moved) -> kinetic[0] + kinetic[1] - _size(moved)',  # noqa: E501
     ],
     'HEALTH': [
-        'algorithms/articulated_body.py hinge_health: power(axis, carried.momentum(axis)) + rotor -> power(axis, carried.momentum(axis)) - rotor',  # noqa: E501
-        'algorithms/constrained_solve.py _watched: f + p -> f - p',
-        'algorithms/constrained_solve.py _missed: times(row, x) - right_side[i] -> times(row, x) + right_side[i]',  # noqa: E501
-        'algorithms/constrained_solve.py _missed: _sizes(row, x) + absolute(c) -> _sizes(row, x) - absolute(c)',  # noqa: E501
-        'algorithms/constrained_solve.py _missed: _MISSED * sizes[i] + _MISSED_BESIDE * beside -> _MISSED * sizes[i] - _MISSED_BESIDE * beside',  # noqa: E501
-        'algorithms/constrained_solve.py _missed: allowed + _MISSED_FREE * _sizes(row, free) -> allowed - _MISSED_FREE * _sizes(row, free)',  # noqa: E501
-        'algorithms/constrained_solve.py _agreed: motion + relative * norm -> motion - relative * norm',  # noqa: E501
-        'algorithms/constrained_solve.py _agreed: much + alone -> much - alone',
+        'algorithms/articulated_body.py hinge_rcond: power(axis, carried.momentum(axis)) + rotor -> power(axis, carried.momentum(axis)) - rotor',  # noqa: E501
+        'algorithms/constrained_solve.py EliminatedRows._watched: f + p -> f - p',
+        'algorithms/constrained_solve.py EliminatedRows.missed: product(row, x) - right_side[i] -> product(row, x) + right_side[i]',  # noqa: E501
+        'algorithms/constrained_solve.py EliminatedRows.missed: _sizes(row, x) + absolute(c) -> _sizes(row, x) - absolute(c)',  # noqa: E501
+        'algorithms/constrained_solve.py EliminatedRows.missed: _MISSED * sizes[i] + _MISSED_BESIDE * beside -> _MISSED * sizes[i] - _MISSED_BESIDE * beside',  # noqa: E501
+        'algorithms/constrained_solve.py EliminatedRows.missed: allowed + _MISSED_FREE * _sizes(row, free) -> allowed - _MISSED_FREE * _sizes(row, free)',  # noqa: E501
+        'algorithms/constrained_solve.py EliminatedRows.agreed: motion + relative * norm -> motion - relative * norm',  # noqa: E501
+        'algorithms/constrained_solve.py EliminatedRows.agreed: much + alone -> much - alone',
         'algorithms/row_elimination.py _by_the_rule: 1.0 - gone -> 1.0 + gone',
         'algorithms/row_elimination.py _by_the_rule: repeating + where(volume < _SOLID, 1.0, 0.0) -> repeating - where(volume < _SOLID, 1.0, 0.0)',  # noqa: E501
     ],

@@ -12,7 +12,7 @@ import kane_dynamics as kd
 
 ERRATA = ROOT / 'doc' / 'errata.md'
 PAGES = sorted((ROOT / 'doc' / 'papers').glob('*.md'))
-FOLDERS = 'algebra|algorithms|constraints|kernels|model|simulation|symbolic|studies'
+FOLDERS = 'algebra|algorithms|constraints|formulations|kernels|model|simulation|symbolic|studies'
 
 
 def entries():

@@ -9,7 +9,7 @@ import numpy as np
 
 from kane_dynamics.algebra.matrices import product, skew
 from kane_dynamics.algebra.quaternions import as_array
-from kane_dynamics.algorithms.lagrange import (
+from kane_dynamics.formulations.lagrange import (
     lagrange_jacobians,
     mass_of_bodies,
     velocity_force_of_bodies,

@@ -16,7 +16,7 @@ from kane_dynamics.algorithms.constrained_inverse import (
     term_switches,
 )
 from kane_dynamics.algorithms.newton_euler import TERMS
-from kane_dynamics.algorithms.row_balance import REACHED_IN_SINGLE
+from kane_dynamics.algorithms.traced_inverse_solve import REACHED_IN_SINGLE
 from kane_dynamics.compiler.compiled import CompiledRobot
 from kane_dynamics.compiler.cuda.device import Array
 from kane_dynamics.compiler.cuda.gpu_kernels import times

@@ -13,7 +13,7 @@ from kane_dynamics.algebra.quaternions import pure
 from kane_dynamics.algorithms.articulated_body import (
     ArticulatedInertia,
     bias_step,
-    hinge_health,
+    hinge_rcond,
     inward_step,
     outward_step,
 )
@@ -52,7 +52,7 @@ def articulated_body(
     inward = [*_entries(at_parent), *vec6(wrench_at_parent)]
     inward += _composite_entries(payload.moved(joint.pose))
     handed = [(from_parent, list(vec6(twist))), (children, inward), (last, list(vec6(rate)))]
-    return handed, a, hinge_health(joint, armature, hinge, payload)
+    return handed, a, hinge_rcond(joint, armature, hinge, payload)
 
 
 def _articulated(entries: list[ca.SX]) -> ArticulatedInertia:

@@ -6,14 +6,14 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from kane_dynamics.algorithms.gibbs_appell import gibbs
-from kane_dynamics.algorithms.lagrange import (
+from kane_dynamics.compiler.graphs.trace import Tracer, column, matrix
+from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
+from kane_dynamics.formulations.gibbs_appell import gibbs
+from kane_dynamics.formulations.lagrange import (
     lagrange_jacobians,
     mass_of_bodies,
     velocity_force_of_bodies,
 )
-from kane_dynamics.compiler.graphs.trace import Tracer, column, matrix
-from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 
 
 def gibbs_gradient(tracer: Tracer) -> KernelSpec:

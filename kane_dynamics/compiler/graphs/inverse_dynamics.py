@@ -9,13 +9,16 @@ from typing import Any
 import casadi as ca
 
 from kane_dynamics.algebra.scalars import is_zero, sqrt
-from kane_dynamics.algorithms.constrained_solve import solve_constrained
-from kane_dynamics.algorithms.coriolis_effort import reference_effort as effort_of_reference
+from kane_dynamics.algorithms.constrained_solve import ConstrainedSystem
 from kane_dynamics.algorithms.newton_euler import TERMS
-from kane_dynamics.algorithms.row_balance import REACHED, REACHED_IN_SINGLE
+from kane_dynamics.algorithms.newton_euler import reference_effort as effort_of_reference
+from kane_dynamics.algorithms.row_elimination import residuals, sparse_rows
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
-from kane_dynamics.algorithms.sparse_rows import residuals, sparse_rows
-from kane_dynamics.algorithms.stronger_balance import StrongerBalance
+from kane_dynamics.algorithms.traced_inverse_solve import (
+    REACHED,
+    REACHED_IN_SINGLE,
+    TracedInverseSolve,
+)
 from kane_dynamics.compiler.graphs.trace import Tracer, column, symbols
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 
@@ -29,7 +32,7 @@ def consistent_velocity(tracer: Tracer, known: Names | None) -> KernelSpec:
         v, rcond = nearest.x, nearest.rcond
     else:
         b0 = list(tracer.state_rows.velocity)
-        result = row_balance(tracer).completed(tracer.v, b0, indices_of(tracer, known))
+        result = inverse_solve(tracer).completed(tracer.v, b0, indices_of(tracer, known))
         v, rcond = result.x, result.rcond
     inputs, shape = [tracer.q, tracer.v, [tracer.t]], (tracer.robot.nv,)
     return tracer.spec('consistent_velocity', inputs, [column(v)], [shape], ca.SX(rcond))
@@ -41,10 +44,10 @@ def consistent_acceleration(tracer: Tracer, known: Names | None) -> KernelSpec:
     if known is None:
         force = symmetric_product(tracer.mass, tracer.a)
         system = tracer.system(tracer.state_rows)
-        solved = solve_constrained(factor_tree(tracer.mass), force, system, b)
+        solved = ConstrainedSystem(factor_tree(tracer.mass), system).solve(force, b)
         a, rcond = solved.x, solved.rcond
     else:
-        result = row_balance(tracer).completed(tracer.a, b, indices_of(tracer, known))
+        result = inverse_solve(tracer).completed(tracer.a, b, indices_of(tracer, known))
         a, rcond = result.x, result.rcond
     inputs, shape = [tracer.q, tracer.v, tracer.a, [tracer.t]], (tracer.robot.nv,)
     return tracer.spec('consistent_acceleration', inputs, [column(a)], [shape], ca.SX(rcond))
@@ -52,7 +55,7 @@ def consistent_acceleration(tracer: Tracer, known: Names | None) -> KernelSpec:
 
 def constrained_effort(tracer: Tracer, actuated: Names, known: Names | None) -> KernelSpec:
     """Trace constrained inverse dynamics: the numbers of a `ConstrainedEffort`."""
-    v, a, rows, balance = tracer.v, tracer.a, tracer.state_rows, row_balance(tracer)
+    v, a, rows, balance = tracer.v, tracer.a, tracer.state_rows, inverse_solve(tracer)
     if known is None:
         rcond = balance.allowed(a, list(rows.acceleration))
     else:
@@ -72,7 +75,7 @@ def constrained_effort(tracer: Tracer, actuated: Names, known: Names | None) -> 
 
 def reference_effort(tracer: Tracer, actuated: Names, known: Names | None) -> KernelSpec:
     """Trace constrained inverse dynamics of reference speeds: the same numbers."""
-    v, a, rows, balance = tracer.v, tracer.a, tracer.state_rows, row_balance(tracer)
+    v, a, rows, balance = tracer.v, tracer.a, tracer.state_rows, inverse_solve(tracer)
     x: list[Any] = symbols('x', tracer.robot.nv)
     inputs, rcond = [tracer.q, v, x, a], ca.SX(1.0)
     b0, indices = list(rows.velocity), None if known is None else indices_of(tracer, known)
@@ -114,7 +117,7 @@ def effort_spec(
     report: Sequence[Any] = (),
 ) -> KernelSpec:
     """Return the kernel of what motors and rows must give for a force and a motion."""
-    robot, rows, balance, (v, a) = tracer.robot, tracer.state_rows, row_balance(tracer), motion
+    robot, rows, balance, (v, a) = tracer.robot, tracer.state_rows, inverse_solve(tracer), motion
     weights, driven = symbols('w', robot.nv), indices_of(tracer, actuated)
     if not all(is_zero(c) for c in rows.velocity):
         rcond = smaller(rcond, balance.agreed(v, list(rows.velocity)))
@@ -128,12 +131,12 @@ def effort_spec(
     return tracer.spec(name, inputs, [whole], [(whole.numel(),)], rcond)
 
 
-def row_balance(tracer: Tracer) -> StrongerBalance:
+def inverse_solve(tracer: Tracer) -> TracedInverseSolve:
     """Return what the rows ask and give."""
     rows = tracer.state_rows
     system = tracer.plan.balance.system(rows, sparse_rows(rows.matrix))
     reached = REACHED_IN_SINGLE if tracer.in_single else REACHED
-    return StrongerBalance(system, tracer.robot.nv, reached)
+    return TracedInverseSolve(system, tracer.robot.nv, reached)
 
 
 def indices_of(tracer: Tracer, names: Names) -> list[int]:

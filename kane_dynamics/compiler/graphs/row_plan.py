@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, eliminate
-from kane_dynamics.algorithms.sparse_rows import SparseRows
+from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, SparseRows, eliminate
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.compiler.row_samples import Sample, sample_at, sampled, walked
 from kane_dynamics.constraints.base import ConstraintRows

@@ -13,8 +13,8 @@ import numpy as np
 
 from kane_dynamics.algebra.scalars import is_zero, where
 from kane_dynamics.algorithms.constrained_solve import Solved
-from kane_dynamics.algorithms.held_speeds import AGREED, Hold, solve_held
-from kane_dynamics.algorithms.sparse_rows import SparseRows, residuals, sparse_rows
+from kane_dynamics.algorithms.locked_speed_solve import AGREED, LockRow, solve_with_locked_speeds
+from kane_dynamics.algorithms.row_elimination import SparseRows, residuals, sparse_rows
 from kane_dynamics.compiler.graphs.row_plan import RowPlan
 from kane_dynamics.compiler.graphs.trace import Tracer, column, symbols
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
@@ -28,7 +28,7 @@ class SwitchedTracer(Tracer):
     Graphs of one robot under any set of its constraints: each has a switch, 1 or 0.
 
     The switches are the last parameters. Rows that are off are zero rows, without effect; those
-    that hold one speed each need no elimination (`algorithms.held_speeds`).
+    that hold one speed each need no elimination (`algorithms.locked_speed_solve`).
     """
 
     def __init__(
@@ -72,13 +72,13 @@ class SwitchedTracer(Tracer):
         watch: bool = True,
     ) -> Solved:
         """Return x of M x = Q + A' lambda, A x = c under the rows that are on."""
-        holds: dict[int, list[Hold]] = {}
+        holds: dict[int, list[LockRow]] = {}
         for k, (speed, sign) in self._holding.items():
             if not holonomic or self._plain.positions[k] is not None:
-                hold = Hold(k, sign, self._switches[self._plain.owners[k]])
+                hold = LockRow(k, sign, self._switches[self._plain.owners[k]])
                 holds.setdefault(speed, []).append(hold)
         agreed = TAKEN if holonomic else AGREED
-        return solve_held(
+        return solve_with_locked_speeds(
             self.mass, force, system, right_side, holds, speeds, agreed=agreed, watch=watch
         )
 

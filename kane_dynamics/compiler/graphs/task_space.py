@@ -9,15 +9,14 @@ from typing import Any
 import casadi as ca
 
 from kane_dynamics.algorithms.constrained_solve import ConstrainedSystem, Solved
-from kane_dynamics.algorithms.coriolis_effort import reference_effort
-from kane_dynamics.algorithms.frame_law import GAINS, WANTED, FrameLaw, following_motion
-from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.algorithms.newton_euler import TERMS, reference_effort
+from kane_dynamics.algorithms.row_elimination import SparseRows, sparse_rows
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
-from kane_dynamics.algorithms.sparse_rows import SparseRows, sparse_rows
+from kane_dynamics.algorithms.task_space_law import GAINS, WANTED, TaskSpaceLaw, following_motion
 from kane_dynamics.compiler.graphs.inverse_dynamics import (
     effort_spec,
     indices_of,
-    row_balance,
+    inverse_solve,
     row_rates,
 )
 from kane_dynamics.compiler.graphs.trace import Tracer, symbols
@@ -26,20 +25,20 @@ from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 
 class _Allowed:
     """
-    What constraints allow at a state; see `algorithms.frame_law.AllowedMotion`.
+    What constraints allow at a state; see `algorithms.task_space_law.AllowedMotion`.
 
     Parameters
     ----------
     tracer : Tracer
         The robot.
-    law : FrameLaw
+    law : TaskSpaceLaw
         The law.
     v : list of scalar
         Speeds on the rows.
 
     """
 
-    def __init__(self, tracer: Tracer, law: FrameLaw, v: list[Any]) -> None:
+    def __init__(self, tracer: Tracer, law: TaskSpaceLaw, v: list[Any]) -> None:
         self._tracer, self._v = tracer, v
         self._held, self._passive = indices_of(tracer, law.held), law.passive
         rows = tracer.state_rows
@@ -74,8 +73,8 @@ class _Allowed:
 
 
 def frame_effort(tracer: Tracer, *choices: Any) -> KernelSpec:
-    """Trace the numbers of `functions.frame_effort`; the choices are those of a `FrameLaw`."""
-    law, v, balance = FrameLaw(*choices), list(tracer.v), row_balance(tracer)
+    """Trace the numbers of `functions.frame_effort`; the choices are those of a `TaskSpaceLaw`."""
+    law, v, balance = TaskSpaceLaw(*choices), list(tracer.v), inverse_solve(tracer)
     target, gains = symbols('wanted', WANTED), symbols('gain', GAINS)
     posture, switches = symbols('posture', tracer.robot.nq), symbols('s', len(TERMS))
     rcond, indices = ca.SX(1.0), None if law.known is None else indices_of(tracer, law.known)
@@ -93,7 +92,7 @@ def frame_effort(tracer: Tracer, *choices: Any) -> KernelSpec:
         a, rcond = rates.x, smaller(rcond, rates.rcond)
     if law.passive:
         turning = reference_effort(tracer.robot, tracer.q, v, x, a, switches)
-        force = [h + p for h, p in zip(turning, result.pull, strict=True)]
+        force = [h + p for h, p in zip(turning, result.feedback, strict=True)]
     else:
         force = list(tracer.required_effort(v, a, switches))
     inputs = [tracer.q, tracer.v, tracer.a, target, gains, posture]

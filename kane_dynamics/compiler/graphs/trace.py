@@ -15,7 +15,6 @@ rotations of vectors, but do in such products.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -29,19 +28,28 @@ from kane_dynamics.algorithms.composite_inertia import LowerTriangle, composite_
 from kane_dynamics.algorithms.constrained_solve import (
     ConstrainedSystem,
     Solved,
-    by_stronger_rows,
-    solve_constrained,
+    better_conditioned,
 )
-from kane_dynamics.algorithms.energy import tree_kinetic_energy, tree_potential_energy
+from kane_dynamics.algorithms.energy_and_momentum import tree_kinetic_energy, tree_potential_energy
 from kane_dynamics.algorithms.friction import implicit_drag, joint_friction
 from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
 from kane_dynamics.algorithms.newton_euler_by_moments import newton_euler_by_moments
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
-from kane_dynamics.algorithms.roundings import carried_sizes, lacks_digits
-from kane_dynamics.algorithms.sparse_ldl import TreeFactor, factor_tree, symmetric_product
-from kane_dynamics.algorithms.sparse_rows import SparseRows, pull, residuals, sparse_rows
+from kane_dynamics.algorithms.row_elimination import (
+    SparseRows,
+    residuals,
+    sparse_rows,
+    transpose_product,
+)
+from kane_dynamics.algorithms.sparse_ldl import (
+    TreeFactor,
+    factor_tree,
+    inertia_bounds,
+    loses_precision,
+    symmetric_product,
+)
 from kane_dynamics.compiler.graphs.row_plan import RowPlan, row_plan
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.parameters import with_symbols
@@ -222,7 +230,7 @@ class Tracer:
         """Trace accelerations under the constraints."""
         rcond = ca.SX(self._solution.rcond)
         if self.in_single:
-            rcond = where(self._lacks_digits() > 0.0, 0.0, rcond)
+            rcond = where(self._loses_precision() > 0.0, 0.0, rcond)
         return self._forward('forward_dynamics', self.inputs_of_forward_dynamics(), 1, rcond)
 
     def motion(self) -> KernelSpec:
@@ -244,12 +252,8 @@ class Tracer:
         force = [p + h * (u - c) for p, u, c in zip(momentum, self.tau, bias, strict=True)]
         rows = self.rows(self.q, self.a, self.t)
         damped = [{**row, k: row[k] + h * drag[k]} for k, row in enumerate(self.mass)]
-        solved = solve_constrained(
-            factor_tree(damped),
-            force,
-            self.system(rows),
-            list(rows.velocity_after(self.v, h)),
-            (self.a, list(rows.velocity)),
+        solved = ConstrainedSystem(factor_tree(damped), self.system(rows)).solve(
+            force, list(rows.velocity_after(self.v, h)), (self.a, list(rows.velocity))
         )
         inputs = [self.q, self.v, self.a, self.tau, [self.t, h]]
         shapes = [(self.robot.nv,)]
@@ -353,13 +357,12 @@ class Tracer:
         """Return the speeds on the rows that are nearest to v in the metric of M, as x."""
         system, b0 = self.system(self.state_rows), list(self.state_rows.velocity)
         gap = [-x for x in residuals(system.rows, self.v, b0)]
-
-        def nearest(rows: SparseRows) -> Solved:
+        solutions = []
+        for rows in system.choices:
             solved = self.solve(self.at_rest, rows, gap, watch=False)
             v = [a + b for a, b in zip(self.v, solved.x, strict=True)]
-            return replace(solved, x=v, rcond=solved.health_of_speeds(v, b0))
-
-        return by_stronger_rows(system, nearest)
+            solutions.append(solved._replace(x=v, rcond=solved.rcond_of_speeds(v, b0)))
+        return better_conditioned(solutions)
 
     def balance_derivatives(self) -> KernelSpec:
         """
@@ -372,7 +375,10 @@ class Tracer:
         multipliers = symbols('lambda', count)
         A = sparse_rows(rows.matrix)
         effort = self.required_effort(self.v, self.a)
-        force = [tau - p for tau, p in zip(effort, pull(A, multipliers, robot.nv), strict=True)]
+        force = [
+            tau - p
+            for tau, p in zip(effort, transpose_product(A, multipliers, robot.nv), strict=True)
+        ]
         balance = column(force + residuals(A, self.a, rows.acceleration))
         q, v = column(self.q), column(self.v)
         unit = np.eye(robot.nv).tolist()
@@ -419,7 +425,7 @@ class Tracer:
         solved = self._solution
         rows = self.state_rows
         A = sparse_rows(rows.matrix)
-        force = pull(A, solved.multipliers, nv)
+        force = transpose_product(A, solved.multipliers, nv)
         residual = residuals(A, solved.x, rows.acceleration)
         slip = residuals(A, self.v, rows.velocity)
         results = solved.x, solved.multipliers, force, residual, slip, self.violation
@@ -427,11 +433,11 @@ class Tracer:
         shapes = [(len(x),) for x in results]
         return self.spec(name, inputs, columns[:outputs], shapes[:outputs], rcond)
 
-    def _lacks_digits(self) -> ca.SX:
+    def _loses_precision(self) -> ca.SX:
         """Return 1 where accelerations may be off by too many roundings, else 0."""
         parts = [self.tau, list(self._bias), list(self._friction)]
-        sizes = carried_sizes(self.canonical_robot)
-        return ca.SX(lacks_digits(self._solution.x, self._factor.pivots, sizes, parts))
+        sizes = inertia_bounds(self.canonical_robot)
+        return ca.SX(loses_precision(self._solution.x, self._factor.pivots, sizes, parts))
 
     @cached_property
     def _friction(self) -> Any:
@@ -459,8 +465,10 @@ class Tracer:
         holonomic: bool = False,
         watch: bool = True,
     ) -> Solved:
-        """Return x of M x = Q + A' lambda, A x = c; see `solve_constrained`."""
-        return solve_constrained(self._factor, force, system, right_side, speeds, watch=watch)
+        """Return x of M x = Q + A' lambda, A x = c; see `ConstrainedSystem.solve`."""
+        return ConstrainedSystem(self._factor, system).solve(
+            force, right_side, speeds, watch=watch
+        )
 
     @cached_property
     def _factor(self) -> TreeFactor:

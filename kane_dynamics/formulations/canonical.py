@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+The canonical generalized inversion form of Kane's equations (Bajodah and Chen, (18)-(63)).
+
+With canonical speeds :math:`w = Q^{1/2} u` (Q = M) and the explicit constraints
+:math:`A_1 u = B`, :math:`A_1 = [-D\ 1]`, :math:`A_2 = [1\ D^T]`, the two scaled matrices
+:math:`\bar A_1 = A_1 Q^{-1/2}` and :math:`\bar A_2 = A_2 Q^{1/2}` have orthogonal row spaces (35),
+and
+
+.. math:: \dot w = \bar A_1^+ V_1 + \bar A_2^+ \bar A_2 V_2 \quad (40), \qquad
+   \dot u = Q^{-1/2}(\dot w - \dot Q^{1/2} u) \quad (44)
+
+splits the motion into a constraint part and a momentum part. :math:`\dot Q^{1/2}` solves a
+Sylvester equation with :math:`\dot Q`; it cancels in :math:`\dot u` but not in
+:math:`\dot w`. The deviation (55) from the free motion is the least possible one: Gauss's
+principle (56)-(63).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kane_dynamics.algorithms.forward_dynamics import Motion
+from kane_dynamics.algorithms.independent_speeds import partition_speeds
+from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR
+from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.exceptions import SingularMassMatrixError
+from kane_dynamics.formulations.problem import Problem
+from kane_dynamics.formulations.speed_balance import (
+    SpeedSolution,
+    in_velocities,
+    mass_rate,
+    speed_balance,
+)
+from kane_dynamics.typing import Floats
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CanonicalSolution(SpeedSolution):
+    """
+    Solution of the canonical form with what it is made of.
+
+    Parameters
+    ----------
+    w, w_rate : ndarray, shape (nu,)
+        Canonical speeds Q^1/2 u (18) and their rates (40).
+    root, root_rate : ndarray, shape (nu, nu)
+        Q^1/2 and its time derivative.
+    scaled_constraint, scaled_tangent : ndarray, shapes (m, nu), (p, nu)
+        The scaled matrices A_1 Q^-1/2 (19) and A_2 Q^1/2 (22); their rows are orthogonal (35).
+    V1 : ndarray, shape (m,)
+        (24).
+    V2 : ndarray, shape (nu,)
+        (29), the canonical acceleration of the free robot (49).
+    constraint_part, momentum_part : ndarray, shape (nu,)
+        The orthogonal parts of wdot: the Greville term of either of (25), (31) in the other's
+        null space (39), (43).
+    deviation : float
+        ||wdot_h - wdot||, the least deviation (56).
+
+    """
+
+    w: Floats
+    w_rate: Floats
+    root: Floats
+    root_rate: Floats
+    scaled_constraint: Floats
+    scaled_tangent: Floats
+    V1: Floats
+    V2: Floats
+    constraint_part: Floats
+    momentum_part: Floats
+    deviation: float
+
+
+def canonical_motion(
+    mass: Floats, mass_rate: Floats, force: Floats, u: Floats, rows: ConstraintRows
+) -> CanonicalSolution:
+    """Return the motion by the canonical generalized inversion form."""
+    partition = partition_speeds(rows)
+    root, inverse_root, root_rate = matrix_roots(mass, mass_rate)
+    A1 = partition.rows @ inverse_root  # (19)
+    A2 = partition.basis.T @ root  # (22)
+    V1 = partition.acceleration_offset + A1 @ (root_rate @ u)  # (24)
+    V2 = inverse_root @ force + root_rate @ u  # (29)
+    constraint_part = A1.T @ np.linalg.solve(A1 @ A1.T, V1)  # (27)
+    momentum_part = A2.T @ np.linalg.solve(A2 @ A2.T, A2 @ V2)  # (32)
+    w_rate = constraint_part + momentum_part  # (40)
+    u_rate = inverse_root @ (w_rate - root_rate @ u)  # (44)
+    lacking = (mass @ u_rate - force)[partition.dependent]  # -(F_D + F_D*)
+    return CanonicalSolution(
+        u,
+        u_rate,
+        partition.to_multipliers @ lacking,
+        partition,
+        root @ u,
+        w_rate,
+        root,
+        root_rate,
+        A1,
+        A2,
+        V1,
+        V2,
+        constraint_part,
+        momentum_part,
+        float(np.linalg.norm(V2 - w_rate)),  # (55)
+    )
+
+
+def matrix_roots(Q: Floats, Q_rate: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return Q^1/2, Q^-1/2 and d/dt Q^1/2, the solution X of Q^1/2 X + X Q^1/2 = dQ/dt."""
+    values, vectors = np.linalg.eigh(Q)
+    if not values[0] > SINGULAR * values[-1]:
+        raise SingularMassMatrixError(
+            'canonical speeds need a positive definite mass matrix, eigenvalues are from '
+            f'{values[0]:.3e} to {values[-1]:.3e}'
+        )
+    roots = np.sqrt(values)
+    turned = vectors.T @ Q_rate @ vectors
+    rate = vectors @ (turned / (roots[:, None] + roots)) @ vectors.T
+    return (vectors * roots) @ vectors.T, (vectors / roots) @ vectors.T, rate
+
+
+def by_canonical(problem: Problem) -> Motion:
+    """Solve the canonical generalized inversion form (Bajodah and Chen (44))."""
+    selection, balance = speed_balance(problem)
+    rate = mass_rate(problem.terms, problem.q, problem.v, balance)
+    result = canonical_motion(balance.mass, rate, balance.force, balance.map.u, balance.rows)
+    return in_velocities(problem, selection, balance, result)

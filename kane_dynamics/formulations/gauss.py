@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Forward dynamics by dqGP and the Udwadia-Kalaba equations (Silva et al., (46)-(51), (62))."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from kane_dynamics.algorithms.forward_dynamics import Details, Motion
+from kane_dynamics.algorithms.udwadia_kalaba import (
+    ConstrainedMotion,
+    cholesky_factor,
+    constrained_motion,
+)
+from kane_dynamics.formulations.problem import Problem
+from kane_dynamics.typing import Floats
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class GaussSolution(Details):
+    """
+    What Gauss's principle and the Udwadia-Kalaba equations speak of.
+
+    Parameters
+    ----------
+    free_acceleration : ndarray, shape (nv,)
+        M^-1 Q, the acceleration without constraints.
+    scaled_rows : ndarray, shape (k, nv)
+        D = A L^-T (62).
+    omega : ndarray, shape (nv, nv)
+        The projector Omega = 1 - L D^+ A M^-1 of (63).
+    contact_forward_dynamics : float
+        (vdot - free)' M (vdot - free)/2: Gauss's function (31) above its free minimum.
+
+    """
+
+    free_acceleration: Floats
+    scaled_rows: Floats
+    omega: Floats
+    contact_forward_dynamics: float
+
+
+def gauss_solution(mass_matrix: Floats, force: Floats, motion: ConstrainedMotion) -> GaussSolution:
+    """Return what the principle says of a motion that `constrained_motion` found."""
+    factor = cholesky_factor(mass_matrix)
+    selection = motion.selection
+    D = scipy.linalg.solve_triangular(factor, selection.rows.matrix.T, lower=True).T
+    independent_indices = D[selection.independent_indices]
+    scaled = independent_indices / np.linalg.norm(independent_indices, axis=1, keepdims=True)
+    range_of_rows = scipy.linalg.qr(scaled.T, mode='economic')[0]
+    half = scipy.linalg.solve_triangular(factor, np.eye(len(force)), lower=True)  # L^-1
+    omega = np.eye(len(force)) - factor @ range_of_rows @ (range_of_rows.T @ half)
+    free = scipy.linalg.cho_solve((factor, True), force)
+    gap = motion.acceleration - free
+    return GaussSolution(free, D, omega, 0.5 * float(gap @ mass_matrix @ gap))
+
+
+def by_gauss(problem: Problem) -> Motion:
+    """Solve by dqGP and the Udwadia-Kalaba equations (Silva et al., (46)-(51), (62))."""
+    mass = problem.terms.mass_matrix(problem.q)
+    force = problem.applied - problem.terms.bias_force(problem.q, problem.v)
+    result = constrained_motion(mass, force, problem.rows)
+    details = gauss_solution(mass, force, result)
+    return problem.motion(result.selection, result.acceleration, result.multipliers, details)

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+The equations of motion in generalized speeds (Roithmayr et al. (6)-(17), Gillespie (32)-(34)).
+
+With :math:`v = W u + X` and :math:`\dot v = W \dot u + \beta`, :math:`\beta = \dot W u + \dot X`:
+
+.. math:: F = W^T f, \qquad F^* = -Q \dot u - L, \qquad Q = W^T M W, \qquad
+   L = W^T (C v + M \beta),
+
+where f are the active forces on v. Rows A v = b0 become :math:`A W u = b_0 - A X` and
+:math:`A W \dot u = b - A\beta`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from kane_dynamics.algorithms.forward_dynamics import Details, Motion
+from kane_dynamics.algorithms.independent_speeds import Partition
+from kane_dynamics.algorithms.udwadia_kalaba import selected_rows
+from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.constraints.row_selection import RowSelection
+from kane_dynamics.formulations.generalized_speeds import SpeedMap
+from kane_dynamics.formulations.problem import MethodTerms, Problem
+from kane_dynamics.typing import Floats
+
+
+class SpeedBalance(NamedTuple):
+    """
+    Q udot + L = F + G' lambda with G u = c and G udot = d.
+
+    Parameters
+    ----------
+    map : SpeedMap
+        u and the way back to v.
+    velocity_mass : ndarray, shape (nv, nv)
+        M, in the speeds v.
+    velocity_balance : ndarray, shape (nv,)
+        f - C v, in the speeds v: M vdot is this and the constraint force.
+    mass : ndarray, shape (nu, nu)
+        Q.
+    active_force, remainder : ndarray, shape (nu,)
+        F, and L of F*.
+    rows : ConstraintRows
+        G, c and d.
+
+    """
+
+    map: SpeedMap
+    velocity_mass: Floats
+    velocity_balance: Floats
+    mass: Floats
+    active_force: Floats
+    remainder: Floats
+    rows: ConstraintRows
+
+    @property
+    def force(self) -> Floats:
+        """Return F - L."""
+        return self.active_force - self.remainder
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SpeedSolution(Details):
+    """
+    Rates of generalized speeds under constraint rows.
+
+    Parameters
+    ----------
+    u, u_rate : ndarray, shape (nu,)
+        Generalized speeds and their rates.
+    multipliers : ndarray, shape (m,)
+        Of the given rows.
+    partition : Partition
+        Independent and dependent speeds.
+
+    """
+
+    u: Floats
+    u_rate: Floats
+    multipliers: Floats
+    partition: Partition
+
+
+def speed_balance(problem: Problem) -> tuple[RowSelection, SpeedBalance]:
+    """Return the rows that are taken and the equations of motion in `problem.speeds`, or in v."""
+    terms, q, v = problem.terms, problem.q, problem.v
+    M = terms.mass_matrix(q)
+    selection = selected_rows(M, problem.rows)
+    rows = selection.independent
+    gravity = terms.gravity_force(q)
+    active, velocity_force = problem.applied - gravity, terms.bias_force(q, v) - gravity
+    given_force = active - velocity_force
+    if problem.speeds is None:
+        local = SpeedMap(v, np.eye(len(v)), np.zeros_like(M), np.zeros_like(v), np.zeros_like(v))
+        return selection, SpeedBalance(local, M, given_force, M, active, velocity_force, rows)
+    choice = problem.speeds.at(q, v, problem.t)
+    W, A = choice.W, rows.matrix
+    return selection, SpeedBalance(
+        choice,
+        M,
+        given_force,
+        W.T @ M @ W,
+        W.T @ active,
+        W.T @ (velocity_force + M @ choice.bias),
+        ConstraintRows.of(
+            A @ W, rows.velocity - A @ choice.X, rows.acceleration - A @ choice.bias
+        ),
+    )
+
+
+def mass_rate(terms: MethodTerms, q: Floats, v: Floats, balance: SpeedBalance) -> Floats:
+    """Return dQ/dt = W' dM/dt W + dW/dt' M W + W' M dW/dt along v, shape (nu, nu)."""
+    W = balance.map.W
+    turning = balance.map.W_rate.T @ balance.velocity_mass @ W
+    rate: Floats = W.T @ terms.mass_rate(q, v) @ W + turning + turning.T
+    return rate
+
+
+def in_velocities(
+    problem: Problem, selection: RowSelection, balance: SpeedBalance, result: SpeedSolution
+) -> Motion:
+    """Return a motion in u as one in v, with the forces of constraints built into u."""
+    acceleration = balance.map.W @ result.u_rate + balance.map.bias
+    motion = problem.motion(selection, acceleration, result.multipliers, result)
+    if problem.speeds is None:
+        return motion
+    force = balance.velocity_mass @ acceleration - balance.velocity_balance
+    return replace(motion, constraint_force=force)
