@@ -19,9 +19,12 @@ from kane_dynamics.algorithms.forward_dynamics import Motion
 from kane_dynamics.algorithms.impact import Impact
 from kane_dynamics.algorithms.kinematics import Kinematics, forward_kinematics
 from kane_dynamics.algorithms.limited_inverse import LimitedEffort
-from kane_dynamics.analysis.base_contacts import base_ground_contacts
-from kane_dynamics.analysis.ground_contacts import GroundContacts, ground_contacts
-from kane_dynamics.analysis.ground_wrench import ground_wrench
+from kane_dynamics.analysis.ground_contacts import (
+    GroundContacts,
+    base_ground_contacts,
+    ground_contacts,
+)
+from kane_dynamics.analysis.normal_forces import ground_wrench
 from kane_dynamics.analysis.wheel_forces import WheelForces, wheel_forces
 from kane_dynamics.constraints.friction_cones import FrictionCone
 from kane_dynamics.constraints.plane import Plane

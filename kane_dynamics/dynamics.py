@@ -41,8 +41,8 @@ from kane_dynamics.robot.state import (
     checked_frames,
     checked_speeds,
 )
-from kane_dynamics.simulation.many_motions import ManyMotions
-from kane_dynamics.simulation.simulation import EffortLaw, Engine, Trajectory, simulate
+from kane_dynamics.simulation.motions import ManyMotions, Trajectory, simulate
+from kane_dynamics.simulation.simulation import EffortLaw, Engine
 from kane_dynamics.typing import Floats
 
 _Result = TypeVar('_Result')

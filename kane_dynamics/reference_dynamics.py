@@ -43,8 +43,9 @@ from kane_dynamics.robot.state import (
     checked_robot,
 )
 from kane_dynamics.simulation.integrators import INTEGRATORS
-from kane_dynamics.simulation.reference import ReferenceEngine, check_halvings
+from kane_dynamics.simulation.reference import ReferenceEngine
 from kane_dynamics.simulation.simulation import Engine
+from kane_dynamics.simulation.step_checks import check_halvings
 from kane_dynamics.typing import Floats
 
 

@@ -32,10 +32,8 @@ from kane_dynamics.robot_config.robot_file import (
     parameters_of_file,
     read_parameter_file,
 )
-from kane_dynamics.trajectories.base_plan import BasePlan
-from kane_dynamics.trajectories.filling import EffortOf, filled, line_error
-from kane_dynamics.trajectories.points import TrajectoryPoints
-from kane_dynamics.trajectories.trajectory import Trajectory
+from kane_dynamics.trajectories.effort_points import EffortFunction, line_error, with_efforts
+from kane_dynamics.trajectories.joint_trajectory import UNNAMED, BaseTrajectory, JointTrajectory
 from kane_dynamics.typing import Floats
 from kane_dynamics.view.style import paper_style, save_figure
 from studies import report
@@ -86,18 +84,18 @@ class Rig:
         self.base = following(self.model.child_frame, self.q, DRIVES, START, TURN)
         self.plan = self._plan(lasts)
 
-    def _plan(self, lasts: float) -> TrajectoryPoints:
+    def _plan(self, lasts: float) -> JointTrajectory:
         """Return points of a smooth swing of all joints that begins and ends at rest."""
         rng = np.random.default_rng(11)
         size = rng.uniform(0.2, 0.5, len(self.names)) * rng.choice([-1.0, 1.0], len(self.names))
         ends = self.q[self.arm_q] + np.outer([0.0, 1.0, 0.2], size)
         rest = np.zeros_like(ends)
-        whole = Trajectory([0.0, 0.5 * lasts, lasts], ends, rest, rest)
+        whole = JointTrajectory(UNNAMED, [0.0, 0.5 * lasts, lasts], ends, rest, rest)
         times = np.linspace(0.0, lasts, round(lasts / SPACING) + 1)
         rows = [np.array(x) for x in zip(*(whole.at(t) for t in times), strict=True)]
-        return TrajectoryPoints(self.names, times, *rows)
+        return JointTrajectory(self.names, times, *rows)
 
-    def needed(self, base: BasePlan, gravity: bool) -> EffortOf:
+    def needed(self, base: BaseTrajectory, gravity: bool) -> EffortFunction:
         """Return the efforts of the arm along the plan, without gravity where drives have it."""
         compensated = () if gravity else self.names
         self.efforts.configure(replace(self.parameters, gravity_compensated_joints=compensated))
@@ -121,7 +119,7 @@ class Rig:
 
         return accelerated
 
-    def run(self, mode: str, points: TrajectoryPoints, gravity: bool) -> Run:
+    def run(self, mode: str, points: JointTrajectory, gravity: bool) -> Run:
         """Return what the plant does under the controller and a trajectory."""
         inertia = self.engine.mass_matrix(self.q).diagonal()[self.arm_v]
         p, d = inertia * STIFFNESS**2, 2.0 * DAMPING * STIFFNESS * inertia
@@ -156,7 +154,7 @@ def line_table(rig: Rig) -> tuple[Table, dict[str, float]]:
         'efforts that are linear between points', ('points', 'number', 'largest error [N m]')
     )
     plan = rig.plan
-    sparse = TrajectoryPoints(
+    sparse = JointTrajectory(
         plan.names, plan.times[::5], *(np.asarray(x)[::5] for x in _rows(plan))
     )
     found = {}
@@ -166,7 +164,7 @@ def line_table(rig: Rig) -> tuple[Table, dict[str, float]]:
         ('the planner, every 0.1 s', plan, np.inf),
         ('put in between ', plan, ERROR),
     ):
-        made = filled(points, effort, error=bound)
+        made = with_efforts(points, effort, error=bound)
         found[label.strip()] = worst = float(line_error(made, effort).max())
         table.add(label, str(len(made.times)), f'{worst:.3f}')
     table.notes.append(f'points are put in between for {ERROR} N m')
@@ -193,8 +191,8 @@ def tracking_table(rig: Rig) -> tuple[Table, list[dict[str, object]], dict[str, 
     for mode in MODES:
         for gravity in (True, False):
             whole = rig.needed(rig.base, gravity)
-            dense, coarse = filled(plan, whole, error=ERROR), filled(plan, whole)
-            alone = filled(plan, rig.needed(resting(rig.q), gravity), error=ERROR)
+            dense, coarse = with_efforts(plan, whole, error=ERROR), with_efforts(plan, whole)
+            alone = with_efforts(plan, rig.needed(resting(rig.q), gravity), error=ERROR)
             runs = [rig.run(mode, points, gravity) for points in (plan, alone, coarse, dense)]
             worst = [1e3 * run.largest for run in runs]
             ratio = worst[0] / worst[-1]
@@ -225,7 +223,7 @@ def plot(runs: dict[str, Run], file: Path) -> None:
     save_figure(figure, file)
 
 
-def _rows(points: TrajectoryPoints) -> list[Floats]:
+def _rows(points: JointTrajectory) -> list[Floats]:
     rows = (points.positions, points.velocities, points.accelerations)
     return [np.asarray(x) for x in rows if x is not None]
 

@@ -22,8 +22,7 @@ from rich.progress import track
 
 import kane_dynamics as kd
 from kane_dynamics.analysis.momentum_observer import MomentumObserver
-from kane_dynamics.analysis.payload import estimate_payload
-from kane_dynamics.analysis.smoothing import smoothed
+from kane_dynamics.analysis.payload import estimate_payload, smoothed
 from kane_dynamics.typing import Floats
 from studies import report, robots
 from studies.report import Table

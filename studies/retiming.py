@@ -25,9 +25,8 @@ import kane_dynamics as kd
 from kane_dynamics.analysis.ground_contacts import GroundContacts
 from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.analysis.wheel_forces import picture_of
-from kane_dynamics.trajectories.paths import SplinePath
+from kane_dynamics.trajectories.paths import RolledPath, SplinePath
 from kane_dynamics.trajectories.retiming import Retimed, retime
-from kane_dynamics.trajectories.rolled_path import RolledPath
 from kane_dynamics.typing import Floats
 from kane_dynamics.view.colours import LIMIT
 from kane_dynamics.view.style import legend_beside, paper_style, save_figure

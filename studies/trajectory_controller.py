@@ -16,8 +16,7 @@ from enum import Enum
 import numpy as np
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.trajectories.points import TrajectoryPoints
-from kane_dynamics.trajectories.trajectory import Trajectory
+from kane_dynamics.trajectories.joint_trajectory import UNNAMED, JointTrajectory
 from kane_dynamics.typing import Floats
 
 DROPPED, DEFERRED, SPLICED = REPLACEMENTS = ('dropped', 'deferred', 'spliced')
@@ -98,7 +97,7 @@ class Command:
 class Active:
     """A trajectory from a time on, after the state that it begins from."""
 
-    points: TrajectoryPoints
+    points: JointTrajectory
     start: float
     before: Desired
     since: float
@@ -127,7 +126,7 @@ class Active:
             given.append(rows[1])
         if points.accelerations is not None:
             given.append([left.acceleration, right.acceleration])
-        motion = Trajectory([begins, times[k]], *given).at(time)
+        motion = JointTrajectory(UNNAMED, [begins, times[k]], *given).at(time)
         part = (time - begins) / (times[k] - begins)
         return Desired(*motion, (1.0 - part) * left.effort + part * right.effort)
 
@@ -164,13 +163,13 @@ class TrajectoryController:
         self._position, self._velocity = np.array(position), zeros
         self._hold_effort = zeros
         self._effort, self._feedforward = zeros, zeros  # the newest command, and what of it is fed
-        self._waiting: tuple[TrajectoryPoints, float] | None = None
+        self._waiting: tuple[JointTrajectory, float] | None = None
         self._active = self._standing(0.0)
         self._violated = False
 
     # from outside
 
-    def send(self, points: TrajectoryPoints, time: float, stamp: float = 0.0) -> None:
+    def send(self, points: JointTrajectory, time: float, stamp: float = 0.0) -> None:
         """
         Take a trajectory at a time [s]; stamp 0 means at once.
 
@@ -245,13 +244,13 @@ class TrajectoryController:
 
     def _standing(self, time: float) -> Active:
         """Return what holds the measured position, with the effort of the last goal that ended."""
-        points = TrajectoryPoints(self.names, [0.0], [self._position], efforts=[self._hold_effort])
+        points = JointTrajectory(self.names, [0.0], [self._position], efforts=[self._hold_effort])
         return Active(points, time, self._now(self._hold_effort), time, True)
 
     def _now(self, effort: Floats) -> Desired:
         return Desired(self._position, self._velocity, np.zeros(len(self.names)), effort)
 
-    def _begin(self, points: TrajectoryPoints, time: float, start: float) -> None:
+    def _begin(self, points: JointTrajectory, time: float, start: float) -> None:
         before = self._now(self._effort)
         if self.settings.from_desired:
             wanted = self._active.sample(time)
@@ -259,7 +258,7 @@ class TrajectoryController:
         self._active = Active(self._whole(points), start, before, time, self.settings.splines)
         self.state, self._waiting = State.RUNNING, None
 
-    def _whole(self, points: TrajectoryPoints) -> TrajectoryPoints:
+    def _whole(self, points: JointTrajectory) -> JointTrajectory:
         """Return the points of all joints: those that are not named stay, without effort."""
         places = [self.names.index(name) for name in points.names]
 
@@ -272,9 +271,9 @@ class TrajectoryController:
         rows = (points.velocities, points.accelerations, points.efforts)
         given = [None if x is None else spread(x, zeros) for x in rows]
         positions = spread(points.positions, self._position)
-        return TrajectoryPoints(self.names, points.times, positions, *given)
+        return JointTrajectory(self.names, points.times, positions, *given)
 
-    def _splice(self, points: TrajectoryPoints, time: float, start: float) -> None:
+    def _splice(self, points: JointTrajectory, time: float, start: float) -> None:
         """Go on with the old points until the new ones start: a bridge between, then these."""
         old, new = self._active, self._whole(points)
         kept = [t for t in (old.start + old.points.times) if time < t < start]
@@ -288,7 +287,7 @@ class TrajectoryController:
             for k, one in enumerate(late)
         ]
         since = np.array([*times, *(start + new.times)]) - time
-        whole = TrajectoryPoints(
+        whole = JointTrajectory(
             self.names,
             since,
             np.array([row.position for row in rows]),
@@ -310,14 +309,14 @@ class TrajectoryController:
             rate = -np.sign(self._velocity) * limit
             moved = self._position + part * self._velocity + 0.5 * part**2 * rate
             rows.append((moved, self._velocity + part * rate))
-        points = TrajectoryPoints(
+        points = JointTrajectory(
             self.names, times, np.array([r[0] for r in rows]), np.array([r[1] for r in rows])
         )
         before = self._now(np.zeros(len(self.names)))
         self._active = Active(points, time, before, time, self.settings.splines)
 
 
-def _fields(points: TrajectoryPoints, k: int) -> list[tuple[str, Floats]]:
+def _fields(points: JointTrajectory, k: int) -> list[tuple[str, Floats]]:
     """Return the fields of a point by their names in `Desired`."""
     zeros = np.zeros(len(points.names))
     rows = (points.velocities, points.accelerations, points.efforts)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-What joints are to do so that their errors vanish: computed torque, and Slotine and Li.
+Tracking laws of joints, and their friction compensation.
 
 With the error :math:`e = q_d - q` and its rate, computed torque asks for the accelerations
 :math:`a = a_d + K_d \dot e + K_p e` at the measured state; where the model is right and every
@@ -11,11 +11,21 @@ Slotine and Li follow reference speeds :math:`v_r = v_d + \Lambda e` instead, wi
 with the power :math:`s^T K s`, whatever M is, and :math:`\dot e + \Lambda e = -s`.
 
 Slotine, Li: On the adaptive control of robot manipulators, IJRR 6(3), 1987.
+
+The sign of a measured speed is noise near rest, and with it F sign(v) shakes a robot that is to
+stand; where F is too large, it drives the robot on. At reference speeds friction is a known
+function of time, which no feedback closes over. A part of it is safe: motors that make up for more
+than there is drive light joints off their way. Viscous friction stays that of measured speeds.
 """
 
 from __future__ import annotations
 
-from kane_dynamics.typing import Floats
+from collections.abc import Sequence
+
+import numpy as np
+
+from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.typing import Floats, Indices
 
 __all__ = ['commanded_acceleration', 'reference_speeds']
 
@@ -59,3 +69,31 @@ def reference_speeds(
 
     """
     return velocity + slope * error, acceleration + slope * rate
+
+
+_ROUNDOFF = 1e-9  # [rad/s, m/s]: no reference of a joint that moves
+
+
+def to_reference_speeds(
+    dynamics: Dynamics,
+    actuated: Sequence[int] | Indices,
+    q: Floats,
+    v: Floats,
+    reference: Floats,
+    part: float = 1.0,
+) -> Floats:
+    """Return the efforts that take Coulomb friction from the speeds v to those that are wanted."""
+    friction = dynamics.robot.friction
+    effort, moved = np.zeros(len(v)), reference.copy()
+    if not friction.any():
+        return effort
+    passive = np.setdiff1d(np.arange(len(v)), actuated)
+    follow = np.zeros((len(passive), len(actuated)))
+    if friction[passive].any():
+        rows = dynamics.constraint_rows(q, v).matrix
+        follow = -np.linalg.lstsq(rows[:, passive], rows[:, actuated])[0]
+        moved[passive] = follow @ reference[actuated]
+    moved[np.abs(moved) < _ROUNDOFF] = 0.0
+    change = friction * (part * np.sign(moved) - np.sign(v))
+    effort[actuated] = change[actuated] + follow.T @ change[passive]
+    return effort

@@ -161,33 +161,7 @@ def sensed_acceleration(
     yaw_acceleration: float,
     gravity: ArrayLike = (0.0, 0.0),
 ) -> Floats:
-    r"""
-    Return the acceleration of the frame C of a base from what an accelerometer on it shows.
-
-    .. math:: a_C = R f + g - \alpha\, k\times r + \omega^2 r
-
-    Parameters
-    ----------
-    specific_force : array_like, shape (3,)
-        f = R^T (a - g) in the axes of the sensor [m/s^2].
-    rotation, position : array_like, shapes (3, 3), (3,)
-        Pose of the sensor in C; its height does not matter.
-    yaw_rate, yaw_acceleration : float
-        Of the base [rad/s, rad/s^2].
-    gravity : array_like, shape (2,)
-        What of g lies along x and y of C: zero on level ground [m/s^2].
-
-    Returns
-    -------
-    ndarray, shape (3,)
-        As `BaseMotion.acceleration`.
-
-    Raises
-    ------
-    InvalidInputError
-        If a shape is wrong or a number is not finite.
-
-    """
+    """Return the acceleration of the frame C of a base from what an accelerometer on it shows."""
     turned = as_numbers('rotation', rotation)
     if turned.shape != (3, 3):
         raise InvalidInputError(f'rotation: need shape (3, 3), got {turned.shape}')

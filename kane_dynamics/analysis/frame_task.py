@@ -20,23 +20,7 @@ from kane_dynamics.typing import Floats
 
 @dataclass(frozen=True, eq=False, slots=True)
 class FrameTask:
-    """
-    A frame at one state, in axes of the world or its own.
-
-    Parameters
-    ----------
-    pose : Pose
-        Of the frame in the world.
-    axes : ndarray, shape (3, 3)
-        Rotation from the world to the axes.
-    jacobian : ndarray, shape (6, nv)
-        J of (omega, v) = J v.
-    drift : ndarray, shape (6,)
-        What is added to J a in (alpha, acceleration of the origin).
-    velocity : ndarray, shape (6,)
-        (omega, v).
-
-    """
+    """A frame at one state, in axes of the world or its own."""
 
     pose: Pose
     axes: Floats
@@ -61,21 +45,7 @@ def frame_place(dynamics: Dynamics, frame: str, q: Floats) -> Pose:
 
 
 def frame_task(dynamics: Dynamics, frame: str, q: Floats, v: Floats, own_axes: bool) -> FrameTask:
-    """
-    Return how a frame moves at a state.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        Of either engine; the body that carries the frame must be among its `frames`.
-    frame : str
-        Name of a frame that is fixed in a moving body.
-    q, v : ndarray, shapes (nq,), (nv,)
-        State.
-    own_axes : bool
-        Whether the axes are those of the frame; else those of the world.
-
-    """
+    """Return how a frame moves at a state."""
     robot = dynamics.robot
     fixed, body = robot.frame(frame).pose, robot.bodies[robot.moving_body(frame)].name
     pose = frame_place(dynamics, frame, q)
@@ -85,32 +55,16 @@ def frame_task(dynamics: Dynamics, frame: str, q: Floats, v: Floats, own_axes: b
         moved @ dynamics.frame_jacobian(body, q),
         moved @ dynamics.frame_bias_acceleration(body, q, v),
     )
-    local = J @ v
-    drift[3:] += np.cross(local[:3], local[3:])  # the axes turn
+    body_twist = J @ v
+    drift[3:] += np.cross(body_twist[:3], body_twist[3:])  # the axes turn
     R = np.asarray(pose.rotation_matrix(), dtype=float)
     axes = R.T if own_axes else np.eye(3)
     turn = scipy.linalg.block_diag(axes @ R, axes @ R)
-    return FrameTask(pose, axes, turn @ J, turn @ drift, turn @ local)
+    return FrameTask(pose, axes, turn @ J, turn @ drift, turn @ body_twist)
 
 
 def task_acceleration(rows: RowSelection, matrix: Floats, rate: Floats, target: Floats) -> Floats:
-    """
-    Return the accelerations nearest to wanted ones, in the metric M, that keep rows and a task.
-
-    Where the robot cannot do all of the task, what repeats rows or other axes is left out.
-
-    Parameters
-    ----------
-    rows : RowSelection
-        The constraint rows at the state, A a = b.
-    matrix : ndarray, shape (k, nv)
-        J of the task.
-    rate : ndarray, shape (k,)
-        J a.
-    target : ndarray, shape (nv,)
-        Accelerations that the task leaves open.
-
-    """
+    """Return the accelerations nearest to others, in the metric M, that keep rows and a task."""
     kept = rows.independent
     whole, sides = np.vstack([kept.matrix, matrix]), np.r_[kept.acceleration, rate]
     both = select_rows(ConstraintRows.of(whole, 0.0 * sides, sides), rows.root).independent

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a robot stands on: its wheels, from their constraint rows, and casters."""
+"""Ground contacts of a robot: wheels, from their constraint rows, and casters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,28 +12,32 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.algorithms.newton_euler import ExternalWrenches
-from kane_dynamics.analysis.contact_arguments import friction_pair, placed_casters, spring_array
-from kane_dynamics.analysis.critical_acceleration import Tipping, first_to_tip
-from kane_dynamics.analysis.ground_wrench import ground_wrench
-from kane_dynamics.analysis.normal_forces import NormalForces, normal_forces
-from kane_dynamics.analysis.sliding_friction import sliding_friction, track_slip
+from kane_dynamics.analysis.contact_friction import (
+    common_normal,
+    friction_pair,
+    joint_of,
+    parts_of,
+    placed_casters,
+    sliding_friction,
+    spring_array,
+    track_slip,
+)
+from kane_dynamics.analysis.normal_forces import NormalForces, ground_wrench, normal_forces
 from kane_dynamics.analysis.support_polygon import SupportPolygon, support_polygon
-from kane_dynamics.analysis.tip_over import TipOver, tip_over
+from kane_dynamics.analysis.tip_over import TipOver, Tipping, first_to_tip, tip_over
 from kane_dynamics.bases.reach import TwistReach
+from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.constraints.plane import GROUND
 from kane_dynamics.constraints.rolling import RollingWheel
-from kane_dynamics.constraints.wheels import DifferentialDrive, NoSideSlip
+from kane_dynamics.constraints.wheels import NoSideSlip
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.functions.terms import center_of_mass
-from kane_dynamics.robot.checks import as_several, as_vector
+from kane_dynamics.robot.checks import as_one, as_several, as_vector
 from kane_dynamics.robot.robot import Frame, Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.robot.tree_checks import check_unique
 from kane_dynamics.typing import Floats
-
-_SAME = 1e-9  # between unit normals that are read from digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,9 +150,7 @@ class GroundContacts:
 
         """
         per_s = np.array(checked_speeds(self.robot, direction, 'direction'))
-        start = np.zeros(self.robot.nv)
-        if a is not None:
-            start = np.array(checked_speeds(self.robot, a, 'a'))
+        start = np.zeros_like(per_s) if a is None else np.array(checked_speeds(self.robot, a, 'a'))
         now, then = (
             ground_wrench(self.robot, q, v, one, external_wrenches)
             for one in (start, start + per_s)
@@ -167,12 +169,12 @@ class GroundContacts:
             Normal force of each contact [N].
 
         """
-        place, speeds = checked_coordinates(self.robot, q), checked_speeds(self.robot, v)
+        coordinates, speeds = checked_coordinates(self.robot, q), checked_speeds(self.robot, v)
         normal = as_vector('loads [N]', loads, len(self.names))
         forces = {}
         for joint, wheel in self.sliding.items():
             k = self.names.index(joint)
-            slip = track_slip(wheel, place, np.array(speeds))
+            slip = track_slip(wheel, coordinates, np.array(speeds))
             forces[joint] = sliding_friction(slip, float(normal[k]), self.friction[k])
         return forces
 
@@ -248,33 +250,53 @@ def ground_contacts(
         placed,
         coefficients.reshape(-1, 2),
         None if stiffness is None else spring_array(stiffness, names),
-        _common_normal(wheels),
+        common_normal(wheels),
     )
 
 
-def parts_of(constraints: Iterable[Constraint]) -> list[Constraint]:
-    """Return constraints, a differential drive taken apart; the order of rows stays."""
-    parts: list[Constraint] = []
-    for one in constraints:
-        if isinstance(one, DifferentialDrive):
-            parts += [one.side_slip, one.left, one.right]
-        else:
-            parts.append(one)
-    return parts
+ACROSS = 'lateral'
 
 
-def joint_of(wheel: RollingWheel) -> str:
-    """Return the name of the joint that carries a wheel."""
-    return wheel.robot.bodies[wheel.wheel.body].joint.name
+def base_ground_contacts(
+    base: WheeledBase,
+    *,
+    friction: float | ArrayLike | Mapping[str, float | ArrayLike] | None = None,
+    stiffness: Mapping[str, float] | None = None,
+) -> GroundContacts:
+    """
+    Return what a mobile base stands on, see `ground_contacts`.
 
+    Its supports are the contacts 'support 0', 'support 1', ...; wheels of a skid steer slide
+    across their track.
 
-def _common_normal(wheels: Mapping[str, RollingWheel]) -> Floats:
-    """Return the normal of the planes that wheels roll on; z where there is none."""
-    normals = {joint: wheel.plane.normal for joint, wheel in wheels.items()}
-    first = np.array(next(iter(normals.values()), GROUND.normal))
-    if any(np.abs(np.array(n) - first).max() > _SAME for n in normals.values()):
-        raise ConstraintError(
-            f'the wheels stand on planes with different normals, {normals}: there normal forces '
-            'and tractions cannot be told apart'
-        )
-    return first
+    Parameters
+    ----------
+    base : WheeledBase
+        From `bases.differential`, `bases.mecanum`, ...
+    friction, stiffness
+        As for `ground_contacts`.
+
+    Raises
+    ------
+    NameNotFoundError, InvalidInputError, ConstraintError
+        As for `ground_contacts`; or if `base` is none.
+
+    """
+    as_one(WheeledBase, 'base', base, 'what bases.differential etc. return')
+    body = base.robot.bodies[0].name
+    skids = base.kind == 'skid_steer'
+    rolling = [one for one in base.constraints if isinstance(one, RollingWheel)]
+    fixed = {wheel.joint for wheel in base.wheels if wheel.kind == 'fixed'}
+    stands = ground_contacts(
+        base.robot,
+        base.constraints,
+        casters={f'support {k}': (body, point) for k, point in enumerate(base.supports)},
+        friction=friction,
+        stiffness=stiffness,
+        sliding=[
+            replace(one, labels=(f'{joint_of(one)}/{ACROSS}',), directions=(ACROSS,))
+            for one in rolling
+            if skids and joint_of(one) in fixed
+        ],
+    )
+    return replace(stands, reach=TwistReach(base))

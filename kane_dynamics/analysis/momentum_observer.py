@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-Generalized momentum observer: external efforts from measured motion and efforts.
+External efforts by the generalized momentum observer.
+
+Forces of wheels, :math:`A^T \lambda`, are not measured. Along the columns of Z with A Z = 0 they
+vanish from the equation of motion, :math:`Z^T A^T \lambda = 0`, whatever they are. Rows that
+drive the robot, :math:`A v = b_0`, move it along Z u + c; Z does not know of b_0.
 
 With p = M v and dM/dt = C + C', the equation of motion is
 :math:`\dot p = \tau + \tau_{ext} + C^T v - g - f + A^T \lambda`, f what friction takes. Along
@@ -21,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.analysis.observed_speeds import ObservedSpeeds
-from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.algorithms.consistent import complete_entries, speed_indices
+from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import (
     as_choice,
@@ -32,9 +36,57 @@ from kane_dynamics.robot.checks import (
     as_vector,
     describe,
 )
+from kane_dynamics.robot.integration import integrate_coordinates
 from kane_dynamics.typing import Floats
 
 __all__ = ['MomentumObserver']
+
+_STATES, _NEAR = 3, 0.1  # general ones: a coefficient may vanish at neutral, not at all of them
+_ROUNDOFF = 1e-12  # of a row
+
+
+class ObservedSpeeds:
+    """Speeds u whose efforts are observed, and the motion of the robot that each of them is."""
+
+    def __init__(self, dynamics: Dynamics, names: Sequence[str] | None = None) -> None:
+        robot = checked_dynamics(dynamics).robot
+        observed = robot.velocity_names if names is None else names
+        self.indices = speed_indices(robot, observed, 'speeds')
+        if not self.indices:
+            raise InvalidInputError(f'speeds: name some of {list(robot.velocity_names)}')
+        self.names = tuple(robot.velocity_names[k] for k in self.indices)
+        self._dynamics = dynamics
+        self.follow = self._touched()
+        self._unit = np.eye(robot.nv)[:, self.indices]
+        self.directions(robot.neutral())  # what is wrong, is said now
+
+    def directions(self, q: ArrayLike, v: ArrayLike | None = None, time: float = 0.0) -> Floats:
+        """Return Z with A Z = 0, one in the row of each observed speed, shape (nv, n)."""
+        if not self.follow:
+            return self._unit
+        robot = self._dynamics.robot
+        rows = self._dynamics.constraint_rows(q, np.zeros(robot.nv) if v is None else v, time)
+        still = np.zeros((len(rows), len(self.indices)))
+        return complete_entries(robot, rows.matrix, still, self._unit, self.indices)
+
+    def motion(self, q: ArrayLike, v: Floats, time: float = 0.0) -> Floats:
+        """Return the speeds of the whole robot: as measured, or as rows and observed ones say."""
+        if not self.follow:
+            return v
+        rows = self._dynamics.constraint_rows(q, v, time)
+        return complete_entries(self._dynamics.robot, rows.matrix, rows.velocity, v, self.indices)
+
+    def _touched(self) -> bool:
+        """Return whether some row has an observed speed in it, near neutral and at any time."""
+        robot, rng = self._dynamics.robot, np.random.default_rng(0)
+        for _ in range(_STATES):
+            v = rng.uniform(-_NEAR, _NEAR, robot.nv)
+            q = integrate_coordinates(robot, robot.neutral(), v, 1.0)
+            A = np.abs(self._dynamics.constraint_rows(q, v, rng.uniform()).matrix)
+            if (A[:, self.indices] > _ROUNDOFF * A.sum(axis=1, keepdims=True)).any():
+                return True
+        return False
+
 
 _PARTS: dict[str, Callable[[Floats], Floats]] = {
     'exact': lambda x: -np.expm1(-x),  # external efforts that stand still in a step
@@ -93,7 +145,8 @@ class MomentumObserver:
         self.speeds = ObservedSpeeds(dynamics, speeds)
         count = len(self.speeds.names)
         values = as_numbers('gains [1/s]', gains)
-        self._gains = as_vector('gains [1/s]', values if values.ndim else [values] * count, count)
+        values = values if values.ndim else np.full(count, values)
+        self._gains = as_vector('gains [1/s]', values, count)
         if not (self._gains > 0.0).all():
             raise InvalidInputError(f'gains [1/s] must be > 0, got {describe(gains)}')
         self._rule = as_choice('rule', rule, RULES)
@@ -145,9 +198,9 @@ class MomentumObserver:
             return self.residual
         middle = 0.5 * (before.directions + now.directions)
         gained = middle.T @ (now.momentum - before.momentum)
-        values = 0.5 * (before.impressed + now.impressed)
+        mean_effort = 0.5 * (before.impressed + now.impressed)
         self._part, self._step = part, h
-        self.residual = self.residual + part * (gained / h - values - self.residual)
+        self.residual = self.residual + part * (gained / h - mean_effort - self.residual)
         return self.residual
 
     def _sample(self, q: Floats, v: Floats, tau: Floats, time: float) -> _Sample:

@@ -78,7 +78,7 @@ class MotionLimits:
         Joints that drives turn.
     passive : sequence of str
         Joints that nothing turns.
-    margins : Reserve
+    margins : SafetyMargins
         What is kept.
 
     Attributes
@@ -123,8 +123,8 @@ class MotionLimits:
             *(f'speed of {robot.velocity_names[k]}' for k in self.wheels),
         )
 
-    def with_reserve(self, margins: SafetyMargins) -> MotionLimits:
-        """Return the limits of the same robot with another reserve."""
+    def with_margins(self, margins: SafetyMargins) -> MotionLimits:
+        """Return the limits of the same robot with other margins."""
         other = copy(self)
         other.margins = margins
         return other
@@ -173,21 +173,7 @@ class MotionLimits:
 
 
 class GroundRows(NamedTuple):
-    """
-    What a wrench of the ground and efforts ask of contacts and drives, in the axes of the base.
-
-    Parameters
-    ----------
-    size : float
-        Least distance of an edge from the middle of the support polygon [m].
-    wrenches : ndarray, shape (6, 1 + k + e)
-        Normal force, load of each contact, moment about each edge, of a wrench about the base.
-    pushes : ndarray, shape (nv, 3 k + w + m)
-        Traction of each contact and efforts of wheels and arm, of efforts without wheels.
-    rates : ndarray, shape (w, 3)
-        Of the wheels for a twist.
-
-    """
+    """Maps from ground wrench and efforts to contacts and drives, in axes of the base."""
 
     size: float
     wrenches: Floats
@@ -210,17 +196,17 @@ class MarginUse:
 
     def __init__(self, limits: MotionLimits, q: Floats, v: Floats, a: Floats) -> None:
         self._limits, contacts = limits, limits.contacts
-        robot, place = contacts.robot, np.atleast_2d(q)[0]
+        robot, start = contacts.robot, np.atleast_2d(q)[0]
         self._planned = np.ndim(q) > 1
         self._drag = robot.damping * np.abs(np.atleast_2d(v)).max(axis=0) + robot.friction
-        ground, effects = limits.ground(place), limits.effects.at(q, v, a)
+        ground, effects = limits.ground(start), limits.effects.at(q, v, a)
         self._size, self._rates = ground.size, ground.rates
-        c, s = np.cos(place[2]), np.sin(place[2])
+        c, s = np.cos(start[2]), np.sin(start[2])
         turned = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
         forces = turned @ ground.wrenches[3:]
         moments = turned @ ground.wrenches[:3]
-        forces[:2] += np.outer((place[1], -place[0]), moments[2])  # of -p x f
-        forces[2] += place[0] * moments[1] - place[1] * moments[0]
+        forces[:2] += np.outer((start[1], -start[0]), moments[2])  # of -p x f
+        forces[2] += start[0] * moments[1] - start[1] * moments[0]
         pushes = np.vstack([turned @ ground.pushes[:3], ground.pushes[3:]])
         self._effects = BaseEffects(
             effects.wrenches @ np.vstack([moments, forces]), effects.efforts @ pushes
@@ -234,7 +220,9 @@ class MarginUse:
         wheels = len(limits.wheels)
         return np.repeat(parts, (1, len(contacts.names), wheels + len(limits.arm), wheels))
 
-    def of(self, motion: BaseMotion, scaling: ArrayLike = 1.0, knots: ArrayLike = 0.0) -> Floats:
+    def of(
+        self, motion: BaseMotion, speed_scaling: ArrayLike = 1.0, knots: ArrayLike = 0.0
+    ) -> Floats:
         """
         Return the headroom of each limit, negative beyond its reserve, shape (..., l).
 
@@ -242,15 +230,15 @@ class MarginUse:
         ----------
         motion : BaseMotion
             Of the base frame, in its axes, shapes (..., 3).
-        scaling : array_like, shape (...)
+        speed_scaling : array_like, shape (...)
             Part of the arm's speed.
         knots : array_like, shape (...)
             Where the arm is on its plan, in steps.
 
         """
-        paces = np.asarray(scaling, dtype=float)
+        scalings = np.asarray(speed_scaling, dtype=float)
         there = self._effects.between(np.asarray(knots)) if self._planned else self._effects
-        ground, pushed = there.at(motion.acceleration, motion.twist[..., 2], paces)
+        ground, pushed = there.at(motion.acceleration, motion.twist[..., 2], scalings)
         count = 3 * len(self._limits.contacts.names)
         parts = (
             self._of_ground(ground, pushed[..., :count]),

@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-Normal forces of wheels: how points on the ground share what the ground must give.
+The wrench of the ground, and the normal forces that share it.
+
+.. math:: f = \sum_i m_i (a_i - g) - f_e, \qquad
+   \tau = \sum_i (p_i \times m_i (a_i - g) + \tfrac{d}{dt} I_i \omega_i) - \tau_e
+
+It is what the backward recursion of Newton and Euler, (27)-(29) of Silva et al., leaves at the
+root: also the part that the joint of a planar base does not move along.
 
 With the wrench of the ground, :math:`F` and :math:`M` about the middle of the points, normal
 forces :math:`N_i` at places :math:`x_i` of the plane satisfy
@@ -20,13 +26,66 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.algorithms.least_distance import nearest_above
+from kane_dynamics.algorithms.newton_euler import ExternalWrenches, transmitted, wrenches_on_bodies
 from kane_dynamics.analysis.support_polygon import SupportPolygon
 from kane_dynamics.analysis.tip_over import edge_moments, zero_moment_point
 from kane_dynamics.constraints.plane import Plane
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_vector
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
 from kane_dynamics.typing import Floats
+
+
+def ground_wrench(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    external_wrenches: ExternalWrenches = None,
+    about: ArrayLike = (0.0, 0.0, 0.0),
+) -> Floats:
+    """
+    Return the wrench (tau, f) of the ground on the robot, world axes, shape (6,) [N m, N].
+
+    For any base: what the wheels, the feet or the bolts of a fixed base carry together. Motors
+    count as part of their links; the spin of rotors (armature) is left out.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : array_like, shape (nq,)
+        Coordinates.
+    v, a : array_like, shape (nv,)
+        Speeds and accelerations; they need not satisfy any constraint.
+    external_wrenches : mapping of str to array_like, shape (6,), optional
+        Wrench (tau, f) [N m, N] that acts on a link from elsewhere, about the link's origin in
+        the link's axes.
+    about : array_like, shape (3,)
+        Point of the world that the moment is about [m].
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+    NameNotFoundError
+        If a wrench names a link that does not exist.
+
+    """
+    point = as_vector('about [m]', about, 3)
+    wrench = transmitted(
+        checked_robot(robot),
+        checked_coordinates(robot, q),
+        checked_speeds(robot, v),
+        checked_speeds(robot, a, 'a'),
+        external=wrenches_on_bodies(robot, external_wrenches),
+    )[1]
+    force = vec3(wrench.primary)
+    return np.r_[vec3(wrench.dual) - np.cross(point, force), force]
+
 
 EXACT, SUSPENSION, LEAST_NORM = 'exact', 'suspension', 'least norm'
 _STATICALLY_DETERMINED = 3  # points that carry
@@ -62,24 +121,7 @@ class NormalForces:
 def normal_forces(
     polygon: SupportPolygon, wrench: ArrayLike, stiffness: ArrayLike | None = None
 ) -> NormalForces:
-    """
-    Return the normal forces with which points of the ground carry a robot.
-
-    Parameters
-    ----------
-    polygon : SupportPolygon
-        The points.
-    wrench : array_like, shape (6,)
-        What the ground must give: (tau, f) about the origin of the world, from `ground_wrench`.
-    stiffness : array_like, shape (k,), optional
-        Of the suspension and tyre of each point, along the normal [N/m], > 0.
-
-    Raises
-    ------
-    InvalidInputError
-        If a shape is wrong, a number is not finite or a stiffness not positive.
-
-    """
+    """Return the normal forces with which points of the ground carry a robot."""
     w = as_vector('wrench [N m, N]', wrench, 6)
     springs = _springs(polygon, stiffness)
     total = float(polygon.normal @ w[3:])
@@ -93,12 +135,12 @@ def normal_forces(
         return NormalForces(np.zeros(len(springs)), unknown, determined, False)
     balanced = bool((edge_moments(polygon, w) >= 0.0).all())
     zmp = zero_moment_point(polygon, w)
-    place = zmp if balanced else _nearest_inside(polygon, zmp)
+    point = zmp if balanced else _nearest_inside(polygon, zmp)
     G, in_plane = _balance(polygon)
     span = np.abs(G[1:]).max()  # rows of one size
     G[1:] /= span
-    moments = total * np.r_[1.0, in_plane @ (place - polygon.middle) / span]
-    result = nearest_above(
+    moments = total * np.r_[1.0, in_plane @ (point - polygon.middle) / span]
+    solution = nearest_above(
         np.diag(1.0 / np.sqrt(springs)),
         G,
         np.zeros(len(springs)),
@@ -106,19 +148,15 @@ def normal_forces(
         np.eye(len(springs)),
         np.zeros(len(springs)),
     )
-    pressed = result.pushes == 0.0
-    lift = np.where(pressed, 0.0, unknown if stiffness is None else result.pushes)
+    pressed = solution.pushes == 0.0
+    lift = np.where(pressed, 0.0, unknown if stiffness is None else solution.pushes)
     return NormalForces(
-        np.where(pressed, np.maximum(result.x, 0.0), 0.0), lift, determined, balanced
+        np.where(pressed, np.maximum(solution.x, 0.0), 0.0), lift, determined, balanced
     )
 
 
 def pressed_shares(polygon: SupportPolygon, stiffness: ArrayLike | None = None) -> Floats:
-    """
-    Return P with N = P w, as long as every point presses: negative where one would be pulled.
-
-    Parameters and errors as for `normal_forces`; shape (k, 6), of many places (n, k, 6).
-    """
+    """Return P with N = P w while every point presses, shape (k, 6) or (n, k, 6)."""
     springs = _springs(polygon, stiffness)
     n, middle = polygon.normal, polygon.middle
     G, in_plane = _balance(polygon)
@@ -128,8 +166,8 @@ def pressed_shares(polygon: SupportPolygon, stiffness: ArrayLike | None = None) 
     turned = in_plane @ np.swapaxes(np.cross(n, moved), -1, -2)
     total = np.broadcast_to(np.r_[np.zeros(3), n], (*turned.shape[:-2], 1, 6))
     back = np.swapaxes(G, -1, -2)
-    result = np.linalg.solve(G * springs @ back, np.concatenate([total, turned], axis=-2))
-    return np.asarray(springs[:, None] * back @ result)
+    solution = np.linalg.solve(G * springs @ back, np.concatenate([total, turned], axis=-2))
+    return np.asarray(springs[:, None] * back @ solution)
 
 
 def _balance(polygon: SupportPolygon) -> tuple[Floats, Floats]:

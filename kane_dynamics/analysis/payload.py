@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-Mass, centre of mass and inertia of a payload from the efforts that it causes.
+Payload identification from measured motions and efforts.
 
 Newton's and Euler's equations of one body are linear in its ten parameters
 :math:`\phi = (m, m c, J_{xx}, J_{xy}, J_{xz}, J_{yy}, J_{yz}, J_{zz})` about the origin of a frame
@@ -19,17 +19,59 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.interpolate import make_lsq_spline
 
 from kane_dynamics.algebra.matrices import skew
 from kane_dynamics.analysis.frame_task import frame_task
-from kane_dynamics.analysis.observed_speeds import ObservedSpeeds
+from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.arguments import as_times
-from kane_dynamics.robot.checks import as_numbers, as_one, not_finite
+from kane_dynamics.robot.checks import (
+    as_numbers,
+    as_one,
+    as_positive,
+    check_increasing,
+    not_finite,
+)
 from kane_dynamics.typing import Floats
 
 __all__ = ['PayloadEstimate', 'estimate_payload', 'fitted_payload', 'payload_regressor']
+
+DEGREE = 5
+LEAST = 4  # samples for each piece: noise is averaged, and no piece lacks samples
+
+
+def smoothed(
+    times: ArrayLike, samples: ArrayLike, spacing: float
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return times in the middle of pieces of a spline, and its values and derivatives there."""
+    t, x = as_numbers('times [s]', times), as_numbers('samples', samples)
+    if t.ndim != 1 or x.shape[:1] != t.shape or x.ndim != 2:
+        raise InvalidInputError(
+            f'times and samples: need shapes (B,) and (B, n), got {t.shape} and {x.shape}'
+        )
+    check_increasing('times [s]', t)
+    if not np.isfinite(x).all():
+        raise InvalidInputError(f'samples: need finite numbers, got {not_finite(x)}')
+    lasts = float(t[-1] - t[0]) if len(t) else 0.0
+    pieces = int(lasts / as_positive('spacing [s]', spacing))
+    if pieces < 3:
+        raise InvalidInputError(
+            f'times: need samples over {3 * spacing:g} s, three pieces, got {lasts:.3f} s'
+        )
+    ends = np.linspace(t[0], t[-1], pieces + 1)
+    fewest = int(np.histogram(t, ends)[0].min())
+    if fewest < LEAST:
+        raise InvalidInputError(
+            f'times: need {LEAST} samples in every {spacing:g} s, got {fewest} in one; make '
+            'spacing longer'
+        )
+    knots = np.r_[[ends[0]] * DEGREE, ends, [ends[-1]] * DEGREE]
+    spline = make_lsq_spline(t, x, knots, k=DEGREE)
+    middles = 0.5 * (ends[1:-2] + ends[2:-1])
+    return middles, spline(middles), spline(middles, 1), spline(middles, 2)
+
 
 PARAMETERS = ('m', 'mx', 'my', 'mz', 'Jxx', 'Jxy', 'Jxz', 'Jyy', 'Jyz', 'Jzz')
 SCALE = np.repeat([10.0, 3.0, 1.0], [1, 3, 6])
@@ -177,7 +219,7 @@ def estimate_payload(
     robot = checked_dynamics(dynamics).robot
     if speeds is None:
         speeds = ObservedSpeeds(dynamics)
-    selection = as_one(ObservedSpeeds, 'speeds', speeds, 'ObservedSpeeds')
+    observed = as_one(ObservedSpeeds, 'speeds', speeds, 'ObservedSpeeds')
     Q = _samples('q', q, 'B', robot.nq)
     count = len(Q)
     V, A, efforts = (
@@ -191,7 +233,7 @@ def estimate_payload(
         raise InvalidInputError(f'time [s]: need one or {count}, got {len(instants)}')
     rows, right = [], []
     for row_q, row_v, row_a, lacking, t in zip(Q, V, A, missing, instants, strict=True):
-        Z = selection.directions(row_q, row_v, t)
+        Z = observed.directions(row_q, row_v, t)
         rows.append(Z.T @ payload_regressor(dynamics, frame, row_q, row_v, row_a))
         right.append(Z.T @ lacking)
     return fitted_payload(np.concatenate(rows), np.concatenate(right))
@@ -200,8 +242,8 @@ def estimate_payload(
 def _samples(name: str, x: ArrayLike, count: int | str, size: int) -> Floats:
     """Return finite numbers of shape (count, size), any number of rows where it is a word."""
     rows = as_numbers(name, x)
-    target = (len(rows) if rows.ndim else 0) if isinstance(count, str) else count
-    if rows.shape != (target, size):
+    length = (len(rows) if rows.ndim else 0) if isinstance(count, str) else count
+    if rows.shape != (length, size):
         raise InvalidInputError(
             f'{name}: need a row for each sample, shape ({count}, {size}), got shape {rows.shape}'
         )

@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.constrained_inverse import balance_force
-from kane_dynamics.analysis.base_contacts import base_ground_contacts
+from kane_dynamics.analysis.contact_friction import sliding_friction
+from kane_dynamics.analysis.ground_contacts import base_ground_contacts
 from kane_dynamics.analysis.normal_forces import normal_forces
-from kane_dynamics.analysis.sliding_friction import sliding_friction
 from kane_dynamics.analysis.traced_recursion import TracedRecursion
 from kane_dynamics.bases.wheel_locations import wheel_place
 from kane_dynamics.bases.wheeled_base import WheeledBase
@@ -116,11 +116,7 @@ class SkidFriction:
         return fading * float((self._places[:, 0] - self._centre) @ forces)
 
     def _side_forces(self, rate: float, loads: Floats, side: float) -> Floats:
-        """
-        Return the force across the track of each wheel [N], of which the sum is `side`.
-
-        Forces that no friction can give are those of the limit, where the base slides away.
-        """
+        """Return the force across the track of each wheel [N], of which the sum is `side`."""
         x, y = self._places.T
         along = (self._track_factor - 1.0) * rate * y
         # further out all wheels slide to one side, and nearly straight

@@ -96,16 +96,16 @@ class SupportPolygon:
 
         """
         laid = _laid(points, Plane(self.normal), self.names)
-        result = replace(self, points=laid.points)
-        from_edges = laid.points[..., None, :, :] - result.ends[..., None, :]
-        inside = np.einsum('neki,nei->nek', from_edges, result.inward)
+        polygon = replace(self, points=laid.points)
+        from_edges = laid.points[..., None, :, :] - polygon.ends[..., None, :]
+        inside = np.einsum('neki,nei->nek', from_edges, polygon.inward)
         for k in np.flatnonzero(inside.min(axis=(1, 2)) < -_LINE * laid.lengths):
             other = support_polygon(points[k], self.normal, self.names)
             raise InvalidInputError(
                 f'the support polygon has other edges on the way, {other.edges}, than at first, '
                 f'{self.edges}'
             )
-        return result
+        return polygon
 
 
 def support_polygon(
@@ -130,12 +130,12 @@ def support_polygon(
         normal; or a shape is wrong or a number is not finite.
 
     """
-    values, plane = _points(points), Plane(normal)
+    rows, plane = _points(points), Plane(normal)
     n = np.array(plane.normal)
-    called = tuple(f'point {i}' for i in range(len(values))) if names is None else _names(names)
-    if len(called) != len(values):
-        raise InvalidInputError(f'names: need {len(values)} of them, got {list(called)}')
-    laid = _laid(values[None], plane, called)
+    called = tuple(f'point {i}' for i in range(len(rows))) if names is None else _names(names)
+    if len(called) != len(rows):
+        raise InvalidInputError(f'names: need {len(rows)} of them, got {list(called)}')
+    laid = _laid(rows[None], plane, called)
     corners = tuple(int(i) for i in scipy.spatial.ConvexHull(laid.flat[0]).vertices[::-1])
     first = corners.index(min(corners))  # begin at the point that is named first
     return SupportPolygon(called, laid.points[0], n, corners[first:] + corners[:first])
@@ -149,37 +149,37 @@ class _Laid(NamedTuple):
     lengths: Floats
 
 
-def _laid(values: Floats, plane: Plane, names: tuple[str, ...]) -> _Laid:
+def _laid(rows: Floats, plane: Plane, names: tuple[str, ...]) -> _Laid:
     """Return points that a robot stands on, (n, k, 3), in the plane through their mean."""
     n = np.array(plane.normal)
-    from_middle = values - values.mean(axis=1, keepdims=True)
+    from_middle = rows - rows.mean(axis=1, keepdims=True)
     heights = from_middle @ n
     flat = from_middle @ plane.directions().T  # x, y, n right-handed: counterclockwise
-    sizes = np.zeros((len(values), 2))
+    sizes = np.zeros((len(rows), 2))
     if len(names) >= _LEAST:
         sizes = np.linalg.svd(flat, compute_uv=False)
     lengths, widths = sizes.T
     for k in np.flatnonzero(~(widths > _LINE * lengths)):
         raise InvalidInputError(
             'a robot stands on three points that are not on one line, got '
-            f'{_shown(names, values[k])}'
+            f'{_shown(names, rows[k])}'
         )
     differ = np.ptp(heights, axis=1)
     for k in np.flatnonzero(differ > _FLAT * lengths):
         raise InvalidInputError(
             f'points that a robot stands on: need one plane with normal {np.round(n, 4).tolist()},'
-            f' their heights differ by {differ[k]:.6g} m: {_shown(names, values[k])}'
+            f' their heights differ by {differ[k]:.6g} m: {_shown(names, rows[k])}'
         )
-    return _Laid(values - heights[..., None] * n, flat, lengths)
+    return _Laid(rows - heights[..., None] * n, flat, lengths)
 
 
 def _points(points: ArrayLike) -> Floats:
-    values = as_numbers('points [m]', points)
-    if values.ndim != 2 or values.shape[1] != 3 or not np.isfinite(values).all():
+    rows = as_numbers('points [m]', points)
+    if rows.ndim != 2 or rows.shape[1] != 3 or not np.isfinite(rows).all():
         raise InvalidInputError(
-            f'points [m]: need finite numbers of shape (k, 3), got shape {values.shape}'
+            f'points [m]: need finite numbers of shape (k, 3), got shape {rows.shape}'
         )
-    return np.array(values, dtype=float)
+    return np.array(rows, dtype=float)
 
 
 def _names(names: Any) -> tuple[str, ...]:

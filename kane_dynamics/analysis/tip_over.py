@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-Tip-over margins: zero-moment point and force-angle measure (Papadopoulos and Rey).
+Tip-over margins, and the acceleration at which a robot begins to tip.
 
 With f, n the force that the robot puts on the ground and its moment about the centre of mass
 :math:`p_c`, and for each edge of the support polygon its axis :math:`a_i`:
@@ -14,6 +14,10 @@ System Dynamics 33) :math:`\min \theta_i |d_i| |f_i|`, with :math:`d_i` the dist
 :math:`f_i` from the edge. The zero-moment point is where the ground's force alone would do; its
 distance :math:`z_i` from the edge obeys :math:`|l_i| |f_i| \sin\theta_i = z_i\, n \cdot F`: all
 margins are zero together.
+
+The wrench of the ground is affine in accelerations, :math:`W(s) = W_0 + s W_1`, and so are the
+moments that keep the robot on the ground about each edge: the first of them to vanish tells, in
+closed form.
 """
 
 from __future__ import annotations
@@ -83,24 +87,7 @@ class TipOver:
 
 
 def tip_over(polygon: SupportPolygon, wrench: ArrayLike, center_of_mass: ArrayLike) -> TipOver:
-    """
-    Return the margins of a robot that stands on a polygon.
-
-    Parameters
-    ----------
-    polygon : SupportPolygon
-        The points it stands on.
-    wrench : array_like, shape (6,)
-        What the ground must give: (tau, f) about the origin of the world, from `ground_wrench`.
-    center_of_mass : array_like, shape (3,)
-        p_c, world axes [m].
-
-    Raises
-    ------
-    InvalidInputError
-        If a shape is wrong or a number is not finite.
-
-    """
+    """Return the margins of a robot that stands on a polygon."""
     w = as_vector('wrench [N m, N]', wrench, 6)
     p_c = as_vector('center_of_mass [m]', center_of_mass, 3)
     f, n = -w[3:], -(w[:3] - np.cross(p_c, w[3:]))
@@ -134,11 +121,7 @@ def zero_moment_point(polygon: SupportPolygon, wrench: Floats) -> Floats:
 
 
 def edge_moments(polygon: SupportPolygon, wrench: Floats) -> Floats:
-    """
-    Return the moment about each edge that keeps the robot on the ground, (..., e) [N m].
-
-    It is linear in the wrench of the ground, (..., 6): z_i n.F.
-    """
+    """Return the moment about each edge that keeps the robot on the ground, (..., e) [N m]."""
     return np.asarray((edge_rows(polygon) @ wrench[..., None])[..., 0])
 
 
@@ -151,3 +134,41 @@ def edge_rows(polygon: SupportPolygon) -> Floats:
 def _across(axes: Floats, vectors: Floats) -> Floats:
     """Return (1 - a a') x for each axis a and vector x."""
     return vectors - axes * np.sum(axes * vectors, axis=1)[:, None]
+
+
+# A moment that changes by less than this part of what it is made of does not change.
+_ROUNDOFF = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Tipping:
+    """
+    Where a robot begins to tip.
+
+    Parameters
+    ----------
+    factor : float
+        Of the direction of accelerations that was asked for, >= 0; infinite where the robot tips
+        at none, 0 where it tips already.
+    edge : tuple of (str, str) or None
+        Names of the ends of the edge; None where the robot tips at none.
+
+    """
+
+    factor: float
+    edge: tuple[str, str] | None
+
+
+def first_to_tip(polygon: SupportPolygon, start: Floats, change: Floats) -> Tipping:
+    """Return the least s >= 0 at which the wrench start + s change of the ground lifts an edge."""
+    now, rate = edge_moments(polygon, start), edge_moments(polygon, change)
+    if (now <= 0.0).any():
+        return Tipping(0.0, polygon.edges[int(np.argmin(now))])
+    arms = np.abs(polygon.ends).max(axis=1)
+    falls = rate < -_ROUNDOFF * (np.abs(change[:3]).max() + arms * np.abs(change[3:]).max())
+    factors = np.full(len(now), np.inf)
+    factors[falls] = -now[falls] / rate[falls]
+    first = int(np.argmin(factors))
+    if not np.isfinite(factors[first]):
+        return Tipping(np.inf, None)
+    return Tipping(float(factors[first]), polygon.edges[first])

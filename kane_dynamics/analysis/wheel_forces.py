@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""
-The contact picture: normal, longitudinal and lateral force of each wheel, and tip-over margins.
+r"""
+Normal, longitudinal and lateral force of each wheel, and tip-over margins.
 
 Tractions are the multipliers of the constraint rows in `constrained_inverse_dynamics`, or friction
-where wheels slide; normal forces share what the ground must give (`normal_forces`), or are
-multipliers too, where joints such as rockers determine them (`row_loads`).
+where wheels slide; normal forces share the ground wrench (`normal_forces`).
+
+Multipliers balance the speeds that no motor drives, :math:`A_u^T \lambda = h_u`. Normal forces
+that balance the robot as one rigid body may leave a rocker or bogie without balance; then the
+multipliers of the rows along the normals are taken. They are exact where the null space of
+:math:`A_u^T` has no part of them; else motors could press wheels against each other, and do so
+with least efforts.
 """
 
 from __future__ import annotations
@@ -14,22 +19,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import cos, sin
+from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
 from kane_dynamics.algorithms.newton_euler import ExternalWrenches
-from kane_dynamics.analysis.ground_contacts import (
-    GroundContacts,
-    ground_contacts,
-    joint_of,
-    parts_of,
+from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
+from kane_dynamics.analysis.contact_friction import friction_wrench, joint_of, parts_of
+from kane_dynamics.analysis.ground_contacts import GroundContacts, ground_contacts
+from kane_dynamics.analysis.normal_forces import (
+    EXACT,
+    LEAST_NORM,
+    NormalForces,
+    ground_wrench,
+    normal_forces,
 )
-from kane_dynamics.analysis.ground_wrench import ground_wrench
-from kane_dynamics.analysis.normal_forces import EXACT, NormalForces, normal_forces
-from kane_dynamics.analysis.row_forces import with_joints
-from kane_dynamics.analysis.sliding_friction import friction_wrench
 from kane_dynamics.analysis.tip_over import TipOver, tip_over
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.rolling import RollingWheel
@@ -173,11 +180,11 @@ def picture_of(
     time: float = 0.0,
 ) -> WheelForces:
     """Return the contact picture of a stance; parameters and errors as for `wheel_forces`."""
-    robot, place = contacts.robot, checked_coordinates(contacts.robot, q)
+    robot, coordinates = contacts.robot, checked_coordinates(contacts.robot, q)
     wrench, polygon = ground_wrench(robot, q, v, a, external_wrenches), contacts.polygon(q)
     loads = normal_forces(polygon, wrench, contacts.stiffness)
     scrub_effort = contacts.sliding_forces(q, v, loads.forces)
-    result = constrained_inverse_dynamics(
+    effort = constrained_inverse_dynamics(
         robot,
         q,
         v,
@@ -185,20 +192,20 @@ def picture_of(
         contacts.constraints,
         actuated,
         weights,
-        external_wrenches=_with_friction(contacts, place, scrub_effort, external_wrenches),
+        external_wrenches=_with_friction(contacts, coordinates, scrub_effort, external_wrenches),
         time=time,
     )
     if loads.determined != EXACT and not scrub_effort:
-        loads = with_joints(loads, contacts, place, result, actuated, time)
-    tractions = tractions_of(contacts, place, result.multipliers)
+        loads = with_joints(loads, contacts, coordinates, effort, actuated, time)
+    tractions = tractions_of(contacts, coordinates, effort.multipliers)
     for name, along in scrub_effort.items():
-        tractions[name] += along @ contacts.sliding[name].touch(robot, place).axes[:2]
+        tractions[name] += along @ contacts.sliding[name].touch(robot, coordinates).axes[:2]
     forces = [
-        _force(contacts, place, k, polygon.points[k], loads.forces[k], tractions[name])
+        _force(contacts, coordinates, k, polygon.points[k], loads.forces[k], tractions[name])
         for k, name in enumerate(contacts.names)
     ]
     margins = tip_over(polygon, wrench, center_of_mass(robot, q))
-    return WheelForces({one.name: one for one in forces}, loads, margins, result)
+    return WheelForces({one.name: one for one in forces}, loads, margins, effort)
 
 
 def _with_friction(
@@ -218,19 +225,7 @@ def _with_friction(
 
 
 def tractions_of(contacts: GroundContacts, q: Any, multipliers: Floats) -> dict[str, Floats]:
-    """
-    Return the force along the ground that rows give to each contact, (..., 3), world axes [N].
-
-    Parameters
-    ----------
-    contacts : Stance
-        What the robot stands on.
-    q : sequence of scalar
-        Coordinates, checked numbers or traced.
-    multipliers : ndarray, shape (..., k)
-        Of the rows of its constraints.
-
-    """
+    """Return the traction that rows give to each contact, (..., 3), world axes [N]."""
     forces = {name: np.zeros((*multipliers.shape[:-1], 3)) for name in contacts.names}
     free_across = [name for name, one in contacts.wheels.items() if one.directions == (ALONG,)]
     sharing = free_across or list(contacts.wheels)
@@ -264,3 +259,45 @@ def _force(
     force = longitudinal * along[0] + lateral * along[1] + load * contacts.normal
     friction = contacts.friction[k]
     return ContactForce(name, point, force, float(load), longitudinal, lateral, friction)
+
+
+_NULL = 1e-8  # singular value, or part of a unit vector, of what is free; rows of unit length
+_BALANCED = 1e-6  # of the forces: more than points differ that are not quite in one plane
+
+
+def with_joints(
+    loads: NormalForces,
+    contacts: GroundContacts,
+    q: Sequence[float],
+    effort: ConstrainedEffort,
+    actuated: Sequence[str],
+    time: float,
+) -> NormalForces:
+    """Return normal forces that balance joints without motors too."""
+    at = _normal_rows(contacts)
+    if sorted(at) != sorted(contacts.names):
+        return loads
+    undriven = np.ones(contacts.robot.nv, dtype=bool)
+    undriven[speed_indices(contacts.robot, actuated, 'actuated')] = False
+    rows = contacts.constraints.rows(q, effort.velocity, time)
+    A = np.asarray(rows.matrix, dtype=float)[:, undriven]
+    normals = np.array([at[name] for name in contacts.names])
+    forces = effort.multipliers[normals]
+    if np.abs(A[normals].T @ (forces - loads.forces)).max() <= _BALANCED * np.abs(forces).max():
+        return loads
+    unit = unit_scaling(np.linalg.norm(A, axis=1))[:, None] * A
+    free = scipy.linalg.null_space(unit.T, rcond=_NULL)[normals]
+    determined = EXACT if np.abs(free).max(initial=0.0) <= _NULL else LEAST_NORM
+    pulls = forces < 0.0
+    lift = np.where(pulls, np.nan, 0.0)
+    return NormalForces(np.where(pulls, 0.0, forces), lift, determined, not pulls.any())
+
+
+def _normal_rows(contacts: GroundContacts) -> dict[str, int]:
+    """Return the number of the row along the normal of each wheel that has one."""
+    numbers, first = {}, 0
+    for part in parts_of(contacts.constraints):
+        if isinstance(part, RollingWheel) and 'vertical' in part.directions:
+            numbers[joint_of(part)] = first + part.directions.index('vertical')
+        first += len(part.labels)
+    return numbers

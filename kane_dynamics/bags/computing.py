@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kane_dynamics.analysis.smoothing import smoothed
+from kane_dynamics.analysis.payload import smoothed
 from kane_dynamics.bags.replay import State
 from kane_dynamics.control.contact_observer import ContactObserver
 from kane_dynamics.control.effort_law import BaseState, EffortLaw, Terms

@@ -21,10 +21,13 @@ from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
 )
 from kane_dynamics.robot_config.robot_file import model_of_file, parameters_of_file
 from kane_dynamics.robot_config.robot_source import RobotModel
-from kane_dynamics.trajectories.base_plan import BasePlan
-from kane_dynamics.trajectories.files import TrajectoryFile, read_trajectory, write_trajectory
-from kane_dynamics.trajectories.filling import line_error
-from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.effort_points import line_error
+from kane_dynamics.trajectories.joint_trajectory import BaseTrajectory, JointTrajectory
+from kane_dynamics.trajectories.trajectory_files import (
+    TrajectoryFile,
+    read_trajectory,
+    write_trajectory,
+)
 from kane_dynamics.typing import Floats
 
 
@@ -63,18 +66,18 @@ def run(selection: argparse.Namespace) -> int:
     planned = PlannedEfforts(dynamics, parameters)
     q, v = state_of(model, selection.at), np.zeros(model.robot.nv)
     base = _base(model, inputs, selection.base, q)
-    points, clamped = planned.fill(inputs.points, q, v, base)
+    points, clamped = planned.fill(inputs.joints, q, v, base)
     write_trajectory(selection.target, points)
     request = planned.along(points.names, q, base)
     sparse = replace(parameters, effort_error=0.0, point_rate=0.0, clamp_to_urdf=False)
     planned.configure(sparse)
-    before, _ = planned.fill(inputs.points, q, v, base)
+    before, _ = planned.fill(inputs.joints, q, v, base)
     _report(points, line_error(before, request), line_error(points, request))
     console.print(
-        f'{len(inputs.points.times)} points in, {len(points.times)} out: {selection.target}'
+        f'{len(inputs.joints.times)} points in, {len(points.times)} out: {selection.target}'
     )
     for one in clamped:
-        console.print(f'[yellow]clamped:[/yellow] {escape(one.text())}', soft_wrap=True)
+        console.print(f'[yellow]clamped:[/yellow] {escape(str(one))}', soft_wrap=True)
     return 0
 
 
@@ -84,7 +87,9 @@ def state_of(model: RobotModel, inputs: list[str]) -> Floats:
     return with_values('--at', robot.neutral(), inputs, robot.coordinate_index)
 
 
-def _base(model: RobotModel, inputs: TrajectoryFile, twists: str, q: Floats) -> BasePlan | None:
+def _base(
+    model: RobotModel, inputs: TrajectoryFile, twists: str, q: Floats
+) -> BaseTrajectory | None:
     """Return how the base moves: as the trajectory or a file of twists says, else not at all."""
     if not twists:
         return inputs.base
@@ -101,7 +106,7 @@ def _base(model: RobotModel, inputs: TrajectoryFile, twists: str, q: Floats) -> 
     return along(model.child_frame, q, rows[:, 0], rows[:, 1:])
 
 
-def _report(points: TrajectoryPoints, before: Floats, after: Floats) -> None:
+def _report(points: JointTrajectory, before: Floats, after: Floats) -> None:
     """Print the efforts, and the errors of lines between points."""
     table = Table(title='efforts [N m or N]')
     for heading in ('joint', 'largest', 'held at the end', 'error before', 'error now'):

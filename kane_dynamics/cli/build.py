@@ -11,8 +11,8 @@ from rich.markup import escape
 from kane_dynamics.cli.arguments import Commands, writable_folder
 from kane_dynamics.cli.printing import console
 from kane_dynamics.cli.robots import add_robot, chosen_robot
+from kane_dynamics.deployment.code_generation import CPUS
 from kane_dynamics.deployment.functions import FUNCTIONS
-from kane_dynamics.deployment.processors import CPUS
 
 
 def add(commands: Commands) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from kane_dynamics.bags.computing import Series
 from kane_dynamics.demo.energy_audit import EnergyBalance
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.simulation.simulation import Trajectory
+from kane_dynamics.simulation.motions import Trajectory
 from kane_dynamics.typing import Floats, Indices
 from kane_dynamics.view.plots import Panel, write_curves
 

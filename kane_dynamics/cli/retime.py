@@ -17,11 +17,10 @@ from kane_dynamics.cli.printing import console
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot_config.robot_file import model_of_file
 from kane_dynamics.robot_config.robot_source import RobotModel
-from kane_dynamics.trajectories.files import read_trajectory, write_trajectory
-from kane_dynamics.trajectories.paths import Path, SplinePath
-from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.joint_trajectory import JointTrajectory
+from kane_dynamics.trajectories.paths import Path, RolledPath, SplinePath
 from kane_dynamics.trajectories.retiming import Retimed, retime
-from kane_dynamics.trajectories.rolled_path import RolledPath
+from kane_dynamics.trajectories.trajectory_files import read_trajectory, write_trajectory
 from kane_dynamics.typing import Floats
 
 _SHOWN = 0.5  # use from which a limit is in the table
@@ -44,7 +43,7 @@ def add(commands: Commands) -> None:
 
 def run(selection: argparse.Namespace) -> int:
     """Time a trajectory anew, and tell what limits it."""
-    values = read_trajectory(selection.source).points
+    values = read_trajectory(selection.source).joints
     model = model_of_file(selection.config, selection.urdf)
     kept = SafetyMargins(
         selection.edge, selection.friction_scale, selection.effort_scale, selection.speed_scale
@@ -61,7 +60,7 @@ def run(selection: argparse.Namespace) -> int:
             smoothing=selection.smoothing,
         )
     write_trajectory(
-        selection.target, _of_joints(result.points(selection.step, selection.error), values.names)
+        selection.target, result.points(selection.step, selection.error).of(values.names)
     )
     _report(result)
     before = values.times[-1] - values.times[0]
@@ -70,7 +69,7 @@ def run(selection: argparse.Namespace) -> int:
 
 
 def _path(
-    model: RobotModel, dynamics: kd.CompiledRobot, values: TrajectoryPoints, q: Floats
+    model: RobotModel, dynamics: kd.CompiledRobot, values: JointTrajectory, q: Floats
 ) -> Path:
     """Return the path through the points; where the base moves, wheels roll with it."""
     base, robot = model.base, model.robot
@@ -86,7 +85,7 @@ def _path(
     names = [n for n in robot.coordinate_names if n in values.names or n not in rolls]
     points = whole[:, [robot.coordinate_index(name) for name in names]]
     steered = base if base is not None and base.steering else None
-    return RolledPath(dynamics, names, points, whole[0], indices=indices, steered=steered)
+    return RolledPath(dynamics, names, points, whole[0], s=indices, steered=steered)
 
 
 def _contacts(model: RobotModel, friction: float | None) -> GroundContacts | None:
@@ -96,13 +95,6 @@ def _contacts(model: RobotModel, friction: float | None) -> GroundContacts | Non
     if model.base is None:
         raise InvalidInputError('--friction: this robot has no base on wheels')
     return kd.base_ground_contacts(model.base, friction=friction)
-
-
-def _of_joints(points: TrajectoryPoints, names: tuple[str, ...]) -> TrajectoryPoints:
-    """Return the points of some joints."""
-    columns = [points.names.index(name) for name in names]
-    rows = (points.positions, points.velocities, points.accelerations, points.efforts)
-    return TrajectoryPoints(names, points.times, *(np.asarray(x)[:, columns] for x in rows))
 
 
 def _report(result: Retimed) -> None:

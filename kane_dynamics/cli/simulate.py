@@ -19,7 +19,7 @@ from kane_dynamics.demo.energy_audit import EnergyBalance, energy_balance
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
 from kane_dynamics.simulation.integrators import INTEGRATORS
-from kane_dynamics.simulation.simulation import Trajectory
+from kane_dynamics.simulation.motions import Trajectory
 from kane_dynamics.typing import Floats
 
 MOST_STEPS = 5_000_000

@@ -66,9 +66,9 @@ from kane_dynamics.robot.arguments import as_times
 from kane_dynamics.robot.checks import as_choice, as_mapping, as_number, as_vector, index_of
 from kane_dynamics.robot.state import checked_coordinates
 from kane_dynamics.simulation.integrators import INTEGRATORS
-from kane_dynamics.simulation.many_motions import ManyMotions
-from kane_dynamics.simulation.reference import check_halvings
-from kane_dynamics.simulation.simulation import Engine, Trajectory
+from kane_dynamics.simulation.motions import ManyMotions, Trajectory
+from kane_dynamics.simulation.simulation import Engine
+from kane_dynamics.simulation.step_checks import check_halvings
 from kane_dynamics.typing import Floats
 
 

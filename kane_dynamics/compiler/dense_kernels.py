@@ -25,7 +25,7 @@ from kane_dynamics.compiler.steps import dense_steps
 from kane_dynamics.robot.integration import integrate_coordinates
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.integrators import KICKS, STICTION_SPEED
-from kane_dynamics.simulation.jump import MOST_TURNED
+from kane_dynamics.simulation.step_checks import MOST_TURNED
 
 OUTSIDE = ('mass_matrix', 'bias_force', 'constraint_rows')
 """Kernels that these call and do not hold."""

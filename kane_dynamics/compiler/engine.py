@@ -20,14 +20,9 @@ from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.robot.checks import as_nonnegative, as_positive, as_vector
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
-from kane_dynamics.simulation.rank_events import RankLog
-from kane_dynamics.simulation.reference import (
-    LARGEST,
-    ReferenceEngine,
-    StepEnd,
-    check_not_diverged,
-)
-from kane_dynamics.simulation.simulation import Trajectory, effort_rows
+from kane_dynamics.simulation.motions import Trajectory, effort_rows
+from kane_dynamics.simulation.reference import ReferenceEngine, StepEnd
+from kane_dynamics.simulation.step_checks import LARGEST, RankLog, check_not_diverged
 from kane_dynamics.typing import Floats
 
 _MOST_STEPS_AT_ONCE = 10_000  # Ctrl-C waits for these

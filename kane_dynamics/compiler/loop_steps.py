@@ -18,8 +18,8 @@ from kane_dynamics.compiler.graphs.trace import Tracer, spec, symbols
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.llvm.module import Spec
 from kane_dynamics.compiler.steps.step_program import Recorder, as_scalar
-from kane_dynamics.simulation.energy_balance import excess_of
 from kane_dynamics.simulation.integrators import KICKS
+from kane_dynamics.simulation.step_checks import excess_of
 
 
 @dataclass

@@ -46,7 +46,7 @@ class Loop:
     better : casadi.SX
         The vector after a turn.
     change : casadi.SX
-        How much it changed, see `simulation.fixed_point.squared_change`.
+        How much it changed, see `simulation.integrators.squared_change`.
     result : casadi.SX
         Symbols of the vector after the last turn.
 

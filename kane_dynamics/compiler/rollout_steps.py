@@ -20,7 +20,7 @@ from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.compiler.steps.rollout_code import TABLES, rollout_text
 from kane_dynamics.compiler.steps.step_program import Law, Recorder, record_start, record_step
 from kane_dynamics.simulation.integrators import INTEGRATORS
-from kane_dynamics.simulation.many_motions import Counts, Motions, PayloadRows
+from kane_dynamics.simulation.motions import Counts, Motions, PayloadRows
 from kane_dynamics.typing import Floats
 
 _STEPS_AT_ONCE = 2048  # of a group of lanes: some ten milliseconds, for which Ctrl-C waits
@@ -67,7 +67,7 @@ def rollout_lanes(precision: str) -> int:
 
 class CompiledMotions:
     """
-    Steps of one integrator for many states; see `simulation.many_motions.ManyMotions`.
+    Steps of one integrator for many states; see `simulation.motions.ManyMotions`.
 
     A state keeps its lane to itself: its numbers depend neither on its neighbours nor on where it
     stands. Lanes that are not filled repeat a state.

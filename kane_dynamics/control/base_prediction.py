@@ -24,15 +24,14 @@ from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
     TrajectoryFeedforwardParameters,
 )
 from kane_dynamics.robot_config.robot_source import RobotModel
-from kane_dynamics.trajectories.base_plan import BasePlan
-from kane_dynamics.trajectories.trajectory import Trajectory
+from kane_dynamics.trajectories.joint_trajectory import BaseTrajectory, JointTrajectory
 from kane_dynamics.typing import Floats
 
 
 class Later:
     """A plan that counts from a time before or after its own zero, at which it begins."""
 
-    def __init__(self, plan: BasePlan, shift: float) -> None:
+    def __init__(self, plan: BaseTrajectory, shift: float) -> None:
         self._plan, self._shift = plan, shift
 
     def at(self, time: float) -> tuple[Floats, Floats, Floats]:
@@ -110,14 +109,14 @@ class BasePrediction:
         self._stamp = odom.stamp
 
     def plan(
-        self, planned: Trajectory | None, time: int, shift: float, odom: OdometryInput
-    ) -> BasePlan:
+        self, planned: JointTrajectory | None, time: int, shift: float, odom: OdometryInput
+    ) -> BaseTrajectory:
         """
         Return how the base moves along a trajectory.
 
         Parameters
         ----------
-        planned : Trajectory or None
+        planned : JointTrajectory or None
             What the trajectory says of it.
         time : int
             Present time [ns].

@@ -9,7 +9,7 @@ import numpy as np
 
 from kane_dynamics.analysis.base_motion import BaseMotion, DriveResponse, moving
 from kane_dynamics.messages.planar_frame import PlanarFrame
-from kane_dynamics.trajectories.trajectory import Setpoint, Trajectory
+from kane_dynamics.trajectories.joint_trajectory import UNNAMED, JointTrajectory, Setpoint
 from kane_dynamics.typing import Floats
 
 
@@ -83,10 +83,10 @@ def along(frame: PlanarFrame, start: Floats, times: Floats, twists: Floats) -> B
     Raises
     ------
     InvalidInputError
-        As `Trajectory`.
+        As `JointTrajectory`.
 
     """
-    profile = Trajectory(times, twists)
+    profile = JointTrajectory(UNNAMED, times, twists)
 
     def turned(time: float) -> float:
         corners = np.array([0.0, *(t for t in times if 0.0 < t < time), time])

@@ -10,8 +10,8 @@ import numpy as np
 
 from kane_dynamics.control.effort_controller import EffortController
 from kane_dynamics.control.effort_law import BaseState, Efforts
-from kane_dynamics.control.effort_rate_limiter import EffortRateLimiter
 from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.rate_limits import EffortRateLimiter
 from kane_dynamics.control.reference import Reference
 from kane_dynamics.control.tracking_law import term_alone
 from kane_dynamics.exceptions import InvalidInputError
@@ -92,7 +92,7 @@ class ComputedTorqueController(EffortController):
     def halt(self) -> None:
         """Begin anew with the next state: no effort is out."""
         super().halt()
-        self._rise.halt()
+        self._rise.reset()
 
     def effort(
         self, time: int, q: Floats, v: Floats, base: BaseState | None = None

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.analysis.base_contacts import base_ground_contacts
+from kane_dynamics.analysis.ground_contacts import base_ground_contacts
 from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.analysis.support_polygon import SupportPolygon
 from kane_dynamics.analysis.wheel_forces import WheelForces, picture_of
@@ -49,7 +49,7 @@ class GovernedBase:
         The one of the commands.
     arm : ArmTrajectoryPreview or None
         As given.
-    newest : Admission or None
+    newest : GovernorResult or None
         What was let through last.
 
     Raises
@@ -170,7 +170,7 @@ class GovernedBase:
         self._differentiate(time, v)
         target = self._wanted if self.guard.fresh() else STILL
         _, twist = self._frame.child_state(q[:3], v[:3])
-        scaling = 1.0 if self.newest is None else self.newest.scaling
+        scaling = 1.0 if self.newest is None else self.newest.speed_scaling
         plan = None if self.arm is None else self.arm.ahead(time, scaling, q, v)
         self._moved, self._braking = (q.copy(), self._of_root(twist)), 0.0
         return self._let_through(v, self._acceleration, target, plan)

@@ -54,9 +54,9 @@ class GovernorResult(NamedTuple):
     command : ndarray, shape (3,)
         Twist for the drives.
     fraction : float
-        How much nearer it is to the wanted command than the one before, of the distance; 0 where
+        How much nearer it is to the target command than the one before, of the distance; 0 where
         it is no nearer.
-    scaling : float
+    speed_scaling : float
         Part of the arm's speed that keeps the reserves; 1: all of it.
     limit : str
         What binds, '' where nothing does: 'tip-over', 'friction of <wheel>', 'effort of <joint>',
@@ -69,7 +69,7 @@ class GovernorResult(NamedTuple):
 
     command: Floats
     fraction: float
-    scaling: float
+    speed_scaling: float
     limit: str
     headroom: float
 
@@ -88,7 +88,7 @@ class Governor:
         Joints that drives turn: their efforts and speeds are limited.
     passive : sequence of str
         Joints that nothing turns: swivels and wheels of casters.
-    margins : Reserve
+    margins : SafetyMargins
         What is kept.
     horizon : float
         How far it looks ahead [s]: the time in which a new command is reached.
@@ -118,7 +118,7 @@ class Governor:
             GroundContacts, 'contacts', contacts, 'what stance or base_ground_contacts return'
         )
         self._limits = MotionLimits(
-            stands, wheels, passive, as_one(SafetyMargins, 'reserve', kept, 'a Reserve')
+            stands, wheels, passive, as_one(SafetyMargins, 'margins', kept, 'SafetyMargins')
         )
         self._robot = stands.robot
         still = [self._robot.coordinate_index(name) for name in (*wheels, *passive)]
@@ -127,10 +127,10 @@ class Governor:
         self._times = _moments(horizon)
 
     def adjusted(self, drive: DriveResponse, margins: SafetyMargins, horizon: float) -> Governor:
-        """Return the governor of the same robot with another drive, reserve and horizon."""
+        """Return the governor of the same robot with another drive, margins and horizon."""
         other = copy(self)
-        other._limits = self._limits.with_reserve(
-            as_one(SafetyMargins, 'reserve', margins, 'a Reserve')
+        other._limits = self._limits.with_margins(
+            as_one(SafetyMargins, 'margins', margins, 'SafetyMargins')
         )
         other._drive = as_one(DriveResponse, 'drive', drive, 'a DriveResponse')
         other._times = _moments(horizon)
@@ -156,7 +156,7 @@ class Governor:
         twist : array_like, shape (3,)
             Of the base frame now.
         applied, target : array_like, shape (3,)
-            Command that the drives follow now, and the one that is wanted.
+            Command that the drives follow now, and the one that is asked for.
         plan : callable, optional
             The motion that the arm is about to play: of times ahead [s], shape (k,), at full
             pace, it returns q, v and a of the robot, each (k, n). Played at a part of the pace
@@ -176,27 +176,29 @@ class Governor:
             np.array(checked_speeds(robot, a, 'a')),
         )
         now, last = as_vector('twist', twist, 3), as_vector('applied', applied, 3)
-        goal = np.clip(as_vector('wanted', target, 3), -FASTEST, FASTEST)
+        goal = np.clip(as_vector('target', target, 3), -FASTEST, FASTEST)
         if plan is not None:
             state = self._ahead(state[0], plan)
         reach, rooms = self._limits.contacts.reach, self._limits.at(*state)
         moves, aims = reach.within(now[reach.axes]), reach.within(goal[reach.axes])
 
-        def along(free: Floats, scaling: Floats | float, steady: bool = False) -> Floats:
-            return self._least(rooms, reach.matrix @ moves, free @ reach.matrix.T, scaling, steady)
+        def along(free: Floats, speed_scaling: Floats | float, steady: bool = False) -> Floats:
+            return self._least(
+                rooms, reach.matrix @ moves, free @ reach.matrix.T, speed_scaling, steady
+            )
 
         held, wished = along(np.stack([moves, aims]), 1.0)
-        scaling, bound = 1.0, -1
+        speed_scaling, bound = 1.0, -1
         if held.min() < 0.0:  # the arm moves too fast for a base that goes on as it does
-            paces = along(np.tile(moves, (len(FRACTIONS), 1)), FRACTIONS[:, None])
-            kept = np.flatnonzero(paces.min(axis=1) >= 0.0)
-            selection = int(kept[-1]) if len(kept) else 0
-            scaling = float(FRACTIONS[selection])
-            bound = int(np.argmin(paces[min(selection + 1, len(paces) - 1)]))
-            held, wished = along(np.stack([moves, aims]), scaling)
-        result = CommandSearch(partial(along, scaling=scaling), reach, rooms.slack).nearest(
-            moves, aims, held, wished
-        )
+            scalings = along(np.tile(moves, (len(FRACTIONS), 1)), FRACTIONS[:, None])
+            kept = np.flatnonzero(scalings.min(axis=1) >= 0.0)
+            index = int(kept[-1]) if len(kept) else 0
+            speed_scaling = float(FRACTIONS[index])
+            bound = int(np.argmin(scalings[min(index + 1, len(scalings) - 1)]))
+            held, wished = along(np.stack([moves, aims]), speed_scaling)
+        result = CommandSearch(
+            partial(along, speed_scaling=speed_scaling), reach, rooms.slack
+        ).nearest(moves, aims, held, wished)
         bound = result.bound if result.bound >= 0 else bound
         limit = '' if bound < 0 else self._limits.names[bound]
         missing = reach.missing(goal)
@@ -208,35 +210,35 @@ class Governor:
         fraction = 0.0 if headroom < 0.0 else 1.0
         if left > 0.0:
             fraction *= max(0.0, 1.0 - float(left / gap)) if gap > 0.0 else 0.0
-        return GovernorResult(command, fraction, scaling, limit, headroom)
+        return GovernorResult(command, fraction, speed_scaling, limit, headroom)
 
     def _least(
         self,
         rooms: MarginUse,
         twist: Floats,
         commands: Floats,
-        scaling: Floats | float,
+        speed_scaling: Floats | float,
         steady: bool,
     ) -> Floats:
         """Return the least headroom of each limit over the motion of each command, (c, l)."""
         ends = moving(commands, np.zeros_like(commands))
         if steady:
-            return rooms.of(ends, scaling, np.multiply(scaling, MOMENTS - 1.0))
+            return rooms.of(ends, speed_scaling, np.multiply(speed_scaling, MOMENTS - 1.0))
         going = self._drive.after(twist, commands[:, None, :], self._times)
         motion = BaseMotion(
             *(np.concatenate([x, y[:, None]], axis=1) for x, y in zip(going, ends, strict=True))
         )
         going_on = np.append(np.arange(MOMENTS), MOMENTS - 1.0)  # the end state is at the end
-        return rooms.of(motion, scaling, scaling * going_on).min(axis=1)
+        return rooms.of(motion, speed_scaling, speed_scaling * going_on).min(axis=1)
 
     def _ahead(self, q: Floats, plan: Plan) -> tuple[Floats, Floats, Floats]:
         """Return the states of a plan over the horizon, with base and wheels where they are."""
         robot = self._robot
-        values = as_function('plan', plan, 'times')(self._times)
-        if not isinstance(values, (tuple, list)) or len(values) != len('qva'):
-            raise InvalidInputError(f'plan: need q, v and a of the times, got {describe(values)}')
+        states = as_function('plan', plan, 'times')(self._times)
+        if not isinstance(states, (tuple, list)) or len(states) != len('qva'):
+            raise InvalidInputError(f'plan: need q, v and a of the times, got {describe(states)}')
         result = []
-        for name, x, size in zip('qva', values, (robot.nq, robot.nv, robot.nv), strict=True):
+        for name, x, size in zip('qva', states, (robot.nq, robot.nv, robot.nv), strict=True):
             rows = np.array(as_numbers(f'plan: {name}', x))
             if rows.shape != (MOMENTS, size) or not np.isfinite(rows).all():
                 raise InvalidInputError(

@@ -37,20 +37,8 @@ _BACK = (1.0, 0.9, 0.7, 0.0)  # of that way, where the limit is nearer than a li
 _LITTLE = 0.1  # of the reserves, to brake out of a bend
 
 
-class Found(NamedTuple):
-    """
-    A command.
-
-    Parameters
-    ----------
-    free : ndarray, shape (m,)
-        Its free components.
-    rooms : ndarray, shape (l,)
-        Least headroom of each limit along the motion that follows.
-    bound : int
-        The limit that keeps it from what is wanted; -1: none.
-
-    """
+class Command(NamedTuple):
+    """A command."""
 
     free: Floats
     rooms: Floats
@@ -58,71 +46,46 @@ class Found(NamedTuple):
 
 
 class CommandSearch:
-    """
-    Looks for commands near a wanted one.
-
-    Parameters
-    ----------
-    along : callable
-        Returns the least headroom of each limit, (c, l), of commands by their free components,
-        (c, m), over the motion that follows; or with ``steady=True`` when they are reached.
-    reach : TwistReach
-        Which twists are possible.
-    slack : ndarray, shape (l,)
-        MarginUse that are kept as reserve.
-
-    """
+    """Looks for commands near a wanted one."""
 
     def __init__(self, along: Callable[..., Floats], reach: TwistReach, slack: Floats) -> None:
         self._along, self._reach, self._slack = along, reach, slack
 
-    def nearest(self, now: Floats, target: Floats, held: Floats, rooms: Floats) -> Found:
-        """
-        Return the command to give.
-
-        Parameters
-        ----------
-        now, target : ndarray, shape (m,)
-            Present twist and wanted one, free components.
-        held, rooms : ndarray, shape (l,)
-            MarginUse of both.
-
-        """
+    def nearest(self, now: Floats, target: Floats, held: Floats, rooms: Floats) -> Command:
+        """Return the command to give."""
         if rooms.min() >= 0.0:
-            return Found(target, rooms, -1)
+            return Command(target, rooms, -1)
         goal, bound = self._holdable(target)
         least = np.minimum(np.abs(now), np.abs(goal))
         slower = self._reach.within(np.where(now * goal > 0.0, np.sign(now) * least, 0.0))
         if (slower == now).all() and held.min() >= 0.0:
-            result = self._grown(now, goal)
+            best = self._grown(now, goal)
         else:
             ends = np.stack([slower, np.zeros_like(now)])
             lines = self._on_lines(now, ends, FRACTIONS)
             passes = lines[-1, 0].min() >= 0.0
-            result = (
-                self._grown(slower, goal) if passes else self._braked(now, slower, lines[:, 1])
-            )
-        return result._replace(bound=result.bound if result.bound >= 0 else bound)
+            best = self._grown(slower, goal) if passes else self._braked(now, slower, lines[:, 1])
+        return best._replace(bound=best.bound if best.bound >= 0 else bound)
 
     def _holdable(self, target: Floats) -> tuple[Floats, int]:
         """Return what of a twist can be held for good, and what limits the rest; -1: nothing."""
-        result, bound = target, -1
+        best, bound = target, -1
         for ends, fractions in ((np.diag(target), _WIDE), (None, FRACTIONS)):
-            lines = result[None] if ends is None else ends
-            rooms = self._on_lines(np.zeros_like(result), lines, fractions, steady=True)
+            lines = best[None] if ends is None else ends
+            rooms = self._on_lines(np.zeros_like(best), lines, fractions, steady=True)
             share, limits = _furthest(rooms, fractions)
-            result = self._reach.within(share @ lines)
+            best = self._reach.within(share @ lines)
             bound = max(bound, int(limits.max()))
-        return result, bound
+        return best, bound
 
-    def _grown(self, start: Floats, goal: Floats) -> Found:
+    def _grown(self, start: Floats, goal: Floats) -> Command:
         """Return the command on the way to what each component alone could have now."""
         rooms = self._on_lines(start, start + np.diag(goal - start), FRACTIONS)
         share, limits = _furthest(rooms, FRACTIONS)
-        result = self._towards(start, self._reach.within(start + share * (goal - start)), 0.0)
-        return result if result.bound >= 0 else result._replace(bound=int(limits.max()))
+        best = self._towards(start, self._reach.within(start + share * (goal - start)), 0.0)
+        return best if best.bound >= 0 else best._replace(bound=int(limits.max()))
 
-    def _braked(self, now: Floats, slower: Floats, rooms: Floats) -> Found:
+    def _braked(self, now: Floats, slower: Floats, rooms: Floats) -> Command:
         """Return the command that brakes at the limit; `rooms` are those from now to rest."""
         with np.errstate(divide='ignore', invalid='ignore'):
             used = float(np.clip(np.nanmax(-rooms[0] / self._slack), 0.0, 1.0))  # by going on
@@ -137,27 +100,27 @@ class CommandSearch:
                 continue
             for back in _BACK:
                 start = (1.0 - before - back * (share - before)) * now
-                result = self._towards(start, slower, level)
-                if (result.rooms + level * self._slack).min() >= 0.0:
-                    return result
-        selection = 1 + int(np.argmax(rooms[1:].min(axis=1)))
-        free = (1.0 - FRACTIONS[selection]) * now
-        return Found(free, rooms[selection], int(np.argmin(rooms[selection])))
+                best = self._towards(start, slower, level)
+                if (best.rooms + level * self._slack).min() >= 0.0:
+                    return best
+        index = 1 + int(np.argmax(rooms[1:].min(axis=1)))
+        free = (1.0 - FRACTIONS[index]) * now
+        return Command(free, rooms[index], int(np.argmin(rooms[index])))
 
-    def _towards(self, start: Floats, end: Floats, level: float) -> Found:
+    def _towards(self, start: Floats, end: Floats, level: float) -> Command:
         """Return the furthest command on a line that keeps the limits."""
         rooms = self._on_lines(start, end[None], FRACTIONS)[:, 0]
         kept = rooms + level * self._slack
         (share,), (bound,) = _furthest(kept[:, None], FRACTIONS)
         if bound < 0:
-            return Found(end, rooms[-1], -1)
+            return Command(end, rooms[-1], -1)
         free = self._reach.within(start + share * (end - start))
-        result = self._along(free[None])[0]
-        if (result + level * self._slack).min() >= 0.0:
-            return Found(free, result, int(bound))
+        best = self._along(free[None])[0]
+        if (best + level * self._slack).min() >= 0.0:
+            return Command(free, best, int(bound))
         before = max(0, int(np.searchsorted(FRACTIONS, share, 'right')) - 1)
         free = self._reach.within(start + FRACTIONS[before] * (end - start))
-        return Found(free, rooms[before], int(bound))
+        return Command(free, rooms[before], int(bound))
 
     def _on_lines(
         self, start: Floats, ends: Floats, fractions: Floats, steady: bool = False
@@ -169,22 +132,7 @@ class CommandSearch:
 
 
 def _furthest(rooms: Floats, fractions: Floats) -> tuple[Floats, Indices]:
-    """
-    Return how far each line keeps all limits, linear between its fractions, and what ends it.
-
-    Parameters
-    ----------
-    rooms : ndarray, shape (n, e, l)
-        MarginUse at fractions of lines.
-    fractions : ndarray, shape (n,)
-        Rising, the last one is 1.
-
-    Returns
-    -------
-    shares, limits : ndarray, shape (e,)
-        1 and -1 where a line keeps all limits to its end.
-
-    """
+    """Return how far each line keeps all limits, and the limit that ends it (-1: none)."""
     broken = ~(rooms.min(axis=2) >= 0.0)
     ends, lines = broken.any(axis=0), np.arange(rooms.shape[1])
     first = np.where(ends, np.argmax(broken, axis=0), len(rooms) - 1)

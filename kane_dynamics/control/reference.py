@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.control.speed_scaling import ScaledTime
+from kane_dynamics.control.rate_limits import ScaledTime
 from kane_dynamics.messages.conversions import LARGEST, NameMap, check_numbers, nanoseconds
 from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
-from kane_dynamics.trajectories.trajectory import Setpoint, Trajectory
+from kane_dynamics.trajectories.joint_trajectory import UNNAMED, JointTrajectory, Setpoint
 from kane_dynamics.typing import Floats, Indices
 
 Present = Callable[[Indices], tuple[Floats, Floats, Floats] | None]
@@ -88,14 +88,14 @@ class Plan:
         Which motors.
     start : int
         Time zero of the motion [ns].
-    motion : Setpoint or Trajectory
+    motion : Setpoint or JointTrajectory
         Their positions, velocities and accelerations.
 
     """
 
     motor: Indices
     start: int
-    motion: Setpoint | Trajectory
+    motion: Setpoint | JointTrajectory
 
     def at(self, time: int) -> tuple[Floats, Floats, Floats]:
         """Return position, velocity and acceleration at a time [ns]."""
@@ -229,7 +229,7 @@ class ReferenceInput:
 
     def _trajectory(
         self, motor: Indices, start: int, times: Floats, values: list[Floats]
-    ) -> Trajectory:
+    ) -> JointTrajectory:
         """Return a trajectory that continues the present motion without a jump."""
         present = self._present(motor)
         if present is None:
@@ -237,12 +237,14 @@ class ReferenceInput:
             raise RejectedInput('stale', reason)
         elapsed = (self.guard.now() - start) * 1e-9
         ahead = elapsed < times[0]
-        position = values[0][0] if ahead else Trajectory(times, *values).at(elapsed)[0]
+        position = (
+            values[0][0] if ahead else JointTrajectory(UNNAMED, times, *values).at(elapsed)[0]
+        )
         gap = self._motors.error(motor, position, present[0])
         if ahead:
             first = (position - gap, *present[1:])  # the yaw of a base, the shorter way round
             rows = [np.vstack([x, y]) for x, y in zip(first, values, strict=False)]
-            return Trajectory(np.append(elapsed, times), *rows)
+            return JointTrajectory(UNNAMED, np.append(elapsed, times), *rows)
         worst = int(np.argmax(np.abs(gap)))
         if np.abs(gap[worst]) > self.start_tolerance:
             raise RejectedInput(
@@ -251,7 +253,7 @@ class ReferenceInput:
                 f"'{self._motors.names[motor[worst]]}' at {present[0][worst]:.3f}, tolerance "
                 f'{self.start_tolerance:g}; give its first point a time_from_start',
             )
-        return Trajectory(times, *values)
+        return JointTrajectory(UNNAMED, times, *values)
 
 
 def _at_full_pace() -> float:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from kane_dynamics.control.reference import Motors, Plan, Reference, ReferenceInput
 from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.trajectories.trajectory import braking
+from kane_dynamics.trajectories.joint_trajectory import braking
 from kane_dynamics.typing import Floats, Indices
 
 

@@ -9,11 +9,10 @@ from collections.abc import Callable
 import numpy as np
 
 from kane_dynamics.algorithms.task_space_law import FrameEffort
-from kane_dynamics.algorithms.tracking import COMPUTED, PASSIVE
+from kane_dynamics.algorithms.tracking import COMPUTED, PASSIVE, to_reference_speeds
 from kane_dynamics.analysis.frame_task import frame_place, frame_task
 from kane_dynamics.bases.motion_rows import SMALL
 from kane_dynamics.control.computed_torque_controller import ComputedTorqueController
-from kane_dynamics.control.coulomb_friction import to_reference_speeds
 from kane_dynamics.control.effort_law import BaseState, Efforts, with_base
 from kane_dynamics.control.node_dynamics import Dynamics, frame_law, rolling_motion
 from kane_dynamics.control.targets import TargetInput, read_pose, read_twist

@@ -18,11 +18,15 @@ from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
     REST,
     TrajectoryFeedforwardParameters,
 )
-from kane_dynamics.trajectories.base_plan import BasePlan
-from kane_dynamics.trajectories.clamping import Clamped, clamped_points
-from kane_dynamics.trajectories.filling import EffortOf, filled
-from kane_dynamics.trajectories.points import TrajectoryPoints
-from kane_dynamics.trajectories.start import begun, ramped
+from kane_dynamics.trajectories.effort_points import (
+    EffortFunction,
+    EffortViolation,
+    clip_efforts,
+    starting_from,
+    with_efforts,
+    with_ramp,
+)
+from kane_dynamics.trajectories.joint_trajectory import BaseTrajectory, JointTrajectory
 from kane_dynamics.typing import Floats, Indices
 
 
@@ -72,7 +76,9 @@ class PlannedEfforts:
         motors = self.model.motors
         return np.array([index_of('joint with a motor', n, motors) for n in names], dtype=np.intp)
 
-    def along(self, names: tuple[str, ...], q: Floats, base: BasePlan | None = None) -> EffortOf:
+    def along(
+        self, names: tuple[str, ...], q: Floats, base: BaseTrajectory | None = None
+    ) -> EffortFunction:
         """
         Return the efforts of joints as a function of their motion.
 
@@ -82,7 +88,7 @@ class PlannedEfforts:
             Joints that move.
         q : ndarray, shape (nq,)
             Coordinates of all others, which stand still.
-        base : BasePlan, optional
+        base : BaseTrajectory, optional
             Motion of a mobile base; without one it stands where q says.
 
         Raises
@@ -109,23 +115,23 @@ class PlannedEfforts:
 
     def fill(
         self,
-        points: TrajectoryPoints,
+        points: JointTrajectory,
         q: Floats,
         v: Floats,
-        base: BasePlan | None = None,
+        base: BaseTrajectory | None = None,
         joins: bool = False,
         stopped: Callable[[], bool] = lambda: False,
-    ) -> tuple[TrajectoryPoints, tuple[Clamped, ...]]:
+    ) -> tuple[JointTrajectory, tuple[EffortViolation, ...]]:
         """
         Return a trajectory with efforts, and which of them were clamped.
 
         Parameters
         ----------
-        points : TrajectoryPoints
+        points : JointTrajectory
             Motion of some motors.
         q, v : ndarray, shapes (nq,), (nv,)
             Present state; joints that the trajectory does not name stay there.
-        base : BasePlan, optional
+        base : BaseTrajectory, optional
             See `along`.
         joins : bool
             Whether the trajectory has begun already: then it does not go on from the present
@@ -146,7 +152,7 @@ class PlannedEfforts:
         motors, robot = self._law.motors, self.model.robot
         whole = points
         if not joins:
-            whole = begun(points, q[motors.q[motor]], v[motors.v[motor]])
+            whole = starting_from(points, q[motors.q[motor]], v[motors.v[motor]])
         if p.retime:
             self.check_retimable(points, v, joins)
             whole = retimed_points(self._dynamics.engine, self.model, whole, q)
@@ -157,15 +163,15 @@ class PlannedEfforts:
                 raise InvalidInputError('the trajectory is given up while its efforts are found')
             return along(time, *motion)
 
-        with_efforts = filled(whole, effort, error=bound, rate=p.point_rate)
-        if len(with_efforts.times) > 1 and not joins:
-            with_efforts = ramped(with_efforts, min(p.ramp_time, 0.5 * with_efforts.times[-1]))
+        filled = with_efforts(whole, effort, error=bound, rate=p.point_rate)
+        if len(filled.times) > 1 and not joins:
+            filled = with_ramp(filled, min(p.ramp_time, 0.5 * filled.end))
         if not p.clamp_to_urdf:
-            return with_efforts, ()
+            return filled, ()
         limit = known_limits(np.asarray(robot.effort_limit)[motors.v[motor]], p.effort_limit_scale)
-        return clamped_points(with_efforts, limit)
+        return clip_efforts(filled, limit)
 
-    def check_retimable(self, points: TrajectoryPoints, v: Floats, joins: bool) -> None:
+    def check_retimable(self, points: JointTrajectory, v: Floats, joins: bool) -> None:
         """
         Check what is known at once of a trajectory that is to be retimed.
 

@@ -21,8 +21,7 @@ from kane_dynamics.messages.input_monitor import RejectedInput
 from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
     TrajectoryFeedforwardParameters,
 )
-from kane_dynamics.trajectories.base_plan import split_base
-from kane_dynamics.trajectories.records import base_of_record, points_of_record
+from kane_dynamics.trajectories.trajectory_files import base_from_record, from_record
 
 QUIET, LINES = 10.0, 5
 """Refusals in the log: each reason once in this time [s], and no more than so many lines."""
@@ -104,12 +103,12 @@ class TrajectoryFilter:
             known, or motors and constraints cannot produce the motion; it is unchanged then.
 
         """
-        p, values = self._parameters, points_of_record(record_of(message))
-        joints, base = split_base(values)
+        p, values = self._parameters, from_record(record_of(message))
+        joints, base = values.split_base()
         if multi_dof is not None and multi_dof.points:
             if base is not None:
                 raise InvalidInputError('the trajectory moves the base twice')
-            base = base_of_record(record_of(multi_dof))
+            base = base_from_record(record_of(multi_dof))
         stamp = nanoseconds(message.header.stamp)
         shift = (stamp - time) * 1e-9 if stamp else 0.0
         if shift + joints.times[-1] < 0.0:
@@ -153,7 +152,7 @@ class TrajectoryCount:
         self.passed, self.reason = self.passed + 1, ''
         before, after = len(filled.values.times), len(filled.points.times)
         self.newest = f'{before} points in, {after} out, {filled.points.times[-1]:.3f} s'
-        return '; '.join(f'clamped: {one.text()}' for one in filled.clamped)
+        return '; '.join(f'clamped: {one}' for one in filled.clamped)
 
     def refuses(self, error: KaneDynamicsError) -> str:
         """Count a trajectory that does not; return what to say, '' if it was said already."""

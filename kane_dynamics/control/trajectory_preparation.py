@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from kane_dynamics.background import BackgroundTask
-from kane_dynamics.trajectories.clamping import Clamped
-from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.effort_points import EffortViolation
+from kane_dynamics.trajectories.joint_trajectory import JointTrajectory
 
-Found = tuple[TrajectoryPoints, tuple[Clamped, ...]]
+Found = tuple[JointTrajectory, tuple[EffortViolation, ...]]
 Find = Callable[[Callable[[], bool]], Found]
 Finish = Callable[[Found, int], 'Filled']
 
@@ -24,16 +24,16 @@ class Filled(NamedTuple):
 
     Attributes
     ----------
-    values, points : TrajectoryPoints
+    values, points : JointTrajectory
         What came and what goes.
-    clamped : tuple of Clamped
+    clamped : tuple of EffortViolation
         Efforts beyond their limits.
 
     """
 
-    values: TrajectoryPoints
-    points: TrajectoryPoints
-    clamped: tuple[Clamped, ...]
+    values: JointTrajectory
+    points: JointTrajectory
+    clamped: tuple[EffortViolation, ...]
 
     def origin(self, sent: int) -> int:
         """Return the point that came to which a point that goes leads."""

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kane_dynamics.trajectories.points import TrajectoryPoints
-from kane_dynamics.trajectories.records import BILLION, FIELDS, nanoseconds_of
+from kane_dynamics.trajectories.joint_trajectory import JointTrajectory
+from kane_dynamics.trajectories.trajectory_files import BILLION, nanoseconds_of, point_fields
 
 
 def record_of(message: Any) -> Any:
@@ -22,15 +22,14 @@ def record_of(message: Any) -> Any:
     return message
 
 
-def fill_trajectory(message: Any, points: TrajectoryPoints, new_point: Callable[[], Any]) -> None:
+def fill_trajectory(message: Any, points: JointTrajectory, new_point: Callable[[], Any]) -> None:
     """Write points into a trajectory_msgs/JointTrajectory; its header stays."""
     listed = []
     for i, time in enumerate(nanoseconds_of(points)):
         point = new_point()
         since = point.time_from_start
         since.sec, since.nanosec = divmod(time, BILLION)
-        for field, local in FIELDS.items():
-            rows = getattr(points, local)
-            setattr(point, field, [] if rows is None else rows[i].tolist())
+        for field, values in point_fields(points, i).items():
+            setattr(point, field, values)
         listed.append(point)
     message.joint_names, message.points = list(points.names), listed

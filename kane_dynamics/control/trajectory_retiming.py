@@ -8,8 +8,8 @@ import numpy as np
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
+from kane_dynamics.trajectories.joint_trajectory import JointTrajectory
 from kane_dynamics.trajectories.paths import SplinePath
-from kane_dynamics.trajectories.points import TrajectoryPoints
 from kane_dynamics.trajectories.retiming import retime
 from kane_dynamics.typing import Floats
 
@@ -28,8 +28,8 @@ STILL = 1e-9
 
 
 def retimed_points(
-    dynamics: Dynamics, model: RobotModel, points: TrajectoryPoints, q: Floats
-) -> TrajectoryPoints:
+    dynamics: Dynamics, model: RobotModel, points: JointTrajectory, q: Floats
+) -> JointTrajectory:
     """
     Return the same way of the joints, from rest to rest, as fast as efforts and speeds allow.
 
@@ -41,7 +41,7 @@ def retimed_points(
         Engine of the model.
     model : RobotModel
         The robot; its limits count, 0 is none.
-    points : TrajectoryPoints
+    points : JointTrajectory
         The way.
     q : ndarray, shape (nq,)
         Where all other coordinates stay.
@@ -55,10 +55,9 @@ def retimed_points(
 
     """
     columns = model.q_index(points.names)
-    motion = points.motion()
     ends = zip(points.times[:-1], points.times[1:], strict=True)
     times = np.concatenate([np.linspace(*pair, LOOKS, endpoint=False) for pair in ends])
-    rows = np.array([motion.at(t)[0] for t in [*times, points.times[-1]]])
+    rows = np.array([points.at(t)[0] for t in [*times, points.times[-1]]])
     way = np.linalg.norm(np.diff(rows, axis=0), axis=1)
     moved = np.append(True, way > STILL)
     if not moved[1:].any():
@@ -67,9 +66,7 @@ def retimed_points(
     whole[:, columns] = rows[moved]
     indices = np.append(0.0, np.cumsum(way[moved[1:]]))
     result = retime(dynamics, SplinePath(whole, indices), model.actuated, cells=CELLS)
-    new, speeds = result.motion(STEP), model.v_index(points.names)
-    rates = (np.asarray(x)[:, speeds] for x in (new.velocities, new.accelerations))
-    return TrajectoryPoints(points.names, new.times, new.positions[:, columns], *rates)
+    return result.motion(STEP).of(points.names)
 
 
 def check_base_rests(model: RobotModel, v: Floats) -> None:

@@ -156,7 +156,7 @@ class WrenchControl:
     axes: str = 'world'
     _columns: list[int] = field(init=False, repr=False)
     _limits: ForceLimits = field(init=False, repr=False)
-    _places: tuple[list[int], list[int], Floats] = field(init=False, repr=False)
+    _posture_table: tuple[list[int], list[int], Floats] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         robot = checked_dynamics(self.dynamics).robot
@@ -181,11 +181,11 @@ class WrenchControl:
         limits = checked_limits(robot, columns, labels, self.limits, self.cones)
         object.__setattr__(self, '_columns', columns)
         object.__setattr__(self, '_limits', limits)
-        request = as_mapping('posture', self.posture or {})
-        indices = [robot.coordinate_index(name) for name in request]
-        speeds = [robot.velocity_index(name) for name in request]
-        numbers = np.array([as_number(f'posture of {name}', x) for name, x in request.items()])
-        object.__setattr__(self, '_places', (indices, speeds, numbers))
+        posture = as_mapping('posture', self.posture or {})
+        indices = [robot.coordinate_index(name) for name in posture]
+        speeds = [robot.velocity_index(name) for name in posture]
+        numbers = np.array([as_number(f'posture of {name}', x) for name, x in posture.items()])
+        object.__setattr__(self, '_posture_table', (indices, speeds, numbers))
 
     def effort(
         self, q: ArrayLike, v: ArrayLike, target: WrenchTarget, nearest_motion: bool = False
@@ -215,8 +215,8 @@ class WrenchControl:
 
         """
         d, robot = self.dynamics, self.dynamics.robot
-        place, speeds = checked_coordinates(robot, q), np.array(checked_speeds(robot, v))
-        where = np.array(place)
+        coordinates, speeds = checked_coordinates(robot, q), np.array(checked_speeds(robot, v))
+        where = np.array(coordinates)
         task = frame_task(d, self.frame, where, speeds, self.axes == 'frame')
         mass_matrix = d.mass_matrix(where)
         rows = select_rows(d.constraint_rows(where, speeds), cholesky_factor(mass_matrix))
@@ -264,23 +264,23 @@ class WrenchControl:
 
     def _to_posture(self, q: Floats, v: Floats) -> Floats:
         """Return the accelerations that bring the joints to their posture, and others to rest."""
-        coordinates, speeds, request = self._places
+        coordinates, speeds, posture = self._posture_table
         a = -self.posture_damping * v
-        a[speeds] += self.posture_stiffness * (request - q[coordinates])
+        a[speeds] += self.posture_stiffness * (posture - q[coordinates])
         return a
 
     def _acceleration(
         self, rows: RowSelection, task: FrameTask, rate: Floats, posture: Floats
     ) -> tuple[Floats, dict[str, float]]:
         """Return the acceleration nearest to the posture's under rows and task; what it misses."""
-        selection = [k for k, mode in enumerate(self.modes) if mode != 'free']
+        controlled = [k for k, mode in enumerate(self.modes) if mode != 'free']
         a = task_acceleration(
-            rows, task.jacobian[selection], (rate - task.drift)[selection], posture
+            rows, task.jacobian[controlled], (rate - task.drift)[controlled], posture
         )
         gap = np.abs(task.jacobian @ a + task.drift - rate) / (1.0 + np.abs(rate))
         missed = {
             NAMES[k]: float(gap[k])
-            for k in selection
+            for k in controlled
             if self.modes[k] == 'motion' and gap[k] > _REACHED
         }
         return a, missed

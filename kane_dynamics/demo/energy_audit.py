@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kane_dynamics.dynamics import Dynamics
-from kane_dynamics.simulation.simulation import Trajectory
+from kane_dynamics.simulation.motions import Trajectory
 from kane_dynamics.typing import Floats
 
 

@@ -19,7 +19,7 @@ from kane_dynamics.demo.energy_audit import energy_error
 from kane_dynamics.demo.motion import DemoMotion
 from kane_dynamics.demo.recording import Recording
 from kane_dynamics.simulation.integrators import STICTION_SPEED
-from kane_dynamics.simulation.simulation import Trajectory
+from kane_dynamics.simulation.motions import Trajectory
 from kane_dynamics.typing import Floats
 
 STEP = 0.001  # of the simulator [s]

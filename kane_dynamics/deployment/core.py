@@ -25,10 +25,18 @@ from kane_dynamics.compiler.llvm.native import start_compiling, vector_lanes
 from kane_dynamics.compiler.parameters import Parameters
 from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.deployment.declarations import declaration, definition, method, table
-from kane_dynamics.deployment.functions import FUNCTIONS, Spec, makers, selection
-from kane_dynamics.deployment.processors import supported, target_of
-from kane_dynamics.deployment.texts import filled, listed, quoted
+from kane_dynamics.deployment.code_generation import (
+    declaration,
+    definition,
+    filled,
+    listed,
+    method,
+    quoted,
+    supported,
+    table,
+    target_of,
+)
+from kane_dynamics.deployment.functions import FUNCTIONS, Spec, makers, selected_functions
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
 from kane_dynamics.robot.content import add_content
 from kane_dynamics.robot.gravity_and_payloads import checked_payload_frames
@@ -40,34 +48,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """
-    What a library is made of.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    constraints : ConstraintSet
-        Its rows.
-    name : str
-        Prefix of all names in C; a C identifier of lower-case letters, digits and underscores.
-    actuated : tuple of str
-        Speeds with a motor.
-    known : tuple of str or None
-        Speeds that `motor_efforts` takes; the others follow from the constraints.
-    frames, payloads : tuple of str
-        Links of kinematics, and those that may carry a payload.
-    functions : tuple of str
-        Of `FUNCTIONS`; all that the robot has where empty.
-    cpu : str
-        See `processors.target_of`.
-    urdf : str
-        The text that the robot came from, for its stamp.
-    commanded : tuple of str
-        Speeds whose efforts a controller commands; all with a motor where empty. The others are
-        drives that are commanded by velocity.
-
-    """
+    """What a library is made of."""
 
     robot: Robot
     constraints: ConstraintSet
@@ -117,38 +98,12 @@ def identifier(name: str) -> str:
 def write_core(
     plan: Plan, folder: Path, progress: Progress = lambda what, done, total: None
 ) -> tuple[str, ...]:
-    """
-    Write kernels.o, NAME.h, NAME.c, libNAME.so and the loader NAME.py.
-
-    Parameters
-    ----------
-    plan : Plan
-        What the library is made of.
-    folder : Path
-        Where the files go; must exist.
-    progress : callable
-        progress(what, done, total), called while compiling.
-
-    Returns
-    -------
-    tuple of str
-        Its functions.
-
-    Raises
-    ------
-    MissingPackageError
-        If there is no C compiler.
-    NameNotFoundError, InvalidInputError
-        If a name or a function is wrong, or the compiler says so.
-    NotFingerprintableError
-        If a constraint holds a user's function: there is no stamp of it.
-
-    """
+    """Write kernels.o, NAME.h, NAME.c, libNAME.so and the loader NAME.py."""
     compiler = c_compiler()
     recipe, target = plan.recipe(), target_of(plan.cpu)
     symbols = {name: f'@{plan.name}_{name}_kernel' for name in OUTSIDE}
     available = makers(recipe, plan.actuated, plan.known, symbols)
-    names = selection(available, plan.functions)
+    names = selected_functions(available, plan.functions)
     solved = FORWARD in names and not solved_by_loops(plan.robot, plan.constraints)
     hidden = [x for x in OUTSIDE if solved and x not in names and x in available]
     jobs = []

@@ -30,19 +30,7 @@ _EFFORTS = 'N m or N'
 
 @dataclass(frozen=True)
 class Meaning:
-    """
-    What a function computes.
-
-    Parameters
-    ----------
-    text : str
-        In one line.
-    inputs, outputs : tuple of str
-        Names of the arrays in the order of the kernel's.
-    units : tuple of str
-        Of each output.
-
-    """
+    """What a function computes."""
 
     text: str
     inputs: tuple[str, ...]
@@ -118,8 +106,8 @@ FUNCTIONS = {
 
 def friction_force(tracer: Tracer) -> KernelSpec:
     """Trace the efforts against friction."""
-    result = column(joint_friction(tracer.robot, tracer.v))
-    return tracer.spec('friction_force', [tracer.v], [result], [(tracer.robot.nv,)])
+    effort = column(joint_friction(tracer.robot, tracer.v))
+    return tracer.spec('friction_force', [tracer.v], [effort], [(tracer.robot.nv,)])
 
 
 def motor_efforts(
@@ -145,19 +133,7 @@ def makers(
     known: tuple[str, ...] | None,
     symbols: Mapping[str, str] | None = None,
 ) -> dict[str, Callable[[], Spec]]:
-    """
-    Return what makes the kernel of each function that a robot has, by name.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        Robot and constraints.
-    actuated, known : tuple of str
-        As for `Dynamics.constrained_inverse_dynamics`.
-    symbols : mapping of str to str, optional
-        LLVM names of the kernels that forward dynamics may call.
-
-    """
+    """Return what makes the kernel of each function that a robot has, by name."""
     made: dict[str, Callable[[], Spec]] = {}
     if not too_large(recipe.robot):
         tracer = recipe.tracer()
@@ -168,14 +144,14 @@ def makers(
         made['load'] = partial(load_graph, recipe.robot, recipe.payloads)
     if as_loops(recipe.robot, recipe.constraints, whole_graphs=False):
         loops = LoopTracer(recipe.robot, recipe.frames, recipe.payloads)
-        result: dict[str, Callable[[], Spec]] = {x.__name__: x for x in loops.recursions}
+        of_loops: dict[str, Callable[[], Spec]] = {x.__name__: x for x in loops.recursions}
         tracer = recipe.tracer()
-        result[FORWARD] = partial(large_forward, tracer, loops, symbols)
-        result['mass_matrix'] = partial(own_mass, loops)
-        result['friction_force'] = partial(friction_force, tracer)
+        of_loops[FORWARD] = partial(large_forward, tracer, loops, symbols)
+        of_loops['mass_matrix'] = partial(own_mass, loops)
+        of_loops['friction_force'] = partial(friction_force, tracer)
         if recipe.constraints:
-            result['constraint_rows'] = partial(_straight, Tracer.constraint_rows, tracer)
-        made |= {name: loop for name, loop in result.items() if name in FUNCTIONS}
+            of_loops['constraint_rows'] = partial(_straight, Tracer.constraint_rows, tracer)
+        made |= {name: loop for name, loop in of_loops.items() if name in FUNCTIONS}
     return made
 
 
@@ -195,18 +171,10 @@ def _graphs(
     return {**graphs, 'frame_poses': Tracer.frame_poses, 'frame_jacobians': frame_jacobians}
 
 
-def selection(available: dict[str, Callable[[], Spec]], names: tuple[str, ...]) -> tuple[str, ...]:
-    """
-    Return the functions that are asked for, all that a robot has where none are.
-
-    Raises
-    ------
-    NameNotFoundError
-        If there is no such function.
-    InvalidInputError
-        If this robot does not have it.
-
-    """
+def selected_functions(
+    available: dict[str, Callable[[], Spec]], names: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the functions that are asked for, all that a robot has where none are."""
     for name in names:
         if name not in FUNCTIONS:
             raise NameNotFoundError('function', name, FUNCTIONS)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from kane_dynamics.deployment.code_generation import c_string, filled
 from kane_dynamics.deployment.core import Plan, common_values
-from kane_dynamics.deployment.texts import c_string, filled
 
 NEEDED = ('inverse_dynamics', 'bias_force', 'gravity_force', 'friction_force', 'mass_matrix')
 _FILES = {
@@ -53,22 +53,7 @@ def package_problem(plan: Plan, functions: Sequence[str]) -> str:
 
 
 def write_package(plan: Plan, folder: Path) -> str:
-    """
-    Write the package whose C library is in its folder ``core``.
-
-    Parameters
-    ----------
-    plan : Plan
-        What the library is made of, without a `package_problem`.
-    folder : Path
-        The root of the package; must exist.
-
-    Returns
-    -------
-    str
-        The name of the package.
-
-    """
+    """Write the package whose C library is in its folder ``core``."""
     package, names = f'{plan.name}_dynamics', plan.robot.velocity_names
     references = names if plan.known is None or not plan.constraints else plan.known
     states = [name for name in references if name in plan.robot.joint_names]

@@ -1,12 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""
-A robot whose constraints come and go while it moves (Gillespie, figure 2).
-
-Between events the robot moves under one set of rows (`flow`). Every step ends with a look at what
-ends the mode (`watch`): distances, normal forces, friction, limits. Where one of them has crossed
-zero, the instant is found (`instant`); there the speeds jump if contacts strike, and the contacts
-decide anew (`transition`).
-"""
+"""A robot whose constraints come and go while it moves (Gillespie, figure 2)."""
 
 from __future__ import annotations
 
@@ -21,39 +14,29 @@ from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.dynamics import Dynamics
-from kane_dynamics.events.compiled_mode import CompiledMode, compiled_mode
-from kane_dynamics.events.compiled_subsets import CompiledSubsets
-from kane_dynamics.events.event import ADDED, BREAKS, CHANGES, IMPACT, REMOVED, RESTS, Event
-from kane_dynamics.events.flow import INTEGRATOR, FlowMotion
-from kane_dynamics.events.guards import LIMIT, Guard
+from kane_dynamics.events.flow import FlowMotion
+from kane_dynamics.events.hybrid_motion import (
+    ConstraintSubsets,
+    HybridMotion,
+    free_dynamics,
+    read_only,
+)
 from kane_dynamics.events.named_constraints import (
-    NamedConstraint,
-    as_part,
-    check_new_name,
+    ADDED,
+    REMOVED,
+    Event,
+    State,
+    as_named,
+    check_position,
     labelled,
     shared_labels,
 )
-from kane_dynamics.events.root_finding import ROOT_TOLERANCE, State, StepInterval
-from kane_dynamics.events.transition import Setting, Transition, transition
-from kane_dynamics.events.validation import check_place, free_dynamics
-from kane_dynamics.exceptions import EventError, InvalidInputError, NameNotFoundError
-from kane_dynamics.robot.checks import (
-    as_choice,
-    as_count,
-    as_mapping,
-    as_nonnegative,
-    as_number,
-    as_positive,
-    as_vector,
-    describe,
-)
+from kane_dynamics.events.transition import Setting
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
+from kane_dynamics.robot import checks
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
-from kane_dynamics.simulation.damping import check_damping, is_slow
 from kane_dynamics.typing import Floats
-
-MOST_EVENTS = 1000  # in a step; then nothing rebounds any more
-_MOST_PIECES = 2 * MOST_EVENTS  # of a step
 
 
 class EventSimulation:
@@ -64,7 +47,7 @@ class EventSimulation:
     ----------
     robot : Robot
         The robot.
-    parts : mapping of str to Constraint or Contact, optional
+    constraints : mapping of str to Constraint or Contact, optional
         What holds from the start; contacts may be open.
     q, v : array_like, shapes (nq,), (nv,), optional
         State at the start: neutral and at rest where left out. Speeds jump onto the constraints,
@@ -73,12 +56,12 @@ class EventSimulation:
         Length of a step [s]. Events are found within steps.
     dynamics : Dynamics, optional
         Of the robot without constraints: `kane_dynamics.compile` gives machine code, also for any
-        set of the parts. Its gravity and payloads may be set while time runs. The reference
+        set of the constraints. Its gravity and payloads may be set while time runs. The reference
         engine where left out.
-    later : sequence of Constraint or Contact, optional
+    precompile : sequence of Constraint or Contact, optional
         What will be added, so that the machine code knows it from the start.
-    beside : bool
-        Whether machine code that knows a part that is new is made in a thread, while the robot
+    compile_in_background : bool
+        Whether machine code that knows a new constraint is compiled in a thread, while the robot
         moves on the generic path; runs then differ by the error of a step. Otherwise `add` waits.
     rest_speed : float
         Speed of approach [m/s] below which contacts do not rebound: bouncing ends.
@@ -90,50 +73,50 @@ class EventSimulation:
     InvalidInputError
         If a number is out of range, or the law is unknown.
     ConstraintError
-        If a part was built for another robot, or does not hold at the start.
+        If a constraint was built for another robot, or does not hold at the start.
 
     """
 
     def __init__(
         self,
         robot: Robot,
-        parts: Mapping[str, Constraint | Contact] | None = None,
+        constraints: Mapping[str, Constraint | Contact] | None = None,
         q: ArrayLike | None = None,
         v: ArrayLike | None = None,
         *,
         step: float = 0.001,
         dynamics: Dynamics | None = None,
-        later: Sequence[Constraint | Contact] = (),
-        beside: bool = True,
+        precompile: Sequence[Constraint | Contact] = (),
+        compile_in_background: bool = True,
         rest_speed: float = 1e-6,
         law: str = 'poisson',
     ) -> None:
         checked_robot(robot)
-        self.step_size = as_positive('step [s]', step)
-        remainder = as_nonnegative('rest_speed [m/s]', rest_speed)
-        arguments = as_mapping('parts', parts or {})
-        self._first = {name: as_part(robot, name, what) for name, what in arguments.items()}
-        self._dynamics = free_dynamics(robot, dynamics)
-        if not isinstance(later, (list, tuple)):
+        self.step_size = checks.as_positive('step [s]', step)
+        slow = checks.as_nonnegative('rest_speed [m/s]', rest_speed)
+        first = checks.as_mapping('constraints', constraints or {})
+        first = {name: as_named(robot, name, what) for name, what in first.items()}
+        free = free_dynamics(robot, dynamics)
+        if not isinstance(precompile, (list, tuple)):
             raise InvalidInputError(
-                f'later: need a list of constraints and contacts, got {describe(later)}'
+                f'precompile: need a list of constraints, got {checks.describe(precompile)}'
             )
-        known = [as_part(robot, f'later[{k}]', one) for k, one in enumerate(later)]
-        self._shared = shared_labels([*self._first.values(), *known])
-        self._first = labelled(self._first.values(), self._shared)
-        self._sets = CompiledSubsets(self._dynamics, [*self._first.values(), *known], beside)
-        self._setting = Setting(self._dynamics, remainder, as_choice('law', law, LAWS))
+        later = [as_named(robot, f'precompile[{k}]', one) for k, one in enumerate(precompile)]
+        self._shared = shared_labels([*first.values(), *later])
+        self._first = labelled(first.values(), self._shared)
+        known = [*self._first.values(), *later]
+        subsets = ConstraintSubsets(free, known, compile_in_background)
+        setting = Setting(free, slow, checks.as_choice('law', law, LAWS))
+        self._motion = HybridMotion(setting, subsets, self.step_size)
         self._origin = State(robot.neutral(), np.zeros(robot.nv), 0.0)
-        self._now: State
-        self._stage: CompiledMode
         self.reset(q, v)
-        self._origin = self._now
+        self._origin = self._motion.state
 
     def reset(
         self, q: ArrayLike | None = None, v: ArrayLike | None = None, time: float = 0.0
     ) -> None:
         """
-        Start again with the first parts, at q and v (where left out, as at the first start).
+        Start again with the first constraints, at q and v (where left out, as at the first start).
 
         Raises
         ------
@@ -144,21 +127,20 @@ class EventSimulation:
 
         """
         robot = self.robot
-        self._start, self._steps = as_number('time [s]', time), 0
-        place = np.array(checked_coordinates(robot, self._origin.q if q is None else q))
-        speeds = np.array(checked_speeds(robot, self._origin.v if v is None else v))
-        for part in self._first.values():
-            check_place(robot, part, State(place, speeds, self._start))
-        self._efforts, self._events = np.zeros(robot.nv), list[Event]()
-        self._slow = is_slow(robot, INTEGRATOR, place, self._start, self.step_size)
-        self._checked = set[tuple[str, ...]]()
-        start = State(place, speeds, self._start)
-        self._enter(self._next(self._first, start))
+        self._start, self._steps = checks.as_number('time [s]', time), 0
+        state = State(
+            np.array(checked_coordinates(robot, self._origin.q if q is None else q)),
+            np.array(checked_speeds(robot, self._origin.v if v is None else v)),
+            self._start,
+        )
+        for one in self._first.values():
+            check_position(robot, one, state)
+        self._motion.start(self._first, state)
 
     @property
     def robot(self) -> Robot:
         """Return the robot with the present gravity and payloads."""
-        return self._dynamics.robot
+        return self._motion.setting.dynamics.robot
 
     @property
     def time(self) -> float:
@@ -168,71 +150,65 @@ class EventSimulation:
     @property
     def q(self) -> Floats:
         """Return the coordinates, read-only, shape (nq,)."""
-        return _read_only(self._now.q)
+        return read_only(self._motion.state.q)
 
     @property
     def v(self) -> Floats:
         """Return the speeds, read-only, shape (nv,)."""
-        return _read_only(self._now.v)
+        return read_only(self._motion.state.v)
 
     @property
     def events(self) -> tuple[Event, ...]:
         """Return what happened since the reset, or since `take_events`."""
-        return tuple(self._events)
+        return tuple(self._motion.events)
 
     @property
-    def parts(self) -> dict[str, Constraint | Contact]:
+    def constraints(self) -> dict[str, Constraint | Contact]:
         """Return the constraints and contacts that there are now, by name."""
-        parts = self._stage.mode.parts.values()
-        arguments = {
-            part.name: part.held if part.contact is None else part.contact for part in parts
-        }
-        return {name: what for name, what in arguments.items() if what is not None}
+        parts = self._motion.current.mode.parts.values()
+        both = {part.name: part.held if part.contact is None else part.contact for part in parts}
+        return {name: one for name, one in both.items() if one is not None}
 
     @property
     def states(self) -> dict[str, str]:
-        """Return what each part does: 'holds', 'open', 'slips' or 'sticks'."""
-        return dict(self._stage.mode.states)
+        """Return what each of them does: 'holds', 'open', 'slips' or 'sticks'."""
+        return dict(self._motion.current.mode.states)
 
     @property
     def directions(self) -> dict[str, Floats]:
         """Return the unit vectors along which contacts with friction slip, or begin to."""
-        return dict(self._stage.directions)
+        return dict(self._motion.current.directions)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """
-        Return the names of the rows that hold now.
-
-        Those of their constraints; where several have one, the name of the part is in front.
-        """
-        return self._stage.mode.labels
+        """Return the names of the rows that hold now, after the constraint's where they repeat."""
+        return self._motion.current.mode.labels
 
     @property
     def row_labels(self) -> dict[str, tuple[str, ...]]:
-        """Return the names of the rows of each part, also of those that do not hold now."""
-        return {name: part.labels for name, part in self._stage.mode.parts.items()}
+        """Return the names of the rows of each constraint, also of those that do not hold now."""
+        return {name: part.labels for name, part in self._motion.current.mode.parts.items()}
 
     @property
     def rows(self) -> ConstraintRows:
         """Return the rows that hold, at this state."""
-        held = ConstraintSet(self.robot, self._stage.mode.held)
+        held = ConstraintSet(self.robot, self._motion.current.mode.held)
         return replace(held.rows(self.q, self.v, self.time), labels=self.labels)
 
     @property
     def independent_speeds(self) -> tuple[str, ...]:
         """Return the names of the speeds that are integrated."""
-        return self._stage.flow.independent
+        return self._motion.current.flow.independent
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def not_compiled(self) -> tuple[str, ...]:
         """Return which sets of constraints have no machine code, and why."""
-        return self._sets.refused
+        return self._motion.subsets.not_compiled
 
     @property
     def motion(self) -> FlowMotion:
         """Return accelerations and forces at this state under the last efforts."""
-        return self._stage.flow.motion(self.q, self.v, self._efforts, self.time)
+        return self._motion.current.flow.motion(self.q, self.v, self._motion.efforts, self.time)
 
     @property
     def forces(self) -> dict[str, float]:
@@ -259,16 +235,17 @@ class EventSimulation:
         InvalidInputError
             If the name is no text, the limit not positive, or a contact has one.
         ConstraintError
-            If the name is taken, the constraint was built for another robot, or is violated here.
+            If there is one of this name, or it was built for another robot or is violated here.
         InconsistentConstraintsError, ContactError
             If it contradicts what holds, or no motion obeys the law of dry friction; nothing has
             changed then.
 
         """
-        part, parts = as_part(self.robot, name, what, limit), self._stage.mode.parts
-        check_new_name(name, parts)
-        check_place(self.robot, part, self._now)
-        return self._change(ADDED, name, labelled([part], self._shared, parts))
+        new, present = as_named(self.robot, name, what, limit), self._motion.current.mode.parts
+        if name in present:
+            raise ConstraintError(f"there is '{name}' already; there are {sorted(present)}")
+        check_position(self.robot, new, self._motion.state)
+        return self._motion.change(ADDED, name, labelled([new], self._shared, present))
 
     def remove(self, name: str) -> Event:
         """
@@ -282,10 +259,11 @@ class EventSimulation:
             If no motion without it obeys the law of dry friction; nothing has changed then.
 
         """
-        parts = self._stage.mode.parts
-        if not isinstance(name, str) or name not in parts:
-            raise NameNotFoundError('part', name, parts)
-        return self._change(REMOVED, name, {k: part for k, part in parts.items() if k != name})
+        present = self._motion.current.mode.parts
+        if not isinstance(name, str) or name not in present:
+            raise NameNotFoundError('constraint', name, present)
+        others = {key: one for key, one in present.items() if key != name}
+        return self._motion.change(REMOVED, name, others)
 
     def step(self, tau: ArrayLike, n: int = 1) -> None:
         """
@@ -310,113 +288,12 @@ class EventSimulation:
             If an event has no consistent motion after it. The state is that before the step.
 
         """
-        efforts, n = as_vector('tau', tau, self.robot.nv), as_count('n', n)
-        for _ in range(n):
-            if self._sets.take_over():
-                self._stage = compiled_mode(self._sets, self._stage.mode, self._stage.directions)
-            before = self._stage, self._now, self._efforts, len(self._events)
-            self._efforts = efforts
-            try:
-                self._move(self._start + (self._steps + 1) * self.step_size)
-            except BaseException:
-                self._stage, self._now, self._efforts, count = before
-                del self._events[count:]
-                raise
+        efforts = checks.as_vector('tau', tau, self.robot.nv)
+        for _ in range(checks.as_count('n', n)):
+            self._motion.advance(efforts, self._start + (self._steps + 1) * self.step_size)
             self._steps += 1
 
     def take_events(self) -> tuple[Event, ...]:
-        """
-        Return `events` and forget them: what runs for ever keeps none.
-
-        Returns
-        -------
-        tuple of Event
-            What happened since the reset, or since the last call.
-
-        """
-        independent_indices, self._events = self._events, []
-        return tuple(independent_indices)
-
-    # the loop of figure 2
-
-    def _move(self, end: float) -> None:
-        """Advance to a time, through all events before it."""
-        events = 0
-        for _ in range(_MOST_PIECES):
-            piece = StepInterval(self._stage.flow, self._stage.watch, self._now, self._efforts)
-            reached = piece.reached(end - self._now.t)
-            self._now = reached.state
-            if reached.failing:
-                events += 1
-                self._event(reached.failing, rebound=events <= MOST_EVENTS)
-            if end - self._now.t <= ROOT_TOLERANCE:
-                self._now = State(self._now.q, self._now.v, end)
-                return
-        names = [guard.part.name for guard in reached.failing]
-        raise EventError(
-            f'after {events} events in one step, at t = {self._now.t:.9g} s, contacts still '
-            f'change: {names}'
-        )
-
-    def _event(self, failing: list[Guard], rebound: bool) -> None:
-        """Go over to the next mode where guards ended the last one."""
-        broken = [guard.part.name for guard in failing if guard.kind == LIMIT]
-        parts = self._stage.mode.parts
-        if broken:
-            parts = {name: part for name, part in parts.items() if name not in broken}
-        result = self._next(parts, self._now, failing, rebound)
-        kind = (
-            BREAKS if broken else RESTS if result.settled else IMPACT if result.struck else CHANGES
-        )
-        before = self._stage.mode.states
-        self._enter(result)
-        self._record(kind, tuple(guard.part.name for guard in failing), result, before)
-
-    def _change(self, kind: str, name: str, parts: Mapping[str, NamedConstraint]) -> Event:
-        result = self._next(parts, self._now)
-        before = self._stage.mode.states
-        self._enter(result)
-        return self._record(kind, (name,), result, before)
-
-    def _record(
-        self, kind: str, names: tuple[str, ...], result: Transition, before: Mapping[str, str]
-    ) -> Event:
-        """Keep what a transition changed, against the states of before."""
-        after = result.mode.states
-        changed = {
-            name: after.get(name, '')
-            for name in {**before, **after}
-            if before.get(name) != after.get(name)
-        }
-        q, v, t = self._now
-        multipliers = self._stage.flow.multipliers(q, v, self._efforts, t)
-        forces = dict(zip(self.labels, multipliers.tolist(), strict=True))
-        jump = result.impulse, result.energy_loss
-        event = Event(t, kind, names, changed, *jump, _read_only(q), _read_only(v), forces)
-        self._events.append(event)
-        return event
-
-    def _next(
-        self,
-        parts: Mapping[str, NamedConstraint],
-        state: State,
-        failing: Sequence[Guard] = (),
-        rebound: bool = True,
-    ) -> Transition:
-        """Return the mode that follows with some parts."""
-        rows = self._sets.rows(parts)
-        return transition(self._setting, rows, state, self._efforts, failing, rebound)
-
-    def _enter(self, result: Transition) -> None:
-        """Begin a mode."""
-        stage = compiled_mode(self._sets, result.mode, result.directions)
-        if not self._slow and stage.mode.labels not in self._checked:  # each set once
-            held, (q, _, t) = ConstraintSet(self.robot, result.mode.held), result.state
-            check_damping(self.robot, held, INTEGRATOR, q, t, self.step_size)
-            self._checked.add(stage.mode.labels)
-        self._stage, self._now = stage, result.state
-
-
-def _read_only(x: Floats) -> Floats:
-    x.setflags(write=False)
-    return x
+        """Return `events` and forget them: what runs for ever keeps none."""
+        events, self._motion.events = self._motion.events, []
+        return tuple(events)

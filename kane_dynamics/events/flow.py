@@ -25,11 +25,11 @@ from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, solve_mode
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.dynamics import CompiledSubset, Dynamics
-from kane_dynamics.events.constraint_rows import PartRows
+from kane_dynamics.events.named_constraints import NamedRows
 from kane_dynamics.robot.integration import coordinate_rates, integrate_coordinates
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.integrators import rk4
-from kane_dynamics.simulation.reference import check_not_diverged, running_away
+from kane_dynamics.simulation.step_checks import check_not_diverged, running_away
 from kane_dynamics.typing import Floats, Indices
 
 INTEGRATOR = rk4.__name__
@@ -38,23 +38,7 @@ STILL = 5e-11  # slip [m/s] below which the direction is that in which it began;
 
 @dataclass(frozen=True, eq=False)
 class Slip:
-    """
-    A contact that slips with friction.
-
-    Parameters
-    ----------
-    tangent : Constraint
-        The rows of its slip.
-    friction : float
-        mu.
-    normal : int or None
-        Number of the row of its distance among the held ones.
-    load : float
-        Normal force where there is no such row [N].
-    direction : ndarray, shape (1,) or (2,)
-        Unit vector along which it slips, or begins to.
-
-    """
+    """A contact that slips with friction."""
 
     tangent: Constraint
     friction: float
@@ -108,41 +92,22 @@ class Flow(Protocol):
     def multipliers(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
         """Return the forces alone."""
 
-    def look(self, q: Floats, v: Floats, tau: Floats, t: float, forces: bool) -> Floats:
+    def row_values(self, q: Floats, v: Floats, tau: Floats, t: float, forces: bool) -> Floats:
         """Return Phi, A v - b0 and, where asked for, lambda of all rows of all parts, (3, k)."""
 
 
 class MinimalFlow:
-    """
-    The motion in independent speeds.
-
-    Parameters
-    ----------
-    free : Dynamics
-        The robot without constraints, under the present gravity and payloads.
-    held : sequence of Constraint
-        What holds.
-    slips : sequence of Slip
-        Contacts that slip with friction.
-    rows : PartRows
-        All rows of all parts.
-
-    Attributes
-    ----------
-    numbers : list of int
-        Which of them hold.
-
-    """
+    """The motion in independent speeds."""
 
     def __init__(
-        self, free: Dynamics, held: Sequence[Constraint], slips: Sequence[Slip], rows: PartRows
+        self, free: Dynamics, held: Sequence[Constraint], slips: Sequence[Slip], rows: NamedRows
     ) -> None:
         self._free, self._held, self._slips, self._every = free, held, tuple(slips), rows
         self.numbers = rows.numbers(held)
         self._rows = rows.of([*held, *(slip.tangent for slip in slips)])
         self._count = len(self.numbers)
-        self._taken = self._dependent = np.zeros(0, dtype=np.intp)
-        self._chosen = False
+        self._independent = self._dependent = np.zeros(0, dtype=np.intp)
+        self._selected = False
 
     @property
     def robot(self) -> Robot:
@@ -161,8 +126,8 @@ class MinimalFlow:
         selection = self._selection(
             cholesky_factor(self._free.mass_matrix(q)), self._rows(q, v, t)
         )
-        before = self._dependent if self._chosen else None
-        self._taken, self._chosen = selection.independent_indices, True
+        before = self._dependent if self._selected else None
+        self._independent, self._selected = selection.independent_indices, True
         self._dependent = dependent_speeds(selection.independent.matrix, before)
 
     def advance(
@@ -187,23 +152,23 @@ class MinimalFlow:
         """Return accelerations and forces."""
         factor, rows = cholesky_factor(self._free.mass_matrix(q)), self._rows(q, v, t)
         selection = self._selection(factor, rows)
-        result, forces = self._solved(factor, rows, selection.independent_indices, q, v, tau)
-        selection.check_accelerations(result)
-        return FlowMotion(result, selection.shared(forces))
+        a, forces = self._solved(factor, rows, selection.independent_indices, q, v, tau)
+        selection.check_accelerations(a)
+        return FlowMotion(a, selection.shared(forces))
 
     def multipliers(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
         """Return the forces alone."""
         return self.motion(q, v, tau, t).multipliers
 
-    def look(self, q: Floats, v: Floats, tau: Floats, t: float, forces: bool) -> Floats:
+    def row_values(self, q: Floats, v: Floats, tau: Floats, t: float, forces: bool) -> Floats:
         """Return Phi, A v - b0 and, where asked for, lambda of all rows of all parts, (3, k)."""
         rows = self._every.at(q, v, t)
-        result = np.zeros((3, len(rows)))
-        result[0] = [phi or 0.0 for phi in rows.positions]
-        result[1] = rows.matrix @ v - rows.velocity
+        values = np.zeros((3, len(rows)))
+        values[0] = [phi or 0.0 for phi in rows.positions]
+        values[1] = rows.matrix @ v - rows.velocity
         if forces:
-            result[2, self.numbers] = self.multipliers(q, v, tau, t)
-        return result
+            values[2, self.numbers] = self.multipliers(q, v, tau, t)
+        return values
 
     def slope(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:
         """Return dq/dt and vdot at the speeds that the independent ones give."""
@@ -212,8 +177,8 @@ class MinimalFlow:
         with running_away(v, t):
             speeds = self._embedded(self._rows(q, v, t), v)
             factor, rows = cholesky_factor(self._free.mass_matrix(q)), self._rows(q, speeds, t)
-            result, _ = self._solved(factor, rows, self._taken, q, speeds, tau)
-            return coordinate_rates(self._free.robot, q, speeds), result
+            a, _ = self._solved(factor, rows, self._independent, q, speeds, tau)
+            return coordinate_rates(self._free.robot, q, speeds), a
 
     def retract(self, q: Floats, v: Floats, h: float) -> Floats:
         """Return q (+) v h, shape (nq,)."""
@@ -223,12 +188,12 @@ class MinimalFlow:
         self,
         factor: Floats,
         rows: ConstraintRows,
-        independent_indices: Indices,
+        independent: Indices,
         q: Floats,
         v: Floats,
         tau: Floats,
     ) -> tuple[Floats, Floats]:
-        """Return accelerations, and the forces of the rows that are taken."""
+        """Return accelerations, and the forces of the independent rows."""
         force = tau - self._free.bias_force(q, v) - joint_friction(self._free.robot, v.tolist())
         pushes, first = rows.matrix[: self._count].copy(), self._count
         for slip in self._slips:
@@ -240,18 +205,16 @@ class MinimalFlow:
                 pushes[slip.normal] -= slip.friction * along
             first = last
         free = solve_squared(factor, force)
-        A = rows.matrix[independent_indices]
-        return solve_mode(
-            factor, free, A, pushes[independent_indices], rows.acceleration[independent_indices]
-        )
+        A, b = rows.matrix[independent], rows.acceleration[independent]
+        return solve_mode(factor, free, A, pushes[independent], b)
 
     def _embedded(self, rows: ConstraintRows, v: Floats) -> Floats:
         """Return v with v_D = D v_I + E (Gillespie (5))."""
-        if not len(self._taken):
+        if not len(self._independent):
             return v
-        A, speeds = rows.matrix[self._taken], v.copy()
+        A, speeds = rows.matrix[self._independent], v.copy()
         speeds[self._dependent] = 0.0
-        right_side = rows.velocity[self._taken] - A @ speeds
+        right_side = rows.velocity[self._independent] - A @ speeds
         speeds[self._dependent] = np.linalg.solve(A[:, self._dependent], right_side)
         return speeds
 
@@ -260,15 +223,7 @@ class MinimalFlow:
 
 
 class FreeFlow:
-    """
-    The steps of a robot without constraints.
-
-    Parameters
-    ----------
-    free : Dynamics
-        With gravity and payloads set.
-
-    """
+    """The steps of a robot without constraints."""
 
     def __init__(self, free: Dynamics) -> None:
         self._free, self._engine = free, free.engine(INTEGRATOR)
@@ -292,26 +247,16 @@ class FreeFlow:
         """Return no forces."""
         return np.zeros(0)
 
-    def look(self, q: Floats, v: Floats, tau: Floats, t: float, forces: bool) -> Floats:
+    def row_values(self, q: Floats, v: Floats, tau: Floats, t: float, forces: bool) -> Floats:
         """Return what there is of no rows."""
         return np.zeros((3, 0))
 
 
 class SwitchedFlow:
-    """
-    The steps of machine code under the rows of one mode.
-
-    Parameters
-    ----------
-    code : CompiledSubset
-        The machine code.
-    minimal : MinimalFlow
-        Answers where it is not sure.
-
-    """
+    """The steps of machine code under the rows of one mode."""
 
     def __init__(self, code: CompiledSubset, minimal: MinimalFlow) -> None:
-        (self._step, self._look), self._minimal = code, minimal
+        (self._step, self._rows), self._minimal = code, minimal
         self.motion = minimal.motion
         robot = minimal.robot
         self._q, self._v = slice(robot.nq), slice(robot.nq, robot.nq + robot.nv)
@@ -332,10 +277,10 @@ class SwitchedFlow:
 
     def multipliers(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
         """Return the forces alone."""
-        forces: Floats = self.look(q, v, tau, t, True)[2, self._minimal.numbers]
+        forces: Floats = self.row_values(q, v, tau, t, True)[2, self._minimal.numbers]
         return forces
 
-    def look(self, q: Floats, v: Floats, tau: Floats, t: float, forces: bool) -> Floats:
+    def row_values(self, q: Floats, v: Floats, tau: Floats, t: float, forces: bool) -> Floats:
         """Return Phi, A v - b0 and lambda of all rows of all parts, (3, k)."""
-        result = self._look(q, v, tau, t)
-        return self._minimal.look(q, v, tau, t, forces) if result is None else result
+        values = self._rows(q, v, tau, t)
+        return self._minimal.row_values(q, v, tau, t, forces) if values is None else values

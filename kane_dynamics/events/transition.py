@@ -24,21 +24,21 @@ from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.closed_contacts import ClosedContacts
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.dynamics import Dynamics
-from kane_dynamics.events.constraint_rows import PartRows
 from kane_dynamics.events.guards import GAP, GRIP, PUSH, Guard
 from kane_dynamics.events.named_constraints import (
     HOLDS,
     OPEN,
     SLIPS,
     STICKS,
+    TOUCHING,
     Mode,
     NamedConstraint,
+    NamedRows,
+    State,
 )
-from kane_dynamics.events.root_finding import State
 from kane_dynamics.exceptions import ContactError
 from kane_dynamics.typing import Floats
 
-TOUCHING = 1e-9  # [m] gap of contacts that are closed
 AT_REST = 1e-9  # [m/s] speed of approach or slip that is none
 _RETURNS = 1e-6  # [m/s] at which a contact opens by less than roundoff before it closes again
 _TIE = 1e-7  # of all forces or accelerations: what roundoff may turn either way
@@ -46,19 +46,7 @@ _TIE = 1e-7  # of all forces or accelerations: what roundoff may turn either way
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """
-    What does not change from one transition to the next.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        The robot without constraints, under the present gravity and payloads.
-    rest_speed : float
-        Speed of approach [m/s] below which a contact does not rebound.
-    law : str
-        Law of impacts, see `kane_dynamics.impact`.
-
-    """
+    """What does not change from one transition to the next."""
 
     dynamics: Dynamics
     rest_speed: float
@@ -67,26 +55,7 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Transition:
-    """
-    A new mode, and the jump of the speeds into it.
-
-    Parameters
-    ----------
-    mode : Mode
-        What the parts do.
-    directions : mapping of str to ndarray
-        Along which those that slip do.
-    state : State
-        With the speeds after the jump.
-    impulse : ndarray, shape (nv,)
-        M (v+ - v-) [N s or N m s].
-    energy_loss : float
-        Kinetic energy that it took [J].
-    struck, settled : tuple of str
-        Contacts that struck, and those among them that stay, though they would rebound if they had
-        been faster.
-
-    """
+    """A new mode, and the jump of the speeds into it."""
 
     mode: Mode
     directions: Mapping[str, Floats]
@@ -99,38 +68,13 @@ class Transition:
 
 def transition(
     setting: Setting,
-    rows: PartRows,
+    rows: NamedRows,
     state: State,
     efforts: Floats,
     failing: Sequence[Guard] = (),
     rebound: bool = True,
 ) -> Transition:
-    """
-    Return the mode that follows at a state.
-
-    Parameters
-    ----------
-    setting : Setting
-        The robot and the laws.
-    rows : PartRows
-        Of all constraints and contacts.
-    state : State
-        Before.
-    efforts : ndarray, shape (nv,)
-        tau.
-    failing : sequence of Guard
-        What ended the last mode; it decides where roundoff would.
-    rebound : bool
-        Whether contacts may, as their restitution says.
-
-    Raises
-    ------
-    InconsistentConstraintsError
-        If constraints contradict each other.
-    ContactError
-        If no motion obeys the law of dry friction, also after an impact without collision.
-
-    """
+    """Return the mode that follows at a state."""
     try:
         return _transition(setting, rows, state, efforts, failing, rebound)
     except ContactError:
@@ -139,7 +83,7 @@ def transition(
 
 def _transition(
     setting: Setting,
-    rows: PartRows,
+    rows: NamedRows,
     state: State,
     efforts: Floats,
     failing: Sequence[Guard],
@@ -183,7 +127,7 @@ def _after_impact(
     mass: Floats,
     held: RowSelection,
     touching: Sequence[NamedConstraint],
-    rows: PartRows,
+    rows: NamedRows,
     state: State,
     rebound: bool,
     jams: bool,
@@ -202,12 +146,12 @@ def _after_impact(
     contacts = replace(contacts, restitution=np.where(rebounds, contacts.restitution, 0.0))
     # Newton's has no impact but of what approaches
     law = POISSON if jams and setting.law == NEWTON else setting.law
-    result = resolve_impact(mass, v, held, contacts, law)
+    impact = resolve_impact(mass, v, held, contacts, law)
     names, struck = [part.name for part in pressed], approach > AT_REST
     if jams:
-        struck |= result.pushes > 0.0
+        struck |= impact.pushes > 0.0
     return (
-        result.velocity,
+        impact.velocity,
         tuple(name for name, one in zip(names, struck, strict=True) if one),
         tuple(name for name, stays in zip(names, settling, strict=True) if stays),
     )
@@ -217,7 +161,7 @@ def _decided(
     force: Floats,
     held: RowSelection,
     closed: Sequence[NamedConstraint],
-    rows: PartRows,
+    rows: NamedRows,
     state: State,
     failing: Sequence[Guard],
 ) -> tuple[dict[str, str], dict[str, Floats], list[Constraint]]:
@@ -229,29 +173,29 @@ def _decided(
     slip = contacts.tangent.matrix @ v - contacts.tangent.velocity
     speed = np.sqrt(np.bincount(contacts.owner, np.square(slip), len(closed)))
     slip = np.where(speed[contacts.owner] > AT_REST, slip, 0.0)
-    result = frictional_motion(force, held, contacts, slip)
-    begins = contacts.tangent.matrix @ result.acceleration - contacts.tangent.acceleration
+    motion = frictional_motion(force, held, contacts, slip)
+    begins = contacts.tangent.matrix @ motion.acceleration - contacts.tangent.acceleration
     ended = {(guard.part.name, guard.kind) for guard in failing}
     words, directions, still = {}, {}, list[Constraint]()
     for k, part in enumerate(closed):
-        local = contacts.owner == k
-        word = _word(result, contacts, k, {kind for name, kind in ended if name == part.name})
+        tangent = contacts.owner == k
+        word = _word(motion, contacts, k, {kind for name, kind in ended if name == part.name})
         words[part.name] = word
-        if word == SLIPS and local.any():
-            along = slip[local] if speed[k] > AT_REST else _impending(result, begins, local)
+        if word == SLIPS and tangent.any():
+            along = slip[tangent] if speed[k] > AT_REST else _impending(motion, begins, tangent)
             directions[part.name] = along / (np.linalg.norm(along) or 1.0)
             if speed[k] <= AT_REST and part.contact and part.contact.tangent:
                 still.append(part.contact.tangent)  # what is left of an earlier slip has its way
     return words, directions, still
 
 
-def _word(result: ContactMotion, contacts: ClosedContacts, k: int, ended: Collection[str]) -> str:
+def _word(motion: ContactMotion, contacts: ClosedContacts, k: int, ended: Collection[str]) -> str:
     """Return what a contact does; what ended its last state decides where roundoff would."""
-    word, local = result.states[k], contacts.owner == k
-    push, forces = result.pushes[k], result.tractions[local]
-    pressing = float(np.abs(result.pushes).max())
-    if word == OPEN and GAP in ended and result.separation[k] <= _TIE * _size(result):
-        word = STICKS if local.any() else SLIPS
+    word, tangent = motion.states[k], contacts.owner == k
+    push, forces = motion.pushes[k], motion.tractions[tangent]
+    pressing = float(np.abs(motion.pushes).max())
+    if word == OPEN and GAP in ended and motion.separation[k] <= _TIE * _size(motion):
+        word = STICKS if tangent.any() else SLIPS
     if word != OPEN and PUSH in ended and push <= _TIE * pressing:
         return OPEN
     held = contacts.static_friction[k] * push * (1.0 - _TIE)
@@ -260,19 +204,19 @@ def _word(result: ContactMotion, contacts: ClosedContacts, k: int, ended: Collec
     return word
 
 
-def _size(result: ContactMotion) -> float:
-    return float(np.abs(result.acceleration).max())
+def _size(motion: ContactMotion) -> float:
+    return float(np.abs(motion.acceleration).max())
 
 
-def _impending(result: ContactMotion, begins: Floats, local: Floats) -> Floats:
+def _impending(motion: ContactMotion, begins: Floats, tangent: Floats) -> Floats:
     """Return the direction in which a slip begins: against the friction where that is all."""
-    accelerating = begins[local]
-    if np.linalg.norm(accelerating) > _TIE * _size(result):
+    accelerating = begins[tangent]
+    if np.linalg.norm(accelerating) > _TIE * _size(motion):
         return accelerating
-    return -result.tractions[local]
+    return -motion.tractions[tangent]
 
 
-def _touches(part: NamedConstraint, rows: PartRows, every: ConstraintRows) -> bool:
+def _touches(part: NamedConstraint, rows: NamedRows, every: ConstraintRows) -> bool:
     if part.contact is None:
         return False
     if part.contact.normal is None:
@@ -281,6 +225,6 @@ def _touches(part: NamedConstraint, rows: PartRows, every: ConstraintRows) -> bo
     return gap is not None and bool(gap <= TOUCHING)
 
 
-def _first(part: NamedConstraint, rows: PartRows) -> int:
+def _first(part: NamedConstraint, rows: NamedRows) -> int:
     """Return which of all rows is the distance of a contact: zeros where its load is given."""
     return rows.numbers(part.constraints)[0]

@@ -16,7 +16,7 @@ from kane_dynamics.learning.reading import BOUND, States, blank_states, read
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.urdf import load_urdf
 from kane_dynamics.rollouts.rollout import rollout
-from kane_dynamics.simulation.drives import Drives, packed
+from kane_dynamics.simulation.drives_and_stops import Drives, packed
 from kane_dynamics.typing import Floats
 
 URDF, HAND = 'package://kane_dynamics/robots/nonholonomic.urdf', 'tool_link'

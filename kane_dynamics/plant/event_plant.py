@@ -74,7 +74,7 @@ class EventPlant(Plant):
         engine = kd.compile(robot) if compiled else None
         later = [one.what for one in self.declared.values()]
         simulation = kd.EventSimulation(
-            robot, parts, self._start, step=p.step_size, dynamics=engine, later=later
+            robot, parts, self._start, step=p.step_size, dynamics=engine, precompile=later
         )
         for name, one in self.declared.items():
             if one.active:

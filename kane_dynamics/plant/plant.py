@@ -11,7 +11,7 @@ import kane_dynamics as kd
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.plant.velocity_drives import VelocityDrives
 from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
-from kane_dynamics.simulation.stops import StoppedEngine
+from kane_dynamics.simulation.drives_and_stops import StoppedEngine
 from kane_dynamics.typing import Floats, Indices
 
 NANO = 1_000_000_000

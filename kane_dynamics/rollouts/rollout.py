@@ -19,8 +19,8 @@ from kane_dynamics.rollouts.gpu import Gpu, on_host, rollouts_on_card
 from kane_dynamics.rollouts.inputs import Inputs, inputs
 from kane_dynamics.rollouts.schedule import Rollouts, Schedule, schedule
 from kane_dynamics.rollouts.steps import Chunk, ReferenceSteps, State
-from kane_dynamics.simulation.damping import STABLE, check_damping
-from kane_dynamics.simulation.many_motions import ManyMotions
+from kane_dynamics.simulation.motions import ManyMotions
+from kane_dynamics.simulation.step_checks import STABLE, check_damping
 from kane_dynamics.typing import Floats
 
 Reduce = Callable[[Floats, Floats, Floats], ArrayLike]

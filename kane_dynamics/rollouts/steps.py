@@ -15,7 +15,7 @@ from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.robot.checks import as_vector
 from kane_dynamics.rollouts.inputs import Inputs
 from kane_dynamics.rollouts.schedule import Schedule
-from kane_dynamics.simulation.many_motions import ManyMotions, Motions
+from kane_dynamics.simulation.motions import ManyMotions, Motions
 from kane_dynamics.simulation.reference import ReferenceEngine, check_not_diverged
 from kane_dynamics.simulation.simulation import Engine
 from kane_dynamics.typing import Floats

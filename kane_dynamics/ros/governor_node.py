@@ -103,7 +103,7 @@ class GovernorNode(DynamicsNode):
         self._send(now, governed.admit(now, q, v))
         self._moving = True
         if governed.newest is not None:
-            self._pace.publish(Float64(data=governed.newest.scaling))
+            self._pace.publish(Float64(data=governed.newest.speed_scaling))
         self._show(stamp, q, v, governed)
 
     def _show(self, stamp: int, q: Floats, v: Floats, governed: GovernedBase) -> None:
@@ -172,7 +172,7 @@ class GovernorNode(DynamicsNode):
         if newest is None:
             return super().output_status(values)
         values['let through'] = f'{newest.fraction:g}'
-        values['pace of the arm'] = f'{newest.scaling:g}'
+        values['pace of the arm'] = f'{newest.speed_scaling:g}'
         values['headroom'] = f'{newest.headroom:.3f}'
         if not newest.limit:
             return Status(OK, 'ok', values)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time stepping of constrained robots."""
 
-from kane_dynamics.simulation.device_loop import DeviceLoop
-from kane_dynamics.simulation.projection import project
-from kane_dynamics.simulation.rank_events import RankEvent
-from kane_dynamics.simulation.simulation import Simulation, Trajectory, simulate
-from kane_dynamics.simulation.virtual_coupler import (
+from kane_dynamics.simulation.haptics import (
     CouplerWrenches,
+    DeviceLoop,
     VirtualCoupler,
     needed_damping,
 )
+from kane_dynamics.simulation.motions import Trajectory, project, simulate
+from kane_dynamics.simulation.simulation import Simulation
+from kane_dynamics.simulation.step_checks import RankEvent
 
 __all__ = [
     'CouplerWrenches',

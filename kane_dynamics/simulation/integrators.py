@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-One time step of a constrained robot, written once for numbers and for tracing.
+Time steps of a constrained robot, for numbers and for tracing.
+
+Anderson's acceleration (J. ACM 12, 1965): the next x is g of the last ones, in the mixture whose
+changes nearly cancel. Plain iterations are too slow where Coulomb friction stops a light link
+within a step: its drag h F/|x| is then many times the inertia. Compiled steps remember fewer
+turns, see `kernels.recording`, and hand over to the reference where that does not do.
 
 ``semi_implicit``: leapfrog with implicit friction. Half a step along the old speeds, new speeds
 there, half a step along these:
@@ -19,7 +24,7 @@ the state, are taken at each stage; here at :math:`q_m` and v, so that those of 
 order 1.
 
 ``rk4``: the classical Runge-Kutta method of order 4 on (q, v), explicit: damping that is too stiff
-for it, with h times the rate of decay above 2.785, is refused by `simulation.damping`.
+for it, with h times the rate of decay above 2.785, is refused by `simulation.step_checks`.
 
 ``midpoint``: the implicit midpoint rule on impulses, order 2; constraints hold at the middle
 speed, so the constraint force of rows at rest does no work, however small the angle between rows:
@@ -39,8 +44,73 @@ Drift off the constraints is removed by `algorithms.projection` after a step.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
+
+import numpy as np
+
+from kane_dynamics.algebra.scalars import Scalar
+from kane_dynamics.exceptions import DivergedError, StepError
+from kane_dynamics.typing import Floats
+
+# Squared changes of x, relative to 1 + |x|^2 [rad/s, m/s]. Solved: what follows a change of 1e-12
+# is smaller still. Enough: roundoff of systems so ill conditioned that they never get there.
+SOLVED = 1e-24
+ENOUGH = 1e-18
+_LIMIT = 100
+_MEMORY = 5
+
+
+def squared_change(new: Iterable[Scalar], old: Iterable[Scalar]) -> Scalar:
+    """Return |new - old|^2 / (1 + |new|^2), numbers or traced."""
+    change: Scalar = 0.0
+    size: Scalar = 1.0
+    for a, b in zip(new, old, strict=True):
+        change = change + (a - b) * (a - b)
+        size = size + a * a
+    return change / size
+
+
+def solve_fixed_point(improve: Callable[[Floats], Floats], start: Floats) -> Floats:
+    """Return x = improve(x), from a start nearby."""
+    x, best, least = start, start, np.inf
+    images: list[Floats] = []
+    changes: list[Floats] = []
+    for turn in range(_LIMIT):
+        try:
+            image = improve(x)
+        except DivergedError:
+            if turn == 0:
+                raise
+            break  # the iterates ran away, not the motion
+        change = squared_change(image.tolist(), x.tolist())
+        if change <= SOLVED:
+            return image
+        if change > 4.0 * least:
+            images, changes = [], []  # the mixture led astray: plainly on from here
+        if change < least:
+            best, least = image, change
+        images, changes = [*images[-_MEMORY:], image], [*changes[-_MEMORY:], image - x]
+        x = _mixture(images, changes)
+    if least <= ENOUGH:
+        return best
+    raise StepError(
+        f'the equation of the step was not solved: its speeds still change by {least**0.5:.1e} '
+        f'of their size after {turn + 1} iterations; take a shorter step, or ask for halvings'
+    )
+
+
+def _mixture(images: list[Floats], changes: list[Floats]) -> Floats:
+    """Return the mixture of images (weights of sum 1) with the least change."""
+    if len(images) == 1:
+        return images[0]
+    steps = np.array([change - changes[-1] for change in changes[:-1]]).T
+    weights = np.linalg.lstsq(steps, -changes[-1], rcond=1e-10)[0]
+    mixed = images[-1].copy()
+    for weight, image in zip(weights.tolist(), images, strict=False):
+        mixed += weight * (image - images[-1])
+    return mixed
+
 
 State = Any
 """Arrays of numbers or of traced scalars."""

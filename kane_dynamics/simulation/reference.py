@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,11 +17,7 @@ from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import (
-    DivergedError,
-    InconsistentConstraintsError,
-    InvalidInputError,
     ProjectionError,
-    SingularMassMatrixError,
     StepError,
 )
 from kane_dynamics.formulations.problem import Terms
@@ -31,38 +26,29 @@ from kane_dynamics.robot.checks import as_vector
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.integration import coordinate_rates, integrate_coordinates
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.simulation.crossing import crossing_determinant
-from kane_dynamics.simulation.damping import check_damping
-from kane_dynamics.simulation.energy_balance import excess_gap
-from kane_dynamics.simulation.fixed_point import solve_fixed_point
-from kane_dynamics.simulation.integrators import INTEGRATORS, KICKS, STICTION_SPEED
-from kane_dynamics.simulation.jump import excess_jump, forecast
-from kane_dynamics.simulation.rank_events import RankLog
+from kane_dynamics.simulation.integrators import (
+    INTEGRATORS,
+    KICKS,
+    STICTION_SPEED,
+    solve_fixed_point,
+)
+from kane_dynamics.simulation.step_checks import (
+    RankLog,
+    check_damping,
+    check_not_diverged,
+    crossing_determinant,
+    excess_gap,
+    excess_jump,
+    forecast,
+    running_away,
+)
 from kane_dynamics.typing import Floats
 
 PassiveForce = Callable[[float, Floats, Floats], ArrayLike]
 
-LARGEST = 1e12  # of coordinates and speeds: sine and cosine of an angle still have four digits
-MOST_HALVINGS = 20  # a millionth of a step
-RUNAWAY = 1e5  # speed [rad/s or m/s] of no machine, from which on errors are put down to it
-
 
 class StageEquations:
-    """
-    Accelerations and impulses of a robot under constraints.
-
-    Parameters
-    ----------
-    load : Load
-        The robot with its present gravity and payloads.
-    constraints : ConstraintSet
-        Rows that hold.
-    terms : Terms, optional
-        M and C v + g from elsewhere.
-    passive_force : callable, optional
-        passive_force(t, q, v) -> efforts that come on top at each state.
-
-    """
+    """Accelerations and impulses of a robot under constraints."""
 
     def __init__(
         self,
@@ -111,15 +97,12 @@ class StageEquations:
             mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, at)
             selection = self._constraints.selection(cholesky_factor(mass), q, at, t)
             selection.check_speeds(at)
-            rows, independent_indices = selection.rows, selection.independent_indices
+            rows, independent = selection.rows, selection.independent_indices
             drag = implicit_drag(self._robot, at.tolist(), STICTION_SPEED)
             damped = cholesky_factor(mass + h * np.diag(drag))
             free = scipy.linalg.cho_solve((damped, True), mass @ v + h * (tau - bias))
             return nearest(
-                damped,
-                rows.matrix[independent_indices],
-                free,
-                rows.velocity_after(v, h)[independent_indices],
+                damped, rows.matrix[independent], free, rows.velocity_after(v, h)[independent]
             )[0]
 
     def kick(self, q: Floats, v: Floats, tau: Floats, t: float, h: float) -> Floats:
@@ -134,10 +117,10 @@ class StageEquations:
             for _ in range(KICKS):
                 force = mass @ v + h * (tau - self._terms.bias_force(q, middle))
                 selection = self._constraints.selection(factor, q, middle, t)
-                rows, independent_indices = selection.rows, selection.independent_indices
+                rows, independent = selection.rows, selection.independent_indices
                 free = scipy.linalg.cho_solve((damped, True), force)
-                target = rows.velocity_across(v, h)[independent_indices]
-                end = nearest(damped, rows.matrix[independent_indices], free, target)[0]
+                target = rows.velocity_across(v, h)[independent]
+                end = nearest(damped, rows.matrix[independent], free, target)[0]
                 middle = 0.5 * (v + end)
             selection.check_speeds(middle)
             return end
@@ -182,10 +165,10 @@ class StageEquations:
             )
 
     def _free_rows(self, q: Floats, v: Floats, t: float) -> int:
-        """Return the number of rows taken that are not holonomic: brakes may close in a step."""
+        """Return the number of independent rows that are not holonomic (brakes may close)."""
         factor = cholesky_factor(self._terms.mass_matrix(q))
-        choice = self._constraints.selection(factor, q, v, t)
-        return sum(choice.rows.positions[k] is None for k in choice.independent_indices)
+        selection = self._constraints.selection(factor, q, v, t)
+        return sum(selection.rows.positions[k] is None for k in selection.independent_indices)
 
     def slope(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:
         """Return dq/dt and vdot, shapes (nq,), (nv,)."""
@@ -196,79 +179,8 @@ class StageEquations:
         return integrate_coordinates(self._robot, q, v, h)
 
 
-def check_not_diverged(q: Floats, v: Floats, t: float) -> None:
-    """
-    Check that a state can still be computed with.
-
-    Raises
-    ------
-    DivergedError
-        If a number is not finite, or larger than that of any machine.
-
-    """
-    if not ((np.abs(q) < LARGEST).all() and (np.abs(v) < LARGEST).all()):
-        raise _diverged(t)
-
-
-def check_halvings(halvings: int) -> None:
-    """
-    Check how often a step may be cut in two.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is not a whole number from 0 to 20.
-
-    """
-    if isinstance(halvings, bool) or not (
-        isinstance(halvings, (int, np.integer)) and 0 <= halvings <= MOST_HALVINGS
-    ):
-        raise InvalidInputError(
-            f'halvings: need a whole number from 0 to {MOST_HALVINGS}, got {halvings!r}'
-        )
-
-
-@contextmanager
-def running_away(v: Floats, t: float) -> Iterator[None]:
-    """
-    Say of errors at speeds of a motion that runs away that it does.
-
-    Raises
-    ------
-    DivergedError
-        Instead of what the singular equations of such a state would raise.
-
-    """
-    try:
-        yield
-    except (SingularMassMatrixError, InconsistentConstraintsError, ProjectionError) as error:
-        if np.abs(v).max(initial=0.0) < RUNAWAY:
-            raise
-        raise _diverged(t) from error
-
-
-def _diverged(t: float) -> DivergedError:
-    return DivergedError(
-        f'the motion diverged by t = {t:.6g} s: the step is too long for the forces on it; take a '
-        'shorter one. Efforts are held over a step, so gains of a control law bound its length; '
-        "damping of joints does not in 'semi_implicit' and 'midpoint'"
-    )
-
-
 class StepEnd(NamedTuple):
-    """
-    The end of a step.
-
-    Parameters
-    ----------
-    q, v : ndarray, shapes (nq,), (nv,)
-        State.
-    rank : int
-        Of the constraint rows; 0 without projection.
-    crossed : bool
-        Whether a singular configuration was passed.
-
-    """
+    """The end of a step."""
 
     q: Floats
     v: Floats
@@ -277,27 +189,7 @@ class StepEnd(NamedTuple):
 
 
 class ReferenceEngine:
-    """
-    Time steps and motions by numpy.
-
-    Parameters
-    ----------
-    load : Load
-        The robot with its present gravity and payloads.
-    constraints : sequence of Constraint
-        Rows that hold.
-    integrator : str
-        A key of `INTEGRATORS`.
-    projection : bool
-        Whether drift is projected away after each step.
-    terms : Terms, optional
-        M and C v + g from elsewhere.
-    halvings : int
-        How often a step that fails is cut into two of half its length.
-    passive_force : callable, optional
-        As for `StageEquations`.
-
-    """
+    """Time steps and motions by numpy."""
 
     def __init__(
         self,
@@ -374,13 +266,13 @@ class ReferenceEngine:
         start: tuple[Floats, float],
         end: tuple[Floats, float],
         v: Floats,
-        independent_indices: Sequence[int],
+        independent: Sequence[int],
     ) -> bool:
         """Return whether the holonomic ones of some rows pass a singular configuration."""
         before, after = (self._constraints.rows(q, v, t) for q, t in (start, end))
-        choice = [k for k in independent_indices if after.positions[k] is not None]
+        holonomic = [k for k in independent if after.positions[k] is not None]
         pairs = [
-            [dict(enumerate(row)) for row in rows.matrix[choice].tolist()]
+            [dict(enumerate(row)) for row in rows.matrix[holonomic].tolist()]
             for rows in (before, after)
         ]
         return bool(crossing_determinant(*pairs) < 0.0)

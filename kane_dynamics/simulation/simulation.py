@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -25,19 +24,16 @@ from kane_dynamics.robot.checks import (
     as_choice,
     as_count,
     as_function,
-    as_nonnegative,
     as_number,
-    as_numbers,
     as_positive,
     as_vector,
-    not_finite,
 )
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.simulation.integrators import IMPLICIT_FRICTION, INTEGRATORS, STICTION_SPEED
-from kane_dynamics.simulation.rank_events import RankEvent, RankLog
-from kane_dynamics.simulation.reference import PassiveForce, ReferenceEngine, check_halvings
+from kane_dynamics.simulation.reference import PassiveForce, ReferenceEngine
+from kane_dynamics.simulation.step_checks import RankEvent, RankLog, check_halvings
 from kane_dynamics.typing import Floats
 
 EffortLaw = Callable[[float, Floats, Floats], ArrayLike]
@@ -60,15 +56,7 @@ class Engine(Protocol):
         n: int,
         log: RankLog | None = None,
     ) -> tuple[Floats, Floats]:
-        """
-        Return the state after n steps of h [s] at constant efforts; ranks go into the log.
-
-        Raises
-        ------
-        DivergedError
-            If the motion leaves all bounds.
-
-        """
+        """Return the state after n steps of h [s] at constant efforts; ranks go into the log."""
 
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         """Return accelerations and multipliers at a state."""
@@ -77,7 +65,7 @@ class Engine(Protocol):
         """Return vdot at a state under efforts that are rows, one row for each."""
 
     def check_damping(self, q: Floats, t: float, h: float) -> None:
-        """Check that damping is not too stiff for steps of h [s]; see `simulation.damping`."""
+        """Check that damping is not too stiff for steps of h [s]; see `simulation.step_checks`."""
 
 
 class Simulation:
@@ -253,123 +241,3 @@ class Simulation:
         q.setflags(write=False)
         v.setflags(write=False)
         self.q, self.v, self._efforts = q, v, efforts
-
-
-@dataclass(frozen=True, eq=False)
-class Trajectory:
-    """
-    A simulated motion.
-
-    Parameters
-    ----------
-    time : ndarray, shape (n + 1,)
-        [s].
-    q, v : ndarray, shapes (n + 1, nq), (n + 1, nv)
-        States.
-    rank_events : tuple of RankEvent
-        Where the number of independent constraint rows changed, and the energy that took; known
-        with projection.
-
-    """
-
-    time: Floats
-    q: Floats
-    v: Floats
-    rank_events: tuple[RankEvent, ...] = ()
-
-
-def effort_rows(robot: Robot, effort: ArrayLike | None, count: int) -> Floats:
-    """
-    Return efforts, shape (1, nv) where they are constant, else (count, nv).
-
-    Raises
-    ------
-    InvalidInputError
-        If the shape is another one or a number is not finite.
-
-    """
-    if effort is None:
-        return np.zeros((1, robot.nv))
-    if callable(effort):
-        raise InvalidInputError(
-            'effort: need an array here, got a function; compile it, kd.compile(..., effort=), or '
-            'use kd.simulate'
-        )
-    values = as_numbers('effort', effort)
-    rows = np.require(np.atleast_2d(values), np.float64, ['C', 'A'])
-    if rows.shape not in ((1, robot.nv), (count, robot.nv)):
-        raise InvalidInputError(
-            f'effort: need shape ({robot.nv},) or ({count}, {robot.nv}), got {values.shape}'
-        )
-    if not np.isfinite(rows).all():
-        raise InvalidInputError(f'effort: need finite numbers, got {not_finite(rows)}')
-    return rows
-
-
-def effort_law(
-    robot: Robot, effort: EffortLaw | ArrayLike | None, count: int, step: float
-) -> EffortLaw:
-    """Return efforts, given as a function, an array or not at all, as a function (t, q, v)."""
-    if callable(effort):
-        law: EffortLaw = as_function('effort', effort, 't', 'q', 'v')
-        return law
-    rows = effort_rows(robot, effort, count)
-    return lambda t, q, v: rows[min(round(t / step), len(rows) - 1)]
-
-
-def simulate(
-    robot: Robot,
-    q: ArrayLike,
-    v: ArrayLike,
-    duration: float,
-    *,
-    effort: EffortLaw | ArrayLike | None = None,
-    constraints: Sequence[Constraint] = (),
-    step: float = 0.001,
-    integrator: str = 'rk4',
-    projection: bool = True,
-    engine: Engine | None = None,
-    halvings: int = 0,
-    passive_force: PassiveForce | None = None,
-    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
-) -> Trajectory:
-    """
-    Return the motion from a state over `duration`, efforts held over each step.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    q, v : array_like, shapes (nq,), (nv,)
-        State at t = 0.
-    duration : float
-        [s]; rounded to whole steps.
-    effort : callable or array_like, shape (nv,) or (n, nv), optional
-        effort(t, q, v) -> efforts, shape (nv,); or efforts that are constant, or one row for each
-        step; zero where left out.
-    constraints, step, integrator, projection, engine, halvings, passive_force
-        As for `Simulation`.
-    progress : callable
-        Wraps the iteration over steps, e.g. ``rich.progress.track``.
-
-    Raises
-    ------
-    InvalidInputError
-        If a shape is wrong, a number is not finite, the duration is negative, or the integrator
-        is unknown.
-    DivergedError, StepError
-        As for `Simulation.step`.
-
-    """
-    how = integrator, projection, engine, halvings, passive_force
-    simulation = Simulation(robot, constraints, step, *how)
-    simulation.reset(checked_coordinates(robot, q), checked_speeds(robot, v))
-    count = round(as_nonnegative('duration [s]', duration) / simulation.step_size)
-    law = effort_law(robot, effort, count, simulation.step_size)
-    times, qs, vs = [simulation.time], [simulation.q], [simulation.v]
-    for _ in progress(range(count)):
-        simulation.step(law(simulation.time, simulation.q, simulation.v))
-        times.append(simulation.time)
-        qs.append(simulation.q)
-        vs.append(simulation.v)
-    return Trajectory(np.array(times), np.array(qs), np.array(vs), simulation.rank_events)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cells of a path with their rows: the fastest profile on them, and where they are too large."""
+"""Cells of a path with their limit rows, and how much a motion uses of each limit."""
 
 from __future__ import annotations
 
@@ -7,21 +7,26 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kane_dynamics.exceptions import InfeasiblePathError, InvalidInputError
-from kane_dynamics.trajectories.free_sharing import projected
-from kane_dynamics.trajectories.limit_rows import LimitRows, largest_pace, peaks
+from kane_dynamics.exceptions import InfeasiblePathError, InvalidInputError, NotSolvedError
+from kane_dynamics.trajectories.limit_rows import (
+    LimitRows,
+    largest_scaling,
+    least_uses,
+    peaks,
+    projected,
+)
 from kane_dynamics.trajectories.path_limits import PathLimits
-from kane_dynamics.trajectories.reachability import FAST, CellInequalities, Speeds
-from kane_dynamics.trajectories.speed_profile import SpeedProfile
+from kane_dynamics.trajectories.speed_profile import (
+    FAST,
+    CellInequalities,
+    SpeedProfile,
+    Speeds,
+    Timing,
+)
 from kane_dynamics.typing import Floats
 
-_LOOKS = (
-    1e-6,
-    0.25,
-    0.5,
-    0.75,
-    1.0 - 1e-6,
-)  # of a cell; friction has its sign just inside the ends
+# of a cell, and of the times between jumps; friction has its sign just inside the ends
+_LOOKS = np.array([1e-6, 0.25, 0.5, 0.75, 1.0 - 1e-6])
 _SPARE = 1e-9  # of a limit, that may be exceeded: a robot at a limit may move
 _PART = 0.5  # of what a limit leaves at rest that a change of u may take
 _STEADY = 0.1  # of u, that its change in a cell may be
@@ -35,23 +40,7 @@ _UNLIMITED = 1e-3 * FAST
 
 @dataclass(frozen=True, eq=False)
 class PathCells:
-    """
-    Cells with their rows at both ends and at three places between them.
-
-    Parameters
-    ----------
-    limits : PathLimits
-        Limits of a robot on a path.
-    grid : ndarray, shape (n + 1,)
-        Places on the path.
-    rows : LimitRows
-        Of shape (n, 5, m).
-    shares : ndarray, shape (n, 5, m, r), or None
-        What ways of sharing add to the rows, where motors share freely.
-    known : dict
-        Polygons of `projected` that have been found.
-
-    """
+    """Cells with their rows at both ends and at three places between them."""
 
     limits: PathLimits
     grid: Floats
@@ -62,12 +51,12 @@ class PathCells:
     @classmethod
     def on(cls, limits: PathLimits, grid: Floats, free: bool) -> PathCells:
         """Return the cells of a grid."""
-        indices = _looks(grid[:-1], grid[1:])
-        rows = limits.at(indices.ravel()).reshaped(*indices.shape)
+        s = _looks(grid[:-1], grid[1:])
+        rows = limits.at(s.ravel()).reshaped(*s.shape)
         if not free:
             return cls(limits, grid, rows, None)
-        shares = limits.shares(indices.ravel())
-        return cls(limits, grid, rows, shares.reshape(*indices.shape, *shares.shape[1:]))
+        shares = limits.shares(s.ravel())
+        return cls(limits, grid, rows, shares.reshape(*s.shape, *shares.shape[1:]))
 
     def split(self, cuts: Floats) -> PathCells:
         """Return cells that are cut at places, too; rows of the others are not evaluated again."""
@@ -76,22 +65,12 @@ class PathCells:
             return replace(PathCells.on(self.limits, grid, free=True), known=self.known)
         parents = np.searchsorted(self.grid, 0.5 * (grid[1:] + grid[:-1])) - 1
         new = np.diff(grid) != np.diff(self.grid)[parents]
-        indices = _looks(grid[:-1][new], grid[1:][new])
-        rows = self.limits.at(indices.ravel()).reshaped(*indices.shape)
+        s = _looks(grid[:-1][new], grid[1:][new])
+        rows = self.limits.at(s.ravel()).reshaped(*s.shape)
         return PathCells(self.limits, grid, self.rows.merged(rows, parents, new), None)
 
     def fastest(self, before: SpeedProfile | None = None) -> SpeedProfile:
-        """
-        Return the fastest profile; roots of x and changes of u are about those of one before.
-
-        Raises
-        ------
-        InfeasiblePathError
-            If there is none; it says where, and which limits.
-        InvalidInputError
-            If nothing limits the speed.
-
-        """
+        """Return the fastest profile, linearised about the one before."""
         if before is None:
             straight = replace(self.rows, d=np.zeros_like(self.rows.d))
             return self._profile(straight, np.zeros(len(self.grid) - 1))
@@ -102,7 +81,7 @@ class PathCells:
         u, x = before.of(_looks(self.grid[:-1], self.grid[1:]))
         drag, still = self.rows.d * np.sqrt(x)[..., None], self.rows.c
         inertial = self.rows.use(u, x) - drag - still
-        x = x * (largest_pace(inertial, drag, still, 1.0) or 1.0) ** 2
+        x = x * (largest_scaling(inertial, drag, still, 1.0) or 1.0) ** 2
         for _ in range(_TRIES):
             try:
                 return self._profile(self.rows.linear(x), changes)
@@ -111,19 +90,7 @@ class PathCells:
         return self._profile(self.rows.linear(x), changes)
 
     def cuts(self, profile: SpeedProfile, tolerance: float, loss: float) -> Floats:
-        """
-        Return where to cut cells whose limits are exceeded, or keep the motion too slow.
-
-        Parameters
-        ----------
-        profile : SpeedProfile
-            The fastest on these cells.
-        tolerance : float
-            Of a limit.
-        loss : float
-            Of the duration, over all cells.
-
-        """
+        """Return where to cut cells whose limits are exceeded, or keep the motion too slow."""
         grid, h = self.grid, np.diff(self.grid)
         u, x = profile.of(_looks(grid[:-1], grid[1:]))
         rows = self.rows if self.shares is None else self._shared(self.rows.linear(x))
@@ -149,21 +116,21 @@ class PathCells:
     def _changes(self, before: SpeedProfile) -> Floats:
         """Return half of what u changes by in each cell; a robot at rest keeps room to move."""
         middles = 0.5 * (self.grid[1:] + self.grid[:-1])
-        result = 0.5 * np.diff(self.grid) * before.slopes[before.cells(middles)]
+        changes = 0.5 * np.diff(self.grid) * before.slopes[before.cells(middles)]
         size, room = np.abs(self.rows.a[:, ::4]), _PART * np.abs(1.0 - self.rows.c[:, ::4])
         most = np.divide(room, size, out=np.full_like(size, np.inf), where=size > 0.0)
         steady = _STEADY * np.abs(before.of(middles)[0])
         bound = np.minimum(steady, most.min(axis=(1, 2), initial=np.inf))
-        return np.clip(result, -bound, bound)
+        return np.clip(changes, -bound, bound)
 
     def _shared(self, rows: LimitRows) -> LimitRows:
         """Return rows without d as the limits have them, however motors share."""
         if self.shares is None:
             return rows
-        indices = _looks(self.grid[:-1], self.grid[1:])
+        s = _looks(self.grid[:-1], self.grid[1:])
         flat = self.shares.reshape(-1, *self.shares.shape[2:])
-        result = projected(rows.reshaped(-1), flat, indices.ravel(), self.known)
-        return result.reshaped(*indices.shape)
+        polygons = projected(rows.reshaped(-1), flat, s.ravel(), self.known)
+        return polygons.reshaped(*s.shape)
 
     def _profile(self, rows: LimitRows, changes: Floats) -> SpeedProfile:
         """Return the fastest profile under rows without d, u changing as given in the cells."""
@@ -172,20 +139,20 @@ class PathCells:
         a = np.concatenate([first.a, last.a + 2.0 * h * last.b], axis=1)
         b = np.concatenate([first.b, last.b], axis=1)
         c = np.concatenate([first.c - first.a * change, last.c + last.a * change], axis=1)
-        result = CellInequalities(h[:, 0], a, b, 1.0 + _SPARE - c).fastest()
-        if result.lost >= 0:
-            raise self._infeasible(result)
-        if result.x.max() > _UNLIMITED:
-            place = self.grid[int(np.argmax(result.x))]
+        speeds = CellInequalities(h[:, 0], a, b, 1.0 + _SPARE - c).fastest()
+        if speeds.lost >= 0:
+            raise self._infeasible(speeds)
+        if speeds.x.max() > _UNLIMITED:
+            place = self.grid[int(np.argmax(speeds.x))]
             raise InvalidInputError(f'retiming: nothing limits the speed at {place:g} of the path')
-        return SpeedProfile(self.grid, result.x, changes)
+        return SpeedProfile(self.grid, speeds.x, changes)
 
-    def _infeasible(self, result: Speeds) -> InfeasiblePathError:
+    def _infeasible(self, speeds: Speeds) -> InfeasiblePathError:
         """Return what to say of a path along which no motion keeps the limits."""
-        k, used = result.lost, self.rows.c
-        if result.rows:
+        k, used = speeds.lost, self.rows.c
+        if speeds.rows:
             count = used.shape[-1]
-            several = [self._says(row % count, used[k, -(row // count)]) for row in result.rows]
+            several = [self._says(row % count, used[k, -(row // count)]) for row in speeds.rows]
             words = 'no speed and acceleration keep all limits'
             return InfeasiblePathError(words, self.grid[k], dict.fromkeys(several))
         # most is used at rest where the path is hardest, of what is left of it
@@ -203,3 +170,67 @@ class PathCells:
 def _looks(starts: Floats, ends: Floats) -> Floats:
     """Return places in cells, shape (n, 5)."""
     return np.asarray(starts[:, None] + (ends - starts)[:, None] * _LOOKS)
+
+
+_REACHED = 0.99  # use of a limit that is active
+
+
+@dataclass(frozen=True, slots=True)
+class LimitUse:
+    """
+    What a motion uses of one limit.
+
+    Parameters
+    ----------
+    largest : float
+        All of it is 1; of speeds it is the square.
+    place : float
+        Where on the path that is.
+    active : float
+        Part of the duration in which the limit is reached.
+
+    """
+
+    largest: float
+    place: float
+    active: float
+
+
+class MotionUses:
+    """Uses of all limits, at the ends of the smooth parts of a motion and between them."""
+
+    def __init__(self, limits: PathLimits, timing: Timing, free: bool) -> None:
+        starts, self._lengths = timing.times[:-1], np.diff(timing.times)
+        moments = (starts[:, None] + self._lengths[:, None] * _LOOKS).ravel()
+        self._limits, (self._s, u, x) = limits, timing.at(moments)
+        rows = limits.at(self._s)
+        self._drag, self._still, use = rows.d * np.sqrt(x)[:, None], rows.c, rows.use(u, x)
+        if free:
+            shares = limits.shares(self._s)
+            self._still, use = least_uses(rows.c, shares), least_uses(use, shares)
+        self._inertial = use - self._drag - self._still
+
+    def scaling(self, tolerance: float) -> float:
+        """Return the largest factor of speed, up to 1, with which no limit is exceeded by more."""
+        scaling = largest_scaling(self._inertial, self._drag, self._still, 1.0 + tolerance)
+        if scaling <= 0.0:
+            at, row = np.unravel_index(int(np.argmax(self._still)), self._still.shape)
+            raise NotSolvedError(
+                f'retiming: {self._limits.says(int(row), float(self._still[at, row]))} at '
+                f'{self._s[at]:g} of the path: only speed carries the robot over, and on '
+                'this grid limits are exceeded; give more cells'
+            )
+        return scaling
+
+    def report(self, scaling: float) -> dict[str, LimitUse]:
+        """Return what is used of each limit at a part of the speed, by name."""
+        every = scaling * (scaling * self._inertial + self._drag) + self._still
+        uses: dict[str, LimitUse] = {}
+        names = self._limits.names
+        for name in dict.fromkeys(names):
+            most = every[:, [one == name for one in names]].max(axis=1)
+            worst = int(np.argmax(most))
+            reached = most.reshape(len(self._lengths), -1).max(axis=1) >= _REACHED
+            active = float(self._lengths[reached].sum() / self._lengths.sum())
+            uses[name] = LimitUse(float(most[worst]), float(self._s[worst]), active)
+        return uses

@@ -27,11 +27,9 @@ from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.robot.checks import as_one, describe
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.trajectories.ground_limits import GroundLimits
-from kane_dynamics.trajectories.joint_bounds import Bounds, joint_bounds
 from kane_dynamics.trajectories.limit_rows import LimitRows
-from kane_dynamics.trajectories.paths import Path, PathPoints
-from kane_dynamics.trajectories.rolled_path import RolledPath
+from kane_dynamics.trajectories.paths import Path, PathPoints, RolledPath
+from kane_dynamics.trajectories.robot_limits import Bounds, GroundLimits, joint_bounds
 from kane_dynamics.typing import Floats
 
 _NULL = 1e-10  # singular values that are none
@@ -41,37 +39,7 @@ _KEPT = 1e-6  # of a tangent that leaves the constraint rows: what coordinates a
 
 
 class PathLimits:
-    """
-    The limits of one robot on one path.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        Of the robot under its constraints.
-    path : Path
-        Its coordinates; the tangents keep the constraint rows.
-    actuated : sequence of str
-        Speeds that have motors.
-    contacts : Stance, optional
-        What it stands on.
-    kept : Reserve
-        What is left of the limits.
-    efforts, velocities, accelerations : mapping of str to float or (float, float)
-        Bounds that count instead of the robot's, by speed: of both signs, or lower and upper.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of the rows.
-
-    Raises
-    ------
-    InvalidInputError
-        If a coordinate is no speed's (a quaternion), or a bound is none.
-    NameNotFoundError
-        If a speed does not exist.
-
-    """
+    """The limits of one robot on one path."""
 
     def __init__(
         self,
@@ -95,7 +63,7 @@ class PathLimits:
                 f'path: need one of {robot.nq} coordinates, {list(robot.coordinate_names)}, got '
                 f'one of {columns}'
             )
-        as_one(SafetyMargins, 'kept', kept, 'a Reserve')
+        as_one(SafetyMargins, 'kept', kept, 'SafetyMargins')
         motors = speed_indices(robot, actuated, 'actuated')
         self.dynamics, self.path, self.actuated = dynamics, path, tuple(actuated)
         driven = np.isin(np.arange(robot.nv), motors)
@@ -122,22 +90,9 @@ class PathLimits:
             ]
         )
 
-    def at(self, indices: Floats) -> LimitRows:
-        """
-        Return the rows at places, shape (n,).
-
-        Parameters
-        ----------
-        indices : ndarray, shape (n,)
-            On the path.
-
-        Raises
-        ------
-        ConstraintError
-            If a tangent leaves the constraint rows.
-
-        """
-        points = self.points(indices)
+    def at(self, s: Floats) -> LimitRows:
+        """Return the rows at places, shape (n,)."""
+        points = self.points(s)
         still, maps = np.zeros_like(points.q), self._ground_maps(points.q)
         a = self._rows(points.q, maps, (still, points.tangent), ('inertia',))
         b = self._rows(points.q, maps, (points.tangent, points.bend), ('inertia', 'coriolis'))
@@ -171,17 +126,9 @@ class PathLimits:
             return f'{self.names[row]} ({value:.4g} {self._slow}, limit {limit:.4g})'
         return f'{self.names[row]} ({use:.4g} of it {self._slow})'
 
-    def points(self, indices: Floats) -> PathPoints:
-        """
-        Return points of the path whose derivatives keep the constraint rows to roundoff.
-
-        Raises
-        ------
-        ConstraintError
-            If a tangent leaves them by more than that.
-
-        """
-        q, tangent, bend = self.path.at(indices)
+    def points(self, s: Floats) -> PathPoints:
+        """Return points of the path whose derivatives keep the constraint rows to roundoff."""
+        q, tangent, bend = self.path.at(s)
         rolled = isinstance(self.path, RolledPath) and self.path.dynamics is self.dynamics
         if rolled or not self.dynamics.labels:
             return PathPoints(q, tangent, bend)
@@ -192,7 +139,7 @@ class PathLimits:
             rows = self.dynamics.constraint_rows(q[first], tangent[first])
             label = rows.labels[int(np.argmax(np.abs(rows.matrix @ tangent[first])))]
             raise ConstraintError(
-                f"the path leaves '{label}' at {indices[first]:g} of {self.path.length:g}: "
+                f"the path leaves '{label}' at {s[first]:g} of {self.path.length:g}: "
                 f"A q' = 0 is missed by {off[first]:.2g} of the tangent; a RolledPath keeps it"
             )
         return PathPoints(q, kept, self.dynamics.consistent_acceleration(q, kept, bend))
@@ -243,32 +190,24 @@ class PathLimits:
         return np.concatenate(parts, axis=1)
 
     def balancing(self, q: Floats) -> tuple[Floats, Floats]:
-        """
-        Return multipliers that balance each other where nothing is driven, and their efforts.
-
-        Returns
-        -------
-        multipliers, efforts : ndarray, shapes (n, k, r), (n, nv, r)
-            What another way of sharing between redundant motors adds.
-
-        """
+        """Return self-balancing multipliers, (n, k, r), and their efforts, (n, nv, r)."""
         robot = self.dynamics.robot
         driven = np.isin(robot.velocity_names, self.actuated)
-        still, result = np.zeros(robot.nv), []
+        still, pairs = np.zeros(robot.nv), []
         for place in q:
             A = np.asarray(self.dynamics.constraint_rows(place, still).matrix, dtype=float)
             free = scipy.linalg.null_space(A[:, ~driven].T, rcond=_NULL)
-            result.append((free, -np.where(driven[:, None], A.T @ free, 0.0)))
-        most = max(free.shape[1] for free, _ in result)
+            pairs.append((free, -np.where(driven[:, None], A.T @ free, 0.0)))
+        most = max(free.shape[1] for free, _ in pairs)
         multipliers, efforts = (
             np.array([np.pad(x, ((0, 0), (0, most - x.shape[1]))) for x in parts])
-            for parts in zip(*result, strict=True)
+            for parts in zip(*pairs, strict=True)
         )
         return multipliers, efforts
 
-    def shares(self, indices: Floats) -> Floats:
+    def shares(self, s: Floats) -> Floats:
         """Return what ways of sharing add to the rows, Z of `free_sharing`, shape (n, m, r)."""
-        q = self.path.at(indices).q
+        q = self.path.at(s).q
         multipliers, efforts = self.balancing(q)
         maps, none, still = self._ground_maps(q), np.zeros_like(q), np.zeros((len(q), 6))
         columns = [

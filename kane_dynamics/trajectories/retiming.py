@@ -20,14 +20,13 @@ from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_count, as_nonnegative, as_positive
-from kane_dynamics.trajectories.filling import CLOSEST, GAP
-from kane_dynamics.trajectories.free_sharing import shared
-from kane_dynamics.trajectories.joint_bounds import Bounds
-from kane_dynamics.trajectories.limit_use import LimitUse, MotionUses
-from kane_dynamics.trajectories.path_cells import PathCells
+from kane_dynamics.trajectories.effort_points import CLOSEST, GAP
+from kane_dynamics.trajectories.joint_trajectory import JointTrajectory
+from kane_dynamics.trajectories.limit_rows import shared
+from kane_dynamics.trajectories.path_cells import LimitUse, MotionUses, PathCells
 from kane_dynamics.trajectories.path_limits import PathLimits
 from kane_dynamics.trajectories.paths import Path
-from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.robot_limits import Bounds
 from kane_dynamics.trajectories.speed_profile import SmoothedProfile, SpeedProfile, Timing
 from kane_dynamics.typing import Floats
 
@@ -83,24 +82,24 @@ class Retimed:
 
     def at(self, times: Floats) -> tuple[Floats, Floats, Floats]:
         """Return q, v and a at times from 0 to the duration, each of shape (n, nv)."""
-        indices, u, x = self.profile.at(times)
-        q, tangent, bend = self.limits.path.at(indices)
+        s, u, x = self.profile.at(times)
+        q, tangent, bend = self.limits.path.at(s)
         u, x = u[:, None], x[:, None]
         return q, tangent * np.sqrt(x), tangent * u + bend * x
 
     def efforts(self, times: Floats) -> Floats:
         """Return the efforts of the motors at times, shape (n, nv); at the ends just inside."""
-        limits, (indices, u, x) = self.limits, self.profile.at(times)
-        q, tangent, bend = limits.points(indices)
+        limits, (s, u, x) = self.limits, self.profile.at(times)
+        q, tangent, bend = limits.points(s)
         x = np.maximum(x, np.finfo(float).tiny)  # at the ends, too, friction has its sign
         v, a = tangent * np.sqrt(x)[:, None], tangent * u[:, None] + bend * x[:, None]
         efforts = limits.dynamics.constrained_inverse_dynamics(q, v, a, limits.actuated).effort
         if not self.shares_freely:
             return efforts
-        z = shared(limits.at(indices).use(u, x), limits.shares(indices))
+        z = shared(limits.at(s).use(u, x), limits.shares(s))
         return np.asarray(efforts + np.einsum('nvr,nr->nv', limits.balancing(q)[1], z))
 
-    def motion(self, step: float = 0.01) -> TrajectoryPoints:
+    def motion(self, step: float = 0.01) -> JointTrajectory:
         """
         Return points of the motion, two of them `filling.GAP` apart where efforts jump.
 
@@ -116,9 +115,9 @@ class Retimed:
 
         """
         names, times = self.limits.dynamics.robot.velocity_names, self._times(step)
-        return TrajectoryPoints(names, times, *self.at(times))
+        return JointTrajectory(names, times, *self.at(times))
 
-    def points(self, step: float = 0.01, error: float = 0.1) -> TrajectoryPoints:
+    def points(self, step: float = 0.01, error: float = 0.1) -> JointTrajectory:
         """
         Return points of the motion with efforts, and a last one at rest.
 
@@ -149,10 +148,10 @@ class Retimed:
         q, v, a = (np.concatenate([x, 0.0 * x[-1:]]) for x in self.at(times))
         q[-1] = q[-2]
         dynamics, actuated = self.limits.dynamics, self.limits.actuated
-        remainder = dynamics.constrained_inverse_dynamics(q[-1], v[-1], a[-1], actuated).effort
+        standstill = dynamics.constrained_inverse_dynamics(q[-1], v[-1], a[-1], actuated).effort
         times = np.append(times, times[-1] + GAP)
         names = dynamics.robot.velocity_names
-        return TrajectoryPoints(names, times, q, v, a, np.vstack([efforts, remainder]))
+        return JointTrajectory(names, times, q, v, a, np.vstack([efforts, standstill]))
 
     def _times(self, step: float) -> Floats:
         """Return times of points, two of them a gap apart where efforts jump."""
@@ -242,9 +241,9 @@ def retime(
     )
     window, count = as_nonnegative('smoothing [s]', smoothing), as_count('cells', cells, 2)
     profile = _fastest(limits, count, share_freely)
-    result = _kept(limits, profile, share_freely)
+    motion = _kept(limits, profile, share_freely)
     return (
-        result if window == 0.0 else _smoothed(result, profile.slowed(1.0 / result.slowed), window)
+        motion if window == 0.0 else _smoothed(motion, profile.slowed(1.0 / motion.slowed), window)
     )
 
 
@@ -258,14 +257,14 @@ def _kept(limits: PathLimits, timing: Timing, free: bool) -> Retimed:
 
 def _smoothed(quick: Retimed, profile: SpeedProfile, window: float) -> Retimed:
     """Return the shortest smoothed motion of a long enough window; a longer may be slowed less."""
-    least, result = quick.duration * _WINDOW, list[Retimed]()
+    least, candidates = quick.duration * _WINDOW, list[Retimed]()
     for k in itertools.count(max(int(np.ceil(_STEPS * np.log2(window / least))), 0)):
         longer = least * 2.0 ** (k / _STEPS)
-        if result and quick.duration + longer >= min(one.duration for one in result):
+        if candidates and quick.duration + longer >= min(one.duration for one in candidates):
             break
         timing = SmoothedProfile(profile, longer)
-        result.append(_kept(quick.limits, timing, quick.shares_freely))
-    return min(result, key=lambda one: one.duration)
+        candidates.append(_kept(quick.limits, timing, quick.shares_freely))
+    return min(candidates, key=lambda one: one.duration)
 
 
 def _fastest(limits: PathLimits, count: int, free: bool) -> SpeedProfile:

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""
-How fast a path is passed: the square of the speed along it, x = s'^2, and s'' = u.
+"""
+The fastest speed along a path by reachability, and its profile over time.
+
+By reachability (Pham and Pham 2018): backwards over the cells of a grid the interval of x from
+which the end can be reached, forwards the largest u that stays among them. In a cell u is a mean
+and a given change, and each row holds at both ends. What rows leave for u at one x is the sum of
+two minima of lines in x, concave: Newton's method ends at its first root after a few lines, exact.
 
 On a grid u is linear in s in each cell and x quadratic; u may jump at the grid. A smoothed profile
 is the mean of another one over a window of time.
@@ -8,12 +13,117 @@ is the mean of another one over a window of time.
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from scipy.interpolate import BPoly
 
 from kane_dynamics.typing import Floats
+
+_NONE = 1e-12  # of the largest coefficient of a row: what does not depend on u, or on x
+_ROUNDOFF = 1e-12
+_KEPT = 0.5
+"""Part of x that is left behind a cell at least; a fall of more is one that the cell is too large
+for, of a limit that asks for ever more braking where the path turns round."""
+FAST = 1e30
+"""A square of a speed that nothing limits."""
+_BOTH = np.arange(2)
+
+
+class Speeds(NamedTuple):
+    """The fastest speeds on a grid, or the place where there are none."""
+
+    u: Floats
+    x: Floats
+    lost: int = -1
+    rows: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class CellInequalities:
+    """a u + b x <= room in each cell, of its mean u and the x at its start."""
+
+    lengths: Floats
+    a: Floats
+    b: Floats
+    room: Floats
+
+    @cached_property
+    def _lines(self) -> tuple[Floats, Floats]:
+        """Return p + q x that bound u and -u, (n, 2, m + 2); the last are the next cell's."""
+        size = np.abs(self.a)
+        steep = size > _NONE * size.max(axis=1, keepdims=True, initial=0.0)
+        p, q = np.full((2, len(size), 2, size.shape[1] + 2), np.inf)
+        q[:] = 0.0
+        for side, sign in enumerate((1.0, -1.0)):
+            of = steep & (sign * self.a > 0.0)
+            np.divide(self.room, size, out=p[:, side, :-2], where=of)
+            np.divide(-self.b, size, out=q[:, side, :-2], where=of)
+        q[:, :, -1] = np.array([-0.5, 0.5]) / self.lengths[:, None]
+        left = np.cumsum(self.lengths[::-1])[::-1]  # to the end of the path, where x may be 0
+        share = _KEPT * np.append(left[1:], 0.0) / left
+        p[:, 1, -2], q[:, 1, -2] = 0.0, 0.5 * (1.0 - share) / self.lengths
+        return p, q
+
+    @cached_property
+    def _still(self) -> tuple[Floats, Floats]:
+        """Return bounds of x by rows that do not depend on u, shape (n,)."""
+        size, of_x = np.abs(self.a), np.abs(self.b)
+        flat = size <= _NONE * size.max(axis=1, keepdims=True, initial=0.0)
+        sloped = of_x > _NONE * of_x.max(axis=1, keepdims=True, initial=0.0)
+        s = np.divide(self.room, self.b, out=np.zeros_like(size), where=flat & sloped)
+        never = flat & ~sloped & (self.room < 0.0)
+        upper = np.where(flat & sloped & (self.b > 0.0), s, FAST)
+        lower = np.where(flat & sloped & (self.b < 0.0), s, np.where(never, 2 * FAST, 0.0))
+        return lower.max(axis=1, initial=0.0), upper.min(axis=1, initial=FAST)
+
+    def fastest(self) -> Speeds:
+        """Return the fastest speeds from rest to rest."""
+        p, q = self._lines
+        lowest, highest = self._still
+        count, twice = len(self.lengths), 2.0 * self.lengths
+        lower, upper = np.zeros((2, count + 1))
+        for k in reversed(range(count)):
+            p[k, :, -1] = upper[k + 1] / twice[k], -lower[k + 1] / twice[k]
+            low, _ = _root(p[k], q[k], lowest[k], 1.0)
+            high, _ = _root(p[k], q[k], highest[k], -1.0)
+            if not low <= high * (1.0 + _ROUNDOFF):
+                return Speeds(np.zeros(0), np.zeros(0), k, self._contradicting(k))
+            lower[k], upper[k] = min(low, high), high
+        if lower[0] > 0.0:
+            return Speeds(np.zeros(0), np.zeros(0), 0)
+        u, x = np.zeros(count), np.zeros(count + 1)
+        for k in range(count):
+            most = (p[k, 0] + q[k, 0] * x[k]).min()
+            x[k + 1] = min(max(x[k] + twice[k] * most, lower[k + 1]), upper[k + 1])
+            u[k] = (x[k + 1] - x[k]) / twice[k]
+        return Speeds(u, x)
+
+    def _contradicting(self, k: int) -> tuple[int, ...]:
+        """Return the rows of one cell that leave no u and x, whatever comes behind it."""
+        p, q = self._lines
+        x, rows = _root(p[k, :, :-2], q[k, :, :-2], self._still[0][k], 1.0)
+        return () if x <= self._still[1][k] else rows
+
+
+def _root(p: Floats, q: Floats, x: float, way: float) -> tuple[float, tuple[int, ...]]:
+    """Return the first x at which the minima of two families of lines sum to >= 0."""
+    while True:
+        values = p + q * x
+        at = values.argmin(axis=1)
+        first, second = values[_BOTH, at]
+        rows = tuple(at.tolist())
+        if first + second >= -_ROUNDOFF * (abs(first) + abs(second)):
+            return x, rows
+        slope = q[0, at[0]] + q[1, at[1]]
+        if not slope * way > 0.0:
+            return np.nan, rows
+        before, x = x, -(p[0, at[0]] + p[1, at[1]]) / slope
+        if not (x - before) * way > 0.0:
+            return before, rows
+
 
 _HALVINGS = 45  # of a window
 _POINTS = 6  # of Gauss, for what the bow of x in a cell does to its time: little
@@ -31,33 +141,14 @@ class Timing(Protocol):
         """Return the times between which it is smooth, from 0 to the duration."""
 
     def at(self, times: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return places, u and x at times from 0 to the duration."""
+        """Return s, u and x at times from 0 to the duration."""
 
     def slowed(self, scaling: float) -> Timing:
         """Return the timing that is passed at a part of the speed."""
 
 
 class SpeedProfile:
-    """
-    The speed along a path on a grid, from rest to rest.
-
-    Parameters
-    ----------
-    grid : ndarray, shape (n + 1,)
-        Places along the path, increasing.
-    squares : ndarray, shape (n + 1,)
-        x there, 0 at both ends.
-    changes : ndarray, shape (n,), optional
-        Half of what u changes by in each cell; where it would turn the motion round it is less.
-
-    Attributes
-    ----------
-    times : ndarray, shape (n + 1,)
-        When the grid is passed [s].
-    u : ndarray, shape (n,)
-        Means in the cells.
-
-    """
+    """The speed along a path on a grid, from rest to rest."""
 
     def __init__(self, grid: Floats, squares: Floats, changes: Floats | None = None) -> None:
         self.grid, self.squares = grid, squares
@@ -66,8 +157,8 @@ class SpeedProfile:
         none = np.zeros_like(self.u) if changes is None else changes
         self.changes = np.clip(none, -np.abs(self.u), np.abs(self.u))
         self.times = np.concatenate([[0.0], np.cumsum(self._cell_times())])
-        self._places = BPoly(self._of_time(), self.times)
-        self._sums = self._places.antiderivative()
+        self._s_of_time = BPoly(self._of_time(), self.times)
+        self._sums = self._s_of_time.antiderivative()
 
     @property
     def duration(self) -> float:
@@ -82,20 +173,16 @@ class SpeedProfile:
         alike = each[1:] * each[:-1] > 0.0
         return np.where(alike, np.sign(each[1:]) * np.fmin(*np.abs([each[1:], each[:-1]])), 0.0)
 
-    def cells(self, indices: Floats, before: bool = False) -> Floats:
+    def cells(self, s: Floats, before: bool = False) -> Floats:
         """Return the cells of places, those behind the grid's or those `before`."""
         side: Literal['left', 'right'] = 'left' if before else 'right'
-        return np.clip(np.searchsorted(self.grid, indices, side=side) - 1, 0, len(self.u) - 1)
+        return np.clip(np.searchsorted(self.grid, s, side=side) - 1, 0, len(self.u) - 1)
 
-    def of(self, indices: Floats, before: bool = False) -> tuple[Floats, Floats]:
-        """
-        Return u and x at places along the path, each of their shape.
-
-        Where u jumps it is what it is behind the place, or `before` it.
-        """
-        k = self.cells(indices, before)
+    def of(self, s: Floats, before: bool = False) -> tuple[Floats, Floats]:
+        """Return u and x at places along the path, each of their shape."""
+        k = self.cells(s, before)
         t, h, change = (
-            (indices - self.grid[k]) / self._lengths[k],
+            (s - self.grid[k]) / self._lengths[k],
             self._lengths[k],
             self.changes[k],
         )
@@ -105,14 +192,14 @@ class SpeedProfile:
         return u, np.maximum(x, 0.0)
 
     def at(self, times: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return places, u and x at times from 0 to the duration."""
-        indices = self.indices(times)
-        return indices, *self.of(indices)
+        """Return s, u and x at times from 0 to the duration."""
+        s = self.s_at(times)
+        return s, *self.of(s)
 
-    def indices(self, times: Floats) -> Floats:
+    def s_at(self, times: Floats) -> Floats:
         """Return where on the path it is at times; at rest before 0 and after the duration."""
-        result = self._places(np.clip(times, 0.0, self.duration))
-        return np.clip(result, self.grid[0], self.grid[-1])
+        value = self._s_of_time(np.clip(times, 0.0, self.duration))
+        return np.clip(value, self.grid[0], self.grid[-1])
 
     def sums(self, times: Floats) -> Floats:
         """Return the integral of the places over time, from 0 on."""
@@ -145,19 +232,7 @@ class SpeedProfile:
 
 
 class SmoothedProfile:
-    """
-    The profile whose speed at each time is the mean of another's over a window before.
-
-    It lasts longer by the window, and u changes by at most its range in the window.
-
-    Parameters
-    ----------
-    profile : SpeedProfile
-        The other.
-    window : float
-        Its length [s].
-
-    """
+    """The profile whose speed at each time is the mean of another's over a window before."""
 
     def __init__(self, profile: SpeedProfile, window: float) -> None:
         self._profile, self._window = profile, window
@@ -171,12 +246,12 @@ class SmoothedProfile:
         self.times = np.union1d(self.times, low)
 
     def at(self, times: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return places, u and x at times from 0 to the duration."""
+        """Return s, u and x at times from 0 to the duration."""
         one, window = self._profile, self._window
         ends = times, times - window
-        sums, indices = ((f(ends[0]) - f(ends[1])) / window for f in (one.sums, one.indices))
-        after, before = (np.sqrt(one.of(one.indices(t))[1]) for t in ends)
-        return sums, (after - before) / window, np.maximum(indices, 0.0) ** 2
+        sums, s = ((f(ends[0]) - f(ends[1])) / window for f in (one.sums, one.s_at))
+        after, before = (np.sqrt(one.of(one.s_at(t))[1]) for t in ends)
+        return sums, (after - before) / window, np.maximum(s, 0.0) ** 2
 
     def slowed(self, scaling: float) -> SmoothedProfile:
         """Return the profile that is passed at a part of the speed."""

@@ -15,7 +15,8 @@ from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.events import EventSimulation
 from kane_dynamics.robot.checks import as_nonnegative, as_positive
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.simulation.simulation import EffortLaw, effort_law
+from kane_dynamics.simulation.motions import effort_law
+from kane_dynamics.simulation.simulation import EffortLaw
 from kane_dynamics.typing import Floats
 from kane_dynamics.view.drawing import Drawing
 from kane_dynamics.view.forces import Force, constraint_forces
@@ -98,7 +99,7 @@ class EventRecorder:
 
     def _present(self) -> _Instant:
         one = self._simulation
-        return _Instant(one.time, one.q, one.v, one.parts, one.states)
+        return _Instant(one.time, one.q, one.v, one.constraints, one.states)
 
     def _record(self, then: _Instant) -> None:
         """Record an instant under the forces of now."""
@@ -124,7 +125,7 @@ class EventRecorder:
 
     def _note_events(self, states: Mapping[str, str]) -> None:
         """Record the states after the events that are new, from the states of before."""
-        now, parts = dict(states), self._simulation.parts
+        now, parts = dict(states), self._simulation.constraints
         for event in self._simulation.events[self._seen :]:
             self._record_first()
             now.update(event.states)

@@ -15,7 +15,7 @@ from kane_dynamics.robot.checks import as_choice, as_number, as_positive, as_tex
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
 from kane_dynamics.robot.tree_checks import check_unique
-from kane_dynamics.simulation.simulation import Trajectory
+from kane_dynamics.simulation.motions import Trajectory
 from kane_dynamics.typing import Floats, Indices
 from kane_dynamics.view.drawing import Drawing, simple_drawing
 from kane_dynamics.view.forces import STATES, Force

@@ -40,7 +40,7 @@ def changing_robot() -> tuple[kd.EventSimulation, dict[str, Any]]:
     }
     dynamics = kd.compile(robot)
     later = [*locks.values()]
-    simulation = kd.EventSimulation(robot, parts, step=STEP, dynamics=dynamics, later=later)
+    simulation = kd.EventSimulation(robot, parts, step=STEP, dynamics=dynamics, precompile=later)
     return simulation, locks
 
 
@@ -131,7 +131,7 @@ def _toggle(
 def _drift(simulation: kd.EventSimulation) -> float:
     """Return the largest |A v - b0| and |Phi| of constraints that hold and stops that push."""
     held = []
-    for name, what in simulation.parts.items():
+    for name, what in simulation.constraints.items():
         if simulation.states[name] != 'open':
             held.append(what.normal if isinstance(what, constraints.Contact) else what)
     rows = constraints.ConstraintSet(simulation.robot, held).rows(

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kane_dynamics.analysis.collision import CollisionFlags
-from kane_dynamics.analysis.contact_wrench import UNKNOWN, contact_wrench
+from kane_dynamics.analysis.contacts import UNKNOWN, CollisionFlags, contact_wrench
 from kane_dynamics.exceptions import InvalidInputError
 
 

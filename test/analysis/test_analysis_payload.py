@@ -8,7 +8,7 @@ from support.machines import at, differential_drive, inertia, prismatic, revolut
 from support.trees import tree_and_state
 
 import kane_dynamics as kd
-from kane_dynamics.analysis.observed_speeds import ObservedSpeeds
+from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.analysis.payload import (
     PARAMETERS,
     SCALE,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kane_dynamics.analysis.smoothing import smoothed
+from kane_dynamics.analysis.payload import smoothed
 from kane_dynamics.exceptions import InvalidInputError
 
 TIMES = np.sort(np.random.default_rng(1).uniform(0.0, 1.0, 200))

@@ -10,11 +10,11 @@ from numpy.testing import assert_allclose
 from support.base_robots import Spot, robot_on
 
 import kane_dynamics as kd
-from kane_dynamics.analysis.base_contacts import base_ground_contacts
 from kane_dynamics.analysis.base_effects import TracedEffects
 from kane_dynamics.analysis.base_motion import DriveResponse, moving
-from kane_dynamics.analysis.ground_wrench import ground_wrench
+from kane_dynamics.analysis.ground_contacts import base_ground_contacts
 from kane_dynamics.analysis.motion_limits import SafetyMargins
+from kane_dynamics.analysis.normal_forces import ground_wrench
 from kane_dynamics.analysis.wheel_forces import picture_of
 from kane_dynamics.control.governor import Governor
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
@@ -207,7 +207,7 @@ def test_a_robot_that_nothing_holds_down_tips():
     governor = Governor(base_ground_contacts(base), DriveResponse(0.5), WHEELS)
     rest = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
     found = governor.admit(*rest, *np.zeros((3, 3)))
-    assert (found.fraction, found.scaling, found.limit) == (0.0, 0.0, 'tip-over')
+    assert (found.fraction, found.speed_scaling, found.limit) == (0.0, 0.0, 'tip-over')
     assert found.headroom == -1.0
 
 
@@ -216,7 +216,7 @@ def test_what_breaks_no_limit_passes():
     rest = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
     found = governor.admit(*rest, np.zeros(3), np.zeros(3), [0.2, 0.0, 0.1])
     assert_allclose(found.command, [0.2, 0.0, 0.1])
-    assert (found.fraction, found.scaling, found.limit) == (1.0, 1.0, '')
+    assert (found.fraction, found.speed_scaling, found.limit) == (1.0, 1.0, '')
     assert found.headroom > 0.0
 
 
@@ -243,10 +243,10 @@ def test_an_arm_that_would_tip_the_robot_is_slowed():
     k = robot.velocity_index('arm_2_joint')
     v[k], a[k] = 1.0, -60.0
     found = governor.admit(q, v, a, np.zeros(3), np.zeros(3), np.zeros(3))
-    assert 0.0 < found.scaling < 1.0
+    assert 0.0 < found.speed_scaling < 1.0
     assert found.limit == 'tip-over'
     at_rest = governor.admit(q, 0.0 * v, 0.0 * a, np.zeros(3), np.zeros(3), np.zeros(3))
-    assert (at_rest.scaling, at_rest.limit) == (1.0, '')
+    assert (at_rest.speed_scaling, at_rest.limit) == (1.0, '')
 
 
 def least_margin(seed, governed):
@@ -301,7 +301,7 @@ def test_arguments_of_a_governor():
     rest = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
     with pytest.raises(InvalidInputError, match='horizon'):
         governor.adjusted(drive, SafetyMargins(), -1.0)
-    for name, given in (('twist', 0), ('applied', 1), ('wanted', 2)):
+    for name, given in (('twist', 0), ('applied', 1), ('target', 2)):
         commands = [np.zeros(3)] * 3
         commands[given] = np.zeros(2)
         with pytest.raises(InvalidInputError, match=name):
@@ -337,7 +337,11 @@ def test_a_plan_that_stays_as_it_is_counts_as_the_motion_of_now(rng):
         q, v, a, *commands, plan=lambda t: tuple(np.tile(x, (len(t), 1)) for x in (q, v, a))
     )
     assert_allclose(held.command, now.command, rtol=0, atol=1e-12)
-    assert (held.scaling, held.limit, held.fraction) == (now.scaling, now.limit, now.fraction)
+    assert (held.speed_scaling, held.limit, held.fraction) == (
+        now.speed_scaling,
+        now.limit,
+        now.fraction,
+    )
     assert_allclose(held.headroom, now.headroom, rtol=0, atol=1e-12)
 
 
@@ -377,7 +381,7 @@ def played_arm(robot, contacts, governor, planned):
         now = q, pace * v, pace**2 * a
         least = min(least, contacts.margins(*now).margin)
         ahead = (lambda t, place=place: plan(place + t)) if planned else None
-        pace = governor.admit(*now, *still, plan=ahead).scaling
+        pace = governor.admit(*now, *still, plan=ahead).speed_scaling
         place += pace * period
     return least, place / lasts
 

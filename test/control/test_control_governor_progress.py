@@ -189,7 +189,7 @@ def test_axes_that_a_base_does_not_have_are_zero_and_said():
     for kind in ('differential', 'skid_steer', 'ackermann'):
         found = played(kind, np.zeros(3), np.array([0.1, 0.5, 0.0]), PERIOD)[0][1]
         assert_allclose(found.command, [0.1, 0.0, 0.0])
-        assert (found.limit, found.scaling) == ('reach along y', 1.0)
+        assert (found.limit, found.speed_scaling) == ('reach along y', 1.0)
     found = played('ackermann', np.zeros(3), np.array([0.0, 0.0, 1.0]), PERIOD)[0][1]
     assert_allclose(found.command, np.zeros(3))
     assert found.limit == 'reach along yaw'

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kane_dynamics.control.speed_scaling import ScaledInstant, ScaledTime
+from kane_dynamics.control.rate_limits import ScaledInstant, ScaledTime
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.trajectories.trajectory import Trajectory
+from kane_dynamics.trajectories.joint_trajectory import UNNAMED, JointTrajectory
 
 RAMP = 0.5
 
@@ -38,7 +38,7 @@ def test_one_long_step_is_many_short_ones():
 
 
 def test_velocities_and_accelerations_are_derivatives():
-    path = Trajectory([0.0, 1.0, 2.5], [[0, 1], [1, -1], [0.5, 2]], np.zeros((3, 2)))
+    path = JointTrajectory(UNNAMED, [0.0, 1.0, 2.5], [[0, 1], [1, -1], [0.5, 2]], np.zeros((3, 2)))
     clock, step, before = ScaledTime(0.0), 1e-3, None
     pace = {0: 1.0, 300: 0.4, 800: 0.9, 1500: 0.0, 2200: 0.7}
     wanted, jumps = 1.0, 0

@@ -10,7 +10,7 @@ from kane_dynamics.control.task_space_tracking import FrameMotion
 from kane_dynamics.control.wrench_control import WrenchTarget
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.state import as_pose
-from kane_dynamics.simulation.virtual_coupler import VirtualCoupler
+from kane_dynamics.simulation.haptics import VirtualCoupler
 
 NUMBERS = np.array([0.3, -0.2, 0.5, 0.5, 0.5, -0.5, 0.5])
 POSE = kd.Pose.from_rotation_and_position(NUMBERS[3:].tolist(), NUMBERS[:3].tolist())

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from support.machines import Y, at, inertia, revolute
 
 import kane_dynamics as kd
-from kane_dynamics.analysis.sliding_friction import sliding_friction
+from kane_dynamics.analysis.contact_friction import sliding_friction
 from kane_dynamics.analysis.wheel_forces import picture_of
 
 MASS, HALF, RADIUS, LENGTH = 50.0, 0.25, 0.11, 0.44

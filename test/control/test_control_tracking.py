@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import solve_ivp
 
 from kane_dynamics.algorithms.tracking import commanded_acceleration, reference_speeds
-from kane_dynamics.control.effort_rate_limiter import EffortRateLimiter
+from kane_dynamics.control.rate_limits import EffortRateLimiter
 
 P, D = np.array([25.0, 4.0]), np.array([6.0, 5.0])
 SLOPE = np.array([3.0, 2.0])
@@ -62,7 +62,7 @@ def test_efforts_grow_from_zero_and_again_after_a_rest():
     assert_array_equal(rise.limited(10**9, wanted), [0.0, 0.0])
     assert_allclose(rise.limited(10**9 + 125_000_000, wanted), 0.25 * wanted, rtol=1e-15)
     assert_array_equal(rise.limited(2 * 10**9, wanted), wanted)
-    rise.halt()
+    rise.reset()
     assert_array_equal(rise.limited(3 * 10**9, wanted), [0.0, 0.0])
 
 

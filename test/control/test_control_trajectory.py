@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy.interpolate import BPoly
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.trajectories.trajectory import Setpoint, Trajectory, braking
+from kane_dynamics.trajectories.joint_trajectory import UNNAMED, JointTrajectory, Setpoint, braking
 
 
 def points_of(rng, count=6, joints=3):
@@ -18,7 +18,7 @@ def points_of(rng, count=6, joints=3):
 @pytest.mark.parametrize('fields', [1, 2, 3])
 def test_splines_are_scipys_hermite_splines(rng, fields):
     times, values = points_of(rng)
-    trajectory = Trajectory(times, *values[:fields])
+    trajectory = JointTrajectory(UNNAMED, times, *values[:fields])
     oracle = BPoly.from_derivatives(times, np.moveaxis(values[:fields], 0, 1))
     for t in rng.uniform(times[0], times[-1], 50):
         # both come from one set of numbers of order 1; second derivatives grow with 1 / h^2
@@ -28,20 +28,20 @@ def test_splines_are_scipys_hermite_splines(rng, fields):
 @pytest.mark.parametrize('fields', [1, 2, 3])
 def test_every_point_is_passed_with_what_it_gives(rng, fields):
     times, values = points_of(rng)
-    trajectory = Trajectory(times, *values[:fields])
+    trajectory = JointTrajectory(UNNAMED, times, *values[:fields])
     for i in range(len(times) - 1):
         assert_allclose(trajectory.at(times[i])[:fields], values[:fields, i], atol=1e-10)
 
 
 def test_straight_lines_without_velocities():
-    trajectory = Trajectory([0.0, 1.0, 3.0], [[0.0], [1.0], [0.0]])
+    trajectory = JointTrajectory(UNNAMED, [0.0, 1.0, 3.0], [[0.0], [1.0], [0.0]])
     assert_allclose(np.ravel(trajectory.at(0.25)), [0.25, 1.0, 0.0])
     assert_allclose(np.ravel(trajectory.at(2.0)), [0.5, -0.5, 0.0])
 
 
 def test_rest_before_and_after(rng):
     times, values = points_of(rng)
-    trajectory = Trajectory(times, *values)
+    trajectory = JointTrajectory(UNNAMED, times, *values)
     rest = np.zeros((2, 3))
     for t, i in ((times[0] - 1.0, 0), (times[-1] + 1e-9, -1), (times[-1] + 100.0, -1)):
         assert_allclose(trajectory.at(t), [values[0, i], *rest])
@@ -49,7 +49,9 @@ def test_rest_before_and_after(rng):
 
 
 def test_one_point_is_a_place_to_rest():
-    assert_allclose(np.ravel(Trajectory([1.0], [[2.0]], [[3.0]]).at(1.0)), [2.0, 0.0, 0.0])
+    assert_allclose(
+        np.ravel(JointTrajectory(UNNAMED, [1.0], [[2.0]], [[3.0]]).at(1.0)), [2.0, 0.0, 0.0]
+    )
 
 
 def test_braking_has_constant_deceleration(rng):
@@ -76,10 +78,10 @@ def test_setpoint_does_not_depend_on_time():
         (([0.0, 1.0], [[0.0], [np.nan]]), 'positions must be finite'),
         (([0.0, 1.0], [[0.0]]), 'shape'),
         (([0.0, 1.0], [0.0, 1.0]), 'shape'),
-        (([0.0, 1.0], [[0.0], [1.0]], [[0.0, 1.0]] * 2), 'velocities need shape'),
+        (([0.0, 1.0], [[0.0], [1.0]], [[0.0, 1.0]] * 2), 'velocities: need shape'),
         (([0.0, 1.0], [[0.0], [1.0]], None, [[0.0], [1.0]]), 'needs velocities'),
     ],
 )
 def test_what_is_no_trajectory(arguments, words):
     with pytest.raises(InvalidInputError, match=words):
-        Trajectory(*arguments)
+        JointTrajectory(UNNAMED, *arguments)

@@ -10,7 +10,7 @@ from support.machines import DRIVE, at, differential_drive
 from support.wheeled_robots import installed
 
 import kane_dynamics as kd
-from kane_dynamics.analysis.traction import shared_weight, wheel_cones
+from kane_dynamics.analysis.contact_friction import shared_weight, wheel_cones
 from kane_dynamics.control.wrench_control import WrenchControl, WrenchTarget
 from kane_dynamics.exceptions import NameNotFoundError, UnreachableAccelerationError
 

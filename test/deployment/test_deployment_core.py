@@ -15,10 +15,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import kane_dynamics as kd
 from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.deployment.code_generation import c_string, supported, target_of
 from kane_dynamics.deployment.core import Plan, identifier, write_core
 from kane_dynamics.deployment.functions import makers
-from kane_dynamics.deployment.processors import supported, target_of
-from kane_dynamics.deployment.texts import c_string
 from kane_dynamics.exceptions import (
     InvalidInputError,
     MissingPackageError,

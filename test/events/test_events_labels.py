@@ -47,7 +47,7 @@ def feet(robot, link='box', places=FEET, **options):
 def normal_forces(simulation):
     """Return the forces of the distances of all contacts, by part."""
     forces, labels = simulation.forces, simulation.row_labels
-    contacts = {n: one for n, one in simulation.parts.items() if hasattr(one, 'restitution')}
+    contacts = {n: one for n, one in simulation.constraints.items() if hasattr(one, 'restitution')}
     return {name: forces.get(labels[name][0], 0.0) for name in contacts}
 
 
@@ -77,7 +77,7 @@ def test_events_have_the_forces_of_all_contacts():
 def test_labels_do_not_change_while_other_parts_come_and_go():
     robot, later = box(), feet(box())
     for order in [*permutations(later)][::2]:
-        simulation = kd.EventSimulation(robot, later=list(later.values()))
+        simulation = kd.EventSimulation(robot, precompile=list(later.values()))
         for name in order:
             simulation.add(name, later[name])
             known = simulation.row_labels

@@ -41,7 +41,7 @@ def check_contacts(simulation):
     labels, forces = simulation.labels, simulation.motion.multipliers
     assert len(labels) == len(forces)
     done = 0
-    for name, contact in simulation.parts.items():
+    for name, contact in simulation.constraints.items():
         if not isinstance(contact, c.Contact):
             done += len(contact.labels)
             continue
@@ -103,7 +103,7 @@ def test_stops_brakes_and_grips_at_random(seed):
     before = kd.kinetic_energy(robot, simulation.q, simulation.v)
     for k in range(60):
         name = rng.choice(list(brakes))
-        if name in simulation.parts:
+        if name in simulation.constraints:
             simulation.remove(name)
         elif k % 8 == 7:
             simulation.add(name, brakes[name], limit=50.0)

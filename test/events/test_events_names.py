@@ -9,7 +9,7 @@ from support.striking import arm, two_bodies
 
 import kane_dynamics as kd
 from kane_dynamics import constraints as c
-from kane_dynamics.events import event_simulation
+from kane_dynamics.events import hybrid_motion
 from kane_dynamics.exceptions import (
     ConstraintError,
     DivergedError,
@@ -30,7 +30,7 @@ def everything(simulation):
     """Return all that a simulation shows of its state."""
     arrays = simulation.q, simulation.v, simulation.motion.acceleration
     others = simulation.time, simulation.states, simulation.labels, simulation.events
-    return [x.tolist() for x in arrays], *others, list(simulation.parts), simulation.forces
+    return [x.tolist() for x in arrays], *others, list(simulation.constraints), simulation.forces
 
 
 @pytest.fixture
@@ -49,12 +49,12 @@ def moving():
         ({'law': 'hooke'}, InvalidInputError, 'poisson'),
         ({'dynamics': kd.dynamics}, InvalidInputError, 'need what kd.dynamics'),
         ({'dynamics': kd.dynamics(ARM, [LOCK])}, InvalidInputError, 'q2/lock'),
-        ({'parts': [LOCK]}, InvalidInputError, 'parts'),
-        ({'parts': {'': LOCK}}, InvalidInputError, 'name'),
-        ({'parts': {'lock': OTHERS}}, ConstraintError, 'another robot'),
+        ({'constraints': [LOCK]}, InvalidInputError, 'constraints'),
+        ({'constraints': {'': LOCK}}, InvalidInputError, 'name'),
+        ({'constraints': {'lock': OTHERS}}, ConstraintError, 'another robot'),
         ({'q': [0.0]}, InvalidInputError, 'q'),
         ({'v': [0.0, np.nan]}, InvalidInputError, 'v'),
-        ({'parts': {'stop': STOP}, 'q': [0.0, 2.1]}, ConstraintError, 'below zero'),
+        ({'constraints': {'stop': STOP}, 'q': [0.0, 2.1]}, ConstraintError, 'below zero'),
     ],
 )
 def test_a_start_that_is_refused(options, error, said):
@@ -69,7 +69,7 @@ def test_a_start_that_is_refused(options, error, said):
         (('stop', LOCK), ConstraintError, r"'stop' already; there are \['hold', 'stop'\]"),
         (('', LOCK), InvalidInputError, 'name'),
         (('lock', LOCK, 0.0), InvalidInputError, 'limit'),
-        (('again', STOP, 1.0), InvalidInputError, 'friction, no limit'),
+        (('again', STOP, 1.0), InvalidInputError, 'only valid for constraints, not contacts'),
         (('lock', OTHERS), ConstraintError, 'another robot'),
         (('bent', c.coupling(ARM, 'q2', 'q1', 1.0)), ConstraintError, 'violated by'),
         (('lock', 3.0), InvalidInputError, 'float 3.0'),
@@ -127,7 +127,7 @@ def test_a_step_without_an_end_of_events(monkeypatch):
     simulation.step([0.0])
     before = everything(simulation)
     with monkeypatch.context() as patch:
-        patch.setattr(event_simulation, '_MOST_PIECES', 2)
+        patch.setattr(hybrid_motion, '_MOST_INTERVALS', 2)
         with pytest.raises(EventError, match=r"after 2 events.*\['floor'\]"):
             simulation.step([0.0])
     assert everything(simulation) == before
@@ -192,10 +192,10 @@ def test_what_is_shown_cannot_be_written(moving):
     for array in (moving.q, moving.v, moving.add('lock', LOCK).v):
         with pytest.raises(ValueError, match='read-only'):
             array[0] = 1.0
-    moving.parts.clear()
+    moving.constraints.clear()
     moving.states.clear()
-    assert list(moving.parts) == list(moving.states) == ['stop', 'hold', 'lock']
-    assert moving.parts['lock'] is LOCK and moving.parts['stop'] is STOP
+    assert list(moving.constraints) == list(moving.states) == ['stop', 'hold', 'lock']
+    assert moving.constraints['lock'] is LOCK and moving.constraints['stop'] is STOP
 
 
 def test_an_event_tells_in_words(moving):

@@ -54,7 +54,7 @@ def switch(simulation, times):
 @pytest.mark.claim(37)
 def test_what_is_known_at_the_start_is_made_once(monkeypatch, engine):
     made = watched(monkeypatch, engine, lambda: None)
-    simulation, other = start(dynamics=engine, later=[BRAKE]), start(later=[BRAKE])
+    simulation, other = start(dynamics=engine, precompile=[BRAKE]), start(precompile=[BRAKE])
     switch(simulation, 3)
     switch(other, 3)
     assert made == [['q2/lock']]
@@ -95,7 +95,7 @@ def test_what_is_new_is_made_beside(monkeypatch, engine):
 
 def test_what_is_new_may_be_waited_for(monkeypatch, engine):
     made = watched(monkeypatch, engine, lambda: None)
-    simulation = start(dynamics=engine, beside=False)
+    simulation = start(dynamics=engine, compile_in_background=False)
     simulation.add('brake', BRAKE)
     assert simulation.independent_speeds == ('q1', 'q2')
     assert made == [[], ['q2/lock']]
@@ -103,7 +103,7 @@ def test_what_is_new_may_be_waited_for(monkeypatch, engine):
 
 def test_one_constraint_in_two_parts_shares_its_force(engine):
     parts = {'brake': BRAKE, 'other': BRAKE}
-    simulation, other = start(dynamics=engine, parts=parts), start(parts=parts)
+    simulation, other = start(dynamics=engine, constraints=parts), start(constraints=parts)
     for one in (simulation, other):
         one.step(TAU, 3)
     assert_allclose(simulation.motion.multipliers, other.motion.multipliers, atol=1e-10)
@@ -116,12 +116,12 @@ def test_what_cannot_be_made_stays_on_the_generic_path(monkeypatch, engine):
         raise ConstraintError('no machine code')
 
     made = watched(monkeypatch, engine, refuse)
-    simulation, other = start(dynamics=engine, beside=False), start()
+    simulation, other = start(dynamics=engine, compile_in_background=False), start()
     switch(simulation, 2)
     switch(other, 2)
     assert made == [[], ['q2/lock']]  # it is not tried again
-    assert simulation.notes == ("['q2/lock'] stay on the generic path: no machine code",)
-    assert other.notes == ()
+    assert simulation.not_compiled == ("['q2/lock'] stay on the generic path: no machine code",)
+    assert other.not_compiled == ()
     assert_allclose(simulation.q, other.q, rtol=0, atol=1e-12)
     assert_allclose(simulation.v, other.v, rtol=0, atol=1e-12)
 

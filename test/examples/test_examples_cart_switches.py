@@ -159,7 +159,7 @@ def test_a_caster_beyond_its_torque_limit_lets_go():
 
 def violation(simulation):
     """Return the greatest speed that the rows forbid, |A v|."""
-    rows = kd.constraints.ConstraintSet(simulation.robot, simulation.parts.values())
+    rows = kd.constraints.ConstraintSet(simulation.robot, simulation.constraints.values())
     found = rows.rows(simulation.q, simulation.v, simulation.time)
     return np.abs(found.matrix @ simulation.v - found.velocity).max()
 

@@ -25,7 +25,7 @@ from kane_dynamics.exceptions import (
     UrdfStructureError,
     UrdfSyntaxError,
 )
-from kane_dynamics.trajectories.files import read_trajectory
+from kane_dynamics.trajectories.trajectory_files import read_trajectory
 from kane_dynamics.view.recording import load_recording
 
 TARGETS = file_targets.targets()

@@ -46,9 +46,9 @@ standing.critical_acceleration q v direction a? external_wrenches
 standing.sliding_forces q v loads
 governing.DriveResponse time_constant acceleration_limit
 governing.SafetyMargins edge friction effort speed
-governing.Governor contacts drive wheels passive reserve? horizon
+governing.Governor contacts drive wheels passive margins? horizon
 governing.after twist command time
-governing.admit q v a twist applied wanted plan?
+governing.admit q v a twist applied target plan?
 """
 
 
@@ -130,7 +130,7 @@ def arguments() -> dict[tuple[str, str], tuple[str, Any]]:
         },
         'governing': {
             **{name: ('vector', np.zeros(w.four.nv)) for name in ('q', 'v', 'a')},
-            **{name: ('three', np.zeros(3)) for name in ('twist', 'applied', 'wanted')},
+            **{name: ('three', np.zeros(3)) for name in ('twist', 'applied', 'target')},
             'command': ('twists', np.zeros(3)),
             'time_constant': ('duration', 0.1),
             'acceleration_limit': ('limits', (1.0, 1.0, 2.0)),
@@ -140,7 +140,7 @@ def arguments() -> dict[tuple[str, str], tuple[str, Any]]:
             'drive': ('drive', w.drives),
             'wheels': ('names', list(CORNERS)),
             'passive': ('names', []),
-            'reserve': ('reserve', None),
+            'margins': ('reserve', None),
             'horizon': ('step', 1.0),
             'plan': ('plan', None),
         },

@@ -217,7 +217,7 @@ kd.Mimic ratio offset
 kd.Robot bodies gravity
 kd.limited_inverse_dynamics robot q v a constraints actuated weights? limits? cones deviation? \
  external_wrenches time
-kd.EventSimulation robot parts? q? v? step dynamics? rest_speed law later?
+kd.EventSimulation robot constraints? q? v? step dynamics? rest_speed law precompile?
 events.reset q? v? time
 events.add name what limit?
 events.remove name
@@ -265,8 +265,7 @@ def _usual(w: World) -> dict[str, tuple[str, Any]]:
         'number': dict(time=0.0, t=0.0, dt=0.1, mu=4e14, ratio=2.0, offset=0.1, axle_offset=0.1)
         | {'pitch': 0.1, 'restitution': 0.5, 'angle': 0.5},
         'wrenches': dict.fromkeys(('external_wrenches', 'wrenches'), w.wrench),
-        'parts': {'parts': {'wheels': w.wheels}},
-        'later': {'later': [C.lock(w.robot, 'left')]},
+        'later': {'precompile': [C.lock(w.robot, 'left')]},
         'dynamics': {'dynamics': kd.dynamics(w.robot)},
         'choice': dict(
             method='kane', integrator='rk4', precision='float64', base='fixed', side='upper'
@@ -329,6 +328,7 @@ def _special(w: World) -> dict[tuple[str, str], tuple[str, Any]]:
         ('kd.load_robot', 'name'): ('name', 'nonholonomic'),
         ('kd.load_robot', 'base'): ('chosen base', 'floating'),
         ('kd.impact', 'law'): ('choice', 'poisson'),
+        ('kd.EventSimulation', 'constraints'): ('parts', {'wheels': w.wheels}),
         ('kd.EventSimulation', 'law'): ('choice', 'poisson'),
         ('events.add', 'name'): ('label', 'brake'),
         ('events.add', 'what'): ('row', C.lock(w.robot, 'left')),

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.analysis.collision import CollisionFlags
+from kane_dynamics.analysis.contacts import CollisionFlags
 from kane_dynamics.analysis.momentum_observer import MomentumObserver
 from kane_dynamics.control.task_space_tracking import FrameMotion, FrameTracking
-from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.joint_trajectory import JointTrajectory
 
 CALLS = """
 following.FrameTracking actuated stiffness damping posture posture_stiffness known? held
@@ -22,7 +22,7 @@ observing.MomentumObserver gains
 observing.update q v tau step
 observing.CollisionFlags thresholds hold
 observing.flags efforts step
-planned.TrajectoryPoints times positions velocities? accelerations? efforts?
+planned.JointTrajectory times positions velocities? accelerations? efforts?
 """
 
 
@@ -42,8 +42,8 @@ class MotionWorld:
         def effort(q: Any, v: Any, pose: Any, twist: Any, acceleration: Any, terms: Any) -> Any:
             return law.effort(q, v, FrameMotion(pose, twist, acceleration), terms)
 
-        def points(**given: Any) -> TrajectoryPoints:
-            return TrajectoryPoints(('a', 'b'), **given)
+        def points(**given: Any) -> JointTrajectory:
+            return JointTrajectory(('a', 'b'), **given)
 
         self.names = names
         self.following = SimpleNamespace(FrameTracking=tracking, effort=effort)
@@ -53,7 +53,7 @@ class MotionWorld:
             CollisionFlags=CollisionFlags,
             flags=flags.update,
         )
-        self.planned = SimpleNamespace(TrajectoryPoints=points)
+        self.planned = SimpleNamespace(JointTrajectory=points)
 
 
 @cache

@@ -14,22 +14,20 @@ from support import sweep_functions
 
 import kane_dynamics as kd
 from kane_dynamics import sweep
-from kane_dynamics.analysis.contact_wrench import contact_wrench
+from kane_dynamics.analysis.contacts import contact_wrench
+from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.analysis.motion_limits import SafetyMargins
-from kane_dynamics.analysis.observed_speeds import ObservedSpeeds
-from kane_dynamics.analysis.payload import estimate_payload
-from kane_dynamics.analysis.smoothing import smoothed
-from kane_dynamics.trajectories.paths import SplinePath
+from kane_dynamics.analysis.payload import estimate_payload, smoothed
+from kane_dynamics.trajectories.paths import RolledPath, SplinePath
 from kane_dynamics.trajectories.retiming import retime
-from kane_dynamics.trajectories.rolled_path import RolledPath
 
 CALLS = """
 identified.ObservedSpeeds dynamics names?
 identified.estimate_payload dynamics frame q v a tau speeds? time
 identified.contact_wrench jacobian efforts covariance
 identified.smoothed times samples spacing
-retiming.SplinePath points places?
-retiming.RolledPath dynamics names points start places? cells
+retiming.SplinePath points s?
+retiming.RolledPath dynamics names points start s? cells
 retiming.retime dynamics path actuated contacts? kept efforts? velocities? accelerations? \
  smoothing cells
 rolling_out.rollout gains? payloads? every? reduce? memory progress?
@@ -113,7 +111,7 @@ def arguments() -> dict[tuple[str, str], tuple[str, Any]]:
             'dynamics': ('either engine', w.engine),
             'path': ('path of joints', SplinePath([[0.0, 0.0], [0.5, 0.3], [1.0, 1.0]])),
             'points': ('samples', np.array([[0.0, 0.0], [0.5, 0.3], [1.0, 1.0]])),
-            'places': ('moments', np.array([0.0, 1.0, 2.0])),
+            's': ('moments', np.array([0.0, 1.0, 2.0])),
             'names': ('names', names),
             'start': ('vector', np.zeros(2)),
             'actuated': ('names', names),

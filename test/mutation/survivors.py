@@ -42,13 +42,13 @@ NAMES = {
         'algorithms/least_distance.py nearest_above: e / largest - _MET -> e / largest + _MET',
         'algorithms/least_distance.py nearest_above: 1.0 + np.abs(C) @ np.abs(start) -> 1.0 - np.abs(C) @ np.abs(start)',  # noqa: E501
         'algorithms/constrained_inverse.py check_allowed: 1.0 + np.abs(rows.acceleration).max(initial=0.0) -> 1.0 - np.abs(rows.acceleration).max(initial=0.0)',  # noqa: E501
-        'simulation/jump.py forecast: x + 0.5 * h * a -> x - 0.5 * h * a',
-        'simulation/jump.py excess_jump: MOST_TURNED * (energy(v, at_rest) + energy(expected, v)) + _ROUNDOFF -> MOST_TURNED * (energy(v, at_rest) + energy(expected, v)) - _ROUNDOFF',  # noqa: E501
-        'simulation/jump.py excess_jump: energy(v, at_rest) + energy(expected, v) -> energy(v, at_rest) - energy(expected, v)',  # noqa: E501
-        'simulation/energy_balance.py excess_of: 0.001 + _size(before) + _size(after) -> 0.001 + _size(before) - _size(after)',  # noqa: E501
-        'simulation/energy_balance.py excess_of: 0.001 + _size(before) -> 0.001 - _size(before)',
-        'simulation/energy_balance.py excess_of: _size(gap) - allowed - _ROUNDOFF * (0.001 + _size(before) + _size(after)) -> _size(gap) - allowed + _ROUNDOFF * (0.001 + _size(before) + _size(after))',  # noqa: E501
-        'simulation/energy_balance.py excess_of: kinetic[0] + kinetic[1] + _size(moved) -> kinetic[0] + kinetic[1] - _size(moved)',  # noqa: E501
+        'simulation/step_checks.py forecast: x + 0.5 * h * a -> x - 0.5 * h * a',
+        'simulation/step_checks.py excess_jump: MOST_TURNED * (energy(v, at_rest) + energy(expected, v)) + _STANDSTILL -> MOST_TURNED * (energy(v, at_rest) + energy(expected, v)) - _STANDSTILL',  # noqa: E501
+        'simulation/step_checks.py excess_jump: energy(v, at_rest) + energy(expected, v) -> energy(v, at_rest) - energy(expected, v)',  # noqa: E501
+        'simulation/step_checks.py excess_of: 0.001 + _size(before) + _size(after) -> 0.001 + _size(before) - _size(after)',  # noqa: E501
+        'simulation/step_checks.py excess_of: 0.001 + _size(before) -> 0.001 - _size(before)',
+        'simulation/step_checks.py excess_of: _size(gap) - allowed - _ROUNDOFF * (0.001 + _size(before) + _size(after)) -> _size(gap) - allowed + _ROUNDOFF * (0.001 + _size(before) + _size(after))',  # noqa: E501
+        'simulation/step_checks.py excess_of: kinetic[0] + kinetic[1] + _size(moved) -> kinetic[0] + kinetic[1] - _size(moved)',  # noqa: E501
     ],
     'HEALTH': [
         'algorithms/articulated_body.py hinge_rcond: power(axis, carried.momentum(axis)) + rotor -> power(axis, carried.momentum(axis)) - rotor',  # noqa: E501

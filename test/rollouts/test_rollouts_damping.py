@@ -8,7 +8,7 @@ from support.machines import X, Y, at, inertia, revolute
 import kane_dynamics as kd
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import DivergedError
-from kane_dynamics.simulation.damping import STABLE, fastest_decay
+from kane_dynamics.simulation.step_checks import STABLE, fastest_decay
 
 COUNT = 6
 

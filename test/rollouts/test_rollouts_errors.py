@@ -16,7 +16,7 @@ from kane_dynamics.exceptions import (
     ModelWarning,
     NameNotFoundError,
 )
-from kane_dynamics.simulation.damping import STABLE
+from kane_dynamics.simulation.step_checks import STABLE
 
 WRONG = {
     'q': ({'q': np.zeros(3)}, r'q: need shape \(2,\) or \(B, 2\), got \(3,\)'),

@@ -18,10 +18,10 @@ from action_fakes import (
 from kane_dynamics.control.trajectory_filter import LINES, Filled, TrajectoryCount
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.action_proxy import ANSWER, SILENCE, ActionProxy, Responses
-from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.joint_trajectory import JointTrajectory
 
-COARSE = TrajectoryPoints(('a',), [0.0, 1.0, 2.0], [[0.0]] * 3)
-FINE = TrajectoryPoints(('a',), [0.1, 0.5, 1.0, 1.5, 2.0, 2.001], [[0.0]] * 6)
+COARSE = JointTrajectory(('a',), [0.0, 1.0, 2.0], [[0.0]] * 3)
+FINE = JointTrajectory(('a',), [0.1, 0.5, 1.0, 1.5, 2.0, 2.001], [[0.0]] * 6)
 
 
 class Rig:

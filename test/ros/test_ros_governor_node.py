@@ -18,7 +18,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.robot_config.parameters.governor import GovernorParameters
 from kane_dynamics.robot_config.parameters.spec import specs
-from kane_dynamics.trajectories.trajectory import Trajectory
+from kane_dynamics.trajectories.joint_trajectory import UNNAMED, JointTrajectory
 
 NODE = 'kane_governor'
 POINTS = (0.25, 0.0, 0.0, -0.25, 0.0, 0.0)
@@ -174,13 +174,15 @@ def play(base, clock, periods):
     assert base.arm.take(leaning(-1.5, 2.0))
     arm = model.q_index(ARM)
     begun, end, place, paces = clock.node, 2.0, 0.0, []
-    motion = Trajectory([0.0, end], [np.zeros(5), [0.0, -1.5, 0, 0, 0]], np.zeros((2, 5)))
+    motion = JointTrajectory(
+        UNNAMED, [0.0, end], [np.zeros(5), [0.0, -1.5, 0, 0, 0]], np.zeros((2, 5))
+    )
     for _ in range(periods):
         q[arm], speed, _ = motion.at(place)
         pace = 1.0 if not paces else paces[-1]
         v[model.v_index(ARM)] = pace * speed
         base.admit(clock.node, q, v)
-        paces.append(base.newest.scaling)
+        paces.append(base.newest.speed_scaling)
         place += 0.05 * paces[-1]
         clock.forward(0.05)
     assert clock.node > begun

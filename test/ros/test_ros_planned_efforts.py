@@ -22,10 +22,9 @@ from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
 )
 from kane_dynamics.robot_config.robot_file import model_of_file
 from kane_dynamics.robot_config.robot_source import build_model
-from kane_dynamics.trajectories.base_plan import split_base
-from kane_dynamics.trajectories.files import read_trajectory, write_trajectory
-from kane_dynamics.trajectories.filling import line_error
-from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.effort_points import line_error
+from kane_dynamics.trajectories.joint_trajectory import JointTrajectory
+from kane_dynamics.trajectories.trajectory_files import read_trajectory, write_trajectory
 
 TABLE = TrajectoryFeedforwardParameters
 ARM = tuple(f'arm_{i}_joint' for i in range(1, 6))
@@ -52,7 +51,7 @@ def arm_motion(seed=5):
     rng = np.random.default_rng(seed)
     rows = rng.uniform(-0.5, 0.5, (3, 3, 5))
     rows[1:, -1] = 0.0
-    return TrajectoryPoints(ARM, [0.0, 0.8, 1.5], *rows)
+    return JointTrajectory(ARM, [0.0, 0.8, 1.5], *rows)
 
 
 def state(model, seed=6):
@@ -131,16 +130,16 @@ def test_a_trajectory_that_begins_later_goes_on_from_the_present_state(dynamics,
 
 def test_a_short_trajectory_has_a_short_ramp(dynamics, model):
     q, v = state(model)
-    given = TrajectoryPoints(ARM[:1], [0.02], [[0.001]])
+    given = JointTrajectory(ARM[:1], [0.02], [[0.001]])
     points, _ = planned(dynamics).fill(given, q, v)
     assert 0.0 < points.times[0] <= 0.011
-    one = TrajectoryPoints(ARM[:1], [0.0], [[0.001]])
+    one = JointTrajectory(ARM[:1], [0.0], [[0.001]])
     assert planned(dynamics).fill(one, q, v)[0].times.tolist() == [0.0]
 
 
 def test_joints_without_a_motor(dynamics, model):
     q, v = state(model)
-    wheel = TrajectoryPoints(('wheel_left_joint',), [0.0], [[0.0]])
+    wheel = JointTrajectory(('wheel_left_joint',), [0.0], [[0.0]])
     with pytest.raises(NameNotFoundError, match="no joint with a motor named 'wheel_left_joint'"):
         planned(dynamics).fill(wheel, q, v)
     with pytest.raises(NameNotFoundError, match="'nobody'"):
@@ -149,7 +148,7 @@ def test_joints_without_a_motor(dynamics, model):
 
 def test_a_fixed_robot_and_its_pendulum():
     model = build_model(parameters(TABLE), PENDULUM_URDF)
-    points = TrajectoryPoints(('hinge',), [0.0, 1.0], [[0.0], [1.0]], [[0.0], [0.0]])
+    points = JointTrajectory(('hinge',), [0.0, 1.0], [[0.0], [1.0]], [[0.0], [0.0]])
     law = PlannedEfforts(Dynamics(model), parameters(TABLE, ramp_time=0.0))
     found, _ = law.fill(points, model.robot.neutral(), np.zeros(1))
     inertia, weight = 0.1 + 0.25, 9.81 * 0.5  # rod of 1 kg, its centre half a metre below
@@ -190,7 +189,7 @@ def test_a_base_at_rest():
 
 def test_a_trajectory_as_fast_as_the_limits_allow(dynamics, model):
     q, v = state(model)
-    slow = TrajectoryPoints(ARM, [0.0, 10.0, 20.0], np.outer([0.0, 0.3, 0.5], np.ones(5)))
+    slow = JointTrajectory(ARM, [0.0, 10.0, 20.0], np.outer([0.0, 0.3, 0.5], np.ones(5)))
     options = {'retime': True, 'ramp_time': 0.0, 'effort_error': 0.0, 'clamp_to_urdf': False}
     found, _ = planned(dynamics, **options).fill(slow, q, v)
     assert found.times[-1] < 2.0
@@ -214,7 +213,7 @@ def test_what_cannot_be_retimed(dynamics, model, changes, joins, message):
     law = planned(dynamics, retime=True, **changes)
     with pytest.raises(InvalidInputError, match=message):
         law.fill(arm_motion(), *state(model), joins=joins)
-    still = TrajectoryPoints(ARM[:1], [0.0, 1.0], np.zeros((2, 1)))
+    still = JointTrajectory(ARM[:1], [0.0, 1.0], np.zeros((2, 1)))
     with pytest.raises(InvalidInputError, match='nothing to retime'):
         planned(dynamics, retime=True).fill(still, *state(model))
 
@@ -248,7 +247,7 @@ def test_annotate_with_a_moving_base(tmp_path, dynamics, model):
     q = model.robot.neutral()
     expected = planned(dynamics).along(ARM, q, Accelerating(q, [1.0, 0.0, 0.0]))
     k = 3
-    motion = points.motion().at(points.times[k])
+    motion = points.at(points.times[k])
     # the base drives along x with 1 m/s^2; its speed alone does not matter
     assert_allclose(points.efforts[k], expected(0.0, *motion), rtol=0, atol=1e-6)
 
@@ -276,8 +275,8 @@ def test_annotate_takes_the_base_once(tmp_path, capsys):
     names = (*ARM, 'base/x', 'base/y', 'base/theta')
     given, source = arm_motion(), tmp_path / 'in.yaml'
     rows = [np.hstack([x, 0.0 * x[:, :3]]) for x in (given.positions, given.velocities)]
-    write_trajectory(source, TrajectoryPoints(names, given.times, *rows))
-    assert split_base(read_trajectory(source).points)[1] is None
+    write_trajectory(source, JointTrajectory(names, given.times, *rows))
+    assert read_trajectory(source).joints.split_base()[1] is None
     options = ['--config', 'nonholonomic', '--base', 'x.csv']
     assert main(['annotate', str(source), str(tmp_path / 'out.yaml'), *options]) == 1
     assert 'says already how the base moves' in capsys.readouterr().err

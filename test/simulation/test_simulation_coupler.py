@@ -13,7 +13,7 @@ from support.machines import X, inertia, prismatic
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.simulation import DeviceLoop, VirtualCoupler, needed_damping
-from kane_dynamics.simulation.virtual_coupler import rate_of_rotation_vector
+from kane_dynamics.simulation.haptics import rate_of_rotation_vector
 
 K = np.array([30.0, 20.0, 50.0, 800.0, 500.0, 1200.0])
 B = np.array([0.3, 0.2, 0.1, 4.0, 6.0, 2.0])

@@ -7,7 +7,7 @@ from support.machines import differential_drive, inertia, planar_2r, revolute
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import DivergedError, SingularMassMatrixError
-from kane_dynamics.simulation.damping import STABLE, fastest_decay
+from kane_dynamics.simulation.step_checks import STABLE, fastest_decay
 
 SEEDS = range(6)
 

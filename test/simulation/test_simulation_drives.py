@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import kane_dynamics as kd
-from kane_dynamics.simulation.drives import DRY_SPEED, Drives, packed
+from kane_dynamics.simulation.drives_and_stops import DRY_SPEED, Drives, packed
 
 
 def test_the_law_of_drives():

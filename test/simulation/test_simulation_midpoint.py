@@ -12,9 +12,8 @@ from support.mechanisms import bladed_sled, compiled, four_bar_loop, parallelogr
 import kane_dynamics as kd
 from kane_dynamics.exceptions import StepError
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
-from kane_dynamics.simulation.energy_balance import excess_gap
-from kane_dynamics.simulation.fixed_point import solve_fixed_point
-from kane_dynamics.simulation.integrators import INTEGRATORS
+from kane_dynamics.simulation.integrators import INTEGRATORS, solve_fixed_point
+from kane_dynamics.simulation.step_checks import excess_gap
 
 STEP = 1e-3
 ENGINES = ('reference', 'compiled')

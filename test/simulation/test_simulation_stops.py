@@ -11,9 +11,9 @@ from support.machines import Y, inertia, revolute
 
 import kane_dynamics as kd
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
+from kane_dynamics.simulation.drives_and_stops import StoppedEngine
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.reference import ReferenceEngine
-from kane_dynamics.simulation.stops import StoppedEngine
 
 ARM = """<robot name="arm"><link name="base_link"/>
   {links}

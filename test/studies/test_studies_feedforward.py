@@ -4,7 +4,7 @@
 import pytest
 from numpy.testing import assert_allclose
 
-from kane_dynamics.trajectories.filling import filled
+from kane_dynamics.trajectories.effort_points import with_efforts
 from studies import feedforward
 
 
@@ -24,7 +24,9 @@ def test_filled_efforts_track_twenty_times_better(rig, mode, tmp_path):
     """The base starts with 1 m/s^2 and turns; gravity, which the drives carry, does not help."""
     needed = rig.needed(rig.base, gravity=False)
     runs = [rig.run(mode, rig.plan, gravity=False)]
-    runs.append(rig.run(mode, filled(rig.plan, needed, error=feedforward.ERROR), gravity=False))
+    runs.append(
+        rig.run(mode, with_efforts(rig.plan, needed, error=feedforward.ERROR), gravity=False)
+    )
     assert runs[0].largest >= 20.0 * runs[1].largest
     feedforward.plot({'no efforts': runs[0], 'filled': runs[1]}, tmp_path / 'plot.png')
     assert (tmp_path / 'plot.png').stat().st_size > 10_000

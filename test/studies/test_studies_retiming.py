@@ -6,7 +6,7 @@ from support.machines import Y, at, inertia, revolute
 from support.standing_robots import PAIR, RADIUS, standing
 
 import kane_dynamics as kd
-from kane_dynamics.trajectories.rolled_path import RolledPath
+from kane_dynamics.trajectories.paths import RolledPath
 from studies import retiming
 
 MOTORS = ('L', 'R', 'arm')

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.joint_trajectory import JointTrajectory
 from studies.trajectory_controller import (
     DEFERRED,
     DROPPED,
@@ -19,7 +19,7 @@ from studies.trajectory_controller import (
 NAMES = ('a', 'b')
 AT = np.array([0.1, -0.2])
 STILL = np.zeros(2)
-POINTS = TrajectoryPoints(
+POINTS = JointTrajectory(
     NAMES, [0.5, 1.0], [[0.3, 0.4], [0.6, -0.1]], np.zeros((2, 2)), None, [[4.0, 2.0], [8.0, -2.0]]
 )
 
@@ -40,7 +40,7 @@ def at(of, time, position=AT, velocity=STILL):
 def test_effort_is_linear_whatever_the_spline(order):
     rows = [POINTS.positions, POINTS.velocities, np.ones((2, 2))][:order]
     of = both()
-    of.send(TrajectoryPoints(NAMES, POINTS.times, *rows, efforts=POINTS.efforts), 0.0)
+    of.send(JointTrajectory(NAMES, POINTS.times, *rows, efforts=POINTS.efforts), 0.0)
     for part in (0.0, 0.25, 0.9):
         line = (1 - part) * POINTS.efforts[0] + part * POINTS.efforts[1]
         assert_allclose(at(of, 0.5 + 0.5 * part).effort, line, atol=1e-12)
@@ -48,7 +48,7 @@ def test_effort_is_linear_whatever_the_spline(order):
 
 def test_no_effort_counts_as_zero():
     of = both()
-    of.send(TrajectoryPoints(NAMES, [0.5, 1.0], POINTS.positions), 0.0)
+    of.send(JointTrajectory(NAMES, [0.5, 1.0], POINTS.positions), 0.0)
     assert_allclose(at(of, 0.7).effort, STILL)
 
 
@@ -72,7 +72,7 @@ def test_from_the_desired_state_it_ramps_from_what_was_fed_forward():
 def test_a_first_point_at_once_steps():
     of = both()
     at(of, 0.0)
-    now = TrajectoryPoints(NAMES, [0.0, 1.0], POINTS.positions, efforts=POINTS.efforts)
+    now = JointTrajectory(NAMES, [0.0, 1.0], POINTS.positions, efforts=POINTS.efforts)
     of.send(now, 0.0)
     assert_allclose(at(of, 0.0).effort, POINTS.efforts[0])
 
@@ -153,8 +153,8 @@ def test_without_splines_the_next_point_counts():
     ('points', 'changes', 'stamp', 'message'),
     [
         (POINTS, {'effort': False, 'position': True}, 0.0, 'no effort interface'),
-        (TrajectoryPoints(('c',), [1.0], [[0.0]]), {}, 0.0, 'are none of'),
-        (TrajectoryPoints(('a',), [1.0], [[0.0]], [[1.0]]), {}, 0.0, 'is not zero'),
+        (JointTrajectory(('c',), [1.0], [[0.0]]), {}, 0.0, 'are none of'),
+        (JointTrajectory(('a',), [1.0], [[0.0]], [[1.0]]), {}, 0.0, 'is not zero'),
         (POINTS, {}, 1.0, 'is over'),
     ],
 )
@@ -165,13 +165,13 @@ def test_what_is_rejected(points, changes, stamp, message):
 
 def test_joints_that_are_not_named_are_held_without_effort():
     of = both()
-    of.send(TrajectoryPoints(('b',), [0.0, 1.0], [[0.0], [1.0]], efforts=[[3.0], [3.0]]), 0.0)
+    of.send(JointTrajectory(('b',), [0.0, 1.0], [[0.0], [1.0]], efforts=[[3.0], [3.0]]), 0.0)
     command = at(of, 0.5)
     assert_allclose(command.effort, [0.0, 3.0])
     assert command.position[0] == AT[0]
 
 
-LATER = TrajectoryPoints(NAMES, [0.2, 0.5], [[1.0, 1.0], [2.0, 2.0]], efforts=np.full((2, 2), 9.0))
+LATER = JointTrajectory(NAMES, [0.2, 0.5], [[1.0, 1.0], [2.0, 2.0]], efforts=np.full((2, 2), 9.0))
 
 
 @pytest.mark.parametrize('replacement', [DROPPED, DEFERRED, SPLICED])
@@ -203,7 +203,7 @@ def test_splicing_leaves_omitted_joints_on_the_old_path_without_effort():
     of = both(replacement=SPLICED)
     of.send(POINTS, 0.0)
     at(of, 0.6)
-    part = TrajectoryPoints(('b',), [0.2, 0.4], [[0.0], [0.5]], [[0.0], [0.0]], None, [[5], [5]])
+    part = JointTrajectory(('b',), [0.2, 0.4], [[0.0], [0.5]], [[0.0], [0.0]], None, [[5], [5]])
     old = [of._active.sample(t) for t in (0.8, 1.0)]
     of.send(part, 0.6)
     for t, one in zip((0.8, 1.0), old, strict=True):

@@ -11,9 +11,8 @@ from support.standing_robots import PAIR, RADIUS, standing
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.trajectories.paths import SplinePath
+from kane_dynamics.trajectories.paths import RolledPath, SplinePath
 from kane_dynamics.trajectories.retiming import retime
-from kane_dynamics.trajectories.rolled_path import RolledPath
 
 SIZES = (1e-9, 1e-6, 1e-3, 0.1, 0.6)  # of the ways [rad]
 FINER = 50

@@ -9,10 +9,12 @@ import yaml
 from numpy.testing import assert_allclose
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.trajectories.base_plan import split_base
-from kane_dynamics.trajectories.files import read_trajectory, write_trajectory
-from kane_dynamics.trajectories.points import TrajectoryPoints
-from kane_dynamics.trajectories.records import record_of_points
+from kane_dynamics.trajectories.joint_trajectory import JointTrajectory
+from kane_dynamics.trajectories.trajectory_files import (
+    read_trajectory,
+    to_record,
+    write_trajectory,
+)
 
 KINDS = ('yaml', 'json', 'csv')
 FIELDS = ('positions', 'velocities', 'accelerations', 'efforts')
@@ -50,7 +52,7 @@ points:
 def points(fields, names=('a', 'b/c')):
     rng = np.random.default_rng(3)
     rows = {field: rng.uniform(-1.0, 1.0, (3, len(names))) for field in fields}
-    return TrajectoryPoints(names, [0.0, 0.1, 1.25], **rows)
+    return JointTrajectory(names, [0.0, 0.1, 1.25], **rows)
 
 
 @pytest.mark.parametrize('kind', KINDS)
@@ -76,7 +78,7 @@ def test_what_ros2_topic_echo_prints(tmp_path):
     assert found.names == ('shoulder', 'elbow')
     assert_allclose(found.times, [0.5, 2.000000001], rtol=0, atol=1e-12)
     assert_allclose(found.positions, [[0.1, -0.2], [0.3, 0.4]])
-    assert record_of_points(found) == yaml.safe_load(ECHOED.removesuffix('---\n'))
+    assert to_record(found) == yaml.safe_load(ECHOED.removesuffix('---\n'))
 
 
 def multi_dof(yaws, **fields):
@@ -97,7 +99,7 @@ def multi_dof(yaws, **fields):
 @pytest.mark.parametrize('fields', [{}, {'velocities': 0.1}])
 def test_a_message_of_moveit_with_its_base(tmp_path, names, fields):
     yaws = [3.0, 3.3, 3.6]  # across pi
-    joints = record_of_points(points(FIELDS[:2]))
+    joints = to_record(points(FIELDS[:2]))
     file = tmp_path / 'planned.json'
     file.write_text(json.dumps(dict(zip(names, (joints, multi_dof(yaws, **fields)), strict=True))))
     found, base = read_trajectory(file)
@@ -132,7 +134,7 @@ def test_a_base_among_the_joints(tmp_path):
 )
 def test_what_is_no_base(names, message):
     with pytest.raises(InvalidInputError, match=message):
-        split_base(points(FIELDS[:1], names))
+        points(FIELDS[:1], names).split_base()
 
 
 RECORD = {'joint_names': ['a'], 'points': [{'positions': [1.0], 'time_from_start': {'sec': 1}}]}

@@ -12,11 +12,10 @@ from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.analysis.normal_forces import pressed_shares
 from kane_dynamics.analysis.wheel_forces import picture_of
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.trajectories.ground_limits import SIDES, GroundLimits
 from kane_dynamics.trajectories.path_limits import PathLimits
-from kane_dynamics.trajectories.paths import SplinePath
+from kane_dynamics.trajectories.paths import RolledPath, SplinePath
 from kane_dynamics.trajectories.retiming import FULL
-from kane_dynamics.trajectories.rolled_path import RolledPath
+from kane_dynamics.trajectories.robot_limits import SIDES, GroundLimits
 from studies import robots
 
 KEPT = SafetyMargins(edge=0.03, friction=0.8, effort=0.7, speed=0.6)

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
 from kane_dynamics.trajectories.limit_rows import largest_pace, peaks
-from kane_dynamics.trajectories.reachability import CellInequalities
+from kane_dynamics.trajectories.speed_profile import CellInequalities
 
 PLACES = np.linspace(-1.0, 1.0, 9)
 

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 
 import kane_dynamics as kd
 from kane_dynamics.cli import main
-from kane_dynamics.trajectories.files import read_trajectory, write_trajectory
-from kane_dynamics.trajectories.points import TrajectoryPoints
+from kane_dynamics.trajectories.joint_trajectory import JointTrajectory
+from kane_dynamics.trajectories.trajectory_files import read_trajectory, write_trajectory
 
 LINK = """
   <link name="{0}"><inertial><origin xyz="0 0 -0.3"/><mass value="2"/>
@@ -35,7 +35,7 @@ def files(tmp_path):
     )
     source = tmp_path / 'slow.yaml'
     positions = [[0.0, 0.0], [0.8, -0.5], [1.5, 0.6]]
-    write_trajectory(source, TrajectoryPoints(NAMES[::-1], [0.0, 4.0, 8.0], positions))
+    write_trajectory(source, JointTrajectory(NAMES[::-1], [0.0, 4.0, 8.0], positions))
     return config, source, tmp_path / 'quick.json'
 
 
@@ -43,7 +43,7 @@ def test_a_trajectory_comes_out_quick_and_with_efforts(files, capsys):
     config, source, target = files
     options = ['--config', str(config), '--effort-scale', '0.8', '--step', '0.005']
     assert main(['retime', str(source), str(target), *options]) == 0
-    points = read_trajectory(target).points
+    points = read_trajectory(target).joints
     assert points.names == NAMES[::-1]
     assert_allclose(points.positions[[0, -1]], [[0.0, 0.0], [1.5, 0.6]], atol=1e-9)
     assert_allclose(points.velocities[[0, -1]], 0.0, atol=1e-9)
@@ -79,6 +79,6 @@ def test_what_cannot_be_is_said(files, capsys, options, message):
 
 def test_a_single_point_is_no_path(files, capsys):
     config, source, target = files
-    write_trajectory(source, TrajectoryPoints(NAMES, [0.0], [[0.0, 0.0]]))
+    write_trajectory(source, JointTrajectory(NAMES, [0.0], [[0.0, 0.0]]))
     assert main(['retime', str(source), str(target), '--config', str(config)]) == 1
     assert 'has no path' in capsys.readouterr().err

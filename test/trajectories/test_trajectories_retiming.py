@@ -37,7 +37,7 @@ def test_a_link_with_bounded_torque_takes_the_time_known():
     assert found.duration == pytest.approx(0.6352402542, rel=NEAR)
     at_switch = found.profile.of(np.array([1.553857462 / TURN]))[1]
     assert_allclose(TURN * np.sqrt(at_switch), 6.299548489, rtol=2e-3)
-    before = found.profile.indices(np.array([0.4270697207])) * TURN
+    before = found.profile.s_at(np.array([0.4270697207])) * TURN
     assert_allclose(before, 1.553857462, rtol=NEAR)
     assert found.duration - 0.4270697207 == pytest.approx(0.2081705335, rel=2.0 * NEAR)
     moments = np.linspace(0.0, 0.6, 100)  # between the ends of cells too

@@ -8,9 +8,8 @@ from support.standing_robots import PAIR, RADIUS, standing
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
-from kane_dynamics.trajectories.paths import SplinePath
+from kane_dynamics.trajectories.paths import RolledPath, SplinePath
 from kane_dynamics.trajectories.retiming import retime
-from kane_dynamics.trajectories.rolled_path import RolledPath
 from studies import robots
 
 STEP = 1e-4  # of differences along a path of length 2: their error is its square

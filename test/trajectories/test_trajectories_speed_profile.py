@@ -51,9 +51,7 @@ def test_the_duration_is_the_integral_of_one_over_the_speed(profile):
     times = np.linspace(0.0, profile.duration, 200)
     speeds = np.sqrt(profile.at(times)[2])
     step = 1e-5
-    rates = (profile.indices(times[1:-1] + step) - profile.indices(times[1:-1] - step)) / (
-        2 * step
-    )
+    rates = (profile.s_at(times[1:-1] + step) - profile.s_at(times[1:-1] - step)) / (2 * step)
     assert_allclose(rates, speeds[1:-1], rtol=0, atol=0.03)
 
 

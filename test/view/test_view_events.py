@@ -27,7 +27,7 @@ def test_a_body_that_slides_on_a_point(spin):
     assert simulation.states == {'foot': 'slips'}
     arrows = part_forces(
         robot,
-        simulation.parts,
+        simulation.constraints,
         simulation.states,
         simulation.row_labels,
         simulation.forces,
@@ -106,5 +106,5 @@ def test_open_contacts_have_no_arrow():
     stop = C.contact(C.point_contact(robot, 'ball'), restitution=0.5)
     simulation = kd.EventSimulation(robot, {'floor': stop}, [1.0], [0.0])
     one = simulation
-    state = one.parts, one.states, one.row_labels, one.forces, one.q, one.v
+    state = one.constraints, one.states, one.row_labels, one.forces, one.q, one.v
     assert part_forces(robot, *state) == []

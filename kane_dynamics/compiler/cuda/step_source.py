@@ -18,8 +18,8 @@ from kane_dynamics.compiler.cuda.source import PARAMETERS, THREADS, one_text
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.programs import Call, Loop, Program
 from kane_dynamics.compiler.steps.program_writer import TURNS, ProgramWriter
-from kane_dynamics.simulation.fixed_point import ENOUGH, SOLVED
-from kane_dynamics.simulation.reference import LARGEST
+from kane_dynamics.simulation.integrators import ENOUGH, SOLVED
+from kane_dynamics.simulation.step_checks import LARGEST
 
 ROLLOUT = 'rollout'  # the name of the kernel
 _ARRAYS = ('q', 'v', 'tau', 'th')

@@ -59,10 +59,13 @@ from kane_dynamics.constraints.row_selection import TAKEN
 from kane_dynamics.robot.canonical_frames import canonical_frames
 from kane_dynamics.robot.integration import coordinate_rates, integrate_coordinates
 from kane_dynamics.robot.robot import WORLD, Robot
-from kane_dynamics.simulation.crossing import crossing_determinant
-from kane_dynamics.simulation.energy_balance import excess_gap
 from kane_dynamics.simulation.integrators import KICKS, STICTION_SPEED
-from kane_dynamics.simulation.jump import excess_jump, forecast
+from kane_dynamics.simulation.step_checks import (
+    crossing_determinant,
+    excess_gap,
+    excess_jump,
+    forecast,
+)
 
 WELL_CONDITIONED = ca.SX(1.0)
 Symbols = list[ca.SX]

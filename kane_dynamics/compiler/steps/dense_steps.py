@@ -87,7 +87,7 @@ def timeless(q: Array, v: Array, tau: Array, parameters: Array, out: Array) -> f
 
 
 def jump(q: Array, v: Array, middle: Array, tau: Array, clock: Array, parameters: Array) -> float:
-    """Return whether middle speeds follow from the start; see `simulation.jump`."""
+    """Return whether middle speeds follow from the start; see `simulation.step_checks`."""
     M = empty(N * N)
     x = empty(N)
     gap = empty(N)

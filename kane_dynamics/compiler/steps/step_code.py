@@ -22,8 +22,8 @@ from kane_dynamics.compiler.llvm.module import Spec, row_major_positions, sum_of
 from kane_dynamics.compiler.llvm.straight_line import Block, append_graph
 from kane_dynamics.compiler.programs import Call, Loop, Program
 from kane_dynamics.compiler.steps.program_writer import TURNS, ProgramWriter
-from kane_dynamics.simulation.fixed_point import ENOUGH, SOLVED
-from kane_dynamics.simulation.reference import LARGEST
+from kane_dynamics.simulation.integrators import ENOUGH, SOLVED
+from kane_dynamics.simulation.step_checks import LARGEST
 
 Callees = Mapping[str, Spec]
 _ENDS = ('%q_end', '%v_end', '%rank_end')

@@ -26,7 +26,7 @@ from kane_dynamics.compiler.programs import Call, Loop, Program
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.integration import coordinate_rates, integrate_coordinates
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.simulation.fixed_point import squared_change
+from kane_dynamics.simulation.integrators import squared_change
 
 EffortLaw = Callable[..., Any]
 

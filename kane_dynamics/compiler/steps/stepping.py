@@ -25,7 +25,7 @@ from kane_dynamics.compiler.llvm.sines import sincos_definition
 from kane_dynamics.compiler.llvm.straight_line import Block
 from kane_dynamics.compiler.programs import Program
 from kane_dynamics.compiler.steps.step_code import Callees, step_text
-from kane_dynamics.simulation.reference import LARGEST
+from kane_dynamics.simulation.step_checks import LARGEST
 
 
 def stepping_text(programs: Mapping[str, Program], callees: Callees, width: int) -> str:

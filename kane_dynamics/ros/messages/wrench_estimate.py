@@ -7,7 +7,7 @@ import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 
-from kane_dynamics.analysis.contact_wrench import ContactWrench
+from kane_dynamics.analysis.contacts import ContactWrench
 from kane_dynamics.analysis.payload import PayloadEstimate
 from kane_dynamics.messages.conversions import set_stamp
 

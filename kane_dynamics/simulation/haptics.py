@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-Virtual coupler between a device that somebody holds and its image in a simulation (Gillespie).
+Haptic coupling of a device and a simulated robot.
 
 A spring and a damper join the device, at the pose h, and a frame s of the robot:
 
@@ -16,12 +16,15 @@ passive it needs, at a frequency w, the damping b > K T/2 - B cos(w T), and so a
 .. math:: b > K T/2 + |B|
 
 (Colgate and Schenkel, 1997, with the speed from differences of the position).
+
+The device sends its pose and gets a wrench once in its period; in between the pose is held, and
+the coupler acts on the robot at every step of the simulation.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,8 +34,10 @@ from kane_dynamics.algebra.matrices import skew
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_positive, as_vector
+from kane_dynamics.robot.checks import as_count, as_positive, as_vector
+from kane_dynamics.robot.integration import integrate_coordinates
 from kane_dynamics.robot.state import as_pose
+from kane_dynamics.simulation.simulation import Simulation
 from kane_dynamics.typing import Floats
 
 AXES = ('about x', 'about y', 'about z', 'along x', 'along y', 'along z')
@@ -165,12 +170,7 @@ def needed_damping(
 
 
 def rate_of_rotation_vector(angle: Floats) -> Floats:
-    """
-    Return the matrix that makes the rate of a rotation vector of the angular velocity.
-
-    Both in the axes before the rotation; shape (3, 3). It is the inverse of the left Jacobian
-    of the exponential, 1 - [a]/2 + c [a]^2 with c = (1 - (a/2) cot(a/2))/a^2.
-    """
+    """Return the matrix that makes the rate of a rotation vector of the angular velocity."""
     size, S = float(np.linalg.norm(angle)), np.asarray(skew(angle), dtype=float)
     if size < _SERIES:
         bend = 1.0 / 12.0 + size**2 / 720.0
@@ -188,3 +188,110 @@ def _check_passive(b: Floats, needed: Floats, period: float) -> None:
             f'virtual coupler: at {1.0 / period:.6g} Hz the device needs damping above '
             f'K T/2 + |B|: {said}; make the coupler softer, or its period shorter'
         )
+
+
+_SAME = 1e-9  # relative difference of two periods that are one but for roundoff
+
+
+class FrameMotions(Protocol):
+    """Where frames are and how they move: `kane_dynamics.Dynamics` of either engine."""
+
+    def frame_pose(self, name: str, q: ArrayLike) -> Floats:
+        """Return position and (w, x, y, z), shape (7,)."""
+
+    def frame_jacobian(self, name: str, q: ArrayLike) -> Floats:
+        """Return J with twist = J v, shape (6, nv)."""
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceLoop:
+    """
+    A simulation that somebody touches through a virtual coupler.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        The robot in time.
+    dynamics : Dynamics
+        Where its frames are, `kd.dynamics(robot)` or `kd.compile(robot)`.
+    frame : str
+        The frame that the coupler pulls, one of `dynamics.frames`.
+    coupler : VirtualCoupler
+        Spring and damper.
+    substeps : int
+        Steps of the simulation in a period of the device.
+
+    Raises
+    ------
+    NameNotFoundError
+        If there is no such frame.
+    InvalidInputError
+        If `substeps` is no whole number above zero, or the coupler was checked for another
+        period.
+
+    """
+
+    simulation: Simulation
+    dynamics: FrameMotions
+    frame: str
+    coupler: VirtualCoupler
+    substeps: int
+
+    def __post_init__(self) -> None:
+        if as_count('substeps', self.substeps) < 1:
+            raise InvalidInputError(f'substeps: need at least one, got {self.substeps}')
+        checked = self.coupler.period
+        if checked is not None and abs(self.period - checked) > _SAME * checked:
+            raise InvalidInputError(
+                f'the coupler was checked for a period of {checked:.6g} s, but {self.substeps} '
+                f'steps of {self.simulation.step_size:.6g} s are {self.period:.6g} s'
+            )
+        self.dynamics.frame_pose(self.frame, self.simulation.q)
+
+    @property
+    def period(self) -> float:
+        """Return the period of the device [s]."""
+        return self.substeps * self.simulation.step_size
+
+    def exchange(
+        self,
+        device_pose: ArrayLike | Pose,
+        device_twist: ArrayLike,
+        tau: ArrayLike | None = None,
+    ) -> CouplerWrenches:
+        """
+        Return the wrenches at this time, and move the robot through one period of the device.
+
+        Parameters
+        ----------
+        device_pose, device_twist : array_like, shapes (7,), (6,)
+            Of the device now, as for `VirtualCoupler.wrenches`.
+        tau : array_like, shape (nv,), optional
+            Efforts of the robot's motors; zero where left out.
+
+        Raises
+        ------
+        InvalidInputError
+            If a shape is wrong or a number is not finite.
+        DivergedError, StepError
+            As for `Simulation.step`.
+
+        """
+        nv = len(self.simulation.v)
+        efforts = np.zeros(nv) if tau is None else as_vector('tau', tau, nv)
+        first = self._step(device_pose, device_twist, efforts)
+        for _ in range(self.substeps - 1):
+            self._step(device_pose, device_twist, efforts)
+        return first
+
+    def _step(self, pose: ArrayLike | Pose, twist: ArrayLike, efforts: Floats) -> CouplerWrenches:
+        v, half = self.simulation.v, 0.5 * self.simulation.step_size
+        # a spring that is held over a step gives what it got where it is taken in the middle
+        q = integrate_coordinates(self.simulation.robot, self.simulation.q, v, half)
+        J, frame_pose = (
+            self.dynamics.frame_jacobian(self.frame, q),
+            self.dynamics.frame_pose(self.frame, q),
+        )
+        wrenches = self.coupler.wrenches(frame_pose, J @ v, pose, twist)
+        self.simulation.step(efforts + J.T @ wrenches.on_frame)
+        return wrenches

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-Inelastic stops at the position limits of joints, for any integrator.
+Speed-controlled drives, and inelastic stops at the position limits.
 
 A step that carries joints past a limit is corrected twice at its end, each time by the smallest
 change in the norm of the kinetic energy that respects the constraints (Gauss' principle for
@@ -18,6 +18,8 @@ Stops do not enter `forward_dynamics` or the multipliers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,32 +28,56 @@ from numpy.typing import NDArray
 from kane_dynamics.algorithms.least_distance import nonnegative_least_squares
 from kane_dynamics.robot.integration import integrate_coordinates
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.simulation.rank_events import RankLog
 from kane_dynamics.simulation.simulation import Engine
+from kane_dynamics.simulation.step_checks import RankLog
 from kane_dynamics.typing import Floats
+
+DRY_SPEED = 0.2  # [rad/s] below which dry friction fades, so that a held step can follow it
+
+
+@dataclass(frozen=True, eq=False)
+class Drives:
+    """Speed-controlled drives: clip(tau_0 + k (w - v), L) - b v - c tanh(v / s)."""
+
+    speeds: int
+    indices: tuple[int, ...]
+    gains: tuple[float, ...]
+    limits: tuple[float, ...]
+
+    @staticmethod
+    def of(robot: Robot, joints: Sequence[str], gains: Sequence[float]) -> Drives:
+        """Return the drives of some joints, up to the robot's effort limits."""
+        indices = tuple(robot.velocity_index(joint) for joint in joints)
+        limits = tuple(robot.effort_limit[list(indices)].tolist())
+        return Drives(robot.nv, indices, tuple(gains), limits)
+
+    def __call__(self, t: Any, q: Any, v: Any, gains: Any) -> list[Any]:
+        """Return the efforts on all speeds."""
+        count, total = len(self.indices), [0.0] * self.speeds
+        for j, place in enumerate(self.indices):
+            target, held, viscous, dry = (gains[j + count * part] for part in range(4))
+            command = held + self.gains[j] * (target - v[place])
+            scrub_effort = viscous * v[place] + dry * np.tanh(v[place] / DRY_SPEED)
+            total[place] = _clipped(command, self.limits[j]) - scrub_effort
+        return total
+
+
+def packed(targets: Floats, held: Floats, viscous: Floats, dry: Floats) -> Floats:
+    """Return the gains of `Drives`, shape (B, 4 n), of its four parts, (B, n) each."""
+    return np.concatenate([targets, held, viscous, dry], axis=1)
+
+
+def _clipped(x: Any, limit: float) -> Any:
+    """Return x within +-limit, without a branch."""
+    return 0.5 * (abs(x + limit) - abs(x - limit))
+
 
 AT_LIMIT = 1e-12  # [rad or m] roundoff of a coordinate that was put on its limit
 SMALLEST_RESPONSE = 1e-12  # of the largest: constraints hold what responds less
 
 
 class StoppedEngine:
-    """
-    Steps of another engine, and joints that stop at their limits.
-
-    Parameters
-    ----------
-    engine : Engine
-        What computes the motion.
-    robot : Robot
-        Its joints of one coordinate with a finite `lower` or `upper` have stops; a range of zero
-        width is what real files write where the range is unknown.
-
-    Attributes
-    ----------
-    hits : int
-        How often a joint was corrected in a step.
-
-    """
+    """Steps of another engine, and joints that stop at their limits."""
 
     def __init__(self, engine: Engine, robot: Robot) -> None:
         self._engine, self._robot = engine, robot
@@ -120,10 +146,8 @@ class StoppedEngine:
 
     def _response(self, q: Floats, index: NDArray[np.intp], t: float) -> Floats:
         """Return the change of the accelerations per effort on some speeds, shape (nv, k)."""
-        remainder, efforts = np.zeros(self._robot.nv), np.eye(self._robot.nv)[index]
-        free, *pushed = self._engine.accelerations(
-            q, remainder, np.vstack([remainder, efforts]), t
-        )
+        still, efforts = np.zeros(self._robot.nv), np.eye(self._robot.nv)[index]
+        free, *pushed = self._engine.accelerations(q, still, np.vstack([still, efforts]), t)
         return np.column_stack(pushed) - free[:, None]
 
 

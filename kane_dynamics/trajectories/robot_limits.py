@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-What the ground bears of a motion: inequalities that are linear in its wrench and the multipliers.
+Limits of joints and of the ground as rows that are at most 1.
 
 Tipping over: the zero-moment point keeps a distance from each edge of the support polygon.
 Pressing: every contact does, so that normal forces are linear in the wrench. Friction: the
@@ -10,6 +10,8 @@ four of them along and across the track.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,70 @@ from kane_dynamics.analysis.normal_forces import pressed_shares
 from kane_dynamics.analysis.tip_over import edge_moments
 from kane_dynamics.analysis.wheel_forces import tractions_of
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.typing import Floats
+from kane_dynamics.robot.checks import as_mapping, as_numbers, describe
+from kane_dynamics.robot.joint_tables import known_limits
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.typing import Floats, Indices
+
+Bounds = Mapping[str, 'float | tuple[float, float]']
+
+
+@dataclass(frozen=True, eq=False)
+class JointBounds:
+    """Lower and upper bounds of one quantity of some joints."""
+
+    names: tuple[str, ...]
+    columns: Indices
+    lower: Floats
+    upper: Floats
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Return the names of `linear`."""
+        return self.names + self.names
+
+    @property
+    def half(self) -> Floats:
+        """Return half of what lies between the bounds, shape (k,)."""
+        return 0.5 * (self.upper - self.lower)
+
+    @property
+    def constant(self) -> Floats:
+        """Return what `linear` lacks, shape (2 k,): the middle of the bounds."""
+        middle = 0.5 * (self.upper + self.lower) / self.half
+        return np.concatenate([-middle, middle])
+
+    def linear(self, values: Floats) -> Floats:
+        """Return the part of 2 k rows that is linear in values of all joints, (n, 2 k)."""
+        parts = values[:, self.columns] / self.half
+        return np.concatenate([parts, -parts], axis=1)
+
+    def squares(self, tangents: Floats) -> Floats:
+        """Return the rows of the squared speed along a path for bounds of speeds, (n, k)."""
+        along = tangents[:, self.columns]
+        return np.asarray((along / np.where(along < 0.0, self.lower, self.upper)) ** 2)
+
+
+def joint_bounds(
+    robot: Robot, what: str, limits: Floats, bounds: Bounds, part: float
+) -> JointBounds:
+    """Return the finite bounds of a quantity."""
+    upper = known_limits(limits)
+    lower = -upper
+    for name, bound in as_mapping(f'bounds of {what}', bounds).items():
+        k = robot.velocity_index(name)
+        pair = as_numbers(f"bound of {what} of '{name}'", bound)
+        ends = np.array([-pair, pair]) if pair.shape == () else pair
+        if ends.shape != (2,) or not ends[0] <= 0.0 <= ends[1] or ends[0] == ends[1]:
+            raise InvalidInputError(
+                f"bound of {what} of '{name}': need a number > 0, or lower <= 0 <= upper, "
+                f'got {describe(bound)}'
+            )
+        lower[k], upper[k] = ends
+    columns = np.flatnonzero(np.isfinite(lower) & np.isfinite(upper))
+    names = tuple(f'{what} of {robot.velocity_names[k]}' for k in columns)
+    return JointBounds(names, columns, part * lower[columns], part * upper[columns])
+
 
 SIDES = 16  # of a polygon of friction: between corners it lies 1.9 % inside
 _LEAST = 0.05  # of a contact's part of the weight: what bounds of friction are relative to
@@ -30,29 +95,7 @@ _NO_FRICTION = 1e-9  # mu of what is given as 0
 
 
 class GroundLimits:
-    """
-    The inequalities of one stance.
-
-    Parameters
-    ----------
-    contacts : Stance
-        What the robot stands on.
-    kept : Reserve
-        What is left of the limits.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of the inequalities.
-
-    Raises
-    ------
-    InvalidInputError
-        If wheels slide: what rubs them is not linear in the motion.
-    ConstraintError
-        If the base is not planar.
-
-    """
+    """The inequalities of one stance."""
 
     def __init__(self, contacts: GroundContacts, kept: SafetyMargins) -> None:
         if contacts.sliding:
@@ -70,10 +113,10 @@ class GroundLimits:
         self._sides = np.stack([np.cos(angles), np.sin(angles)]) / np.cos(np.pi / SIDES)
         moved = {*(w.wheel.body for w in contacts.wheels.values())}
         moved |= {frame.body for frame in contacts.casters.values()}
-        payload = {i for body in moved for i in robot.ancestors(body)[1:]}
+        ancestors = {i for body in moved for i in robot.ancestors(body)[1:]}
         spun = {wheel.wheel.body for wheel in contacts.wheels.values()}
         # contacts stand in the axes of the base as these coordinates say; spinning moves none
-        self._moving = [k for i in payload - spun for k in range(robot.nq)[robot.indices[i].q]]
+        self._moving = [k for i in ancestors - spun for k in range(robot.nq)[robot.indices[i].q]]
         self._polygon = contacts.polygon(robot.neutral())
         self.names = (
             *(f'tip-over over {one} - {other}' for one, other in self._polygon.edges),
@@ -82,18 +125,7 @@ class GroundLimits:
         )
 
     def at(self, q: Floats, still: Floats) -> tuple[Floats, Floats]:
-        """
-        Return W and L of 1 + W w + L lambda <= 1, shapes (n, m, 6) and (n, m, k).
-
-        Parameters
-        ----------
-        q : ndarray, shape (n, nq)
-            Coordinates.
-        still : ndarray, shape (n, 6)
-            Wrench of the ground on the robot at rest; bounds of friction are relative to what it
-            loads.
-
-        """
+        """Return W and L of 1 + W w + L lambda <= 1, shapes (n, m, 6) and (n, m, k)."""
         to_base = _to_base(q[:, :3])
         parts = self._placed(q if self._moving else q[:1])
         edges, shares, pulls = (np.broadcast_to(x, (len(q), *x.shape[1:])) for x in parts)
@@ -109,11 +141,7 @@ class GroundLimits:
         return whole @ to_base, np.concatenate([of_others, of_wheels], axis=1)
 
     def _placed(self, q: Floats) -> tuple[Floats, Floats, Floats]:
-        """
-        Return rows of edges, normal forces and sides of friction, the base at the origin.
-
-        Their shapes are (n, e, 6), (n, k, 6) and (n, wheels, sides, rows).
-        """
+        """Return rows of edges, normal forces and sides of friction, the base at the origin."""
         contacts, place = self.contacts, [0.0, 0.0, 0.0, *q[:, 3:].T]
         points = _stacked(np.array(contacts.contact_points(place), dtype=object), len(q))
         polygon = self._polygon.moved(points)
@@ -141,14 +169,14 @@ def _stacked(parts: NDArray[Any], count: int) -> Floats:
     return np.stack(each, axis=-1).reshape(count, *parts.shape)
 
 
-def _to_base(index_list: Floats) -> Floats:
+def _to_base(poses: Floats) -> Floats:
     """Return what brings wrenches about the origin of the world into the base, (n, 6, 6)."""
-    x, y, yaw = index_list.T
+    x, y, yaw = poses.T
     c, s, one, none = np.cos(yaw), np.sin(yaw), np.ones_like(x), np.zeros_like(x)
     turned = np.array([[c, s, none], [-s, c, none], [none, none, one]]).transpose(2, 0, 1)
     arm = np.array([[none, none, -y], [none, none, x], [y, -x, none]]).transpose(2, 0, 1)
     # the moment about the origin p of the base is less by p x f
-    result = np.zeros((len(index_list), 6, 6))
-    result[:, :3, :3] = result[:, 3:, 3:] = turned
-    result[:, :3, 3:] = turned @ arm
-    return result
+    maps = np.zeros((len(poses), 6, 6))
+    maps[:, :3, :3] = maps[:, 3:, 3:] = turned
+    maps[:, :3, 3:] = turned @ arm
+    return maps
