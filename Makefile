@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # make demo     the package in its own environment, and a robot that moves (ROBOT=tiago: TIAGo)
-# make init     your robot: URDF=my.urdf, then .venv/bin/kane-dynamics demo --config my_robot.yaml
+# make init     your robot: URDF=my.urdf, then .venv/bin/kane-dynamics demo my_robot.yaml
 # make test     lint, types and tests, with all oracles installed
 # make test-quick  one case of each law and no node, for the edit loop
 # make bench    speed against Pinocchio and MuJoCo, with a plot; registers and spills of kernels for
@@ -66,7 +66,7 @@ help:
 	@sed -n 's/^# \(make .*\|  *.*\)/\1/p' Makefile
 
 demo: $(WITH_ROS) $(if $(filter tiago,$(ROBOT)),$(WITH_ROBOTS))
-	$(BIN)/kane-dynamics demo --robot $(ROBOT)
+	$(BIN)/kane-dynamics demo $(ROBOT)
 
 # Packages of a sourced workspace are looked up, for package:// and $(find ...); none is loaded.
 init: export AMENT_PREFIX_PATH := $(AMENT_PREFIX_PATH)

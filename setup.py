@@ -33,9 +33,6 @@ CUDA_WHEELS = [
     f'nvidia-cuda-nvrtc-cu12>=12.8; {CUDA_PLATFORM}',
 ]
 
-# Shaded pictures, without a display or OpenGL; there are no wheels for Linux on aarch64.
-PICTURES_WHEELS = ['trimesh', 'embreex>=2.17; platform_machine in "x86_64 AMD64 arm64"']
-
 DOCS_WHEELS = [
     'sphinx',
     'furo',
@@ -109,7 +106,6 @@ setup(
         'symbolic': ['sympy'],
         'cones': ['clarabel'],
         'view': ['viser'],
-        'pictures': PICTURES_WHEELS,
         'cuda': CUDA_WHEELS,
         'learn': ['gymnasium'],
         'sweep': ['distributed'],
@@ -135,7 +131,6 @@ setup(
             'gymnasium',
             'rosbags',
             *CUDA_WHEELS,
-            *PICTURES_WHEELS,
             *DOCS_WHEELS,
             'viser',
             'hypothesis',

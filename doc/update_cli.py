@@ -9,18 +9,16 @@ from kane_dynamics.cli import EXIT_CODES, new_parser
 PAGE = Path(__file__).resolve().parent / 'cli.md'
 EXAMPLES = {
     'init': 'kane-dynamics init nonholonomic --yes --output my_robot.yaml',
-    'demo': 'kane-dynamics demo --robot holonomic',
-    'check': 'kane-dynamics check nonholonomic',
+    'demo': 'kane-dynamics demo holonomic',
     'info': 'kane-dynamics info nonholonomic --json',
-    'simulate': 'kane-dynamics simulate nonholonomic --duration 2 --speed wheel_left_joint=2 '
-    '--speed wheel_right_joint=2 --plot motion.png --npz motion.npz',
-    'bag': 'kane-dynamics bag rosbag2_2026_11_22 nonholonomic --compute external_effort '
+    'simulate': 'kane-dynamics simulate nonholonomic --duration 2 --velocity wheel_left_joint=2 '
+    '--velocity wheel_right_joint=2 --plot motion.png --npz motion.npz',
+    'bag': 'kane-dynamics bag nonholonomic rosbag2_2026_11_22 --compute external_effort '
     '--output results --csv results.csv',
-    'annotate': 'kane-dynamics annotate examples/reach.yaml reach_with_efforts.yaml '
-    '--config nonholonomic',
-    'retime': 'kane-dynamics retime examples/reach.yaml reach_fast.yaml --config nonholonomic',
-    'compile': 'kane-dynamics compile nonholonomic',
-    'cache': 'kane-dynamics cache --older-than 30 --clear',
+    'add-efforts': 'kane-dynamics add-efforts nonholonomic examples/reach.yaml '
+    'reach_with_efforts.yaml',
+    'retime': 'kane-dynamics retime nonholonomic examples/reach.yaml reach_fast.yaml',
+    'cache': 'kane-dynamics cache nonholonomic\nkane-dynamics cache --older-than 30 --clear',
     'build': 'kane-dynamics build nonholonomic --output nonholonomic_dynamics',
     'equations': 'kane-dynamics equations arm.urdf --format latex',
     'view': 'kane-dynamics view motion.npz',
@@ -36,7 +34,7 @@ late, reordered, not finite, corrupt or lack a joint are counted and not used. W
 simulated time, `--clock stamps` judges them by the newest stamp so far. What is computed:
 
 - `effort`: what the recorded motion takes, by the law of `kane_inverse_dynamics`. Accelerations
-  come from splines through the coordinates, with pieces of `--smoothing`.
+  come from splines through the coordinates, with knots at `--knot-spacing`.
 - `external_effort`: what others do to the arm, as `kane_contact_observer`; needs measured efforts.
 - `acceleration`: what the measured efforts cause, as `kane_forward_dynamics`.
 
@@ -53,11 +51,11 @@ A robot is given in one of these ways, wherever a command takes `ROBOT`:
 | What | How |
 |---|---|
 | a shipped robot, by name | `kane-dynamics info nonholonomic` |
-| a URDF or xacro file, or its package:// address | `kane-dynamics info arm.urdf --base fixed` |
+| a URDF or xacro file, or its package:// address | `kane-dynamics info arm.urdf` |
 | a parameter file of the nodes | `kane-dynamics info my_robot.yaml` |
 | a parameter file that names no URDF | `kane-dynamics info fetch --urdf fetch.urdf` |
-| a URDF with a parameter file | `kane-dynamics info fetch.urdf --config fetch` |
 
+`init` writes the parameter file of a URDF; `demo` needs one, or a shipped robot.
 With a parameter file the robot has the base, constraints and motors of the nodes. A URDF alone
 has no constraints, and a motor on every speed.
 

@@ -122,7 +122,7 @@ def robot_page(name, text):
             '## Start it',
             '',
             f'1. **URDF**: {values["urdf_source"]}.',
-            '2. Let `kane-dynamics check <urdf>` list its joints and wheels. Where a name differs '
+            '2. Let `kane-dynamics info <urdf>` list its joints and wheels. Where a name differs '
             'from the table below (another gripper, a prefix), copy the preset, change it, and '
             'give it as `params_file`.',
             '3. Start the node. It publishes `~/effort` and `~/commands` ([nodes](../nodes.md)); '

@@ -66,7 +66,7 @@ def rows(files: list[Path], duration: float, folder: Path) -> Iterator[Row]:
             yield Row(file.stem, *_since(*begin), asked, '', '', _reason('init', init))
             continue
         demo = _command(
-            *('demo', '--config', str(config), '--output', str(folder)),
+            *('demo', str(config), '--output', str(folder)),
             *('--duration', str(duration)),
         )
         tracking, missed = (

@@ -6,16 +6,16 @@ import time
 
 import pytest
 
-from kane_dynamics.demo.delays import (
+from kane_dynamics.demo.loop_log import (
     COLLECTION,
     COMPUTING,
     NO_CORE,
     WAITING,
     DelayWatch,
+    LoopLog,
     Sample,
     causes,
 )
-from kane_dynamics.demo.recording import Recording
 
 PERIOD = Sample(4e-3, 1e-3, 1e-5, 0.0)  # a usual one
 LATE = {
@@ -42,7 +42,7 @@ def test_too_few_samples_have_no_causes():
 
 
 def test_places_of_stamps():
-    recording = Recording(stamps=[4, 8, 12, 16])
+    recording = LoopLog(stamps=[4, 8, 12, 16])
     assert recording.indices([8, 16, 20]) == [1, 3]
 
 

@@ -8,10 +8,9 @@ from support.base_urdf import BASES, RADIUS
 from test_demo_motion import NAMES, SIDES, moved
 
 import kane_dynamics as kd
-from kane_dynamics.demo.delays import Sample
 from kane_dynamics.demo.figures import STEP, Setup, evaluate
+from kane_dynamics.demo.loop_log import Answer, LoopLog, Sample
 from kane_dynamics.demo.motion import demo_motion
-from kane_dynamics.demo.recording import Answer, Recording
 
 RATE, STATES = 250.0, 51
 EVERY = round(1.0 / (RATE * STEP))
@@ -44,7 +43,7 @@ def recorded(compiled, efforts):
         integrator='semi_implicit',
     )
     q, v, count = motion.q[::EVERY], motion.v[::EVERY], len(efforts) + 1
-    recording = Recording(
+    recording = LoopLog(
         names=NAMES,
         stamps=[round(k * 1e9 / RATE) for k in range(count)],
         arrivals=[k / RATE for k in range(count)],
@@ -60,7 +59,7 @@ def recorded(compiled, efforts):
 
 def forces_of(compiled, motion, recording):
     setup = Setup('base', (), RATE, NAMES, compiled, motion)
-    return evaluate(setup, recording, 0, []).curves.forces
+    return evaluate(setup, recording, 0, []).forces
 
 
 @pytest.mark.parametrize('changes', [(0.5, -0.5), (4.0, 4.0)])
@@ -70,7 +69,7 @@ def test_forces_on_wheels_accelerate_the_base_as_it_was_recorded(compiled, chang
     efforts = np.resize(changes, STATES - 1)[:, None] * np.ones(len(NAMES))
     recording, v = recorded(compiled, efforts)
     setup = Setup('base', (), RATE, NAMES, compiled, motion)
-    forces = evaluate(setup, recording, 0, []).curves.forces
+    forces = evaluate(setup, recording, 0, []).forces
     total = sum(force for label, force in forces.items() if 'rolling' in label)
     mass = sum(body.inertia.mass for body in compiled.robot.bodies)
     rate = np.gradient(v[::EVERY, 0], 1.0 / RATE)
@@ -95,7 +94,7 @@ def finger_energy_error(position, velocity, effort):
     """Return the energy error of a finger that is recorded so, from state to state."""
     robot = kd.load_urdf(FINGER)
     count, nothing = len(position), np.zeros((len(position), 7))
-    recording = Recording(
+    recording = LoopLog(
         names=('hinge',),
         stamps=[round(k * 1e9 / RATE) for k in range(count)],
         arrivals=[k / RATE for k in range(count)],

@@ -58,7 +58,6 @@ def test_python_examples_of_the_view_run(code, monkeypatch, tmp_path, capsys):
 def test_commands_that_show_robots_work(monkeypatch, tmp_path):
     """They run up to where they would wait for a browser."""
     pytest.importorskip('viser', reason='the extra "view" is not installed')
-    pytest.importorskip('embreex', reason='the extra "pictures" is not installed')
     from kane_dynamics import cli
     from kane_dynamics.view.window import PoseWindow
 
@@ -79,7 +78,7 @@ def test_commands_that_show_robots_work(monkeypatch, tmp_path):
         command
         for page in ('feedforward.md', 'retiming.md')
         for command in re.findall(
-            r'^kane-dynamics ((?:annotate|retime) .*)', (ROOT / 'doc' / page).read_text(), re.M
+            r'^kane-dynamics ((?:add-efforts|retime) .*)', (ROOT / 'doc' / page).read_text(), re.M
         )
     ],
 )
@@ -89,7 +88,7 @@ def test_commands_on_files_work(command, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / 'examples').symlink_to(ROOT / 'examples')
     assert cli.main(command.split()) == 0
-    assert (tmp_path / command.split()[2]).is_file()
+    assert (tmp_path / command.split()[3]).is_file()
     assert 'arm_1_joint' in capsys.readouterr().out
 
 

@@ -35,7 +35,6 @@ PACKAGES = (
     'kane_dynamics.view.drawing',
     'kane_dynamics.view.event_recorder',
     'kane_dynamics.view.forces',
-    'kane_dynamics.view.pictures',
     'kane_dynamics.view.plots',
     'kane_dynamics.view.recorder',
     'kane_dynamics.view.recording',

@@ -27,8 +27,8 @@ from scipy.interpolate import CubicHermiteSpline
 
 import kane_dynamics as kd
 from kane_dynamics.robot.resources import resolve
+from kane_dynamics.view.animation import write_pictures
 from kane_dynamics.view.drawing import Drawing, urdf_drawing
-from kane_dynamics.view.pictures import write_pictures
 from kane_dynamics.view.plots import Panel
 from kane_dynamics.view.recorder import record
 from kane_dynamics.view.shapes import Shape, box, sphere

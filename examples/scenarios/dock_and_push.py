@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kane_dynamics as kd
+from kane_dynamics.view.animation import write_pictures
 from kane_dynamics.view.drawing import Drawing
 from kane_dynamics.view.event_recorder import EventRecorder
-from kane_dynamics.view.pictures import write_pictures
 from kane_dynamics.view.plots import Panel
 from kane_dynamics.view.recording import Recording
 from kane_dynamics.view.shapes import Shape, box, cylinder

@@ -85,8 +85,8 @@ def accelerations(dynamics: Dynamics, states: Iterable[State]) -> Series:
     for state in states:
         tau = np.zeros(model.robot.nv)
         tau[joints] = state.effort
-        result = np.asarray(dynamics.engine.acceleration(state.q, state.v, tau))
-        rows.add(state.stamp, result, state.q, state.v, tau)
+        a = np.asarray(dynamics.engine.acceleration(state.q, state.v, tau))
+        rows.add(state.stamp, a, state.q, state.v, tau)
     return rows.series('acceleration')
 
 
@@ -147,17 +147,17 @@ def efforts(
             q[:, 2] = np.unwrap(q[:, 2])
         seen = np.array([unknown if s.effort is None else s.effort for s in part])
         try:
-            middles, indices, speeds, rates = smoothed(times, q, spacing)
+            middles, *motion = smoothed(times, q, spacing)
         except InvalidInputError as error:
             notes.append(f'{len(part)} states from {part[0].stamp} ns on not used: {error}')
             continue
-        for t, place, v, a in zip(middles, indices, speeds, rates, strict=True):
+        for t, q_t, v, a in zip(middles, *motion, strict=True):
             base = BaseState(v[:3], a[:3]) if model.drives else None
-            result = law.efforts(place, v, a, every, terms, base).motors
+            tau = law.efforts(q_t, v, a, every, terms, base).motors
             stamp = part[0].stamp + round(t * 1e9)
             near = np.full(len(motors), np.nan)
             near[known] = [np.interp(t, times, column) for column in seen.T]
-            rows.add(stamp, result, place[q_index], v[v_index], near)
+            rows.add(stamp, tau, q_t[q_index], v[v_index], near)
     return rows.series('effort'), notes
 
 

@@ -44,11 +44,11 @@ class Bag:
 
         """
         uses, reader = {name: use for use, (name, _) in topics.items()}, self._reader
-        for name, target in topics.values():
-            self._check(name, target)
-        selection = [one for one in reader.connections if one.topic in uses]
+        for name, kind in topics.values():
+            self._check(name, kind)
+        connections = [one for one in reader.connections if one.topic in uses]
         try:
-            for connection, time, data in reader.messages(selection):
+            for connection, time, data in reader.messages(connections):
                 message: Any = None
                 try:
                     message = self._decoded(data, connection)
@@ -58,15 +58,15 @@ class Bag:
         except Exception as error:  # rosbags, sqlite3 and mcap have no error family
             raise InvalidInputError(f"bag '{self._path}': cannot be read on: {error}") from error
 
-    def _check(self, name: str, target: str) -> None:
+    def _check(self, name: str, kind: str) -> None:
         """Check that a topic is there."""
         known = {one.topic: one.msgtype for one in self._reader.connections}
-        if known.get(name) == target:
+        if known.get(name) == kind:
             return
-        fitting = [topic for topic, kind in known.items() if kind == target]
+        fitting = [topic for topic, each in known.items() if each == kind]
         there = f'is of {known[name]}' if name in known else 'is not there'
         raise InvalidInputError(
-            f"bag '{self._path}': topic '{name}' {there}; topics of {target} are "
+            f"bag '{self._path}': topic '{name}' {there}; topics of {kind} are "
             f'{fitting or "none"}, all are {sorted(known)}'
         )
 
@@ -96,17 +96,17 @@ def open_bag(path: str | Path) -> Iterator[Bag]:
         from rosbags.typesys import Stores, get_typestore
     except ImportError as error:
         raise MissingPackageError('a bag', 'rosbags', REMEDY) from error
-    place = Path(path)
-    if not place.exists():
-        raise InvalidInputError(f"bag '{place}' does not exist; need a folder, .mcap or .db3")
+    file = Path(path)
+    if not file.exists():
+        raise InvalidInputError(f"bag '{file}' does not exist; need a folder, .mcap or .db3")
     try:
-        reader = AnyReader([place], default_typestore=get_typestore(Stores.ROS2_JAZZY))
+        reader = AnyReader([file], default_typestore=get_typestore(Stores.ROS2_JAZZY))
         reader.open()
     except Exception as error:  # rosbags, sqlite3, yaml and mcap have no error family
         raise InvalidInputError(
-            f"bag '{place}' cannot be read: {error}; need the folder of a rosbag2, .mcap or .db3"
+            f"bag '{file}' cannot be read: {error}; need the folder of a rosbag2, .mcap or .db3"
         ) from error
     try:
-        yield Bag(place, reader)
+        yield Bag(file, reader)
     finally:
         reader.close()

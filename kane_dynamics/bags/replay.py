@@ -88,7 +88,7 @@ class Replay:
     def states(self, messages: Iterable[Recorded]) -> Iterator[State]:
         """Yield the states after each message of joint_states that leaves a usable one."""
         for recorded in messages:
-            if self._taken(recorded):
+            if self._accept(recorded):
                 state = self._present()
                 if state is None:
                     self.unusable += 1
@@ -102,12 +102,12 @@ class Replay:
             guards[ODOM] = self._state.odom.guard
         if self._effort_needed:
             guards['efforts'] = self._effort.guard
-        result = {}
+        counts = {}
         for name, guard in guards.items():
             report = guard.report()
             corrupt = {'corrupt': self._corrupt[name]} if self._corrupt[name] else {}
-            result[name] = {'accepted': report.accepted, **report.rejected, **corrupt}
-        return result
+            counts[name] = {'accepted': report.accepted, **report.rejected, **corrupt}
+        return counts
 
     def _guard(self, name: str, max_age: float) -> InputMonitor:
         now = self._time
@@ -119,7 +119,7 @@ class Replay:
     def _tell(self, reason: str) -> None:
         self.reasons.append(reason)
 
-    def _taken(self, recorded: Recorded) -> bool:
+    def _accept(self, recorded: Recorded) -> bool:
         """Hand a message to its input; return whether it is a new state of the joints."""
         message = recorded.message
         if isinstance(message, RejectedInput):

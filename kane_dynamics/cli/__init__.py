@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``kane-dynamics``; one file for each of its commands."""
+"""The command ``kane-dynamics``."""
 
 from __future__ import annotations
 
@@ -12,39 +12,33 @@ from rich.markup import escape
 
 import kane_dynamics as kd
 from kane_dynamics.cli import (
-    annotate,
     bag,
     build,
     cache,
-    check,
-    compiling,
     demo,
     equations,
     info,
     init,
-    retime,
     simulate,
+    trajectories,
     view,
 )
-from kane_dynamics.cli.arguments import split
 from kane_dynamics.cli.printing import errors
 from kane_dynamics.exceptions import KaneDynamicsError
 
-COMMANDS = (
-    init,
-    demo,
-    check,
-    info,
-    simulate,
-    bag,
-    annotate,
-    retime,
-    compiling,
-    cache,
-    build,
-    equations,
-    view,
-)
+COMMANDS = {
+    'init': init.COMMAND,
+    'demo': demo.COMMAND,
+    'info': info.COMMAND,
+    'simulate': simulate.COMMAND,
+    'bag': bag.COMMAND,
+    'add-efforts': trajectories.ADD_EFFORTS,
+    'retime': trajectories.RETIME,
+    'cache': cache.COMMAND,
+    'build': build.COMMAND,
+    'equations': equations.COMMAND,
+    'view': view.COMMAND,
+}
 
 DONE, REFUSED, USAGE, INTERRUPTED, PIPE = 0, 1, 2, 130, 141
 EXIT_CODES = {
@@ -53,7 +47,7 @@ EXIT_CODES = {
     USAGE: 'arguments that the command does not have',
     demo.LATE: 'the demo ran, but missed more than one in a hundred of its deadlines',
     INTERRUPTED: 'ended by Ctrl-C',
-    PIPE: 'nobody reads the output any more, as after head',
+    PIPE: 'output pipe closed',
 }
 
 
@@ -68,8 +62,8 @@ def new_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument('--version', action='version', version=f'%(prog)s {kd.__version__}')
     commands = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
-    for command in COMMANDS:
-        command.add(commands)
+    for name, command in COMMANDS.items():
+        command.add_to(commands.add_parser(name, help=command.help))
     return parser
 
 
@@ -77,25 +71,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code, one of `EXIT_CODES`."""
     parser = new_parser()
     local, of_ros = split(sys.argv[1:] if arguments is None else arguments)
-    selection = parser.parse_args(local)
-    if of_ros and not getattr(selection, 'live', False):
-        parser.error('--ros-args are those of view --live')
-    selection.ros_args = of_ros
+    options = parser.parse_args(local)
+    if of_ros and not getattr(options, 'live', False):
+        parser.error('--ros-args is only valid with view --live')
+    options.ros_args = of_ros
     try:
-        status: int = selection.run(selection)
+        status: int = options.run(options)
         sys.stdout.flush()
-    except KaneDynamicsError as error:
-        return _refused(str(error))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at the exit
         return PIPE
-    except (OSError, UnicodeEncodeError) as error:  # a file or folder that the user named
-        return _refused(str(error))
+    except (KaneDynamicsError, OSError, UnicodeEncodeError) as error:  # files that users name
+        errors.print(f'[red]error:[/red] {escape(str(error))}', soft_wrap=True)
+        return REFUSED
     except KeyboardInterrupt:
         return INTERRUPTED
     return status
 
 
-def _refused(reason: str) -> int:
-    errors.print(f'[red]error:[/red] {escape(reason)}', soft_wrap=True)
-    return REFUSED
+def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return arguments of this command, and those of ROS."""
+    words = list(arguments)
+    cut = words.index('--ros-args') if '--ros-args' in words else len(words)
+    return words[:cut], words[cut:]

@@ -1,73 +1,113 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``kane-dynamics cache``: the compiled code that is kept on disk."""
+"""``kane-dynamics cache``: the compiled code on disk; of a robot, before it is needed."""
 
 from __future__ import annotations
 
 import argparse
-import math
 import time
-from collections.abc import Sequence
+from typing import Any
 
-from rich.markup import escape
-
-from kane_dynamics.cli.arguments import Commands
-from kane_dynamics.cli.printing import console, new_table, print_json
-from kane_dynamics.compiler.cache import CachedFile, cache_folder, cached_files, remove_files
+from kane_dynamics.cli.options import Command
+from kane_dynamics.cli.printing import (
+    print_json,
+    print_lines,
+    print_remarks,
+    print_table,
+    progress,
+)
+from kane_dynamics.cli.robots import read_robot
+from kane_dynamics.compiler.cache import cache_folder, cached_files, remove_files
+from kane_dynamics.exceptions import InvalidInputError
 
 _DAY = 86400.0  # [s]
 _SHOWN = 12  # digits of a file's name
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser('cache', help='list or clear the compiled code on disk')
-    parser.add_argument('--clear', action='store_true', help='delete the files that are listed')
-    parser.add_argument(
-        '--older-than', type=days, default=0.0, metavar='DAYS', help='only files not used since'
-    )
-    parser.add_argument('--json', action='store_true', help='print the list as JSON')
-    parser.set_defaults(run=run)
+def run(options: argparse.Namespace) -> int:
+    """Compile a robot into the cache; without one list the files, and delete them where asked."""
+    if options.robot is None:
+        return _list(options)
+    if options.clear or options.older_than:
+        raise InvalidInputError('--clear and --older-than are only valid without ROBOT')
+    return _compile(options)
 
 
-def run(selection: argparse.Namespace) -> int:
-    """List the files of the cache, and delete them where asked."""
+def _list(options: argparse.Namespace) -> int:
     now = time.time()
-    files = [f for f in cached_files() if now - f.used >= selection.older_than * _DAY]
-    if selection.clear:
+    files = [f for f in cached_files() if now - f.used >= options.older_than * _DAY]
+    if options.clear:
         files = remove_files(files)
-    if selection.json:
+    size, folder = sum(f.size for f in files), str(cache_folder())
+    if options.json:
         listed = [
             {'path': str(f.path), 'bytes': f.size, 'age_s': now - f.used, 'kernels': f.kernels}
             for f in files
         ]
-        size = sum(f.size for f in files)
-        print_json(
-            {'folder': str(cache_folder()), 'bytes': size, 'cleared': selection.clear}
-            | {'files': listed}
-        )
+        print_json({'folder': folder, 'bytes': size, 'cleared': options.clear, 'files': listed})
         return 0
-    _print(files, now, 'deleted' if selection.clear else 'kept')
+    print_table(
+        'compiled code',
+        ('file', 'size [kB]', 'last used [days]', 'kernels'),
+        [
+            (
+                f.path.stem[:_SHOWN],
+                f'{f.size / 1e3:.1f}',
+                f'{(now - f.used) / _DAY:.1f}',
+                ', '.join(f.kernels),
+            )
+            for f in files
+        ],
+    )
+    what = 'deleted' if options.clear else 'kept'
+    print_lines(f'{len(files)} files, {size / 1e6:.2f} MB {what}, in {folder}')
     return 0
 
 
-def days(text: str) -> float:
-    """Return a number of days >= 0 of the command line."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value >= 0.0):
-        raise argparse.ArgumentTypeError(f'need a number of days >= 0, got {text!r}')
-    return value
+def _compile(options: argparse.Namespace) -> int:
+    """Compile what the nodes use; print times, sizes and where it is."""
+    from kane_dynamics.compiler.compile_robot import compile_robot
+    from kane_dynamics.control.node_dynamics import known_speeds
+
+    model = read_robot(options).model
+    before, start = {file.path for file in cached_files()}, time.perf_counter()
+    with progress('dynamics of the robot') as report:
+        fast = compile_robot(
+            model.robot,
+            model.constraints,
+            payloads=model.payloads,
+            derivatives=options.derivatives,
+            methods=options.methods,
+            progress=report,
+        )
+        fast.prepare_efforts(model.actuated, known_speeds(model, ()))
+    result: dict[str, Any] = {
+        'robot': model.robot.name,
+        'source': fast.source,
+        'seconds': time.perf_counter() - start,
+        'cache': str(cache_folder()),
+        'files': [
+            {'path': str(file.path), 'bytes': file.size}
+            for file in cached_files()
+            if file.path not in before
+        ],
+        'operations': fast.instructions,
+    }
+    if options.json:
+        print_json(result)
+    else:
+        rows = [(name, f'{count}') for name, count in sorted(fast.instructions.items())]
+        print_table(f"robot '{model.robot.name}'", ('kernel', 'operations'), rows)
+        how = 'loaded from the cache' if fast.source == 'cache' else 'compiled'
+        size = sum(file['bytes'] for file in result['files'])
+        took = f'{how} in {result["seconds"]:.2f} s; {size / 1e6:.2f} MB written'
+        print_lines(took, f'cache: {result["cache"]}')
+    if fast.source != 'cache' and 'stored' not in fast.note.split(', '):
+        print_remarks([f'the code was not kept: {fast.note}'])
+    return 0
 
 
-def _print(files: Sequence[CachedFile], now: float, what: str) -> None:
-    if files:
-        table = new_table('compiled code', 'file', 'size [kB]', 'last used [days]', 'kernels')
-        for file in files:
-            age, kernels = f'{(now - file.used) / _DAY:.1f}', ', '.join(file.kernels)
-            table.add_row(file.path.stem[:_SHOWN], f'{file.size / 1e3:.1f}', age, kernels)
-        console.print(table)
-    size = sum(file.size for file in files) / 1e6
-    folder = escape(str(cache_folder()))
-    console.print(f'{len(files)} files, {size:.2f} MB {what}, in {folder}', soft_wrap=True)
+COMMAND = Command(
+    'compile a robot into the cache; without one list or clear the compiled code on disk',
+    'robot? --urdf --root-joint --derivatives --methods --clear --older-than --json',
+    run,
+)

@@ -1,97 +1,194 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``kane-dynamics info``: the tree, masses, limits, wheels, mimic joints and frames of a robot."""
+"""``kane-dynamics info``: tree, masses, limits, wheels, frames, and what is unusual."""
 
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
-from rich.markup import escape
+import numpy as np
 
-from kane_dynamics.cli.arguments import Commands
-from kane_dynamics.cli.facts import robot_facts
-from kane_dynamics.cli.printing import console, new_table, number, print_json, print_remarks
-from kane_dynamics.cli.robots import add_robot, chosen_robot
-from kane_dynamics.cli.wheels import look_at, print_wheels
+from kane_dynamics.algebra.quaternions import vec4
+from kane_dynamics.cli.options import Command
+from kane_dynamics.cli.printing import number, print_json, print_lines, print_remarks, print_table
+from kane_dynamics.cli.robots import RobotSource, read_robot
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.exceptions import ModelWarning
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot_config.inspection import Findings, inspect_urdf
+from kane_dynamics.robot_config.robot_source import RobotModel
 
-Facts = Mapping[str, Any]
-
-
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser('info', help='tree, masses, limits, wheels, mimic joints, frames')
-    add_robot(parser)
-    parser.add_argument('--json', action='store_true', help='print all of it as JSON')
-    parser.set_defaults(run=run)
+_LIMITS = 'velocity_limit', 'effort_limit', 'damping', 'friction', 'armature'
 
 
-def run(selection: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Print what a robot is made of."""
-    values = chosen_robot(selection)
-    look = look_at(values)
-    result, facts = look.result, robot_facts(values.model, look.result)
-    base = values.model.base
-    kind = {'base_kind': None if base is None else base.kind}
-    if selection.json:
-        texts = {'fits': [fit.text for fit in look.fits], 'remarks': look.notes}
-        print_json({**facts, **kind, **texts})
+    source = read_robot(options)
+    findings = inspect_urdf(source.urdf)
+    facts = robot_facts(source.model, findings)
+    fits, notes = _fits(source, findings)
+    if options.json:
+        print_json({**facts, 'fits': [*fits], 'remarks': notes})
         return 0
-    _print_tree(facts, kind['base_kind'])
+    _print_tree(facts)
     _print_speeds(facts)
     for one in facts['mimic']:
-        line = f'mimic: {one["joint"]} = {one["ratio"]:g} {one["master"]} + {one["offset"]:g}'
-        console.print(escape(line), soft_wrap=True)
-    print_wheels(look)
+        print_lines(
+            f'mimic: {one["joint"]} = {one["ratio"]:g} {one["master"]} + {one["offset"]:g}'
+        )
+    if facts['wheels']:
+        _print_wheels(facts, fits)
     _print_frames(facts)
-    tools = ', '.join(result.frames.tools) or 'none'
-    imu = ', '.join(result.frames.imu) or 'none'
-    line = f'frames by name: base {result.frames.base}; tools {tools}; imu {imu}'
-    console.print(escape(line), soft_wrap=True)
+    use = {k: ', '.join(v) or 'none' for k, v in facts['frames_by_use'].items() if k != 'base'}
+    base = findings.frames.base
+    print_lines(f'frames by name: base {base}; tools {use["tools"]}; imu {use["imu"]}')
     if facts['constraints']:
-        console.print(f'constraints: {escape(", ".join(facts["constraints"]))}', soft_wrap=True)
-    print_remarks(look.notes)
+        print_lines(f'constraints: {", ".join(facts["constraints"])}')
+    print_remarks(notes)
     return 0
 
 
-def _print_tree(facts: Facts, kind: str | None) -> None:
+def robot_facts(model: RobotModel, findings: Findings) -> dict[str, Any]:
+    """Return everything of a robot by name; units are in the names."""
+    robot = model.robot
+    return {
+        'name': robot.name,
+        'base': robot.base,
+        'base_kind': None if model.base is None else model.base.kind,
+        'nq': robot.nq,
+        'nv': robot.nv,
+        'mass_kg': float(sum(body.inertia.mass for body in robot.bodies)),
+        'gravity_m_s2': robot.gravity,
+        'bodies': [_body(robot, i) for i in range(len(robot.bodies))],
+        'speeds': [
+            {'name': name, 'motor': name in model.actuated}
+            | {limit: float(getattr(robot, limit)[i]) for limit in _LIMITS}
+            for i, name in enumerate(robot.velocity_names)
+        ],
+        'coordinates': [
+            {'name': name, 'lower': float(robot.lower[k]), 'upper': float(robot.upper[k])}
+            for k, name in enumerate(robot.coordinate_names)
+        ],
+        'joints': [{'name': one.name, 'role': one.role} for one in findings.joints],
+        'mimic': [{'joint': b.joint.name, **asdict(b.mimic)} for b in robot.bodies if b.mimic],
+        'wheels': [
+            {
+                'joint': wheel.joint,
+                'kind': wheel.kind,
+                'radius_m': wheel.radius,
+                'centre_m': wheel.centre,
+                'axis': wheel.axis,
+                'steering': wheel.steering,
+                'trail_m': wheel.trail,
+            }
+            for wheel in findings.wheels
+        ],
+        'supports_m': findings.supports,
+        'frames_by_use': asdict(findings.frames),
+        'frames': [_frame(robot, name) for name in robot.frames],
+        'constraints': [*ConstraintSet(robot, model.constraints).labels],
+    }
+
+
+def _body(robot: Robot, i: int) -> Mapping[str, Any]:
+    body = robot.bodies[i]
+    return {
+        'name': body.name,
+        'parent': body.parent or None,
+        'joint': body.joint.name,
+        'kind': type(body.joint.kind).__name__.lower(),
+        'follows': body.mimic.master if body.mimic else None,
+        'mass_kg': body.inertia.mass,
+        'com_m': body.inertia.com,
+        'depth': len(robot.ancestors(i)) - 1,
+    }
+
+
+def _frame(robot: Robot, name: str) -> Mapping[str, Any]:
+    frame = robot.frames[name]
+    return {
+        'name': name,
+        'body': robot.bodies[frame.body].name if frame.body >= 0 else None,
+        'position_m': np.asarray(frame.pose.position(), dtype=float),
+        'wxyz': vec4(frame.pose.rotation),
+    }
+
+
+def _fits(source: RobotSource, findings: Findings) -> tuple[dict[str, list[str]], list[str]]:
+    """Return the blocks of the bases that fit the wheels with their needs, and all remarks."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter('always', ModelWarning)
+        fits = {kind.text(): [*kind.needed(findings.robot)] for kind in findings.kinds}
+    about_fits = (str(warning.message) for warning in caught)
+    return fits, [*dict.fromkeys((*source.model.notes, *about_fits, *findings.notes))]
+
+
+def _print_tree(facts: Mapping[str, Any]) -> None:
+    kind = facts['base_kind']
     base = facts['base'] if kind is None else f'{facts["base"]} ({kind})'
     sizes = f'nq {facts["nq"]}, nv {facts["nv"]}, {facts["mass_kg"]:.6g} kg'
-    headings = 'body', 'joint', 'kind', 'mass [kg]', 'centre of mass [m]'
-    table = new_table(f"robot '{facts['name']}', {base} base, {sizes}", *headings)
-    for body in facts['bodies']:
-        follows = f', follows {body["follows"]}' if body['follows'] else ''
-        com = ', '.join(map(number, body['com_m']))
-        name = '  ' * body['depth'] + body['name']
-        row = name, body['joint'], body['kind'] + follows, number(body['mass_kg']), com
-        table.add_row(*map(escape, row))
-    console.print(table)
-
-
-def _print_speeds(facts: Facts) -> None:
-    headings = 'speed', 'role', 'motor', 'position', 'velocity', 'effort', 'damping', 'friction'
-    table = new_table('limits of |v| and |effort|, friction [SI]', *headings, 'armature')
-    roles = {one['name']: one['role'] for one in facts['joints']}
-    indices = {one['name']: one for one in facts['coordinates']}
-    for speed in facts['speeds']:
-        place = indices.get(speed['name'])
-        ends = () if place is None else (number(place['lower']), number(place['upper']))
-        limits = ' to '.join(ends) if any(ends) else ''
-        keys = 'velocity_limit', 'effort_limit', 'damping', 'friction', 'armature'
-        role = roles.get(speed['name'], 'base')
-        numbers = (number(speed[key]) for key in keys)
-        table.add_row(
-            escape(speed['name']), role, 'yes' if speed['motor'] else '', limits, *numbers
+    rows = [
+        (
+            '  ' * body['depth'] + body['name'],
+            body['joint'],
+            body['kind'] + (f', follows {body["follows"]}' if body['follows'] else ''),
+            number(body['mass_kg']),
+            ', '.join(map(number, body['com_m'])),
         )
-    console.print(table)
+        for body in facts['bodies']
+    ]
+    headings = 'body', 'joint', 'kind', 'mass [kg]', 'centre of mass [m]'
+    print_table(f"robot '{facts['name']}', {base} base, {sizes}", headings, rows)
 
 
-def _print_frames(facts: Facts) -> None:
-    table = new_table('frames fixed in bodies', 'frame', 'body', 'x, y, z [m]')
-    for frame in facts['frames']:
-        if frame['name'] == frame['body']:
-            continue
-        place = ', '.join(map(number, frame['position_m']))
-        table.add_row(escape(frame['name']), escape(frame['body'] or 'the world'), place)
-    if table.row_count:
-        console.print(table)
+def _print_speeds(facts: Mapping[str, Any]) -> None:
+    roles = {one['name']: one['role'] for one in facts['joints']}
+    limits = {one['name']: (one['lower'], one['upper']) for one in facts['coordinates']}
+    rows = []
+    for speed in facts['speeds']:
+        name, motor = speed['name'], 'yes' if speed['motor'] else ''
+        ends = [*map(number, limits.get(name, ()))]
+        span = ' to '.join(ends) if any(ends) else ''
+        numbers = (number(speed[limit]) for limit in _LIMITS)
+        rows.append((name, roles.get(name, 'base'), motor, span, *numbers))
+    headings = 'speed', 'role', 'motor', 'position', *(x.removesuffix('_limit') for x in _LIMITS)
+    print_table('limits of |v| and |effort|, friction [SI]', headings, rows)
+
+
+def _print_wheels(facts: Mapping[str, Any], fits: Mapping[str, list[str]]) -> None:
+    rows = [
+        (
+            wheel['joint'],
+            wheel['kind'],
+            '?' if wheel['radius_m'] is None else f'{wheel["radius_m"]:g}',
+            '{:g}, {:g}'.format(*wheel['centre_m']),
+            wheel['steering'],
+            f'{wheel["trail_m"]:.4g}' if wheel['steering'] else '',
+        )
+        for wheel in facts['wheels']
+    ]
+    headings = 'joint', 'kind', 'radius [m]', 'x, y [m]', 'steering', 'trail [m]'
+    print_table('wheels by their axes and collision shapes', headings, rows)
+    for text, needs in fits.items():
+        print_lines(f'fits: {text}', *(f'  needs: {need}' for need in needs))
+    if not fits:
+        print_lines('no kind of base fits these wheels, with x of the root link forward')
+
+
+def _print_frames(facts: Mapping[str, Any]) -> None:
+    rows = [
+        (frame['name'], frame['body'] or 'the world', ', '.join(map(number, frame['position_m'])))
+        for frame in facts['frames']
+        if frame['name'] != frame['body']
+    ]
+    print_table('frames fixed in bodies', ('frame', 'body', 'x, y, z [m]'), rows)
+
+
+COMMAND = Command(
+    'tree, masses, limits, wheels and frames of a robot, and what is unusual about its URDF',
+    'robot --urdf --root-joint --json',
+    run,
+)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where commands print: results to standard output, remarks, progress and errors to standard error.
+What commands share: output, files, ROS. Results go to standard output, all else to errors.
 
 Rich leaves out colours where the output is no terminal or NO_COLOR is set.
 """
@@ -10,24 +10,25 @@ from __future__ import annotations
 import json
 import math
 import sys
+import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
 from rich.table import Table
 
-from kane_dynamics.compiler.build import Progress as Told
+from kane_dynamics.compiler.build import Progress
+from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, MissingPackageError
+from kane_dynamics.typing import Floats
 
 
 class _Console(Console):
@@ -50,12 +51,21 @@ def _console(to_errors: bool) -> Console:
 console, errors = _console(False), _console(True)
 
 
-def new_table(title: str, *headings: str) -> Table:
-    """Return a table whose long names are folded, never cut off."""
-    table = Table(title=title, title_justify='left')
+def print_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str | None]]) -> None:
+    """Print a table, unless it is empty; long names are folded, never cut off."""
+    table = Table(title=escape(title), title_justify='left')
     for heading in headings:
-        table.add_column(heading, overflow='fold')
-    return table
+        table.add_column(escape(heading), overflow='fold')
+    for row in rows:
+        table.add_row(*(escape(cell or '') for cell in row))
+    if table.row_count:
+        console.print(table)
+
+
+def print_lines(*lines: str) -> None:
+    """Print lines of results as they are."""
+    for line in lines:
+        console.print(line, soft_wrap=True, markup=False)
 
 
 def print_json(result: Mapping[str, Any]) -> None:
@@ -86,7 +96,7 @@ def print_remarks(notes: Iterable[str], word: str = 'remark') -> None:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Told]:
+def progress(what: str) -> Iterator[Progress]:
     """
     Show how far a computation is; yields progress(what, done, total).
 
@@ -98,14 +108,14 @@ def progress(what: str) -> Iterator[Told]:
         return
     times = TimeElapsedColumn(), TimeRemainingColumn()
     columns = TextColumn('{task.description:<34}'), BarColumn(), *times
-    with Progress(*columns, console=errors, transient=True) as bar:
+    with Bars(*columns, console=errors, transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda text, done, total: bar.update(
             task, description=text, completed=done, total=total
         )
 
 
-def _lines(what: str) -> Told:
+def _lines(what: str) -> Progress:
     begin = last = time.perf_counter()
 
     def tell(text: str, done: int, total: int) -> None:
@@ -119,3 +129,36 @@ def _lines(what: str) -> Told:
         errors.print(escape(line), soft_wrap=True)
 
     return tell
+
+
+def write_csv(file: Path, columns: Mapping[str, Floats]) -> Path:
+    """Write columns under their names as CSV, with all digits."""
+    rows, head = np.column_stack([*columns.values()]), ','.join(columns)
+    np.savetxt(file, rows, delimiter=',', header=head, comments='', fmt='%.17g')
+    return file
+
+
+def writable_folder(folder: Path) -> Path:
+    """Return a folder that exists and takes files; known before minutes of work, not after."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        raise InvalidInputError(
+            f"--output: no files can be written to '{folder}': {error.strerror}"
+        ) from error
+
+
+def ros_module(name: str, purpose: str) -> ModuleType:
+    """Return a module that needs ROS 2."""
+    try:
+        return import_module(f'kane_dynamics.ros.{name}')
+    except ImportError as error:
+        if isinstance(error, KaneDynamicsError):
+            raise
+        raise MissingPackageError(
+            purpose,
+            f'ROS 2 ({error.name})',
+            "pip install 'kane_dynamics[ros]' (Linux on x86_64), or source a ROS 2 workspace",
+        ) from error

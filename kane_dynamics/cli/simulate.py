@@ -4,88 +4,59 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+import math
 from typing import Any
 
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.cli.arguments import Commands, seconds, with_values
-from kane_dynamics.cli.motion_files import write_motion_csv, write_motion_plot
-from kane_dynamics.cli.printing import console, new_table, number, print_json, print_remarks
-from kane_dynamics.cli.printing import progress as shown
-from kane_dynamics.cli.robots import ChosenRobot, add_robot, chosen_robot
-from kane_dynamics.demo.energy_audit import EnergyBalance, energy_balance
+from kane_dynamics.cli.options import Command, with_values
+from kane_dynamics.cli.printing import (
+    number,
+    print_json,
+    print_lines,
+    print_remarks,
+    print_table,
+    progress,
+    write_csv,
+)
+from kane_dynamics.cli.robots import RobotSource, read_robot
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
-from kane_dynamics.simulation.integrators import INTEGRATORS
+from kane_dynamics.simulation.motion_energy import EnergyBalance, energy_balance
 from kane_dynamics.simulation.motions import Trajectory
 from kane_dynamics.typing import Floats
 
 MOST_STEPS = 5_000_000
-_PAIR = 'NAME=VALUE'
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser('simulate', help='motion of a robot under constant efforts')
-    add_robot(parser)
-    parser.add_argument('--duration', type=seconds, default=1.0, help='[s], 1 where left out')
-    parser.add_argument('--step', type=seconds, default=0.001, help='[s], 0.001 where left out')
-    parser.add_argument('--integrator', default='rk4', choices=sorted(INTEGRATORS))
-    for option, what in (
-        ('--at', 'coordinate at the start [rad or m]; neutral where left out'),
-        ('--speed', 'speed at the start [rad/s or m/s]; others rest, or follow from constraints'),
-        ('--effort', 'effort on a speed [N m or N]; 0 where left out'),
-    ):
-        parser.add_argument(option, action='append', default=[], metavar=_PAIR, help=what)
-    parser.add_argument(
-        '--no-constraints', action='store_true', help='leave out those of the parameter file'
-    )
-    parser.add_argument(
-        '--reference', action='store_true', help='without machine code: slower, nothing to compile'
-    )
-    parser.add_argument('--rate', type=float, default=100.0, help='of files and plots [Hz]')
-    parser.add_argument('--npz', type=Path, metavar='FILE', help='recording for view')
-    parser.add_argument('--csv', type=Path, metavar='FILE', help='time, q, v and energy')
-    parser.add_argument('--plot', type=Path, metavar='FILE', help='.png, .pdf or .svg')
-    parser.add_argument('--json', action='store_true', help='print the summary as JSON')
-    parser.set_defaults(run=run)
-
-
-def run(selection: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Simulate, write what is asked for and print where the energy went."""
-    if selection.duration / selection.step > MOST_STEPS:
+    if options.duration / options.step > MOST_STEPS:
         raise InvalidInputError(
-            f'--duration {selection.duration:g} s in steps of {selection.step:g} s: need at most '
+            f'--duration {options.duration:g} s in steps of {options.step:g} s: need at most '
             f'{MOST_STEPS} steps; make --step longer'
         )
-    values = chosen_robot(selection)
-    model = values.model
-    constraints = () if selection.no_constraints else model.constraints
+    source = read_robot(options)
+    model = source.model
+    constraints = () if options.no_constraints else model.constraints
     dynamics: kd.Dynamics = kd.dynamics(model.robot, constraints)
-    q, v, effort = _start(
-        selection, model, dynamics
-    )  # what is wrong is said before the compilation
-    if not selection.reference:
-        with shown('dynamics of the robot') as told:
-            dynamics = kd.compile(model.robot, constraints, progress=told)
+    q, v, effort = _start(options, model, dynamics)  # mistakes are told before the compilation
+    if not options.reference:
+        with progress('dynamics of the robot') as report:
+            dynamics = kd.compile(model.robot, constraints, progress=report)
     motion = dynamics.simulate(
-        q,
-        v,
-        selection.duration,
-        effort=effort,
-        step=selection.step,
-        integrator=selection.integrator,
+        q, v, options.duration, effort=effort, step=options.step, integrator=options.integrator
     )
-    balance = energy_balance(dynamics, motion, effort[None])
+    energy = dynamics.kinetic_energy(motion.q, motion.v) + dynamics.potential_energy(motion.q)
+    balance = energy_balance(model.robot, motion, effort[None], energy)
     summary = _summary(model, motion, balance) | {
-        'integrator': selection.integrator,
-        'step_s': selection.step,
+        'integrator': options.integrator,
+        'step_s': options.step,
         'constraints': [*dynamics.labels],
-        'files': _written(selection, values, motion, balance),
+        'files': _write(options, source, motion, balance),
     }
-    if selection.json:
+    if options.json:
         print_json(summary)
     else:
         _print(summary)
@@ -94,15 +65,15 @@ def run(selection: argparse.Namespace) -> int:
 
 
 def _start(
-    selection: argparse.Namespace, model: RobotModel, dynamics: kd.Dynamics
+    options: argparse.Namespace, model: RobotModel, dynamics: kd.Dynamics
 ) -> tuple[Floats, Floats, Floats]:
     """Return coordinates, speeds that the constraints allow, and efforts."""
-    robot, remainder = model.robot, np.zeros(model.robot.nv)
-    q = with_values('--at', robot.neutral(), selection.at, robot.coordinate_index)
-    v = with_values('--speed', remainder, selection.speed, robot.velocity_index)
-    effort = with_values('--effort', remainder, selection.effort, robot.velocity_index)
-    if dynamics.labels and selection.speed:
-        named = {text.partition('=')[0] for text in selection.speed}
+    robot, zero = model.robot, np.zeros(model.robot.nv)
+    q = with_values('--position', robot.neutral(), options.position, robot.coordinate_index)
+    v = with_values('--velocity', zero, options.velocity, robot.velocity_index)
+    effort = with_values('--effort', zero, options.effort, robot.velocity_index)
+    if dynamics.labels and options.velocity:
+        named = {text.partition('=')[0] for text in options.velocity}
         wheels = () if model.base is None else (*model.base.driven, *model.base.passive)
         rolling = {*BASE_NAMES, *wheels} - named
         v = dynamics.consistent_velocity(
@@ -130,43 +101,57 @@ def _summary(model: RobotModel, motion: Trajectory, balance: EnergyBalance) -> d
     }
 
 
-def _written(
-    selection: argparse.Namespace, values: ChosenRobot, motion: Trajectory, balance: EnergyBalance
+def _write(
+    options: argparse.Namespace, source: RobotSource, motion: Trajectory, balance: EnergyBalance
 ) -> list[str]:
     """Write the files that are asked for; return their paths."""
-    if not (selection.npz or selection.csv or selection.plot):
+    if not (options.npz or options.csv or options.plot):
         return []
     from kane_dynamics.view.drawing import urdf_drawing
+    from kane_dynamics.view.plots import Panel, write_curves
     from kane_dynamics.view.recorder import kept_instants, record
 
-    robot, files = values.model.robot, []
-    kept = kept_instants(motion.time, selection.rate)
-    if selection.npz:
-        recording = record(
-            robot, motion, drawing=urdf_drawing(robot, values.source), rate=selection.rate
-        )
-        files.append(recording.save(selection.npz))
-    if selection.csv:
-        files.append(write_motion_csv(selection.csv, robot, motion, balance, kept))
-    if selection.plot:
-        files.append(write_motion_plot(selection.plot, robot, motion, balance, kept))
+    robot, files = source.model.robot, []
+    k = kept_instants(motion.time, options.rate)
+    q = dict(zip(robot.coordinate_names, motion.q[k].T, strict=True))
+    v = dict(zip(robot.velocity_names, motion.v[k].T, strict=True))
+    time, energy = motion.time[k], balance.energy[k]
+    if options.npz:
+        drawing = urdf_drawing(robot, source.urdf)
+        files.append(record(robot, motion, None, drawing, options.rate).save(options.npz))
+    if options.csv:
+        states = {f'{x}:{n}': y for x, each in (('q', q), ('v', v)) for n, y in each.items()}
+        files.append(write_csv(options.csv, {'time': time, **states, 'energy': energy}))
+    if options.plot:
+        panels = [
+            Panel('position [rad or m]', q),
+            Panel('speed [rad/s or m/s]', v),
+            Panel('energy [J]', {'T + V': energy}),
+        ]
+        files.append(write_curves(options.plot, f"Motion of '{robot.name}'", time, panels))
     return [str(file) for file in files]
 
 
 def _print(summary: dict[str, Any]) -> None:
     title = f"robot '{summary['robot']}' after {summary['duration_s']:g} s"
-    table = new_table(title, 'speed', 'position [rad or m]', 'speed [rad/s or m/s]')
-    for name, speed in summary['v'].items():
-        place = summary['q'].get(name)
-        table.add_row(name, '' if place is None else number(place), number(speed))
-    console.print(table)
+    rows = [
+        (name, number(summary['q'].get(name, math.inf)), number(speed))
+        for name, speed in summary['v'].items()
+    ]
+    print_table(title, ('speed', 'position [rad or m]', 'speed [rad/s or m/s]'), rows)
     energy = summary['energy_J']
-    console.print(
+    print_lines(
         f'{summary["steps"]} steps of {summary["step_s"]:g} s by {summary["integrator"]}; energy '
         f'{energy["start"]:.6g} J at the start, {energy["end"]:.6g} J at the end, work '
         f'{energy["work"]:.6g} J, lost to friction {energy["lost_to_friction"]:.6g} J, '
         f'error {energy["error"]:.2e} J',
-        soft_wrap=True,
+        *(f'wrote {file}' for file in summary['files']),
     )
-    for file in summary['files']:
-        console.print(f'wrote {file}', soft_wrap=True, markup=False)
+
+
+COMMAND = Command(
+    'motion of a robot under constant efforts',
+    'robot --urdf --root-joint --duration --step --integrator --position --velocity --effort '
+    '--no-constraints --reference --rate --npz --csv --plot --json',
+    run,
+)

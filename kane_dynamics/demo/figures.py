@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,12 +13,10 @@ import numpy as np
 from kane_dynamics.algorithms.friction import friction_left_by_drag
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.compiler.compiled import CompiledRobot
-from kane_dynamics.demo.curves import RunCurves
-from kane_dynamics.demo.delays import causes
-from kane_dynamics.demo.energy_audit import energy_error
+from kane_dynamics.demo.loop_log import LoopLog, causes
 from kane_dynamics.demo.motion import DemoMotion
-from kane_dynamics.demo.recording import Recording
 from kane_dynamics.simulation.integrators import STICTION_SPEED
+from kane_dynamics.simulation.motion_energy import energy_balance
 from kane_dynamics.simulation.motions import Trajectory
 from kane_dynamics.typing import Floats
 
@@ -52,7 +50,7 @@ class Setup:
     compiled : CompiledRobot
         With the robot and its constraints.
     motion : DemoMotion
-        What is wanted.
+        Its reference.
     base : WheeledBase, optional
         The base on wheels.
     commanded : CommandedBase, optional
@@ -61,8 +59,8 @@ class Setup:
         The URDF: a path, or its text.
     overloaded : tuple of str
         Motors whose effort limits leave no room for the slowest motion.
-    payload : tuple of str
-        Joints that drives of their own hold against gravity.
+    compensated : tuple of str
+        Joints whose drives compensate gravity.
 
     """
 
@@ -76,7 +74,7 @@ class Setup:
     commanded: CommandedBase | None = None
     urdf: str = ''
     overloaded: tuple[str, ...] = ()
-    payload: tuple[str, ...] = ()
+    compensated: tuple[str, ...] = ()
 
     @property
     def mobile(self) -> bool:
@@ -87,12 +85,22 @@ class Setup:
 @dataclass(frozen=True, eq=False)
 class Run:
     """
-    Figures of one run.
+    What one run did.
 
     Attributes
     ----------
-    rms : ndarray, shape (m,)
-        Root mean square error of each motor [rad or m].
+    time : ndarray, shape (n,)
+        Of the states [s].
+    q : ndarray, shape (n, nq)
+        Coordinates of the robot.
+    error, effort : ndarray, shape (n, m)
+        Position errors [rad or m] and applied efforts [N m or N] of the motors.
+    path : ndarray, shape (k, 2)
+        Base positions [m].
+    forces : mapping of str to ndarray, shape (n,)
+        Multiplier of each constraint row [N or N m]; empty where they are not known.
+    latency : ndarray, shape (l,)
+        From a state to its efforts [s].
     base_error : float
         Largest distance of the base from its path in time [m].
     side_slip : float
@@ -101,30 +109,36 @@ class Run:
         Of the simulated motion, relative to the energy turned over; stops at limits take some.
     rate : float
         States per second of wall time [Hz].
-    latency : ndarray
-        From a state to its efforts [s].
-    missed, states : int
-        Periods that began without the efforts of their state, and all of them.
+    missed : int
+        Periods that began without the efforts of their state.
     causes : Counter
-        How many of these were missed for which cause; see `delays`.
-    curves : RunCurves
-        For plots.
-    q : ndarray, shape (n, nq)
-        Coordinates of the robot at the times of the curves.
+        How many of these were missed for which cause; see `loop_log`.
 
     """
 
-    rms: Floats
+    time: Floats
+    q: Floats
+    error: Floats
+    effort: Floats
+    path: Floats
+    forces: Mapping[str, Floats]
+    latency: Floats
     base_error: float
     side_slip: float
     energy_error: float
     rate: float
-    latency: Floats
     missed: int
-    states: int
     causes: Counter[str]
-    curves: RunCurves
-    q: Floats
+
+    @property
+    def states(self) -> int:
+        """Return how many periods there were."""
+        return len(self.time)
+
+    @property
+    def rms(self) -> Floats:
+        """Return the root mean square error of each motor [rad or m], shape (m,)."""
+        return np.asarray(np.sqrt(np.mean(self.error**2, axis=0)))
 
     @property
     def mean_error(self) -> float:
@@ -132,46 +146,40 @@ class Run:
         return float(np.exp(np.mean(np.log(np.maximum(self.rms, SMALLEST)))))
 
 
-def evaluate(setup: Setup, recording: Recording, missed: int, late: Sequence[int]) -> Run:
-    """Return the figures of one run from what was recorded, and the stamps of missed periods."""
-    motion = setup.motion
-    times = np.array(recording.stamps) * 1e-9
-    odometry = np.array(recording.odometry).reshape(-1, 7)
-    measured = _motor_positions(setup, recording, odometry, times)
-    error = measured - motion.position(times)
+def evaluate(setup: Setup, log: LoopLog, missed: int, late: Sequence[int]) -> Run:
+    """Return the figures of one run from its messages, and the stamps of missed periods."""
+    motion, times = setup.motion, np.array(log.stamps) * 1e-9
+    odometry = np.array(log.odometry).reshape(-1, 7)
     base = np.column_stack(
         [np.interp(odometry[:, 0], motion.times, motion.base[:, k]) for k in (0, 1)]
     )
     distance = np.linalg.norm(odometry[:, 1:3] - base, axis=1)
-    efforts = motor_efforts(setup, recording)
-    q, v = _states(setup, recording, odometry, times)
-    energy = float('nan') if setup.commanded else _energy_error(setup, times, q, v, efforts)
-    forces = {} if setup.commanded else _row_forces(setup, q, v, efforts)
-    rate = (len(times) - 1) / (recording.arrivals[-1] - recording.arrivals[0])
-    latency = recording.latencies()
+    efforts = motor_efforts(setup, log)
+    q, v = _states(setup, log, odometry, times)
+    columns = [setup.compiled.robot.coordinate_index(name) for name in motion.names]
     return Run(
-        np.sqrt(np.mean(error**2, axis=0)),
+        times,
+        q,
+        q[:, columns] - motion.position(times),
+        efforts,
+        odometry[:, 1:3],
+        {} if setup.commanded else _row_forces(setup, q, v, efforts),
+        log.latencies(),
         float(distance.max()) if setup.mobile else float('nan'),
         _side_slip(setup, odometry),
-        energy,
-        rate,
-        latency,
+        float('nan') if setup.commanded else _energy_error(setup, times, q, v, efforts),
+        (len(times) - 1) / (log.arrivals[-1] - log.arrivals[0]),
         missed,
-        len(times),
-        causes(recording.samples, recording.indices(late)),
-        RunCurves(times, error, efforts, odometry[:, 1:3], latency, forces),
-        q,
+        causes(log.samples, log.indices(late)),
     )
 
 
-def _states(
-    setup: Setup, recording: Recording, odometry: Floats, times: Floats
-) -> tuple[Floats, Floats]:
+def _states(setup: Setup, log: LoopLog, odometry: Floats, times: Floats) -> tuple[Floats, Floats]:
     """Return coordinates and speeds of the robot at the times of its joint_states."""
     robot = setup.compiled.robot
     q, v = np.tile(robot.neutral(), (len(times), 1)), np.zeros((len(times), robot.nv))
-    q[:, [robot.coordinate_index(name) for name in recording.names]] = recording.position
-    v[:, [robot.velocity_index(name) for name in recording.names]] = recording.velocity
+    q[:, [robot.coordinate_index(name) for name in log.names]] = log.position
+    v[:, [robot.velocity_index(name) for name in log.names]] = log.velocity
     if setup.mobile:
         pose = np.column_stack([odometry[:, 1:3], np.unwrap(odometry[:, 3])])
         rows = np.hstack([pose, odometry[:, 4:7]])
@@ -184,32 +192,15 @@ def _states(
     return q, v
 
 
-def _motor_positions(
-    setup: Setup, recording: Recording, odometry: Floats, times: Floats
-) -> Floats:
-    positions = np.array(recording.position)
-    columns = []
-    for name in setup.motion.names:
-        if name in recording.names:
-            columns.append(positions[:, recording.names.index(name)])
-            continue
-        k = ('base_x', 'base_y', 'base_yaw').index(name) + 1
-        pose = np.unwrap(odometry[:, k]) if name == 'base_yaw' else odometry[:, k]
-        columns.append(np.interp(times, odometry[:, 0], pose))
-    return np.column_stack(columns)
-
-
-def motor_efforts(setup: Setup, recording: Recording) -> Floats:
+def motor_efforts(setup: Setup, log: LoopLog) -> Floats:
     """Return the efforts of the period before each state; joint_states have none of the base."""
-    efforts = np.array(recording.effort)
-    answered = np.array(sorted(recording.answers))
-    before = np.searchsorted(answered, np.array(recording.stamps)) - 1  # the last that was there
-    answers = np.array(
-        [recording.answers[stamp].effort for stamp in answered[np.maximum(before, 0)]]
-    )
+    efforts = np.array(log.effort)
+    answered = np.array(sorted(log.answers))
+    before = np.searchsorted(answered, np.array(log.stamps)) - 1  # the last that was there
+    answers = np.array([log.answers[stamp].effort for stamp in answered[np.maximum(before, 0)]])
     columns = [
-        efforts[:, recording.names.index(name)]
-        if name in recording.names
+        efforts[:, log.names.index(name)]
+        if name in log.names
         else answers[:, setup.motors.index(name)]
         for name in setup.motion.names
     ]
@@ -235,12 +226,14 @@ def _energy_error(setup: Setup, times: Floats, q: Floats, v: Floats, efforts: Fl
     stands diverges.
     """
     tau = _all_speeds(setup, efforts)
-    if setup.payload:
+    if setup.compensated:
         robot, carry = setup.compiled.robot, np.zeros_like(tau)
-        columns = [robot.velocity_index(name) for name in setup.payload]
+        columns = [robot.velocity_index(name) for name in setup.compensated]
         carry[:, columns] = setup.compiled.gravity_force(q)[:, columns]
         tau[1:] += 0.5 * (carry[1:] + carry[:-1])
-    return energy_error(setup.compiled, Trajectory(times, q, v), tau[1:])
+    energy = setup.compiled.kinetic_energy(q, v) + setup.compiled.potential_energy(q)
+    motion = Trajectory(times, q, v)
+    return energy_balance(setup.compiled.robot, motion, tau[1:], energy).error
 
 
 def _row_forces(setup: Setup, q: Floats, v: Floats, efforts: Floats) -> dict[str, Floats]:
@@ -256,8 +249,8 @@ def _row_forces(setup: Setup, q: Floats, v: Floats, efforts: Floats) -> dict[str
     beyond = friction_left_by_drag(compiled.robot, v, STICTION_SPEED)  # as in the simulator
     needed = compiled.inverse_dynamics(q, v, a) - beyond - tau
     rows = []
-    for place, speeds, force in zip(q, v, needed, strict=True):
-        A = compiled.constraint_rows(place, speeds).matrix
+    for q_k, v_k, force in zip(q, v, needed, strict=True):
+        A = compiled.constraint_rows(q_k, v_k).matrix
         used = A.any(axis=0)
         rows.append(np.linalg.lstsq(A[:, used].T, force[used])[0])
     return dict(zip(compiled.labels, np.array(rows).T, strict=True))

@@ -14,6 +14,7 @@ from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.functions.consistent import consistent_acceleration
+from kane_dynamics.robot.joint_kinds import Prismatic
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
@@ -115,8 +116,8 @@ def demo_motion(
         swing = envelope * _swing(robot, name, k, times)
         at = start.get(name, 0.0)
         speeds[:, robot.velocity_index(name)] = swing * _room(robot, name, at, times, swing)
-    selection = [robot.velocity_index(name) for name in motors]
-    velocity = CubicSpline(times, speeds[:, selection])
+    columns = [robot.velocity_index(name) for name in motors]
+    velocity = CubicSpline(times, speeds[:, columns])
     begin = np.array([start.get(name, 0.0) for name in motors])
     position = velocity.antiderivative()
     position.c[-1] += begin
@@ -197,28 +198,29 @@ def _rolling_speeds(
     wheels = [k for k in range(3, robot.nv) if matrix[:, k].any()]
     if not set(wheels) & {robot.velocity_index(name) for name in motors}:
         return responses
-    result = [1, *wheels]
-    if least_norm(matrix[:, result], np.zeros(len(matrix)))[1] < len(result):
-        result = wheels  # the rows leave the base free to move sideways, as with mecanum wheels
-    values = [name for k, name in enumerate(robot.velocity_names) if k not in result]
+    free = [1, *wheels]
+    if least_norm(matrix[:, free], np.zeros(len(matrix)))[1] < len(free):
+        free = wheels  # the rows leave the base free to move sideways, as with mecanum wheels
+    known = [name for k, name in enumerate(robot.velocity_names) if k not in free]
     for response, index in zip(responses, (0, 2) if turns else (0,), strict=False):
         unit = np.zeros(robot.nv)
         unit[index] = 1.0
         # at rest A a = b has b = 0: the same equations as A v = 0
-        response[:] = consistent_acceleration(robot, q, at_rest, unit, constraints, values)
+        response[:] = consistent_acceleration(robot, q, at_rest, unit, constraints, known)
     return responses
 
 
 def _swing(robot: Robot, name: str, k: int, times: Floats) -> Floats:
     """Return the velocity of a joint that swings about its start."""
     index = robot.velocity_index(name)
-    slides = name in robot.joint_names and _slides(robot, name)
     rate = 2.0 * np.pi * (0.25 + 0.04 * k)
-    amplitude = SLIDE_SWING if slides else ARM_SWING
+    amplitude = SLIDE_SWING if slides(robot, name) else ARM_SWING
     top = min(amplitude * rate, OF_LIMIT * float(robot.velocity_limit[index]))
     return top * np.cos(rate * times + 0.7 * k)
 
 
-def _slides(robot: Robot, name: str) -> bool:
-    kind = robot.bodies[robot.body_of_joint(name)].joint.kind
-    return type(kind).__name__ == 'Prismatic'
+def slides(robot: Robot, name: str) -> bool:
+    """Return whether a speed is one of translation."""
+    if name not in robot.joint_names:
+        return name in ('base_x', 'base_y')
+    return isinstance(robot.bodies[robot.body_of_joint(name)].joint.kind, Prismatic)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded motions as animations (GIF) and as still and strobe pictures (PNG, PDF)."""
+"""A recorded motion as animation (GIF), as strobe picture (PNG, PDF), and with its curves."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,15 +13,14 @@ from PIL import Image
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_count, as_path, as_positive
 from kane_dynamics.view.picture import Picture
+from kane_dynamics.view.plots import Panel, write_curves
 from kane_dynamics.view.recording import Recording
 from kane_dynamics.view.style import DOTS, save_figure
 
-__all__ = ['write_animation', 'write_picture']
+__all__ = ['write_animation', 'write_picture', 'write_pictures']
 
 SCREEN_DOTS = 100  # an inch, of animations
 ROUNDOFF = 1e-9  # [s]
-PASSES = 9  # of rays, in a shaded picture
-FORMATS = ('.png', '.pdf')
 ROBOTS = 6  # in a strobe picture
 
 
@@ -76,10 +76,11 @@ def write_picture(
     view: str = 'oblique',
     count: int = ROBOTS,
     width: float = 6.4,
-    shaded: bool = True,
 ) -> Path:
     """
     Write one picture of a motion: the robot at equal times (strobe), with 200 dots an inch.
+
+    Matplotlib draws the triangles from back to front, earlier robots paler.
 
     Parameters
     ----------
@@ -93,22 +94,16 @@ def write_picture(
         How many robots; 1 is the start of the motion.
     width : float
         [inch].
-    shaded : bool
-        Whether light, shadow and what hides what are exact: rays, cast by embreex. Otherwise the
-        shapes are painted flat, large meshes as coarse hulls, earlier robots paler.
 
     Raises
     ------
     InvalidInputError
         If an argument is wrong or the file cannot be written.
-    MissingPackageError
-        If a shaded picture is wanted and embreex is not installed.
 
     """
-    file = _file(path, FORMATS)
+    file = _file(path, ('.png', '.pdf'))
     instants = _strobe(recording, count)
-    passes = PASSES if shaded else 0
-    picture = Picture(recording, view, as_positive('width', width), DOTS, instants, passes)
+    picture = Picture(recording, view, as_positive('width', width), DOTS, instants, fine=True)
     picture.draw(*instants)
     return save_figure(picture.figure, file, also=())[0]
 
@@ -116,24 +111,59 @@ def write_picture(
 def strobe_image(
     recording: Recording, view: str = 'oblique', count: int = ROBOTS, width: float = 6.4
 ) -> Image.Image:
+    """Return a coarse `write_picture` for a screen; its width is in hundreds of pixels."""
+    instants = _strobe(recording, count)
+    return Picture(recording, view, width, SCREEN_DOTS, instants).image(*instants)
+
+
+def write_pictures(
+    recording: Recording,
+    folder: str | os.PathLike[str],
+    name: str,
+    panels: Sequence[Panel],
+    view: str = 'oblique',
+    speed: float = 1.0,
+) -> list[Path]:
     """
-    Return the flat picture of `write_picture`, quickly, for a screen.
+    Write a recording (npz), its animation (gif), a strobe picture and its curves (png).
 
     Parameters
     ----------
-    recording, view, count
-        As for `write_picture`.
-    width : float
-        In hundreds of pixels.
+    recording : Recording
+        The motion.
+    folder : str or path
+        It is made where it does not exist.
+    name : str
+        Of the files, without an ending.
+    panels : sequence of Panel
+        Curves over the times of the recording.
+    view, speed
+        As for `write_animation`.
+
+    Returns
+    -------
+    list of Path
+        The files.
 
     Raises
     ------
     InvalidInputError
-        If an argument is wrong.
+        If an argument is wrong, or files cannot be written there.
 
     """
-    instants = _strobe(recording, count)
-    return Picture(recording, view, width, SCREEN_DOTS, instants).image(*instants)
+    target = Path(as_path('folder', folder))
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInputError(f"folder '{target}' cannot be made: {error}") from error
+    events = list(zip(recording.event_times.tolist(), recording.event_texts, strict=True))
+    title = name.replace('_', ' ').capitalize()
+    return [
+        recording.save(target / f'{name}.npz'),
+        write_animation(recording, target / f'{name}.gif', view, speed=speed),
+        write_picture(recording, target / f'{name}_strobe.png', view),
+        write_curves(target / f'{name}.png', title, recording.time, panels, events),
+    ]
 
 
 def _strobe(recording: Recording, count: int) -> list[int]:

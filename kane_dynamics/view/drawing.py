@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
+from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.robot import WORLD, Robot
 from kane_dynamics.robot.state import checked_robot
 from kane_dynamics.robot.urdf.visuals import UrdfVisual, read_visuals
-from kane_dynamics.view.meshes import find_mesh, read_mesh
 from kane_dynamics.view.shapes import Shape, Triangles, box, cylinder, sphere, stick
 
 __all__ = ['Drawing', 'simple_drawing', 'urdf_drawing']
@@ -23,6 +24,7 @@ LEAST_SIDE = 0.02  # of a body without an extent [m]
 THICKNESS = 0.01  # of bars between joints [m]
 GREYS = ((0.62, 0.66, 0.72), (0.78, 0.76, 0.70))  # of neighbours in a chain
 PLAIN = (0.7, 0.72, 0.75)
+INSTALL = "pip install 'kane_dynamics[view]'"
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,3 +130,55 @@ def _inertia_box(inertia: Inertia) -> Triangles:
     squares = 6.0 / inertia.mass * (moments.sum() - 2.0 * moments)
     vertices, faces = box(np.maximum(np.sqrt(np.maximum(squares, 0.0)), LEAST_SIDE))
     return vertices @ axes.T + inertia.com, faces
+
+
+def find_mesh(address: str, folder: Path | None) -> Path:
+    """
+    Return the file of a mesh.
+
+    Parameters
+    ----------
+    address : str
+        Path, file:// or package:// address.
+    folder : Path or None
+        Folder of the URDF: relative paths begin there, and package://NAME/... is also looked for
+        below this folder and those above it, as in a checkout that nobody installed.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such file.
+
+    """
+    if folder is not None:
+        _, scheme, remainder = address.partition('package://')
+        for above in (folder, *folder.parents) if scheme else (folder,):
+            path = above / (remainder if scheme else address.removeprefix('file://'))
+            if path.is_file():
+                return path
+    return resolve(address, 'mesh')
+
+
+def read_mesh(path: Path) -> Triangles:
+    """
+    Return the triangles of a mesh file: STL, OBJ, PLY, glTF; COLLADA with pycollada.
+
+    Raises
+    ------
+    MissingPackageError
+        If trimesh, or what it needs for this kind of file, is not installed.
+    InvalidInputError
+        If it cannot read the file.
+
+    """
+    try:
+        trimesh = import_module('trimesh')
+    except ImportError as error:
+        raise MissingPackageError('reading meshes', 'trimesh', INSTALL) from error
+    try:
+        mesh = trimesh.load(path, force='mesh')
+        return np.asarray(mesh.vertices, float), np.asarray(mesh.faces, np.int64)
+    except Exception as error:  # no error family: each format's reader raises what it likes
+        if 'collada' in str(error):
+            raise MissingPackageError(f"'{path}'", 'pycollada', 'pip install pycollada') from error
+        raise InvalidInputError(f"mesh '{path}' cannot be read: {error}") from error

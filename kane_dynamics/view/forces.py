@@ -97,24 +97,24 @@ def constraint_forces(
         If q or the number of multipliers is wrong.
 
     """
-    place = checked_coordinates(robot, q)
+    q = checked_coordinates(robot, q)
     parts = [part for constraint in constraints for part in _elements(constraint)]
     labels = unique_labels([label for part in parts for label in part.labels])
-    arguments = as_numbers('multipliers', multipliers)
-    if arguments.shape != (len(labels),):
+    values = as_numbers('multipliers', multipliers)
+    if values.shape != (len(labels),):
         raise InvalidInputError(
-            f'multipliers: need shape ({len(labels)},) for {list(labels)}, got {arguments.shape}'
+            f'multipliers: need shape ({len(labels)},) for {list(labels)}, got {values.shape}'
         )
-    named, known = iter(zip(labels, arguments.tolist(), strict=True)), states or {}
+    named, known = iter(zip(labels, values.tolist(), strict=True)), states or {}
     at_rest = [0.0] * robot.nv
     forces = []
     for part in parts:
-        rows = part.rows(robot, place, at_rest, time)
+        rows = part.rows(robot, q, at_rest, time)
         for row in rows:
             label, value = next(named)
             pull = np.zeros(robot.nv)
             pull[list(row.coefficients)] = list(row.coefficients.values())
-            site = _site(robot, part, place, pull)
+            site = _site(robot, part, q, pull)
             wrench = _wrench(*site, value * pull)
             forces.append(Force(label, *wrench[:2], known.get(label, 'holds'), wrench[2]))
     return forces

@@ -4,31 +4,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import LineCollection
-from matplotlib.colors import to_rgb
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from PIL import Image
+from scipy.spatial import ConvexHull
 
 from kane_dynamics.typing import Floats
-from kane_dynamics.view.camera import Camera
 from kane_dynamics.view.colours import PATH, STATE_COLOURS
 from kane_dynamics.view.forces import STATES
-from kane_dynamics.view.painted import painted
-from kane_dynamics.view.painter import polygons, small_triangles
-from kane_dynamics.view.rays import render
 from kane_dynamics.view.recording import Recording
-from kane_dynamics.view.scene import LONGEST_ARROW, extent, placed
+from kane_dynamics.view.scene import LONGEST_ARROW, extent, paper_axes, placed
+from kane_dynamics.view.shapes import Shape
 from kane_dynamics.view.style import paper_style
 from kane_dynamics.view.window import usual_strength
 
 MARGIN = 0.06  # of the space that the motion takes
-FINE = 0.15  # of the robot's size: longest edge of a triangle of a flat picture
-GHOST = 0.75  # how far earlier robots fade in a flat picture
+COARSE, FINE = 0.15, 0.03  # longest edge of a triangle, as a part of the robot's size
+MOST_FACES = 400  # of a mesh in a coarse picture; larger ones are drawn as their convex hull
+LIGHT = np.array([-0.35, -0.75, 0.9]) / np.linalg.norm([-0.35, -0.75, 0.9])
+DARKEST = 0.55  # of a surface that turns its side to the light
+FADED = 0.6  # how far the first robot of a strobe picture fades
 SHOWN = 0.7  # how long an event is named [s]
 
 
@@ -41,20 +42,15 @@ class Picture:
     recording : Recording
         The motion.
     view : str
-        Of `Camera.named`.
+        One of `scene.VIEWS`.
     width : float
         [inch].
     dots : int
         Pixels an inch.
     instants : sequence of int
         All that will be drawn: the frame holds them.
-    passes : int
-        Of `render`; 0 for flat pictures, which are quick.
-
-    Attributes
-    ----------
-    figure : matplotlib.figure.Figure
-        What is drawn.
+    fine : bool
+        Whether large meshes are drawn triangle by triangle, else as their hulls.
 
     """
 
@@ -65,17 +61,15 @@ class Picture:
         width: float,
         dots: int,
         instants: Sequence[int],
-        passes: int = 0,
+        fine: bool = False,
     ) -> None:
-        self._recording, self._camera, self._view = recording, Camera.named(view), view
-        self._passes = passes
+        self._recording, self._camera, self._view = recording, paper_axes(view), view
         _, size = extent(recording.shapes, recording.poses[:1])
-        self._shapes = recording.shapes
-        if passes == 0:
-            self._shapes = tuple(small_triangles(s, FINE * size) for s in recording.shapes)
+        longest, most = (FINE * size, np.inf) if fine else (COARSE * size, MOST_FACES)
+        self._shapes = [small_triangles(shape, longest, most) for shape in recording.shapes]
         self._strength = usual_strength(recording)
         self._length = LONGEST_ARROW * size / self._strength
-        self._low, self._high = low, high = self._bounds(np.unique(instants))
+        low, high = self._bounds(np.unique(instants))
         span = high - low
         height = width * float(np.clip(span[1] / span[0], 0.3, 1.2))
         self._artists: list[Any] = []
@@ -87,16 +81,22 @@ class Picture:
             self._frame_axes(low, high)
             self._legend()
 
-    def _bounds(self, selection: Any) -> tuple[Floats, Floats]:
+    def _flat(self, points: Floats) -> Floats:
+        """Return where points are on paper, shape (..., 2) [m]."""
+        flat: Floats = points @ self._camera[:2].T
+        return flat
+
+    def _bounds(self, instants: Any) -> tuple[Floats, Floats]:
         """Return the corners of the paper that holds all robots and arrows [m]."""
         recording = self._recording
-        points, vectors = recording.force_points[selection], recording.force_vectors[selection]
-        acting = recording.force_states[selection] > 0
+        points, vectors = recording.force_points[instants], recording.force_vectors[instants]
+        acting = recording.force_states[instants] > 0
         acting &= np.linalg.norm(vectors, axis=-1) <= self._strength
         ends = (points + self._length * vectors)[acting]
-        corners = [placed(shape, recording.poses[k]) for k in selection for shape in self._shapes]
-        every = np.concatenate([*corners, ends, recording.poses[selection, :, :3].reshape(-1, 3)])
-        flat = self._camera.flat(every) if len(every) else np.zeros((1, 2))
+        corners = [placed(shape, recording.poses[k]) for k in instants for shape in self._shapes]
+        origins = recording.poses[instants, :, :3].reshape(-1, 3)
+        flat = self._flat(np.concatenate([*corners, ends, origins]))
+        flat = flat if len(flat) else np.zeros((1, 2))
         low, high = flat.min(axis=0), flat.max(axis=0)
         margin = MARGIN * max(float((high - low).max()), 0.1)
         return low - margin, high + margin
@@ -113,13 +113,12 @@ class Picture:
         step = 0.5 if (high - low).max() < 4.0 else 1.0
         ticks = step * np.arange(-np.ceil(reach / step), np.ceil(reach / step) + 1)
         ends = np.array([[[t, -reach, 0.0], [t, reach, 0.0]] for t in ticks])
-        lines = self._camera.flat(np.concatenate([ends, ends[:, :, [1, 0, 2]]]))
+        lines = self._flat(np.concatenate([ends, ends[:, :, [1, 0, 2]]]))
         axes.add_collection(LineCollection(list(lines), colors='0.85', linewidths=0.7, zorder=0))
         axes.set_title(f'squares of {step:g} m', fontsize=8, loc='right', color='0.4')
 
     def _legend(self) -> None:
-        occur = np.unique(self._recording.force_states)
-        names = [STATES[k] for k in occur if STATES[k] != 'open']
+        names = [STATES[k] for k in np.unique(self._recording.force_states) if k > 0]
         handles = [Patch(color=STATE_COLOURS[name], label=f'force: {name}') for name in names]
         if handles:
             self.figure.legend(handles=handles, loc='outside lower center', ncols=len(handles))
@@ -128,13 +127,17 @@ class Picture:
         """Draw some instants, and the path between them, instead of what was drawn."""
         for artist in self._artists:
             artist.remove()
-        self._artists = []
         with paper_style():
-            self._draw_path(instants)
-            (self._shaded_robots if self._passes else self._flat_robots)(instants)
-            for i in instants:
-                self._draw_forces(i)
-            self._draw_text(instants)
+            between = self._recording.poses[instants[0] : instants[-1] + 1, :1, :3]
+            path = self._flat(between.reshape(-1, 3)).T
+            self._artists = self._axes.plot(*path, '-', color=PATH, linewidth=1.5, zorder=0.5)
+            depth = self._recording.poses[list(instants), :, :3].sum(axis=1) @ self._camera[2]
+            pale = np.linspace(FADED, 0.0, len(instants) + 1)[1:]
+            for rank, k in enumerate(np.argsort(depth.round(6), kind='stable')):  # nearest last
+                zorder = 1.0 + rank / len(instants)
+                self._artists += [self._robot(instants[k], pale[k], zorder)]
+                self._artists += self._arrows(instants[k])
+            self._artists += [self._text(instants)]
 
     def image(self, *instants: int) -> Image.Image:
         """Return the picture of some instants."""
@@ -142,61 +145,69 @@ class Picture:
         self._canvas.draw()
         return Image.fromarray(np.asarray(self._canvas.buffer_rgba())).convert('RGB')
 
-    def _draw_path(self, instants: Sequence[int]) -> None:
-        """Draw where the first body went."""
-        between = self._recording.poses[instants[0] : instants[-1] + 1, :1, :3]
-        x, y = self._camera.flat(between.reshape(-1, 3)).T
-        self._artists += self._axes.plot(x, y, '-', color=PATH, linewidth=1.5, zorder=0.5)
-
-    def _flat_robots(self, instants: Sequence[int]) -> None:
-        last = max(len(instants) - 1, 1)
-        for k, i in enumerate(instants):
-            pale = GHOST * (len(instants) - 1 - k) / last
-            robot = painted(self._shapes, self._recording.poses[[i]], pale)
-            zorder = 1.0 + (k + 1) / len(instants)
-            self._artists.append(self._axes.add_collection(polygons(robot, self._camera, zorder)))
-
-    def _shaded_robots(self, instants: Sequence[int]) -> None:
-        surface = painted(self._shapes, self._recording.poses[list(instants)])
-        self.figure.draw_without_rendering()  # now it is known how many pixels the axes have
-        extent_ = self._axes.get_window_extent()
-        size = max(round(extent_.width), 1), max(round(extent_.height), 1)
-        low, high = self._low, self._high
-        image = render(surface, self._camera, low, high, size, self._passes)
-        corners = (low[0], high[0], low[1], high[1])
-        self._artists.append(self._axes.imshow(image, extent=corners, zorder=2.0, aspect='equal'))
-
-    def _draw_forces(self, i: int) -> None:
-        recording = self._recording
-        start = self._camera.flat(recording.force_points[i])
-        arrow = self._camera.flat(self._length * recording.force_vectors[i])
-        long_enough = np.linalg.norm(arrow, axis=1) > 1e-3 * self._length
-        acting = (recording.force_states[i] > 0) & long_enough
-        if not acting.any():
-            return
-        names = [STATES[k] for k in recording.force_states[i][acting]]
-        arrows = self._axes.quiver(
-            *start[acting].T,
-            *arrow[acting].T,
-            color=[to_rgb(STATE_COLOURS[name]) for name in names],
-            angles='xy',
-            scale_units='xy',
-            scale=1.0,
-            width=0.004,
-            zorder=3,
+    def _robot(self, i: int, pale: float, zorder: float) -> Any:
+        """Draw the triangles of a robot from back to front, their colours nearer to white."""
+        corners, colours = [np.zeros((0, 3, 3))], [np.zeros((0, 3))]
+        for shape in self._shapes:
+            corners.append(placed(shape, self._recording.poses[i])[shape.faces])
+            tint = np.array(shape.colour) * (1.0 - pale) + pale
+            colours.append(np.tile(tint, (len(shape.faces), 1)))
+        every, tints = np.concatenate(corners), np.concatenate(colours)
+        normals = np.cross(every[:, 1] - every[:, 0], every[:, 2] - every[:, 0])
+        lengths = np.maximum(np.linalg.norm(normals, axis=1), np.finfo(float).tiny)
+        slope = np.abs(normals @ LIGHT) / lengths
+        tints *= (DARKEST + (1.0 - DARKEST) * slope)[:, None]
+        order = np.argsort(every.mean(axis=1) @ self._camera[2])
+        triangles = PolyCollection(
+            list(self._flat(every[order])),
+            facecolors=tints[order],
+            edgecolors=tints[order],
+            linewidths=0.4,
+            zorder=zorder,
+            rasterized=True,
         )
-        self._artists.append(arrows)
+        return self._axes.add_collection(triangles)
 
-    def _draw_text(self, instants: Sequence[int]) -> None:
+    def _arrows(self, i: int) -> list[Any]:
+        recording = self._recording
+        arrow = self._flat(self._length * recording.force_vectors[i])
+        acting = recording.force_states[i] > 0
+        acting &= np.linalg.norm(arrow, axis=1) > 1e-3 * self._length
+        if not acting.any():
+            return []
+        start = self._flat(recording.force_points[i])[acting]
+        colours = [STATE_COLOURS[STATES[k]] for k in recording.force_states[i][acting]]
+        one = {'angles': 'xy', 'scale_units': 'xy', 'scale': 1.0, 'width': 0.004, 'zorder': 3}
+        return [self._axes.quiver(*start.T, *arrow[acting].T, color=colours, **one)]
+
+    def _text(self, instants: Sequence[int]) -> Any:
         recording = self._recording
         first, time = recording.time[[instants[0], instants[-1]]].tolist()
         text = f'{recording.name}   {time:.2f} s'
         if len(instants) > 1:
             text = f'{recording.name}   {first:.2f} s to {time:.2f} s'
-        past = np.flatnonzero(recording.event_times <= time)
-        newest = [k for k in past if recording.event_times[k] > time - SHOWN]
-        if newest:
-            text += f'   {recording.event_texts[newest[-1]]}'
-        self._artists.append(
-            self._axes.text(0.0, 1.02, text, transform=self._axes.transAxes, fontsize=9)
-        )
+        newest = (recording.event_times <= time) & (recording.event_times > time - SHOWN)
+        if newest.any():
+            text += f'   {recording.event_texts[np.flatnonzero(newest)[-1]]}'
+        return self._axes.text(0.0, 1.02, text, transform=self._axes.transAxes, fontsize=9)
+
+
+def small_triangles(shape: Shape, longest: float, most: float = np.inf) -> Shape:
+    """Return a surface without triangles that reach far [m]; the hull of one with more faces."""
+    triangles = shape.vertices[shape.faces]
+    sides = triangles[:, 1:] - triangles[:, :1]
+    triangles = triangles[np.cross(sides[:, 0], sides[:, 1]).any(axis=1)]  # with an area
+    if len(triangles) > most:
+        triangles = shape.vertices[ConvexHull(shape.vertices, qhull_options='QJ').simplices]
+    while True:
+        edges = np.linalg.norm(triangles - triangles[:, [1, 2, 0]], axis=-1)
+        large = edges.max(axis=1, initial=0.0) > longest
+        if not large.any():
+            corners = triangles.reshape(-1, 3)
+            return replace(shape, vertices=corners, faces=np.arange(len(corners)).reshape(-1, 3))
+        first = edges[large].argmax(axis=1)  # the longest edge begins here
+        order = (first[:, None] + np.arange(3)) % 3
+        a, b, c = np.moveaxis(np.take_along_axis(triangles[large], order[..., None], 1), 1, 0)
+        middle = 0.5 * (a + b)
+        halves = [np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)]
+        triangles = np.concatenate([triangles[~large], *halves])

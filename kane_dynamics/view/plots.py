@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -34,6 +35,10 @@ class Panel:
         What it is, with its unit in brackets: ``'slip [m/s]'``.
     curves : mapping of str to array_like, shape (n,)
         By name, over the times of the plot.
+    log : bool
+        Whether the axis of the quantity is logarithmic.
+    title : str
+        Above the panel.
 
     Raises
     ------
@@ -44,6 +49,8 @@ class Panel:
 
     label: str
     curves: Mapping[str, ArrayLike]
+    log: bool = False
+    title: str = ''
 
     def __post_init__(self) -> None:
         if not ('[' in self.label and self.label.endswith(']')):
@@ -56,6 +63,7 @@ def write_curves(
     time: ArrayLike,
     panels: Sequence[Panel],
     events: Sequence[tuple[float, str]] = (),
+    columns: int = 1,
 ) -> Path:
     """
     Write panels one below the other, events as dotted lines with their names on top; also as PDF.
@@ -72,6 +80,8 @@ def write_curves(
         From above to below.
     events : sequence of (float, str)
         Times [s] and names.
+    columns : int
+        Of panels; several share one legend.
 
     Raises
     ------
@@ -80,7 +90,7 @@ def write_curves(
         written.
 
     """
-    return save_figure(curves_figure(title, time, panels, events), path)[0]
+    return save_figure(curves_figure(title, time, panels, events, columns), path)[0]
 
 
 def curves_figure(
@@ -88,22 +98,43 @@ def curves_figure(
     time: ArrayLike,
     panels: Sequence[Panel],
     events: Sequence[tuple[float, str]] = (),
+    columns: int = 1,
 ) -> Figure:
     """Return the figure; parameters and errors as for `write_curves`."""
     t = as_numbers('time [s]', time)
     if not panels:
         raise InvalidInputError('panels: need at least one')
+    columns = min(columns, len(panels))
+    rows = -(-len(panels) // columns)
     with paper_style():
-        figure = Figure((7.0, 1.0 + 1.6 * len(panels)), layout='constrained')
-        rows = figure.subplots(len(panels), sharex=True, squeeze=False)[:, 0]
-        for axes, panel in zip(rows, panels, strict=True):
+        figure = Figure((max(7.0, 2.6 * columns), 1.0 + 1.6 * rows), layout='constrained')
+        grid = list(figure.subplots(rows, columns, sharex=True, squeeze=False).flat)
+        while len(grid) > len(panels):
+            grid.pop().remove()
+        for axes, panel in zip(grid, panels, strict=True):
             _draw_panel(axes, panel, t)
             for when, _ in events:
                 axes.axvline(when, color='0.3', linestyle=':', linewidth=1.0)
-        rows[-1].set_xlabel('time [s]')
-        _name_events(rows[0], events, float(np.ptp(t)))
+        for axes in grid[-columns:]:
+            axes.set_xlabel('time [s]')
+            axes.tick_params(labelbottom=True)
+        _name_curves(figure, grid, columns)
+        _name_events(grid[0], events, float(np.ptp(t)))
         figure.suptitle(title)
     return figure
+
+
+def _name_curves(figure: Figure, panels: Sequence[Axes], columns: int) -> None:
+    """Write the names of curves beside each panel; below all where these stand in columns."""
+    if columns == 1:
+        for axes in panels:
+            legend_beside(axes)
+        return
+    named: dict[str, Any] = {}
+    for axes in panels:
+        handles, labels = axes.get_legend_handles_labels()
+        named |= dict(zip(labels, handles, strict=True))
+    figure.legend(named.values(), named, loc='outside lower center', ncols=len(named))
 
 
 def _draw_panel(axes: Axes, panel: Panel, t: Floats) -> None:
@@ -112,8 +143,7 @@ def _draw_panel(axes: Axes, panel: Panel, t: Floats) -> None:
         if y.shape != t.shape:
             raise InvalidInputError(f"'{name}': need shape {t.shape}, got {y.shape}")
         axes.plot(t, y, label=name)
-    axes.set_ylabel(panel.label)
-    legend_beside(axes)
+    axes.set(ylabel=panel.label, title=panel.title, yscale='log' if panel.log else 'linear')
 
 
 def _name_events(axes: Axes, events: Sequence[tuple[float, str]], span: float) -> None:

@@ -28,7 +28,7 @@ ForceLaw = Callable[[float, Floats, Floats], Sequence[Force]]
 
 class Recorder:
     """
-    Takes the states of a motion one after the other.
+    Records the states of a motion one after the other.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ class Recorder:
 
     def add(self, time: float, q: ArrayLike, v: ArrayLike, forces: Sequence[Force] = ()) -> None:
         """
-        Take a state.
+        Add a state.
 
         Parameters
         ----------
         time : float
-            [s], not before the one taken last.
+            [s], not before the last one.
         q, v : array_like, shapes (nq,), (nv,)
             State.
         forces : sequence of Force
@@ -70,13 +70,13 @@ class Recorder:
         t = as_number('time [s]', time)
         if self._states and t < self._states[-1][0]:
             raise InvalidInputError(f'time [s]: need at least {self._states[-1][0]}, got {t}')
-        place = np.array(checked_coordinates(self._robot, q))
+        coordinates = np.array(checked_coordinates(self._robot, q))
         speeds = np.array(checked_speeds(self._robot, v))
         check_unique('force', [force.name for force in forces])
         for force in forces:
             as_choice(f"state of '{force.name}'", force.state, STATES)
             self._units.setdefault(force.name, force.unit)
-        self._states.append((t, place, speeds, pose_rows(self._robot, place)))
+        self._states.append((t, coordinates, speeds, pose_rows(self._robot, coordinates)))
         self._forces.append({force.name: force for force in forces})
 
     def event(self, time: float, text: str) -> None:
@@ -84,7 +84,7 @@ class Recorder:
         self._events.append((as_number('time [s]', time), as_text('text', text)))
 
     def recording(self) -> Recording:
-        """Return what has been taken; InvalidInputError if that is nothing."""
+        """Return the recording; InvalidInputError if there is no state."""
         if not self._states:
             raise InvalidInputError('nothing has been recorded: call add first')
         robot, names, n = self._robot, tuple(self._units), len(self._states)
@@ -163,8 +163,8 @@ def kept_instants(time: Floats, rate: float) -> Indices:
 
     """
     period = max(1.0 / as_positive('rate [Hz]', rate), float(np.ptp(time)) / len(time))
-    target = np.append(np.arange(time[0], time[-1], period), time[-1])
-    return np.unique(np.searchsorted(time, target - 1e-9))
+    instants = np.append(np.arange(time[0], time[-1], period), time[-1])
+    return np.unique(np.searchsorted(time, instants - 1e-9))
 
 
 def pose_rows(robot: Robot, q: Floats) -> Floats:

@@ -4,15 +4,11 @@
 from __future__ import annotations
 
 import os
-import struct
-import tokenize
-import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,43 +23,7 @@ __all__ = ['Recording', 'load_recording']
 
 LARGEST = 2**32
 """Bytes of a recording, unpacked."""
-# what zipfile and numpy raise about bytes that are no archive of arrays
-_UNREADABLE = (
-    OSError,
-    ValueError,
-    LookupError,
-    EOFError,
-    BadZipFile,
-    NotImplementedError,
-    RuntimeError,
-    MemoryError,
-    OverflowError,
-    TypeError,
-    SyntaxError,
-    struct.error,
-    tokenize.TokenError,
-    zlib.error,
-)
 FORMAT = 'kane_dynamics recording 1'
-_PLAIN = (
-    'name',
-    'time',
-    'coordinate_names',
-    'q',
-    'velocity_names',
-    'v',
-    'body_names',
-    'poses',
-    'force_names',
-    'force_units',
-    'force_points',
-    'force_vectors',
-    'force_states',
-    'event_times',
-    'event_texts',
-)
-_SHAPES = ('shape_bodies', 'shape_colours', 'shape_vertices', 'shape_faces')
-_ENDS = ('shape_vertex_ends', 'shape_face_ends')
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,9 +131,14 @@ class Recording:
         if not file.name:
             raise InvalidInputError(f"recording '{file}' cannot be written: it is a folder")
         file = file.with_suffix('.npz')
-        arrays: dict[str, Any] = {name: np.array(getattr(self, name)) for name in _PLAIN}
+        arrays: dict[str, Any] = {name: np.array(getattr(self, name)) for name in _plain_fields()}
+        arrays['shape_bodies'] = np.array([shape.body for shape in self.shapes], dtype=np.int64)
+        arrays['shape_colours'] = np.array([s.colour for s in self.shapes], float).reshape(-1, 3)
+        for k, shape in enumerate(self.shapes):
+            arrays[f'shape_{k}_vertices'] = np.asarray(shape.vertices, dtype=np.float32)
+            arrays[f'shape_{k}_faces'] = np.asarray(shape.faces, dtype=np.int32)
         try:
-            np.savez_compressed(file, format=FORMAT, **arrays, **_packed(self.shapes))
+            np.savez_compressed(file, format=FORMAT, **arrays)
         except OSError as error:
             raise InvalidInputError(f"recording '{file}' cannot be written: {error}") from error
         return file
@@ -196,15 +161,19 @@ def load_recording(path: str | os.PathLike[str]) -> Recording:
     """
     file = as_path('path', path)
     content = _arrays(file)
-    needed = ('format', *_PLAIN, *_SHAPES, *_ENDS)
+    needed = ('format', *_plain_fields(), 'shape_bodies', 'shape_colours')
     missing = [name for name in needed if name not in content]
     if missing or str(content['format']) != FORMAT:
         result = shorten(str(content.get('format', 'none')))
         raise InvalidInputError(
             f"'{file}' is no recording: need format '{FORMAT}', found {result}; missing {missing}"
         )
-    fields = {name: _field(name, content[name]) for name in _PLAIN}
-    return Recording(**fields, shapes=_unpacked(content))
+    arrays = {name: _field(name, content[name]) for name in _plain_fields()}
+    return Recording(**arrays, shapes=_shapes(content))
+
+
+def _plain_fields() -> list[str]:
+    return [field.name for field in fields(Recording) if field.name != 'shapes']
 
 
 def _arrays(file: str) -> dict[str, NDArray[Any]]:
@@ -219,7 +188,7 @@ def _arrays(file: str) -> dict[str, NDArray[Any]]:
         if other := [name for name, x in arrays.items() if not isinstance(x, np.ndarray)]:
             raise ValueError(f'{other} are no arrays')
         return arrays
-    except _UNREADABLE as error:
+    except Exception as error:  # zipfile, zlib and numpy have no error family
         raise InvalidInputError(
             f"recording '{file}' cannot be read: {str(error)[:300]}"
         ) from error
@@ -227,61 +196,34 @@ def _arrays(file: str) -> dict[str, NDArray[Any]]:
 
 def _field(name: str, value: NDArray[Any]) -> Any:
     """Return an array, or text where a field is text."""
-    textual = name.endswith(('name', 'names', 'units', 'texts'))
-    if not textual:
-        if value.dtype.kind not in 'fiu':
-            raise InvalidInputError(f'recording: {name} must be numbers, got {value.dtype}')
-        return value
     if name == 'name':
         return str(value)
+    if not name.endswith(('names', 'units', 'texts')):
+        return _numbers(name, value, value.ndim)
     if value.ndim != 1 or (value.size and value.dtype.kind != 'U'):
         what = f'{value.dtype} of shape {value.shape}'
         raise InvalidInputError(f'recording: {name} must be a list of texts, got {what}')
     return tuple(map(str, value.tolist()))  # an empty list has no type of its own
 
 
-def _packed(shapes: tuple[Shape, ...]) -> dict[str, Any]:
-    """Return shapes as arrays: all vertices and all faces, and where each shape ends."""
-    vertices = [np.asarray(shape.vertices, dtype=np.float32) for shape in shapes]
-    faces = [np.asarray(shape.faces, dtype=np.int32) for shape in shapes]
-    return {
-        'shape_bodies': np.array([shape.body for shape in shapes], dtype=np.int64),
-        'shape_colours': np.array([shape.colour for shape in shapes]).reshape(-1, 3),
-        'shape_vertices': np.concatenate([np.zeros((0, 3), np.float32), *vertices]),
-        'shape_faces': np.concatenate([np.zeros((0, 3), np.int32), *faces]),
-        'shape_vertex_ends': np.cumsum([0, *map(len, vertices)]),
-        'shape_face_ends': np.cumsum([0, *map(len, faces)]),
-    }
-
-
-def _unpacked(content: Mapping[str, Any]) -> tuple[Shape, ...]:
-    _check_shapes(content)
-    vertices = [content['shape_vertices'][a:b] for a, b in pairwise(content['shape_vertex_ends'])]
-    faces = [content['shape_faces'][a:b] for a, b in pairwise(content['shape_face_ends'])]
-    colours = map(tuple, content['shape_colours'].tolist())
-    bodies = content['shape_bodies'].tolist()
-    parts = zip(bodies, vertices, faces, colours, strict=True)
-    return tuple(Shape(*part) for part in parts)
-
-
-def _check_shapes(content: Mapping[str, Any]) -> None:
-    """Raise InvalidInputError where the arrays of shapes do not fit each other."""
-    count = len(content['shape_bodies'].ravel())
-    needed = {
-        'shape_bodies': ('iu', (count,)),
-        'shape_colours': ('fiu', (count, 3)),
-        'shape_vertices': ('f', (-1, 3)),
-        'shape_faces': ('iu', (-1, 3)),
-        'shape_vertex_ends': ('iu', (count + 1,)),
-        'shape_face_ends': ('iu', (count + 1,)),
-    }
-    for name, (kinds, shape) in needed.items():
-        array = content[name]
-        fits = array.ndim == len(shape) and all(
-            n in (-1, m) for n, m in zip(shape, array.shape, strict=True)
+def _numbers(name: str, value: Any, axes: int, kinds: str = 'fiu') -> NDArray[Any]:
+    """Return an array after a check of its kind and its number of axes."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds or value.ndim != axes:
+        describe = f'{value.dtype} of shape {value.shape}' if value is not None else 'nothing'
+        raise InvalidInputError(
+            f'recording: {name} must be numbers of kind {kinds!r} with {axes} axes, got {describe}'
         )
-        if array.dtype.kind not in kinds or not fits:
-            raise InvalidInputError(
-                f'recording: {name} must have shape {shape} and one of the kinds {kinds!r} of '
-                f'numbers (-1: any), got {array.dtype} of shape {array.shape}'
-            )
+    return value
+
+
+def _shapes(content: Mapping[str, Any]) -> tuple[Shape, ...]:
+    bodies = _numbers('shape_bodies', content['shape_bodies'], 1, 'iu').tolist()
+    colours = _numbers('shape_colours', content['shape_colours'], 2)
+    if colours.shape != (len(bodies), 3):
+        raise InvalidInputError(f'recording: shape_colours must have shape ({len(bodies)}, 3)')
+    shapes = []
+    for k, (body, colour) in enumerate(zip(bodies, colours.tolist(), strict=True)):
+        names = {f'shape_{k}_vertices': 'f', f'shape_{k}_faces': 'iu'}
+        vertices, faces = (_numbers(n, content.get(n), 2, kinds) for n, kinds in names.items())
+        shapes.append(Shape(body, vertices, faces, tuple(colour)))
+    return tuple(shapes)

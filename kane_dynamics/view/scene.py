@@ -10,15 +10,18 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.exceptions import MissingPackageError
+from kane_dynamics.robot.checks import as_choice
 from kane_dynamics.typing import Floats
 from kane_dynamics.view.colours import STATE_COLOURS, linear
+from kane_dynamics.view.drawing import INSTALL
 from kane_dynamics.view.forces import Force
-from kane_dynamics.view.meshes import INSTALL
 from kane_dynamics.view.shapes import Shape
 
 LONGEST_ARROW = 0.5  # of the robot's size
 LEAST_ARROW = 1e-3  # of the longest; shorter ones are not shown
 LEAST_SIZE = 0.1  # of a robot, for cameras and arrows [m]
+# azimuth and elevation of the direction towards the viewer [deg]
+VIEWS = {'oblique': (-60.0, 25.0), 'side': (-90.0, 0.0), 'top': (-90.0, 90.0)}
 
 
 def start_server(host: str = 'localhost', port: int = 8080) -> Any:
@@ -111,9 +114,9 @@ class Scene:
         with self._server.atomic():
             for node, pose in zip(self.bodies.values(), poses, strict=True):
                 node.position, node.wxyz = pose[:3], pose[3:]
-            shown = {force.name: force for force in forces if force.state != 'open'}
-            for name in {*self.arrows, *shown}:
-                self._show_arrow(name, shown.get(name))
+            acting = {force.name: force for force in forces if force.state != 'open'}
+            for name in {*self.arrows, *acting}:
+                self._show_arrow(name, acting.get(name))
 
     def _show_arrow(self, name: str, force: Force | None) -> None:
         length = LONGEST_ARROW * self._size / self.strength
@@ -160,3 +163,12 @@ def placed(shape: Shape, poses: Floats) -> Floats:
     turned = np.cross(axis, shape.vertices)
     placed_at: Floats = shape.vertices + 2.0 * (w * turned + np.cross(axis, turned)) + pose[:3]
     return placed_at
+
+
+def paper_axes(view: str) -> Floats:
+    """Return right, up and towards the viewer of a view as rows, shape (3, 3)."""
+    azimuth, elevation = np.radians(VIEWS[as_choice('view', view, VIEWS)])
+    right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
+    level = np.array([np.cos(azimuth), np.sin(azimuth), 0.0])
+    towards = np.cos(elevation) * level + np.sin(elevation) * np.array([0.0, 0.0, 1.0])
+    return np.array([right, np.cross(towards, right), towards])

@@ -84,7 +84,7 @@ def messages():
 @pytest.fixture
 def run(capsys):
     """Return a function: arguments of ``bag`` to exit code, output and errors, one line."""
-    return lambda *arguments: outcome(capsys, 'bag', *arguments, '--reference')
+    return lambda bag, robot, *more: outcome(capsys, 'bag', robot, bag, *more, '--reference')
 
 
 @pytest.fixture

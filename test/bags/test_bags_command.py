@@ -62,7 +62,9 @@ def test_accelerations_are_those_of_the_library(messages, arm, tmp_path, run_jso
 def test_efforts_are_those_that_were_needed(messages, arm, tmp_path, run_json, run):
     moving(messages, arm)
     bag, table = messages.write(tmp_path / 'bag'), tmp_path / 'e.csv'
-    found = run_json(bag, arm, '--csv', table, '--smoothing', '0.05', '--output', tmp_path / 'out')
+    found = run_json(
+        bag, arm, '--csv', table, '--knot-spacing', '0.05', '--output', tmp_path / 'out'
+    )
     # measured ones between samples: h^2 / 8 of their second derivative, 9 1/s^2 times 30 N m
     assert max(found['rms_difference_to_measured'].values()) < 5e-3
     rows, robot = csv(table), kd.load_urdf(arm)
@@ -74,7 +76,7 @@ def test_efforts_are_those_that_were_needed(messages, arm, tmp_path, run_json, r
     with open_bag(tmp_path / 'out') as results:
         efforts = np.array([one.message.effort for one in results.messages(topic)])
     np.testing.assert_array_equal(efforts[:, 1], rows['effort:elbow'])
-    assert 'effort of arm' in run(bag, arm, '--smoothing', '0.05')[1]
+    assert 'effort of arm' in run(bag, arm, '--knot-spacing', '0.05')[1]
 
 
 def test_external_efforts_are_found(messages, arm, tmp_path, run_json):
@@ -228,9 +230,9 @@ def test_rosbags_is_an_extra(messages, arm, tmp_path, run, monkeypatch):
 
 def test_a_floating_base_is_refused(messages, arm, tmp_path, run):
     moving(messages, arm, 3)
-    code, _, errors = run(messages.write(tmp_path / 'bag'), arm, '--base', 'floating')
+    code, _, errors = run(messages.write(tmp_path / 'bag'), arm, '--root-joint', 'floating')
     assert code == cli.REFUSED
-    assert "--base floating: bags are read for 'fixed' and 'planar'" in errors
+    assert "--root-joint floating: bags are read for 'fixed' and 'planar'" in errors
 
 
 def test_a_driven_base_has_no_efforts(messages, tmp_path, run):

@@ -348,12 +348,12 @@ def test_more_wrong_bases():
 def test_check_lists_wheels_and_bases(capsys, monkeypatch):
     monkeypatch.setenv('COLUMNS', '200')
     path = str(file_of('racecar/racecar'))
-    assert cli.main(['check', path]) == 0
+    assert cli.main(['info', path]) == 0
     said, remarks = capsys.readouterr()
     assert 'fits: kind: ackermann, rear: [left_rear_wheel_joint, right_rear_wheel_joint]' in said
     assert 'stands 0.0225 m along the axis' in remarks
-    assert cli.main(['check', str(file_of('r2d2')), '--base', 'planar']) == 0
+    assert cli.main(['info', str(file_of('r2d2')), '--root-joint', 'planar']) == 0
     assert 'no kind of base fits these wheels' in capsys.readouterr().out
-    assert cli.main(['check', str(file_of('tiago_pro'))]) == 0
+    assert cli.main(['info', str(file_of('tiago_pro'))]) == 0
     said = capsys.readouterr().out
     assert 'needs: roller_angles: of each wheel [rad], if the wheels have rollers' in said

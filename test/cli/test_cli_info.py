@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``kane-dynamics info`` and ``check --json``: what the library says, in words and in JSON."""
+"""``kane-dynamics info``: what the library says, in words and in JSON."""
 
 import warnings
 from pathlib import Path
@@ -51,15 +51,17 @@ def test_the_tree_mimic_joints_and_frames_in_words(run):
 
 
 def test_a_robot_without_wheels_or_followers(run_json):
-    found = run_json('info', GRIPPER, '--base', 'floating')
+    found = run_json('info', GRIPPER, '--root-joint', 'floating')
     assert (found['base'], found['base_kind'], found['wheels']) == ('floating', None, [])
     mimic = {'joint': 'right_finger_joint', 'master': 'left_finger_joint'}
     assert found['mimic'] == [{**mimic, 'ratio': 1.0, 'offset': 0.0}]
 
 
-def test_check_takes_names_and_prints_json(run, run_json):
-    found = run_json('check', 'nonholonomic')
+def test_bases_that_fit_are_in_words_and_in_json(run, run_json):
+    found = run_json('info', 'nonholonomic')
     assert found['fits'] == [
         'kind: differential, left: [wheel_left_joint], right: [wheel_right_joint]'
     ]
-    assert "robot 'nonholonomic', planar base, nq 10, nv 10" in run('check', 'nonholonomic')[1]
+    output = run('info', 'nonholonomic')[1]
+    assert "robot 'nonholonomic', planar (differential) base, nq 10, nv 10" in output
+    assert f'fits: {found["fits"][0]}' in output

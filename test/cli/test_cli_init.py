@@ -52,7 +52,7 @@ def test_proposals_are_written_with_a_mark_and_the_next_lines_printed(here, caps
     assert 'guessed: base_type: diff_drive' in remarks
     assert 'guessed: base.drive' not in remarks
     whole = here / 'my_robot.yaml'
-    assert 'kane-dynamics demo --config my_robot.yaml' in output
+    assert 'kane-dynamics demo my_robot.yaml' in output
     assert f"simulation.launch.py robot:='' params_file:={whole}" in output
     assert f'kane_inverse_dynamics --ros-args --params-file {whole}' in output
     assert model_of_file(whole).motors == ('lift_joint',)
@@ -79,7 +79,7 @@ def test_a_terminal_is_asked(here, monkeypatch):
 
     monkeypatch.setattr(init.sys, 'stdin', Terminal(True))
     monkeypatch.setattr(init.Prompt, 'ask', answer)
-    assert cli.main(['init', 'my.urdf', '--base', 'diff_drive']) == 0
+    assert cli.main(['init', 'my.urdf', '--base-type', 'diff_drive']) == 0
     assert asked == ['--drive', '--gravity']
     text = (here / 'my_robot.yaml').read_text()
     assert '# guessed: driven' not in text
@@ -94,7 +94,7 @@ def test_without_a_terminal_open_questions_are_listed(here, monkeypatch, capsys)
         'there is no terminal to ask on, and questions are open; give --yes to take these'
         in errors
     )
-    assert '--base diff_drive: Which base' in errors
+    assert '--base-type diff_drive: Which base' in errors
     assert '--gravity controller: Who' in errors
     assert '--drive' not in errors
     assert not (here / 'my_robot.yaml').exists()
@@ -115,7 +115,11 @@ def test_a_question_without_a_proposal_stays_open(here, capsys):
         ('<robot name="r"><link name="one"/></robot>', [], "robot 'r': no joint moves, so there"),
         ('<sdf/>', [], 'the root element is <sdf>, need <robot>'),
         (TWO, ['--casters', 'roll'], '--casters: has no meaning for this robot, which was asked'),
-        (TWO, ['--base', 'omni'], '--base: need diff_drive or planar or none for this robot'),
+        (
+            TWO,
+            ['--base-type', 'omni'],
+            '--base-type: need diff_drive or planar or none for this robot',
+        ),
         (
             TWO,
             ['--lock', 'wheel'],

@@ -51,10 +51,10 @@ def test_no_command_is_a_usage_error():
     ],
 )
 def test_how_commands_end(error, code, said, monkeypatch, run):
-    def fail(chosen):
+    def fail(options):
         raise error
 
-    monkeypatch.setattr(cli.info, 'run', fail)
+    monkeypatch.setitem(cli.COMMANDS, 'info', cli.COMMANDS['info']._replace(run=fail))
     ended, output, errors = run('info', 'holonomic')
     assert (ended, output) == (code, '')
     assert said in errors

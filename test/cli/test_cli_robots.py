@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import kane_dynamics as kd
-from kane_dynamics.cli.robots import add_robot, chosen_robot
+from kane_dynamics.cli.options import OPTIONS
+from kane_dynamics.cli.robots import read_robot
 from kane_dynamics.exceptions import InvalidInputError, UrdfFileError
 from kane_dynamics.robot_config.robot_file import model_of_file
 
@@ -18,8 +19,9 @@ URDF, CONFIG = ROOT / 'robots' / 'nonholonomic.urdf', ROOT / 'config' / 'nonholo
 
 def chosen(*arguments):
     parser = argparse.ArgumentParser()
-    add_robot(parser)
-    return chosen_robot(parser.parse_args([str(argument) for argument in arguments]))
+    for name in ('robot', '--urdf', '--root-joint'):
+        parser.add_argument(name, **OPTIONS[name])
+    return read_robot(parser.parse_args([str(argument) for argument in arguments]))
 
 
 @pytest.mark.parametrize(
@@ -27,23 +29,22 @@ def chosen(*arguments):
     [
         ('nonholonomic',),
         (CONFIG,),
-        (URDF, '--config', 'nonholonomic'),
-        ('--config', CONFIG),
         ('nonholonomic', '--urdf', URDF),
+        (CONFIG, '--urdf', URDF),
     ],
 )
 def test_all_ways_lead_to_the_model_of_the_nodes(arguments):
     found = chosen(*arguments)
     assert found.model.summary() == model_of_file('nonholonomic').summary()
-    assert Path(found.source).samefile(URDF)
+    assert Path(found.urdf).samefile(URDF)
 
 
 @pytest.mark.parametrize('base', ['fixed', 'planar', 'floating'])
 def test_a_urdf_alone_has_no_constraints_and_every_motor(base):
-    found = chosen(URDF, '--base', base)
+    found = chosen(URDF, '--root-joint', base)
     assert (found.model.robot.base, found.model.constraints) == (base, ())
     assert found.model.actuated == found.model.robot.velocity_names
-    assert found.parameters == ''
+    assert found.file == ''
 
 
 def test_a_package_address_and_a_file_without_ending(tmp_path):
@@ -71,12 +72,10 @@ def test_xacro(tmp_path):
 @pytest.mark.parametrize(
     ('arguments', 'message'),
     [
-        ((), 'need a robot: a URDF, or one of .*tiago'),
         (('nobody',), "no robot 'nobody': need a URDF .* or one of .*holonomic"),
         (('simulation',), "no robot 'simulation'"),  # a parameter file, but of no robot
         (('a.urdf', '--urdf', 'b.urdf'), "need one URDF, got 'a.urdf' and --urdf 'b.urdf'"),
-        (('tiago', '--config', 'tiago'), "'tiago' is a parameter file already"),
-        (('nonholonomic', '--base', 'planar'), '--base is of a URDF alone'),
+        (('nonholonomic', '--root-joint', 'planar'), '--root-joint is only valid for a URDF'),
         (('no.yaml',), 'cannot be read'),
         (('fetch',), 'names no urdf_file; give one with --urdf'),
         (('package://nobody/no.urdf',), 'not found as any of'),

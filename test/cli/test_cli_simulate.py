@@ -6,8 +6,8 @@ import pytest
 
 import kane_dynamics as kd
 from kane_dynamics import cli
-from kane_dynamics.demo.energy_audit import energy_balance
 from kane_dynamics.robot_config.robot_file import model_of_file
+from kane_dynamics.simulation.motion_energy import energy_balance
 from kane_dynamics.view.recording import load_recording
 
 PENDULUM = (
@@ -31,9 +31,16 @@ def written(folder, damping):
     return file
 
 
+def balance(robot, motion, effort):
+    """Return the energy balance of a motion."""
+    dynamics = kd.dynamics(robot)
+    energy = dynamics.kinetic_energy(motion.q, motion.v) + dynamics.potential_energy(motion.q)
+    return energy_balance(robot, motion, effort, energy)
+
+
 def test_files_and_summary_are_the_librarys_motion(pendulum, tmp_path, run_json):
     files = [tmp_path / name for name in ('m.npz', 'm.csv', 'm.png')]
-    options = ['--at', 'hinge=0.3', '--speed', 'hinge=1', '--effort', 'hinge=0.5']
+    options = ['--position', 'hinge=0.3', '--velocity', 'hinge=1', '--effort', 'hinge=0.5']
     options += ['--duration', '0.2', '--step', '0.002', '--rate', '100']
     found = run_json(
         'simulate', pendulum, *options, '--npz', files[0], '--csv', files[1], '--plot', files[2]
@@ -55,7 +62,7 @@ def test_files_and_summary_are_the_librarys_motion(pendulum, tmp_path, run_json)
 
 
 def test_energy_that_is_lost_is_the_work_of_damping(tmp_path, run_json):
-    energy = run_json('simulate', written(tmp_path, 0.4), '--speed', 'hinge=2')['energy_J']
+    energy = run_json('simulate', written(tmp_path, 0.4), '--velocity', 'hinge=2')['energy_J']
     assert energy['lost_to_friction'] > 0.1
     lost = energy['start'] - energy['end']
     assert lost == pytest.approx(energy['lost_to_friction'], rel=1e-6)  # of h^2 |v''| / 24
@@ -65,7 +72,7 @@ def test_the_gap_of_a_wrong_motion_is_seen(pendulum):
     robot = kd.load_urdf(pendulum)
     motion = kd.simulate(robot, [0.3], [1.0], 0.1)
     force = np.full((1, 1), 0.7)  # that the motion was not under
-    wrong = energy_balance(kd.dynamics(robot), motion, force)
+    wrong = balance(robot, motion, force)
     assert wrong.gap == pytest.approx(0.7 * (motion.q[-1, 0] - 0.3), rel=1e-6)
 
 
@@ -78,12 +85,12 @@ def test_coordinates_that_are_no_integrals_of_speeds():
     v = [0.1, 0.2, 0.3, 0.0, 0.0, 0.0, 1.0]
     motion = kd.simulate(robot, robot.neutral(), v, 0.1)
     torque = np.array([[0.05, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]])
-    assert energy_balance(kd.dynamics(robot), motion, 0.0 * torque).gap < 1e-9
-    assert energy_balance(kd.dynamics(robot), motion, torque).work.sum() > 0.0
+    assert balance(robot, motion, 0.0 * torque).gap < 1e-9
+    assert balance(robot, motion, torque).work.sum() > 0.0
 
 
 def test_the_base_follows_from_its_wheels(run_json):
-    options = ('--speed', 'wheel_left_joint=2', '--speed', 'wheel_right_joint=2')
+    options = ('--velocity', 'wheel_left_joint=2', '--velocity', 'wheel_right_joint=2')
     options += ('--duration', '0.001', '--reference')
     found = run_json('simulate', 'nonholonomic', *options)
     model = model_of_file('nonholonomic')
@@ -97,10 +104,10 @@ def test_the_base_follows_from_its_wheels(run_json):
 @pytest.mark.parametrize(
     ('options', 'message'),
     [
-        (['--at', 'knee=1'], "no coordinate named 'knee'; there are ['hinge']"),
-        (['--speed', 'hinge'], "--speed: need NAME=VALUE with a finite number, got 'hinge'"),
+        (['--position', 'knee=1'], "no coordinate named 'knee'; there are ['hinge']"),
+        (['--velocity', 'hinge'], "--velocity: need NAME=VALUE with a finite number, got 'hinge'"),
         (['--effort', 'hinge=nan'], '--effort: need NAME=VALUE with a finite number'),
-        (['--at', 'hinge=1', '--at', 'hinge=2'], "--at: 'hinge' comes twice"),
+        (['--position', 'hinge=1', '--position', 'hinge=2'], "--position: 'hinge' comes twice"),
         (['--duration', '1e9'], 'need at most 5000000 steps; make --step longer'),
         (['--rate', '0', '--csv', 'm.csv'], 'rate [Hz]'),
         (['--csv', 'no/such/folder/m.csv'], 'no/such/folder/m.csv'),
@@ -117,7 +124,7 @@ def test_what_is_refused(pendulum, options, message, run, tmp_path, monkeypatch)
 
 
 def test_speeds_that_contradict_the_wheels(run):
-    given = ('--speed', 'wheel_left_joint=1', '--speed', 'base_y=1', '--reference')
+    given = ('--velocity', 'wheel_left_joint=1', '--velocity', 'base_y=1', '--reference')
     code, _, errors = run('simulate', 'nonholonomic', *given)
     assert code == cli.REFUSED
     assert errors.startswith('error: ')
@@ -125,6 +132,6 @@ def test_speeds_that_contradict_the_wheels(run):
 
 def test_what_is_wrong_is_said_before_the_compilation(run, monkeypatch):
     monkeypatch.setattr('kane_dynamics.compile', lambda *_, **__: pytest.fail('compiled'))
-    code, _, errors = run('simulate', 'nonholonomic', '--at', 'no_such_joint=1')
+    code, _, errors = run('simulate', 'nonholonomic', '--position', 'no_such_joint=1')
     assert code == 1
     assert "no coordinate named 'no_such_joint'" in errors

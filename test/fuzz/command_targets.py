@@ -44,7 +44,7 @@ OTHERS = (
 OUTPUTS = ('out.json', 'out.csv', 'out.npz', 'out', 'no/such/out.json', '/dev/null')
 SHIPPED = ('nonholonomic', 'tiago')
 ENDLESS = ('demo', 'view')
-SLOW = ('bag', 'build', 'compile', 'equations', 'init')  # seconds where all is right
+SLOW = ('bag', 'build', 'cache', 'equations', 'init')  # seconds where all is right
 NAMED = ('a=0.1', 'a=1', 'b=0.1', 'a', '=', 'a=nan', 'a=0.1=2', 'no such=1')
 
 
@@ -67,7 +67,7 @@ def draw(random):
     name = random.choice(sorted(COMMANDS))
     files, given = dict(FILES), []
     if random.random() < 0.3:
-        kept = () if name in ('check', 'info') else ('hinge.urdf',)  # one to compile, else
+        kept = () if name == 'info' else ('hinge.urdf',)  # one to compile, else
         changing = random.choice(sorted({*FILES} - {*kept}))
         source = sources.Source(FILES[changing])
         files[changing] = changed(random, source) if source.text else random.choice(WORDS)
@@ -78,26 +78,28 @@ def draw(random):
         given += [random.choice(action.option_strings)] if action.option_strings else []
         count = 0 if action.nargs == 0 else 1 if action.nargs in (None, '?') else 2
         given += [value(random, name, action) for _ in range(count)]
-    if name == 'demo' and not {'--robot', '--config'} & {*given}:
-        given += ['--robot', 'no such']
+    if name == 'demo':
+        given = ['no such', *(word for word in given if word.startswith('--'))]
     if name == 'simulate':  # seconds of work are no hang
         given += ['--reference', '--duration', '0.01']
     if random.random() < 0.05:
-        given.insert(random.randrange(len(given) + 1), random.choice((*WORDS, '--', '-h', '--at')))
+        given.insert(
+            random.randrange(len(given) + 1), random.choice((*WORDS, '--', '-h', '--position'))
+        )
     lead = random.choice(WORDS) if random.random() < 0.02 else name
     return [lead, *(text.replace('\0', '') for text in given)], files
 
 
 def value(random, command, action):
     """Return the value of an argument: mostly one of its kind."""
-    robot = action.dest in ('robot', 'urdf', 'config', 'source')
+    robot = action.dest in ('robot', 'urdf', 'source', 'bag')
     if robot and (command in ENDLESS or (command in SLOW and random.random() < 0.95)):
         return random.choice(OTHERS)
     if random.random() < 0.1:
         return random.choice((*WORDS, *NUMBERS))
     if action.choices:
         return random.choice(list(action.choices))
-    if action.metavar in ('NAME=VALUE', 'JOINT=POSITION'):
+    if action.metavar in ('NAME=VALUE',):
         return random.choice(NAMED)
     if action.type not in (None, str) and action.type.__name__ != 'Path':
         return random.choice(('1', '0.01', '0.001', '1.5', *NUMBERS))
@@ -105,7 +107,7 @@ def value(random, command, action):
         return random.choice(
             ('out.json', 'out.csv', 'out.npz', 'out', 'no/such/out.json', '/dev/null')
         )
-    shipped = SHIPPED if command in ('check', 'info') else ()  # others would compile them
+    shipped = SHIPPED if command == 'info' else ()  # others would compile them
     return random.choice((*FILES, *OTHERS, *shipped, 'a', 'one'))
 
 

@@ -83,5 +83,5 @@ def test_check_reports_them(tmp_path, capsys):
 
     path = tmp_path / 'arm.urdf'
     path.write_text(arm('1.5708 0 0'))
-    assert main(['check', str(path)]) == 0
+    assert main(['info', str(path)]) == 0
     assert '1 rpy angles of joint origins' in ' '.join(capsys.readouterr().err.split())

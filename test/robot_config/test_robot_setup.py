@@ -63,7 +63,7 @@ def written(tmp_path):
 @pytest.mark.parametrize('base_type', BASES)
 def test_a_node_accepts_the_file_of_each_kind_of_base(base_type, written):
     text, _, motors, (kind, *_) = BASES[base_type]
-    path = written(text, base=base_type, drive='effort', casters='roll')
+    path = written(text, base_type=base_type, drive='effort', casters='roll')
     model = model_of_file(path)
     assert model.base.kind == kind
     assert set(model.base.driven) | set(model.base.steering) == set(motors)
@@ -84,12 +84,12 @@ def test_the_likeliest_base_comes_first_and_others_are_named():
     settings, owner = settled(FOUR)
     assert settings['base_type'].value == 'skid_steer'
     assert settings['base_type'].guessed
-    assert owner.asked['base'].choices == ('skid_steer', 'mecanum', 'planar', 'none')
-    assert 'mecanum fits too' in owner.asked['base'].why
+    assert owner.asked['base-type'].choices == ('skid_steer', 'mecanum', 'planar', 'none')
+    assert 'mecanum fits too' in owner.asked['base-type'].why
     said, _ = settled(FOUR.replace('name="base"', 'name="my_mecanum_base"'))
     assert said['base_type'].value == 'mecanum'
     assert said['base_type'].comment == "the description says 'mecanum'"
-    answered, _ = settled(FOUR, base='mecanum')
+    answered, _ = settled(FOUR, base_type='mecanum')
     assert (answered['base_type'].guessed, answered['base_type'].comment) == (
         False,
         'by its owner',
@@ -100,18 +100,21 @@ def test_a_base_without_wheels_and_one_that_fits_nothing():
     lift = urdf({})
     settings, owner = settled(lift)
     assert settings['base_type'].value == 'none'
-    assert owner.asked['base'].choices == ('none', 'planar')
+    assert owner.asked['base-type'].choices == ('none', 'planar')
     assert 'drive' not in owner.asked
     one, owner = settled(urdf({'l': ((0, 0.2),)}))
     assert one['base_type'].value == 'planar'
-    assert 'no kind of base on wheels fits l_wheel' in owner.asked['base'].why
+    assert 'no kind of base on wheels fits l_wheel' in owner.asked['base-type'].why
     assert one['locked_joints'].value == ['l_wheel']
 
 
 @pytest.mark.parametrize(
     ('answers', 'message'),
     [
-        ({'base': 'ackermann'}, '--base: need diff_drive or planar or none for this robot, got'),
+        (
+            {'base-type': 'ackermann'},
+            '--base-type: need diff_drive or planar or none for this robot, got',
+        ),
         ({'drive': 'torque'}, "--drive: need effort or velocity for this robot, got 'torque'"),
         ({'casters': 'swim'}, "--casters: need lock or roll for this robot, got 'swim'"),
         ({'gravity': 'nobody'}, "--gravity: need controller or robot for this robot, got 'nob"),
@@ -127,17 +130,17 @@ def test_answers_that_are_none(answers, message):
 
 
 def test_rollers():
-    settings, _ = settled(FOUR, base='mecanum')
+    settings, _ = settled(FOUR, base_type='mecanum')
     # front left, front right, rear left, rear right, as `kd.bases.mecanum` says is usual
     usual = np.array([-1.0, 1.0, 1.0, -1.0]) * math.pi / 4.0
     np.testing.assert_allclose(settings['base.roller_angles'].value, usual, atol=1e-6)
     assert settings['base.roller_angles'].guessed
-    told, _ = settled(FOUR, base='mecanum', roller_angles='0.7,-0.7,-0.7,0.7')
+    told, _ = settled(FOUR, base_type='mecanum', roller_angles='0.7,-0.7,-0.7,0.7')
     assert told['base.roller_angles'].value == [0.7, -0.7, -0.7, 0.7]
     assert not told['base.roller_angles'].guessed
     for wrong in ('0.7,0.7', 'round'):
         with pytest.raises(InvalidInputError, match='--roller-angles: need 4 numbers with comm'):
-            settled(FOUR, base='mecanum', roller_angles=wrong)
+            settled(FOUR, base_type='mecanum', roller_angles=wrong)
 
 
 def test_the_radius_of_wheels_without_a_round_shape(written):

@@ -19,7 +19,7 @@ from ros_bench import START_TIMEOUT, domain_id
 from sensor_msgs.msg import JointState
 
 from kane_dynamics.demo.figures import motor_efforts
-from kane_dynamics.demo.recording import Answer, Recording
+from kane_dynamics.demo.loop_log import Answer, LoopLog
 from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
 from kane_dynamics.ros.runtime import spin, without_arguments
 from kane_dynamics.ros.simulator_node import SimulatorNode
@@ -101,7 +101,7 @@ def test_a_node_that_is_always_late_can_be_ended():
 
 
 def test_efforts_of_the_base_come_from_the_answers():
-    recording = Recording(
+    recording = LoopLog(
         names=('arm',),
         stamps=[4, 8, 12],
         effort=[[0.1], [0.2], [0.3]],

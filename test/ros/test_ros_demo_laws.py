@@ -15,7 +15,7 @@ import kane_dynamics as kd
 from kane_dynamics.control.effort_law import EffortLaw, Terms
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.reference import Reference
-from kane_dynamics.demo.table import is_late, verdict
+from kane_dynamics.demo.report import is_late, verdict
 from kane_dynamics.ros.demo.laws import FULL, LAWS, ArmLaw, laws_for
 
 

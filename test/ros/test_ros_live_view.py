@@ -77,7 +77,7 @@ def test_what_cannot_be_shown_is_left_out(bench, live):
         (['view'], 'need either a recording or a robot, or --live'),
         (['view', 'robot.urdf', '--live'], 'need either a recording or a robot, or --live'),
         (['view', '--live', '--urdf', 'x.urdf', '--gif', 'x.gif'], 'got --urdf, --gif, too'),
-        (['view', 'robot.urdf', '--ros-args'], '--ros-args are those of view --live'),
+        (['view', 'robot.urdf', '--ros-args'], '--ros-args is only valid with view --live'),
     ],
 )
 def test_arguments(arguments, message, capsys):

@@ -22,6 +22,7 @@ from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
 )
 from kane_dynamics.robot_config.robot_file import model_of_file
 from kane_dynamics.robot_config.robot_source import build_model
+from kane_dynamics.trajectories.base_plan import split_base
 from kane_dynamics.trajectories.effort_points import line_error
 from kane_dynamics.trajectories.joint_trajectory import JointTrajectory
 from kane_dynamics.trajectories.trajectory_files import read_trajectory, write_trajectory
@@ -221,11 +222,11 @@ def test_what_cannot_be_retimed(dynamics, model, changes, joins, message):
 # the command
 
 
-def test_annotate(tmp_path, capsys, dynamics, model):
+def test_add_efforts(tmp_path, capsys, dynamics, model):
     source, target = tmp_path / 'in.yaml', tmp_path / 'out.csv'
     write_trajectory(source, arm_motion())
-    options = ['--config', 'nonholonomic', '--error', '0.05', '--ramp', '0', '--rate', '10']
-    assert main(['annotate', str(source), str(target), *options]) == 0
+    options = ['--interpolation-tolerance', '0.05', '--ramp', '0', '--point-rate', '10']
+    assert main(['add-efforts', 'nonholonomic', str(source), str(target), *options]) == 0
     points, _ = read_trajectory(target)
     q, v = model.robot.neutral(), np.zeros(model.robot.nv)
     changes = {'effort_error': 0.05, 'ramp_time': 0.0, 'point_rate': 10.0}
@@ -234,20 +235,20 @@ def test_annotate(tmp_path, capsys, dynamics, model):
     assert '3 points in' in capsys.readouterr().out
 
 
-def test_annotate_with_a_moving_base(tmp_path, dynamics, model):
+def test_add_efforts_with_a_moving_base(tmp_path, dynamics, model):
     source, target, twist = (tmp_path / name for name in ('in.json', 'out.json', 'twist.csv'))
     write_trajectory(source, arm_motion())
     with twist.open('w', newline='') as stream:
         csv.writer(stream).writerows(
             [['time', 'vx', 'vy', 'yaw_rate'], [0, 0, 0, 0], [2, 2, 0, 0]]
         )
-    options = ['--config', 'nonholonomic', '--base', str(twist), '--at', 'arm_1_joint=0.2']
-    assert main(['annotate', str(source), str(target), *options]) == 0
+    options = ['--base-csv', str(twist), '--position', 'arm_1_joint=0.2']
+    assert main(['add-efforts', 'nonholonomic', str(source), str(target), *options]) == 0
     points, _ = read_trajectory(target)
     q = model.robot.neutral()
     expected = planned(dynamics).along(ARM, q, Accelerating(q, [1.0, 0.0, 0.0]))
     k = 3
-    motion = points.at(points.times[k])
+    motion = points.motion().at(points.times[k])
     # the base drives along x with 1 m/s^2; its speed alone does not matter
     assert_allclose(points.efforts[k], expected(0.0, *motion), rtol=0, atol=1e-6)
 
@@ -255,28 +256,28 @@ def test_annotate_with_a_moving_base(tmp_path, dynamics, model):
 @pytest.mark.parametrize(
     ('options', 'message'),
     [
-        (['--config', 'nobody'], 'no parameter file'),
-        (['--at', 'arm_1_joint=x'], 'need NAME=VALUE'),
-        (['--base', 'none.csv'], 'cannot be read'),
-        (['--base', 'TWO'], 'need time,vx,vy,yaw_rate, got 2 columns'),
+        (['--urdf', 'nobody.urdf'], "'nobody.urdf'"),
+        (['--position', 'arm_1_joint=x'], 'need NAME=VALUE'),
+        (['--base-csv', 'none.csv'], 'cannot be read'),
+        (['--base-csv', 'TWO'], 'need time,vx,vy,yaw_rate, got 2 columns'),
     ],
 )
-def test_annotate_says_what_is_wrong(tmp_path, capsys, options, message):
+def test_add_efforts_says_what_is_wrong(tmp_path, capsys, options, message):
     source, two = tmp_path / 'in.yaml', tmp_path / 'two.csv'
     write_trajectory(source, arm_motion())
     two.write_text('time,vx\n0,1\n1,1\n')
     options = [str(two) if one == 'TWO' else one for one in options]
-    given = ['--config', 'nonholonomic', *options]
-    assert main(['annotate', str(source), str(tmp_path / 'out.yaml'), *given]) == 1
+    files = [str(source), str(tmp_path / 'out.yaml')]
+    assert main(['add-efforts', 'nonholonomic', *files, *options]) == 1
     assert message in capsys.readouterr().err
 
 
-def test_annotate_takes_the_base_once(tmp_path, capsys):
+def test_add_efforts_takes_the_base_once(tmp_path, capsys):
     names = (*ARM, 'base/x', 'base/y', 'base/theta')
     given, source = arm_motion(), tmp_path / 'in.yaml'
     rows = [np.hstack([x, 0.0 * x[:, :3]]) for x in (given.positions, given.velocities)]
     write_trajectory(source, JointTrajectory(names, given.times, *rows))
-    assert read_trajectory(source).joints.split_base()[1] is None
-    options = ['--config', 'nonholonomic', '--base', 'x.csv']
-    assert main(['annotate', str(source), str(tmp_path / 'out.yaml'), *options]) == 1
+    assert split_base(read_trajectory(source).joints)[1] is None
+    files = [str(source), str(tmp_path / 'out.yaml')]
+    assert main(['add-efforts', 'nonholonomic', *files, '--base-csv', 'x.csv']) == 1
     assert 'says already how the base moves' in capsys.readouterr().err

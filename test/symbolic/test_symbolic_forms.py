@@ -230,7 +230,15 @@ class TestCommand:
         assert '0.125*sign(v_swing)' in printed[1]
 
     def test_no_side_slip(self, urdf, capsys):
-        arguments = ['equations', urdf, '--base', 'planar', '--no-side-slip', '--lock', 'swing']
+        arguments = [
+            'equations',
+            urdf,
+            '--root-joint',
+            'planar',
+            '--no-side-slip',
+            '--lock',
+            'swing',
+        ]
         assert main(arguments) == 0
         printed = capsys.readouterr().out
         assert 'constraint base/no_side_slip' in printed

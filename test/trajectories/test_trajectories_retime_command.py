@@ -41,8 +41,8 @@ def files(tmp_path):
 
 def test_a_trajectory_comes_out_quick_and_with_efforts(files, capsys):
     config, source, target = files
-    options = ['--config', str(config), '--effort-scale', '0.8', '--step', '0.005']
-    assert main(['retime', str(source), str(target), *options]) == 0
+    options = ['--effort-scale', '0.8', '--point-rate', '200']
+    assert main(['retime', str(config), str(source), str(target), *options]) == 0
     points = read_trajectory(target).joints
     assert points.names == NAMES[::-1]
     assert_allclose(points.positions[[0, -1]], [[0.0, 0.0], [1.5, 0.6]], atol=1e-9)
@@ -67,18 +67,18 @@ def test_a_trajectory_comes_out_quick_and_with_efforts(files, capsys):
     [
         (['--effort-scale', '0.2'], 'effort of fore_hinge (5.8'),
         (['--effort-scale', '1.5'], 'need at most 1'),
-        (['--friction', '0.6'], 'no base on wheels'),
-        (['--at', 'elbow=1'], "no coordinate named 'elbow'"),
+        (['--friction-coefficient', '0.6'], 'no base on wheels'),
+        (['--position', 'elbow=1'], "no coordinate named 'elbow'"),
     ],
 )
 def test_what_cannot_be_is_said(files, capsys, options, message):
     config, source, target = files
-    assert main(['retime', str(source), str(target), '--config', str(config), *options]) == 1
+    assert main(['retime', str(config), str(source), str(target), *options]) == 1
     assert message in ' '.join(capsys.readouterr().err.split())
 
 
 def test_a_single_point_is_no_path(files, capsys):
     config, source, target = files
     write_trajectory(source, JointTrajectory(NAMES, [0.0], [[0.0, 0.0]]))
-    assert main(['retime', str(source), str(target), '--config', str(config)]) == 1
+    assert main(['retime', str(config), str(source), str(target)]) == 1
     assert 'has no path' in capsys.readouterr().err

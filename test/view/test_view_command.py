@@ -63,7 +63,6 @@ def test_a_recording_becomes_an_animation(drive, tmp_path, capsys):
 
 
 def test_robots_and_recordings_become_pictures(drive, robots, tmp_path, capsys):
-    pytest.importorskip('embreex', reason='the extra "pictures" is not installed')
     path, target = drive.save(tmp_path / 'drive.npz'), tmp_path / 'picture.pdf'
     for source in (path, robots / 'nonholonomic.urdf'):
         assert cli.main(['view', str(source), '--picture', str(target), '--camera', 'side']) == 0

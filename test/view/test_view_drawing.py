@@ -10,8 +10,7 @@ from numpy.testing import assert_allclose
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import MissingPackageError, NameNotFoundError, UrdfSyntaxError
-from kane_dynamics.view.drawing import PLAIN, simple_drawing, urdf_drawing
-from kane_dynamics.view.meshes import read_mesh
+from kane_dynamics.view.drawing import PLAIN, read_mesh, simple_drawing, urdf_drawing
 from kane_dynamics.view.recorder import pose_rows
 from kane_dynamics.view.scene import placed
 

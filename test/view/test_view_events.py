@@ -8,7 +8,7 @@ from support.machines import inertia, prismatic
 from test_view_forces import BODY, momentum_rate, total, weight
 
 import kane_dynamics as kd
-from kane_dynamics.view.event_recorder import EventRecorder, part_forces
+from kane_dynamics.view.event_recorder import EventRecorder, Instant, part_forces
 from kane_dynamics.view.forces import STATES
 
 C = kd.constraints
@@ -25,15 +25,7 @@ def test_a_body_that_slides_on_a_point(spin):
     v = np.array([0.0, 0.0, spin, 1.5, -0.4, 0.0])
     simulation = kd.EventSimulation(robot, {'foot': foot}, q, v)
     assert simulation.states == {'foot': 'slips'}
-    arrows = part_forces(
-        robot,
-        simulation.constraints,
-        simulation.states,
-        simulation.row_labels,
-        simulation.forces,
-        q,
-        v,
-    )
+    arrows = part_forces(simulation, Instant.now(simulation), simulation.forces)
     a = simulation.motion.acceleration
     expected = momentum_rate(robot, q, simulation.v, a) - weight(robot, q)
     assert_allclose(total(arrows), expected, rtol=0, atol=1e-6)
@@ -105,6 +97,4 @@ def test_open_contacts_have_no_arrow():
     )
     stop = C.contact(C.point_contact(robot, 'ball'), restitution=0.5)
     simulation = kd.EventSimulation(robot, {'floor': stop}, [1.0], [0.0])
-    one = simulation
-    state = one.constraints, one.states, one.row_labels, one.forces, one.q, one.v
-    assert part_forces(robot, *state) == []
+    assert part_forces(simulation, Instant.now(simulation), simulation.forces) == []

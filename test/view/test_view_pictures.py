@@ -12,13 +12,12 @@ from PIL import Image
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.view.animation import write_animation, write_picture
-from kane_dynamics.view.camera import VIEWS, Camera
 from kane_dynamics.view.colours import STATE_COLOURS
 from kane_dynamics.view.drawing import Drawing
-from kane_dynamics.view.painter import small_triangles
-from kane_dynamics.view.picture import Picture
+from kane_dynamics.view.picture import MOST_FACES, Picture, small_triangles
 from kane_dynamics.view.plots import Panel, curves_figure, write_curves
 from kane_dynamics.view.recorder import Recorder
+from kane_dynamics.view.scene import VIEWS, paper_axes
 from kane_dynamics.view.shapes import Shape, box, sphere
 
 RED = (0.9, 0.1, 0.1)
@@ -50,15 +49,24 @@ def reddish(image):
 
 def test_axes_of_the_paper_are_at_right_angles():
     for view in VIEWS:
-        camera = Camera.named(view)
-        axes = np.array([camera.right, camera.up, camera.towards])
+        axes = paper_axes(view)
         assert_allclose(axes @ axes.T, np.eye(3), atol=1e-15)
         assert_allclose(np.linalg.det(axes), 1.0, atol=1e-15)
     point = np.array([1.0, 2.0, 3.0])
-    assert_allclose(Camera.named('top').flat(point), (1.0, 2.0), atol=1e-15)
-    assert_allclose(Camera.named('side').flat(point), (1.0, 3.0), atol=1e-15)
-    assert Camera.named('side').depth(point) == pytest.approx(-2.0)
-    assert Camera.named('oblique').flat(np.array([0.0, 0.0, 1.0]))[1] > 0.9
+    assert_allclose(paper_axes('top') @ point, (1.0, 2.0, 3.0), atol=1e-15)
+    assert_allclose(paper_axes('side') @ point, (1.0, 3.0, -2.0), atol=1e-15)
+    assert paper_axes('oblique')[1, 2] > 0.9
+
+
+def test_corners_of_a_cube_in_the_oblique_view():
+    # azimuth -60, elevation 25 degrees: right = (sin 60, cos 60, 0), up = (-s c60, s s60, c)
+    s, c, half = np.sin(np.radians(25.0)), np.cos(np.radians(25.0)), 0.5
+    corners = box((1.0, 1.0, 1.0))[0]
+    x, y, z = corners.T
+    expected = np.column_stack(
+        [np.sqrt(0.75) * x + half * y, -s * half * x + s * np.sqrt(0.75) * y + c * z]
+    )
+    assert_allclose(corners @ paper_axes('oblique')[:2].T, expected, atol=1e-15)
 
 
 def test_the_ball_is_where_it_was(ball):
@@ -85,13 +93,42 @@ def test_a_gif_has_all_pictures(ball, tmp_path):
 
 
 def test_a_strobe_shows_earlier_robots_paler(ball, tmp_path):
-    path = write_picture(ball, tmp_path / 'ball.png', 'side', count=3, shaded=False)
+    path = write_picture(ball, tmp_path / 'ball.png', 'side', count=3)
     with Image.open(path) as image:
         pixels = np.asarray(image.convert('RGB'), dtype=int)
         redness = pixels[..., 0] - pixels[..., 1]
         thirds = np.array_split(redness, 3, axis=1)
         assert [part.max() for part in thirds] == sorted(part.max() for part in thirds)
         assert thirds[0].max() > 20
+
+
+@pytest.mark.parametrize('order', [1, -1])
+def test_the_nearer_cube_hides_the_other_in_any_order(order):
+    robot = kd.Robot('die', [kd.Body('die', '', kd.Joint('base', kd.Free()))])
+    vertices, faces = box((0.4, 0.4, 0.4))
+    near = Shape(0, vertices + (0.0, 0.0, 2.0), faces, (0.1, 0.6, 0.1))
+    recorder = Recorder(robot, Drawing((Shape(0, *box((1.0, 1.0, 1.0)), RED), near)[::order]))
+    recorder.add(0.0, [0, 0, 0, 1, 0, 0, 0], np.zeros(6))
+    picture = Picture(recorder.recording(), 'top', 3.0, 100, [0])
+    image = np.asarray(picture.image(0), dtype=int)
+    places = [(0.0, 0.0), (-0.4, 0.0)]
+    middle, beside = picture._axes.transData.transform(places).round().astype(int)
+    seen = [image[image.shape[0] - row, column] for column, row in (middle, beside)]
+    assert seen[0][1] > 3 * seen[0][0]  # green in the middle
+    assert seen[1][0] > 3 * seen[1][1]  # red beside it
+
+
+@pytest.mark.parametrize('view', VIEWS)
+def test_the_silhouette_of_a_cube_has_the_area_of_its_faces_seen(view):
+    robot = kd.Robot('die', [kd.Body('die', '', kd.Joint('base', kd.Free()))])
+    recorder = Recorder(robot, Drawing((Shape(0, *box((1.0, 1.0, 1.0)), RED),)))
+    recorder.add(0.0, [0, 0, 0, 1, 0, 0, 0], np.zeros(6))
+    picture = Picture(recorder.recording(), view, 3.0, 100, [0])
+    pixels = len(reddish(picture.image(0)))
+    metre = picture._axes.transData.transform([(0.0, 0.0), (1.0, 0.0)])
+    area = pixels / np.ptp(metre[:, 0]) ** 2
+    # each face of area 1 is seen as |n . towards|; the border is 2 pixels of 0.005 m
+    assert area == pytest.approx(np.abs(paper_axes(view)[2]).sum(), abs=0.08)
 
 
 def test_forces_have_the_colour_of_their_state(drive):
@@ -117,7 +154,7 @@ def test_triangles_are_cut_without_a_gap():
 def test_large_meshes_are_drawn_as_their_hull(rng):
     points = rng.normal(size=(500, 3))
     faces = rng.integers(0, 500, (1000, 3))
-    hull = small_triangles(Shape(0, points, faces), 10.0)
+    hull = small_triangles(Shape(0, points, faces), 10.0, MOST_FACES)
     assert len(hull.faces) < 200
     assert_allclose(hull.vertices.max(axis=0), points.max(axis=0), atol=1e-15)
 

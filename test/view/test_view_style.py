@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 import kane_dynamics as kd
-from kane_dynamics.demo import plots
-from kane_dynamics.demo.curves import RunCurves
+from kane_dynamics.demo import report
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.view.colours import CYCLE
+from kane_dynamics.view.plots import Panel, curves_figure
 from kane_dynamics.view.style import legend_beside, paper_style, save_figure
 
 
@@ -64,26 +64,39 @@ def demo_runs(robots, scale, forces):
     setup = SimpleNamespace(compiled=SimpleNamespace(robot=robot), motion=motion)
     t, rows = np.linspace(0.0, 1.0, 5), np.outer(np.arange(5.0), [1.0, -1.0, 2.0])
     limit = float(robot.effort_limit[robot.velocity_index(names[0])])
-    curves = RunCurves(t, 1e-3 * rows, scale * limit * rows / 4.0, np.zeros((5, 2)), t, forces)
-    return setup, {'PD': curves, 'both': curves}
+    names = ('time', 'error', 'effort', 'path', 'latency', 'forces')
+    values = t, 1e-3 * rows, scale * limit * rows / 4.0, np.zeros((5, 2)), t, forces
+    run = SimpleNamespace(**dict(zip(names, values, strict=True)))
+    return setup, {'PD': run, 'both': run}
 
 
 def test_a_limit_is_drawn_where_it_is_near_and_told_where_it_is_far(robots):
-    setup, runs = demo_runs(robots, 0.5, {})
-    near, far = plots._efforts(setup, runs), plots._efforts(*demo_runs(robots, 0.01, {}))
-    limits = [line for line in near.axes[0].lines if line.get_label() == 'limit']
-    assert sorted(line.get_ydata()[0] for line in limits) == [-30.0, 30.0]  # of the URDF
-    assert len(far.axes[0].lines) == 2 and 'limit 30 N m' in far.axes[0].get_title()
-    assert near.axes[2].get_ylabel() == 'effort [N]'  # the base slides along x
-    assert len(near.axes[2].lines) == 2  # it has no limit, and no line for one
+    near = report.effort_panels(*demo_runs(robots, 0.5, {}))
+    far = report.effort_panels(*demo_runs(robots, 0.01, {}))
+    assert [near[0].curves[name][0] for name in ('limit', '-limit')] == [
+        30.0,
+        -30.0,
+    ]  # of the URDF
+    assert len(far[0].curves) == 2 and 'limit 30 N m' in far[0].title
+    assert near[2].label == 'effort [N]'  # the base slides along x
+    assert len(near[2].curves) == 2  # it has no limit, and no line for one
 
 
 def test_there_is_no_picture_of_what_is_not_there(robots, tmp_path):
     setup, runs = demo_runs(robots, 0.5, {})
-    names = {path.stem for path in plots.write_demo_plots(tmp_path, setup, runs)}
+    names = {path.stem for path in report.write_plots(tmp_path, setup, runs)}
     assert names == {'tracking_error', 'effort', 'latency'}
     setup, runs = demo_runs(robots, 0.5, {'rolling': np.zeros(5)})
     setup.motion.base[:, 0] = 1.0
-    more = plots.write_demo_plots(tmp_path / 'more', setup, runs)
+    more = report.write_plots(tmp_path / 'more', setup, runs)
     assert {path.stem for path in more} - names == {'base_path', 'wheel_forces'}
-    assert len(plots._errors(setup, runs).axes) == 3  # a panel for each motor, none empty
+    assert [panel.title for panel in report.error_panels(setup, runs)] == [*setup.motion.names]
+
+
+def test_panels_in_columns_share_one_legend_and_none_is_empty():
+    t = np.linspace(0.0, 1.0, 5)
+    panels = [Panel('v [m/s]', {'PD': t + k, 'full': t}, title=str(k)) for k in range(4)]
+    figure = curves_figure('all', t, panels, columns=3)
+    assert [axes.get_title() for axes in figure.axes] == ['0', '1', '2', '3']
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ['PD', 'full']
+    assert not any(axes.get_legend() for axes in figure.axes)

@@ -71,7 +71,7 @@ def load_urdf(
     snap_angles : bool
         Whether rpy angles of joints and round collision shapes that are within 1e-4 rad of a
         multiple of pi/2, pi/3 or pi/4 are taken as that multiple: 1.5708 as pi/2. What would be
-        changed is said by ``kane-dynamics check``.
+        changed is said by ``kane-dynamics info``.
 
     Returns
     -------

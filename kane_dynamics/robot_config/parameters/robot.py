@@ -44,7 +44,7 @@ class RobotParameters:
         'none',
         'Mobile base: none (fixed), diff_drive (driven wheels on one axle), skid_steer, mecanum, '
         'omni, ackermann, swerve (on the joints in base.*), planar (forces on base_x, base_y, '
-        'base_yaw). kane-dynamics check lists those that fit a URDF.',
+        'base_yaw). kane-dynamics info lists those that fit a URDF.',
         choices=('none', 'diff_drive', 'planar', *WHEELED),
     )
     left_wheel_names: tuple[str, ...] = fixed(

@@ -39,7 +39,6 @@ from kane_dynamics.ros.messages.diagnostics import ERROR
 from kane_dynamics.ros.runtime import fast_executor
 from kane_dynamics.ros.simulator_node import SimulatorNode
 
-ROBOTS = ('nonholonomic', 'holonomic', 'tiago')
 Progress = Callable[[float], None]
 
 

@@ -18,10 +18,9 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Empty, SetBool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from kane_dynamics.demo.delays import DelayWatch
 from kane_dynamics.demo.figures import CommandedBase
+from kane_dynamics.demo.loop_log import Answer, DelayWatch, LoopLog
 from kane_dynamics.demo.motion import DemoMotion
-from kane_dynamics.demo.recording import Answer, Recording
 from kane_dynamics.exceptions import DemoError
 from kane_dynamics.messages.conversions import nanoseconds, set_stamp
 
@@ -66,7 +65,7 @@ class DemoDriver:
         self._message = JointTrajectory(joint_names=list(motion.names))
         self._point = JointTrajectoryPoint()
         self._message.points = [self._point]
-        self._recording, self._watch = Recording(), DelayWatch()
+        self._log, self._watch = LoopLog(), DelayWatch()
         node, every = self.node, RECORD
         self._reference = node.create_publisher(
             JointTrajectory, 'kane_inverse_dynamics/reference', QoSProfile(depth=1)
@@ -85,7 +84,7 @@ class DemoDriver:
 
     def run(
         self, executor: Any, progress: Callable[[float], None], alive: Callable[[], None]
-    ) -> Recording:
+    ) -> LoopLog:
         """
         Start the paused simulator, run the motion, and return what was recorded.
 
@@ -112,8 +111,8 @@ class DemoDriver:
         # the paused simulator says its state again, so that it has efforts from the first step on
         again = self._reset.call_async(Empty.Request())
         self._wait(again.done, 'the answer to ~/reset', alive)
-        self._wait(lambda: bool(self._recording.answers), 'the first efforts', alive)
-        self._recording = Recording(answers=self._recording.answers)
+        self._wait(lambda: bool(self._log.answers), 'the first efforts', alive)
+        self._log = LoopLog(answers=self._log.answers)
         future = self._pause.call_async(SetBool.Request(data=False))
         self._wait(future.done, 'the answer to ~/pause', alive)
         last_time, last_change = -1.0, time.monotonic()
@@ -126,7 +125,7 @@ class DemoDriver:
                 last_time, last_change = self._now(), time.monotonic()
             elif time.monotonic() - last_change > 10.0:
                 raise DemoError(f'simulated time stands still at {last_time} s')
-        return self._recording
+        return self._log
 
     def close(self) -> None:
         """Stop recording; what was kept from the collector is given back to it."""
@@ -134,7 +133,7 @@ class DemoDriver:
         gc.unfreeze()
 
     def _now(self) -> float:
-        stamps = self._recording.stamps
+        stamps = self._log.stamps
         return stamps[-1] * 1e-9 if stamps else 0.0
 
     def _send(self, t: float) -> None:
@@ -158,21 +157,21 @@ class DemoDriver:
         return message
 
     def _on_state(self, message: Any) -> None:
-        stamp, recording = nanoseconds(message.header.stamp), self._recording
+        stamp, log = nanoseconds(message.header.stamp), self._log
         self._send(stamp * 1e-9 + self._period)
-        recording.samples.append(self._watch.sample())
-        recording.arrivals.append(time.monotonic())
-        recording.names = tuple(message.name)
-        recording.stamps.append(stamp)
-        recording.position.append(list(message.position))
-        recording.velocity.append(list(message.velocity))
-        recording.effort.append(list(message.effort))
+        log.samples.append(self._watch.sample())
+        log.arrivals.append(time.monotonic())
+        log.names = tuple(message.name)
+        log.stamps.append(stamp)
+        log.position.append(list(message.position))
+        log.velocity.append(list(message.velocity))
+        log.effort.append(list(message.effort))
 
     def _on_odometry(self, message: Any) -> None:
         pose, twist, r = message.pose.pose, message.twist.twist, message.pose.pose.orientation
         yaw = 2.0 * float(np.arctan2(r.z, r.w))
         stamp = nanoseconds(message.header.stamp) * 1e-9
-        self._recording.odometry.append(
+        self._log.odometry.append(
             [
                 *(stamp, pose.position.x, pose.position.y, yaw),
                 *(twist.linear.x, twist.linear.y, twist.angular.z),
@@ -181,7 +180,7 @@ class DemoDriver:
 
     def _on_effort(self, message: Any) -> None:
         answer = Answer(time.monotonic(), message.effort.tolist())
-        self._recording.answers[nanoseconds(message.header.stamp)] = answer
+        self._log.answers[nanoseconds(message.header.stamp)] = answer
 
     def _spin(self, seconds: float) -> None:
         end = time.monotonic() + seconds

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.motions import Trajectory
 from kane_dynamics.typing import Floats
 
@@ -37,12 +37,15 @@ class EnergyBalance:
         return float(np.abs(balance).max(initial=0.0))
 
     @property
-    def turned_over(self) -> float:
-        """Return the sum of all work and losses [J]."""
-        return float(np.abs(self.work).sum() + self.lost.sum())
+    def error(self) -> float:
+        """Return the gap relative to the sum of all work and losses."""
+        turned_over = float(np.abs(self.work).sum() + self.lost.sum())
+        return self.gap / turned_over if turned_over else 0.0
 
 
-def energy_balance(dynamics: Dynamics, motion: Trajectory, effort: Floats) -> EnergyBalance:
+def energy_balance(
+    robot: Robot, motion: Trajectory, effort: Floats, energy: Floats
+) -> EnergyBalance:
     """
     Return the energy of a motion, the work of its efforts and its losses to friction.
 
@@ -51,18 +54,9 @@ def energy_balance(dynamics: Dynamics, motion: Trajectory, effort: Floats) -> En
     are not (quaternions), displacements are mean speeds times the step. Friction is integrated by
     Simpson's rule on the steps' ends and mean speeds.
 
-    Parameters
-    ----------
-    dynamics : Dynamics
-        Of the robot. Its constraints must do no work.
-    motion : Trajectory
-        States after each step.
-    effort : ndarray, shape (n, nv) or (1, nv)
-        Efforts in each step [N m or N].
-
+    Constraints must do no work. `effort` has shape (n, nv) or (1, nv), `energy` is T + V of each
+    state.
     """
-    robot = dynamics.robot
-    energy = dynamics.kinetic_energy(motion.q, motion.v) + dynamics.potential_energy(motion.q)
     h = np.diff(motion.time)[:, None]
     if robot.nq == robot.nv:
         moved = np.diff(motion.q, axis=0)
@@ -76,9 +70,3 @@ def energy_balance(dynamics: Dynamics, motion: Trajectory, effort: Floats) -> En
 
     ends, middle = dissipated(motion.v), dissipated(moved / h)
     return EnergyBalance(energy, work, h[:, 0] / 6.0 * (ends[:-1] + 4.0 * middle + ends[1:]))
-
-
-def energy_error(dynamics: Dynamics, motion: Trajectory, effort: Floats) -> float:
-    """Return how far a motion is from energy balance, relative to the energy turned over."""
-    balance = energy_balance(dynamics, motion, effort)
-    return balance.gap / balance.turned_over if balance.turned_over else 0.0

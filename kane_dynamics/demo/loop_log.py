@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Why a period of the closed loop was missed: what this process did, or waited for, meanwhile.
+Messages of a run of the closed loop, and why periods were missed.
 
 A sample is taken at each state. Between two samples the thread computed (processor time), was
 ready but had no core (the run delay of Linux: another program or another thread had it), stood in
@@ -15,9 +15,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from kane_dynamics.typing import Floats
 
 NO_CORE, COLLECTION, COMPUTING, WAITING = (
     'no core free',
@@ -90,9 +93,9 @@ def causes(samples: Sequence[Sample], missed: Sequence[int]) -> Counter[str]:
         Numbers of the states whose efforts came too late.
 
     """
-    result: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     if len(samples) < 3:
-        return result
+        return counts
     table = np.array(samples)
     spans = table[2:] - table[:-2]  # of two periods, around each state but the first and the last
     usual = np.median(spans, axis=0)
@@ -104,5 +107,56 @@ def causes(samples: Sequence[Sample], missed: Sequence[int]) -> Counter[str]:
             NO_CORE: delayed,
             WAITING: elapsed - computed - delayed,
         }
-        result[max(parts, key=lambda name: parts[name])] += 1
-    return result
+        counts[max(parts, key=lambda name: parts[name])] += 1
+    return counts
+
+
+class Answer(NamedTuple):
+    """Efforts of all motors, and when they arrived on a steady clock [s]."""
+
+    arrival: float
+    effort: list[float]
+
+
+@dataclass
+class LoopLog:
+    """
+    Messages of one run, in the order of arrival.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Joints in joint_states.
+    stamps : list of int
+        Stamps of joint_states [ns].
+    arrivals : list of float
+        When they arrived, on a steady clock [s].
+    position, velocity, effort : list of list of float
+        Fields of joint_states.
+    odometry : list
+        Rows stamp [s], x, y, yaw, vx, vy, yaw rate; velocities in the base frame.
+    answers : dict
+        The efforts for a stamp.
+    samples : list of Sample
+        What the thread did until each state.
+
+    """
+
+    names: tuple[str, ...] = ()
+    stamps: list[int] = field(default_factory=list)
+    arrivals: list[float] = field(default_factory=list)
+    position: list[list[float]] = field(default_factory=list)
+    velocity: list[list[float]] = field(default_factory=list)
+    effort: list[list[float]] = field(default_factory=list)
+    odometry: list[list[float]] = field(default_factory=list)
+    answers: dict[int, Answer] = field(default_factory=dict)
+    samples: list[Sample] = field(default_factory=list)
+
+    def latencies(self) -> Floats:
+        """Return the time from the arrival of a state to that of its efforts [s]."""
+        pairs = zip(self.stamps, self.arrivals, strict=True)
+        return np.array([self.answers[s].arrival - t for s, t in pairs if s in self.answers])
+
+    def indices(self, stamps: Sequence[int]) -> list[int]:
+        """Return the numbers of the states with some stamps [ns]; others are left out."""
+        return [self.stamps.index(stamp) for stamp in stamps if stamp in self.stamps]

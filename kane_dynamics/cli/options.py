@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one table of arguments and options: a word means the same in every command."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kane_dynamics.bags.computing import QUANTITIES
+from kane_dynamics.bags.replay import CLOCKS
+from kane_dynamics.bags.writing import STORAGES
+from kane_dynamics.deployment.code_generation import CPUS
+from kane_dynamics.deployment.functions import FUNCTIONS
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.simulation.integrators import INTEGRATORS
+from kane_dynamics.typing import Floats
+from kane_dynamics.view.scene import VIEWS
+
+BASES = ('fixed', 'planar', 'floating')
+
+
+class Command(NamedTuple):
+    """What a command does, its options by their names in `OPTIONS`, and defaults of its own."""
+
+    help: str
+    options: str
+    run: Callable[[argparse.Namespace], int]
+    defaults: Mapping[str, Any] = {}
+
+    def add_to(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options to the parser of the command."""
+        for name in self.options.split():
+            parser.add_argument(name.rstrip('?'), **OPTIONS[name])
+        parser.set_defaults(run=self.run, **self.defaults)
+
+
+def positive(text: str) -> float:
+    """Return a number > 0 of the command line."""
+    return _number(text, lambda x: x > 0.0, 'number > 0')
+
+
+def nonnegative(text: str) -> float:
+    """Return a number >= 0 of the command line."""
+    return _number(text, lambda x: x >= 0.0, 'number >= 0')
+
+
+def port(text: str) -> int:
+    """Return a port of the command line."""
+    return int(_number(text, lambda x: x in range(1, 65536), 'port from 1 to 65535'))
+
+
+def _number(text: str, allowed: Callable[[float], bool], what: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and allowed(value)):
+        raise argparse.ArgumentTypeError(f'need a {what}, got {text!r}')
+    return value
+
+
+def _flag(text: str) -> dict[str, Any]:
+    return {'action': 'store_true', 'help': text}
+
+
+def _file(text: str, metavar: str = 'FILE') -> dict[str, Any]:
+    return _text(metavar, text, type=Path)
+
+
+def _values(text: str) -> dict[str, Any]:
+    return _text('NAME=VALUE', text, action='append', default=[])
+
+
+def _text(metavar: str, text: str, **more: Any) -> dict[str, Any]:
+    return {'metavar': metavar, 'help': text, **more}
+
+
+def _choice(choices: Sequence[str], text: str = '') -> dict[str, Any]:
+    return {'choices': tuple(choices), 'default': choices[0], 'help': text}
+
+
+def _size(default: float | None, text: str, kind: Any = float) -> dict[str, Any]:
+    return {'type': kind, 'default': default, 'help': text}
+
+
+_ROBOT = 'name of a shipped robot, URDF or xacro file, package:// address, or parameter file'
+_SEVERAL: dict[str, Any] = {'nargs': '+', 'default': []}
+OPTIONS: dict[str, dict[str, Any]] = {
+    'robot': _text('ROBOT', _ROBOT),
+    'robot?': _text('ROBOT', _ROBOT, nargs='?'),
+    'source': {'help': 'trajectory: .yaml as ros2 topic echo, .json, .csv'},
+    'target': {'help': 'trajectory that is written, in any of these forms'},
+    'bag': _text('BAG', 'folder of a rosbag2, or its file .mcap, .db3'),
+    '--urdf': _text('FILE', 'URDF or xacro file of a parameter file without one'),
+    '--root-joint': {'choices': BASES, 'help': 'of a URDF without parameter file, else fixed'},
+    '--json': _flag('print the result as JSON'),
+    '--reference': _flag('without machine code: slower, nothing to compile'),
+    '--output': _file('file or folder that is written', 'PATH'),
+    '--npz': _file('recording for view'),
+    '--csv': _file('table of the results over time'),
+    '--plot': _file('curves over time, .png, .pdf or .svg'),
+    '--rate': _size(100.0, 'instants a second in files and plots [Hz]'),
+    '--duration': _size(1.0, 'of a motion [s]', positive),
+    '--step': _size(0.001, 'of the integration [s]', positive),
+    '--integrator': {'default': 'rk4', 'choices': sorted(INTEGRATORS)},
+    '--position': _values('coordinate at the start [rad or m]; neutral where left out'),
+    '--velocity': _values('speed at the start; others rest, or follow from constraints'),
+    '--effort': _values('effort on a speed [N m or N]; 0 where left out'),
+    '--no-constraints': _flag('leave out those of the parameter file'),
+    '--compute': _choice(QUANTITIES),
+    '--joint-states': _text('TOPIC', 'of the joints', default='/joint_states'),
+    '--odom': _text('TOPIC', 'of a mobile base', default='/odom'),
+    '--clock': _choice(CLOCKS, 'clock that tells the age of messages'),
+    '--knot-spacing': _size(0.1, 'of the splines through the coordinates [s]', positive),
+    '--storage': _choice(STORAGES),
+    '--base-csv': _file('twist of the base over time: time,vx,vy,yaw_rate'),
+    '--interpolation-tolerance': _size(None, 'of efforts between points [N m or N]'),
+    '--point-rate': _size(None, 'least number of points per second [Hz]', positive),
+    '--ramp': _size(None, 'time of the first point [s]'),
+    '--effort-scale': _size(0.9, 'part of effort limits'),
+    '--velocity-scale': _size(0.9, 'part of velocity limits'),
+    '--friction-coefficient': _size(None, 'of the wheels, which then do not slip'),
+    '--friction-scale': _size(0.8, 'part of the friction coefficient'),
+    '--tip-over-margin': _size(0.05, 'distance from tipping over [m]'),
+    '--smoothing': _size(0.0, 'of accelerations [s]'),
+    '--clear': _flag('delete the files that are listed'),
+    '--older-than': _text(
+        'DAYS', 'only files unused for this many days', type=nonnegative, default=0.0
+    ),
+    '--derivatives': _flag('of inverse and forward dynamics too'),
+    '--methods': _flag('what methods other than gauss need too'),
+    '--name': {'default': '', 'help': "prefix of names in C; from the robot's name"},
+    '--functions': _text('NAME', 'all where left out', choices=FUNCTIONS, **_SEVERAL),
+    '--frames': _text('FRAME', 'frames with a pose and a Jacobian', **_SEVERAL),
+    '--payloads': _text('FRAME', 'frames that may carry a payload', **_SEVERAL),
+    '--cpu': {'default': 'native', 'choices': CPUS},
+    '--no-side-slip': _flag('of a planar base'),
+    '--format': _choice(('text', 'latex', 'sympy')),
+    '--digits': {'type': int, 'default': 6, 'help': 'of coefficients, not for sympy'},
+    '--no-simplify': _flag('fast, but much longer'),
+    '--live': _flag('a robot on ROS topics; --ros-args may follow'),
+    '--host': {'default': 'localhost', 'help': 'bind address'},
+    '--port': _size(8080, 'first port to try', port),
+    '--gif': _file('write a recording as animation; no window'),
+    '--picture': _file('write a picture (.png, .pdf); no window'),
+    '--camera': _choice(tuple(VIEWS), 'of these files'),
+    '--domain': {'type': int, 'help': 'ROS domain; by the process where left out'},
+    '--force': _flag('write over the file'),
+    '--yes': _flag('take proposals, marked as guessed'),
+    '--lock': _text('JOINTS', 'joints and hands that stand still, with commas, or none'),
+    '--base-type': _text('TYPE', 'kind of the base as the parameter base_type'),
+    '--roller-angles': _text('ANGLES', 'of mecanum wheels [rad], with commas'),
+    '--wheel-radius': _text(
+        'RADIUS', 'of the wheels [m]; of their collision shapes where left out'
+    ),
+    '--casters': _text('ANSWER', 'lock or roll'),
+    '--drive': _text('ANSWER', 'command of the drives of the base: effort or velocity'),
+    '--tool': _text('LINK', 'link that is the tool'),
+    '--gravity': _text('ANSWER', 'who holds the arm against gravity: controller or robot'),
+}
+
+
+def with_values(
+    option: str, values: Floats, texts: Sequence[str], index: Callable[[str], int]
+) -> Floats:
+    """
+    Return a copy of values with those of an option, NAME=VALUE, at index(NAME).
+
+    Raises NameNotFoundError if a name does not exist, InvalidInputError if a text is something
+    else, a number is not finite, or a name comes twice.
+    """
+    filled, seen = values.copy(), set()
+    for text in texts:
+        name, _, value = text.partition('=')
+        k = index(name)
+        try:
+            filled[k] = float(value)
+        except ValueError:
+            filled[k] = math.nan
+        if not math.isfinite(filled[k]):
+            raise InvalidInputError(
+                f'{option}: need NAME=VALUE with a finite number, got {text!r}'
+            )
+        if name in seen:
+            raise InvalidInputError(f"{option}: '{name}' comes twice")
+        seen.add(name)
+    return filled

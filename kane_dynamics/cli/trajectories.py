@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``kane-dynamics add-efforts`` and ``retime``: a joint trajectory for a robot from another."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path as FilePath
+
+import numpy as np
+
+import kane_dynamics as kd
+from kane_dynamics.analysis.ground_contacts import GroundContacts
+from kane_dynamics.analysis.motion_limits import SafetyMargins
+from kane_dynamics.cli.options import Command, with_values
+from kane_dynamics.cli.printing import print_lines, print_table, progress
+from kane_dynamics.cli.robots import read_robot
+from kane_dynamics.control.base_trajectory import along
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.trajectory_efforts import PlannedEfforts
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
+    TrajectoryFeedforwardParameters,
+)
+from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
+from kane_dynamics.trajectories.effort_points import line_error
+from kane_dynamics.trajectories.joint_trajectory import BaseTrajectory, JointTrajectory
+from kane_dynamics.trajectories.paths import Path, RolledPath, SplinePath
+from kane_dynamics.trajectories.retiming import retime
+from kane_dynamics.trajectories.trajectory_files import (
+    TrajectoryFile,
+    read_trajectory,
+    write_trajectory,
+)
+from kane_dynamics.typing import Floats
+
+_SHOWN = 0.5  # use from which a limit is in the table
+_FILES = (
+    'robot source target --urdf --root-joint --position --interpolation-tolerance --point-rate'
+)
+
+
+def add_efforts(options: argparse.Namespace) -> int:
+    """Fill the efforts of a trajectory, and tell what they are."""
+    table = TrajectoryFeedforwardParameters
+    source, robot = read_trajectory(options.source), read_robot(options, table)
+    model = robot.model
+    changes = {
+        'effort_error': options.interpolation_tolerance,
+        'point_rate': options.point_rate,
+        'ramp_time': options.ramp,
+    }
+    parameters = replace(
+        robot.parameters(table),
+        **{name: value for name, value in changes.items() if value is not None},
+    )
+    dynamics = Dynamics(model)
+    with progress('dynamics of the robot') as report:
+        dynamics.compile(report)
+    planned = PlannedEfforts(dynamics, parameters)
+    q, v = _coordinates(options, model), np.zeros(model.robot.nv)
+    base = _base(model, source, options.base_csv, q)
+    points, clamped = planned.fill(source.joints, q, v, base)
+    write_trajectory(options.target, points)
+    exact = planned.along(points.names, q, base)
+    planned.configure(replace(parameters, effort_error=0.0, point_rate=0.0, clamp_to_urdf=False))
+    before, _ = planned.fill(source.joints, q, v, base)
+    headings = 'joint', 'largest', 'held at the end', 'error before', 'error now'
+    efforts = np.asarray(points.efforts)
+    errors = line_error(before, exact), line_error(points, exact)
+    columns = np.abs(efforts).max(axis=0), efforts[-1], *errors
+    rows = zip(points.names, *(map('{:.4g}'.format, x) for x in columns), strict=True)
+    print_table('efforts [N m or N]', headings, rows)
+    count = f'{len(source.joints.times)} points in, {len(points.times)} out'
+    print_lines(f'{count}: {options.target}', *(f'clamped: {one}' for one in clamped))
+    return 0
+
+
+def run_retime(options: argparse.Namespace) -> int:
+    """Time a trajectory anew, and tell what limits it."""
+    points, model = read_trajectory(options.source).joints, read_robot(options).model
+    kept = SafetyMargins(
+        options.tip_over_margin,
+        options.friction_scale,
+        options.effort_scale,
+        options.velocity_scale,
+    )
+    with progress('dynamics of the robot') as report:
+        dynamics = kd.compile(model.robot, model.constraints, progress=report)
+    result = retime(
+        dynamics,
+        _path(model, dynamics, points, _coordinates(options, model)),
+        model.actuated,
+        contacts=_contacts(model, options.friction_coefficient),
+        kept=kept,
+        smoothing=options.smoothing,
+    )
+    timed = result.points(1.0 / options.point_rate, options.interpolation_tolerance)
+    write_trajectory(options.target, timed.of(points.names))
+    headings = 'limit', 'largest use', 'at (of the path)', 'reached (of the time)'
+    length = result.limits.path.length
+    uses = [
+        (name, f'{use.largest:.4f}', f'{use.place / length:.3f}', f'{100.0 * use.active:.0f} %')
+        for name, use in result.uses.items()
+        if use.largest >= _SHOWN
+    ]
+    print_table('limits, those of which half is used', headings, uses)
+    before = points.times[-1] - points.times[0]
+    print_lines(f'{before:.3f} s before, {result.duration:.3f} s now: {options.target}')
+    return 0
+
+
+def _coordinates(options: argparse.Namespace, model: RobotModel) -> Floats:
+    robot = model.robot
+    return with_values('--position', robot.neutral(), options.position, robot.coordinate_index)
+
+
+def _base(
+    model: RobotModel, source: TrajectoryFile, twists: FilePath | None, q: Floats
+) -> BaseTrajectory | None:
+    """Return how the base moves: as the trajectory or a file of twists says, else not at all."""
+    if twists is None:
+        return source.base
+    if source.base is not None:
+        raise InvalidInputError('--base-csv: the trajectory says already how the base moves')
+    try:
+        rows = np.loadtxt(twists, delimiter=',', skiprows=1, ndmin=2)
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(f"--base-csv: '{twists}' cannot be read: {error}") from error
+    if rows.shape[1] != 4:
+        raise InvalidInputError(
+            f"--base-csv: '{twists}': need time,vx,vy,yaw_rate, got {rows.shape[1]} columns"
+        )
+    return along(model.child_frame, q, rows[:, 0], rows[:, 1:])
+
+
+def _path(
+    model: RobotModel, dynamics: kd.CompiledRobot, points: JointTrajectory, q: Floats
+) -> Path:
+    """Return the path through the points; where the base moves, wheels roll with it."""
+    base, robot = model.base, model.robot
+    if len(points.times) < 2:
+        raise InvalidInputError('retime: a trajectory of one point has no path')
+    whole = np.tile(q, (len(points.times), 1))
+    whole[:, [robot.coordinate_index(name) for name in points.names]] = points.positions
+    times = points.times - points.times[0]
+    wheels = () if base is None else (*base.driven, *base.steering, *base.passive)
+    rolls = {*wheels, *(BASE_NAMES if model.mobile else ())}
+    if not rolls & {*points.names}:
+        return SplinePath(whole, times)
+    names = [n for n in robot.coordinate_names if n in points.names or n not in rolls]
+    positions = whole[:, [robot.coordinate_index(name) for name in names]]
+    steered = base if base is not None and base.steering else None
+    return RolledPath(dynamics, names, positions, whole[0], s=times, steered=steered)
+
+
+def _contacts(model: RobotModel, friction: float | None) -> GroundContacts | None:
+    """Return what the robot stands on, where friction is known."""
+    if friction is None:
+        return None
+    if model.base is None:
+        raise InvalidInputError('--friction-coefficient: this robot has no base on wheels')
+    return kd.base_ground_contacts(model.base, friction=friction)
+
+
+ADD_EFFORTS = Command(
+    'fill in the efforts of a joint trajectory', f'{_FILES} --base-csv --ramp', add_efforts
+)
+RETIME = Command(
+    "time-optimal retiming of a joint trajectory within the robot's limits",
+    f'{_FILES} --effort-scale --velocity-scale --friction-coefficient --friction-scale '
+    '--tip-over-margin --smoothing',
+    run_retime,
+    {'point_rate': 100.0, 'interpolation_tolerance': 0.1},
+)
