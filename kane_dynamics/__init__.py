@@ -26,8 +26,8 @@ from kane_dynamics.analysis.ground_contacts import (
 )
 from kane_dynamics.analysis.normal_forces import ground_wrench
 from kane_dynamics.analysis.wheel_forces import WheelForces, wheel_forces
-from kane_dynamics.constraints.friction_cones import FrictionCone
-from kane_dynamics.constraints.plane import Plane
+from kane_dynamics.constraints.closed_contacts import FrictionCone
+from kane_dynamics.constraints.contacts import Plane
 from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.events import Event, EventSimulation

@@ -14,15 +14,7 @@ SWITCH_INTERVAL = 5e-4
 
 
 class BackgroundTask(Generic[T]):
-    """
-    A function at work in a thread of its own.
-
-    Parameters
-    ----------
-    function : callable
-        Called once, without arguments.
-
-    """
+    """A function at work in a thread of its own."""
 
     def __init__(self, function: Callable[[], T]) -> None:
         sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_INTERVAL))

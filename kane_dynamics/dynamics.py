@@ -25,14 +25,18 @@ from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.formulations.generalized_speeds import GeneralizedSpeeds
-from kane_dynamics.robot.arguments import Arguments, as_output, as_times, fill_rows, of_rows
 from kane_dynamics.robot.checks import (
+    Arguments,
     as_count,
     as_number,
     as_one,
+    as_output,
     as_positive,
+    as_times,
+    fill_rows,
     index_of,
     not_finite,
+    of_rows,
 )
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.robot import POINT, Robot
@@ -162,7 +166,7 @@ class Dynamics(ABC):
         InvalidInputError
             If the frame was not named when compiling, is part of the world, or anything but real
             numbers is given.
-        InvalidInertiaError
+        InvalidInputError
             If no body has this mass and inertia.
 
         """

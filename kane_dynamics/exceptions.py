@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from pathlib import Path
 from reprlib import Repr
 
 _LISTED = 40
@@ -21,18 +20,18 @@ _brief.maxother = _brief.maxstring = 60
 
 def shorten(x: object) -> str:
     """
-    Return what came, short enough for a message.
+    Return a value as text, short enough for a message.
 
     Parameters
     ----------
     x : object
-        What was given.
+        Any value.
 
     """
     return ' '.join(_brief.repr(x).split())
 
 
-def known_names(names: Iterable[str], target: object) -> str:
+def known_names(names: Iterable[str], name: object) -> str:
     """
     Return which names there are, for a message, and the one that was probably meant.
 
@@ -40,12 +39,12 @@ def known_names(names: Iterable[str], target: object) -> str:
     ----------
     names : iterable of str
         Those that exist.
-    target : object
-        What was given instead.
+    name : object
+        What was passed instead.
 
     """
     known = sorted(names)
-    near = get_close_matches(target, known, 5, 0.6) if isinstance(target, str) else []
+    near = get_close_matches(name, known, 5, 0.6) if isinstance(name, str) else []
     meant = f'; did you mean {near[0]!r}?' if near else ''
     if len(known) > _LISTED:
         return f'there are {len(known)}, e.g. {near or known[:5]}{meant}'
@@ -78,18 +77,14 @@ class NameNotFoundError(KaneDynamicsError, KeyError):
     def __init__(self, kind: str, name: object, available: Iterable[str]) -> None:
         self.name = name
         self.available = tuple(available)
-        said = f'no {kind} named {shorten(name)}'
+        message = f'no {kind} named {shorten(name)}'
         if not isinstance(name, str):
-            said = f'{kind}: need one name, got {shorten(name)}'
-        super().__init__(f'{said}; {known_names(self.available, name)}')
+            message = f'{kind}: need one name, got {shorten(name)}'
+        super().__init__(f'{message}; {known_names(self.available, name)}')
 
     def __str__(self) -> str:
         """Return the message without the quotes that `KeyError` adds."""
         return str(self.args[0])
-
-
-class InvalidInertiaError(KaneDynamicsError, ValueError):
-    """A mass or inertia tensor that no body can have."""
 
 
 class UrdfError(KaneDynamicsError, ValueError):
@@ -98,18 +93,6 @@ class UrdfError(KaneDynamicsError, ValueError):
 
 class UrdfFileError(UrdfError, FileNotFoundError):
     """The URDF file does not exist or cannot be read."""
-
-
-class UrdfSyntaxError(UrdfError):
-    """The text is not XML, is unsafe XML, or has an attribute that cannot be read."""
-
-
-class UrdfStructureError(UrdfError):
-    """The links and joints do not form one tree."""
-
-
-class UnknownJointTypeError(UrdfError):
-    """A joint type that URDF does not define."""
 
 
 class DeviceError(KaneDynamicsError, RuntimeError):
@@ -207,10 +190,6 @@ class StepError(KaneDynamicsError, ArithmeticError):
     """A time step has no solution, or one that creates energy; it is too long for the motion."""
 
 
-class EventError(StepError):
-    """There is no end of events in a time step."""
-
-
 class DivergedError(StepError):
     """A simulated motion left all bounds, or will: the step is too long for it."""
 
@@ -245,35 +224,6 @@ class MissingPackageError(KaneDynamicsError, ImportError):
 
 class SweepError(KaneDynamicsError, RuntimeError):
     """The workers of a sweep cannot do their part, or its results do not fit together."""
-
-
-class ShareDirectoryNotFoundError(KaneDynamicsError, FileNotFoundError):
-    """
-    The data files of this package are in none of the usual places.
-
-    Parameters
-    ----------
-    searched : iterable of pathlib.Path
-        The directories that were looked at, in order.
-
-    """
-
-    def __init__(self, searched: Iterable[Path]) -> None:
-        self.searched = tuple(searched)
-        indices = '\n  '.join(str(path) for path in self.searched)
-        super().__init__(
-            f'no share directory of kane_dynamics (one with package.xml in it); looked at\n'
-            f'  {indices}\n'
-            'install the package with pip or colcon, or source the workspace that holds it'
-        )
-
-
-class LateEffortError(KaneDynamicsError, TimeoutError):
-    """Efforts were ready only when the state that they answer had become stale."""
-
-
-class DemoError(KaneDynamicsError, RuntimeError):
-    """The nodes of the demo did not do their part."""
 
 
 class PerformanceWarning(UserWarning):

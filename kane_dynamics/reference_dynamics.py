@@ -34,8 +34,7 @@ from kane_dynamics.functions import terms as functions
 from kane_dynamics.functions.consistent import consistent_acceleration, consistent_velocity
 from kane_dynamics.functions.constrained import constrained_inverse_dynamics, forward_dynamics
 from kane_dynamics.functions.frame_effort import frame_effort_numbers
-from kane_dynamics.robot.arguments import as_times
-from kane_dynamics.robot.checks import as_choice, as_number
+from kane_dynamics.robot.checks import as_choice, as_number, as_times
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import (

@@ -21,15 +21,7 @@ REPEATED = 10_000
 
 
 def yaml_value(text: str) -> Any:
-    """
-    Return the first document of YAML text, None of empty text.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is not YAML, or its aliases make it endless, too deep or too large.
-
-    """
+    """Return the first document of YAML text, None of empty text."""
     opened = accumulate((c in '[{') - (c in ']}') for c in text)
     if max(opened, default=0) > OPEN:
         raise _too_deep()
@@ -44,15 +36,7 @@ def yaml_value(text: str) -> Any:
 
 
 def json_value(text: str) -> Any:
-    """
-    Return the value of JSON text.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is not JSON, or too deep.
-
-    """
+    """Return the value of JSON text."""
     try:
         value = json.loads(text)
     except RecursionError:

@@ -384,11 +384,11 @@ def test_missing_share_directory_lists_where_it_looked(installed, tmp_path):
     code = f"""
 import sys
 sys.prefix = {str(tmp_path)!r}
-from kane_dynamics.exceptions import ShareDirectoryNotFoundError
+from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.robot.resources import share_directory
 try:
     share_directory()
-except ShareDirectoryNotFoundError as error:
+except KaneDynamicsError as error:
     print(error)
 """
     message = python(code, tmp_path, PYTHONPATH=lost)

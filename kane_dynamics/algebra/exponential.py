@@ -1,26 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-Exponential and logarithm of pure dual quaternions.
+Exponential and logarithm of dual quaternions, rotation vectors (Silva et al., section 2).
 
-With :math:`\underline\theta = \theta + \varepsilon d` pure and
-:math:`\varphi = \lVert\theta\rVert`:
+A frame that is turned by the rotation vector e from another, and whose e changes at the rate u,
+turns at :math:`\omega = J(e) u` beside it, with the left Jacobian
 
-.. math:: \exp\underline\theta = \cos\varphi + \mathrm{sinc}(\varphi)\,\theta
-   + \varepsilon\big(\mathrm{sinc}(\varphi) d + c(\varphi)\langle\theta, d\rangle\theta
-   - \mathrm{sinc}(\varphi)\langle\theta, d\rangle\big)
+.. math:: J(e) u = u + c_2\, e\times u + c_3\, e\times(e\times u)
 
-where :math:`c = (\cos\varphi - \mathrm{sinc}\varphi)/\varphi^2`. A pose whose twist
-:math:`\underline\xi` stays constant for a time t moves by
-:math:`\exp(t\,\underline\xi/2)` (Silva et al., (4)).
+and :math:`c_k(s) = \sum_j (-s)^j / (2j + k)!` of :math:`s = \lVert e\rVert^2` (Stumpff). With
+:math:`c_2 = 1/2 - s c_4`, :math:`c_3 = 1/6 - s c_5` and
+:math:`2 c_k' = k c_{k+2} - c_{k+1}` everything follows from :math:`c_4, c_5`.
+
+Vectors are pure quaternions.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
-from kane_dynamics.algebra.quaternions import dot, make_quaternion, pure, scale
-from kane_dynamics.algebra.scalars import Scalar, cos, sin, sqrt, where
+from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, make_quaternion, pure, scale
+from kane_dynamics.algebra.scalars import Scalar, arctan2, cos, sin, sqrt, where
 
 # Series below: the next term of either series is under 1e-17 of the value there.
 SERIES_BELOW = 1e-2
@@ -95,3 +97,63 @@ def log(x: DualQuaternion) -> DualQuaternion:
     along = -d.w / sinc
     theta = scale(axis, 1.0 / sinc)
     return DualQuaternion(theta, scale(moment - scale(theta, slope * along), 1.0 / sinc))
+
+
+_SERIES_BELOW = 1.0  # of s: the closed forms lose a digit and a half there
+_TERMS = 8  # the next one is below 1e-17 of the first
+_SMALL = 1e-8  # of sin^2(angle / 2): its fourth power is roundoff
+
+
+def rotation_vector(r: Quaternion) -> Quaternion:
+    """Return the rotation vector of a unit quaternion, at most pi long [rad]."""
+    w, sine2 = r.w, r.x * r.x + r.y * r.y + r.z * r.z
+    back = where(w < 0.0, -1.0, 1.0)
+    w = back * w
+    small = sine2 < _SMALL
+    sine, near = sqrt(where(small, 1.0, sine2)), where(small, w, 1.0)
+    factor = where(small, (1.0 - sine2 / (3.0 * near * near)) / near, arctan2(sine, w) / sine)
+    return pure([2.0 * back * factor * x for x in (r.x, r.y, r.z)])
+
+
+def turned_by(e: Quaternion, u: Quaternion) -> Quaternion:
+    """Return J(e) u, the angular velocity [rad/s] at which a rotation vector e has the rate u."""
+    c2, c3, _, _ = _coefficients(dot(e, e))
+    across = cross(e, u)
+    return u + (scale(across, c2) + scale(cross(e, across), c3))
+
+
+def turned_by_rate(e: Quaternion, rate: Quaternion, u: Quaternion) -> Quaternion:
+    """Return dJ/dt u, where e changes at a rate [rad/s]."""
+    c2, c3, c4, c5 = _coefficients(dot(e, e))
+    grows = 2.0 * dot(e, rate)
+    slope2, slope3 = grows * (c4 - 0.5 * c3), grows * (1.5 * c5 - 0.5 * c4)
+    across, moved = cross(e, u), cross(rate, u)
+    twice = cross(rate, across) + cross(e, moved)
+    first = scale(across, slope2) + scale(moved, c2)
+    return first + (scale(cross(e, across), slope3) + scale(twice, c3))
+
+
+def rate_of_turning(e: Quaternion, omega: Quaternion) -> Quaternion:
+    """Return J(e)^-1 omega, the rate of a rotation vector e, shorter than 2 pi [rad/s]."""
+    c2, c3, c4, _ = _coefficients(dot(e, e))
+    across = cross(e, omega)
+    bent = (0.5 * c3 - c4) / c2
+    return omega + (scale(across, -0.5) + scale(cross(e, across), bent))
+
+
+def _coefficients(s: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """Return c_2 to c_5 of s."""
+    small = s < _SERIES_BELOW
+    large = where(small, 1.0, s)
+    phi = sqrt(large)
+    c4 = where(small, _series(4, s), (cos(phi) - 1.0 + 0.5 * large) / (large * large))
+    c5 = where(small, _series(5, s), (sin(phi) / phi - 1.0 + large / 6.0) / (large * large))
+    return 0.5 - s * c4, 1.0 / 6.0 - s * c5, c4, c5
+
+
+def _series(k: int, s: Scalar) -> Scalar:
+    """Return the first terms of c_k."""
+    total: Scalar = 0.0
+    for j in reversed(range(_TERMS)):
+        total = 1.0 / math.factorial(2 * j + k) - s * total
+    return total

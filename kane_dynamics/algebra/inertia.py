@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from kane_dynamics.algebra.matrices import is_zero, matrix_of, skew
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import Quaternion, as_array, dot, make_quaternion, pure
-from kane_dynamics.algebra.real_numbers import as_numbers
-from kane_dynamics.algebra.scalars import Scalar, is_number, where
-from kane_dynamics.exceptions import InvalidInertiaError, ModelWarning
+from kane_dynamics.algebra.scalars import Scalar, as_numbers, is_number, where
+from kane_dynamics.exceptions import InvalidInputError, ModelWarning
 
 UPPER = np.triu_indices(3)  # of a tensor: xx, xy, xz, yy, yz, zz
 QuaternionicTensor = tuple[Quaternion, Quaternion, Quaternion]
@@ -73,9 +72,8 @@ class Inertia:
     Raises
     ------
     InvalidInputError
-        If anything but real numbers is given.
-    InvalidInertiaError
-        If a number is not finite or negative, or the tensor is not symmetric or not positive.
+        If anything but real numbers is given, a number is not finite, the mass is negative, or
+        the tensor is not symmetric or not positive.
 
     """
 
@@ -93,21 +91,21 @@ class Inertia:
             )
         )
         if mass.shape != ():
-            raise InvalidInertiaError(f'mass must be one number, got shape {mass.shape}')
+            raise InvalidInputError(f'mass must be one number, got shape {mass.shape}')
         if not (np.isfinite(mass) and mass >= 0.0):
-            raise InvalidInertiaError(f'mass must be finite and >= 0 kg, got {mass}')
+            raise InvalidInputError(f'mass must be finite and >= 0 kg, got {mass}')
         if com.shape != (3,) or not np.isfinite(com).all():
-            raise InvalidInertiaError(f'centre of mass must be 3 finite numbers [m], got {com}')
+            raise InvalidInputError(f'centre of mass must be 3 finite numbers [m], got {com}')
         if tensor.shape != (3, 3) or not np.isfinite(tensor).all():
-            raise InvalidInertiaError(
+            raise InvalidInputError(
                 f'inertia must be 3 x 3 finite numbers [kg m^2], got {tensor.tolist()}'
             )
         size = np.abs(tensor).max()
         if np.abs(tensor - tensor.T).max() > _SYMMETRY * size:
-            raise InvalidInertiaError(f'inertia must be symmetric, got {tensor.tolist()}')
+            raise InvalidInputError(f'inertia must be symmetric, got {tensor.tolist()}')
         lowest = float(np.linalg.eigvalsh(tensor)[0])
         if lowest < -_TRIANGLE * size - _ROUNDOFF * mass:
-            raise InvalidInertiaError(
+            raise InvalidInputError(
                 f'inertia must not have a negative principal moment, got {lowest:.6g} kg m^2'
             )
         com.setflags(write=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small matrices of floats, or of traced scalars with their zeros kept."""
+"""Matrices of vectors and rotations, triangular solves and QR."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
@@ -69,12 +70,44 @@ def scaled(a: NDArray[Any], s: Scalar) -> NDArray[Any]:
     if isinstance(s, REAL_NUMBER):
         return a * s
     result = np.zeros(a.shape, dtype=object)
-    for place, entry in np.ndenumerate(a):
+    for index, entry in np.ndenumerate(a):
         if not is_zero(entry):
-            result[place] = entry * s
+            result[index] = entry * s
     return result
 
 
 def is_zero(entry: Scalar) -> bool:
     """Return whether a scalar is the number 0 (a traced scalar never is)."""
     return isinstance(entry, REAL_NUMBER) and entry == 0.0
+
+
+Matrix = NDArray[np.float64]
+
+
+def solve_lower(L: Matrix, B: Matrix, *, transposed: bool = False) -> Matrix:
+    """Return L^-1 B, or L'^-1 B."""
+    if not B.size:
+        return np.zeros(B.shape)
+    x, info = scipy.linalg.lapack.dtrtrs(L, B.reshape(len(B), -1), lower=1, trans=int(transposed))
+    if info:
+        raise np.linalg.LinAlgError(f'triangular matrix with a zero at {info} of its diagonal')
+    return np.asarray(x).reshape(B.shape)
+
+
+def orthonormal(A: Matrix, *, complete: bool = False) -> tuple[Matrix, Matrix]:
+    """Return Q and R of A = Q R."""
+    n, m = A.shape
+    if not m:
+        return np.eye(n, n if complete else 0), np.zeros((0, 0))
+    factors, tau, _, _ = scipy.linalg.lapack.dgeqrf(A)
+    wide = factors
+    if complete:
+        wide = np.zeros((n, n), order='F')
+        wide[:, :m] = factors
+    Q, _, _ = scipy.linalg.lapack.dorgqr(wide, tau)
+    return Q, factors[:m]
+
+
+def solve_squared(L: Matrix, B: Matrix) -> Matrix:
+    """Return (L L')^-1 B; parameters and errors as for `solve_lower`."""
+    return solve_lower(L, solve_lower(L, B), transposed=True)

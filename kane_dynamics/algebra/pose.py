@@ -61,6 +61,11 @@ class Pose:
         return Pose(make_quaternion(*wxyz), pure(position))
 
     @staticmethod
+    def shift(position: Sequence[Scalar] | NDArray[Any]) -> Pose:
+        """Return the pose of a frame with the same axes, and its origin at a position [m]."""
+        return Pose(make_quaternion(1.0, 0.0, 0.0, 0.0), pure(position))
+
+    @staticmethod
     def from_dual_quaternion(x: DualQuaternion) -> Pose:
         """Return the pose of a unit dual quaternion: r = P(x), p = 2 D(x) P(x)*."""
         p = scale(x.dual * x.primary.conjugate(), 2.0)

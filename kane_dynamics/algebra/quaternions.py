@@ -24,16 +24,11 @@ _EXTENSION = 'quaternion.numpy_quaternion'
 
 
 def _numeric_quaternion() -> Any:
-    """
-    Return numpy-quaternion's type from its extension module alone.
-
-    The ``__init__`` of its package also imports scipy.interpolate, half a second, for functions
-    that are not needed here. Who imports ``quaternion`` gets all of it, with this very type.
-    """
+    """Return numpy-quaternion's type from its extension module alone."""
     if _EXTENSION not in sys.modules:
         package = importlib.util.find_spec('quaternion')
-        indices = package.submodule_search_locations if package else None
-        spec = importlib.machinery.PathFinder.find_spec(_EXTENSION, indices)
+        locations = package.submodule_search_locations if package else None
+        spec = importlib.machinery.PathFinder.find_spec(_EXTENSION, locations)
         if spec is None or spec.loader is None:
             return importlib.import_module('quaternion').quaternion
         sys.modules[_EXTENSION] = importlib.util.module_from_spec(spec)
@@ -48,15 +43,7 @@ Quaternion = Any
 
 
 class ScalarQuaternion:
-    """
-    A quaternion over scalars that numpy-quaternion cannot hold.
-
-    Parameters
-    ----------
-    w, x, y, z : scalar
-        Real part and the components along i, j, k.
-
-    """
+    """A quaternion over scalars that numpy-quaternion cannot hold."""
 
     __slots__ = ('w', 'x', 'y', 'z')
     __array_ufunc__ = None  # keep numpy from taking over `array * quaternion`
@@ -227,11 +214,7 @@ def rotate(r: Quaternion, a: Quaternion) -> Quaternion:
 
 
 def rotate_back(r: Quaternion, a: Quaternion) -> Quaternion:
-    """
-    Return Ad(r*) a = r* a r, the inverse of `rotate`.
-
-    Traced by the transpose of the same matrix, which a graph then holds once.
-    """
+    """Return Ad(r*) a = r* a r, the inverse of `rotate`."""
     if type(r) is type(a) is NumericQuaternion:
         return r.conjugate() * a * r
     return _mapped(tuple(zip(*_traced_rows(r), strict=True)), a)

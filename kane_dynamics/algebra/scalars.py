@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Elementary functions that work on floats, arrays and traced scalars alike.
+Scalars that are floats or symbols, and real numbers that callers pass.
 
-A traced scalar (CasADi ``SX``) carries its functions as methods; floats and arrays use numpy.
-Branches on traced values go through `where`, never through a Python ``if``.
+Every function that takes numbers from outside takes them through `as_numbers`. What numpy would
+quietly make a number of (truth values, text, dates, the real part of a complex number, what lies
+below a mask) is refused.
 """
 
 from __future__ import annotations
 
+import array
+from collections.abc import Sequence
+from numbers import Real
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+from kane_dynamics.exceptions import InvalidInputError, shorten
 
 Scalar = Any
 """A real number: float, numpy array of them (batch), or a traced scalar."""
@@ -53,11 +61,7 @@ def sign(x: Scalar) -> Scalar:
 
 
 def where(condition: Any, if_true: Scalar, if_false: Scalar) -> Scalar:
-    """
-    Return `if_true` where `condition` holds, else `if_false`; both are evaluated.
-
-    A traced condition becomes a multiplexer of the expression graph.
-    """
+    """Return `if_true` where `condition` holds, else `if_false`; both are evaluated."""
     if isinstance(condition, (bool, np.bool_)):
         return if_true if condition else if_false
     if type(condition).__module__.startswith('casadi'):
@@ -80,3 +84,101 @@ def is_number(x: Scalar) -> bool:
 def is_zero(x: Scalar) -> bool:
     """Return whether `x` is known to be zero, also as a traced scalar."""
     return bool(x == 0.0) if is_number(x) else bool(x.is_zero())
+
+
+_NOT_NUMBERS = {
+    'b': 'truth values',
+    'c': 'complex numbers',
+    'm': 'time differences',
+    'M': 'dates',
+    'S': 'text',
+    'U': 'text',
+    'T': 'text',
+    'V': 'records',
+}
+_TRUTH = (bool, np.bool_)
+_BUFFERS = (array.array, memoryview)
+_FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
+_PLACES = 3  # of numbers that are not finite, which a message tells
+
+
+def as_numbers(name: str, x: Any) -> NDArray[np.float64]:
+    """Return `x` as an array of float64, of any shape; NaN and infinity pass."""
+    if type(x) is np.ndarray and x.dtype == np.float64:
+        return x
+    if isinstance(x, np.ma.MaskedArray):
+        raise InvalidInputError(f'{name}: need real numbers, got a masked array; fill it first')
+    if not (hasattr(x, '__array__') or isinstance(x, _BUFFERS)):
+        _check_entries(name, x)
+    try:
+        entries = np.asarray(x)
+        kind = entries.dtype.kind
+        if kind in _NOT_NUMBERS:
+            what = f'{_NOT_NUMBERS[kind]} ({entries.dtype})'
+            raise InvalidInputError(f'{name}: need real numbers, got {what}: {shorten(x)}')
+        if kind == 'O':
+            _check_entries(name, entries.tolist())
+        with np.errstate(over='ignore'):  # what lies beyond all floats becomes infinite
+            return entries.astype(np.float64)
+    except InvalidInputError:
+        raise
+    except (TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError):
+        # a ragged list, a number beyond all floats, or a foreign array that holds none
+        raise InvalidInputError(f'{name}: need real numbers, got {describe(x)}') from None
+
+
+def _check_entries(name: str, x: Any) -> None:
+    """Refuse what is no number inside lists; numpy would make a float of True and of '1'."""
+    if isinstance(x, (list, tuple, range)):
+        for entry in x:
+            if type(entry) is not float:
+                _check_entries(name, entry)
+    elif isinstance(x, _TRUTH):
+        raise InvalidInputError(f'{name}: need real numbers, got {describe(x)}')
+    elif not isinstance(x, Real):
+        if not hasattr(x, '__array__'):
+            raise InvalidInputError(f'{name}: need real numbers, got {describe(x)}')
+        as_numbers(name, x)
+
+
+def describe(x: Any) -> str:
+    """Return what came, for a message: its type, and its value where this has one to show."""
+    kind, text = type(x).__name__, shorten(x)
+    if x is None or text.startswith((f'{kind}(', 'array(')):
+        return text
+    if isinstance(x, type):
+        return f'the class {x.__name__}'
+    if isinstance(x, _FUNCTIONS):
+        return f'the function {x.__name__}'
+    if isinstance(x, ModuleType):
+        return f'the module {x.__name__}'
+    return kind if text.startswith('<') else f'{kind} {text}'  # <an address in memory>
+
+
+def not_finite(x: NDArray[np.float64]) -> str:
+    """Return which numbers are not finite, and where the first ones stand, for a message."""
+    indices = np.argwhere(~np.isfinite(x)).tolist()
+    listed = [f'{x[tuple(index)]:g} at {index}' for index in indices[:_PLACES]]
+    more = len(indices) - len(listed)
+    return ', '.join(listed) + (f' and {more} more' if more else '')
+
+
+def as_number(name: str, x: Any) -> float:
+    """Return `x` as a finite float."""
+    try:
+        number = as_numbers(name, x)
+    except InvalidInputError:
+        number = np.array(np.nan)
+    if number.shape != () or not np.isfinite(number):
+        raise InvalidInputError(f'{name}: need one finite number, got {describe(x)}')
+    return float(number)
+
+
+def unit_axis(axis: Sequence[float], name: str = 'joint axis') -> tuple[float, float, float]:
+    """Return `axis` scaled to length 1."""
+    vector = as_numbers(name, axis)
+    length = np.linalg.norm(vector) if vector.shape == (3,) else np.nan
+    if not (np.isfinite(length) and length > 0.0):
+        raise InvalidInputError(f'{name}: need 3 finite numbers, not all 0, got {describe(axis)}')
+    x, y, z = vector / length
+    return float(x), float(y), float(z)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kane_dynamics.algebra.triangular import solve_squared
+from kane_dynamics.algebra.matrices import solve_squared
 from kane_dynamics.algorithms.frictional_contact import (
     ContactProblem,
     ContactSolution,

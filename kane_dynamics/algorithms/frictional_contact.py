@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.algebra.triangular import solve_squared
+from kane_dynamics.algebra.matrices import solve_squared
 from kane_dynamics.algorithms.dry_friction import FrictionProblem, friction_forces
 from kane_dynamics.algorithms.least_distance import HELD, in_metric, left_free, nearest_above
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling

@@ -20,8 +20,14 @@ from kane_dynamics.algebra.dual_quaternion import DualQuaternion, vec6
 from kane_dynamics.algebra.matrices import product, skew
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import vec3
-from kane_dynamics.robot.frame_motion import FrameMotion, frame_motion
-from kane_dynamics.robot.motion import AT_REST, JointMotion, body_twist, joint_motion
+from kane_dynamics.robot.motion import (
+    AT_REST,
+    FrameMotion,
+    JointMotion,
+    body_twist,
+    frame_motion,
+    joint_motion,
+)
 from kane_dynamics.robot.robot import WORLD, Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
 from kane_dynamics.typing import Floats

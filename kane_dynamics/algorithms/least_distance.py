@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from kane_dynamics.algebra.triangular import orthonormal, solve_lower
+from kane_dynamics.algebra.matrices import orthonormal, solve_lower
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
 from kane_dynamics.exceptions import ContactError
 from kane_dynamics.typing import Floats, Indices

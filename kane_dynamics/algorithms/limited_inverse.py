@@ -28,7 +28,7 @@ import scipy
 from kane_dynamics.algorithms.cone_program import ConeRows, nearest_in_cones
 from kane_dynamics.algorithms.constrained_inverse import balance_force, check_allowed
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
-from kane_dynamics.constraints.friction_cones import PlacedCone
+from kane_dynamics.constraints.closed_contacts import PlacedCone
 from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.exceptions import UnreachableAccelerationError
 from kane_dynamics.robot.robot import Robot

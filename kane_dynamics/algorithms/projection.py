@@ -20,7 +20,7 @@ from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.row_selection import TAKEN, RowSelection, select_rows
 from kane_dynamics.exceptions import ProjectionError
-from kane_dynamics.robot.integration import integrate_coordinates
+from kane_dynamics.robot.motion import integrate_coordinates
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 

@@ -28,6 +28,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
+from kane_dynamics.algebra.exponential import (
+    rate_of_turning,
+    rotation_vector,
+    turned_by,
+    turned_by_rate,
+)
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import (
     Quaternion,
@@ -39,18 +45,12 @@ from kane_dynamics.algebra.quaternions import (
     rotate_back,
     vec3,
 )
-from kane_dynamics.algebra.rotation_vector import (
-    rate_of_turning,
-    rotation_vector,
-    turned_by,
-    turned_by_rate,
-)
 from kane_dynamics.algebra.scalars import Scalar, where
 from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
 from kane_dynamics.algorithms.damped_task_inverse import DampedTaskInverse
 from kane_dynamics.algorithms.row_elimination import SparseRow, product, transpose_product
-from kane_dynamics.robot.frame_motion import frame_motion, frame_rate_along
+from kane_dynamics.robot.motion import frame_motion, frame_rate_along
 from kane_dynamics.robot.robot import Robot
 
 WANTED, GAINS = 19, 14

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from kane_dynamics.algebra.triangular import orthonormal, solve_lower, solve_squared
+from kane_dynamics.algebra.matrices import orthonormal, solve_lower, solve_squared
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.exceptions import ContactError, SingularMassMatrixError

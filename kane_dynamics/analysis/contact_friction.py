@@ -23,8 +23,8 @@ from numpy.typing import ArrayLike
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.constraints.base import Constraint
-from kane_dynamics.constraints.friction_cones import FrictionCone
-from kane_dynamics.constraints.plane import GROUND
+from kane_dynamics.constraints.closed_contacts import FrictionCone
+from kane_dynamics.constraints.contacts import GROUND
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.wheels import DifferentialDrive
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError

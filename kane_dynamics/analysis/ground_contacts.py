@@ -25,7 +25,7 @@ from kane_dynamics.analysis.contact_friction import (
 from kane_dynamics.analysis.normal_forces import NormalForces, ground_wrench, normal_forces
 from kane_dynamics.analysis.support_polygon import SupportPolygon, support_polygon
 from kane_dynamics.analysis.tip_over import TipOver, Tipping, first_to_tip, tip_over
-from kane_dynamics.bases.reach import TwistReach
+from kane_dynamics.bases.block import TwistReach
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
@@ -33,10 +33,10 @@ from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.wheels import NoSideSlip
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.functions.terms import center_of_mass
+from kane_dynamics.robot.body import check_unique
 from kane_dynamics.robot.checks import as_one, as_several, as_vector
 from kane_dynamics.robot.robot import Frame, Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
-from kane_dynamics.robot.tree_checks import check_unique
 from kane_dynamics.typing import Floats
 
 

@@ -36,7 +36,7 @@ from kane_dynamics.robot.checks import (
     as_vector,
     describe,
 )
-from kane_dynamics.robot.integration import integrate_coordinates
+from kane_dynamics.robot.motion import integrate_coordinates
 from kane_dynamics.typing import Floats
 
 __all__ = ['MomentumObserver']

@@ -31,7 +31,7 @@ from kane_dynamics.algorithms.least_distance import nearest_above
 from kane_dynamics.algorithms.newton_euler import ExternalWrenches, transmitted, wrenches_on_bodies
 from kane_dynamics.analysis.support_polygon import SupportPolygon
 from kane_dynamics.analysis.tip_over import edge_moments, zero_moment_point
-from kane_dynamics.constraints.plane import Plane
+from kane_dynamics.constraints.contacts import Plane
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_vector
 from kane_dynamics.robot.robot import Robot

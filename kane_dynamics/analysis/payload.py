@@ -26,11 +26,11 @@ from kane_dynamics.analysis.frame_task import frame_task
 from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.arguments import as_times
 from kane_dynamics.robot.checks import (
     as_numbers,
     as_one,
     as_positive,
+    as_times,
     check_increasing,
     not_finite,
 )

@@ -24,7 +24,7 @@ from kane_dynamics.analysis.contact_friction import sliding_friction
 from kane_dynamics.analysis.ground_contacts import base_ground_contacts
 from kane_dynamics.analysis.normal_forces import normal_forces
 from kane_dynamics.analysis.traced_recursion import TracedRecursion
-from kane_dynamics.bases.wheel_locations import wheel_place
+from kane_dynamics.bases.wheel import wheel_place
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.functions.consistent import independent_rows

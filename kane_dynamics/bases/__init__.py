@@ -10,11 +10,9 @@ from kane_dynamics.bases.builders import (
     skid_steer,
     swerve,
 )
-from kane_dynamics.bases.fitting import FittingKind, fitting_kinds
 from kane_dynamics.bases.icr_steering import ConsistentSteering, SteeringStep
-from kane_dynamics.bases.kinematics import BaseTwist, WheelRates
-from kane_dynamics.bases.recognition import FoundWheel, found_wheels
-from kane_dynamics.bases.steering import SteeringAngles
+from kane_dynamics.bases.kinematics import BaseTwist, SteeringAngles, WheelRates
+from kane_dynamics.bases.recognition import FittingKind, FoundWheel, fitting_kinds, found_wheels
 from kane_dynamics.bases.wheel import Wheel
 from kane_dynamics.bases.wheeled_base import WheeledBase
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
@@ -14,20 +13,18 @@ from kane_dynamics.bases.parts import (
     Passive,
     Radius,
     assembled,
+    axle_row,
     by_steering,
+    far_apart_first,
     fixed_wheel,
     named,
-    radius_of,
     roller_part,
     steered_wheels,
 )
-from kane_dynamics.bases.wheel_locations import ALIGNED, wheel_place
+from kane_dynamics.bases.wheel import ALIGNED, wheel_place
 from kane_dynamics.bases.wheeled_base import WheeledBase
-from kane_dynamics.constraints.base import Constraint
-from kane_dynamics.constraints.knife_edge import knife_edge
-from kane_dynamics.constraints.rolling import RollingWheel
-from kane_dynamics.constraints.wheels import DifferentialDrive, NoSideSlip, differential_drive
-from kane_dynamics.exceptions import ConstraintError, ModelWarning
+from kane_dynamics.constraints.wheels import DifferentialDrive, knife_edge
+from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.robot.checks import as_vector, index_of
 from kane_dynamics.robot.robot import Robot
 
@@ -84,23 +81,13 @@ def differential(
     if robot.base != 'planar':
         parts = [fixed_wheel(robot, joint, radius) for joint in joints]
         return assembled('differential', robot, parts, passive)
-    axle = _axle(robot, left, right, radius)
+    axle = axle_row(robot, left, right, radius)
     parts = [fixed_wheel(robot, joint, radius, along=True) for joint in joints]
-    wheels = [part.rows for part in parts]
-    rows: tuple[Constraint, ...] = (axle, *wheels)
-    if len(wheels) == 2:
-        rows = (DifferentialDrive(robot, axle, *wheels),)
-    return assembled('differential', robot, parts, passive, rows)
-
-
-def _axle(robot: Robot, left: Sequence[str], right: Sequence[str], radius: Radius) -> NoSideSlip:
-    """Return the row of an axle that all wheels share."""
-    first, last = left[0], right[0]
-    pairs = [(first, last), *((j, last) for j in left[1:]), *((first, j) for j in right[1:])]
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore', ModelWarning)  # each wheel tells its own
-        drives = [differential_drive(robot, *pair, radius_of(radius, pair[0])) for pair in pairs]
-    return drives[0].side_slip
+    rolling = [part.rows for part in parts]
+    if len(rolling) == 2:
+        drive = DifferentialDrive(robot, axle, *rolling)
+        return assembled('differential', robot, parts, passive, (drive,))
+    return assembled('differential', robot, parts, passive, (axle, *rolling))
 
 
 def skid_steer(
@@ -133,32 +120,25 @@ def skid_steer(
     Raises
     ------
     NameNotFoundError, InvalidInputError
-        As for `differential`.
+        As for `differential`, with its warnings.
     ConstraintError
         If a side has fewer than two wheels, an axle is not along y of the base frame, or as for
         `differential`.
 
-    Warns
-    -----
-    ModelWarning
-        As `rolling_wheel`.
-
     """
     joints = (*named(robot, 'left', left, 2), *named(robot, 'right', right, 2))
     parts = [fixed_wheel(robot, joint, radius, along=True) for joint in joints]
-    indices = [wheel_place(robot, part.rows) for part in parts]
-    for joint, place in zip(joints, indices, strict=True):
-        if not abs(place.axis[1]) > np.sqrt(1.0 - ALIGNED**2):
+    axles = [wheel_place(robot, part.rows) for part in parts]
+    for joint, axle in zip(joints, axles, strict=True):
+        if not abs(axle.axis[1]) > np.sqrt(1.0 - ALIGNED**2):
             raise ConstraintError(
-                f"skid_steer: the axis {np.round(place.axis, 4).tolist()} of wheel '{joint}' does "
+                f"skid_steer: the axis {np.round(axle.axis, 4).tolist()} of wheel '{joint}' does "
                 'not lie along y of the base frame'
             )
     passive = Passive(casters, balls, supports, radius)
-    middle = float(np.mean([place.point[0] for place in indices]))
+    middle = float(np.mean([axle.point[0] for axle in axles]))
     assumed = (knife_edge(robot, robot.bodies[0].name, (middle, 0.0, 0.0)),)
-    return assembled(
-        'skid_steer', robot, parts, passive, assumed=assumed, track_factor=track_factor
-    )
+    return assembled('skid_steer', robot, parts, passive, None, assumed, track_factor)
 
 
 def mecanum(
@@ -197,8 +177,7 @@ def mecanum(
     Warns
     -----
     ModelWarning
-        Where the wheels leave a motion of the base free, as rollers the wrong way round do; or as
-        `rolling_wheel`.
+        Where the wheels leave a motion of the base free; or as `rolling_wheel`.
 
     """
     joints = named(robot, 'wheels', wheels)
@@ -231,12 +210,7 @@ def omni(
     Raises
     ------
     NameNotFoundError, ConstraintError, InvalidInputError
-        As for `differential`.
-
-    Warns
-    -----
-    ModelWarning
-        Where the wheels leave a motion of the base free; or as `rolling_wheel`.
+        As for `mecanum`, with its warnings.
 
     """
     joints = named(robot, 'wheels', wheels)
@@ -275,15 +249,10 @@ def ackermann(
     Raises
     ------
     NameNotFoundError, InvalidInputError
-        As for `differential`.
+        As for `differential`, with its warnings.
     ConstraintError
         If a steering joint does not turn its wheel about a vertical axis, or as for
         `differential`.
-
-    Warns
-    -----
-    ModelWarning
-        As `rolling_wheel`.
 
     """
     fixed = named(robot, 'rear', rear)
@@ -320,27 +289,12 @@ def swerve(
 
     Raises
     ------
-    NameNotFoundError, InvalidInputError
-        As for `differential`.
-    ConstraintError
-        As for `ackermann`.
-
-    Warns
-    -----
-    ModelWarning
-        As `rolling_wheel`.
+    NameNotFoundError, ConstraintError, InvalidInputError
+        As for `ackermann`, with its warnings.
 
     """
     parts = steered_wheels(robot, by_steering(robot, 'steered', steered, least=1), radius)
     count = sum(part.wheel.kind == 'steered' for part in parts)
-    rows = _far_apart_first(robot, [part.rows for part in parts[:count]])
-    rows = (*rows, *(part.rows for part in parts[count:]))
+    first = far_apart_first(robot, [part.rows for part in parts[:count]])
+    rows = (*first, *(part.rows for part in parts[count:]))
     return assembled('swerve', robot, parts, Passive(casters, balls, supports, radius), rows)
-
-
-def _far_apart_first(robot: Robot, rows: Sequence[RollingWheel]) -> tuple[RollingWheel, ...]:
-    """Return rows of wheels, the one farthest from the first beside it: they differ most."""
-    points = [wheel_place(robot, wheel).point for wheel in rows]
-    far = int(np.argmax([np.linalg.norm(point - points[0]) for point in points]))
-    first = dict.fromkeys((0, far))
-    return tuple(rows[k] for k in (*first, *(k for k in range(len(rows)) if k not in first)))

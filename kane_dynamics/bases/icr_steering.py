@@ -23,9 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.bases.mobility import bound_motions
-from kane_dynamics.bases.motion_rows import MotionRows, Speeds, left_null_space
-from kane_dynamics.bases.steering import lateral_rows
+from kane_dynamics.bases.kinematics import lateral_rows
+from kane_dynamics.bases.motion_rows import MotionRows, Speeds, bound_motions, left_null_space
 from kane_dynamics.bases.wheel import Wheel
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.typing import Floats, Indices
@@ -67,8 +66,8 @@ class ConsistentSteering:
     def slip_by_wheel(self, beyond: float = 0.0) -> dict[str, float]:
         """Return the wheels that were off by more than an angle [rad], the worst first."""
         pairs = zip(self.wheels, np.abs(self.turned).tolist(), strict=True)
-        result = {wheel: off for wheel, off in pairs if off > beyond}
-        return dict(sorted(result.items(), key=lambda item: -item[1]))
+        turned = {wheel: off for wheel, off in pairs if off > beyond}
+        return dict(sorted(turned.items(), key=lambda item: -item[1]))
 
 
 class SteeringStep(NamedTuple):
@@ -89,23 +88,7 @@ class SteeringStep(NamedTuple):
 
 
 class CentredSteering:
-    """
-    The steered wheels without trail of one base, at coordinates but for their angles.
-
-    Parameters
-    ----------
-    rolling : ConstraintSet
-        Rows of the base.
-    rows : MotionRows
-        The same at q, split by what moves.
-    wheels : sequence of Wheel
-        The steered ones.
-    speeds : Speeds
-        Where speeds and angles are.
-    q : sequence of float, length nq
-        Coordinates.
-
-    """
+    """The steered wheels without trail of one base, at coordinates but for their angles."""
 
     def __init__(
         self,
@@ -120,13 +103,13 @@ class CentredSteering:
             for k, wheel in enumerate(wheels)
         ]
         self.centred: Indices = np.flatnonzero(np.array(trails) <= rows.small)
-        selection = [wheels[int(k)] for k in self.centred]
+        wheels_centred = [wheels[int(k)] for k in self.centred]
         _, kc, ks = lateral_rows(rolling, wheels, speeds, q)
         kc, ks = kc[self.centred], ks[self.centred]
         arms = np.hypot(kc[:, 2], ks[:, 2])
         self._size = float(arms.max(initial=0.0)) or 1.0
         self._unit = np.array([1.0, 1.0, 1.0 / self._size])  # yaw rates count at the outermost
-        steered = {wheel.joint for wheel in selection}
+        steered = {wheel.joint for wheel in wheels_centred}
         others = [k for k, owner in enumerate(rows.owners) if owner not in steered]
         fixed = bound_motions(rows.take(others)) * self._unit
         # of unit columns, one for each motion that fixed wheels leave
@@ -134,93 +117,70 @@ class CentredSteering:
         weights = np.array([[1.0], [_SIDEWAYS], [1.0]])
         self._followed = np.linalg.pinv(weights * self._open) * weights.T
         self._kc, self._ks = ((k * self._unit) @ self._open for k in (kc, ks))
-        indices = speeds.steering_places[self.centred]
+        indices = speeds.steering_angles[self.centred]
         self._limits = rolling.robot.lower[indices], rolling.robot.upper[indices]
-        self._any = len(selection) > 0 and self._open.shape[1] > 0
+        self._any = len(wheels_centred) > 0 and self._open.shape[1] > 0
 
     def agreed(self, angles: Floats, rates: Floats) -> tuple[Floats, Floats]:
-        """
-        Return the nearest angles that agree, and rates with which they go on to, (s,) each.
-
-        Parameters
-        ----------
-        angles, rates : ndarray, shape (s,)
-            Of all steered joints [rad, rad/s].
-
-        """
-        result, turning = angles.copy(), rates.copy()
+        """Return the nearest angles that agree, and rates with which they go on to, (s,) each."""
+        nearest, turning = angles.copy(), rates.copy()
         if self._any:
-            local = angles[self.centred]
-            direction = self._direction(local)
-            slopes, held = self._slopes(direction)
-            result[self.centred] = self._angles(direction, local)
-            target = rates[self.centred]
-            fitting = slopes @ np.linalg.lstsq(slopes[~held], target[~held], rcond=_WEAK)[0]
-            turning[self.centred] = np.where(held, target, fitting)
-        return result, turning
+            present = angles[self.centred]
+            direction = self._direction(present)
+            slopes, free = self._slopes(direction)
+            nearest[self.centred] = self._angles(direction, present)
+            centred_rates = rates[self.centred]
+            fitting = slopes @ np.linalg.lstsq(slopes[~free], centred_rates[~free], rcond=_WEAK)[0]
+            turning[self.centred] = np.where(free, centred_rates, fitting)
+        return nearest, turning
 
     def towards(self, angles: Floats, twist: Floats, most: float) -> SteeringStep:
-        """
-        Return the next angles on the way to a motion, and what of the motion they allow.
-
-        The centre of turning moves on the shortest way; wheels turn backwards where that is
-        nearer. Of a twist of zero the angles stay.
-
-        Parameters
-        ----------
-        angles : ndarray, shape (s,)
-            Present ones [rad].
-        twist : ndarray, shape (3,)
-            Wanted motion of the base.
-        most : float
-            Largest angle from the present ones [rad].
-
-        """
-        target = self._followed @ (twist / self._unit)
-        size = float(np.linalg.norm(target))
+        """Return the next angles on the way to a motion, and what of the motion they allow."""
+        goal_motion = self._followed @ (twist / self._unit)
+        size = float(np.linalg.norm(goal_motion))
         next_angles = angles.copy()
         if not self._any or size == 0.0:
-            return SteeringStep(next_angles, self._unit * (self._open @ target))
-        local = angles[self.centred]
-        start = self._direction(local)
-        start = start if start @ target >= 0.0 else -start  # wheels roll backwards
-        goal, part = target / size, 1.0
-        direction, result = goal, self._angles(goal, local)
+            return SteeringStep(next_angles, self._unit * (self._open @ goal_motion))
+        present = angles[self.centred]
+        start = self._direction(present)
+        start = start if start @ goal_motion >= 0.0 else -start  # wheels roll backwards
+        goal, part = goal_motion / size, 1.0
+        direction, nearest = goal, self._angles(goal, present)
         for _ in range(_BISECTIONS):
-            far = float(np.abs(result - local).max())
-            beyond = bool(((result < self._limits[0]) | (result > self._limits[1])).any())
+            far = float(np.abs(nearest - present).max())
+            beyond = bool(((nearest < self._limits[0]) | (nearest > self._limits[1])).any())
             if far <= most and not beyond:
                 break
             part *= 0.5 if beyond else float(np.clip(0.95 * most / far, 0.1, 0.95))
             direction = (1.0 - part) * start + part * goal
             direction /= np.linalg.norm(direction)
-            result = self._angles(direction, local)
+            nearest = self._angles(direction, present)
         else:
-            direction, result = start, self._angles(start, local)
-        next_angles[self.centred] = local + np.clip(result - local, -most, most)
-        return SteeringStep(next_angles, self._unit * self._allowed(direction, target, size))
+            direction, nearest = start, self._angles(start, present)
+        next_angles[self.centred] = present + np.clip(nearest - present, -most, most)
+        return SteeringStep(next_angles, self._unit * self._allowed(direction, goal_motion, size))
 
-    def _allowed(self, direction: Floats, target: Floats, size: float) -> Floats:
+    def _allowed(self, direction: Floats, goal_motion: Floats, size: float) -> Floats:
         """Return the motion along a unit direction that goes forward as is wanted, no faster."""
-        d, w = self._open @ direction, self._open @ target
+        d, w = self._open @ direction, self._open @ goal_motion
         forward = float(d[:2] @ d[:2])
-        speed = d[:2] @ w[:2] / forward if forward > _AT_CENTRE else direction @ target
+        speed = d[:2] @ w[:2] / forward if forward > _AT_CENTRE else direction @ goal_motion
         return np.asarray(d * np.clip(speed, 0.0, size))
 
     def _angles(self, direction: Floats, near: Floats) -> Floats:
         """Return the angles for a direction of motion, those nearest to given ones."""
         a, b = self._kc @ direction, self._ks @ direction
         turns = np.arctan2(-a, b) - near
-        held = np.hypot(a, b) <= _AT_CENTRE
-        return np.where(held, near, near + turns - np.pi * np.round(turns / np.pi))
+        free = np.hypot(a, b) <= _AT_CENTRE
+        return np.where(free, near, near + turns - np.pi * np.round(turns / np.pi))
 
     def _slopes(self, direction: Floats) -> tuple[Floats, NDArray[np.bool_]]:
         """Return how angles follow changes of a unit direction, and which may be any."""
         a, b = self._kc @ direction, self._ks @ direction
         squares = a * a + b * b
-        held = squares <= _AT_CENTRE**2
+        free = squares <= _AT_CENTRE**2
         across = a[:, None] * self._ks - b[:, None] * self._kc
-        return across / np.where(held, np.inf, squares)[:, None], held
+        return across / np.where(free, np.inf, squares)[:, None], free
 
     def _direction(self, angles: Floats) -> Floats:
         """Return the unit direction of motion whose angles are nearest to given ones."""

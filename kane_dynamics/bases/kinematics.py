@@ -1,17 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kinematics of a base in both directions: wheel rates of a twist, the twist of wheel rates."""
+r"""
+Kinematics of a base by least squares: wheel rates, twist, steering angles.
+
+The row of a wheel on a vertical axis is a sinusoid of its angle,
+:math:`(k_0 + k_c \cos\beta + k_s \sin\beta)\cdot\nu = 0`; three evaluations give it. Without trail
+:math:`k_0 = 0`, and the two solutions are half a turn apart. Differentiated, it gives the rate:
+:math:`\beta' = -k(\beta)\cdot\nu' / (k_\beta(\beta)\cdot\nu)`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kane_dynamics.bases.many import Many
-from kane_dynamics.bases.motion_rows import MotionRows, least, left_null_space
+from kane_dynamics.bases.motion_rows import MotionRows, Speeds, least, left_null_space
+from kane_dynamics.bases.wheel import Wheel
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InconsistentConstraintsError
 from kane_dynamics.typing import Floats
+
+_T = TypeVar('_T', bound='Many')
+
+
+class Many:
+    """A dataclass whose arrays all have as many rows; other fields do not depend on the motion."""
+
+    def at(self: _T, k: int) -> _T:
+        """Return the result of motion k."""
+        return self._mapped(lambda name: getattr(self, name)[k])
+
+    def joined(self: _T, results: Sequence[_T]) -> _T:
+        """Return the rows of several results, one after the other."""
+        return self._mapped(lambda name: np.concatenate([getattr(r, name) for r in results]))
+
+    def _mapped(self: _T, of: Callable[[str], Any]) -> _T:
+        values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        arrays = {name: of(name) for name, x in values.items() if isinstance(x, np.ndarray)}
+        return type(self)(**{**values, **arrays})
+
 
 # Slip of a wheel that is roundoff, as a part of the fastest part of the motion in its rows.
 _ROUNDOFF = 1e-9
@@ -61,12 +91,12 @@ class _Slipping(Many):
         Of many motions each wheel's worst slip. Empty where all roll, but for roundoff.
         """
         bound = _ROUNDOFF * self.fastest
-        result = {
+        slips = {
             wheel: float(np.max(slip))
             for wheel, slip in self.slips.items()
             if np.any(slip > bound)
         }
-        return dict(sorted(result.items(), key=lambda item: -item[1]))
+        return dict(sorted(slips.items(), key=lambda item: -item[1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,16 +158,6 @@ def wheel_rates_of(
 
     First the steering rates: what rolling wheels leave of the rows, N' (B nu + S s) = 0 with
     N' [D P] = 0, changes the given s as little as possible. Then the rates of all that rolls.
-
-    Parameters
-    ----------
-    rows : MotionRows
-        At one q.
-    twist, steering_rates : ndarray, shapes (B, 3), (B, s)
-        Motions, and steering rates where rolling leaves them free.
-    names : Names
-        Of the joints.
-
     """
     moved = rows.twist @ twist.T
     free = left_null_space(rows.rolling, rows.small)
@@ -151,21 +171,11 @@ def wheel_rates_of(
 
 
 def twist_of(rows: MotionRows, rates: Floats, steering_rates: Floats) -> BaseTwist:
-    """
-    Return the motions of the base for rates of its driven wheels, by least squares over all rows.
-
-    Parameters
-    ----------
-    rows : MotionRows
-        At one q.
-    rates, steering_rates : ndarray, shapes (B, d), (B, s)
-        Of driven wheels and of steered joints.
-
-    """
+    """Return the motions of the base for rates of its driven wheels, by least squares."""
     driven, steered = rows.driven @ rates.T, rows.steering @ steering_rates.T
     unknown = np.hstack([rows.twist, rows.free])
-    result = -least(unknown, driven + steered, rows.small)
-    return BaseTwist(*_slip(driven, steered, unknown @ result), rows.labels, result[:3].T)
+    motion = -least(unknown, driven + steered, rows.small)
+    return BaseTwist(*_slip(driven, steered, unknown @ motion), rows.labels, motion[:3].T)
 
 
 def _slip(*parts: Floats) -> tuple[Floats, Floats]:
@@ -175,15 +185,7 @@ def _slip(*parts: Floats) -> tuple[Floats, Floats]:
 
 
 def check_rolls(kind: str, motion: WheelRates | BaseTwist) -> None:
-    """
-    Refuse a motion in which wheels slip.
-
-    Raises
-    ------
-    InconsistentConstraintsError
-        If one does; it says which and by how much.
-
-    """
+    """Refuse a motion in which wheels slip."""
     slip_by_wheel = motion.slip_by_wheel
     if slip_by_wheel:
         said = ', '.join(f'{wheel} by {slip:.3g} m/s' for wheel, slip in slip_by_wheel.items())
@@ -192,3 +194,96 @@ def check_rolls(kind: str, motion: WheelRates | BaseTwist) -> None:
             len(motion.labels) - len(slip_by_wheel),
             float(np.abs(motion.residual).max()),
         )
+
+
+_TURN = 2.0 * np.pi
+_AT_REST = 1e-12  # [m/s] of a steering axis, below which its heading means nothing
+
+
+@dataclass(frozen=True, eq=False)
+class SteeringAngles(Many):
+    """
+    Angles of the steered joints of a base.
+
+    Parameters
+    ----------
+    angles, rates : ndarray, shape (s,) or (B, s)
+        [rad] and [rad/s].
+    reached : ndarray of bool, shape (s,) or (B, s)
+        Where False no angle within the limits fits; the angle is at the limit nearest to one.
+    steering : tuple of str
+        Names of the joints, in this order.
+
+    """
+
+    angles: Floats
+    rates: Floats
+    reached: NDArray[np.bool_]
+    steering: tuple[str, ...]
+
+    @property
+    def by_joint(self) -> dict[str, Floats]:
+        """Return the angles by joint [rad]."""
+        return dict(zip(self.steering, np.moveaxis(self.angles, -1, 0), strict=True))
+
+
+def steering_angles_of(
+    rolling: ConstraintSet,
+    wheels: Sequence[Wheel],
+    speeds: Speeds,
+    q: Sequence[float],
+    twist: Floats,
+    twist_rate: Floats,
+) -> SteeringAngles:
+    """Return the angles of steered wheels for motions of the base."""
+    k0, kc, ks = lateral_rows(rolling, wheels, speeds, q)
+    present = np.array(q)[speeds.steering_angles]
+    constant, a, b = twist @ k0.T, twist @ kc.T, twist @ ks.T
+    size = np.hypot(a, b)
+    moving = size > _AT_REST
+    half = np.arccos(np.clip(-constant / np.where(moving, size, 1.0), -1.0, 1.0))
+    peak = np.arctan2(b, a)
+    robot = rolling.robot
+    limits = robot.lower[speeds.steering_angles], robot.upper[speeds.steering_angles]
+    angles, reached = _nearest(np.stack([peak + half, peak - half]), present, *limits)
+    angles = np.where(moving, angles, present)
+    reached = (reached | ~moving) & (np.abs(constant) <= np.maximum(size, _AT_REST))
+    slope = b * np.cos(angles) - a * np.sin(angles)
+    drift = twist_rate @ k0.T + np.cos(angles) * (twist_rate @ kc.T)
+    drift += np.sin(angles) * (twist_rate @ ks.T)
+    turning = moving & reached & (np.abs(slope) > _AT_REST)
+    rates = np.where(turning, -drift / np.where(turning, slope, 1.0), 0.0)
+    return SteeringAngles(angles, rates, reached, tuple(w.steering or '' for w in wheels))
+
+
+def lateral_rows(
+    rolling: ConstraintSet, wheels: Sequence[Wheel], speeds: Speeds, q: Sequence[float]
+) -> tuple[Floats, Floats, Floats]:
+    """Return k_0, k_c and k_s of each wheel's lateral row over the twist, each (s, 3)."""
+    numbers = [rolling.labels.index(f'{wheel.joint}/lateral') for wheel in wheels]
+    samples = []
+    thirds = np.arange(3) * _TURN / 3.0
+    for angle in thirds:
+        coordinates = np.array(q)
+        coordinates[speeds.steering_angles] = angle
+        matrix = rolling.rows(coordinates.tolist(), [0.0] * rolling.robot.nv, 0.0).matrix
+        samples.append(np.asarray(matrix[numbers][:, speeds.twist], dtype=float))
+    rows = np.array(samples)
+    cosine, sine = np.cos(thirds)[:, None, None], np.sin(thirds)[:, None, None]
+    return rows.mean(axis=0), 2.0 * (cosine * rows).mean(axis=0), 2.0 * (sine * rows).mean(axis=0)
+
+
+def _nearest(
+    solutions: Floats, present: Floats, lower: Floats, upper: Floats
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the solution, or a turn of it, nearest to an angle within limits; else the limit."""
+    turned = solutions + _TURN * np.round((present - solutions) / _TURN)
+    every = np.concatenate([turned - _TURN, turned, turned + _TURN])
+    allowed = np.clip(every, lower, upper)
+    miss = np.abs(allowed - every)
+    missed = miss.min(axis=0)
+    # of those that miss the limits least, the one nearest to the present angle
+    distance = np.where(miss <= missed + 1e-12, np.abs(allowed - present), np.inf)
+    best = distance.argmin(axis=0)[None]
+    angles = np.take_along_axis(allowed, best, axis=0)[0]
+    return angles, missed <= 1e-12

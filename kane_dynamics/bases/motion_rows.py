@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-The rows of a base, split by what moves: :math:`B\nu + F x + S s = 0`.
+The rows of a base, split by what moves: :math:`B\nu + F x + S s = 0`, and their ranks.
 
 :math:`\nu` is the twist (vx, vy, yaw rate) of the base in its own axes, x are the rates of the
 wheels and of passive swivels, s those of the joints that are steered. All are columns of A(q) of
 the constraint rows: there is no other kinematics of a wheel in this package. A twist of a planar
 base is taken at the origin of the plane, where its axes are those of the world; rows do not change
 when the base is moved.
+
+Campion, Bastin, d'Andrea-Novel (1996): :math:`\delta_m = 3 - \mathrm{rank}\, C_1`, with the
+lateral rows :math:`C_1 \nu = 0` of fixed and steered wheels; :math:`\delta_s` is what steered
+ones add to that rank. Here :math:`C_1 = N^T B` is what remains of all rows when everything that
+may turn does, :math:`N^T (D\, P\, S) = 0`: it holds for wheels of any kind.
 """
 
 from __future__ import annotations
@@ -18,11 +23,12 @@ import numpy as np
 
 from kane_dynamics.bases.wheel import Wheel
 from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.constraints.row_selection import TAKEN
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats, Indices
 
 # Where the components of a twist are in v. Of a floating base, v = (omega, v) in its own axes.
-_TWIST_PLACES = {'planar': (0, 1, 2), 'floating': (3, 4, 2)}
+_TWIST_INDICES = {'planar': (0, 1, 2), 'floating': (3, 4, 2)}
 # A length below this part of the smallest wheel radius is none: the trail of a wheel that is
 # centred but for printed digits, and what a column of A adds to one.
 SMALL = 1e-3
@@ -30,28 +36,13 @@ SMALL = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Speeds:
-    """
-    Where the speeds and angles of a base are in v and q.
-
-    Parameters
-    ----------
-    twist, driven, free, steering : ndarray of int
-        Places in v of the twist; of driven wheels; of wheels that are not driven and of passive
-        swivels; of steered joints.
-    steering_places : ndarray of int
-        Places in q of steered joints.
-    planar : bool
-        Whether the base moves in a plane.
-    small : float
-        A length that is none [m].
-
-    """
+    """Where the speeds and angles of a base are in v and q."""
 
     twist: Indices
     driven: Indices
     free: Indices
     steering: Indices
-    steering_places: Indices
+    steering_angles: Indices
     planar: bool
     small: float
 
@@ -63,16 +54,16 @@ class Speeds:
         free = [wheel.joint for wheel in wheels if not wheel.driven]
         free += [w.steering for w in wheels if w.kind == 'caster' and w.steering]
 
-        def index_list(joints: Sequence[str], which: str) -> Indices:
+        def joint_indices(joints: Sequence[str], which: str) -> Indices:
             slices = [getattr(robot.indices[robot.body_of_joint(j)], which) for j in joints]
             return np.array([k for s in slices for k in range(s.start, s.stop)], dtype=np.intp)
 
         return cls(
-            np.array(_TWIST_PLACES[robot.base], dtype=np.intp),
-            index_list(driven, 'v'),
-            index_list(free, 'v'),
-            index_list(steered, 'v'),
-            index_list(steered, 'q'),
+            np.array(_TWIST_INDICES[robot.base], dtype=np.intp),
+            joint_indices(driven, 'v'),
+            joint_indices(free, 'v'),
+            joint_indices(steered, 'v'),
+            joint_indices(steered, 'q'),
             robot.base == 'planar',
             SMALL * min(wheel.radius for wheel in wheels),
         )
@@ -84,21 +75,7 @@ class Speeds:
 
 @dataclass(frozen=True, eq=False)
 class MotionRows:
-    """
-    B, D, P, S of the rows B nu + D x + P p + S s = 0: twist, driven, passive, steered.
-
-    Parameters
-    ----------
-    twist : ndarray, shape (k, 3)
-        B.
-    driven, free, steering : ndarray, shapes (k, d), (k, f), (k, s)
-        D, P and S.
-    labels : tuple of str
-        Names of the rows, ``<joint>/<direction>``.
-    small : float
-        A length that is none [m].
-
-    """
+    """B, D, P, S of the rows B nu + D x + P p + S s = 0: twist, driven, passive, steered."""
 
     twist: Floats
     driven: Floats
@@ -112,14 +89,14 @@ class MotionRows:
         """Return the columns of everything that turns to follow the base, shape (k, d + f)."""
         return np.hstack([self.driven, self.free])
 
-    def take(self, selection: list[int]) -> MotionRows:
+    def take(self, indices: list[int]) -> MotionRows:
         """Return some of the rows."""
         return MotionRows(
-            self.twist[selection],
-            self.driven[selection],
-            self.free[selection],
-            self.steering[selection],
-            tuple(self.labels[k] for k in selection),
+            self.twist[indices],
+            self.driven[indices],
+            self.free[indices],
+            self.steering[indices],
+            tuple(self.labels[k] for k in indices),
             self.small,
         )
 
@@ -136,31 +113,13 @@ def motion_rows(
     q: Sequence[float],
     track_factor: float,
 ) -> MotionRows:
-    """
-    Return the rows of a base at coordinates, split by what moves.
-
-    Parameters
-    ----------
-    rolling, assumed : ConstraintSet
-        The rows that bind, and those of the kinematics only.
-    speeds : Speeds
-        Where speeds are in v.
-    q : sequence of float, length nq
-        Coordinates.
-    track_factor : float
-        What the yaw rate counts for in the rows that bind.
-
-    """
+    """Return the rows of a base at coordinates, split by what moves."""
     still = [0.0] * rolling.robot.nv
-    bound = rolling.rows(q, still, 0.0)
-    matrix = np.asarray(bound.matrix, dtype=float)
-    labels = bound.labels
-    twist = matrix[:, speeds.twist] * (1.0, 1.0, track_factor)
-    if len(assumed):
-        further = assumed.rows(q, still, 0.0)
-        added = np.asarray(further.matrix, dtype=float)
-        matrix, labels = np.vstack([matrix, added]), (*labels, *further.labels)
-        twist = np.vstack([twist, added[:, speeds.twist]])
+    parts = [rolling.rows(q, still, 0.0), assumed.rows(q, still, 0.0)]
+    matrix = np.vstack([np.asarray(part.matrix, dtype=float) for part in parts])
+    twist = matrix[:, speeds.twist]
+    twist[: len(parts[0])] *= (1.0, 1.0, track_factor)
+    labels = (*parts[0].labels, *parts[1].labels)
     return MotionRows(
         twist,
         matrix[:, speeds.driven],
@@ -187,3 +146,38 @@ def least(matrix: Floats, right_side: Floats, small: float) -> Floats:
     kept = sizes > small
     inverse = (right[kept].T / sizes[kept]) @ left[:, kept].T
     return np.asarray(inverse @ right_side, dtype=float)
+
+
+def bound_motions(rows: MotionRows) -> Floats:
+    """Return C_1 of C_1 nu = 0, shape (m, 3)."""
+    turning = np.hstack([rows.rolling, rows.steering])
+    return left_null_space(turning, rows.small).T @ rows.twist
+
+
+def mobility(rows: MotionRows) -> int:
+    """Return delta_m: how many independent motions the base has at this instant."""
+    return 3 - _rank(bound_motions(rows))
+
+
+def steerability(rows: MotionRows, wheels: Sequence[Wheel]) -> int:
+    """Return delta_s: how many steered wheels without trail turn the motion independently."""
+    every, fixed = (_rank(bound_motions(part)) for part in (rows, not_steered(rows, wheels)))
+    return max(0, min(every, 2) - fixed)
+
+
+def not_steered(rows: MotionRows, wheels: Sequence[Wheel]) -> MotionRows:
+    """Return the rows that hold at all steering angles."""
+    steered = {wheel.joint for wheel in wheels if wheel.kind == 'steered'}
+    return rows.take([k for k, owner in enumerate(rows.owners) if owner not in steered])
+
+
+def undriven(rows: MotionRows) -> int:
+    """Return how many motions the base can do while its motors stand still."""
+    bound = left_null_space(rows.free, rows.small).T @ rows.twist
+    return 3 - _rank(bound)
+
+
+def _rank(matrix: Floats) -> int:
+    """Return a rank; rows that nearly repeat others count as in `row_selection`."""
+    sizes = np.linalg.svd(matrix, compute_uv=False) if matrix.size else np.zeros(0)
+    return int((sizes > TAKEN).sum())

@@ -7,17 +7,18 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.bases.wheel import Wheel
-from kane_dynamics.bases.wheel_locations import check_steers
+from kane_dynamics.bases.wheel import Wheel, check_steers, wheel_place
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.rolling_wheels import roller_wheel, rolling_ball, rolling_wheel
-from kane_dynamics.exceptions import ConstraintError, InvalidInputError, ModelWarning
+from kane_dynamics.constraints.wheels import NoSideSlip, differential_drive
+from kane_dynamics.exceptions import ConstraintError, ModelWarning
 from kane_dynamics.robot.body import Vector
-from kane_dynamics.robot.checks import as_mapping, as_names, as_vector, describe, index_of
+from kane_dynamics.robot.checks import as_mapping, as_names, as_sequence, as_vector, index_of
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_robot
 
@@ -60,8 +61,8 @@ def by_steering(
     mapping = as_mapping(what, wheels)
     named(robot, what, tuple(mapping), least)
     return {
-        joint: named(robot, what, (local,) if isinstance(local, str) else local)
-        for joint, local in mapping.items()
+        joint: named(robot, what, (joints,) if isinstance(joints, str) else joints)
+        for joint, joints in mapping.items()
     }
 
 
@@ -73,11 +74,7 @@ def steered_wheels(
     kind: str = 'steered',
     motors: Collection[str] | None = None,
 ) -> list[NamedConstraint]:
-    """
-    Return steered wheels or casters by their steering joints or swivels, and then their twins.
-
-    A twin rolls only: the first wheel on its axis holds the pair across its track already.
-    """
+    """Return steered wheels or casters by their steering joints, and then their twins."""
     parts: list[NamedConstraint] = []
     twins: list[NamedConstraint] = []
     for steering, joints in wheels.items():
@@ -118,29 +115,16 @@ class Passive:
     def parts(self, robot: Robot) -> list[NamedConstraint]:
         """Return the casters and balls that are joints."""
         casters = by_steering(robot, 'casters', {} if self.casters is None else self.casters)
-        result = steered_wheels(robot, casters, self.radius, kind='caster', motors=())
+        parts = steered_wheels(robot, casters, self.radius, kind='caster', motors=())
         for joint in as_names('balls', self.balls):
             rows = rolling_ball(robot, joint, radius_of(self.radius, joint))
-            result.append(NamedConstraint(Wheel(joint, 'ball', rows.radius, driven=False), rows))
-        return result
+            parts.append(NamedConstraint(Wheel(joint, 'ball', rows.radius, driven=False), rows))
+        return parts
 
     def points(self) -> tuple[Vector, ...]:
-        """
-        Return the contact points of massless casters [m].
-
-        Raises
-        ------
-        InvalidInputError
-            If they are not several points.
-
-        """
-        if isinstance(self.supports, (str, Mapping)) or not isinstance(self.supports, Iterable):
-            raise InvalidInputError(
-                f'supports [m]: need a sequence of points (x, y, z), got {describe(self.supports)}'
-            )
-        vectors = (
-            as_vector(f'supports[{k}] [m]', x, 3).tolist() for k, x in enumerate(self.supports)
-        )
+        """Return the contact points of massless casters [m]."""
+        points = as_sequence('supports [m]', self.supports, 'points (x, y, z)')
+        vectors = (as_vector(f'supports[{k}] [m]', x, 3).tolist() for k, x in enumerate(points))
         return tuple((x, y, z) for x, y, z in vectors)
 
 
@@ -153,30 +137,15 @@ def assembled(
     assumed: tuple[Constraint, ...] = (),
     track_factor: float = 1.0,
 ) -> WheeledBase:
-    """
-    Return the base of its parts; `rows` of all of them together, where given.
-
-    Raises
-    ------
-    ConstraintError
-        If a joint has two tasks.
-    NameNotFoundError
-        If a radius is that of no wheel.
-
-    Warns
-    -----
-    ModelWarning
-        Where the driven wheels leave a motion of the base free.
-
-    """
+    """Return the base of its parts; `rows` of all of them together, where given."""
     followers = passive.parts(robot)
     wheels = tuple(part.wheel for part in (*parts, *followers))
     check_tasks(wheels)
     if isinstance(passive.radius, Mapping):
         for joint in as_mapping('radius [m]', passive.radius):
             index_of('wheel', joint, [wheel.joint for wheel in wheels])
-    local = tuple(part.rows for part in parts) if rows is None else rows
-    rolling = (*local, *(part.rows for part in followers))
+    wheel_rows = tuple(part.rows for part in parts) if rows is None else rows
+    rolling = (*wheel_rows, *(part.rows for part in followers))
     base = WheeledBase(kind, robot, wheels, rolling, passive.points(), assumed, track_factor)
     free = base.undriven()
     if free:
@@ -190,15 +159,7 @@ def assembled(
 
 
 def check_tasks(wheels: Iterable[Wheel]) -> None:
-    """
-    Refuse a joint that is named twice.
-
-    Raises
-    ------
-    ConstraintError
-        If one is.
-
-    """
+    """Refuse a joint that is named twice."""
     seen: set[str] = set()
     for joint in (name for wheel in wheels for name in (wheel.joint, wheel.steering) if name):
         if joint in seen:
@@ -207,22 +168,30 @@ def check_tasks(wheels: Iterable[Wheel]) -> None:
 
 
 def named(robot: Robot, what: str, joints: Sequence[str], least: int = 1) -> tuple[str, ...]:
-    """
-    Return names of wheel joints.
-
-    Raises
-    ------
-    InvalidInputError
-        If they are no names, or `robot` is none.
-    NameNotFoundError
-        If the robot has no such joint.
-    ConstraintError
-        If there are too few.
-
-    """
+    """Return names of wheel joints."""
     names = as_names(what, joints)
     for name in names:
         checked_robot(robot).body_of_joint(name)
     if len(names) < least:
         raise ConstraintError(f'{what}: need {least} or more joints of wheels, got {list(names)}')
     return names
+
+
+def axle_row(
+    robot: Robot, left: Sequence[str], right: Sequence[str], radius: Radius
+) -> NoSideSlip:
+    """Return the row of an axle that all wheels share."""
+    first, last = left[0], right[0]
+    pairs = [(first, last), *((j, last) for j in left[1:]), *((first, j) for j in right[1:])]
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)  # each wheel tells its own
+        drives = [differential_drive(robot, *pair, radius_of(radius, pair[0])) for pair in pairs]
+    return drives[0].side_slip
+
+
+def far_apart_first(robot: Robot, rows: Sequence[RollingWheel]) -> tuple[RollingWheel, ...]:
+    """Return rows of wheels, the one farthest from the first beside it: they differ most."""
+    points = [wheel_place(robot, wheel).point for wheel in rows]
+    far = int(np.argmax([np.linalg.norm(point - points[0]) for point in points]))
+    first = dict.fromkeys((0, far))
+    return tuple(rows[k] for k in (*first, *(k for k in range(len(rows)) if k not in first)))

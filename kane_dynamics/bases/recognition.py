@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which wheels a URDF shows: by joint axes and collision shapes, names as a hint only."""
+"""Wheels that a URDF shows, by joint axes and collision shapes, and the bases that fit them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from kane_dynamics.bases.wheel_locations import (
+from kane_dynamics.bases.block import wheeled_base
+from kane_dynamics.bases.wheel import (
     ALIGNED,
-    Place,
     is_horizontal,
     is_vertical,
     joint_above,
@@ -18,6 +20,7 @@ from kane_dynamics.bases.wheel_locations import (
     shape_place,
     trail,
 )
+from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.robot.body import Vector
 from kane_dynamics.robot.joint_kinds import Revolute, Spherical
 from kane_dynamics.robot.robot import Robot
@@ -87,15 +90,15 @@ def found_wheels(robot: Robot) -> tuple[FoundWheel, ...]:
 
     """
     carriers = set(checked_robot(robot).parents)
-    result = [
+    wheels = [
         wheel
         for body in range(len(robot.bodies))
         if body not in carriers and (wheel := _wheel(robot, body)) is not None
     ]
-    lowest = min((_bottom(wheel) for wheel in result if wheel.radius), default=0.0)
+    lowest = min((_bottom(wheel) for wheel in wheels if wheel.radius), default=0.0)
     return tuple(
         wheel
-        for wheel in result
+        for wheel in wheels
         if not wheel.radius or _bottom(wheel) - lowest <= _ON_THE_GROUND * wheel.radius
     )
 
@@ -107,34 +110,22 @@ def _wheel(robot: Robot, body: int) -> FoundWheel | None:
         return None
     shape = robot.wheels.get(joint.name)
     named = bool(LIKE_A_WHEEL.search(joint.name) or LIKE_A_WHEEL.search(link))
-    place = shape_place(robot, joint.name)
+    placement = shape_place(robot, joint.name)
     radius = None if shape is None else shape.radius
+    steering, kind, behind = None, 'ball', 0.0
     if isinstance(joint.kind, Spherical):
-        ball = shape is not None and shape.axis is None
-        return _found(joint.name, 'ball', radius, place, named) if ball else None
-    if not isinstance(joint.kind, Revolute) or not is_horizontal(place.axis):
-        return None
-    if shape is None and not named:
-        return None
-    steering = _steering(robot, joint.name)
-    if steering is None:
-        return _found(joint.name, 'fixed', radius, place, named)
-    behind = trail(joint_place(robot, steering), place)
-    kind = 'caster' if radius is not None and behind > _TRAIL * radius else 'steered'
-    return _found(joint.name, kind, radius, place, named, steering, behind)
-
-
-def _found(
-    joint: str,
-    kind: str,
-    radius: float | None,
-    place: Place,
-    named: bool,
-    steering: str | None = None,
-    behind: float = 0.0,
-) -> FoundWheel:
-    vectors = _vector(place.point), _vector(place.axis)
-    return FoundWheel(joint, kind, radius, *vectors, steering, round(behind, 9), named)
+        if shape is None or shape.axis is not None:
+            return None
+    else:
+        flat = isinstance(joint.kind, Revolute) and is_horizontal(placement.axis)
+        if not flat or (shape is None and not named):
+            return None
+        steering, kind = _steering(robot, joint.name), 'fixed'
+    if steering is not None:
+        behind = trail(joint_place(robot, steering), placement)
+        kind = 'caster' if radius is not None and behind > _TRAIL * radius else 'steered'
+    vectors = _vector(placement.point), _vector(placement.axis)
+    return FoundWheel(joint.name, kind, radius, *vectors, steering, round(behind, 9), named)
 
 
 def _steering(robot: Robot, wheel: str) -> str | None:
@@ -143,11 +134,11 @@ def _steering(robot: Robot, wheel: str) -> str | None:
     if above is None or not is_vertical(joint_place(robot, above).axis):
         return None
     fork, axis = robot.body_of_joint(above), joint_place(robot, wheel).axis
-    payload = [robot.bodies[k] for k, parent in enumerate(robot.parents) if parent == fork]
+    bodies = [robot.bodies[k] for k, parent in enumerate(robot.parents) if parent == fork]
     twins = all(
         _is_endless(body.joint.lower, body.joint.upper)
         and abs(joint_place(robot, body.joint.name).axis @ axis) > 1.0 - ALIGNED**2
-        for body in payload
+        for body in bodies
     )
     return above if twins else None
 
@@ -163,3 +154,141 @@ def _is_endless(lower: float, upper: float) -> bool:
 def _vector(x: Floats) -> Vector:
     a, b, c = np.round(x, 9).tolist()
     return a, b, c
+
+
+_ONE_AXLE = 1e-3  # [m] between wheels along x
+
+
+@dataclass(frozen=True)
+class FittingKind:
+    """
+    A kind of base that fits.
+
+    Parameters
+    ----------
+    block : mapping of str to object
+        What `wheeled_base` takes, as far as it is known: its kind and its joints.
+    needs : tuple of str
+        What the user must add to the block, or must know; no URDF tells it.
+
+    """
+
+    block: dict[str, Any]
+    needs: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """Return the kind of base."""
+        return str(self.block['kind'])
+
+    def text(self) -> str:
+        """Return the block as a line of YAML."""
+        return _yaml(self.block)[1:-1]
+
+    def needed(self, robot: Robot) -> tuple[str, ...]:
+        """Return what is needed, and where nothing is, what keeps the base from being built."""
+        if self.needs:
+            return self.needs
+        try:
+            wheeled_base(robot, self.block)
+        except KaneDynamicsError as error:
+            return (str(error),)
+        return ()
+
+
+def fitting_kinds(robot: Robot) -> tuple[FittingKind, ...]:
+    """
+    Return the kinds of base that fit the wheels of a robot; x of its base is forward.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot, as `load_urdf` returns it.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is no robot.
+
+    """
+    wheels = found_wheels(robot)
+    of_kind = {
+        kind: [wheel for wheel in wheels if wheel.kind == kind]
+        for kind in ('fixed', 'steered', 'caster', 'ball')
+    }
+    passive: dict[str, Any] = {}
+    if of_kind['caster']:
+        passive['casters'] = _by_steering(of_kind['caster'])
+    if of_kind['ball']:
+        passive['balls'] = [wheel.joint for wheel in of_kind['ball']]
+    unknown = tuple(
+        f"radius: of '{wheel.joint}' [m], it has no collision cylinder or sphere"
+        for wheel in wheels
+        if wheel.radius is None
+    )
+    fits = _candidates(of_kind['fixed'], of_kind['steered'], of_kind['caster'])
+    kinds = []
+    for block, needs in fits:
+        steered = block.get('steered', {})
+        others = {k: v for k, v in passive.items() if k != 'casters' or v != steered}
+        kinds.append(FittingKind({**block, **others}, (*needs, *unknown)))
+    return tuple(kinds)
+
+
+def _candidates(
+    fixed: Sequence[FoundWheel], steered: Sequence[FoundWheel], casters: Sequence[FoundWheel]
+) -> Iterator[tuple[dict[str, Any], tuple[str, ...]]]:
+    """Yield the block of each kind that fits, without passive wheels, and what it needs."""
+    names = [wheel.joint for wheel in fixed]
+    ahead = all(abs(wheel.axis[0]) <= ALIGNED for wheel in fixed)
+    axles = _axles(fixed)
+    if steered:
+        if not fixed:
+            yield {'kind': 'swerve', 'steered': _by_steering(steered)}, ()
+        elif ahead and len(axles) == 1:
+            yield {'kind': 'ackermann', 'rear': names, 'steered': _by_steering(steered)}, ()
+    elif fixed and ahead:
+        left = [wheel.joint for wheel in fixed if wheel.centre[1] > 0.0]
+        right = [wheel.joint for wheel in fixed if wheel.centre[1] <= 0.0]
+        if left and right and len(axles) == 1:
+            yield {'kind': 'differential', 'left': left, 'right': right}, ()
+        elif min(len(left), len(right)) > 1:
+            yield {'kind': 'skid_steer', 'left': left, 'right': right}, ()
+            angles = 'roller_angles: of each wheel [rad], if the wheels have rollers'
+            yield {'kind': 'mecanum', 'wheels': names}, (angles,)
+    elif len(fixed) > 2 and _spread(fixed):
+        yield {'kind': 'omni', 'wheels': names}, ('to know that the wheels have rollers',)
+    elif not fixed and len(casters) > 1:
+        motors = 'to know that motors turn wheels and swivels'
+        yield {'kind': 'swerve', 'steered': _by_steering(casters)}, (motors,)
+
+
+def _yaml(x: Any) -> str:
+    """Return names in mappings and lists as YAML on one line."""
+    if isinstance(x, dict):
+        return '{' + ', '.join(f'{key}: {_yaml(value)}' for key, value in x.items()) + '}'
+    return f'[{", ".join(x)}]' if isinstance(x, list) else str(x)
+
+
+def _by_steering(wheels: Iterable[FoundWheel]) -> dict[str, str | list[str]]:
+    """Return the wheel on each steering joint, or its twins."""
+    joints: dict[str, list[str]] = {}
+    for wheel in wheels:
+        if wheel.steering is not None:
+            joints.setdefault(wheel.steering, []).append(wheel.joint)
+    return {joint: names[0] if len(names) == 1 else names for joint, names in joints.items()}
+
+
+def _spread(wheels: Sequence[FoundWheel]) -> bool:
+    """Return whether axles point in different directions."""
+    axes = np.array([wheel.axis for wheel in wheels])
+    return bool(np.linalg.norm(np.cross(axes, axes[0]), axis=1).max() > ALIGNED)
+
+
+def _axles(wheels: Sequence[FoundWheel]) -> list[float]:
+    """Return where along x there are axles."""
+    axles: list[float] = []
+    for x in sorted(wheel.centre[0] for wheel in wheels):
+        if not axles or not np.isclose(x, axles[-1], rtol=0.0, atol=_ONE_AXLE):
+            axles.append(x)
+    return axles

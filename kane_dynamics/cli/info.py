@@ -123,7 +123,7 @@ def _fits(source: RobotSource, findings: Findings) -> tuple[dict[str, list[str]]
         warnings.simplefilter('always', ModelWarning)
         fits = {kind.text(): [*kind.needed(findings.robot)] for kind in findings.kinds}
     about_fits = (str(warning.message) for warning in caught)
-    return fits, [*dict.fromkeys((*source.model.notes, *about_fits, *findings.notes))]
+    return fits, [*dict.fromkeys((*source.model.notes, *about_fits, *findings.messages))]
 
 
 def _print_tree(facts: Mapping[str, Any]) -> None:

@@ -26,7 +26,7 @@ from kane_dynamics.cli.printing import (
 from kane_dynamics.exceptions import InvalidInputError, SingularMassMatrixError
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.text import robot_address, robot_text
-from kane_dynamics.robot.urdf.remarks import speeds_without_inertia
+from kane_dynamics.robot.urdf.warnings import speeds_without_inertia
 from kane_dynamics.robot_config.inspection import Findings, inspect_urdf
 from kane_dynamics.robot_config.setup import (
     Answer,
@@ -186,7 +186,7 @@ def print_findings(findings: Findings) -> None:
     title = f"robot '{findings.robot.name}', {findings.mass:.4g} kg in motion"
     named = [(role, ', '.join(names)) for role, names in rows if names]
     print_table(title, ('role', 'joints'), named)
-    print_remarks(findings.notes)
+    print_remarks(findings.messages)
 
 
 def _print_next(path: Path, settings: tuple[Setting, ...], seconds: float) -> None:

@@ -12,9 +12,8 @@ from typing import TypeVar
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError, ModelWarning
 from kane_dynamics.messages.planar_frame import PlanarFrame
-from kane_dynamics.robot.parameter_files import robot_files
 from kane_dynamics.robot.resources import resolve
-from kane_dynamics.robot.text import robot_text
+from kane_dynamics.robot.text import robot_files, robot_text
 from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.robot_config.parameters.robot import RobotParameters
 from kane_dynamics.robot_config.robot_file import (

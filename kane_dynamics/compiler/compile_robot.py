@@ -26,9 +26,8 @@ from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError, PerformanceWarning
 from kane_dynamics.robot.checks import as_choice, as_function, as_numbers, as_vector
-from kane_dynamics.robot.gravity_and_payloads import checked_payload_frames
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.robot.state import checked_frames
+from kane_dynamics.robot.state import checked_frames, checked_payload_frames
 from kane_dynamics.simulation.reference import PassiveForce
 
 DEVICES = ('cpu', 'cuda')

@@ -62,8 +62,14 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.formulations import solve_by
 from kane_dynamics.formulations.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.reference_dynamics import ReferenceDynamics
-from kane_dynamics.robot.arguments import as_times
-from kane_dynamics.robot.checks import as_choice, as_mapping, as_number, as_vector, index_of
+from kane_dynamics.robot.checks import (
+    as_choice,
+    as_mapping,
+    as_number,
+    as_times,
+    as_vector,
+    index_of,
+)
 from kane_dynamics.robot.state import checked_coordinates
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.motions import ManyMotions, Trajectory
@@ -332,8 +338,8 @@ class CompiledRobot(Dynamics):
             kernel = self._kernels.of_speeds(graph, actuated=actuated, known=known)
             if kernel is None:
                 slow = self._reference.constrained_inverse_dynamics
-                inputs = q, v, a, actuated, weights, known, time
-                return slow(*inputs, terms=terms, reference=reference)
+                arguments = q, v, a, actuated, weights, known, time
+                return slow(*arguments, terms=terms, reference=reference)
             balance = kernel.call
             if isinstance(actuated, tuple) and (known is None or isinstance(known, tuple)):
                 self._balances[graph, actuated, known] = balance
@@ -362,8 +368,8 @@ class CompiledRobot(Dynamics):
     ) -> FrameEffort:
         kernel = self._kernels.of_frame(law)
         if kernel is None:
-            inputs = q, v, target, gains, posture, a, weights, time
-            return self._reference.frame_effort(law, *inputs, terms=terms)
+            arguments = q, v, target, gains, posture, a, weights, time
+            return self._reference.frame_effort(law, *arguments, terms=terms)
         shares = self._ones
         if weights is not None:
             columns = speed_indices(self.robot, law.actuated, 'actuated')

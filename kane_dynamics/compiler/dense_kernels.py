@@ -22,7 +22,7 @@ from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT, KernelSpec
 from kane_dynamics.compiler.llvm.routine import Constants
 from kane_dynamics.compiler.llvm.routine_spec import RoutineSpec
 from kane_dynamics.compiler.steps import dense_steps
-from kane_dynamics.robot.integration import integrate_coordinates
+from kane_dynamics.robot.motion import integrate_coordinates
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.integrators import KICKS, STICTION_SPEED
 from kane_dynamics.simulation.step_checks import MOST_TURNED

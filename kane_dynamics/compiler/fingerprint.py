@@ -14,7 +14,7 @@ import numpy as np
 
 from kane_dynamics.compiler.llvm.native import OBJECT_HEADER, processor
 from kane_dynamics.constraints.base import Constraint
-from kane_dynamics.robot.content import add_content
+from kane_dynamics.robot.body import add_content
 from kane_dynamics.robot.robot import Robot
 
 _SOURCES = (

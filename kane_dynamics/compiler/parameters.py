@@ -20,9 +20,14 @@ from kane_dynamics.algebra.inertia import UPPER, Inertia
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import where
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
-from kane_dynamics.robot.canonical_frames import FrameInBody, chosen_frames, inertia_in
-from kane_dynamics.robot.gravity_and_payloads import POINT, GravityAndPayloads
-from kane_dynamics.robot.robot import Robot, loaded_inertias, with_loads
+from kane_dynamics.robot.canonical_frames import FrameInBody, body_frames, inertia_in
+from kane_dynamics.robot.gravity_and_payloads import (
+    POINT,
+    GravityAndPayloads,
+    loaded_inertias,
+    with_loads,
+)
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
 GRAVITY = 3
@@ -86,7 +91,7 @@ def load_graph(robot: Robot, payloads: Sequence[str]) -> KernelSpec:
     payload = {
         frame: _traced(numbers[k : k + INERTIA]) for frame, k in zip(payloads, starts, strict=True)
     }
-    loaded, selection = loaded_inertias(robot, payload), chosen_frames(robot)
+    loaded, selection = loaded_inertias(robot, payload), body_frames(robot)
     bodies = carriers(robot, payloads)
     of_bodies = inertia_numbers([loaded[k] for k in bodies], [selection[k] for k in bodies])
     values = ca.vertcat(*gravity, *[ca.SX(x) for x in of_bodies])
@@ -119,7 +124,7 @@ class Parameters(GravityAndPayloads):
     def __init__(self, robot: Robot, payloads: Sequence[str]) -> None:
         super().__init__(robot, payloads)
         self._bodies = carriers(robot, payloads)
-        selection = chosen_frames(robot) if payloads else []
+        selection = body_frames(robot) if payloads else []
         self._axes = [selection[body] for body in self._bodies]
         self.values: Floats = np.array([*robot.gravity.tolist(), *self._inertias()])
         self._copies: list[Floats] = []

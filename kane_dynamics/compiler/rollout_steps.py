@@ -147,8 +147,8 @@ class CompiledMotions:
             if frame in payloads:
                 mass, com, inertia = payloads[frame]
                 at[:, 0], at[:, 1:4], at[:, 4:] = mass, com, inertia[(slice(None), *UPPER)]
-            elif frame in self._load.payload:
-                payload = self._load.payload[frame]
+            elif frame in self._load.payloads:
+                payload = self._load.payloads[frame]
                 at[:, 0], at[:, 1:4] = payload.mass, payload.com
                 at[:, 4:] = payload.tensor[UPPER]
         gravity = np.repeat(self._load.values[:3, None], rows, axis=1)

@@ -17,7 +17,7 @@ from kane_dynamics.exceptions import (
     ProjectionError,
     SingularMassMatrixError,
 )
-from kane_dynamics.robot.integration import integrate_coordinates
+from kane_dynamics.robot.motion import integrate_coordinates
 from kane_dynamics.typing import Floats
 
 _WIDTHS = (0.5, 0.5, 1.5, 1.5, 3.0, 3.0, 3.0)  # [rad, m] of tries around the neutral state

@@ -22,7 +22,7 @@ from kane_dynamics.compiler.graphs.body_groups import BodyGroup
 from kane_dynamics.compiler.graphs.trace import Tracer, column, symbols
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.llvm.loop_spec import GroupCode, LoopSpec, TreePass
-from kane_dynamics.robot.integration import coordinate_rates
+from kane_dynamics.robot.motion import coordinate_rates
 
 
 def effort_tangent(loops: LoopTracer) -> LoopSpec:

@@ -3,7 +3,7 @@
 
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.constraints.contacts import joint_limit, point_contact
+from kane_dynamics.constraints.contacts import GROUND, Plane, point_contact
 from kane_dynamics.constraints.dry_friction import (
     Contact,
     contact,
@@ -11,15 +11,12 @@ from kane_dynamics.constraints.dry_friction import (
     rolling_contact,
     traction,
 )
-from kane_dynamics.constraints.holonomic import holonomic
-from kane_dynamics.constraints.joints import coupling, lock
-from kane_dynamics.constraints.knife_edge import knife_edge
+from kane_dynamics.constraints.joints import coupling, joint_limit, lock
 from kane_dynamics.constraints.loops import loop_closure
-from kane_dynamics.constraints.nonlinear import acceleration_form, nonlinear
-from kane_dynamics.constraints.pfaffian import pfaffian
-from kane_dynamics.constraints.plane import GROUND, Plane
+from kane_dynamics.constraints.pfaffian import holonomic, pfaffian
 from kane_dynamics.constraints.rolling_wheels import roller_wheel, rolling_ball, rolling_wheel
-from kane_dynamics.constraints.wheels import differential_drive, no_side_slip
+from kane_dynamics.constraints.traced_rows import acceleration_form, nonlinear
+from kane_dynamics.constraints.wheels import differential_drive, knife_edge, no_side_slip
 
 __all__ = [
     'GROUND',

@@ -55,13 +55,11 @@ class Row:
     kind: str = ''
 
 
-def unique_labels(
-    labels: Sequence[str], independent_indices: Collection[str] = ()
-) -> tuple[str, ...]:
+def unique_labels(labels: Sequence[str], reserved: Collection[str] = ()) -> tuple[str, ...]:
     """Return names of rows, those numbered that are there more than once or taken already."""
-    used, unique = {*independent_indices, *labels}, list[str]()
+    used, unique = {*reserved, *labels}, list[str]()
     for label in labels:
-        if label in independent_indices or labels.count(label) > 1:
+        if label in reserved or labels.count(label) > 1:
             label = next(one for k in count() if (one := f'{label}/{k}') not in used)
             used.add(label)
         unique.append(label)
@@ -126,21 +124,21 @@ class ConstraintRows:
     def of(cls, A: ArrayLike, b0: ArrayLike, b: ArrayLike) -> ConstraintRows:
         """Return nonholonomic rows A v = b0, A vdot = b, each measured against itself."""
         matrix = np.atleast_2d(np.array(A, dtype=float))
-        local = tuple(range(len(matrix)))
+        numbers = tuple(range(len(matrix)))
         return cls(
             matrix,
             np.atleast_1d(np.array(b0, dtype=float)),
             np.atleast_1d(np.array(b, dtype=float)),
-            (None,) * len(local),
-            tuple(f'row {k}' for k in local),
-            (False,) * len(local),
-            local,
-            local,
+            (None,) * len(numbers),
+            tuple(f'row {k}' for k in numbers),
+            (False,) * len(numbers),
+            numbers,
+            numbers,
         )
 
-    def take(self, selection: Sequence[int]) -> ConstraintRows:
+    def take(self, indices: Sequence[int]) -> ConstraintRows:
         """Return some of the rows, in the given order."""
-        picked = list(selection)
+        picked = list(indices)
         if picked == list(range(len(self))):
             return self
         return ConstraintRows(
@@ -165,12 +163,12 @@ class ConstraintRows:
 
     def velocity_after(self, v: Any, h: Scalar) -> NDArray[Any]:
         """Return the right side of A v+ = b_0 for speeds v+ that follow v after h [s], (k,)."""
-        local = self.matrix @ as_array(v)
+        row_speeds = self.matrix @ as_array(v)
         return as_array(
             [
                 speed + h * b if integrated else b0
                 for b0, b, integrated, speed in zip(
-                    self.velocity, self.acceleration, self.integrated, local, strict=True
+                    self.velocity, self.acceleration, self.integrated, row_speeds, strict=True
                 )
             ]
         )

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contacts that are closed at a state: rows of their distances and slips, and their friction."""
+"""Friction cones, and the contacts of a set that are closed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,31 +14,102 @@ from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.dry_friction import Contact
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot.checks import as_names, as_nonnegative, as_number, index_of
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats, Indices
+
+Contacts = Sequence[Constraint | Contact]
+
+
+@dataclass(frozen=True)
+class FrictionCone:
+    """
+    The force of some constraint rows is at most mu times a normal force, ``|f_t| <= mu f_n``.
+
+    Parameters
+    ----------
+    rows : sequence of str, or mapping of str to float
+        Names of the rows that make the tangential force, at right angles to each other: those of
+        one wheel or point. A mapping gives the share of each row that this contact carries, e.g.
+        a half of the side force of an axle with two wheels. May be empty, where `normal` is a row
+        that only pushes.
+    friction : float
+        mu >= 0.
+    normal : str or float
+        Name of the row whose multiplier is the normal force, which then pushes only; or the load
+        on the contact [N], >= 0.
+
+    Raises
+    ------
+    InvalidInputError
+        If rows are no names, or a number is negative or not finite.
+
+    """
+
+    rows: Sequence[str] | Mapping[str, float]
+    friction: float
+    normal: str | float
+    shares: Mapping[str, float] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        names = as_names('rows of a friction cone', self.rows)
+        weights = self.rows if isinstance(self.rows, Mapping) else dict.fromkeys(names, 1.0)
+        shares = {name: as_number(f"share of row '{name}'", weights[name]) for name in names}
+        object.__setattr__(self, 'shares', MappingProxyType(shares))
+        object.__setattr__(self, 'friction', as_nonnegative('friction', self.friction))
+        if not isinstance(self.normal, str):
+            object.__setattr__(self, 'normal', as_nonnegative('normal load [N]', self.normal))
+        elif not names and self.friction > 0.0:
+            raise InvalidInputError(
+                f"friction cone over '{self.normal}': need rows for its friction, or friction 0"
+            )
+
+    @property
+    def name(self) -> str:
+        """Return what it is called in messages: the names of its rows."""
+        return ' & '.join(self.shares) or str(self.normal)
+
+    def at(self, labels: Sequence[str]) -> PlacedCone:
+        """
+        Return the cone as a condition on the multipliers of rows with these names.
+
+        Raises
+        ------
+        NameNotFoundError
+            If one of its rows is not among them.
+
+        """
+        tangent = np.zeros((len(self.shares), len(labels)))
+        for i, (name, share) in enumerate(self.shares.items()):
+            tangent[i, index_of('constraint row', name, labels)] = share
+        normal, load = np.zeros(len(labels)), 0.0
+        if isinstance(self.normal, str):
+            normal[index_of('constraint row', self.normal, labels)] = 1.0
+        else:
+            load = self.normal
+        return PlacedCone(self.name, tangent, normal, load, self.friction)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PlacedCone:
+    """|T lambda| <= mu (n lambda + load), n lambda >= 0."""
+
+    name: str
+    tangent: Floats
+    normal: Floats
+    load: float
+    friction: float
+
+    def margin(self, multipliers: Floats) -> float:
+        """Return ``mu f_n - |f_t|`` [N]: how much more tangential force the contact can take."""
+        limit = self.friction * float(self.normal @ multipliers + self.load)
+        return limit - float(np.linalg.norm(self.tangent @ multipliers))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ClosedContacts:
-    """
-    k contacts at a state, with none, one or two directions of slip each.
-
-    Parameters
-    ----------
-    normal : ConstraintRows
-        Rows of the distances, one a contact; a row of zeros where the load is given.
-    tangent : ConstraintRows
-        Rows of the slips.
-    owner : ndarray of int, shape (m,)
-        The contact that each slip belongs to.
-    friction, static_friction : ndarray, shape (k,)
-        mu of contacts that slip, and of those that stick.
-    restitution : ndarray, shape (k,)
-        e, from 0 to 1.
-    load : ndarray, shape (k,)
-        Normal force [N] that acts in any case.
-
-    """
+    """k contacts at a state, with none, one or two directions of slip each."""
 
     normal: ConstraintRows
     tangent: ConstraintRows
@@ -57,36 +129,8 @@ class ClosedContacts:
         return self.normal.labels
 
     @classmethod
-    def at(
-        cls,
-        robot: Robot,
-        contacts: Sequence[Constraint | Contact],
-        q: Any,
-        v: Any,
-        t: Scalar,
-    ) -> ClosedContacts:
-        """
-        Return contacts at a state.
-
-        Parameters
-        ----------
-        robot : Robot
-            The robot.
-        contacts : sequence of Constraint or Contact
-            Each row of a plain constraint is a contact without friction and restitution.
-        q, v : sequence of scalar, lengths nq, nv
-            State.
-        t : scalar
-            Time [s].
-
-        Raises
-        ------
-        InvalidInputError
-            If they are not several contacts.
-        ConstraintError
-            If one was built for another robot.
-
-        """
+    def at(cls, robot: Robot, contacts: Contacts, q: Any, v: Any, t: Scalar) -> ClosedContacts:
+        """Return contacts at a state."""
         several: Any = contacts
         if isinstance(contacts, Iterable) and not _is_one(contacts):
             several = tuple(contacts)
@@ -100,10 +144,7 @@ class ClosedContacts:
 
     @classmethod
     def of(
-        cls,
-        contacts: Sequence[Constraint | Contact],
-        normal: ConstraintRows,
-        tangent: ConstraintRows,
+        cls, contacts: Contacts, normal: ConstraintRows, tangent: ConstraintRows
     ) -> ClosedContacts:
         """Return contacts whose distances and slips have these rows, in their order."""
         counts, owner, first = list[int](), list[int](), 0
@@ -128,7 +169,7 @@ class ClosedContacts:
 
 
 @dataclass(frozen=True, eq=False)
-class GivenLoad:
+class ZeroRow:
     """A row that nothing moves, in the place of a distance."""
 
     labels: tuple[str, ...]
@@ -147,4 +188,4 @@ def distance_of(one: Any) -> Any:
     """Return the distance of a contact; what is none stays as it is, and is refused later."""
     if not isinstance(one, Contact):
         return one
-    return GivenLoad(one.labels[:1]) if one.normal is None else one.normal
+    return ZeroRow(one.labels[:1]) if one.normal is None else one.normal

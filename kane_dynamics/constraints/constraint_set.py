@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, overload
@@ -13,10 +13,10 @@ import numpy as np
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row, unique_labels
-from kane_dynamics.constraints.row_rates import turning_rate
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
+from kane_dynamics.constraints.traced_rows import turning_rate
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
-from kane_dynamics.robot.checks import describe
+from kane_dynamics.robot.checks import as_sequence, describe
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_robot
 from kane_dynamics.typing import Floats
@@ -96,13 +96,13 @@ class ConstraintSet(Sequence[Constraint]):
             Time [s].
 
         """
-        place, speeds = _scalars(q), _scalars(v)
+        coordinates, speeds = _scalars(q), _scalars(v)
         rows: list[Row] = []
         kinds: list[int] = []
         owners: list[int] = []
         numbers: dict[tuple[int, str], int] = {}
         for owner, constraint in enumerate(self.constraints):
-            for row in constraint.rows(self.robot, place, speeds, t):
+            for row in constraint.rows(self.robot, coordinates, speeds, t):
                 key = (owner, row.kind or f' {len(rows)}')
                 kinds.append(numbers.setdefault(key, len(numbers)))
                 owners.append(owner)
@@ -126,7 +126,7 @@ class ConstraintSet(Sequence[Constraint]):
 
     @cached_property
     def turning_rate(self) -> Any:
-        r"""Return (q, v, x, t) -> :math:`\dot A x`; see `row_rates.turning_rate`."""
+        r"""Return (q, v, x, t) -> :math:`\dot A x`; see `traced_rows.turning_rate`."""
         return turning_rate(self.robot, self.rows)
 
     def selection(self, factor: Floats | None, q: Any, v: Any, t: float) -> RowSelection:
@@ -146,23 +146,12 @@ def _several(constraints: Any) -> tuple[Constraint, ...]:
             f'constraints: need several, got one, {type(constraints).__name__}; put it in a list, '
             'constraints=[...]'
         )
-    if isinstance(constraints, (str, bytes)) or not isinstance(constraints, Iterable):
-        raise InvalidInputError(
-            f'constraints: need a sequence of constraints, got {describe(constraints)}'
-        )
-    return tuple(checked_constraint('constraints', one) for one in constraints)
+    several = as_sequence('constraints', constraints, 'constraints')
+    return tuple(checked_constraint('constraints', one) for one in several)
 
 
 def checked_constraint(name: str, one: Any) -> Constraint:
-    """
-    Return a constraint, if it is one.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is none.
-
-    """
+    """Return a constraint, if it is one."""
     if isinstance(one, type) or not (hasattr(one, 'rows') and hasattr(one, 'labels')):
         if hasattr(one, 'restitution'):
             raise InvalidInputError(
@@ -178,16 +167,16 @@ def checked_constraint(name: str, one: Any) -> Constraint:
 
 def _check_robot(robot: Robot, constraint: Constraint) -> None:
     """Refuse a constraint that knows its robot, where that is another one."""
-    local = getattr(constraint, 'robot', robot)
+    owner = getattr(constraint, 'robot', robot)
     if (
-        local is robot
-        or not isinstance(local, Robot)
-        or local.kinematic_key == robot.kinematic_key
+        owner is robot
+        or not isinstance(owner, Robot)
+        or owner.kinematic_key == robot.kinematic_key
     ):
         return
     raise ConstraintError(
         f"constraint '{constraint.labels[0]}' was built for another robot: "
-        f'{_described(local)}; here it is used with {_described(robot)}'
+        f'{_described(owner)}; here it is used with {_described(robot)}'
     )
 
 

@@ -19,17 +19,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algebra.quaternions import cross, dot, pure, rotate
 from kane_dynamics.algebra.scalars import Scalar
-from kane_dynamics.constraints.base import Constraint, Row, projected_columns
+from kane_dynamics.constraints.base import Constraint, Row
 from kane_dynamics.constraints.constraint_set import checked_constraint
-from kane_dynamics.constraints.contacts import point_contact
-from kane_dynamics.constraints.plane import Plane
+from kane_dynamics.constraints.contacts import Plane, point_contact, point_rows
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.robot.body import Vector
 from kane_dynamics.robot.checks import as_nonnegative, as_number, as_vector, describe
-from kane_dynamics.robot.frame_motion import frame_motion
+from kane_dynamics.robot.motion import frame_motion
 from kane_dynamics.robot.robot import Frame, Robot
 from kane_dynamics.typing import Floats
 
@@ -87,19 +85,7 @@ class PointSlip:
     def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
         """Return a row <d, v_P> = 0 for each direction d; multipliers are forces [N]."""
         motion = frame_motion(robot, self.point, q, v)
-        to_world = motion.pose.rotation
-        bias = rotate(
-            to_world,
-            motion.twist_rate.dual + cross(motion.twist.primary, motion.twist.dual),
-        )
-        rows = []
-        for direction in self.directions:
-            along = pure(direction)
-            coefficients = projected_columns(
-                motion.columns, lambda axis, d=along: dot(d, rotate(to_world, axis.dual))
-            )
-            rows.append(Row(coefficients, acceleration=-dot(along, bias), kind=self.labels[0]))
-        return rows
+        return point_rows(motion, self.directions, kind=self.labels[0])
 
 
 def contact(
@@ -197,11 +183,11 @@ def point_slip(
         If a number is not finite, or a direction is zero.
 
     """
-    held = point_contact(robot, link, point, normal)
-    plane = held.plane
+    touching = point_contact(robot, link, point, normal)
+    plane = touching.plane
     along = plane.directions() if direction is None else _in_plane(plane, direction)
     labels = tuple(f'{link}/slip {k}' for k in range(len(along)))
-    return PointSlip(robot, labels, held.point, tuple((x, y, z) for x, y, z in along.tolist()))
+    return PointSlip(robot, labels, touching.point, tuple((x, y, z) for x, y, z in along.tolist()))
 
 
 def rolling_contact(
@@ -246,11 +232,11 @@ def rolling_contact(
 
 
 def _in_plane(plane: Plane, direction: ArrayLike) -> Floats:
-    normal, values = np.array(plane.normal), as_vector('direction', direction, 3)
-    across = values - normal * (normal @ values)
+    normal, vector = np.array(plane.normal), as_vector('direction', direction, 3)
+    across = vector - normal * (normal @ vector)
     length = float(np.linalg.norm(across))
-    if not length > _NO_DIRECTION * float(np.linalg.norm(values)):
-        raise InvalidInputError(f'direction: need one along the plane, got {values}')
+    if not length > _NO_DIRECTION * float(np.linalg.norm(vector)):
+        raise InvalidInputError(f'direction: need one along the plane, got {vector}')
     return np.array([across / length])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Constraints on joint coordinates alone: locks and couplings (holonomic, linear)."""
+"""Constraints on joint coordinates alone: locks, couplings, limits (linear)."""
 
 from __future__ import annotations
 
@@ -7,46 +7,47 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.constraints.base import Row, gathered
 from kane_dynamics.exceptions import ConstraintError
-from kane_dynamics.robot.checks import as_number
+from kane_dynamics.robot.checks import as_choice, as_number
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_robot
 
-
-@dataclass(frozen=True)
-class Lock:
-    """The speeds of a joint are zero. Built by `lock`."""
-
-    robot: Robot = field(compare=False, repr=False)
-    labels: tuple[str, ...]
-    columns: tuple[int, ...]
-
-    def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
-        """Return v_k = 0 for each speed of the joint."""
-        return [Row({column: 1.0}) for column in self.columns]
+SIDES = {'lower': 1.0, 'upper': -1.0}
 
 
 @dataclass(frozen=True)
-class Coupling:
-    """q_joint = ratio q_master + offset. Built by `coupling`."""
+class JointRow:
+    """sum_k c_k v_k = 0 of joints with (index in q, index in v, c_k)."""
+
+    terms: tuple[tuple[int, int, float], ...]
+    offset: float | None = None  # of the holonomic row sum_k c_k q_k = offset
+
+    def row(self, q: Any) -> Row:
+        """Return the row at coordinates q."""
+        coefficients = gathered([(speed, c) for _, speed, c in self.terms])
+        if self.offset is None:
+            return Row(coefficients)
+        return Row(coefficients, position=sum(c * q[k] for k, _, c in self.terms) - self.offset)
+
+
+@dataclass(frozen=True)
+class JointRows:
+    """Linear rows in joint coordinates. Built by `lock`, `coupling` and `joint_limit`."""
 
     robot: Robot = field(compare=False, repr=False)
     labels: tuple[str, ...]
-    joint: tuple[int, int]
-    master: tuple[int, int]
-    ratio: float
-    offset: float
+    linear: tuple[JointRow, ...]
 
     def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
-        """Return v_joint - ratio v_master = 0, with its violation in q."""
-        (q_joint, v_joint), (q_master, v_master) = self.joint, self.master
-        violation = q[q_joint] - self.ratio * q[q_master] - self.offset
-        return [Row(gathered([(v_joint, 1.0), (v_master, -self.ratio)]), position=violation)]
+        """Return the rows, holonomic ones with their violation in q."""
+        return [linear.row(q) for linear in self.linear]
 
 
-def lock(robot: Robot, joint: str) -> Lock:
+def lock(robot: Robot, joint: str) -> JointRows:
     """
     Return the constraint that stops every speed of a joint, wherever it is: A = unit rows, b = 0.
 
@@ -70,10 +71,12 @@ def lock(robot: Robot, joint: str) -> Lock:
         raise ConstraintError(f"joint '{joint}' follows another joint; lock its master")
     columns = tuple(range(*robot.indices[body].v.indices(robot.nv)))
     labels = tuple(f'{robot.velocity_names[column]}/lock' for column in columns)
-    return Lock(robot, labels, columns)
+    return JointRows(robot, labels, tuple(JointRow(((0, k, 1.0),)) for k in columns))
 
 
-def coupling(robot: Robot, joint: str, master: str, ratio: float, offset: float = 0.0) -> Coupling:
+def coupling(
+    robot: Robot, joint: str, master: str, ratio: float, offset: float = 0.0
+) -> JointRows:
     """
     Return the constraint q_joint = ratio q_master + offset between two 1-DoF joints.
 
@@ -101,14 +104,41 @@ def coupling(robot: Robot, joint: str, master: str, ratio: float, offset: float 
     followed = _single(checked_robot(robot), master)
     if joint == master:
         raise ConstraintError(f"joint '{joint}' cannot be coupled to itself")
-    return Coupling(
-        robot,
-        (f'{joint}/coupling',),
-        _single(robot, joint),
-        followed,
-        as_number('ratio', ratio),
-        as_number('offset', offset),
-    )
+    terms = (*_single(robot, joint), 1.0), (*followed, -as_number('ratio', ratio))
+    linear = JointRow(terms, as_number('offset', offset))
+    return JointRows(robot, (f'{joint}/coupling',), (linear,))
+
+
+def joint_limit(robot: Robot, joint: str, side: str) -> JointRows:
+    """
+    Return the distance of a joint from an end of its range: Phi = q - lower, or upper - q.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    joint : str
+        Name of a joint with one coordinate and a finite limit.
+    side : str
+        'lower' or 'upper'.
+
+    Raises
+    ------
+    NameNotFoundError
+        If there is no such coordinate with a speed of its own.
+    InvalidInputError
+        If the side is neither.
+    ConstraintError
+        If the joint has no limit there.
+
+    """
+    as_choice('side', side, SIDES)
+    k, speed = checked_robot(robot).coordinate_index(joint), robot.velocity_index(joint)
+    limit, sign = float((robot.lower if side == 'lower' else robot.upper)[k]), SIDES[side]
+    if not np.isfinite(limit):
+        raise ConstraintError(f"joint '{joint}' has no {side} limit")
+    linear = JointRow(((k, speed, sign),), sign * limit)
+    return JointRows(robot, (f'{joint}/{side}',), (linear,))
 
 
 def _single(robot: Robot, joint: str) -> tuple[int, int]:

@@ -26,13 +26,12 @@ import numpy as np
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, dual_cross
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, pure, rotate
-from kane_dynamics.algebra.scalars import Scalar, where
+from kane_dynamics.algebra.scalars import Scalar, unit_axis, where
 from kane_dynamics.constraints.base import Projection, Row, projected_columns
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.robot.body import Vector
 from kane_dynamics.robot.checks import as_choice
-from kane_dynamics.robot.frame_motion import Columns, frame_motion
-from kane_dynamics.robot.joint_kinds import unit_axis
+from kane_dynamics.robot.motion import Columns, frame_motion
 from kane_dynamics.robot.robot import Frame, Robot
 from kane_dynamics.robot.state import checked_robot
 
@@ -45,23 +44,7 @@ _JOINTS = {
 
 @dataclass(frozen=True, eq=False)
 class LoopClosure:
-    """
-    Rows that hold frame b on frame a. Built by `loop_closure`.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    labels : tuple of str
-        Names of the rows.
-    frame_a, frame_b : Frame
-        The frames.
-    joint : str
-        'fixed', 'ball' or 'revolute'.
-    axis : tuple of float, optional
-        Unit axis of the revolute joint in a, and in b.
-
-    """
+    """Rows that hold frame b on frame a. Built by `loop_closure`."""
 
     robot: Robot = field(compare=False, repr=False)
     labels: tuple[str, ...]

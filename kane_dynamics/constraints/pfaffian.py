@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows that a user gives as functions: A(q, t) v = b(q, t)."""
+r"""
+Constraints that a user writes as functions: A(q, t) v = b(q, t) and Phi(q, t) = 0.
+
+Holonomic rows are differentiated twice. With :math:`\dot q = N(q) v`,
+
+.. math:: A = \frac{\partial\Phi}{\partial q} N, \quad b_0 = -\frac{\partial\Phi}{\partial t},
+   \quad b = \dot b_0 - \dot A v.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.scalars import Scalar
-from kane_dynamics.algebra.traced_numbers import is_traced
-from kane_dynamics.algebra.tracing import expression_matrix, traced_values
+from kane_dynamics.algebra.tracing import expression_matrix, is_traced, traced_values
 from kane_dynamics.constraints.base import Row, unique_labels
 from kane_dynamics.constraints.traced_rows import (
     TracedRows,
+    check_shapes,
+    check_speeds_bound,
     state_symbols,
+    traced_column,
     traced_rows,
 )
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.robot.checks import as_function, as_numbers, as_text
-from kane_dynamics.robot.integration import integrate_coordinates, rate_along_motion
+from kane_dynamics.robot.motion import coordinate_rates, integrate_coordinates, rate_along_motion
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_robot
 from kane_dynamics.typing import Floats
@@ -41,11 +50,7 @@ class _UntraceableError(ConstraintError):
 
 @dataclass(frozen=True, eq=False)
 class DifferencedRows:
-    """
-    Rows A(q, t) v = b(q, t) of functions that cannot be traced. Built by `pfaffian`.
-
-    They branch on their arguments or turn them into floats. Their b is an approximation.
-    """
+    """Rows A(q, t) v = b(q, t) of functions that cannot be traced. Built by `pfaffian`."""
 
     robot: Robot = field(compare=False, repr=False)
     labels: tuple[str, ...]
@@ -58,26 +63,20 @@ class DifferencedRows:
         return False
 
     def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
-        """
-        Return the rows, with d/dt (A, b) along the motion at constant v.
-
-        Raises
-        ------
-        ConstraintError
-            If the shapes do not fit the robot, a value is not finite, or the state is traced.
-
-        """
+        """Return the rows, with d/dt (A, b) along the motion at constant v."""
         if any(is_traced(x) for x in [*q, *v, t]):
             _trace(robot, self.labels, self.matrix, self.right_side)  # raises, with the reason
-        place = integrate_coordinates(robot, q, [0.0] * robot.nv, 0.0)
+        coordinates = integrate_coordinates(robot, q, [0.0] * robot.nv, 0.0)
         speeds = np.array(v, dtype=float)
 
         def along(k: int) -> Floats:
             unit = np.eye(robot.nv)[k].tolist()
-            return _rate(lambda s: self.evaluate(integrate_coordinates(robot, place, unit, s), t))
+            return _rate(
+                lambda s: self.evaluate(integrate_coordinates(robot, coordinates, unit, s), t)
+            )
 
-        values = self.evaluate(place, t)
-        rate = _rate(lambda s: self.evaluate(place, t + s))
+        values = self.evaluate(coordinates, t)
+        rate = _rate(lambda s: self.evaluate(coordinates, t + s))
         rate += sum(speeds[k] * along(k) for k in range(robot.nv) if speeds[k])
         acceleration = rate[:, -1] - rate[:, :-1] @ speeds
         return [
@@ -86,19 +85,11 @@ class DifferencedRows:
         ]
 
     def evaluate(self, q: Floats, t: float) -> Floats:
-        """
-        Return [A b], shape (k, nv + 1).
-
-        Raises
-        ------
-        ConstraintError
-            If the shapes do not fit the robot or a value is not finite.
-
-        """
+        """Return [A b], shape (k, nv + 1)."""
         name = self.labels[0]
         matrix = np.atleast_2d(_numbers(f'{name}: A', self.matrix(q, t)))
         right_side = np.atleast_1d(_numbers(f'{name}: b', self.right_side(q, t)))
-        _check_shapes(self.robot, self.labels, matrix, right_side)
+        check_shapes(self.robot, name, len(self.labels), matrix, right_side)
         if not (np.isfinite(matrix).all() and np.isfinite(right_side).all()):
             raise ConstraintError(f'{self.labels[0]}: A or b is not finite at t = {t}')
         return np.column_stack([matrix, right_side])
@@ -165,19 +156,50 @@ def _trace(
     robot: Robot, labels: tuple[str, ...], A: PfaffianFunction, b: PfaffianFunction
 ) -> TracedRows:
     state = state_symbols(robot)
-    what, place = f'{labels[0]}: A or b', (state.place, state.t)
-    matrix = np.atleast_2d(traced_values(what, A, place, _UntraceableError))
-    right_side = np.atleast_1d(traced_values(what, b, place, _UntraceableError))
-    _check_shapes(robot, labels, matrix, right_side)
+    what, coordinates = f'{labels[0]}: A or b', (state.coordinates, state.t)
+    matrix = np.atleast_2d(traced_values(what, A, coordinates, _UntraceableError))
+    right_side = np.atleast_1d(traced_values(what, b, coordinates, _UntraceableError))
+    check_shapes(robot, labels[0], len(labels), matrix, right_side)
     rows, speeds = expression_matrix(matrix), expression_matrix(right_side[:, None])
     rate = rate_along_motion(robot, speeds - rows @ state.v, *state)
     return traced_rows(robot, labels, state, rows, speeds, rate)
 
 
-def _check_shapes(robot: Robot, labels: tuple[str, ...], A: NDArray[Any], b: NDArray[Any]) -> None:
-    count = len(labels)
-    if A.shape != (count, robot.nv) or b.shape != (count,):
-        raise ConstraintError(
-            f'{labels[0]}: need A of shape ({count}, {robot.nv}) and b of shape '
-            f'({count},), got {A.shape} and {b.shape}'
-        )
+def holonomic(
+    robot: Robot, phi: Callable[[NDArray[Any], Any], Any], label: str = ''
+) -> TracedRows:
+    r"""
+    Return the rows of :math:`\Phi(q, t) = 0`: distances, guides, driven coordinates.
+
+    Integrators project q onto :math:`\Phi = 0` and v onto :math:`\dot\Phi = 0`.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    phi : callable
+        phi(q, t) -> a number or array_like, shape (k,): operators and numpy functions of an array
+        of shape (nq,) and of t [s], without branches. It is traced once, here. A row must vary to
+        first order where it vanishes: a length minus its value, not the square of that.
+    label : str
+        Name of the rows; rows are numbered where there is more than one.
+
+    Raises
+    ------
+    ConstraintError
+        If the function cannot be traced, does not give numbers, or a row does not depend on q.
+
+    """
+    import casadi as ca
+
+    as_function('phi', phi, 'q', 't')
+    name, state = as_text('label', label) or 'holonomic', state_symbols(robot)
+    column = traced_column(name, phi, (state.coordinates, state.t))
+    turns = [
+        coordinate_rates(robot, state.coordinates, unit) for unit in np.eye(robot.nv).tolist()
+    ]
+    A = ca.jacobian(column, state.q) @ expression_matrix(np.array(turns, dtype=object).T)
+    b0 = -ca.jacobian(column, state.t)
+    b = rate_along_motion(robot, b0 - A @ state.v, *state)
+    labels = unique_labels([name] * column.shape[0])
+    return check_speeds_bound(traced_rows(robot, labels, state, A, b0, b, column))

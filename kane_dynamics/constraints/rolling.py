@@ -7,7 +7,7 @@ around it, and touches the plane with normal k in
 
 .. math:: P = C + R e - \rho k,
 
-e down the disc (`wheel_directions`). Without a tyre it is a thin disc; a ball is a tyre around its
+e down the disc (`contact_circle`). Without a tyre it is a thin disc; a ball is a tyre around its
 centre. Rolling says that the *material* point in P is at rest; a wheel with free rollers on its
 rim (mecanum, omni) binds it only along the axis of the roller that touches. Directions are those
 of the track: longitudinal t, lateral :math:`k\times t`, roller at an angle between them, and
@@ -27,17 +27,16 @@ import numpy as np
 from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, pure, rotate, scale, vec3
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.constraints.base import Row
-from kane_dynamics.constraints.contact_rows import Direction, contact_rows
-from kane_dynamics.constraints.plane import GROUND, Plane
-from kane_dynamics.constraints.wheel_directions import (
+from kane_dynamics.constraints.contact_circle import (
     STILL,
     BallDirections,
     PlaneDirections,
     disc_directions,
 )
+from kane_dynamics.constraints.contacts import GROUND, Direction, Plane, contact_rows
 from kane_dynamics.robot.body import Vector
 from kane_dynamics.robot.checks import index_of
-from kane_dynamics.robot.frame_motion import frame_motion
+from kane_dynamics.robot.motion import frame_motion
 from kane_dynamics.robot.robot import Frame, Robot
 from kane_dynamics.typing import Floats
 
@@ -47,20 +46,7 @@ _IN_PLANE = {'longitudinal': (1.0, 0.0), 'lateral': (0.0, 1.0), 'x': (1.0, 0.0),
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Touch:
-    """
-    Where a wheel or a ball touches its plane, in world axes.
-
-    Parameters
-    ----------
-    point : ndarray, shape (3,)
-        The point [m].
-    axes : ndarray, shape (3, 3)
-        Unit rows: longitudinal, lateral (to its left), normal; of a ball x, y of the plane.
-    directions : ndarray, shape (k, 3)
-        Unit direction of each constraint row: with multipliers lambda the plane pushes with
-        lambda @ directions.
-
-    """
+    """Where a wheel or a ball touches its plane, in world axes."""
 
     point: Floats
     axes: Floats
@@ -69,34 +55,7 @@ class Touch:
 
 @dataclass(frozen=True, eq=False)
 class RollingWheel:
-    """
-    Rolling without slipping of a wheel or a ball.
-
-    Built by `rolling_wheel`, `rolling_ball` and `roller_wheel`.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    labels : tuple of str
-        Names of the rows.
-    wheel : Frame
-        Frame at the wheel's centre, in the wheel's body.
-    axis : tuple of float or None
-        Unit axis of the wheel in that frame; None for a ball.
-    radius : float
-        Of the outermost circle, R + rho [m].
-    directions : tuple of str
-        Which of 'longitudinal', 'lateral', 'roller', 'vertical' are constrained; of a ball 'x',
-        'y' and 'vertical'.
-    plane : Plane
-        What it rolls on.
-    tyre_radius : float
-        rho [m].
-    roller_angle : float
-        Of the direction 'roller', from longitudinal towards lateral [rad].
-
-    """
+    """Rolling without slipping of a wheel or a ball."""
 
     robot: Robot = field(compare=False, repr=False)
     labels: tuple[str, ...]
@@ -109,15 +68,7 @@ class RollingWheel:
     roller_angle: float = 0.0
 
     def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
-        """
-        Return one row for each direction: <d, v_C + omega x (R e - rho k)> = 0 and its derivative.
-
-        Raises
-        ------
-        ConstraintError
-            If the wheel lies flat on its side: it has no lowest point.
-
-        """
+        """Return rows <d, v_C + omega x (R e - rho k)> = 0, one for each direction d."""
         motion = frame_motion(robot, self.wheel, q, v)
         to_world = motion.pose.rotation
         turning = self._turning(to_world)
@@ -128,27 +79,11 @@ class RollingWheel:
         return contact_rows(motion, arm, arm_rate, directions, self.labels[0])
 
     def contact_point(self, robot: Robot, q: Any) -> Floats:
-        """
-        Return where the wheel touches its plane, or comes nearest to it, in the world, (3,) [m].
-
-        Raises
-        ------
-        ConstraintError
-            If the wheel lies flat on its side.
-
-        """
+        """Return the point nearest to the plane, in the world, (3,) [m]."""
         return self.touch(robot, q).point
 
     def touch(self, robot: Robot, q: Any) -> Touch:
-        """
-        Return where the wheel touches its plane and along which directions, at coordinates q.
-
-        Raises
-        ------
-        ConstraintError
-            If the wheel lies flat on its side.
-
-        """
+        """Return the contact point and the directions of the rows at coordinates q."""
         pose = frame_motion(robot, self.wheel, q, [0.0] * robot.nv).pose
         turning = self._turning(pose.rotation)
         point = pose.translation + self._arm(turning)
@@ -158,17 +93,9 @@ class RollingWheel:
         return Touch(vec3(point), np.array(axes), np.array(rows).reshape(-1, 3))
 
     def only(self, *directions: str) -> RollingWheel:
-        """
-        Return some of the rows, e.g. those along which the wheel does not slide.
-
-        Raises
-        ------
-        NameNotFoundError
-            If a direction is not among those of the wheel.
-
-        """
-        selection = [index_of('direction', name, self.directions) for name in directions]
-        labels = tuple(self.labels[k] for k in selection)
+        """Return some of the rows, e.g. those along which the wheel does not slide."""
+        indices = [index_of('direction', name, self.directions) for name in directions]
+        labels = tuple(self.labels[k] for k in indices)
         return replace(self, labels=labels, directions=directions)
 
     def _turning(self, to_world: Quaternion) -> PlaneDirections:

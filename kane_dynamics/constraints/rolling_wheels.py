@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.constraints.contact_circle import Circle, ball_circle, wheel_circle
-from kane_dynamics.constraints.plane import GROUND, Plane
+from kane_dynamics.constraints.contacts import GROUND, Plane
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.robot.checks import as_nonnegative, as_number
@@ -198,15 +198,7 @@ def _rolling(
 
 
 def _check_height(wheel: RollingWheel, joint: str) -> None:
-    """
-    Refuse the offset of a plane that a wheel can never touch.
-
-    Raises
-    ------
-    ConstraintError
-        If the wheel, which nothing lifts, is elsewhere.
-
-    """
+    """Refuse the offset of a plane that a wheel can never touch."""
     point = wheel.contact_point(wheel.robot, wheel.robot.neutral().tolist())
     height = float(np.dot(wheel.plane.normal, point))
     if abs(height - wheel.plane.offset) > _FITS * wheel.radius:

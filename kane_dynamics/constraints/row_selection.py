@@ -33,7 +33,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kane_dynamics.algebra.triangular import orthonormal, solve_lower
+from kane_dynamics.algebra.matrices import orthonormal, solve_lower
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.exceptions import InconsistentConstraintsError
 from kane_dynamics.typing import Floats, Indices
@@ -173,9 +173,11 @@ class RowSelection:
 
     def _check(self, what: str, right_side: Floats, motion: Floats, relative: float) -> None:
         scaled = self.scaling * right_side
-        local = self.coefficients * self.scaling[:, None] / self.scaling[self.independent_indices]
-        contradiction = np.abs(scaled - local @ scaled[self.independent_indices])
-        contradiction /= 1.0 + np.linalg.norm(local, axis=1)
+        combination = (
+            self.coefficients * self.scaling[:, None] / self.scaling[self.independent_indices]
+        )
+        contradiction = np.abs(scaled - combination @ scaled[self.independent_indices])
+        contradiction /= 1.0 + np.linalg.norm(combination, axis=1)
         excess = contradiction - (motion + relative * np.linalg.norm(scaled) + _ROUNDOFF)
         excess[self.independent_indices] = -np.inf
         worst = int(np.argmax(excess))
@@ -190,20 +192,7 @@ class RowSelection:
 def select_rows(
     rows: ConstraintRows, factor: Floats | None = None, *, by_drift: bool = True
 ) -> RowSelection:
-    """
-    Return which rows are taken at a state.
-
-    Parameters
-    ----------
-    rows : ConstraintRows
-        All rows, at the state.
-    factor : ndarray, shape (nv, nv), optional
-        Lower triangular L with M = L L'. Where it is left out (M is singular), the rows are
-        judged in SI units alone.
-    by_drift : bool
-        Whether rows must be stronger than the state is off; not so in a Newton step.
-
-    """
+    """Return which rows are taken at a state."""
     A = rows.matrix
     count, nv = A.shape
     sizes = np.sqrt(np.square(A).sum(axis=1))
@@ -219,8 +208,8 @@ def select_rows(
     if count <= nv and active.all():
         distances = _in_order(metrics, order)
         if (distances >= GRADES[0]).all():  # the first round takes all
-            local = np.arange(count)
-            return RowSelection(rows, local, distances, np.eye(count), scaling, weights, root)
+            every = np.arange(count)
+            return RowSelection(rows, every, distances, np.eye(count), scaling, weights, root)
     drift = np.zeros(count)
     if by_drift:
         drift += [0.0 if phi is None else abs(float(phi)) for phi in rows.positions]
@@ -245,12 +234,7 @@ def _in_order(metrics: list[Floats], order: list[int]) -> Floats:
 def _graded(
     metrics: list[Floats], order: list[int], active: Floats, drift: Floats
 ) -> tuple[Indices, Floats]:
-    """
-    Return the rows that are taken, ascending, and the strength of all rows.
-
-    `drift` is how far each row is violated, in scaled units: what is weaker than the drift of the
-    strong rows may be made by it.
-    """
+    """Return the rows that are taken, ascending, and the strength of all rows."""
     count, nv = metrics[0].shape
     left = [metric.copy() for metric in metrics]  # what is left of each row beside those taken
     distance = _distances(left)

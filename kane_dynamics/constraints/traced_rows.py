@@ -1,5 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows from users' functions that are traced once, so that their derivatives are exact."""
+r"""
+Constraint rows from users' functions that are traced once, so that derivatives are exact.
+
+:math:`\varphi(q, v, t) = 0` is differentiated once,
+
+.. math:: \frac{\partial\varphi}{\partial v}\,\dot v =
+   -\frac{\partial\varphi}{\partial q}\,\dot q - \frac{\partial\varphi}{\partial t},
+
+and its forces are :math:`A^T\lambda` with :math:`A = \partial\varphi/\partial v`: Chetaev's rule,
+under which Gauss's principle holds as for linear rows. At velocity level the rows are those of
+Newton's method, :math:`A v^+ = A v - \varphi`, so that a projection is a Newton step.
+
+Speeds x that keep :math:`A x = b_0` while the robot moves at other speeds v change so that
+:math:`A \dot x = \dot b_0 - \dot A x`, where :math:`\dot A` belongs to v (`turning_rate`).
+"""
 
 from __future__ import annotations
 
@@ -8,13 +22,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kane_dynamics.algebra.scalars import Scalar
-from kane_dynamics.algebra.traced_numbers import is_traced
-from kane_dynamics.algebra.tracing import expression_matrix, traced_values
-from kane_dynamics.constraints.base import Row
+from kane_dynamics.algebra.tracing import expression_matrix, is_traced, traced_values
+from kane_dynamics.constraints.base import ConstraintRows, Row, unique_labels
 from kane_dynamics.exceptions import ConstraintError
-from kane_dynamics.robot.integration import at_unit_quaternions
+from kane_dynamics.robot.checks import as_function, as_text
+from kane_dynamics.robot.motion import at_unit_quaternions, rate_along_motion
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_robot
 
@@ -27,7 +42,7 @@ class State(NamedTuple):
     t: Any
 
     @property
-    def place(self) -> list[Any]:
+    def coordinates(self) -> list[Any]:
         """Return the entries of q."""
         import casadi as ca
 
@@ -50,23 +65,7 @@ def state_symbols(robot: Robot) -> State:
 
 @dataclass(frozen=True, eq=False)
 class TracedRows:
-    """
-    Rows traced once. Built by `pfaffian`, `holonomic`, `nonlinear` and `acceleration_form`.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    labels : tuple of str
-        Names of the rows.
-    function : casadi.Function
-        (q, v, t) -> A, shape (k, nv), b_0, b, and Phi, shape (k,), of which Phi may be empty.
-    columns : tuple of tuple of int
-        Where each row of A is not identically zero.
-    integrated : bool
-        Whether the rows bind accelerations only.
-
-    """
+    """Rows traced once. Built by `pfaffian`, `holonomic`, `nonlinear` and `acceleration_form`."""
 
     robot: Robot = field(compare=False, repr=False)
     labels: tuple[str, ...]
@@ -80,15 +79,7 @@ class TracedRows:
         return True
 
     def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
-        """
-        Return the rows at a state.
-
-        Raises
-        ------
-        ConstraintError
-            If a value is not finite.
-
-        """
+        """Return the rows at a state."""
         import casadi as ca
 
         if any(is_traced(x) for x in [*q, *v, t]):
@@ -134,22 +125,19 @@ def traced_rows(
     columns: list[list[int]] = [[] for _ in range(A.shape[0])]
     for i, k in zip(*A.sparsity().get_triplet(), strict=True):
         columns[i].append(k)
-    inputs = [A, ca.densify(b0), ca.densify(b), ca.SX(0, 1) if phi is None else ca.densify(phi)]
-    values = ca.cse(at_unit_quaternions(robot, inputs, state.q))
+    expressions = [
+        A,
+        ca.densify(b0),
+        ca.densify(b),
+        ca.SX(0, 1) if phi is None else ca.densify(phi),
+    ]
+    values = ca.cse(at_unit_quaternions(robot, expressions, state.q))
     function = ca.Function('rows', list(state), values)
     return TracedRows(robot, labels, function, tuple(map(tuple, columns)), integrated)
 
 
 def traced_column(name: str, phi: Callable[..., Any], arguments: Sequence[Any]) -> Any:
-    """
-    Return what a user's function makes of symbols as a column of expressions, shape (k, 1).
-
-    Raises
-    ------
-    ConstraintError
-        If the function cannot be traced or gives neither a number nor a list of numbers.
-
-    """
+    """Return what a user's function makes of symbols as a column of expressions, shape (k, 1)."""
     values = np.atleast_1d(traced_values(f'{name}: phi', phi, arguments, ConstraintError))
     if values.ndim != 1 or not len(values):
         raise ConstraintError(
@@ -159,16 +147,120 @@ def traced_column(name: str, phi: Callable[..., Any], arguments: Sequence[Any]) 
 
 
 def check_speeds_bound(rows: TracedRows) -> TracedRows:
-    """
-    Return the rows if each of them has a speed in it.
-
-    Raises
-    ------
-    ConstraintError
-        If a row is zero in all states.
-
-    """
+    """Return the rows if each of them has a speed in it."""
     for label, columns in zip(rows.labels, rows.columns, strict=True):
         if not columns:
             raise ConstraintError(f'{label}: the row does not depend on any speed')
     return rows
+
+
+def check_shapes(robot: Robot, name: str, k: int, A: NDArray[Any], b: NDArray[Any]) -> None:
+    """Refuse A and b that are not k rows."""
+    if A.shape != (k, robot.nv) or b.shape != (k,):
+        raise ConstraintError(
+            f'{name}: need A of shape ({k}, {robot.nv}) and b of shape ({k},), got {A.shape} and '
+            f'{b.shape}'
+        )
+
+
+def turning_rate(robot: Robot, rows_at: Callable[[Any, Any, Any], ConstraintRows]) -> Any:
+    r"""Return the function (q, v, x, t) -> :math:`\dot A(q, v, t) x`, a casadi.Function."""
+    import casadi as ca
+
+    state, x = state_symbols(robot), ca.SX.sym('x', robot.nv)
+    rows = rows_at(state.coordinates, state.speeds, state.t)
+    for label, integrated in zip(rows.labels, rows.integrated, strict=True):
+        if integrated:
+            raise ConstraintError(
+                f"constraint '{label}' binds accelerations only; it does not say which speeds "
+                'besides those of the robot are allowed'
+            )
+    speeds_of_rows = expression_matrix(rows.matrix.astype(object)) @ x
+    rate = rate_along_motion(robot, speeds_of_rows, *state)
+    return ca.Function('turning_rate', [state.q, state.v, x, state.t], [ca.densify(rate)])
+
+
+StateFunction = Callable[[NDArray[Any], NDArray[Any], Any], Any]
+
+
+def nonlinear(robot: Robot, phi: StateFunction, label: str = '') -> TracedRows:
+    r"""
+    Return the rows of :math:`\varphi(q, v, t) = 0`, differentiated exactly.
+
+    Quaternions among q turn with v. Where :math:`\partial\varphi/\partial v` vanishes, as at v = 0
+    for rows that are quadratic in v, a row binds nothing.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    phi : callable
+        phi(q, v, t) -> a number or array_like, shape (k,): operators and numpy functions of
+        arrays of shapes (nq,) and (nv,) and of t [s], without branches. It is traced once, here.
+    label : str
+        Name of the rows; rows are numbered where there is more than one.
+
+    Raises
+    ------
+    ConstraintError
+        If the function cannot be traced, does not give numbers, or a row does not depend on v.
+
+    """
+    import casadi as ca
+
+    name = as_text('label', label) or 'nonlinear'
+    as_function('phi', phi, 'q', 'v', 't')
+    state = state_symbols(robot)
+    column = traced_column(name, phi, (state.coordinates, state.speeds, state.t))
+    A = ca.jacobian(column, state.v)
+    rate = rate_along_motion(robot, column, *state)
+    labels = unique_labels([name] * A.shape[0])
+    return check_speeds_bound(traced_rows(robot, labels, state, A, A @ state.v - column, -rate))
+
+
+def acceleration_form(
+    robot: Robot, A: StateFunction, b: StateFunction, label: str = ''
+) -> TracedRows:
+    r"""
+    Return the rows :math:`A(q, v, t) \dot v = b(q, v, t)`: servo constraints on accelerations.
+
+    No speed violates them, so at velocity level they ask for nothing (:math:`b_0 = A v`), and
+    nothing is projected.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    A : callable
+        A(q, v, t) -> array_like, shape (k, nv) or (nv,); written like phi of `nonlinear`.
+    b : callable
+        b(q, v, t) -> array_like, shape (k,) or a number.
+    label : str
+        Name of the rows; rows are numbered where there is more than one.
+
+    Raises
+    ------
+    ConstraintError
+        If a function cannot be traced, the shapes do not fit the robot, or a row is zero.
+
+    """
+    name = as_text('label', label) or 'acceleration_form'
+    as_function('A', A, 'q', 'v', 't')
+    as_function('b', b, 'q', 'v', 't')
+    state = state_symbols(robot)
+    matrix = np.atleast_2d(_traced(f'{name}: A', A, state))
+    right_side = np.atleast_1d(_traced(f'{name}: b', b, state))
+    count = len(matrix)
+    check_shapes(robot, name, max(count, 1), matrix, right_side)
+    rows = expression_matrix(matrix)
+    accelerations = expression_matrix(right_side[:, None])
+    labels = unique_labels([name] * count)
+    return check_speeds_bound(
+        traced_rows(robot, labels, state, rows, rows @ state.v, accelerations, integrated=True)
+    )
+
+
+def _traced(what: str, function: StateFunction, state: State) -> NDArray[np.object_]:
+    return traced_values(
+        what, function, (state.coordinates, state.speeds, state.t), ConstraintError
+    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wheeled planar bases: no side slip (Silva et al., (64)) and two wheels on an axle."""
+"""No side slip: knife edges, axles, and differential drives."""
 
 from __future__ import annotations
 
@@ -8,18 +8,93 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.scalars import Scalar, cos, sin
+from kane_dynamics.algebra.quaternions import pure, rotate
+from kane_dynamics.algebra.scalars import Scalar, cos, sin, unit_axis
 from kane_dynamics.constraints.base import Row
-from kane_dynamics.constraints.contact_circle import Circle, wheel_circle
+from kane_dynamics.constraints.contact_circle import STILL, Circle, disc_directions, wheel_circle
+from kane_dynamics.constraints.contacts import (
+    GROUND,
+    Direction,
+    Plane,
+    checked_plane,
+    contact_rows,
+    moving_point,
+)
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.exceptions import ConstraintError
+from kane_dynamics.robot.body import Vector
 from kane_dynamics.robot.checks import as_number
-from kane_dynamics.robot.frame_motion import frame_motion
 from kane_dynamics.robot.joint_kinds import Planar
+from kane_dynamics.robot.motion import frame_motion, neutral_pose
 from kane_dynamics.robot.robot import Frame, Robot
 from kane_dynamics.robot.state import checked_robot
+
+
+@dataclass(frozen=True, eq=False)
+class KnifeEdge:
+    """No velocity across an edge, in a plane. Built by `knife_edge`."""
+
+    robot: Robot = field(compare=False, repr=False)
+    labels: tuple[str, ...]
+    point: Frame
+    heading: Vector
+    plane: Plane
+
+    def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
+        """Return the row <left, v_P> = 0; its multiplier is the force to the left [N]."""
+        motion = frame_motion(robot, self.point, q, v)
+        to_world = motion.pose.rotation
+        complaint = f"'{self.labels[0]}': the edge stands upright, it has no left"
+        # left of an edge is where a disc would roll that had the edge, reversed, as its axis
+        across = disc_directions(-rotate(to_world, pure(self.heading)), self.plane, complaint)
+        left = Direction(*across.along(rotate(to_world, motion.twist.primary)))
+        return contact_rows(motion, STILL, STILL, [left], self.labels[0])
+
+
+def knife_edge(
+    robot: Robot,
+    link: str,
+    point: ArrayLike = (0.0, 0.0, 0.0),
+    heading: Sequence[float] = (1.0, 0.0, 0.0),
+    *,
+    plane: Plane = GROUND,
+) -> KnifeEdge:
+    """
+    Return the row of a knife edge, a skate or a massless wheel: no velocity across its heading.
+
+    Across is in the plane and at right angles to the heading. Nothing holds the point at the plane
+    (`point_contact` does). On the base, and moving in the plane, it is `no_side_slip`.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    link : str
+        Name of a frame that moves.
+    point : array_like, shape (3,)
+        Where the edge is, in the frame's axes [m].
+    heading : array_like, shape (3,)
+        Along the edge, in the frame's axes; brought to unit length.
+    plane : Plane
+        The ground where left out.
+
+    Raises
+    ------
+    NameNotFoundError
+        If there is no such frame.
+    InvalidInputError
+        If a number is not finite, the heading is zero, or `plane` is none.
+    ConstraintError
+        If the frame is part of the world, or robot and plane do not go together.
+
+    """
+    checked_plane(checked_robot(robot), plane)
+    frame = moving_point(robot, link, point)
+    return KnifeEdge(robot, (f'{link}/lateral',), frame, unit_axis(heading, 'heading'), plane)
+
 
 _PARALLEL = 1e-2  # sine between a wheel's axis and the axle: above angles of two digits, 1.57
 _SAME_AXLE = 1e-6  # [m] between the two wheels along the base, above printed roundoff
@@ -129,37 +204,28 @@ def differential_drive(
 
 
 def _axle_offset(robot: Robot, joints: tuple[str, str], circles: Sequence[Circle]) -> float:
-    """
-    Return x of the axle of two wheels in the base frame at the neutral configuration [m].
-
-    Raises
-    ------
-    ConstraintError
-        If they have none.
-
-    """
-    x_B_0 = _neutral_pose(robot, Frame(0, Pose.identity())).conjugate()
-    poses = [x_B_0 * _neutral_pose(robot, circle.frame) for circle in circles]
+    """Return x of the axle of two wheels in the base frame at the neutral configuration [m]."""
+    x_B_0 = neutral_pose(robot, Frame(0, Pose.identity())).conjugate()
+    poses = [x_B_0 * neutral_pose(robot, circle.frame) for circle in circles]
     axes = [
         x.rotation_matrix() @ np.array(circle.axis)
         for x, circle in zip(poses, circles, strict=True)
     ]
-    for joint, axis in zip(joints, axes, strict=True):
-        shown = np.round(axis, 4).tolist()
+    rounded = [np.round(axis, 4).tolist() for axis in axes]
+    for joint, axis, printed in zip(joints, axes, rounded, strict=True):
         if abs(axis[2]) > _PARALLEL:
             raise ConstraintError(
-                f"differential_drive: the axis {shown} of wheel '{joint}' in the base frame is "
+                f"differential_drive: the axis {printed} of wheel '{joint}' in the base frame is "
                 'not horizontal'
             )
     if np.linalg.norm(np.cross(*axes)) > _PARALLEL:
-        shown = [np.round(axis, 4).tolist() for axis in axes]
         raise ConstraintError(
-            f'differential_drive: the axes {shown[0]} and {shown[1]} of wheels {list(joints)} in '
-            'the base frame are not parallel to each other'
+            f'differential_drive: the axes {rounded[0]} and {rounded[1]} of wheels '
+            f'{list(joints)} in the base frame are not parallel to each other'
         )
     if abs(axes[0][0]) > _PARALLEL:
         raise ConstraintError(
-            f'differential_drive: the axes {np.round(axes[0], 4).tolist()} of wheels '
+            f'differential_drive: the axes {rounded[0]} of wheels '
             f'{list(joints)} do not lie along the axle, which is y of the base frame: the base '
             'could not move along its x'
         )
@@ -170,7 +236,3 @@ def _axle_offset(robot: Robot, joints: tuple[str, str], circles: Sequence[Circle
             f'{offsets[0]:.6g} m and {offsets[1]:.6g} m in the base frame'
         )
     return 0.5 * sum(offsets)
-
-
-def _neutral_pose(robot: Robot, frame: Frame) -> Pose:
-    return frame_motion(robot, frame, robot.neutral().tolist(), [0.0] * robot.nv).pose

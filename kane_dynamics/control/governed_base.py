@@ -11,7 +11,7 @@ from kane_dynamics.analysis.ground_contacts import base_ground_contacts
 from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.analysis.support_polygon import SupportPolygon
 from kane_dynamics.analysis.wheel_forces import WheelForces, picture_of
-from kane_dynamics.bases.reach import free_components
+from kane_dynamics.bases.block import free_components
 from kane_dynamics.control.arm_trajectory_preview import ArmTrajectoryPreview
 from kane_dynamics.control.effort_law import BaseState, with_base
 from kane_dynamics.control.governor import Governor, GovernorResult, Plan

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kane_dynamics.bases.reach import TwistReach
+from kane_dynamics.bases.block import TwistReach
 from kane_dynamics.typing import Floats, Indices
 
 # of a line: small ones too, since drives make a large acceleration of a small step

@@ -35,7 +35,7 @@ from kane_dynamics.algorithms.friction import implicit_drag
 from kane_dynamics.algorithms.limited_inverse import ForceLimits, LimitedEffort, LimitedInverse
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
 from kane_dynamics.analysis.frame_task import FrameTask, frame_task, task_acceleration
-from kane_dynamics.constraints.friction_cones import FrictionCone
+from kane_dynamics.constraints.closed_contacts import FrictionCone
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError

@@ -38,10 +38,9 @@ from kane_dynamics.deployment.code_generation import (
 )
 from kane_dynamics.deployment.functions import FUNCTIONS, Spec, makers, selected_functions
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
-from kane_dynamics.robot.content import add_content
-from kane_dynamics.robot.gravity_and_payloads import checked_payload_frames
+from kane_dynamics.robot.body import add_content
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.robot.state import checked_frames
+from kane_dynamics.robot.state import checked_frames, checked_payload_frames
 
 Progress = Callable[[str, int, int], None]
 

@@ -282,7 +282,7 @@ class EventSimulation:
             If the shape is wrong, a number is not finite, or n is negative.
         DivergedError
             If the motion leaves all bounds: the step is too long.
-        EventError
+        StepError
             If there is no end of events in a step.
         ContactError, InconsistentConstraintsError
             If an event has no consistent motion after it. The state is that before the step.

@@ -17,7 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
-from kane_dynamics.algebra.triangular import solve_squared
+from kane_dynamics.algebra.matrices import solve_squared
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.independent_speeds import dependent_speeds
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE, onto_rows
@@ -26,7 +26,7 @@ from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.dynamics import CompiledSubset, Dynamics
 from kane_dynamics.events.named_constraints import NamedRows
-from kane_dynamics.robot.integration import coordinate_rates, integrate_coordinates
+from kane_dynamics.robot.motion import coordinate_rates, integrate_coordinates
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.integrators import rk4
 from kane_dynamics.simulation.step_checks import check_not_diverged, running_away

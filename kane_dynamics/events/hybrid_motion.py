@@ -21,6 +21,7 @@ import numpy as np
 from kane_dynamics.background import BackgroundTask
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.control.trajectory_retiming import RESTS
 from kane_dynamics.dynamics import ConstraintSubsetDynamics, Dynamics, checked_dynamics
 from kane_dynamics.events.flow import (
     INTEGRATOR,
@@ -35,7 +36,6 @@ from kane_dynamics.events.named_constraints import (
     BREAKS,
     CHANGES,
     IMPACT,
-    RESTS,
     Event,
     Mode,
     NamedConstraint,
@@ -43,7 +43,7 @@ from kane_dynamics.events.named_constraints import (
     State,
 )
 from kane_dynamics.events.transition import Setting, Transition, transition
-from kane_dynamics.exceptions import EventError, InvalidInputError, KaneDynamicsError
+from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, StepError
 from kane_dynamics.reference_dynamics import ReferenceDynamics
 from kane_dynamics.reference_dynamics import dynamics as reference
 from kane_dynamics.robot.robot import Robot
@@ -212,7 +212,7 @@ class HybridMotion:
                 self.state = State(self.state.q, self.state.v, end)
                 return
         names = [guard.part.name for guard in reached.failing]
-        raise EventError(
+        raise StepError(
             f'after {events} events in one step, at t = {self.state.t:.9g} s, contacts still '
             f'change: {names}'
         )

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, unique_labels
-from kane_dynamics.constraints.closed_contacts import ClosedContacts, GivenLoad
+from kane_dynamics.constraints.closed_contacts import ClosedContacts, ZeroRow
 from kane_dynamics.constraints.constraint_set import ConstraintSet, checked_constraint
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.dynamics import CompiledSubset, ConstraintSubsetDynamics, RowsFunction
@@ -80,7 +80,7 @@ STICKS = 'sticks'  # a contact that pushes and holds its rows of slip
 
 _ON_CONSTRAINT = 1e-6  # [m or rad] that a constraint may be violated by when it is imposed
 TOUCHING = 1e-9  # [m] gap of contacts that are closed
-_NO_DISTANCE = GivenLoad(('given load',))  # one row of zeros for all
+_NO_DISTANCE = ZeroRow(('given load',))  # one row of zeros for all
 
 
 class State(NamedTuple):

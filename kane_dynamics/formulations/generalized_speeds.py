@@ -27,7 +27,7 @@ from kane_dynamics.robot.checks import (
     describe,
     not_finite,
 )
-from kane_dynamics.robot.integration import at_unit_quaternions, rate_along_motion
+from kane_dynamics.robot.motion import at_unit_quaternions, rate_along_motion
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
 from kane_dynamics.typing import Floats

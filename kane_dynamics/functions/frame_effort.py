@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kane_dynamics.algebra.triangular import solve_squared
+from kane_dynamics.algebra.matrices import solve_squared
 from kane_dynamics.algorithms.consistent import complete_entries, speed_indices
 from kane_dynamics.algorithms.constrained_inverse import constrained_effort
 from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw, following_motion

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algebra.real_numbers import as_numbers
+from kane_dynamics.algebra.scalars import as_numbers
 from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.constrained_inverse import checked_weights
 from kane_dynamics.algorithms.gauss import gauss_mass_matrix
@@ -21,8 +21,8 @@ from kane_dynamics.algorithms.limited_inverse import (
 from kane_dynamics.algorithms.newton_euler import ExternalWrenches, external_force, required_effort
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.closed_contacts import FrictionCone
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.constraints.friction_cones import FrictionCone
 from kane_dynamics.constraints.row_selection import select_rows
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_number, as_several

@@ -28,7 +28,7 @@ from kane_dynamics.algorithms.newton_euler import (
     wrenches_on_bodies,
 )
 from kane_dynamics.robot.checks import as_number
-from kane_dynamics.robot.integration import integrate_coordinates
+from kane_dynamics.robot.motion import integrate_coordinates
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats

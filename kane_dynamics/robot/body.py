@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of a robot: joints, bodies, named frames. All are frozen and checked when built."""
+"""Joints, bodies and named frames of a robot, all frozen: their tree, their table, their hash."""
 
 from __future__ import annotations
 
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.real_numbers import as_number, as_numbers
-from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_nonnegative
+from kane_dynamics.algebra.quaternions import NumericQuaternion, vec4
+from kane_dynamics.algebra.scalars import as_number, as_numbers
+from kane_dynamics.exceptions import InvalidInputError, NotFingerprintableError
+from kane_dynamics.robot.checks import as_nonnegative, describe
 from kane_dynamics.robot.joint_kinds import JointKind
 
 Vector = tuple[float, float, float]
@@ -177,3 +182,91 @@ class Frame:
 
     body: int
     pose: Pose
+
+
+def checked_bodies(bodies: Any) -> tuple[Body, ...]:
+    """Return the bodies of a robot."""
+    several = tuple(bodies) if isinstance(bodies, Iterable) else (bodies,)
+    wrong = [body for body in several if not isinstance(body, Body)]
+    if wrong or not isinstance(bodies, Iterable):
+        raise InvalidInputError(f'bodies: need a sequence of Body, got {describe(bodies)}')
+    return several
+
+
+def check_unique(what: str, names: Sequence[str]) -> None:
+    """Check that no name comes twice."""
+    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
+    if repeated:
+        raise InvalidInputError(f'{what} names must be unique, these repeat: {repeated}')
+
+
+def parents_of(bodies: tuple[Body, ...]) -> tuple[int, ...]:
+    """Return the index of each body's parent."""
+    seen = {'': WORLD}
+    parents = []
+    for i, body in enumerate(bodies):
+        if body.parent not in seen:
+            raise InvalidInputError(
+                f"body '{body.name}': parent '{body.parent}' must come before it; "
+                f'before it are {sorted(seen)}'
+            )
+        parents.append(seen[body.parent])
+        seen[body.name] = i
+    return tuple(parents)
+
+
+_OUR_CODE = f'{__name__.split(".")[0]}.'
+
+
+def add_content(digest: Any, value: Any) -> None:
+    """Feed a value to a hash of hashlib, so that equal content gives equal hashes."""
+    digest.update(type(value).__qualname__.encode() + b'(')
+    if value is None or isinstance(value, (str, bool, int)):
+        digest.update(repr(value).encode())
+    elif isinstance(value, float):
+        digest.update(value.hex().encode())
+    elif isinstance(value, np.ndarray):
+        digest.update(repr((value.shape, value.dtype.str)).encode() + value.tobytes())
+    elif isinstance(value, NumericQuaternion):
+        digest.update(vec4(value).tobytes())
+    elif isinstance(value, Mapping):
+        for key in sorted(value):
+            add_content(digest, key)
+            add_content(digest, value[key])
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            add_content(digest, item)
+    elif isinstance(value, slice):
+        digest.update(repr(value).encode())
+    elif dataclasses.is_dataclass(value) and type(value).__module__.startswith(_OUR_CODE):
+        for item in dataclasses.fields(value):
+            if item.compare:
+                digest.update(item.name.encode())
+                add_content(digest, getattr(value, item.name))
+    else:
+        raise NotFingerprintableError(
+            f'{describe(value)} has no content to hash; need numbers, text, arrays, robots or '
+            'other dataclasses of this package'
+        )
+    digest.update(b')')
+
+
+def body_table(bodies: Sequence[Body]) -> list[str]:
+    """Return a head and a line for each body: how it moves on which other one, and its mass."""
+    rows = [('body', 'on', 'joint', 'kind', 'mass [kg]')]
+    rows += [
+        (
+            body.name,
+            body.parent or 'the world',
+            body.joint.name,
+            type(body.joint.kind).__name__.lower()
+            + (f' follows {body.mimic.master}' if body.mimic else ''),
+            f'{body.inertia.mass:.6g}',
+        )
+        for body in bodies
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        '  '.join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]

@@ -70,24 +70,9 @@ def canonical_frames(robot: Robot, *, ahead: bool = True) -> tuple[Robot, Floats
     M, C, g, efforts, accelerations and both energies. Bodies on revolute joints get new frames,
     all others keep theirs. Poses, twists and wrenches of bodies are in the new frames; frames
     that the robot names besides its bodies and wheel radii are left out.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    ahead : bool
-        Whether coordinates may be ahead, which makes placements sparser.
-
-    Returns
-    -------
-    robot : Robot
-        The same bodies and joints in other frames.
-    offsets : ndarray, shape (nq,)
-        What the new coordinates are ahead of the old ones [rad]; zero but for revolute joints.
-
     """
-    selection = chosen_frames(robot)
-    placements = [_placement(robot, i, selection, ahead) for i in range(len(robot.bodies))]
+    frames = body_frames(robot)
+    placements = [_placement(robot, i, frames, ahead) for i in range(len(robot.bodies))]
     turns = {
         body.joint.name: placement.turn
         for body, placement in zip(robot.bodies, placements, strict=True)
@@ -99,7 +84,7 @@ def canonical_frames(robot: Robot, *, ahead: bool = True) -> tuple[Robot, Floats
                 body,
                 joint=_joint(body.joint, placements[i].turn),
                 placement=placements[i].pose,
-                inertia=inertia_in(body.inertia, selection[i]),
+                inertia=inertia_in(body.inertia, frames[i]),
                 mimic=_mimic(body, turns),
             )
         )
@@ -108,19 +93,19 @@ def canonical_frames(robot: Robot, *, ahead: bool = True) -> tuple[Robot, Floats
     return Robot(robot.name, bodies, robot.gravity), offsets
 
 
-def chosen_frames(robot: Robot) -> list[FrameInBody]:
+def body_frames(robot: Robot) -> list[FrameInBody]:
     """Return the new frame of every body in its given one."""
-    selection = [_GIVEN] * len(robot.bodies)
+    frames = [_GIVEN] * len(robot.bodies)
     chief = _chief_children(robot)
     for i in reversed(range(len(robot.bodies))):
         body, child = robot.bodies[i], chief[i]
         if isinstance(body.joint.kind, Revolute):
             z = np.array(body.joint.kind.axis)
             if child is None:
-                selection[i] = _frame_on_axis(z, body, child, _GIVEN)
+                frames[i] = _frame_on_axis(z, body, child, _GIVEN)
             else:
-                selection[i] = _frame_on_axis(z, body, robot.bodies[child], selection[child])
-    return selection
+                frames[i] = _frame_on_axis(z, body, robot.bodies[child], frames[child])
+    return frames
 
 
 def _chief_children(robot: Robot) -> list[int | None]:
@@ -170,12 +155,12 @@ def _square_to(z: Floats, x: Floats) -> Floats:
     return direction
 
 
-def _placement(robot: Robot, i: int, selection: list[FrameInBody], ahead: bool) -> _Placement:
+def _placement(robot: Robot, i: int, frames: list[FrameInBody], ahead: bool) -> _Placement:
     """Return where a joint is in the parent's new frame, with sparse axes."""
     import quaternion  # with scipy.interpolate, which code from the cache does without
 
-    body, new = robot.bodies[i], selection[i]
-    parent = _GIVEN if robot.parents[i] == WORLD else selection[robot.parents[i]]
+    body, new = robot.bodies[i], frames[i]
+    parent = _GIVEN if robot.parents[i] == WORLD else frames[robot.parents[i]]
     if parent is _GIVEN and new is _GIVEN:
         return _Placement(body.placement, 0.0)
     R, p = body.placement.rotation_matrix(), body.placement.position()

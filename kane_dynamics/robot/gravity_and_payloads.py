@@ -1,102 +1,95 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gravity and payloads that change while a robot is at work."""
+"""Payloads welded to frames of a robot, and gravity and payloads that change at work."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_names
-from kane_dynamics.robot.robot import POINT, Robot, loaded_inertias, payload_inertia, with_loads
-from kane_dynamics.robot.state import checked_robot
+from kane_dynamics.robot.checks import as_numbers
+
+if TYPE_CHECKING:
+    from kane_dynamics.robot.robot import Robot
+
+POINT = np.zeros((3, 3))  # inertia of a point mass
+POINT.setflags(write=False)
 
 
-def checked_payload_frames(robot: Robot, payloads: Any) -> tuple[str, ...]:
-    """
-    Return the names of frames that may carry a payload.
+def payload_inertia(frame: str, mass: float, com: ArrayLike, inertia: ArrayLike) -> Inertia:
+    """Return the inertia of a payload; parameters and errors as for `Robot.with_payload`."""
+    at, about = as_numbers('centre of mass [m]', com), as_numbers('inertia [kg m^2]', inertia)
+    payload = Inertia(mass, at, about)
+    payload.warn_if_impossible(frame)
+    return payload
 
-    Raises
-    ------
-    InvalidInputError
-        If they are no names, one comes twice, or a frame is part of the world.
-    NameNotFoundError
-        If there is no such frame.
 
-    """
-    names = as_names('payloads', payloads)
-    for name in names:
-        checked_robot(robot).moving_body(name)
-    if len(set(names)) < len(names):
-        raise InvalidInputError(f'payloads: need different frames, got {list(names)}')
-    return names
+def loaded_inertias(robot: Robot, payloads: Mapping[str, Inertia]) -> dict[int, Inertia]:
+    """Return the inertias of bodies, by index, together with payloads on named frames."""
+    inertias: dict[int, Inertia] = {}
+    for frame, payload in payloads.items():
+        body = robot.moving_body(frame)
+        inertia = inertias.get(body, robot.bodies[body].inertia)
+        inertias[body] = inertia + payload.moved(robot.frames[frame].pose)
+    return inertias
+
+
+def with_loads(robot: Robot, gravity: Any, inertias: Mapping[int, Inertia]) -> Robot:
+    """Return a robot with other inertias of some bodies; nothing is checked: may be traced."""
+    bodies = tuple(
+        replace(body, inertia=inertias[i]) if i in inertias else body
+        for i, body in enumerate(robot.bodies)
+    )
+    other = object.__new__(type(robot))
+    # joints, and so every table made of them, are the same
+    vars(other).update(vars(robot), gravity=gravity, bodies=bodies)
+    vars(other).pop('content_key', None)
+    return other
 
 
 class GravityAndPayloads:
-    """
-    A robot under gravity and payloads that can be set.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot without payloads.
-    frames : collection of str, optional
-        Frames that may carry a payload; every one where left out.
-
-    Attributes
-    ----------
-    robot : Robot
-        The robot with the present gravity and payloads.
-
-    """
+    """A robot under gravity and payloads that can be set."""
 
     def __init__(self, robot: Robot, frames: Collection[str] | None = None) -> None:
-        self.robot = self._bare = robot
+        self.robot = self.bare = robot
         self._frames = frames
-        self._carried: dict[str, Inertia] = {}
+        self._payloads: dict[str, Inertia] = {}
 
     @property
-    def bare(self) -> Robot:
-        """Return the robot without payloads."""
-        return self._bare
-
-    @property
-    def payload(self) -> Mapping[str, Inertia]:
+    def payloads(self) -> Mapping[str, Inertia]:
         """Return what frames carry at present, in their axes."""
-        return MappingProxyType(self._carried)
+        return MappingProxyType(self._payloads)
 
     def copied(self) -> GravityAndPayloads:
         """Return another load that begins with the present gravity and payloads."""
-        other = GravityAndPayloads(self._bare, self._frames)
-        other.robot, other._carried = self.robot, self._carried
+        other = GravityAndPayloads(self.bare, self._frames)
+        other.robot, other._payloads = self.robot, self._payloads
         return other
 
     def set_gravity(self, vector: ArrayLike) -> None:
-        """
-        Set the gravity acceleration, until it is set again.
-
-        Parameters and errors as for `Robot.with_gravity`.
-        """
+        """Set the gravity acceleration, until it is set again."""
         self.robot = self.robot.with_gravity(vector)
 
     def set_payload(
         self, frame: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike = POINT
     ) -> None:
         """Set what a frame carries; parameters and errors as for `Dynamics.set_payload`."""
-        self._bare.moving_body(frame)
+        self.bare.moving_body(frame)
         if self._frames is not None and frame not in self._frames:
             raise InvalidInputError(
                 f"a payload on '{frame}' must be named when compiling, payloads=('{frame}', ...); "
                 f'named were {sorted(self._frames)}'
             )
         payload = payload_inertia(frame, mass, com, inertia)
-        payload_items = {name: x for name, x in self._carried.items() if name != frame}
+        payloads = {name: x for name, x in self._payloads.items() if name != frame}
         if payload.mass > 0.0:
-            payload_items[frame] = payload
-        inertias = loaded_inertias(self._bare, payload_items)
-        self.robot = with_loads(self._bare, self.robot.gravity, inertias)
-        self._carried = payload_items
+            payloads[frame] = payload
+        inertias = loaded_inertias(self.bare, payloads)
+        self.robot = with_loads(self.bare, self.robot.gravity, inertias)
+        self._payloads = payloads

@@ -28,9 +28,7 @@ from kane_dynamics.algebra.quaternions import (
     rotate,
     scale,
 )
-from kane_dynamics.algebra.scalars import Scalar, cos, sin
-from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_number, as_numbers, describe
+from kane_dynamics.algebra.scalars import Scalar, as_number, cos, sin, unit_axis
 
 Axes = tuple[DualQuaternion, ...]
 Scalars = Sequence[Scalar]
@@ -39,12 +37,7 @@ _I, _J, _K = (make_quaternion(0.0, *row) for row in np.eye(3))
 
 
 class JointKind(Protocol):
-    """
-    What an algorithm needs to know of a joint.
-
-    ``nq`` and ``nv`` count coordinates and speeds; the suffixes label them (an empty suffix means
-    that the joint's own name is the label).
-    """
+    """What an algorithm needs to know of a joint."""
 
     nq: ClassVar[int]
     nv: ClassVar[int]
@@ -68,24 +61,6 @@ class JointKind(Protocol):
         """Return the coordinates after v has stayed constant in B for dt [s]."""
 
 
-def unit_axis(axis: Sequence[float], name: str = 'joint axis') -> tuple[float, float, float]:
-    """
-    Return `axis` scaled to length 1.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is not three finite numbers, or is zero.
-
-    """
-    vector = as_numbers(name, axis)
-    length = np.linalg.norm(vector) if vector.shape == (3,) else np.nan
-    if not (np.isfinite(length) and length > 0.0):
-        raise InvalidInputError(f'{name}: need 3 finite numbers, not all 0, got {describe(axis)}')
-    x, y, z = vector / length
-    return float(x), float(y), float(z)
-
-
 def _turn(axis: Quaternion, angle: Scalar) -> Quaternion:
     """Return r = cos(angle/2) + l sin(angle/2)."""
     half = angle * 0.5
@@ -93,11 +68,15 @@ def _turn(axis: Quaternion, angle: Scalar) -> Quaternion:
     return make_quaternion(cos(half), axis.x * s, axis.y * s, axis.z * s)
 
 
-class _VectorSpace:
-    """Coordinates that are a vector whose derivative is v, with constant axes."""
+class _ConstantAxes:
+    """Axes that do not change in B."""
 
     def axes_rate(self, q: Scalars, v: Scalars) -> Axes | None:
         return None
+
+
+class _VectorSpace(_ConstantAxes):
+    """Coordinates that are a vector whose derivative is v."""
 
     def coordinate_rate(self, q: Scalars, v: Scalars) -> Scalars:
         return list(v)
@@ -261,7 +240,7 @@ class Planar(_VectorSpace):
 
 
 @dataclass(frozen=True)
-class Spherical:
+class Spherical(_ConstantAxes):
     """Turns freely: q = unit quaternion r_B^J (w, x, y, z), v = angular velocity in B [rad/s]."""
 
     nq: ClassVar[int] = 4
@@ -276,9 +255,6 @@ class Spherical:
     def axes(self, q: Scalars) -> Axes:
         return tuple(DualQuaternion(e, ZERO) for e in (_I, _J, _K))
 
-    def axes_rate(self, q: Scalars, v: Scalars) -> Axes | None:
-        return None
-
     def coordinate_rate(self, q: Scalars, v: Scalars) -> Scalars:
         return _components(scale(make_quaternion(*q) * pure(v), 0.5))
 
@@ -288,7 +264,7 @@ class Spherical:
 
 
 @dataclass(frozen=True)
-class Free:
+class Free(_ConstantAxes):
     """
     Moves freely (6-DoF joint, floating base).
 
@@ -307,9 +283,6 @@ class Free:
     def axes(self, q: Scalars) -> Axes:
         rotations = tuple(DualQuaternion(e, ZERO) for e in (_I, _J, _K))
         return rotations + tuple(DualQuaternion(ZERO, e) for e in (_I, _J, _K))
-
-    def axes_rate(self, q: Scalars, v: Scalars) -> Axes | None:
-        return None
 
     def coordinate_rate(self, q: Scalars, v: Scalars) -> Scalars:
         r = make_quaternion(*q[3:])

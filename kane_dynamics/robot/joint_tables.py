@@ -26,18 +26,8 @@ class JointIndex:
 def index_tables(
     bodies: tuple[Body, ...],
 ) -> tuple[tuple[JointIndex, ...], tuple[str, ...], tuple[str, ...]]:
-    """
-    Return where each body's joint is in q and v, and the labels of q and of v.
-
-    Raises
-    ------
-    InvalidInputError
-        If mimic joints follow each other in a circle or a joint with several coordinates.
-    NameNotFoundError
-        If a master does not exist.
-
-    """
-    local: dict[str, JointIndex] = {}
+    """Return where each body's joint is in q and v, and the labels of q and of v."""
+    by_joint: dict[str, JointIndex] = {}
     q_names: list[str] = []
     v_names: list[str] = []
     for body in bodies:
@@ -48,17 +38,17 @@ def index_tables(
             slice(len(q_names), len(q_names) + kind.nq),
             slice(len(v_names), len(v_names) + kind.nv),
         )
-        local[name] = JointIndex(q, v)
+        by_joint[name] = JointIndex(q, v)
         q_names += [name + suffix for suffix in kind.coordinate_suffixes]
         v_names += [name + suffix for suffix in kind.velocity_suffixes]
     followers = {body.joint.name: body for body in bodies if body.mimic is not None}
     for name in followers:
-        local[name] = _follower_index(name, followers, local)
-    return tuple(local[body.joint.name] for body in bodies), tuple(q_names), tuple(v_names)
+        by_joint[name] = _follower_index(name, followers, by_joint)
+    return tuple(by_joint[body.joint.name] for body in bodies), tuple(q_names), tuple(v_names)
 
 
 def _follower_index(
-    name: str, followers: Mapping[str, Body], local: Mapping[str, JointIndex]
+    name: str, followers: Mapping[str, Body], by_joint: Mapping[str, JointIndex]
 ) -> JointIndex:
     """Return the index of a mimic joint, through a chain of masters where there is one."""
     ratio, offset, visited = 1.0, 0.0, [name]
@@ -72,9 +62,9 @@ def _follower_index(
         if name in visited:
             raise InvalidInputError(f'mimic joints follow each other in a circle: {visited}')
         visited.append(name)
-    if name not in local:
-        raise NameNotFoundError(f"master of the mimic joint '{visited[0]}'", name, local)
-    master = local[name]
+    if name not in by_joint:
+        raise NameNotFoundError(f"master of the mimic joint '{visited[0]}'", name, by_joint)
+    master = by_joint[name]
     if master.q.stop - master.q.start != 1:
         raise InvalidInputError(f"joint '{visited[0]}' cannot mimic '{name}': it is not 1-DoF")
     return JointIndex(master.q, master.v, ratio, offset)
@@ -84,29 +74,21 @@ def joint_arrays(
     bodies: tuple[Body, ...], indices: tuple[JointIndex, ...], nq: int, nv: int
 ) -> dict[str, Floats]:
     """Return what acts along each speed and the limits, by the names of the robot's fields."""
-    armature, damping, friction = np.zeros(nv), np.zeros(nv), np.zeros(nv)
-    lower, upper = np.full(nq, -np.inf), np.full(nq, np.inf)
-    velocity_limit, effort_limit = np.full(nv, np.inf), np.full(nv, np.inf)
+    arrays = {name: np.zeros(nv) for name in ('armature', 'damping', 'friction')}
+    arrays |= {'lower': np.full(nq, -np.inf), 'upper': np.full(nq, np.inf)}
+    arrays |= {name: np.full(nv, np.inf) for name in ('velocity_limit', 'effort_limit')}
     for body, index in zip(bodies, indices, strict=True):
         joint = body.joint
         # power is kept: a follower's speed is ratio v, so its coefficients come back squared
-        armature[index.v] += index.ratio**2 * joint.armature
-        damping[index.v] += index.ratio**2 * joint.damping
-        friction[index.v] += abs(index.ratio) * joint.friction
+        arrays['armature'][index.v] += index.ratio**2 * joint.armature
+        arrays['damping'][index.v] += index.ratio**2 * joint.damping
+        arrays['friction'][index.v] += abs(index.ratio) * joint.friction
         if body.mimic is None:
-            velocity_limit[index.v] = joint.velocity_limit
-            effort_limit[index.v] = joint.effort_limit
+            arrays['velocity_limit'][index.v] = joint.velocity_limit
+            arrays['effort_limit'][index.v] = joint.effort_limit
             if joint.kind.nq == 1:
-                lower[index.q], upper[index.q] = joint.lower, joint.upper
-    return {
-        'armature': armature,
-        'damping': damping,
-        'friction': friction,
-        'lower': lower,
-        'upper': upper,
-        'velocity_limit': velocity_limit,
-        'effort_limit': effort_limit,
-    }
+                arrays['lower'][index.q], arrays['upper'][index.q] = joint.lower, joint.upper
+    return arrays
 
 
 def known_limits(limits: Floats, scale: float = 1.0) -> Floats:

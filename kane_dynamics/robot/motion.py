@@ -11,37 +11,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from numpy.typing import NDArray
+
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, dual_cross
 from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import Scalar
-from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.robot import WORLD, Frame, Robot
 
 AT_REST = DualQuaternion(ZERO, ZERO)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class JointMotion:
-    """
-    Motion of body i relative to the joint frame J that its parent carries.
-
-    Parameters
-    ----------
-    placement : Pose
-        x_J^P, constant.
-    pose : Pose
-        x_i^J.
-    axes : tuple of DualQuaternion
-        S_k in frame i, scaled by the ratio of a mimic joint.
-    columns : slice
-        Where the speeds of the axes are in v.
-    twist : DualQuaternion
-        xi_J,i in frame i: sum_k S_k v_k.
-    axes_rate : tuple of DualQuaternion, or None
-        dS_k/dt in frame i, None where the axes are constant.
-    twist_bias : DualQuaternion, or None
-        sum_k dS_k/dt v_k in frame i.
-
-    """
+    """Motion of body i relative to the joint frame J that its parent carries."""
 
     placement: Pose
     pose: Pose
@@ -131,19 +114,96 @@ def rate_along(
 
     J_i x is the twist of body i at speeds x; its rate is that while the robot moves at the speeds
     of `joint` and x stays constant. With x = v they are (19) and (20) at zero acceleration.
-
-    Parameters
-    ----------
-    joint : JointMotion
-        At the speeds of the robot.
-    along_parent, rate_parent : DualQuaternion
-        The same of the parent, in its frame.
-    x : sequence of scalar
-        Speeds of the joint.
-
     """
-    payload = joint.to_child(along_parent)
-    rate = joint.to_child(rate_parent) + dual_cross(payload, joint.twist)  # as (20)
+    along = joint.to_child(along_parent)
+    rate = joint.to_child(rate_parent) + dual_cross(along, joint.twist)  # as (20)
     if joint.axes_rate is not None:
         rate = rate + along_axes(joint.axes_rate, x)
-    return payload + along_axes(joint.axes, x), rate
+    return along + along_axes(joint.axes, x), rate
+
+
+Columns = tuple[tuple[int, DualQuaternion], ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class FrameMotion:
+    """Motion of a frame F that is fixed in a body."""
+
+    pose: Pose
+    twist: DualQuaternion
+    twist_rate: DualQuaternion
+    columns: Columns
+
+
+def frame_motion(robot: Robot, frame: Frame, q: Any, v: Any, a: Any = None) -> FrameMotion:
+    """Return the motion of a frame, walking its ancestors once, (19), (20), (33)."""
+    accelerations = [0.0] * robot.nv if a is None else a
+    pose, twist, rate = Pose.identity(), AT_REST, AT_REST
+    columns: Columns = ()
+    for body in robot.ancestors(frame.body):
+        joint = joint_motion(robot, body, q, v)
+        pose = pose * joint.placement * joint.pose
+        twist = body_twist(joint, twist)  # (19)
+        rate = body_twist_rate(joint, rate, twist, joint.twist_rate(accelerations))  # (20)
+        joint_columns = enumerate(joint.axes, start=joint.columns.start)
+        columns = (*((k, joint.to_child(s)) for k, s in columns), *joint_columns)
+    if frame.body == WORLD:
+        return FrameMotion(frame.pose, AT_REST, AT_REST, ())
+    to_frame = frame.pose.adjoint_inverse
+    return FrameMotion(
+        pose * frame.pose,
+        to_frame(twist),
+        to_frame(rate),
+        tuple((k, to_frame(s)) for k, s in columns),
+    )
+
+
+def neutral_pose(robot: Robot, frame: Frame) -> Pose:
+    """Return x_F^0 at the neutral coordinates."""
+    return frame_motion(robot, frame, robot.neutral().tolist(), [0.0] * robot.nv).pose
+
+
+def frame_rate_along(robot: Robot, frame: Frame, q: Any, v: Any, x: Any) -> DualQuaternion:
+    r"""Return :math:`\dot J x` in the frame, for any speeds x while the robot moves at v."""
+    if frame.body == WORLD:
+        return AT_REST
+    along, rate = AT_REST, AT_REST
+    for body in robot.ancestors(frame.body):
+        joint = joint_motion(robot, body, q, v)
+        along, rate = rate_along(joint, along, rate, x[joint.columns])
+    return frame.pose.adjoint_inverse(rate)
+
+
+def integrate_coordinates(robot: Robot, q: Any, v: Any, dt: Scalar) -> NDArray[Any]:
+    """Return q (+) v dt: each joint moves for dt [s] with v constant in its child frame."""
+    moved: list[Any] = []
+    for body, index in zip(robot.bodies, robot.indices, strict=True):
+        if body.mimic is None:
+            moved += body.joint.kind.integrate(q[index.q], v[index.v], dt)
+    return as_array(moved)
+
+
+def coordinate_rates(robot: Robot, q: Any, v: Any) -> NDArray[Any]:
+    """Return dq/dt, shape (nq,), for speeds v."""
+    rates: list[Any] = []
+    for body, index in zip(robot.bodies, robot.indices, strict=True):
+        if body.mimic is None:
+            rates += body.joint.kind.coordinate_rate(q[index.q], v[index.v])
+    return as_array(rates)
+
+
+def rate_along_motion(robot: Robot, values: Any, q: Any, v: Any, t: Any) -> Any:
+    """Return d/dt of expressions in q and t along a motion with constant v, of their shape."""
+    import casadi as ca
+
+    direction = ca.vertcat(*coordinate_rates(robot, ca.vertsplit(q), ca.vertsplit(v)), 1.0)
+    return ca.reshape(ca.jtimes(ca.vec(values), ca.vertcat(q, t), direction), values.shape)
+
+
+def at_unit_quaternions(robot: Robot, expressions: list[Any], q: Any) -> list[Any]:
+    """Return expressions in symbols q (casadi.SX) with every quaternion among q made unit."""
+    import casadi as ca
+
+    coordinates = ca.vertsplit(q)
+    unit = integrate_coordinates(robot, coordinates, [0.0] * robot.nv, 0.0)
+    return list(ca.substitute(expressions, [q], [ca.vertcat(*unit)]))

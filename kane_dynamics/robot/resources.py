@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the files of this package, and those that package:// names, lie on this machine."""
+"""Files of this and other packages, and URDF text of xacro files."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
-from kane_dynamics.exceptions import InvalidInputError, ShareDirectoryNotFoundError
+from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 
 __all__ = ['resolve', 'share_directory']
 
@@ -33,7 +34,7 @@ def share_directory() -> Path:
 
     Raises
     ------
-    ShareDirectoryNotFoundError
+    KaneDynamicsError
         If there is none; the error lists where it looked.
 
     """
@@ -42,7 +43,11 @@ def share_directory() -> Path:
         if (candidate / MARKER).is_file():
             return candidate
         searched.append(candidate)
-    raise ShareDirectoryNotFoundError(dict.fromkeys(searched))
+    listed = '\n  '.join(str(path) for path in dict.fromkeys(searched))
+    raise KaneDynamicsError(
+        f'no share directory of kane_dynamics (one with {MARKER} in it); looked at\n  {listed}\n'
+        'install the package with pip or colcon, or source the workspace that holds it'
+    )
 
 
 def _candidates() -> Iterator[Path]:
@@ -96,8 +101,8 @@ def resolve(uri: str, what: str = 'urdf_file', remedy: str = '') -> Path:
         if not path.is_file():
             raise InvalidInputError(f"{what} '{uri}' is not a file")
         return path
-    package, _, remainder = uri.removeprefix('package://').partition('/')
-    tried = [share / remainder for share in share_directories(package)]
+    package, _, path_in_share = uri.removeprefix('package://').partition('/')
+    tried = [share / path_in_share for share in share_directories(package)]
     for path in tried:
         if path.is_file():
             return path
@@ -115,3 +120,36 @@ def share_directories(package: str) -> Iterator[Path]:
         yield Path(prefix) / 'share' / package
     yield Path(sys.prefix) / 'share' / package
     yield Path(sysconfig.get_path('purelib')) / 'cmeel.prefix' / 'share' / package
+
+
+def xacro_text(path: Path) -> str:
+    """Return a xacro file as URDF text."""
+    try:
+        import xacro
+    except ImportError as error:
+        raise InvalidInputError(
+            f"xacro file '{path}' needs xacro, which is not installed: pip install xacro, or "
+            'source a ROS 2 workspace'
+        ) from error
+    try:
+        return str(xacro.process_file(str(path)).toxml())
+    except Exception as error:  # xacro has no error family; whatever it says is about the file
+        reason = _missing_packages(path) or str(error).strip() or type(error).__name__
+        raise InvalidInputError(f"xacro file '{path}': xacro failed: {reason}") from error
+
+
+def _missing_packages(path: Path) -> str:
+    """Return which packages of a xacro file's $(find ...) no sourced workspace holds, or ''."""
+    named = re.findall(r'\$\(find ([^)\s]+)\)', path.read_text(encoding='utf-8', errors='replace'))
+    prefixes = list(filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)))
+    missing = [
+        name
+        for name in dict.fromkeys(named)
+        if not any((Path(prefix) / 'share' / name).is_dir() for prefix in prefixes)
+    ]
+    if not missing:
+        return ''
+    return (
+        f'$(find ...) needs the packages {", ".join(missing)}, which are in none of '
+        f'AMENT_PREFIX_PATH {prefixes}; source the workspace that holds them'
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -13,21 +13,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
-from kane_dynamics.robot.body import WORLD, Body, Frame, WheelShape
-from kane_dynamics.robot.body_table import body_table
-from kane_dynamics.robot.checks import as_numbers, as_vector, index_of
-from kane_dynamics.robot.content import add_content
+from kane_dynamics.robot.body import (
+    WORLD,
+    Body,
+    Frame,
+    WheelShape,
+    add_content,
+    body_table,
+    check_unique,
+    checked_bodies,
+    parents_of,
+)
+from kane_dynamics.robot.checks import as_vector, index_of
+from kane_dynamics.robot.gravity_and_payloads import (
+    POINT,
+    loaded_inertias,
+    payload_inertia,
+    with_loads,
+)
 from kane_dynamics.robot.joint_kinds import Free, Planar
 from kane_dynamics.robot.joint_tables import JointIndex, index_tables, joint_arrays
-from kane_dynamics.robot.tree_checks import check_unique, checked_bodies, parents_of
 from kane_dynamics.typing import Floats
 
-POINT = np.zeros((3, 3))  # inertia of a point mass
-POINT.setflags(write=False)
 BASE_JOINT = 'base'  # the name of a joint that makes a robot mobile
 
 
@@ -116,7 +126,9 @@ class Robot:
         joint = self.bodies[0].joint if self.bodies else None
         if joint is None or joint.name != BASE_JOINT:
             return 'fixed'
-        return {Planar: 'planar', Free: 'floating'}.get(type(joint.kind), 'fixed')
+        if isinstance(joint.kind, Planar):
+            return 'planar'
+        return 'floating' if isinstance(joint.kind, Free) else 'fixed'
 
     @cached_property
     def kinematic_key(self) -> str:
@@ -210,9 +222,8 @@ class Robot:
         NameNotFoundError
             If there is no such frame.
         InvalidInputError
-            If the frame is part of the world, or anything but real numbers is given.
-        InvalidInertiaError
-            If no body has this mass and inertia.
+            If the frame is part of the world, anything but real numbers is given, or no body has
+            this mass and inertia.
 
         """
         self.moving_body(frame)  # what is no name would be no key
@@ -237,51 +248,19 @@ class Robot:
         return body
 
     def velocity_index(self, name: str) -> int:
-        """
-        Return the index in v of a speed.
-
-        Raises
-        ------
-        NameNotFoundError
-            If there is no such speed.
-
-        """
+        """Return the index in v of a speed; NameNotFoundError if there is none."""
         return index_of('velocity', name, self.velocity_names)
 
     def coordinate_index(self, name: str) -> int:
-        """
-        Return the index in q of a coordinate.
-
-        Raises
-        ------
-        NameNotFoundError
-            If there is no such coordinate.
-
-        """
+        """Return the index in q of a coordinate; NameNotFoundError if there is none."""
         return index_of('coordinate', name, self.coordinate_names)
 
     def body_of_joint(self, joint: str) -> int:
-        """
-        Return the index of the body that a joint carries.
-
-        Raises
-        ------
-        NameNotFoundError
-            If there is no such joint.
-
-        """
+        """Return the index of the body of a joint; NameNotFoundError if there is none."""
         return index_of('joint', joint, tuple(body.joint.name for body in self.bodies))
 
     def frame(self, name: str) -> Frame:
-        """
-        Return a named frame (a link of the URDF, or a body).
-
-        Raises
-        ------
-        NameNotFoundError
-            If there is no such frame.
-
-        """
+        """Return a link of the URDF, or a body; NameNotFoundError if there is none."""
         if not isinstance(name, str) or name not in self.frames:
             raise NameNotFoundError('frame', name, self.frames)
         return self.frames[name]
@@ -308,34 +287,3 @@ def _set(robot: Robot, **values: Any) -> None:
         if isinstance(value, np.ndarray):
             value.setflags(write=False)
         object.__setattr__(robot, key, value)
-
-
-def payload_inertia(frame: str, mass: float, com: ArrayLike, inertia: ArrayLike) -> Inertia:
-    """Return the inertia of a payload; parameters and errors as for `Robot.with_payload`."""
-    at, about = as_numbers('centre of mass [m]', com), as_numbers('inertia [kg m^2]', inertia)
-    payload = Inertia(mass, at, about)
-    payload.warn_if_impossible(frame)
-    return payload
-
-
-def loaded_inertias(robot: Robot, payloads: Mapping[str, Inertia]) -> dict[int, Inertia]:
-    """Return the inertias of bodies, by index, together with payloads on named frames."""
-    inertias: dict[int, Inertia] = {}
-    for frame, payload in payloads.items():
-        body = robot.moving_body(frame)
-        local = inertias.get(body, robot.bodies[body].inertia)
-        inertias[body] = local + payload.moved(robot.frames[frame].pose)
-    return inertias
-
-
-def with_loads(robot: Robot, gravity: Any, inertias: Mapping[int, Inertia]) -> Robot:
-    """Return a robot with other inertias of some bodies; nothing is checked: may be traced."""
-    bodies = tuple(
-        replace(body, inertia=inertias[i]) if i in inertias else body
-        for i, body in enumerate(robot.bodies)
-    )
-    other = object.__new__(Robot)
-    # joints, and so every table made of them, are the same
-    vars(other).update(vars(robot), gravity=gravity, bodies=bodies)
-    vars(other).pop('content_key', None)
-    return other

@@ -97,12 +97,7 @@ def random_tree(
     armature: bool = True,
     friction: bool = True,
 ) -> Robot:
-    """
-    Return a branched robot with one joint of each of `kinds`, in random order.
-
-    Each body hangs on any earlier one; two mimic joints follow the first revolute one, the second
-    through the first. A frame 'tool' is welded to the last body, 'anchor' to the world.
-    """
+    """Return a branched robot with one joint of each of `kinds`, in random order."""
     bodies: list[Body] = []
     if base != 'fixed':
         kind = Planar() if base == 'planar' else Free()

@@ -23,15 +23,7 @@ UNIT_TOLERANCE = 1e-3
 
 
 def checked_robot(robot: Any) -> Robot:
-    """
-    Return the robot.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is not a Robot.
-
-    """
+    """Return the robot."""
     if not isinstance(robot, Robot):
         inner = isinstance(getattr(robot, 'robot', None), Robot)
         hint = '; pass its attribute robot' if inner else ''
@@ -42,17 +34,7 @@ def checked_robot(robot: Any) -> Robot:
 
 
 def checked_frames(robot: Robot, frames: Any) -> tuple[str, ...]:
-    """
-    Return the names of frames, those of all bodies where `frames` is None.
-
-    Raises
-    ------
-    InvalidInputError
-        If they are no names.
-    NameNotFoundError
-        If there is no such frame.
-
-    """
+    """Return the names of frames, those of all bodies where `frames` is None."""
     if frames is None:
         return tuple(body.name for body in checked_robot(robot).bodies)
     names = as_names('frames', frames)
@@ -61,7 +43,17 @@ def checked_frames(robot: Robot, frames: Any) -> tuple[str, ...]:
     return names
 
 
-def quaternion_places(robot: Robot) -> list[tuple[str, slice]]:
+def checked_payload_frames(robot: Robot, payloads: Any) -> tuple[str, ...]:
+    """Return the names of frames that may carry a payload."""
+    names = as_names('payloads', payloads)
+    for name in names:
+        checked_robot(robot).moving_body(name)
+    if len(set(names)) < len(names):
+        raise InvalidInputError(f'payloads: need different frames, got {list(names)}')
+    return names
+
+
+def quaternion_slices(robot: Robot) -> list[tuple[str, slice]]:
     """Return the joints whose coordinates end with a quaternion, and where in q it stands."""
     return [
         (body.joint.name, slice(index.q.stop - 4, index.q.stop))
@@ -77,66 +69,34 @@ def is_unit(wxyz: Sequence[Scalar]) -> Any:
 
 
 def checked_coordinates(robot: Robot, q: ArrayLike, name: str = 'q') -> list[float]:
-    """
-    Return coordinates as a list of floats.
-
-    Raises
-    ------
-    InvalidInputError
-        If the shape is not (nq,), a number is not finite, or a quaternion is not unit.
-
-    """
+    """Return coordinates as a list of floats."""
     coordinates: list[float] = as_vector(name, q, checked_robot(robot).nq).tolist()
-    for joint, place in quaternion_places(robot):
-        if not is_unit(coordinates[place]):
+    for joint, columns in quaternion_slices(robot):
+        if not is_unit(coordinates[columns]):
             raise InvalidInputError(
                 f"{name}: joint '{joint}' needs a unit quaternion (w, x, y, z), got "
-                f'{coordinates[place]}'
+                f'{coordinates[columns]}'
             )
     return coordinates
 
 
 def checked_speeds(robot: Robot, v: ArrayLike, name: str = 'v') -> list[float]:
-    """
-    Return speeds, or any vector over them, as a list of floats.
-
-    Raises
-    ------
-    InvalidInputError
-        If the shape is not (nv,) or a number is not finite.
-
-    """
+    """Return speeds, or any vector over them, as a list of floats."""
     speeds: list[float] = as_vector(name, v, checked_robot(robot).nv).tolist()
     return speeds
 
 
 def pose_numbers(name: str, x: ArrayLike | Pose) -> Floats:
-    """
-    Return position and (w, x, y, z) of a `Pose`, or of 7 numbers, shape (7,).
-
-    Raises
-    ------
-    InvalidInputError
-        If it is none.
-
-    """
-    values = [*x.position(), *vec4(x.rotation)] if isinstance(x, Pose) else x
-    numbers = as_vector(name, values, 7)
+    """Return position and (w, x, y, z) of a `Pose`, or of 7 numbers, shape (7,)."""
+    components = [*x.position(), *vec4(x.rotation)] if isinstance(x, Pose) else x
+    numbers = as_vector(name, components, 7)
     if not numbers[3:].any():
         raise InvalidInputError(f'{name}: need a quaternion that is not zero, got {numbers[3:]}')
     return numbers
 
 
 def as_pose(name: str, x: ArrayLike | Pose) -> Pose:
-    """
-    Return a pose, given as such or as position and (w, x, y, z), whose length need not be one.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is none.
-
-    """
+    """Return a `Pose`, or one made of position and (w, x, y, z) of any length."""
     numbers = pose_numbers(name, x)
     length = float(np.linalg.norm(numbers[3:]))
     return Pose.from_rotation_and_position((numbers[3:] / length).tolist(), numbers[:3].tolist())

@@ -1,40 +1,77 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Robots by name and by address: shipped ones, URDF and xacro files, package:// addresses."""
+"""Robots by name and by address: shipped ones, URDF and xacro files, parameter files."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.robot.checks import as_path
-from kane_dynamics.robot.parameter_files import file_parameters, parameter_file, robot_files
-from kane_dynamics.robot.resources import resolve
+from kane_dynamics.robot.resources import resolve, share_directory, xacro_text
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.urdf.joints import LockedJoints
 from kane_dynamics.robot.urdf.load import STANDARD_GRAVITY, load_urdf
-from kane_dynamics.robot.urdf.xacro_file import xacro_text
+from kane_dynamics.safe_parsing import yaml_value
+
+
+def robot_files() -> tuple[str, ...]:
+    """Return the names of the shipped parameter files that describe a robot."""
+    names = _shipped()
+    keys = {'urdf_file', 'urdf_source'}
+    return tuple(name for name in sorted(names) if keys & {*file_parameters(names[name])})
+
+
+def parameter_file(path: str | Path) -> Path:
+    """Return the path of a parameter file, or of a shipped one of that name."""
+    file = Path(path)
+    if file.suffix or file.is_file():
+        return file
+    names = _shipped()
+    if str(path) not in names:
+        known = ', '.join(sorted(names))
+        raise InvalidInputError(f"no parameter file '{path}'; shipped are {known}")
+    return names[str(path)]
+
+
+def file_parameters(file: Path) -> dict[str, Any]:
+    """Return the parameters of a file by their full names, which may be wrong."""
+    try:
+        content = yaml_value(file.read_text(encoding='utf-8'))
+    except InvalidInputError as error:
+        raise InvalidInputError(f"parameter file '{file}' {error}") from error
+    except (OSError, ValueError) as error:  # what is no UTF-8 is a ValueError
+        raise InvalidInputError(f"parameter file '{file}' cannot be read: {error}") from error
+    values: dict[str, Any] = {}
+    for section in content.values() if isinstance(content, dict) else (content,):
+        if not (isinstance(section, dict) and isinstance(section.get('ros__parameters'), dict)):
+            raise InvalidInputError(
+                f"parameter file '{file}': need <node>: ros__parameters: <name>: <value>"
+            )
+        values.update(_by_full_name(section['ros__parameters']))
+    return values
+
+
+def _shipped() -> dict[str, Path]:
+    """Return the shipped parameter files by name."""
+    folder = share_directory() / 'config'
+    return {p.stem: p for p in (*folder.glob('*.yaml'), *folder.glob('robots/*.yaml'))}
+
+
+def _by_full_name(tree: Mapping[str, Any], prefix: str = '') -> dict[str, Any]:
+    """Return a nested mapping as one with dotted names."""
+    values: dict[str, Any] = {}
+    for key, value in tree.items():
+        name = f'{prefix}{key}'
+        values.update(
+            _by_full_name(value, f'{name}.') if isinstance(value, Mapping) else {name: value}
+        )
+    return values
 
 
 def robot_text(uri: str, what: str = 'URDF', remedy: str = '') -> str:
-    """
-    Return the URDF text that a file holds, or that xacro makes of it.
-
-    Parameters
-    ----------
-    uri : str
-        A path, a file:// or a package:// URI of a URDF or xacro file.
-    what : str
-        What it is, for messages.
-    remedy : str
-        How to get the package, for messages; '' for what is known of it here.
-
-    Raises
-    ------
-    InvalidInputError
-        If the file cannot be read or xacro cannot process it.
-
-    """
+    """Return the URDF text that a file holds, or that xacro makes of it."""
     path = resolve(uri, what, remedy)
     if path.suffix == '.xacro':
         return xacro_text(path)
@@ -112,20 +149,7 @@ def shipped_robots() -> dict[str, str]:
 
 
 def robot_address(source: str) -> str:
-    """
-    Return the address of a robot description: of a file as it is, of a shipped robot its URDF's.
-
-    Parameters
-    ----------
-    source : str
-        A path or a URI, or the name of a shipped robot.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is a bare word that is neither a file nor a shipped robot.
-
-    """
+    """Return the address of a file as it is, of a shipped robot its URDF's."""
     if '/' in source or Path(source).suffix or Path(source).is_file():
         return source
     known = shipped_robots()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kane_dynamics.exceptions import InvalidInputError, shorten
-from kane_dynamics.robot.parameter_files import file_parameters, parameter_file
+from kane_dynamics.robot.text import file_parameters, parameter_file
 from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.robot_config.parameters.nodes import ALL_SPECS
 from kane_dynamics.robot_config.parameters.robot import RobotParameters

@@ -15,7 +15,7 @@ import kane_dynamics as kd
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
 from kane_dynamics.messages.planar_frame import PlanarFrame
-from kane_dynamics.robot.gravity_and_payloads import checked_payload_frames
+from kane_dynamics.robot.state import checked_payload_frames
 from kane_dynamics.robot.text import robot_text
 from kane_dynamics.robot_config.parameters.robot import EFFORT, RobotParameters
 from kane_dynamics.robot_config.wheels import named_motors, wheeled_base

@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.robot.checks import as_mapping, as_numbers, not_finite
-from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
-from kane_dynamics.robot.robot import payload_inertia
-from kane_dynamics.robot.state import is_unit, quaternion_places
+from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads, payload_inertia
+from kane_dynamics.robot.state import is_unit, quaternion_slices
 from kane_dynamics.rollouts.schedule import Schedule
 from kane_dynamics.typing import Floats
 
@@ -125,7 +124,7 @@ def inputs(
 
     Raises
     ------
-    InvalidInputError, NameNotFoundError, InvalidInertiaError
+    InvalidInputError, NameNotFoundError
         As `rollout` says.
 
     """
@@ -235,7 +234,7 @@ def _count(given: Mapping[str, Floats]) -> int:
 
 
 def _check_quaternions(dynamics: Dynamics, q: Floats) -> None:
-    for joint, place in quaternion_places(dynamics.robot):
+    for joint, place in quaternion_slices(dynamics.robot):
         wrong = ~is_unit(list(q[:, place].T)) & np.isfinite(q).all(axis=1)
         for row in np.flatnonzero(wrong).tolist():
             raise InvalidInputError(

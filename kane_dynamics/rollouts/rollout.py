@@ -101,12 +101,10 @@ def rollout(
     ------
     InvalidInputError
         If a shape is wrong, numbers of rows differ, a number is not finite, a quaternion not unit,
-        or the duration no whole number of steps and of pieces; or if there is no such code for
-        'float32'.
+        or the duration no whole number of steps and of pieces; if no body has a mass and inertia
+        of a payload; or if there is no such code for 'float32'.
     NameNotFoundError
         If a frame of a payload does not exist.
-    InvalidInertiaError
-        If no body has a mass and inertia of a payload.
     DivergedError
         If damping is too stiff for the step, see `simulation.damping`. Rollouts that diverge
         later, or have no next step, end there: see `Rollouts.failures`.
@@ -228,7 +226,7 @@ def _check_damping(dynamics: Dynamics, schedule: Schedule, inputs: Inputs) -> No
         return
     starts = np.arange(1 if inputs.starts == 1 else len(inputs))
     starts = starts[np.isfinite(inputs.q[starts]).all(axis=1)]
-    if not inputs.payloads.keys() & dynamics.load().payload.keys():
+    if not inputs.payloads.keys() & dynamics.load().payloads.keys():
         starts = starts[_may_be_stiff(dynamics, inputs.q[starts], limit / schedule.step)]
     shared = inputs.starts == 1 and inputs.loaded and len(starts) > 0
     rows = np.arange(len(inputs)) if shared else starts

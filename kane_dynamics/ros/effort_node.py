@@ -10,7 +10,7 @@ from typing import Any
 from std_srvs.srv import SetBool, Trigger
 
 from kane_dynamics.control.node_dynamics import Dynamics
-from kane_dynamics.exceptions import LateEffortError
+from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.robot_config.parameters.robot import DynamicsParameters
 from kane_dynamics.robot_config.parameters.spec import Spec
 from kane_dynamics.ros.base_node import DynamicsNode
@@ -91,7 +91,7 @@ class EffortNode(DynamicsNode):
 
     def _check_in_time(self, begin: float, stamp: int) -> None:
         """
-        Raise LateEffortError if the state is stale now, or may be when its efforts have left.
+        Raise KaneDynamicsError if the state is stale now, or may be when its efforts have left.
 
         Simulated time does not go on meanwhile, for this thread reads it; wall time does.
         """
@@ -104,7 +104,7 @@ class EffortNode(DynamicsNode):
         elif not problem and age > (1.0 - ON_THE_WAY) * limit:
             problem = f'their state is {age:.4f} s old, and it may be {limit:g} s when they leave'
         if problem:
-            raise LateEffortError(f'efforts are not sent, they would be late: {problem}')
+            raise KaneDynamicsError(f'efforts are not sent, they would be late: {problem}')
 
     def state_lost(self) -> None:
         """Take the efforts back: without a measured state nothing is known to be safe."""

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.least_distance import nonnegative_least_squares
-from kane_dynamics.robot.integration import integrate_coordinates
+from kane_dynamics.robot.motion import integrate_coordinates
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.simulation import Engine
 from kane_dynamics.simulation.step_checks import RankLog

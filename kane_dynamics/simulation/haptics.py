@@ -35,7 +35,7 @@ from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_count, as_positive, as_vector
-from kane_dynamics.robot.integration import integrate_coordinates
+from kane_dynamics.robot.motion import integrate_coordinates
 from kane_dynamics.robot.state import as_pose
 from kane_dynamics.simulation.simulation import Simulation
 from kane_dynamics.typing import Floats

@@ -24,7 +24,7 @@ from kane_dynamics.formulations.problem import Terms
 from kane_dynamics.formulations.terms import ReferenceTerms
 from kane_dynamics.robot.checks import as_vector
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
-from kane_dynamics.robot.integration import coordinate_rates, integrate_coordinates
+from kane_dynamics.robot.motion import coordinate_rates, integrate_coordinates
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.integrators import (
     INTEGRATORS,

@@ -19,8 +19,8 @@ import numpy as np
 
 import kane_dynamics
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot.body import add_content
 from kane_dynamics.robot.checks import as_count, as_mapping, as_text, describe
-from kane_dynamics.robot.content import add_content
 
 
 def grid(**values: Iterable[Any]) -> tuple[dict[str, Any], ...]:

@@ -28,8 +28,8 @@ from kane_dynamics.compiler.graphs.trace import Tracer, column, matrix
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError, NameNotFoundError
-from kane_dynamics.robot.integration import coordinate_rates
 from kane_dynamics.robot.joint_kinds import Free, Spherical
+from kane_dynamics.robot.motion import coordinate_rates
 from kane_dynamics.robot.robot import Robot
 
 QUANTITIES = (

@@ -23,13 +23,12 @@ from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.constraints.base import Constraint, unique_labels
 from kane_dynamics.constraints.contacts import PointContact
 from kane_dynamics.constraints.dry_friction import Contact, PointSlip
-from kane_dynamics.constraints.knife_edge import KnifeEdge
 from kane_dynamics.constraints.loops import LoopClosure
 from kane_dynamics.constraints.rolling import RollingWheel
-from kane_dynamics.constraints.wheels import DifferentialDrive
+from kane_dynamics.constraints.wheels import DifferentialDrive, KnifeEdge
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_numbers
-from kane_dynamics.robot.frame_motion import frame_motion
+from kane_dynamics.robot.motion import frame_motion
 from kane_dynamics.robot.robot import WORLD, Frame, Robot
 from kane_dynamics.robot.state import checked_coordinates
 from kane_dynamics.typing import Floats

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 from kane_dynamics.algebra.quaternions import vec4
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot.body import check_unique
 from kane_dynamics.robot.checks import as_choice, as_number, as_positive, as_text
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
-from kane_dynamics.robot.tree_checks import check_unique
 from kane_dynamics.simulation.motions import Trajectory
 from kane_dynamics.typing import Floats, Indices
 from kane_dynamics.view.drawing import Drawing, simple_drawing

@@ -19,7 +19,7 @@ from kane_dynamics.compiler.cuda.toolchain import Gpu, cuda_code
 from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.parameter_files import robot_files
+from kane_dynamics.robot.text import robot_files
 from kane_dynamics.robot_config.robot_file import model_of_file
 from studies.cuda import kernels
 from studies.report import Table

@@ -7,13 +7,13 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
-from kane_dynamics.algebra.quaternions import make_quaternion, pure, vec3
-from kane_dynamics.algebra.rotation_vector import (
+from kane_dynamics.algebra.exponential import (
     rate_of_turning,
     rotation_vector,
     turned_by,
     turned_by_rate,
 )
+from kane_dynamics.algebra.quaternions import make_quaternion, pure, vec3
 
 ANGLES = [0.0, 1e-12, 1e-9, 1e-4, 2.1e-4, 0.5, 0.999, 1.001, 2.0, 3.1, np.pi - 1e-9]
 H = 1e-5

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kane_dynamics.algebra.triangular import orthonormal, solve_lower, solve_squared
+from kane_dynamics.algebra.matrices import orthonormal, solve_lower, solve_squared
 
 RNG = np.random.default_rng(0)
 L = np.tril(RNG.uniform(-1.0, 1.0, (5, 5))) + 2.0 * np.eye(5)

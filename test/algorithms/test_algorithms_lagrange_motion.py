@@ -19,7 +19,7 @@ from kane_dynamics.formulations.lagrange import (
     lagrange_motion,
 )
 from kane_dynamics.formulations.orbit import wrenches_at_com
-from kane_dynamics.robot.integration import coordinate_rates
+from kane_dynamics.robot.motion import coordinate_rates
 from kane_dynamics.robot.sample_robots import random_inertia
 
 # Two sums over ten bodies with entries of order 1 to 100: some 1e3 roundings of 1e-16.

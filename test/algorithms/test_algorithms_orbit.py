@@ -13,7 +13,7 @@ from support.trees import tree_and_state, with_gravity
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.formulations.orbit import EARTH, orbital_wrenches, wrenches_at_com
-from kane_dynamics.robot.integration import coordinate_rates
+from kane_dynamics.robot.motion import coordinate_rates
 from kane_dynamics.robot.sample_robots import random_pose
 
 CENTRE = np.array([0.3, -0.2, 0.5])

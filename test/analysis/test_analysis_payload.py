@@ -206,3 +206,18 @@ def test_a_belt_of_constant_speed_carries_no_payload():
     a = loaded.acceleration(q, v, tau)
     found = estimate_payload(bare, 'b', q, v, a, tau, ObservedSpeeds(bare, ['z']))
     assert_allclose(found.mass, 0.7, rtol=1e-9)
+
+
+def test_rows_that_depend_on_time_need_times():
+    robot = links().robot
+    rows = kd.constraints.pfaffian(robot, lambda q, t: [[2.0 + np.sin(t), 1.0]])
+    dynamics = kd.dynamics(robot, [rows])
+    speeds = ObservedSpeeds(dynamics, ['q1'])
+    q, v, a = (np.repeat(np.array(part), 4, axis=0) for part in zip(*STATES, strict=True))
+    times = np.linspace(0.0, 3.0, len(q))
+    efforts = [payload_regressor(dynamics, 'lower', *state) for state in zip(q, v, a, strict=True)]
+    tau = np.array(efforts)[:, :, PLANAR] @ PHI
+    with pytest.raises(InvalidInputError, match=r'time \[s\]: .* depend on it, need one or 12'):
+        estimate_payload(dynamics, 'lower', q, v, a, tau, speeds)
+    known = estimate_payload(dynamics, 'lower', q, v, a, tau, speeds, times)
+    assert_allclose(known.parameters[PLANAR], PHI, rtol=1e-6)

@@ -8,7 +8,7 @@ from support.base_robots import Spot, at_headings, robot_on, steering_of
 from support.bases import CAMPION, wheeled_base
 
 import kane_dynamics as kd
-from kane_dynamics.bases.mobility import bound_motions
+from kane_dynamics.bases.motion_rows import bound_motions
 
 DIGITS = 1e-9  # relative: ten digits are printed
 QUARTER = np.pi / 4

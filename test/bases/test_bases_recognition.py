@@ -266,9 +266,21 @@ def swerve():
 @pytest.mark.parametrize(
     ('change', 'error', 'message'),
     [
-        ({'kind': 'swirve'}, InvalidInputError, "got str 'swirve'; did you mean 'swerve'?"),
-        ({'kind': 3}, InvalidInputError, r"need one of \['differential', .*, got int 3$"),
-        ({'sterred': {}}, InvalidInputError, "no entry 'sterred'; did you mean 'steered'?"),
+        (
+            {'kind': 'swirve'},
+            InvalidInputError,
+            "got str 'swirve'; there are .*; did you mean 'swerve'?",
+        ),
+        (
+            {'kind': 3},
+            InvalidInputError,
+            r"got int 3; there are \['ackermann', 'differential', .*\]$",
+        ),
+        (
+            {'sterred': {}},
+            InvalidInputError,
+            "no entry 'sterred'; there are .*; did you mean 'steered'?",
+        ),
         ({'kind': 'omni'}, InvalidInputError, "kind 'omni' has no entry 'steered'; there are"),
         ({'steered': {}}, ConstraintError, r'steered: need 1 or more joints of wheels'),
         ({'steered': ['fl']}, InvalidInputError, 'steered: need a mapping from names'),

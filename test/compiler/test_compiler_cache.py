@@ -346,7 +346,7 @@ class TestFingerprint:
             'composite_inertia.py',
             'newton_euler_by_moments.py',
             'mass_moments.py',
-            'traced_numbers.py',
+            'tracing.py',
             'pfaffian.py',
             'straight_line.py',
             'integrators.py',

@@ -29,7 +29,7 @@ from kane_dynamics.compiler.llvm.native import Linker, compile_object, kernel_ir
 from kane_dynamics.compiler.steps.step_program import Recorder, record_step
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import UnsupportedOperationError
-from kane_dynamics.robot.integration import coordinate_rates, integrate_coordinates
+from kane_dynamics.robot.motion import coordinate_rates, integrate_coordinates
 from kane_dynamics.simulation.integrators import INTEGRATORS
 
 

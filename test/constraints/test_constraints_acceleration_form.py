@@ -9,7 +9,7 @@ from support.machines import planar_2r
 from support.trees import tree_and_state
 
 import kane_dynamics as kd
-from kane_dynamics.constraints.nonlinear import acceleration_form
+from kane_dynamics.constraints.traced_rows import acceleration_form
 from kane_dynamics.exceptions import ConstraintError
 
 
@@ -77,8 +77,8 @@ def test_no_speed_violates_it():
 @pytest.mark.parametrize(
     ('A', 'b', 'message'),
     [
-        (lambda q, v, t: v[:1], lambda q, v, t: 1.0, r'need A of shape \(k, 2\).*got \(1, 1\)'),
-        (lambda q, v, t: v, lambda q, v, t: [1.0, t], r'b of shape \(k,\), got.*\(2,\)'),
+        (lambda q, v, t: v[:1], lambda q, v, t: 1.0, r'need A of shape \(1, 2\).*got \(1, 1\)'),
+        (lambda q, v, t: v, lambda q, v, t: [1.0, t], r'b of shape \(1,\), got.*\(2,\)'),
         (lambda q, v, t: v, lambda q, v, t: [[1.0]], r'got \(1, 2\) and \(1, 1\)'),
         (lambda q, v, t: np.sign(v), lambda q, v, t: 1.0, 'A cannot be traced'),
         (lambda q, v, t: v, lambda q, v, t: float(t), 'b cannot be traced'),

@@ -13,7 +13,7 @@ from support.machines import X, Y, Z, differential_drive, inertia, planar_2r, pr
 from support.trees import tree_and_state
 
 import kane_dynamics as kd
-from kane_dynamics.constraints.nonlinear import acceleration_form, nonlinear
+from kane_dynamics.constraints.traced_rows import acceleration_form, nonlinear
 from kane_dynamics.exceptions import ConstraintError, InconsistentConstraintsError
 from kane_dynamics.formulations import METHODS
 

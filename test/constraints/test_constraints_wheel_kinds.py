@@ -10,7 +10,7 @@ from support.calculus import along, derivative, relative
 from support.constraint_cases import CASES, SLOPE, Case, rows_at, wheeled
 
 import kane_dynamics as kd
-from kane_dynamics.constraints.knife_edge import KnifeEdge
+from kane_dynamics.constraints.wheels import KnifeEdge
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
 from kane_dynamics.view.forces import constraint_forces
 

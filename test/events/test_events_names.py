@@ -13,10 +13,10 @@ from kane_dynamics.events import hybrid_motion
 from kane_dynamics.exceptions import (
     ConstraintError,
     DivergedError,
-    EventError,
     InconsistentConstraintsError,
     InvalidInputError,
     NameNotFoundError,
+    StepError,
 )
 
 ARM = arm(lower=-2.0, upper=2.0)
@@ -128,7 +128,7 @@ def test_a_step_without_an_end_of_events(monkeypatch):
     before = everything(simulation)
     with monkeypatch.context() as patch:
         patch.setattr(hybrid_motion, '_MOST_INTERVALS', 2)
-        with pytest.raises(EventError, match=r"after 2 events.*\['floor'\]"):
+        with pytest.raises(StepError, match=r"after 2 events.*\['floor'\]"):
             simulation.step([0.0])
     assert everything(simulation) == before
     simulation.step([0.0])  # and it goes on, as if nothing had been

@@ -5,7 +5,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from kane_dynamics.algorithms.newton_euler import newton_euler
-from kane_dynamics.robot.integration import integrate_coordinates
+from kane_dynamics.robot.motion import integrate_coordinates
 
 BASES = ('fixed', 'planar', 'floating')
 

@@ -8,7 +8,7 @@ import pytest
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError, UrdfFileError
-from kane_dynamics.robot.parameter_files import robot_files
+from kane_dynamics.robot.text import robot_files
 
 ADDRESS = 'package://kane_dynamics/robots/nonholonomic.urdf'
 

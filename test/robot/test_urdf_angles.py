@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import kane_dynamics as kd
-from kane_dynamics.robot.urdf.angles import TOLERANCE, angle_remarks, exact_angle
+from kane_dynamics.robot.urdf.warnings import TOLERANCE, angle_warnings, exact_angle
 from kane_dynamics.robot.urdf.xml import read_urdf
 
 MEANT = sorted({k * np.pi / d for d in (2, 3, 4) for k in range(-2 * d, 2 * d + 1)})
@@ -66,7 +66,7 @@ def test_only_who_asks_gets_exact_angles():
 
 
 def test_one_remark_for_all_joints():
-    (remark,) = angle_remarks(read_urdf(arm(*['1.5708 0 1.5708'] * 20, '0 -3.1416 0')))
+    (remark,) = angle_warnings(read_urdf(arm(*['1.5708 0 1.5708'] * 20, '0 -3.1416 0')))
     assert remark.startswith('41 rpy angles of joint origins are nearly, not exactly, multiples')
     assert '1.5708 (40 times), -3.1416;' in remark
     assert "difference is 7.3e-06 rad, at joint 'j20'" in remark
@@ -75,7 +75,7 @@ def test_one_remark_for_all_joints():
 
 @pytest.mark.parametrize('rpy', ['0 0 0', '1 2 3', f'{np.pi / 2!r} {-np.pi!r} {np.pi / 3!r}'])
 def test_no_remark_where_there_is_nothing_to_say(rpy):
-    assert list(angle_remarks(read_urdf(arm(rpy)))) == []
+    assert list(angle_warnings(read_urdf(arm(rpy)))) == []
 
 
 def test_check_reports_them(tmp_path, capsys):

@@ -11,8 +11,8 @@ from urdf_text import random_robot
 
 from kane_dynamics.algorithms.gauss import gauss_gravity_force, gauss_mass_matrix
 from kane_dynamics.algorithms.newton_euler import newton_euler
-from kane_dynamics.exceptions import InvalidInertiaError, ModelWarning, UrdfStructureError
-from kane_dynamics.robot.integration import integrate_coordinates
+from kane_dynamics.exceptions import InvalidInputError, ModelWarning, UrdfError
+from kane_dynamics.robot.motion import integrate_coordinates
 from kane_dynamics.robot.urdf import load_urdf
 
 pin = pytest.importorskip('pinocchio', reason='the extra "oracle" is not installed')
@@ -29,11 +29,11 @@ TOLERANCE = 1e-12  # relative to the largest entry; measured: below 3e-14
 
 REFUSED = {
     # joint 'Left_index_q2' mimics 'index_q1', but the joint is named 'Left_index_q1'
-    'alex_psyonic_hands.urdf': UrdfStructureError,
+    'alex_psyonic_hands.urdf': UrdfError,
     # links with a large negative principal moment, e.g. 'body': -0.021 kg m^2
-    'romeo_laas_small.urdf': InvalidInertiaError,
+    'romeo_laas_small.urdf': InvalidInputError,
     # a file without links
-    'ur3.urdf': UrdfStructureError,
+    'ur3.urdf': UrdfError,
 }
 MAIN = {
     'panda': 'panda_description/urdf/panda.urdf',

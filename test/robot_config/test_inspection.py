@@ -231,21 +231,21 @@ def test_hands_of_a_dual_arm_robot_are_no_arm_joints():
 def test_wrong_masses_are_told_with_their_links():
     mass = '<mass value="1"/>'
     arm = with_parts(ARM, *HAND)
-    assert not any('0 kg' in remark or 'in g' in remark for remark in inspect_urdf(arm).notes)
+    assert not any('0 kg' in remark or 'in g' in remark for remark in inspect_urdf(arm).messages)
     fore = link('fore')
-    massless = inspect_urdf(arm.replace(fore, '<link name="fore"/>')).notes
+    massless = inspect_urdf(arm.replace(fore, '<link name="fore"/>')).messages
     assert not any('fore' in remark for remark in massless)  # tool0, fixed to it, has the mass
     alone = arm.replace(fore, '<link name="fore"/>').replace(link('tool0'), '<link name="tool0"/>')
-    (told,) = [remark for remark in inspect_urdf(alone).notes if 'links of 0 kg' in remark]
+    (told,) = [remark for remark in inspect_urdf(alone).messages if 'links of 0 kg' in remark]
     assert "'fore' ('elbow')" in told
-    grams = inspect_urdf(arm.replace(fore, fore.replace(mass, '<mass value="53000"/>'))).notes
+    grams = inspect_urdf(arm.replace(fore, fore.replace(mass, '<mass value="53000"/>'))).messages
     (told,) = [remark for remark in grams if 'in kg, not in g' in remark]
     assert "in link 'fore'" in told
     text = urdf({'l': ((0, 0.2),), 'r': ((0, -0.2),)})
     base = text[text.index('<link name="base_link">') : text.index('</link>') + len('</link>')]
     (told,) = [
         remark
-        for remark in inspect_urdf(text.replace(base, '<link name="base_link"/>')).notes
+        for remark in inspect_urdf(text.replace(base, '<link name="base_link"/>')).messages
         if 'base has 0 kg' in remark
     ]
     assert "link 'base_link'" in told
@@ -255,5 +255,5 @@ def test_a_camera_without_inertia_is_named():
     camera = '<link name="camera"/>', joint('pan', 'fore', 'camera', axis='0 0 1')
     found = inspect_urdf(with_parts(ARM, *HAND, *camera))
     assert found.massless == ('pan',)
-    (told,) = [remark for remark in found.notes if 'singular' in remark]
+    (told,) = [remark for remark in found.messages if 'singular' in remark]
     assert "links ['camera']" in told and 'lock these joints' in told

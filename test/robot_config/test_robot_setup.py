@@ -15,7 +15,7 @@ from kane_dynamics.robot_config.inspection import inspect_urdf
 from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.robot_config.robot_file import model_of_file, parameters_of_file
 from kane_dynamics.robot_config.setup import Answer, file_text, proposed_tuning, settle
-from kane_dynamics.robot_config.setup.gains import MOST_RATIO, QUICKEST, RATE, start_positions
+from kane_dynamics.robot_config.setup.file_text import MOST_RATIO, QUICKEST, RATE, start_positions
 
 DRIVE = {'l': ((0, 0.2),), 'r': ((0, -0.2),)}
 CASTER = {'c': ((0.3, 0), 0.0, True, 0.05)}

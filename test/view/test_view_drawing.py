@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import kane_dynamics as kd
-from kane_dynamics.exceptions import MissingPackageError, NameNotFoundError, UrdfSyntaxError
+from kane_dynamics.exceptions import MissingPackageError, NameNotFoundError, UrdfError
 from kane_dynamics.view.drawing import PLAIN, read_mesh, simple_drawing, urdf_drawing
 from kane_dynamics.view.recorder import pose_rows
 from kane_dynamics.view.scene import placed
@@ -158,7 +158,7 @@ def test_without_trimesh_there_are_boxes(tmp_path, monkeypatch):
 
 
 def test_broken_shapes_are_errors():
-    with pytest.raises(UrdfSyntaxError, match=r"'tool', <visual>.* need 3 numbers"):
+    with pytest.raises(UrdfError, match=r"'tool', <visual>.* need 3 numbers"):
         drawn(urdf(visual('<box size="1 2"/>')))
     robot = kd.load_urdf(urdf(''))
     other = urdf(visual('<sphere radius="1"/>')).replace('"tool"', '"hand"')

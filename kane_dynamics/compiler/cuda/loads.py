@@ -81,7 +81,7 @@ def loads(
     ------
     InvalidInputError
         If a shape is wrong or numbers of rows differ.
-    NameNotFoundError, InvalidInertiaError
+    NameNotFoundError, InvalidInputError
         As for `Dynamics.set_payload`.
 
     """
@@ -103,7 +103,7 @@ def loads(
         mass, com, inertia = (spread[f"{part} on '{frame}'"] for part in _PARTS)
         payload[frame] = mass, com, inertia
     local = Parameters(robot, frames)
-    for frame, present in load.payload.items():
+    for frame, present in load.payloads.items():
         local.set_payload(frame, present.mass, present.com, present.tensor)
     result = Loads(load.values, spread['gravity'], payload)
     values = np.empty((count, len(local.values)))

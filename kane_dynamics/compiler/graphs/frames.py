@@ -11,7 +11,7 @@ from kane_dynamics.algorithms.energy_and_momentum import momentum_vector, tree_c
 from kane_dynamics.algorithms.newton_euler import newton_euler
 from kane_dynamics.compiler.graphs.trace import Tracer, column, matrix, symbols
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
-from kane_dynamics.robot.frame_motion import frame_motion
+from kane_dynamics.robot.motion import frame_motion
 from kane_dynamics.robot.robot import WORLD
 
 

@@ -10,15 +10,12 @@ import casadi as ca
 
 from kane_dynamics.algebra.scalars import is_zero, sqrt
 from kane_dynamics.algorithms.constrained_solve import ConstrainedSystem
+from kane_dynamics.algorithms.limited_inverse import REACHED
 from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.algorithms.newton_euler import reference_effort as effort_of_reference
 from kane_dynamics.algorithms.row_elimination import residuals, sparse_rows
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
-from kane_dynamics.algorithms.traced_inverse_solve import (
-    REACHED,
-    REACHED_IN_SINGLE,
-    TracedInverseSolve,
-)
+from kane_dynamics.algorithms.traced_inverse_solve import REACHED_IN_SINGLE, TracedInverseSolve
 from kane_dynamics.compiler.graphs.trace import Tracer, column, symbols
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 

@@ -10,7 +10,7 @@ import casadi as ca
 from kane_dynamics.algebra.scalars import where
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.robot.state import is_unit, quaternion_places
+from kane_dynamics.robot.state import is_unit, quaternion_slices
 
 
 def with_quaternion_check(spec: KernelSpec, robot: Robot) -> KernelSpec:
@@ -20,7 +20,7 @@ def with_quaternion_check(spec: KernelSpec, robot: Robot) -> KernelSpec:
     Such a state goes to the reference, which refuses it with the message of both engines. Steps
     do not check: between the stages of an integrator quaternions leave unit length.
     """
-    indices = quaternion_places(robot)
+    indices = quaternion_slices(robot)
     if not indices:
         return spec
     inputs = spec.function.sx_in()

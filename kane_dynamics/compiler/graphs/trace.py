@@ -57,7 +57,7 @@ from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.row_selection import TAKEN
 from kane_dynamics.robot.canonical_frames import canonical_frames
-from kane_dynamics.robot.integration import coordinate_rates, integrate_coordinates
+from kane_dynamics.robot.motion import coordinate_rates, integrate_coordinates
 from kane_dynamics.robot.robot import WORLD, Robot
 from kane_dynamics.simulation.integrators import KICKS, STICTION_SPEED
 from kane_dynamics.simulation.step_checks import (

@@ -24,7 +24,7 @@ from kane_dynamics.algebra.tracing import traced_values
 from kane_dynamics.compiler.graphs.trace import column, symbols
 from kane_dynamics.compiler.programs import Call, Loop, Program
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.integration import coordinate_rates, integrate_coordinates
+from kane_dynamics.robot.motion import coordinate_rates, integrate_coordinates
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.integrators import squared_change
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the joints of a URDF to the joint kinds of the model; joints that are held in place."""
+"""From the joints and collision shapes of a URDF to joint kinds and wheels; locked joints."""
 
 from __future__ import annotations
 
@@ -10,41 +10,27 @@ import numpy as np
 
 from kane_dynamics.algebra.dual_quaternion import ZERO
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import make_quaternion, normalised
-from kane_dynamics.exceptions import (
-    InvalidInputError,
-    NameNotFoundError,
-    UnknownJointTypeError,
-    UrdfStructureError,
-    UrdfSyntaxError,
-    known_names,
-)
-from kane_dynamics.robot.body import Joint
+from kane_dynamics.algebra.quaternions import make_quaternion, normalised, rotate, vec3
+from kane_dynamics.algebra.scalars import unit_axis
+from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError, UrdfError, known_names
+from kane_dynamics.robot.body import Joint, Vector, WheelShape
 from kane_dynamics.robot.checks import as_names, as_vector
-from kane_dynamics.robot.joint_kinds import Free, JointKind, Planar, Prismatic, Revolute, unit_axis
-from kane_dynamics.robot.urdf.records import UrdfJoint, UrdfLimit
+from kane_dynamics.robot.joint_kinds import Free, JointKind, Planar, Prismatic, Revolute, Spherical
+from kane_dynamics.robot.urdf.records import UrdfJoint, UrdfLimit, UrdfLink
+from kane_dynamics.typing import Floats
 
 JOINT_TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
 ONE_DOF = ('revolute', 'continuous', 'prismatic')
 
 LockedJoints = Iterable[str] | Mapping[str, Any]
 Coordinates = tuple[float, ...]
+Locked = Mapping[str, Coordinates]  # of joints that do not move, by name
 
 
 def joint_kind(joint: UrdfJoint) -> JointKind | None:
-    """
-    Return the kind of a joint, None if it is fixed.
-
-    Raises
-    ------
-    UnknownJointTypeError
-        If URDF has no such type.
-    UrdfSyntaxError
-        If the axis is zero.
-
-    """
+    """Return the kind of a joint, None if it is fixed."""
     if joint.type not in JOINT_TYPES:
-        raise UnknownJointTypeError(
+        raise UrdfError(
             f"joint '{joint.name}': type '{joint.type}' is unknown; "
             f'{known_names(JOINT_TYPES, joint.type)}'
         )
@@ -62,16 +48,11 @@ def _axis(joint: UrdfJoint) -> tuple[float, float, float]:
     try:
         return unit_axis(joint.axis)
     except InvalidInputError as error:
-        raise UrdfSyntaxError(f"joint '{joint.name}': {error}") from error
+        raise UrdfError(f"joint '{joint.name}': {error}") from error
 
 
 def alignment(joint: UrdfJoint) -> Pose:
-    """
-    Return x_K^J: the frame K in which the joint's kind moves, in the joint frame J of the URDF.
-
-    The identity but for a planar joint, whose kind moves in x, y: K has its z along the axis and
-    is J turned the shortest way.
-    """
+    """Return x_K^J: the frame K of the joint's kind in the joint frame J of the URDF."""
     if joint.type != 'planar':
         return Pose.identity()
     x, y, z = _axis(joint)
@@ -112,46 +93,23 @@ def _bound(value: float | None) -> float:
     return np.inf if value is None or value <= 0.0 else value
 
 
-def held_joints(
-    joints: Iterable[UrdfJoint], locked_joints: LockedJoints
-) -> Mapping[str, Coordinates]:
-    """
-    Return the coordinates of the joints that do not move, by name; none for fixed ones.
-
-    These are the fixed joints, the locked ones, and the followers (mimic joints) of both.
-
-    Parameters
-    ----------
-    joints : iterable of UrdfJoint
-        All joints.
-    locked_joints : iterable of str, or mapping of str to float
-        Names, or names and positions [rad or m].
-
-    Raises
-    ------
-    NameNotFoundError
-        If there is no such joint.
-    InvalidInputError
-        If a position does not fit its joint, or the names are one str.
-    UrdfStructureError
-        If a mimic joint is wrong.
-
-    """
+def locked_coordinates(joints: Iterable[UrdfJoint], locked_joints: LockedJoints) -> Locked:
+    """Return the coordinates of the joints that do not move, by name; none for fixed ones."""
     by_name = {joint.name: joint for joint in joints}
     _check_mimics(by_name)
     names = as_names('locked_joints', locked_joints)
-    held: dict[str, Coordinates] = {name: () for name, j in by_name.items() if j.type == 'fixed'}
+    locked: dict[str, Coordinates] = {name: () for name, j in by_name.items() if j.type == 'fixed'}
     for name in names:
         if name not in by_name:
             raise NameNotFoundError('joint', name, by_name)
         position = locked_joints[name] if isinstance(locked_joints, Mapping) else None
-        held[name] = _locked_coordinates(by_name[name], position)
+        locked[name] = _locked_coordinates(by_name[name], position)
     for name, joint in by_name.items():
-        if joint.mimic is not None and name not in held:
-            position = _followed_position(joint, by_name, held)
+        if joint.mimic is not None and name not in locked:
+            position = _followed_position(joint, by_name, locked)
             if position is not None:
-                held[name] = (position,)
-    return held
+                locked[name] = (position,)
+    return locked
 
 
 def _locked_coordinates(joint: UrdfJoint, position: Any) -> Coordinates:
@@ -167,16 +125,16 @@ def _locked_coordinates(joint: UrdfJoint, position: Any) -> Coordinates:
 
 
 def _followed_position(
-    joint: UrdfJoint, by_name: Mapping[str, UrdfJoint], held: Mapping[str, Coordinates]
+    joint: UrdfJoint, by_name: Mapping[str, UrdfJoint], locked: Locked
 ) -> float | None:
     """Return the position of a follower whose master is held, through a chain of masters."""
     if joint.mimic is None:
         return None
     master = by_name[joint.mimic.joint]
-    if master.name in held:
-        position = held[master.name][0] if held[master.name] else 0.0
+    if master.name in locked:
+        position = locked[master.name][0] if locked[master.name] else 0.0
     else:
-        followed = _followed_position(master, by_name, held)
+        followed = _followed_position(master, by_name, locked)
         if followed is None:
             return None
         position = followed
@@ -190,18 +148,64 @@ def _check_mimics(by_name: Mapping[str, UrdfJoint]) -> None:
         while path[-1].mimic is not None and path[-1].type != 'fixed':
             name = path[-1].mimic.joint
             if name not in by_name:
-                raise UrdfStructureError(
+                raise UrdfError(
                     f"joint '{path[-1].name}' mimics '{name}', which does not exist; "
                     f'{known_names(by_name, name)}'
                 )
             if by_name[name] in path:
-                raise UrdfStructureError(
+                raise UrdfError(
                     f'mimic joints follow each other in a circle: {[j.name for j in path]}'
                 )
             for end in (path[-1], by_name[name]):
                 if end.type not in (*ONE_DOF, 'fixed'):
-                    raise UrdfStructureError(
+                    raise UrdfError(
                         f"joint '{path[-1].name}' cannot mimic '{name}': "
                         f"'{end.name}' is {end.type}, not 1-DoF"
                     )
             path.append(by_name[name])
+
+
+_PARALLEL = 1e-3  # sine between the axis of a wheel and that of its collision cylinder
+_CENTRED = 1e-4  # distance from the wheel's axis, in radii: above what printed digits leave
+_Z = make_quaternion(0.0, 0.0, 0.0, 1.0)
+
+
+def wheel_shape(links: Iterable[tuple[Pose, UrdfLink]], kind: JointKind) -> WheelShape | None:
+    """Return the collision cylinder or sphere that a joint turns, or None."""
+    shapes = [
+        _shape(x_L_B * shape.origin.pose(), shape.radius, shape.is_sphere)
+        for x_L_B, link in links
+        for shape in link.rounds
+        if shape.radius > 0.0
+    ]
+    if isinstance(kind, (Free, Spherical)):
+        return shapes[0] if len(shapes) == 1 else None
+    if not isinstance(kind, Revolute):
+        return None
+    n = np.array(kind.axis)
+    around = [_around(shape, n) for shape in shapes if _is_around(shape, n)]
+    return next((shape for shape, centred in around if centred), next(iter(around), (None,))[0])
+
+
+def _shape(x: Pose, radius: float, is_sphere: bool) -> WheelShape:
+    axis = None if is_sphere else _vector(vec3(rotate(x.rotation, _Z)))
+    return WheelShape(radius, _vector(vec3(x.translation)), axis)
+
+
+def _is_around(shape: WheelShape, n: Floats) -> bool:
+    """Return whether an axis goes through a shape, along it."""
+    tilt = 0.0 if shape.axis is None else float(np.linalg.norm(np.cross(n, shape.axis)))
+    return tilt <= _PARALLEL and bool(np.linalg.norm(np.cross(n, shape.centre)) < shape.radius)
+
+
+def _around(shape: WheelShape, n: Floats) -> tuple[WheelShape, bool]:
+    """Return a shape, on the axis where it is off by printed digits only, and whether it is."""
+    on_axis = n * (n @ shape.centre)
+    if np.linalg.norm(on_axis - shape.centre) > _CENTRED * shape.radius:
+        return shape, False
+    return WheelShape(shape.radius, _vector(on_axis), shape.axis), True
+
+
+def _vector(x: Iterable[float]) -> Vector:
+    a, b, c = x
+    return float(a), float(b), float(c)

@@ -12,31 +12,99 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.exceptions import ModelWarning, UrdfStructureError
+from kane_dynamics.exceptions import ModelWarning, UrdfError, known_names
 from kane_dynamics.robot.body import Body, Frame, Joint, Mimic, WheelShape
 from kane_dynamics.robot.checks import as_choice
 from kane_dynamics.robot.joint_kinds import Free, JointKind, Planar
 from kane_dynamics.robot.robot import WORLD, Robot
-from kane_dynamics.robot.urdf.angles import with_exact_angles
-from kane_dynamics.robot.urdf.inertia import link_mass, welded_inertia
 from kane_dynamics.robot.urdf.joints import (
-    Coordinates,
+    Locked,
     LockedJoints,
     alignment,
-    held_joints,
     joint_kind,
+    locked_coordinates,
     moving_joint,
+    wheel_shape,
 )
-from kane_dynamics.robot.urdf.records import UrdfJoint, UrdfLink
-from kane_dynamics.robot.urdf.remarks import inertial_remarks, limit_remarks, singular_remarks
-from kane_dynamics.robot.urdf.tree import depth_first
-from kane_dynamics.robot.urdf.wheels import wheel_shape
+from kane_dynamics.robot.urdf.records import (
+    UrdfJoint,
+    UrdfLink,
+    UrdfModel,
+    link_mass,
+    welded_inertia,
+)
+from kane_dynamics.robot.urdf.warnings import (
+    inertial_warnings,
+    limit_warnings,
+    singular_warnings,
+    with_exact_angles,
+)
 from kane_dynamics.robot.urdf.xml import read_urdf
+
+
+def depth_first(urdf: UrdfModel) -> tuple[str, tuple[UrdfJoint, ...]]:
+    """Return the root link and all joints depth first from it, siblings in file order."""
+    carrier = _carriers(urdf)
+    roots = [link.name for link in urdf.links if link.name not in carrier]
+    if len(roots) > 1:
+        raise UrdfError(f'need one root link, these have no parent: {roots}')
+    children: dict[str, list[UrdfJoint]] = {link.name: [] for link in urdf.links}
+    for joint in urdf.joints:
+        children[joint.parent].append(joint)
+    ordered: list[UrdfJoint] = []
+    waiting = list(reversed(children[roots[0]])) if roots else []
+    while waiting:
+        joint = waiting.pop()
+        ordered.append(joint)
+        waiting += reversed(children[joint.child])
+    if len(ordered) < len(urdf.joints):
+        reached = {joint.child for joint in ordered}
+        raise UrdfError(f'links form a cycle: {_cycle(carrier, reached)}')
+    return roots[0], tuple(ordered)
+
+
+def _carriers(urdf: UrdfModel) -> dict[str, UrdfJoint]:
+    """Return the joint above each link but the roots."""
+    if not urdf.links:
+        raise UrdfError('the robot has no links')
+    names = [link.name for link in urdf.links]
+    for what, several in (('link', names), ('joint', [joint.name for joint in urdf.joints])):
+        for name, count in Counter(several).items():
+            if count > 1:
+                raise UrdfError(f"two {what}s are named '{name}'")
+    known, carrier = set(names), dict[str, UrdfJoint]()
+    for joint in urdf.joints:
+        for end, link in (('parent', joint.parent), ('child', joint.child)):
+            if link not in known:
+                raise UrdfError(
+                    f"joint '{joint.name}': {end} link '{link}' does not exist; "
+                    f'{known_names(known, link)}'
+                )
+        if joint.child in carrier:
+            raise UrdfError(
+                f"link '{joint.child}' has two parents, through the joints "
+                f"'{carrier[joint.child].name}' and '{joint.name}'"
+            )
+        carrier[joint.child] = joint
+    return carrier
+
+
+def _cycle(carrier: Mapping[str, UrdfJoint], reached: set[str]) -> str:
+    """Return the links of one cycle; it exists because some link is not reached from the root."""
+    link = next(name for name in carrier if name not in reached)
+    path: list[str] = []
+    while link not in path:
+        path.append(link)
+        link = carrier[link].parent
+    cycle = path[path.index(link) :]
+    return ' <- '.join([*cycle, cycle[0]])
+
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # in world axes [m/s^2]
 BASES: Mapping[str, JointKind | None] = {'fixed': None, 'planar': Planar(), 'floating': Free()}
@@ -84,19 +152,14 @@ def load_urdf(
     ------
     UrdfFileError
         If there is no such file, or xacro cannot read it.
-    UrdfSyntaxError
-        If the text is not XML, is unsafe XML, or an attribute cannot be read.
-    UrdfStructureError
-        If the links and joints do not form one tree, or a mimic joint is wrong.
-    UnknownJointTypeError
-        If a joint has a type that URDF does not define.
-    InvalidInertiaError
-        If a link has a negative or non-finite mass or moment of inertia, or a body a negative
-        principal moment.
+    UrdfError
+        If the text is not XML, is unsafe XML, an attribute cannot be read, the links and joints
+        do not form one tree, a mimic joint is wrong, or URDF does not define the type of a joint.
     NameNotFoundError
         If a locked joint does not exist.
     InvalidInputError
-        If another argument is wrong.
+        If a link has a negative or non-finite mass or moment of inertia, or a body a negative
+        principal moment, or another argument is wrong.
 
     Warns
     -----
@@ -110,20 +173,18 @@ def load_urdf(
     if snap_angles:
         urdf = with_exact_angles(urdf)
     root, joints = depth_first(urdf)
-    held = held_joints(joints, locked_joints)
-    tree = _welded(root, joints, held, BASES[base])
+    locked = locked_coordinates(joints, locked_joints)
+    tree = _welded(root, joints, locked, BASES[base])
     masses = {link.name: link_mass(link) for link in urdf.links}
-    bodies = tuple(
-        Body(
-            part.name,
-            part.parent,
-            part.joint,
-            part.placement,
-            welded_inertia(part.name, ((x, masses[link]) for link, x in tree.links_of(part.name))),
-            part.mimic,
+    bodies = [
+        replace(
+            body,
+            inertia=welded_inertia(
+                body.name, ((x, masses[k]) for k, x in tree.links_of(body.name))
+            ),
         )
-        for part in tree.parts
-    )
+        for body in tree.bodies
+    ]
     index = {'': WORLD, **{body.name: i for i, body in enumerate(bodies)}}
     robot = Robot(
         urdf.name,
@@ -132,10 +193,10 @@ def load_urdf(
         {name: Frame(index[weld.body], weld.pose) for name, weld in tree.welds.items()},
         _wheels(tree, {link.name: link for link in urdf.links}),
     )
-    notes = [r for link in urdf.links for r in inertial_remarks(link, masses[link.name])]
-    notes += [r for joint in joints if joint.name not in held for r in limit_remarks(joint)]
-    for note in (*notes, *singular_remarks(robot)):
-        warnings.warn(note, ModelWarning, stacklevel=2)
+    messages = [m for link in urdf.links for m in inertial_warnings(link, masses[link.name])]
+    messages += [m for joint in joints if joint.name not in locked for m in limit_warnings(joint)]
+    for message in (*messages, *singular_warnings(robot)):
+        warnings.warn(message, ModelWarning, stacklevel=2)
     return robot
 
 
@@ -148,21 +209,10 @@ class _Weld:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
-    """A body before its inertia is known."""
-
-    name: str
-    parent: str
-    joint: Joint
-    placement: Pose
-    mimic: Mimic | None = None
-
-
-@dataclass(frozen=True, eq=False)
 class _Tree:
-    """The bodies in order, and where each link is fixed."""
+    """The bodies in order, still without inertia, and where each link is fixed."""
 
-    parts: list[_Part]
+    bodies: list[Body]
     welds: dict[str, _Weld]
 
     def links_of(self, body: str) -> Iterable[tuple[str, Pose]]:
@@ -171,27 +221,28 @@ class _Tree:
 
 
 def _welded(
-    root: str, joints: Iterable[UrdfJoint], held: Mapping[str, Coordinates], base: JointKind | None
+    root: str, joints: Iterable[UrdfJoint], locked: Locked, base: JointKind | None
 ) -> _Tree:
-    """Return the tree of bodies that is left when the held joints are lumped."""
+    """Return the tree of bodies that is left when locked joints are lumped."""
     tree = _Tree([], {root: _Weld('' if base is None else root, Pose.identity())})
     if base is not None:
-        tree.parts.append(_Part(root, '', Joint('base', base), Pose.identity()))
+        tree.bodies.append(Body(root, '', Joint('base', base)))
     for joint in joints:
         parent = tree.welds[joint.parent]
         kind, x_K_J = joint_kind(joint), alignment(joint)
         placement = parent.pose * joint.origin.pose() * x_K_J
-        if kind is None or joint.name in held:
-            x = Pose.identity() if kind is None else kind.pose(held[joint.name])
+        if kind is None or joint.name in locked:
+            x = Pose.identity() if kind is None else kind.pose(locked[joint.name])
             weld = _Weld(parent.body, placement * x * x_K_J.conjugate())
         else:
             if base is not None and joint.name == 'base':
-                raise UrdfStructureError(
+                raise UrdfError(
                     "a joint is named 'base', as is the joint of a planar or floating base; "
                     'rename or lock it'
                 )
             moving = moving_joint(joint, kind)
-            tree.parts.append(_Part(joint.child, parent.body, moving, placement, _mimic(joint)))
+            body = Body(joint.child, parent.body, moving, placement, mimic=_mimic(joint))
+            tree.bodies.append(body)
             weld = _Weld(joint.child, x_K_J.conjugate())
         tree.welds[joint.child] = weld
     return tree
@@ -206,9 +257,9 @@ def _mimic(joint: UrdfJoint) -> Mimic | None:
 def _wheels(tree: _Tree, links: Mapping[str, UrdfLink]) -> dict[str, WheelShape]:
     """Return the collision cylinder or sphere of each body that a joint turns, by joint name."""
     shapes: dict[str, WheelShape] = {}
-    for part in tree.parts:
-        local = ((x, links[name]) for name, x in tree.links_of(part.name))
-        shape = wheel_shape(local, part.joint.kind)
+    for body in tree.bodies:
+        welded = ((x, links[name]) for name, x in tree.links_of(body.name))
+        shape = wheel_shape(welded, body.joint.kind)
         if shape is not None:
-            shapes[part.joint.name] = shape
+            shapes[body.joint.name] = shape
     return shapes

@@ -1,31 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a URDF file says, as plain frozen records; nothing is interpreted yet."""
+"""
+Contents of a URDF file as plain frozen records, and the mass properties of its links.
+
+Real files hold tensors that no link can have: links of TIAGo, PR2 and Fetch break the triangle
+rule, and TIAGo's antennas (1e-6 kg) have a negative principal moment. That does no harm once they
+are part of a heavier body, so a link is refused only for a negative or non-finite entry, and the
+body for a negative principal moment.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import make_quaternion, pure
+from kane_dynamics.exceptions import InvalidInputError
 
 Vector = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
 class UrdfOrigin:
-    """
-    Pose of a child frame: shifted by xyz, turned by fixed-axis roll, pitch, yaw.
-
-    Parameters
-    ----------
-    xyz : tuple of float
-        [m], in the parent frame.
-    rpy : tuple of float
-        Roll about x, then pitch about y, then yaw about z of the parent frame [rad].
-
-    """
+    """Pose of a child frame: shifted by xyz, turned by fixed-axis roll, pitch, yaw."""
 
     xyz: Vector = (0.0, 0.0, 0.0)
     rpy: Vector = (0.0, 0.0, 0.0)
@@ -43,21 +45,7 @@ class UrdfOrigin:
 
 @dataclass(frozen=True)
 class UrdfInertial:
-    """
-    Mass properties of a link.
-
-    Parameters
-    ----------
-    origin : UrdfOrigin
-        Pose of the central inertia frame in the link frame.
-    mass : float
-        [kg].
-    moments : tuple of float
-        ixx, ixy, ixz, iyy, iyz, izz about the centre of mass, in that frame [kg m^2].
-    missing : tuple of str
-        What the file leaves out and is taken as 0.
-
-    """
+    """Mass properties of a link."""
 
     origin: UrdfOrigin
     mass: float
@@ -67,19 +55,7 @@ class UrdfInertial:
 
 @dataclass(frozen=True)
 class UrdfRound:
-    """
-    A collision cylinder or sphere of a link.
-
-    Parameters
-    ----------
-    origin : UrdfOrigin
-        Pose of the shape in the link frame.
-    radius : float
-        [m].
-    is_sphere : bool
-        Whether it is a sphere; a cylinder has its axis along z.
-
-    """
+    """A collision cylinder or sphere of a link."""
 
     origin: UrdfOrigin
     radius: float
@@ -116,28 +92,7 @@ class UrdfMimic:
 
 @dataclass(frozen=True)
 class UrdfJoint:
-    """
-    A joint.
-
-    Parameters
-    ----------
-    name, type : str
-        As written.
-    parent, child : str
-        Names of links.
-    origin : UrdfOrigin
-        Pose of the joint frame in the parent link's frame; the child link's frame coincides with
-        it at position zero.
-    axis : tuple of float
-        In the joint frame, as written.
-    limit : UrdfLimit, optional
-        Bounds.
-    damping, friction : float
-        Viscous and Coulomb friction.
-    mimic : UrdfMimic, optional
-        The joint that it follows.
-
-    """
+    """A joint."""
 
     name: str
     type: str
@@ -158,3 +113,67 @@ class UrdfModel:
     name: str
     links: tuple[UrdfLink, ...]
     joints: tuple[UrdfJoint, ...]
+
+
+_TRIANGLE = 1e-6  # relative: files print about six digits
+_NOISE = 1e-12  # [m^2] a radius of gyration under 1 um is roundoff of the tool that wrote the file
+
+
+@dataclass(frozen=True, eq=False)
+class LinkMass:
+    """Mass properties of a link as its file gives them."""
+
+    point: Inertia
+    tensor: NDArray[np.float64]
+
+
+def link_mass(link: UrdfLink) -> LinkMass:
+    """Return the mass properties of a link, zero where it has no ``<inertial>``."""
+    if link.inertial is None:
+        return LinkMass(Inertia.zero(), np.zeros((3, 3)))
+    tensor = _tensor(link.inertial)
+    origin = link.inertial.origin.pose()
+    try:
+        point = Inertia(link.inertial.mass, np.zeros(3), np.zeros((3, 3))).moved(origin)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"link '{link.name}': {error}") from error
+    if np.abs(tensor).max() < _NOISE * point.mass:
+        tensor = np.zeros((3, 3))
+    if not (np.isfinite(tensor).all() and np.diag(tensor).min() >= 0.0):
+        raise InvalidInputError(
+            f"link '{link.name}': ixx, ixy, ixz, iyy, iyz, izz must be finite, and ixx, iyy, izz "
+            f'>= 0 kg m^2, got {list(link.inertial.moments)}'
+        )
+    R = origin.rotation_matrix()
+    return LinkMass(point, R @ tensor @ R.T)
+
+
+def _tensor(inertial: UrdfInertial) -> NDArray[np.float64]:
+    ixx, ixy, ixz, iyy, iyz, izz = inertial.moments
+    return np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
+
+
+def triangle_warning(name: str, mass: LinkMass) -> str | None:
+    """Return what is wrong with the principal moments of a link, with the numbers, or None."""
+    moments = np.linalg.eigvalsh(mass.tensor)
+    if moments[2] <= (moments[0] + moments[1]) * (1.0 + _TRIANGLE):
+        return None
+    numbers = ', '.join(f'{moment:.6g}' for moment in moments)
+    return (
+        f"link '{name}': principal moments {numbers} kg m^2 break the triangle rule "
+        '(the largest exceeds the sum of the others)'
+    )
+
+
+def welded_inertia(name: str, parts: Iterable[tuple[Pose, LinkMass]]) -> Inertia:
+    """Return the inertia of a body in its frame B."""
+    points = Inertia.zero()
+    tensor: Any = np.zeros((3, 3))
+    for x_L_B, mass in parts:
+        R = x_L_B.rotation_matrix()
+        points = points + mass.point.moved(x_L_B)
+        tensor = tensor + R @ mass.tensor @ R.T
+    try:
+        return Inertia(points.mass, points.com, points.tensor + tensor)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"link '{name}' and what is fixed to it: {error}") from error

@@ -7,9 +7,8 @@ import os
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from kane_dynamics.robot.urdf.attributes import number_of, numbers_of, origin_of, text_of
 from kane_dynamics.robot.urdf.records import UrdfOrigin
-from kane_dynamics.robot.urdf.xml import robot_element
+from kane_dynamics.robot.urdf.xml import number_of, numbers_of, origin_of, robot_element, text_of
 
 SHAPES = ('box', 'cylinder', 'sphere', 'mesh')
 Colour = tuple[float, ...]
@@ -17,26 +16,7 @@ Colour = tuple[float, ...]
 
 @dataclass(frozen=True)
 class UrdfVisual:
-    """
-    A shape of a link.
-
-    Parameters
-    ----------
-    link : str
-        Name.
-    origin : UrdfOrigin
-        Pose of the shape in the link frame.
-    kind : str
-        One of SHAPES; '' for one that URDF does not have.
-    size : tuple of float
-        Sides of a box, radius and length of a cylinder (about z), radius of a sphere [m]; scale
-        of a mesh.
-    file : str
-        Address of the mesh as written.
-    colour : tuple of float, optional
-        Red, green, blue, opacity, from 0 to 1.
-
-    """
+    """A shape of a link."""
 
     link: str
     origin: UrdfOrigin
@@ -47,32 +27,19 @@ class UrdfVisual:
 
 
 def read_visuals(source: str | os.PathLike[str]) -> tuple[UrdfVisual, ...]:
-    """
-    Return the shapes of a robot description, those of <collision> for links without <visual>.
-
-    Parameters
-    ----------
-    source : str or path
-        As for `load_urdf`.
-
-    Raises
-    ------
-    UrdfError
-        As for `load_urdf`, and if a shape lacks a number or has a wrong one.
-
-    """
+    """Return the shapes of a robot description, of <collision> without <visual>."""
     root = robot_element(source)
     colours = {
         material.get('name', ''): colour
         for material in root.findall('material')
         if (colour := _colour(material, 'material')) is not None
     }
-    result = []
+    visuals = []
     for link in root.findall('link'):
         name = link.get('name', '')
         elements = link.findall('visual') or link.findall('collision')
-        result += [_visual(element, name, colours) for element in elements]
-    return tuple(result)
+        visuals += [_visual(element, name, colours) for element in elements]
+    return tuple(visuals)
 
 
 def _visual(element: Element, link: str, colours: dict[str, Colour]) -> UrdfVisual:

@@ -8,18 +8,13 @@ import os
 from pathlib import Path
 from xml.etree.ElementTree import Element, ParseError
 
+import numpy as np
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from kane_dynamics.exceptions import (
-    InvalidInputError,
-    UrdfFileError,
-    UrdfStructureError,
-    UrdfSyntaxError,
-)
+from kane_dynamics.exceptions import InvalidInputError, UrdfError, UrdfFileError
 from kane_dynamics.robot.checks import as_path
-from kane_dynamics.robot.resources import resolve
-from kane_dynamics.robot.urdf.attributes import number_of, numbers_of, origin_of, text_of
+from kane_dynamics.robot.resources import resolve, xacro_text
 from kane_dynamics.robot.urdf.records import (
     UrdfInertial,
     UrdfJoint,
@@ -27,41 +22,104 @@ from kane_dynamics.robot.urdf.records import (
     UrdfLink,
     UrdfMimic,
     UrdfModel,
+    UrdfOrigin,
     UrdfRound,
 )
-from kane_dynamics.robot.urdf.xacro_file import xacro_text
+
+_SUBSTITUTIONS = ('$(', '${')  # of roslaunch and of xacro
+LARGEST = 1e30  # [SI] no robot has more; products of a few such numbers are finite
+LONGEST = 256  # characters of a name
+_SHOWN = 80  # characters of a value in a message
+
+
+def origin_of(element: Element, where: str) -> UrdfOrigin:
+    """Return the <origin> of an element; identity where there is none."""
+    origin = element.find('origin')
+    if origin is None:
+        return UrdfOrigin()
+    zero = (0.0, 0.0, 0.0)
+    xyz, rpy = (numbers_of(origin, name, where, 3, zero) for name in ('xyz', 'rpy'))
+    return UrdfOrigin(xyz, rpy)  # type: ignore[arg-type]
+
+
+def text_of(element: Element, attribute: str, where: str) -> str:
+    """Return an attribute that must be there and must not be empty."""
+    text = element.get(attribute, '').strip()
+    if not text:
+        raise UrdfError(f"{where}: <{element.tag}> has no attribute '{attribute}'")
+    what = f'{where}: <{element.tag} {attribute}="{shortened(text)}">'
+    _refuse_substitution(text, what)
+    if len(text) > LONGEST:
+        raise UrdfError(f'{what}: {len(text)} characters, a name has at most {LONGEST}')
+    return text
+
+
+def number_of(
+    element: Element,
+    attribute: str,
+    where: str,
+    default: float | None = None,
+    finite: bool = True,
+    largest: float = LARGEST,
+) -> float:
+    """Return the number of an attribute; errors as for `numbers_of`."""
+    defaults = None if default is None else (default,)
+    return numbers_of(element, attribute, where, 1, defaults, finite, largest)[0]
+
+
+def numbers_of(
+    element: Element,
+    attribute: str,
+    where: str,
+    count: int,
+    default: tuple[float, ...] | None,
+    finite: bool = True,
+    largest: float = LARGEST,
+) -> tuple[float, ...]:
+    """Return the numbers of an attribute, or the default where it is missing and has one."""
+    text = element.get(attribute)
+    if text is None:
+        if default is None:
+            raise UrdfError(f"{where}: <{element.tag}> has no attribute '{attribute}'")
+        return default
+    what = f'{where}: <{element.tag} {attribute}="{shortened(text)}">'
+    _refuse_substitution(text, what)
+    parts = text.split()
+    if len(parts) != count:
+        raise UrdfError(f'{what}: need {count} numbers between spaces, got {len(parts)}')
+    numbers = tuple(_float(part, what) for part in parts)
+    if finite and not np.isfinite(numbers).all():
+        raise UrdfError(f'{what}: need finite numbers')
+    if any(largest < abs(number) < math.inf for number in numbers):
+        raise UrdfError(f'{what}: need numbers of at most {largest:g} in SI units')
+    return numbers
+
+
+def shortened(text: str) -> str:
+    """Return a text for a message, without the middle of a long one."""
+    return text if len(text) <= _SHOWN else f'{text[: _SHOWN - 20]} ... {text[-15:]}'
+
+
+def _float(part: str, what: str) -> float:
+    try:
+        if '_' in part or not part.isascii():  # Python would read these, no other URDF reader does
+            raise ValueError
+        return float(part)
+    except ValueError:
+        raise UrdfError(f"{what}: '{shortened(part)}' is not a number") from None
+
+
+def _refuse_substitution(text: str, what: str) -> None:
+    if any(mark in text for mark in _SUBSTITUTIONS):
+        raise UrdfError(f'{what}: a substitution is left in; run xacro first')
+
 
 MOST_LINKS, MOST_MOVING = 2000, 500  # read within a second; humanoids with hands have about 100
 _MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 
 
 def read_urdf(source: str | os.PathLike[str]) -> UrdfModel:
-    """
-    Read a robot description.
-
-    Parameters
-    ----------
-    source : str or path
-        XML text if it is a str with a ``<`` in it, else the path of a file.
-
-    Returns
-    -------
-    UrdfModel
-        Its links and joints in file order.
-
-    Raises
-    ------
-    UrdfFileError
-        If there is no such file.
-    UrdfSyntaxError
-        If the text is not safe XML with a <robot>, or an attribute is missing or unreadable.
-    UrdfStructureError
-        If a joint has no parent or no child, or there are more than `MOST_LINKS` links or
-        `MOST_MOVING` joints that are not fixed.
-    InvalidInputError
-        If `source` is neither text nor a path.
-
-    """
+    """Read a robot description."""
     root = robot_element(source)
     _refuse_more('links', len(root.findall('link')), MOST_LINKS)
     links = tuple(_link(element, i) for i, element in enumerate(root.findall('link')))
@@ -72,18 +130,14 @@ def read_urdf(source: str | os.PathLike[str]) -> UrdfModel:
 
 def _refuse_more(what: str, count: int, most: int) -> None:
     if count > most:
-        raise UrdfStructureError(
+        raise UrdfError(
             f'the robot has {count} {what}, at most {most} are read from a URDF; build a larger '
             'one as kane_dynamics.Robot'
         )
 
 
 def robot_element(source: str | os.PathLike[str]) -> Element:
-    """
-    Return the <robot> of a robot description.
-
-    Parameters and errors as for `read_urdf`.
-    """
+    """Return the <robot> of a robot description."""
     text = as_path('path_or_xml_text', source)
     content: str | bytes
     if isinstance(source, str) and '<' in source:
@@ -92,7 +146,7 @@ def robot_element(source: str | os.PathLike[str]) -> Element:
         where, content = f"URDF file '{text}'", _file_content(text).lstrip()
     root = _parsed(content, where)
     if root.tag != 'robot':
-        raise UrdfSyntaxError(f'{where}: the root element is <{root.tag}>, need <robot>')
+        raise UrdfError(f'{where}: the root element is <{root.tag}>, need <robot>')
     return root
 
 
@@ -112,15 +166,15 @@ def _parsed(content: str | bytes, where: str) -> Element:
     try:
         root: Element = fromstring(content, forbid_dtd=True)
     except DefusedXmlException as error:
-        raise UrdfSyntaxError(
+        raise UrdfError(
             f'{where}: DTDs, entities and external references are refused: {error}'
         ) from error
     except (ParseError, ValueError, LookupError) as error:
-        raise UrdfSyntaxError(f'{where} is not XML: {error}') from error
+        raise UrdfError(f'{where} is not XML: {error}') from error
     for element in root.iter():
         if 'xacro}' in str(element.tag):
             name = str(element.tag).partition('}')[2]
-            raise UrdfSyntaxError(f'{where}: <xacro:{name}> is left in; run xacro first')
+            raise UrdfError(f'{where}: <xacro:{name}> is left in; run xacro first')
     return root
 
 
@@ -138,7 +192,7 @@ def _inertial(element: Element, where: str) -> UrdfInertial:
     where = f'{where}, <inertial>'
     mass, inertia = element.find('mass'), element.find('inertia')
     if mass is None:
-        raise UrdfSyntaxError(f'{where}: no <mass>')
+        raise UrdfError(f'{where}: no <mass>')
     missing = [] if inertia is not None else ['<inertia>']
     moments = [0.0] * len(_MOMENTS)
     if inertia is not None:
@@ -172,7 +226,7 @@ def _joint(element: Element, index: int) -> UrdfJoint:
     ends = {tag: element.find(tag) for tag in ('parent', 'child')}
     for tag, end in ends.items():
         if end is None:
-            raise UrdfStructureError(f'{where} has no <{tag}>')
+            raise UrdfError(f'{where} has no <{tag}>')
     parent, child = (text_of(end, 'link', where) for end in ends.values() if end is not None)
     axis, limit, dynamics, mimic = (
         element.find(tag) for tag in ('axis', 'limit', 'dynamics', 'mimic')

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a robot description shows: joints and their roles, wheels, casters, frames, limits."""
 
-from kane_dynamics.robot_config.inspection.findings import Findings, inspect_urdf
-from kane_dynamics.robot_config.inspection.frames import FoundFrames
-from kane_dynamics.robot_config.inspection.hands import Hand
-from kane_dynamics.robot_config.inspection.joints import ROLES, FoundJoint
+from kane_dynamics.robot_config.inspection.findings import Findings, FrameRoles, inspect_urdf
+from kane_dynamics.robot_config.inspection.joints import ROLES, Hand, JointRole
 
-__all__ = ['ROLES', 'Findings', 'FoundFrames', 'FoundJoint', 'Hand', 'inspect_urdf']
+__all__ = ['ROLES', 'Findings', 'FrameRoles', 'Hand', 'JointRole', 'inspect_urdf']

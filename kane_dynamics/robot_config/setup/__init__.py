@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From what a URDF shows to the parameter file of the nodes: questions, gains, the file."""
 
-from kane_dynamics.robot_config.setup.file_text import file_text
-from kane_dynamics.robot_config.setup.gains import Tuning, proposed_tuning
+from kane_dynamics.robot_config.setup.file_text import Tuning, file_text, proposed_tuning
 from kane_dynamics.robot_config.setup.questions import Answer, Ask, Question
 from kane_dynamics.robot_config.setup.settings import Setting, settle
 

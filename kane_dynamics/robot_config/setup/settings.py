@@ -13,8 +13,14 @@ from kane_dynamics.bases.block import wheeled_base
 from kane_dynamics.bases.recognition import FoundWheel
 from kane_dynamics.exceptions import ConstraintError, ModelWarning, NameNotFoundError
 from kane_dynamics.robot_config.inspection.findings import Findings
-from kane_dynamics.robot_config.setup.base_choice import base_question, fitting_types
-from kane_dynamics.robot_config.setup.questions import Ask, Question, joints_of, numbers_of
+from kane_dynamics.robot_config.setup.questions import (
+    Ask,
+    Question,
+    base_question,
+    fitting_types,
+    joints_of,
+    numbers_of,
+)
 
 _LISTS = {'left': 'left_wheel_names', 'right': 'right_wheel_names', 'wheels': 'wheel_names'}
 _LISTS['rear'] = 'wheel_names'
@@ -27,21 +33,7 @@ _GRIPPER = 2  # joints at most; more make a hand, whose motion hardly moves the 
 
 @dataclass(frozen=True)
 class Setting:
-    """
-    One parameter of the nodes.
-
-    Parameters
-    ----------
-    name : str
-        Full name, ``base.drive`` for instance.
-    value : object
-        As YAML has it: text, a number, a list.
-    comment : str
-        Why it is so.
-    guessed : bool
-        Whether nobody confirmed it.
-
-    """
+    """One parameter of the nodes."""
 
     name: str
     value: Any
@@ -49,46 +41,28 @@ class Setting:
     guessed: bool = False
 
 
-def settle(result: Findings, address: str, text: str, ask: Ask) -> tuple[Setting, ...]:
-    """
-    Return the parameters of a robot, but for its gains.
-
-    Parameters
-    ----------
-    result : Findings
-        What the robot shows.
-    address : str
-        Where the nodes find its URDF.
-    text : str
-        The URDF.
-    ask : callable
-        Answers a `Question`.
-
-    Raises
-    ------
-    InvalidInputError
-        If an answer is not legal.
-
-    """
-    question = base_question(result, text)
-    base = ask(question)
-    base_type = question.checked(base.value)
+def settle(urdf: Findings, address: str, text: str, ask: Ask) -> tuple[Setting, ...]:
+    """Return the parameters of a robot, but for its gains."""
+    question = base_question(urdf, text)
+    base = question.answered(ask)
+    base_type = base.value
     why = question.why if base_type == question.proposal else 'by its owner'
     settings = [
         Setting('urdf_file', address),
         Setting('base_type', base_type, why, base.guessed),
     ]
-    if base_type in fitting_types(result):
-        settings += _wheels(result, base_type, ask)
+    if base_type in fitting_types(urdf):
+        settings += _wheels(urdf, base_type, ask)
     if base_type != 'none':
-        settings += [_drive(result, base_type, ask), *_frame(result)]
-    settings += _locked(result, base_type, settings, ask)
-    return (*settings, *_arm(result, settings, ask))
+        frame = Setting('base_frame_id', urdf.frames.base, 'child_frame_id of the odometry')
+        settings += [_drive(urdf, base_type, ask), frame]
+    settings += _locked(urdf, base_type, settings, ask)
+    return (*settings, *_arm(urdf, settings, ask))
 
 
-def _wheels(result: Findings, base_type: str, ask: Ask) -> Iterator[Setting]:
+def _wheels(urdf: Findings, base_type: str, ask: Ask) -> Iterator[Setting]:
     """Yield the parameters of a base on wheels."""
-    block = fitting_types(result)[base_type].block
+    block = fitting_types(urdf)[base_type].block
     for key, name in _LISTS.items():
         if key in block:
             yield Setting(f'base.{name}', list(block[key]))
@@ -96,25 +70,24 @@ def _wheels(result: Findings, base_type: str, ask: Ask) -> Iterator[Setting]:
         steering, wheels = _paired(block['steered'])
         yield Setting('base.steering_names', steering)
         yield Setting('base.steered_wheel_names', wheels)
-    by_name = {wheel.joint: wheel for wheel in result.wheels}
+    by_name = {wheel.joint: wheel for wheel in urdf.wheels}
     if base_type == 'mecanum':
         yield _rollers([by_name[joint] for joint in block['wheels']], ask)
-    yield from _radius(result, block, ask)
+    yield from _radius(urdf, block, ask)
     if 'casters' in block:
-        question = Question(
+        casters = Question(
             'casters',
             'Do the casters roll in the model, or stand still as joints without encoders do?',
             'lock',
             'joint_states seldom tell of casters',
             ('lock', 'roll'),
-        )
-        casters = ask(question)
-        if question.checked(casters.value) == 'roll':
+        ).answered(ask)
+        if casters.value == 'roll':
             swivels, wheels = _paired(block['casters'])
             yield Setting('base.caster_swivel_names', swivels, '', casters.guessed)
             yield Setting('base.caster_wheel_names', wheels)
-    if result.supports:
-        points = [x for point in result.supports for x in point]
+    if urdf.supports:
+        points = [x for point in urdf.supports for x in point]
         yield Setting('base.support_points', points, 'below links that are called casters', True)
 
 
@@ -122,8 +95,8 @@ def _paired(by_steering: Mapping[str, str | list[str]]) -> tuple[list[str], list
     """Return two lists of as many names; twin wheels have the same steering joint."""
     pairs = [
         (joint, wheel)
-        for joint, local in by_steering.items()
-        for wheel in ([local] if isinstance(local, str) else local)
+        for joint, wheels in by_steering.items()
+        for wheel in ([wheels] if isinstance(wheels, str) else wheels)
     ]
     return [joint for joint, _ in pairs], [wheel for _, wheel in pairs]
 
@@ -132,41 +105,36 @@ def _rollers(wheels: Sequence[FoundWheel], ask: Ask) -> Setting:
     """Return the angles of rollers; usual are those that point to the middle of the base."""
     angles = [-math.copysign(math.pi / 4.0, w.centre[0] * w.centre[1]) for w in wheels]
     names = ', '.join(wheel.joint for wheel in wheels)
-    answer = ask(
-        Question(
-            'roller-angles',
-            f'Angle [rad] from forward to the axis of the roller on the ground, seen from above, '
-            f'counterclockwise, of {names}:',
-            ','.join(f'{angle:.6g}' for angle in angles),
-            'rollers of 45 degrees, as most mecanum bases have them',
-        )
+    question = Question(
+        'roller-angles',
+        f'Angle [rad] from forward to the axis of the roller on the ground, seen from above, '
+        f'counterclockwise, of {names}:',
+        ','.join(f'{angle:.6g}' for angle in angles),
+        'rollers of 45 degrees, as most mecanum bases have them',
     )
+    answer = ask(question)
     values = numbers_of('roller-angles', answer.value, len(wheels), f'[rad] of {names}')
-    shown = 'rollers of 45 degrees; a URDF has no rollers' if answer.guessed else 'by its owner'
-    return Setting('base.roller_angles', list(values), shown, answer.guessed)
+    listing = 'rollers of 45 degrees; a URDF has no rollers' if answer.guessed else 'by its owner'
+    return Setting('base.roller_angles', list(values), listing, answer.guessed)
 
 
-def _radius(result: Findings, block: Mapping[str, Any], ask: Ask) -> Iterator[Setting]:
+def _radius(urdf: Findings, block: Mapping[str, Any], ask: Ask) -> Iterator[Setting]:
     """Yield the radius of wheels where collision shapes do not tell it, or the owner does."""
-    independent_indices = block.get('steered', {})
-    local = [
-        w
-        for w in result.wheels
-        if w.kind in ('fixed', 'steered') or w.steering in independent_indices
-    ]
-    unknown = [wheel for wheel in local if wheel.radius is None]
-    problem = '' if unknown else _problem(result, block)
+    steered = block.get('steered', {})
+    wheels = [w for w in urdf.wheels if w.kind in ('fixed', 'steered') or w.steering in steered]
+    unknown = [wheel for wheel in wheels if wheel.radius is None]
+    problem = '' if unknown else _problem(urdf, block)
     text, proposal, why = 'Radius of the wheels [m]?', '', 'that of the collision shapes'
     if unknown:
-        base = result.robot.frames[result.frames.base].pose.position()
+        base = urdf.robot.frames[urdf.frames.base].pose.position()
         height = min(wheel.centre[2] - float(base[2]) for wheel in unknown)
         text += ' They have no collision cylinder or sphere.'
         proposal = f'{height:.6g}' if height > 0.0 else ''
-        why = f'height of the axles above {result.frames.base}' if proposal else 'nothing tells it'
+        why = f'height of the axles above {urdf.frames.base}' if proposal else 'nothing tells it'
     elif problem:
-        radii = {wheel.radius for wheel in local}
+        radii = {wheel.radius for wheel in wheels}
         text += f' Their shapes are not about their axes: {problem}.'
-        proposal = f'{local[0].radius:.6g}' if len(radii) == 1 else ''
+        proposal = f'{wheels[0].radius:.6g}' if len(radii) == 1 else ''
         why = 'that of the collision shapes, as a circle about the axis'
     is_open = bool(unknown or problem)
     answer = ask(Question('wheel-radius', text, proposal, why, open=is_open))
@@ -176,25 +144,25 @@ def _radius(result: Findings, block: Mapping[str, Any], ask: Ask) -> Iterator[Se
         yield Setting('base.wheel_radius', radius, f'[m] {comment}', answer.guessed)
 
 
-def _problem(result: Findings, block: Mapping[str, Any]) -> str:
-    """Return why wheels cannot roll on their own collision shapes, or ''."""
-    local = {key: value for key, value in block.items() if key != 'casters'}
-    if local['kind'] == 'mecanum':
-        local = {**local, 'kind': 'omni'}  # the same wheels, without their rollers
+def _problem(urdf: Findings, block: Mapping[str, Any]) -> str:
+    """Return why wheels cannot roll on their collision shapes, or ''."""
+    entries = {key: value for key, value in block.items() if key != 'casters'}
+    if entries['kind'] == 'mecanum':
+        entries = {**entries, 'kind': 'omni'}  # the same wheels, without their rollers
     try:
         with warnings.catch_warnings():
             warnings.simplefilter('ignore', ModelWarning)  # the nodes tell them
-            wheeled_base(result.robot, local)
+            wheeled_base(urdf.robot, entries)
     except ConstraintError as error:
         return str(error)
     return ''
 
 
-def _drive(result: Findings, base_type: str, ask: Ask) -> Setting:
+def _drive(urdf: Findings, base_type: str, ask: Ask) -> Setting:
     """Return what the drives of the base take."""
     steered = base_type in _STEERED
-    followed = steered or bool(result.fixed_wheels)
-    question = Question(
+    followed = steered or bool(urdf.fixed_wheels)
+    answer = Question(
         'drive',
         'Do the drives of the base take efforts (simulation, research), or velocities by cmd_vel '
         '(most bases that are sold)?',
@@ -205,43 +173,37 @@ def _drive(result: Findings, base_type: str, ask: Ask) -> Setting:
         if followed
         else 'then the demo compares the efforts of the base, too',
         ('effort', 'velocity'),
-    )
-    answer = ask(question)
-    comment = 'effort or velocity (cmd_vel)'
-    return Setting('base.drive', question.checked(answer.value), comment, answer.guessed)
-
-
-def _frame(result: Findings) -> Iterator[Setting]:
-    yield Setting('base_frame_id', result.frames.base, 'child_frame_id of the odometry')
+    ).answered(ask)
+    return Setting('base.drive', answer.value, 'effort or velocity (cmd_vel)', answer.guessed)
 
 
 def _locked(
-    result: Findings, base_type: str, settings: Sequence[Setting], ask: Ask
+    urdf: Findings, base_type: str, settings: Sequence[Setting], ask: Ask
 ) -> Iterator[Setting]:
     """Yield the joints that are held: what only rests, and wheels that the base leaves out."""
-    names = result.named(*_ALWAYS_LOCKED)
+    names = urdf.named(*_ALWAYS_LOCKED)
     rolling = any(setting.name == 'base.caster_swivel_names' for setting in settings)
     if base_type in ('none', 'planar'):
-        names += result.named(*_OF_WHEELS)
+        names += urdf.named(*_OF_WHEELS)
     elif not rolling:
-        block = fitting_types(result)[base_type].block
+        block = fitting_types(urdf)[base_type].block
         names += tuple(
             name
-            for name in result.named(*_OF_CASTERS)
+            for name in urdf.named(*_OF_CASTERS)
             if name not in block.get('steered', {})
             and name not in _paired(block.get('steered', {}))[1]
         )
-    hands = {hand.name: hand.joints for hand in result.hands if len(hand.joints) > _GRIPPER}
-    joints = tuple(joint.name for joint in result.joints if joint.mimic is None)
+    hands = {hand.name: hand.joints for hand in urdf.hands if len(hand.joints) > _GRIPPER}
+    joints = tuple(joint.name for joint in urdf.joints if joint.mimic is None)
     # a robot that is nothing but a hand shall move
     still = () if set(joints) <= {name for hand in hands.values() for name in hand} else hands
-    names = tuple(dict.fromkeys((*names, *result.massless, *still)))
-    shown = ', '.join(f'{name} ({len(fingers)} joints)' for name, fingers in hands.items())
+    names = tuple(dict.fromkeys((*names, *urdf.massless, *still)))
+    listing = ', '.join(f'{name} ({len(fingers)} joints)' for name, fingers in hands.items())
     answer = ask(
         Question(
             'lock',
             'Which joints stand still, with commas? There are '
-            f'{", ".join(joints)}{f"; hands: {shown}" if hands else ""}.',
+            f'{", ".join(joints)}{f"; hands: {listing}" if hands else ""}.',
             ','.join(names) or 'none',
             'suspension, casters and wheels that do not take part, links without inertia, hands'
             if names
@@ -254,33 +216,27 @@ def _locked(
         yield Setting('locked_joints', list(selection), 'held at zero', answer.guessed)
 
 
-def _arm(result: Findings, settings: Sequence[Setting], ask: Ask) -> Iterator[Setting]:
+def _arm(urdf: Findings, settings: Sequence[Setting], ask: Ask) -> Iterator[Setting]:
     """Yield what the nodes need of an arm: who carries it, and its tool."""
-    if not result.frames.tools:
+    if not urdf.frames.tools:
         return
-    tools = result.frames.tools
-    question = Question(
-        'tool',
-        f'Which link is the tool? {", ".join(tools)} are at the ends of chains of joints.',
-        tools[0],
-        'the longest chain of joints',
-        open=len(tools) > 1,
-    )
-    answer = ask(question)
-    if answer.value not in result.robot.frames:
-        raise NameNotFoundError('link for --tool', answer.value, result.robot.frames)
+    tools = urdf.frames.tools
+    text = f'Which link is the tool? {", ".join(tools)} are at the ends of chains of joints.'
+    longest = 'the longest chain of joints'
+    answer = ask(Question('tool', text, tools[0], longest, open=len(tools) > 1))
+    if answer.value not in urdf.robot.frames:
+        raise NameNotFoundError('link for --tool', answer.value, urdf.robot.frames)
     yield Setting('frame', answer.value, 'of kane_wrench_control', answer.guessed)
-    question = Question(
+    answer = Question(
         'gravity',
         'Who holds the arm against gravity: the efforts of this package (controller), or the '
         'drives of the robot themselves (robot)?',
         'controller',
         'a URDF does not tell',
         ('controller', 'robot'),
-    )
-    answer = ask(question)
-    held = [name for s in settings if s.name == 'locked_joints' for name in s.value]
-    arm = [name for name in result.named('joint', 'finger') if name not in held]
-    selection = arm if question.checked(answer.value) == 'robot' else ['']
+    ).answered(ask)
+    locked = [name for s in settings if s.name == 'locked_joints' for name in s.value]
+    arm = [name for name in urdf.named('joint', 'finger') if name not in locked]
+    selection = arm if answer.value == 'robot' else ['']
     comment = "[''] means none: the efforts carry the arm"
     yield Setting('gravity_compensated_joints', selection, comment, answer.guessed)

@@ -22,9 +22,9 @@ from rclpy.parameter import Parameter
 
 import kane_dynamics as kd
 from kane_dynamics.demo.figures import STEP, CommandedBase, Run, Setup, evaluate
-from kane_dynamics.exceptions import DemoError
-from kane_dynamics.robot.parameter_files import parameter_file
+from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.robot.resources import share_directory
+from kane_dynamics.robot.text import parameter_file
 from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.robot_config.parameters.robot import VELOCITY
 from kane_dynamics.robot_config.robot_file import (
@@ -59,10 +59,9 @@ def prepare(
 
     Raises
     ------
-    DemoError
-        If no motor of the robot takes efforts.
     KaneDynamicsError
-        If the file, the URDF, a name or the base constraint is wrong.
+        If no motor of the robot takes efforts, or the file, the URDF, a name or the base
+        constraint is wrong.
 
     """
     files = (parameter_file(source), share_directory() / 'config' / 'simulation.yaml')
@@ -71,7 +70,7 @@ def prepare(
     model = model_of_file(files[0])
     driven = parameters.base_drive == VELOCITY
     if not model.motors:
-        raise DemoError(
+        raise KaneDynamicsError(
             f"'{source}': no motor takes efforts, so there is nothing to compare: the base "
             "follows cmd_vel and carries no arm; set base.drive to 'effort' for this demonstration"
         )
@@ -102,7 +101,7 @@ def run_loop(setup: Setup, law: Law, domain: int, progress: Progress) -> Run:
 
     Raises
     ------
-    DemoError
+    KaneDynamicsError
         If a node has no model or does not answer, or the simulation stops.
 
     """
@@ -129,13 +128,13 @@ def run_loop(setup: Setup, law: Law, domain: int, progress: Progress) -> Run:
 
 
 def _check(nodes: tuple[SimulatorNode, Any]) -> None:
-    """Raise DemoError if a node has no model and will not get one, or the simulation stopped."""
+    """Raise an error if a node has no model and will not get one, or the simulation stopped."""
     if nodes[0].trouble:
-        raise DemoError(f'the closed loop: {nodes[0].trouble}')
+        raise KaneDynamicsError(f'the closed loop: {nodes[0].trouble}')
     for node in nodes:
         status = node.host.status()
         if status.level == ERROR:
-            raise DemoError(f'{node.get_name()}: {status.message}')
+            raise KaneDynamicsError(f'{node.get_name()}: {status.message}')
 
 
 def _nodes(setup: Setup, law: Law, context: Context) -> tuple[SimulatorNode, Any]:

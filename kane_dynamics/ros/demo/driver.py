@@ -21,7 +21,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from kane_dynamics.demo.figures import CommandedBase
 from kane_dynamics.demo.loop_log import Answer, DelayWatch, LoopLog
 from kane_dynamics.demo.motion import DemoMotion
-from kane_dynamics.exceptions import DemoError
+from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.messages.conversions import nanoseconds, set_stamp
 
 # best effort: what listens must not slow the loop down by acknowledging
@@ -99,7 +99,7 @@ class DemoDriver:
 
         Raises
         ------
-        DemoError
+        KaneDynamicsError
             If nodes do not appear, or time stands still.
 
         """
@@ -124,7 +124,7 @@ class DemoDriver:
             if self._now() > last_time:
                 last_time, last_change = self._now(), time.monotonic()
             elif time.monotonic() - last_change > 10.0:
-                raise DemoError(f'simulated time stands still at {last_time} s')
+                raise KaneDynamicsError(f'simulated time stands still at {last_time} s')
         return self._log
 
     def close(self) -> None:
@@ -191,6 +191,6 @@ class DemoDriver:
         end = time.monotonic() + START_TIMEOUT
         while not condition():
             if time.monotonic() > end:
-                raise DemoError(f'waited {START_TIMEOUT:g} s in vain for {what}')
+                raise KaneDynamicsError(f'waited {START_TIMEOUT:g} s in vain for {what}')
             alive()
             self._spin(0.05)

@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is unusual about a robot description although its physics can go on."""
+"""
+Warnings about a URDF: unusual numbers, and angles that a file rounds.
+
+A wheel whose axis is off by 3.7e-6 rad (1.5708 in place of pi/2) is another wheel: rows of
+constraints that should repeat each other differ a little.
+"""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,27 +21,83 @@ from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure
 from kane_dynamics.robot.body import WORLD
-from kane_dynamics.robot.integration import integrate_coordinates
-from kane_dynamics.robot.motion import joint_motion
+from kane_dynamics.robot.motion import integrate_coordinates, joint_motion
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.robot.urdf.inertia import LinkMass, triangle_remark
 from kane_dynamics.robot.urdf.joints import ONE_DOF, has_range
-from kane_dynamics.robot.urdf.records import UrdfJoint, UrdfLimit, UrdfLink
+from kane_dynamics.robot.urdf.records import (
+    LinkMass,
+    UrdfJoint,
+    UrdfLimit,
+    UrdfLink,
+    UrdfModel,
+    UrdfOrigin,
+    triangle_warning,
+)
+
+TOLERANCE = 1e-4  # [rad]; four digits, 1.571, are off by 2e-4 and may be meant
+_TWELFTHS = {0, 3, 4, 6, 8, 9}  # of a half turn: multiples of pi/2, pi/3 and pi/4
+_SHOWN = 4  # values in a remark
+_ROUNDOFF = 1e-15  # of an angle of order 1 that was printed with all digits
+
+
+def exact_angle(angle: float) -> float:
+    """Return the multiple of pi/2, pi/3 or pi/4 within `TOLERANCE` of an angle, else the angle."""
+    k = round(angle * 12.0 / math.pi)
+    near = k * math.pi / 12.0
+    meant = k % 12 in _TWELFTHS and abs(angle - near) < TOLERANCE
+    return near if meant else angle
+
+
+def with_exact_angles(urdf: UrdfModel) -> UrdfModel:
+    """Return the description with exact angles in the origins of joints and round shapes."""
+    joints = tuple(replace(joint, origin=_exact(joint.origin)) for joint in urdf.joints)
+    links = tuple(
+        replace(link, rounds=tuple(replace(r, origin=_exact(r.origin)) for r in link.rounds))
+        for link in urdf.links
+    )
+    return replace(urdf, joints=joints, links=links)
+
+
+def _exact(origin: UrdfOrigin) -> UrdfOrigin:
+    roll, pitch, yaw = map(exact_angle, origin.rpy)
+    return replace(origin, rpy=(roll, pitch, yaw))
+
+
+def angle_warnings(urdf: UrdfModel) -> Iterator[str]:
+    """Yield one remark on all angles of joint origins that are nearly parts of a turn."""
+    inexact = [
+        (abs(angle - exact_angle(angle)), joint.name, angle)
+        for joint in urdf.joints
+        for angle in joint.origin.rpy
+        if abs(angle - exact_angle(angle)) > _ROUNDOFF * max(1.0, abs(angle))
+    ]
+    if not inexact:
+        return
+    counts = Counter(f'{angle:.12g}' for _, _, angle in inexact).most_common()
+    listed = ', '.join(f'{text} ({n} times)' if n > 1 else text for text, n in counts[:_SHOWN])
+    more = ', ...' if len(counts) > _SHOWN else ''
+    largest, name, _ = max(inexact)
+    yield (
+        f'{len(inexact)} rpy angles of joint origins are nearly, not exactly, multiples of pi/2, '
+        f'pi/3 or pi/4: {listed}{more}; the largest difference is {largest:.1e} rad, at joint '
+        f"'{name}'. load_urdf(..., snap_angles=True) takes them as exact"
+    )
+
 
 _RANK = 1e-7  # its square, what it leaves in M, is roundoff of columns scaled to length 1
 
 
-def inertial_remarks(link: UrdfLink, mass: LinkMass) -> Iterator[str]:
+def inertial_warnings(link: UrdfLink, mass: LinkMass) -> Iterator[str]:
     """Yield what the inertial of a link leaves out, and that no link can have it."""
     if link.inertial is not None and link.inertial.missing:
         names = ', '.join(link.inertial.missing)
         yield f"link '{link.name}': <inertial> has no {names}; taken as 0 kg m^2"
-    triangle = triangle_remark(link.name, mass)
+    triangle = triangle_warning(link.name, mass)
     if triangle is not None:
         yield triangle
 
 
-def limit_remarks(joint: UrdfJoint) -> Iterator[str]:
+def limit_warnings(joint: UrdfJoint) -> Iterator[str]:
     """Yield which bounds of a joint are unknown although URDF wants them."""
     if joint.type not in ONE_DOF or joint.mimic is not None:
         return
@@ -48,18 +112,18 @@ def limit_remarks(joint: UrdfJoint) -> Iterator[str]:
         if value is None or value <= 0.0
     ]
     if joint.type != 'continuous' and not has_range(limit):
-        unknown.insert(0, _range_remark(limit))
+        unknown.insert(0, _range_warning(limit))
     if unknown:
         yield f"joint '{joint.name}': {', '.join(unknown)}; taken as unknown"
 
 
-def _range_remark(limit: UrdfLimit) -> str:
+def _range_warning(limit: UrdfLimit) -> str:
     if limit.lower is None and limit.upper is None:
         return 'no lower and upper limit'
     return f'lower limit {limit.lower or 0.0:g} above upper limit {limit.upper or 0.0:g}'
 
 
-def singular_remarks(robot: Robot) -> Iterator[str]:
+def singular_warnings(robot: Robot) -> Iterator[str]:
     """Yield the links and speeds that no inertia resists, always or at the neutral position."""
     always = speeds_without_inertia(robot)
     free = always or _named(robot, _free_speeds(robot, robot.neutral().tolist()))
@@ -82,8 +146,8 @@ def speeds_without_inertia(robot: Robot) -> tuple[str, ...]:
     return _named(robot, _free_speeds(robot, _general_position(robot)))
 
 
-def _named(robot: Robot, selection: NDArray[np.bool_]) -> tuple[str, ...]:
-    return tuple(n for n, one in zip(robot.velocity_names, selection, strict=True) if one)
+def _named(robot: Robot, mask: NDArray[np.bool_]) -> tuple[str, ...]:
+    return tuple(n for n, one in zip(robot.velocity_names, mask, strict=True) if one)
 
 
 def _free_speeds(robot: Robot, q: list[float]) -> NDArray[np.bool_]:
@@ -118,8 +182,8 @@ def _com_jacobians(robot: Robot, q: list[float]) -> Iterator[NDArray[np.float64]
     of_bodies: list[NDArray[np.float64]] = []
     for i, (body, parent) in enumerate(zip(robot.bodies, robot.parents, strict=True)):
         joint = joint_motion(robot, i, q, [0.0] * robot.nv)
-        payload = np.zeros((6, robot.nv)) if parent == WORLD else of_bodies[parent]
-        jacobian = (joint.placement * joint.pose).conjugate().adjoint_matrix() @ payload
+        of_parent = np.zeros((6, robot.nv)) if parent == WORLD else of_bodies[parent]
+        jacobian = (joint.placement * joint.pose).conjugate().adjoint_matrix() @ of_parent
         for k, axis in enumerate(joint.axes, start=joint.columns.start):
             jacobian[:, k] += vec6(axis)
         of_bodies.append(jacobian)
