@@ -22,7 +22,7 @@ PACKAGES = (
     'kane_dynamics.control.rate_limits',
     'kane_dynamics.analysis.skid_friction',
     'kane_dynamics.analysis.support_polygon',
-    'kane_dynamics.algorithms.tracking',
+    'kane_dynamics.analysis.tracking',
     'kane_dynamics.trajectories.joint_trajectory',
     'kane_dynamics.control.wrench_control',
     'kane_dynamics.analysis.contacts',

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy
 
-from kane_dynamics.algorithms.limited_inverse import REACHED
+from kane_dynamics.algorithms.traced_inverse_solve import REACHED
 from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.exceptions import InconsistentConstraintsError, UnreachableAccelerationError

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kane_dynamics.algorithms.tracking import FEEDFORWARD
+from kane_dynamics.analysis.tracking import FEEDFORWARD
 from kane_dynamics.control.effort_law import BaseState, EffortLaw, Efforts, Terms, clamped
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.reference import Reference
@@ -29,7 +29,7 @@ class EffortController:
     guard : InputMonitor
         Judges the age of references.
     law : str
-        How the reference is followed, one of `control.tracking.LAWS`.
+        How the reference is followed, one of `analysis.tracking.LAWS`.
 
     Attributes
     ----------

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 
 from kane_dynamics.algorithms.task_space_law import FrameEffort
-from kane_dynamics.algorithms.tracking import COMPUTED, PASSIVE, to_reference_speeds
 from kane_dynamics.analysis.frame_task import frame_place, frame_task
+from kane_dynamics.analysis.tracking import COMPUTED, PASSIVE, to_reference_speeds
 from kane_dynamics.bases.motion_rows import SMALL
 from kane_dynamics.control.computed_torque_controller import ComputedTorqueController
 from kane_dynamics.control.effort_law import BaseState, Efforts, with_base

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kane_dynamics.algorithms.newton_euler import TERMS
-from kane_dynamics.algorithms.tracking import (
+from kane_dynamics.analysis.tracking import (
     COMPUTED,
     FEEDFORWARD,
     PASSIVE,
@@ -53,14 +53,14 @@ def tracking_efforts(
 
     Motors that the reference does not name keep their speeds. Coulomb friction is that of the
     reference's speeds, but by FEEDFORWARD of what it does not name, too. Formulas:
-    `control.tracking`.
+    `analysis.tracking`.
 
     Parameters
     ----------
     law : EffortLaw
         Of the robot.
     name : str
-        One of `control.tracking.LAWS`.
+        One of `analysis.tracking.LAWS`.
     gains : Gains
         Of that law.
     q, v : ndarray, shapes (nq,), (nv,)

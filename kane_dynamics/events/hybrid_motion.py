@@ -21,7 +21,6 @@ import numpy as np
 from kane_dynamics.background import BackgroundTask
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.control.trajectory_retiming import RESTS
 from kane_dynamics.dynamics import ConstraintSubsetDynamics, Dynamics, checked_dynamics
 from kane_dynamics.events.flow import (
     INTEGRATOR,
@@ -36,6 +35,7 @@ from kane_dynamics.events.named_constraints import (
     BREAKS,
     CHANGES,
     IMPACT,
+    RESTS,
     Event,
     Mode,
     NamedConstraint,

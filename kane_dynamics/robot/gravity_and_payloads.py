@@ -4,53 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_numbers
-
-if TYPE_CHECKING:
-    from kane_dynamics.robot.robot import Robot
-
-POINT = np.zeros((3, 3))  # inertia of a point mass
-POINT.setflags(write=False)
-
-
-def payload_inertia(frame: str, mass: float, com: ArrayLike, inertia: ArrayLike) -> Inertia:
-    """Return the inertia of a payload; parameters and errors as for `Robot.with_payload`."""
-    at, about = as_numbers('centre of mass [m]', com), as_numbers('inertia [kg m^2]', inertia)
-    payload = Inertia(mass, at, about)
-    payload.warn_if_impossible(frame)
-    return payload
-
-
-def loaded_inertias(robot: Robot, payloads: Mapping[str, Inertia]) -> dict[int, Inertia]:
-    """Return the inertias of bodies, by index, together with payloads on named frames."""
-    inertias: dict[int, Inertia] = {}
-    for frame, payload in payloads.items():
-        body = robot.moving_body(frame)
-        inertia = inertias.get(body, robot.bodies[body].inertia)
-        inertias[body] = inertia + payload.moved(robot.frames[frame].pose)
-    return inertias
-
-
-def with_loads(robot: Robot, gravity: Any, inertias: Mapping[int, Inertia]) -> Robot:
-    """Return a robot with other inertias of some bodies; nothing is checked: may be traced."""
-    bodies = tuple(
-        replace(body, inertia=inertias[i]) if i in inertias else body
-        for i, body in enumerate(robot.bodies)
-    )
-    other = object.__new__(type(robot))
-    # joints, and so every table made of them, are the same
-    vars(other).update(vars(robot), gravity=gravity, bodies=bodies)
-    vars(other).pop('content_key', None)
-    return other
+from kane_dynamics.robot.robot import POINT, Robot, loaded_inertias, payload_inertia, with_loads
 
 
 class GravityAndPayloads:

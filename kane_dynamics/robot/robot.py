@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
@@ -27,18 +28,16 @@ from kane_dynamics.robot.body import (
     checked_bodies,
     parents_of,
 )
-from kane_dynamics.robot.checks import as_vector, index_of
-from kane_dynamics.robot.gravity_and_payloads import (
-    POINT,
-    loaded_inertias,
-    payload_inertia,
-    with_loads,
-)
+from kane_dynamics.robot.checks import as_numbers, as_vector, index_of
 from kane_dynamics.robot.joint_kinds import Free, Planar
 from kane_dynamics.robot.joint_tables import JointIndex, index_tables, joint_arrays
 from kane_dynamics.typing import Floats
 
 BASE_JOINT = 'base'  # the name of a joint that makes a robot mobile
+
+
+POINT = np.zeros((3, 3))  # inertia of a point mass
+POINT.setflags(write=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,3 +286,34 @@ def _set(robot: Robot, **values: Any) -> None:
         if isinstance(value, np.ndarray):
             value.setflags(write=False)
         object.__setattr__(robot, key, value)
+
+
+def payload_inertia(frame: str, mass: float, com: ArrayLike, inertia: ArrayLike) -> Inertia:
+    """Return the inertia of a payload; parameters and errors as for `Robot.with_payload`."""
+    at, about = as_numbers('centre of mass [m]', com), as_numbers('inertia [kg m^2]', inertia)
+    payload = Inertia(mass, at, about)
+    payload.warn_if_impossible(frame)
+    return payload
+
+
+def loaded_inertias(robot: Robot, payloads: Mapping[str, Inertia]) -> dict[int, Inertia]:
+    """Return the inertias of bodies, by index, together with payloads on named frames."""
+    inertias: dict[int, Inertia] = {}
+    for frame, payload in payloads.items():
+        body = robot.moving_body(frame)
+        inertia = inertias.get(body, robot.bodies[body].inertia)
+        inertias[body] = inertia + payload.moved(robot.frames[frame].pose)
+    return inertias
+
+
+def with_loads(robot: Robot, gravity: Any, inertias: Mapping[int, Inertia]) -> Robot:
+    """Return a robot with other inertias of some bodies; nothing is checked: may be traced."""
+    bodies = tuple(
+        replace(body, inertia=inertias[i]) if i in inertias else body
+        for i, body in enumerate(robot.bodies)
+    )
+    other = object.__new__(type(robot))
+    # joints, and so every table made of them, are the same
+    vars(other).update(vars(robot), gravity=gravity, bodies=bodies)
+    vars(other).pop('content_key', None)
+    return other

@@ -14,7 +14,7 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from kane_dynamics.algorithms.tracking import PASSIVE
+from kane_dynamics.analysis.tracking import PASSIVE
 from kane_dynamics.background import BackgroundTask
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError

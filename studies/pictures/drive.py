@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.tracking import FEEDFORWARD
+from kane_dynamics.analysis.tracking import FEEDFORWARD
 from kane_dynamics.analysis.wheel_forces import picture_of
 from kane_dynamics.control.effort_law import EffortLaw, Terms, clamped
 from kane_dynamics.control.node_dynamics import Dynamics

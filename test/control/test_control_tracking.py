@@ -5,7 +5,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import solve_ivp
 
-from kane_dynamics.algorithms.tracking import commanded_acceleration, reference_speeds
+from kane_dynamics.analysis.tracking import commanded_acceleration, reference_speeds
 from kane_dynamics.control.rate_limits import EffortRateLimiter
 
 P, D = np.array([25.0, 4.0]), np.array([6.0, 5.0])

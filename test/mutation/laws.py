@@ -225,7 +225,7 @@ FILES = {
     'algebra/rotation_vector.py': 'rotation_vector',
     'algorithms/damped_task_inverse.py': 'frame_tracking',
     'algorithms/task_space_law.py': 'frame_tracking',
-    'algorithms/tracking.py': 'tracking',
+    'analysis/tracking.py': 'tracking',
     'analysis/base_effects.py': 'governed',
     'analysis/base_motion.py': 'followed',
     'trajectories/effort_points.py': 'efforts_between_points',

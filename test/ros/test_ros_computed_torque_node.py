@@ -20,7 +20,7 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.tracking import PASSIVE
+from kane_dynamics.analysis.tracking import PASSIVE
 from kane_dynamics.control.effort_law import EffortLaw, Terms
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.reference import Motors, ReferenceInput

@@ -10,7 +10,7 @@ from ros_models import ROOT, from_preset, parameters
 pytest.importorskip('mujoco', reason='the extra "oracle" is not installed')
 import mujoco
 
-from kane_dynamics.algorithms.tracking import COMPUTED, PASSIVE
+from kane_dynamics.analysis.tracking import COMPUTED, PASSIVE
 from kane_dynamics.control.effort_law import EffortLaw, Terms
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.reference import Reference

@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 from support.base_urdf import BASES
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.tracking import COMPUTED, FEEDFORWARD, PASSIVE
+from kane_dynamics.analysis.tracking import COMPUTED, FEEDFORWARD, PASSIVE
 from kane_dynamics.control.computed_torque_controller import ComputedTorqueController
 from kane_dynamics.control.effort_law import BaseState, EffortLaw, Terms
 from kane_dynamics.control.node_dynamics import Dynamics

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kane_dynamics.algorithms.tracking import COMPUTED, FEEDFORWARD, LAWS, PASSIVE
+from kane_dynamics.analysis.tracking import COMPUTED, FEEDFORWARD, LAWS, PASSIVE
 from kane_dynamics.robot_config.parameters.inverse_dynamics import (
     GAIN_D,
     GAIN_P,
