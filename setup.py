@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One description for both worlds: colcon (ament_python) and pip read this file."""
 
+import runpy
 from pathlib import Path
 
 from setuptools import find_packages, setup
@@ -8,6 +9,7 @@ from setuptools import find_packages, setup
 PACKAGE = 'kane_dynamics'
 SHARE = Path('share') / PACKAGE
 SHARED_FOLDERS = ('launch', 'config', 'robots')
+NODES = runpy.run_path(f'{PACKAGE}/robot_config/nodes.py')['NODES']
 SHARED_SUFFIXES = {'.py', '.xml', '.yaml', '.urdf', '.xacro', '.rviz', '.sdf', '.md'}
 
 # PyPI has the ROS 2 wheels (rclpy and its messages) for Linux on x86_64 only.
@@ -86,7 +88,10 @@ setup(
     keywords=['robotics', 'dynamics', 'dual quaternion', 'nonholonomic', 'ROS'],
     python_requires='>=3.10',
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
-    package_data={PACKAGE: ['py.typed', 'deployment/templates/*.in']},
+    package_data={
+        PACKAGE: ['py.typed', 'deployment/templates/*.in'],
+        f'{PACKAGE}.robot_config.parameters': ['*.yaml', '*.pyi'],
+    },
     data_files=shared_files(),
     zip_safe=False,
     install_requires=[
@@ -144,14 +149,7 @@ setup(
     },
     entry_points={
         'console_scripts': [
-            'kane_inverse_dynamics = kane_dynamics.ros.entry:inverse_dynamics',
-            'kane_computed_torque = kane_dynamics.ros.entry:computed_torque',
-            'kane_forward_dynamics = kane_dynamics.ros.entry:forward_dynamics',
-            'kane_wrench_control = kane_dynamics.ros.entry:wrench_control',
-            'kane_contact_observer = kane_dynamics.ros.entry:contact_observer',
-            'kane_governor = kane_dynamics.ros.entry:governor',
-            'kane_trajectory_feedforward = kane_dynamics.ros.entry:trajectory_feedforward',
-            'kane_simulator = kane_dynamics.ros.entry:simulator',
+            *(f'{name} = {PACKAGE}.ros.entry:{name.removeprefix("kane_")}' for name in NODES),
             'kane_container = kane_dynamics.ros.composition:main',
             'kane-dynamics = kane_dynamics.cli:main',
         ],

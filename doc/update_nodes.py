@@ -1,25 +1,127 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write the parameter tables of the nodes into nodes.md; run it after a change of a table."""
+"""
+Write what follows from the YAML files of parameters: the tables of nodes.md, and tables.pyi.
+
+Run it after a change of a file in kane_dynamics/robot_config/parameters.
+"""
 
 import re
+from dataclasses import fields
 from pathlib import Path
 
-from kane_dynamics.robot_config.parameters.nodes import TABLES
-from kane_dynamics.robot_config.parameters.spec import markdown_table
+from kane_dynamics.robot_config.nodes import NODES
+from kane_dynamics.robot_config.parameters import tables
 
 PAGE = Path(__file__).resolve().parent / 'nodes.md'
+STUB = Path(tables.__file__).with_suffix('.pyi')
+TYPES = {'bool': 'bool', 'int': 'int', 'double': 'float', 'string': 'str'}
+STUB_HEAD = """\
+# SPDX-License-Identifier: Apache-2.0
+# Written by doc/update_nodes.py.
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from kane_dynamics.robot_config.parameters.spec import Spec
+
+def all_specs() -> tuple[Spec, ...]: ...
+def table(file: str) -> type[Parameters]: ...
+@dataclass(frozen=True)
+class Parameters:
+    included: ClassVar[tuple[type[Parameters], ...]]
+    own: ClassVar[tuple[Spec, ...]]
+    specs: ClassVar[tuple[Spec, ...]]
+
+"""
+
+
+def executables():
+    """Return the nodes as a Markdown table."""
+    rows = ['| executable | launch file | what it does |', '|---|---|---|']
+    for name, node in NODES.items():
+        launch = f'`{node.parameters}.launch.py`' if node.topics else '`simulation.launch.py`'
+        rows.append(f'| `{name}` | {launch} | {node.summary} |')
+    return '\n'.join(rows)
+
+
+def markdown_table(specs):
+    """Return parameters as a Markdown table."""
+    rows = [
+        '| parameter | type | default | legal values | changeable | description |',
+        '|---|---|---|---|---|---|',
+    ]
+    for spec in specs:
+        changeable = 'no' if spec.read_only else 'yes'
+        text = spec.description.replace('|', r'\|')
+        rows.append(
+            f'| `{spec.name}` | {spec.kind} | `{spec.shown_default}` '
+            f'| {spec.constraints() or "any"} | {changeable} | {text} |'
+        )
+    return '\n'.join(rows)
+
+
+def with_included(table):
+    """Return a class after all that it includes."""
+    found = [each for group in table.included for each in with_included(group)]
+    return [*dict.fromkeys(found), table]
+
+
+def blocks():
+    """Return the generated blocks of the page, by what they are of."""
+    nodes = {name: tables.table(node.parameters) for name, node in NODES.items()}
+    names = {table: name for name, table in nodes.items()}
+    users = {}
+    for name, table in nodes.items():
+        for group in with_included(table):
+            users.setdefault(group, []).append(f'`{name}`')
+    shared = [x for x, of in users.items() if len(of) > 1 and x not in names]
+    common = []
+    for group in sorted(shared, key=lambda x: -len(users[x])):
+        of = 'all nodes' if len(users[group]) == len(nodes) else ', '.join(users[group])
+        common.append(f'**{group.__doc__}** Of {of}.\n\n{markdown_table(group.own)}')
+    found = {'executables': executables(), 'parameters of several nodes': '\n\n'.join(common)}
+    for name, table in nodes.items():
+        parts = [
+            x for x in with_included(table) if x not in shared and names.get(x) in (None, name)
+        ]
+        more = [f'`{names[x]}`' for x in table.included if x in names]
+        besides = f'Also all parameters of {more[0]}.\n\n' if more else ''
+        found[f'parameters of {name}'] = besides + markdown_table(
+            spec for x in parts for spec in x.own
+        )
+    return found
 
 
 def updated(text):
     """Return the page with each generated block renewed."""
-    for node, table in TABLES.items():
-        block = f'<!-- parameters of {node} -->\n{markdown_table(table)}\n<!-- end -->'
-        pattern = rf'<!-- parameters of {node} -->\n.*?<!-- end -->'
+    for name, content in blocks().items():
+        block = f'<!-- {name} -->\n{content}\n<!-- end -->'
+        pattern = rf'<!-- {name} -->\n.*?<!-- end -->'
         text, count = re.subn(pattern, lambda _, b=block: b, text, flags=re.DOTALL)
         if count != 1:
-            raise ValueError(f'{PAGE.name} needs one block for {node}, has {count}')
+            raise ValueError(f'{PAGE.name} needs one block for {name}, has {count}')
     return text
 
 
+def type_of(spec):
+    """Return the type of a parameter for type checkers."""
+    if spec.choices:
+        return f'Literal[{", ".join(map(repr, spec.choices))}]'
+    name = TYPES[spec.kind.removesuffix('_array')]
+    return f'tuple[{name}, ...]' if spec.kind.endswith('_array') else name
+
+
+def stub():
+    """Return the types of the parameter classes."""
+    names = {file.stem for file in STUB.parent.glob('*.yaml')}
+    text = [STUB_HEAD]
+    for table in dict.fromkeys(x for n in sorted(names) for x in with_included(tables.table(n))):
+        bases = ', '.join(base.__name__ for base in table.__bases__)
+        types = {spec.field: type_of(spec) for spec in table.own}
+        own = [f'    {x.name}: {types[x.name]} = ...' for x in fields(table) if x.name in types]
+        text += ['@dataclass(frozen=True)', f'class {table.__name__}({bases}):', *own, '']
+    return '\n'.join(text)
+
+
 if __name__ == '__main__':
+    STUB.write_text(stub())
     PAGE.write_text(updated(PAGE.read_text()))

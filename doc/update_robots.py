@@ -98,7 +98,7 @@ def parameter_table(values):
         'joints with a motor that gets efforts': names(values['joints']),
         'joints held where they are': names(values.get('locked_joints', [])),
         'gravity left out of the efforts of': names(values.get('gravity_compensated_joints', [])),
-        'base': f'`{values["base_type"]}`, driven by {base["drive"]}',
+        'base': f'`{values["base_type"]}`, driven by {base["command_interface"]}',
     }
     wheels = [name for key in sorted(base) if key.endswith('_names') for name in base[key]]
     rows['joints of the base'] = names(wheels)
@@ -121,7 +121,7 @@ def robot_page(name, text):
             '',
             '## Start it',
             '',
-            f'1. **URDF**: {values["urdf_source"]}.',
+            f'1. **URDF**: {values["urdf_source_description"]}.',
             '2. Let `kane-dynamics info <urdf>` list its joints and wheels. Where a name differs '
             'from the table below (another gripper, a prefix), copy the preset, change it, and '
             'give it as `params_file`.',

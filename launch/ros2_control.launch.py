@@ -43,7 +43,7 @@ def launch_setup(context):
     simulator = {
         'hardware_joints': joints,
         'publish_clock': False,
-        'base.drive': 'effort' if all_joints else 'velocity',
+        'base.command_interface': 'effort' if all_joints else 'velocity',
     }
     nodes = [
         dynamics_node(

@@ -24,9 +24,7 @@ from kane_dynamics.analysis.base_motion import DriveResponse
 from kane_dynamics.control.base_trajectory import following, resting
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.trajectory_efforts import PlannedEfforts
-from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
-    TrajectoryFeedforwardParameters,
-)
+from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.robot_config.robot_file import (
     model_of_file,
     parameters_of_file,

@@ -77,8 +77,8 @@ def accelerations(dynamics: Dynamics, states: Iterable[State]) -> Series:
     model = dynamics.model
     if model.drives:
         raise InvalidInputError(
-            "accelerations: base.drive 'velocity' leaves the efforts of the base unknown; compute "
-            'effort or external_effort instead'
+            "accelerations: base.command_interface 'velocity' leaves the efforts of the base "
+            'unknown; compute effort or external_effort instead'
         )
     names = model.robot.velocity_names
     rows, joints = _Rows(names), model.v_index(model.joints)

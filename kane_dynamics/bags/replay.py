@@ -11,8 +11,8 @@ from kane_dynamics.bags.reading import Recorded
 from kane_dynamics.control.state_inputs import JointStateInput, MeasuredState
 from kane_dynamics.messages.conversions import nanoseconds
 from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
-from kane_dynamics.robot_config.parameters.robot import DynamicsParameters
-from kane_dynamics.robot_config.robot_source import RobotModel
+from kane_dynamics.robot_config.parameters.tables import DynamicsNodeParameters
+from kane_dynamics.robot_config.robot_source import RobotModel, base_frame
 from kane_dynamics.typing import Floats
 
 JOINT_STATES, ODOM = 'joint_states', 'odom'
@@ -36,7 +36,7 @@ class Replay:
     ----------
     model : RobotModel
         The robot.
-    parameters : DynamicsParameters
+    parameters : DynamicsNodeParameters
         Time limits, frames, whether joint_states are merged.
     effort_joints : tuple of str
         Joints whose measured efforts are read, where messages have them.
@@ -58,7 +58,7 @@ class Replay:
     def __init__(
         self,
         model: RobotModel,
-        parameters: DynamicsParameters,
+        parameters: DynamicsNodeParameters,
         effort_joints: tuple[str, ...],
         effort_needed: bool,
         clock: str = CLOCKS[0],
@@ -71,17 +71,17 @@ class Replay:
         self._state = MeasuredState(
             model,
             ('position', 'velocity'),
-            p.base_frame,
-            p.merge_joint_states,
+            base_frame(p),
+            p.allow_partial_joint_states,
             lambda name: self._guard(name, 0.0),
             odom_needed=not model.drives,
         )
-        self._state.set_max_age(p.joint_states_timeout, p.odom_timeout)
+        self._state.set_max_age(p.timeout_joint_states, p.timeout_odom)
         self._effort = JointStateInput(
             effort_joints,
             ('effort',),
-            lambda name: self._guard(name, p.joint_states_timeout),
-            p.merge_joint_states,
+            lambda name: self._guard(name, p.timeout_joint_states),
+            p.allow_partial_joint_states,
             'efforts of joint_states',
         )
 

@@ -59,7 +59,7 @@ def _joint_state(types: Any, series: Series, i: int, stamp: int) -> Any:
 
 
 def _trajectory(types: Any, series: Series, i: int, stamp: int) -> Any:
-    """Return a trajectory of one point, as ``~/acceleration`` of the node."""
+    """Return a trajectory of one point, as ``~/predicted_accelerations`` of the node."""
     start = types['builtin_interfaces/msg/Duration'](0, 0)
     rows = series.positions[i], series.velocities[i], series.values[i], series.measured[i]
     point = types['trajectory_msgs/msg/JointTrajectoryPoint'](*map(np.array, rows), start)

@@ -33,17 +33,16 @@ from kane_dynamics.control.contact_observer import ContactObserver
 from kane_dynamics.control.effort_law import Terms
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot_config.parameters.contact_observer import (
-    OBSERVER_TABLE,
+from kane_dynamics.robot_config.parameters.tables import (
     ContactObserverParameters,
+    DynamicsNodeParameters,
+    ForwardDynamicsParameters,
+    InverseDynamicsParameters,
 )
-from kane_dynamics.robot_config.parameters.forward_dynamics import ForwardDynamicsParameters
-from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
-from kane_dynamics.robot_config.parameters.robot import DynamicsParameters
 from kane_dynamics.robot_config.robot_file import read_parameter_file
 
 ODOMETRY = 'nav_msgs/msg/Odometry'
-_TABLES: dict[str, type[DynamicsParameters]] = dict(
+_TABLES: dict[str, type[DynamicsNodeParameters]] = dict(
     zip(
         QUANTITIES,
         (InverseDynamicsParameters, ContactObserverParameters, ForwardDynamicsParameters),
@@ -90,11 +89,9 @@ def _computed(
         observer = ContactObserver(dynamics, p)
         values = read_parameter_file(source.file) if source.file else {}
         gains, thresholds = (
-            np.array(
-                [values.get(s.name.replace('<joint>', n), s.default) for n in observer.joints],
-                dtype=float,
-            )
-            for s in OBSERVER_TABLE
+            np.array([values.get(s.name_of(n), s.default) for n in observer.joints])
+            for s in ContactObserverParameters.local
+            if s.mark == '<joint>'
         )
         observer.configure(p, gains, thresholds)
         replay = Replay(model, p, observer.joints, True, options.clock)
@@ -104,7 +101,7 @@ def _computed(
         return accelerations(dynamics, replay.states(messages)), replay, []
     motors = tuple(name for name in model.motors if name in model.joints)
     replay = Replay(model, p, motors, False, options.clock)
-    gap = max(p.joint_states_timeout, options.knot_spacing)
+    gap = max(p.timeout_joint_states, options.knot_spacing)
     states = replay.states(messages)
     series, notes = efforts(dynamics, Terms.of(p), states, motors, options.knot_spacing, gap)
     return series, replay, notes
@@ -116,7 +113,7 @@ def _left_out(source: RobotSource) -> list[str]:
         return []
     values = read_parameter_file(source.file)
     left = [name for name in values if name.startswith('payload.') and name.endswith('.mass')]
-    left += ['gravity_from'] if values.get('gravity_from', 'fixed') != 'fixed' else []
+    left += ['gravity_source'] if values.get('gravity_source', 'fixed') != 'fixed' else []
     return [f"'{name}' of '{source.file}' is left out for bags" for name in left]
 
 

@@ -14,13 +14,8 @@ from kane_dynamics.exceptions import InvalidInputError, ModelWarning
 from kane_dynamics.messages.planar_frame import PlanarFrame
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.text import robot_files, robot_text
-from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
-from kane_dynamics.robot_config.parameters.robot import RobotParameters
-from kane_dynamics.robot_config.robot_file import (
-    default_parameters,
-    model_of_file,
-    parameters_of_file,
-)
+from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters, RobotParameters
+from kane_dynamics.robot_config.robot_file import model_of_file, parameters_of_file
 from kane_dynamics.robot_config.robot_source import RobotModel
 
 _URDF, _YAML = ('.urdf', '.xacro', '.xml'), ('.yaml', '.yml')
@@ -50,7 +45,7 @@ class RobotSource:
 
     def parameters(self, table: type[T]) -> T:
         """Return the parameters of a node: those of the file, else defaults."""
-        return parameters_of_file(self.file, table) if self.file else default_parameters(table)
+        return parameters_of_file(self.file, table) if self.file else table()
 
 
 def read_robot(

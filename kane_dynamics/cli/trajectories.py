@@ -19,9 +19,7 @@ from kane_dynamics.control.base_trajectory import along
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.trajectory_efforts import PlannedEfforts
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
-    TrajectoryFeedforwardParameters,
-)
+from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
 from kane_dynamics.trajectories.effort_points import line_error
 from kane_dynamics.trajectories.joint_trajectory import BaseTrajectory, JointTrajectory
@@ -46,8 +44,8 @@ def add_efforts(options: argparse.Namespace) -> int:
     source, robot = read_trajectory(options.source), read_robot(options, table)
     model = robot.model
     changes = {
-        'effort_error': options.interpolation_tolerance,
-        'point_rate': options.point_rate,
+        'interpolation_tolerance': options.interpolation_tolerance,
+        'min_point_rate': options.point_rate,
         'ramp_time': options.ramp,
     }
     parameters = replace(
@@ -63,7 +61,14 @@ def add_efforts(options: argparse.Namespace) -> int:
     points, clamped = planned.fill(source.joints, q, v, base)
     write_trajectory(options.target, points)
     exact = planned.along(points.names, q, base)
-    planned.configure(replace(parameters, effort_error=0.0, point_rate=0.0, clamp_to_urdf=False))
+    planned.configure(
+        replace(
+            parameters,
+            interpolation_tolerance=0.0,
+            min_point_rate=0.0,
+            enforce_command_limits=False,
+        )
+    )
     before, _ = planned.fill(source.joints, q, v, base)
     headings = 'joint', 'largest', 'held at the end', 'error before', 'error now'
     efforts = np.asarray(points.efforts)

@@ -17,12 +17,7 @@ from kane_dynamics.control.twist_tracking import (
     response,
 )
 from kane_dynamics.messages.input_monitor import RejectedInput
-from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
-    COMMANDED,
-    PLANNED,
-    REST,
-    TrajectoryFeedforwardParameters,
-)
+from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.trajectories.joint_trajectory import BaseTrajectory, JointTrajectory
 from kane_dynamics.typing import Floats
@@ -68,16 +63,16 @@ class BasePrediction:
         self.guard, self._frame = new_guard('cmd_vel'), model.child_frame
         self._other_frames = other_frames(model, parameters)
         self._followed = FollowedTwist(response(parameters))
-        self._seen = FollowedTwist(DriveResponse(parameters.response_time))
+        self._seen = FollowedTwist(DriveResponse(parameters.base_response_time))
         self.configure(parameters)
         self.reset()
 
     def configure(self, parameters: TrajectoryFeedforwardParameters) -> None:
         """Take over the source, the age limit and the response."""
-        self._kind, self._stamped = parameters.base_motion, parameters.cmd_vel_stamped
-        self.guard.max_age = parameters.cmd_vel_timeout
+        self._kind, self._stamped = parameters.base_motion_source, parameters.base_cmd_vel_stamped
+        self.guard.max_age = parameters.timeout_cmd_vel
         self._followed.drive = response(parameters)
-        self._seen.drive = DriveResponse(parameters.response_time)
+        self._seen.drive = DriveResponse(parameters.base_response_time)
 
     def reset(self) -> None:
         """Forget all messages."""
@@ -128,21 +123,21 @@ class BasePrediction:
         Raises
         ------
         RejectedInput
-            If the trajectory says what base.motion does not ask for, or the other way round, or
-            odometry is needed and not fresh.
+            If the trajectory says what base.motion_source does not ask for, or the other way
+            round, or odometry is needed and not fresh.
 
         """
-        if (planned is not None) != (self._kind == PLANNED):
+        if (planned is not None) != (self._kind == 'planned'):
             says = 'moves' if planned is not None else 'does not say how it moves'
             raise RejectedInput(
-                'base', f"base.motion is '{self._kind}', and the trajectory {says} the base"
+                'base', f"base.motion_source is '{self._kind}', and the trajectory {says} the base"
             )
         if planned is not None:
             return planned
-        if self._kind == REST:
+        if self._kind == 'rest':
             return resting(odom.q)
         self.see(odom)
-        if self._kind == COMMANDED:
+        if self._kind == 'commanded':
             command = self._command if self.guard.fresh() else np.zeros(3)  # drivers stop then
             twist = self._twist if odom.guard.fresh() else self._followed.at(time).twist
             drive = self._followed.drive

@@ -27,7 +27,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.conversions import check_numbers, nanoseconds
 from kane_dynamics.messages.input_monitor import RejectedInput
 from kane_dynamics.messages.planar_frame import rotation
-from kane_dynamics.robot_config.parameters.moved_base import VelocityControlledBaseParameters
+from kane_dynamics.robot_config.parameters.tables import BaseMotionParameters
 from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.typing import Floats
 
@@ -42,7 +42,7 @@ class BaseMotionInput:
     ----------
     model : RobotModel
         The robot.
-    parameters : VelocityControlledBaseParameters
+    parameters : BaseMotionParameters
         Sources, age limits, response.
     new_guard : callable
         Makes an `InputMonitor` of a name.
@@ -62,34 +62,31 @@ class BaseMotionInput:
     """
 
     def __init__(
-        self,
-        model: RobotModel,
-        parameters: VelocityControlledBaseParameters,
-        new_guard: GuardFactory,
+        self, model: RobotModel, parameters: BaseMotionParameters, new_guard: GuardFactory
     ) -> None:
-        self.sources = parameters.motion_from
+        self.sources = parameters.base_acceleration_source
         unknown = [name for name in self.sources if name not in SOURCES]
         if unknown or not self.sources:
             raise InvalidInputError(
-                f'base.motion_from: need some of {list(SOURCES)}, got {list(self.sources)}'
+                f'base.acceleration_source: need some of {list(SOURCES)}, got {list(self.sources)}'
             )
         self.command, self.imu = new_guard(CMD_VEL), new_guard(IMU)
         self.used = ''
-        self._model, self._stamped = model, parameters.cmd_vel_stamped
+        self._model, self._stamped = model, parameters.base_cmd_vel_stamped
         self._prefix = parameters.frame_prefix
         self._other_frames = other_frames(model, parameters)
         self._followed = FollowedTwist(response(parameters))
-        self._seen = FollowedTwist(DriveResponse(parameters.response_time))
+        self._seen = FollowedTwist(DriveResponse(parameters.base_response_time))
         self._odom_stamp = 0
         self._sensed = (np.zeros(3), np.eye(3), np.zeros(3))
         self.configure(parameters)
 
-    def configure(self, parameters: VelocityControlledBaseParameters) -> None:
+    def configure(self, parameters: BaseMotionParameters) -> None:
         """Take over age limits and response."""
-        self.command.max_age = parameters.cmd_vel_timeout
-        self.imu.max_age = parameters.imu_timeout
+        self.command.max_age = parameters.timeout_cmd_vel
+        self.imu.max_age = parameters.timeout_imu
         self._followed.drive = response(parameters)
-        self._seen.drive = DriveResponse(parameters.response_time)
+        self._seen.drive = DriveResponse(parameters.base_response_time)
 
     def take_command(self, message: Any) -> bool:
         """Check a Twist or TwistStamped and keep it; return whether it was accepted."""

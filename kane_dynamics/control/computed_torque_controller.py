@@ -16,8 +16,10 @@ from kane_dynamics.control.reference import Reference
 from kane_dynamics.control.tracking_law import term_alone
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.robot_config.parameters.computed_torque import ComputedTorqueParameters
-from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
+from kane_dynamics.robot_config.parameters.tables import (
+    ComputedTorqueParameters,
+    InverseDynamicsParameters,
+)
 from kane_dynamics.typing import Floats
 
 
@@ -72,7 +74,9 @@ class ComputedTorqueController(EffortController):
         for term, names in terms.items():
             if missing := [name for name in names if name not in self.motors]:
                 known = list(self.motors)
-                raise InvalidInputError(f'left_out.{term}: no motors {missing}; there are {known}')
+                raise InvalidInputError(
+                    f'terms.{term}_excluded_joints: no motors {missing}; there are {known}'
+                )
         indices = {k: [self.motors.index(name) for name in names] for k, names in terms.items()}
         self._left_out = {term: motors for term, motors in indices.items() if motors}
 
@@ -86,7 +90,7 @@ class ComputedTorqueController(EffortController):
             if term in self._terms.names:
                 state = q, v, reference, base, self._terms.coulomb
                 part = term_alone(self._law, self.follows_by, self._gains, term, *state)
-                motors[selection] -= self._parameters.torque_scale * part[selection]
+                motors[selection] -= self._parameters.feedforward_scale * part[selection]
         return Efforts(motors, result.drives)
 
     def halt(self) -> None:

@@ -13,7 +13,7 @@ from kane_dynamics.analysis.momentum_observer import MomentumObserver, ObservedS
 from kane_dynamics.analysis.payload import PayloadEstimate, estimate_payload, smoothed
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
-from kane_dynamics.robot_config.parameters.contact_observer import ContactObserverParameters
+from kane_dynamics.robot_config.parameters.tables import ContactObserverParameters
 from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.typing import Floats
 
@@ -58,7 +58,7 @@ class ContactObserver:
 
     def __init__(self, dynamics: Dynamics, parameters: ContactObserverParameters) -> None:
         model = dynamics.model
-        self.joints = observed_joints(model, parameters.observed)
+        self.joints = observed_joints(model, parameters.observed_joints)
         for frame in filter(None, (parameters.frame, parameters.payload_frame)):
             model.robot.moving_body(frame)
         self._dynamics, self._model = dynamics, model
@@ -73,7 +73,7 @@ class ContactObserver:
     ) -> None:
         """Take over parameters, gains [1/s] and thresholds [N m or N], and begin anew."""
         self._parameters, self._gains = parameters, gains
-        self._flags = CollisionFlags(thresholds, parameters.hold)
+        self._flags = CollisionFlags(thresholds, parameters.collision_hold)
         self.reset()
 
     def reset(self) -> None:
@@ -105,7 +105,7 @@ class ContactObserver:
         step = (stamp - self._stamp) * 1e-9
         if step == 0.0:
             return False
-        in_time = self._stamp > 0 and 0.0 < step <= self._parameters.joint_states_timeout
+        in_time = self._stamp > 0 and 0.0 < step <= self._parameters.timeout_joint_states
         goes_on = in_time and self._engine is self._dynamics.engine
         if not goes_on:
             self.reset()
@@ -124,7 +124,7 @@ class ContactObserver:
         if not p.frame:
             return None
         task = frame_task(self._dynamics.engine, p.frame, q, v, own_axes=True)
-        covariance = self._observer.covariance(p.velocity_deviation, p.effort_deviation)
+        covariance = self._observer.covariance(p.noise_velocity, p.noise_effort)
         J = task.jacobian @ self._observer.speeds.directions(q, v)
         return contact_wrench(J, self.external, covariance)
 
@@ -165,8 +165,8 @@ class ContactObserver:
         if self._model.mobile:
             q[:, 2] = np.unwrap(q[:, 2])
         tau = np.array([sample.tau for sample in samples])
-        _, q, v, a = smoothed(times, q, p.smoothing)
-        _, tau, _, _ = smoothed(times, tau, p.smoothing)
+        _, q, v, a = smoothed(times, q, p.payload_smoothing)
+        _, tau, _, _ = smoothed(times, tau, p.payload_smoothing)
         if v.shape[1] != robot.nv:
             raise InvalidInputError('payloads are estimated where each speed is a rate of q')
         speeds = ObservedSpeeds(self._dynamics.engine, self.joints)

@@ -14,7 +14,7 @@ from kane_dynamics.control.tracking_law import Gains, tracking_efforts
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.robot.joint_tables import known_limits
-from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
+from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
 from kane_dynamics.typing import Floats
 
 
@@ -39,7 +39,7 @@ class EffortController:
         Takes the references.
     unlimited : tuple of str
         Motors without an effort limit in the URDF.
-    on_stale : str
+    timeout_action : str
         What happens without a fresh reference: 'hold_position', 'hold_gravity', 'zero', 'stop'.
     follows_by : str
         The law.
@@ -89,11 +89,10 @@ class EffortController:
             )
         self._parameters, self._gains = parameters, Gains(p, d)
         if self._law.skid_steer is not None:
-            self._law.skid_steer.configure(parameters.base_friction)
-        self.on_stale = parameters.on_stale
-        if self.on_stale == 'auto':
-            self.on_stale = self._default
-        self.reference.guard.max_age = parameters.reference_timeout
+            self._law.skid_steer.configure(parameters.base_friction_coefficient)
+        action = parameters.timeout_action
+        self.timeout_action = self._default if action == 'auto' else action
+        self.reference.guard.max_age = parameters.timeout_reference
         self.reference.ramp = parameters.braking_time
         self.reference.start_tolerance = parameters.reference_start_tolerance
         self._terms = Terms.of(parameters)
@@ -139,15 +138,15 @@ class EffortController:
         if result is not None:
             efforts, self.drive_effort = result
             return efforts
-        if self.on_stale == 'hold_gravity':
-            return self._parameters.torque_scale * self._law.hold(q, self._terms)
-        return np.zeros(len(self.motors)) if self.on_stale == 'zero' else None
+        if self.timeout_action == 'hold_gravity':
+            return self._parameters.feedforward_scale * self._law.hold(q, self._terms)
+        return np.zeros(len(self.motors)) if self.timeout_action == 'zero' else None
 
     def followed(self, time: int, q: Floats, v: Floats, base: BaseState | None) -> Efforts | None:
         """Return the efforts that follow the reference or hold, None where neither is wanted."""
         p = self._parameters
         reference: Reference | None
-        if self.on_stale == 'hold_position':
+        if self.timeout_action == 'hold_position':
             stiff = self._gains.position > 0.0
             reference = self._follower.track_or_hold(time, p.braking_time, stiff)
         else:
@@ -160,11 +159,11 @@ class EffortController:
         self, q: Floats, v: Floats, reference: Reference, base: BaseState | None
     ) -> Efforts:
         """Return the efforts that follow a reference by the law."""
-        values = q, v, reference, self._terms, self._parameters.torque_scale, base
+        values = q, v, reference, self._terms, self._parameters.feedforward_scale, base
         return tracking_efforts(self._law, self.follows_by, self._gains, *values)
 
     def _limited(self, effort: Floats) -> Floats:
-        if not self._parameters.clamp_to_urdf:
+        if not self._parameters.enforce_command_limits:
             return effort
         limit = known_limits(self._limit, self._parameters.effort_limit_scale)
         over = np.abs(effort) > limit
@@ -180,7 +179,7 @@ class EffortController:
 
     def joints_without_gain(self) -> list[str]:
         """Return the motors that 'hold_position' lets go where they like, for lack of a gain."""
-        if self.on_stale != 'hold_position':
+        if self.timeout_action != 'hold_position':
             return []
         return [
             name for name, p in zip(self.motors, self._gains.position, strict=True) if p == 0.0

@@ -29,7 +29,7 @@ from kane_dynamics.control.node_dynamics import (
 )
 from kane_dynamics.control.reference import Motors, Reference
 from kane_dynamics.control.skid_steer_feedforward import SkidSteerFeedforward
-from kane_dynamics.robot_config.parameters.terms import TermParameters
+from kane_dynamics.robot_config.parameters.tables import TermsParameters
 from kane_dynamics.typing import Floats, Indices
 
 
@@ -55,7 +55,7 @@ class Terms:
     coulomb: float = 1.0
 
     @classmethod
-    def of(cls, parameters: TermParameters) -> Terms:
+    def of(cls, parameters: TermsParameters) -> Terms:
         """Return what parameters choose."""
         return cls(
             parameters.terms_inertia,

@@ -20,7 +20,7 @@ from kane_dynamics.control.twist_tracking import other_frames, read_command, res
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
 from kane_dynamics.messages.planar_frame import PlanarFrame
-from kane_dynamics.robot_config.parameters.governor import GovernorParameters
+from kane_dynamics.robot_config.parameters.tables import GovernorParameters
 from kane_dynamics.typing import Floats
 
 STILL = np.zeros(3)
@@ -77,9 +77,11 @@ class GovernedBase:
         self.guard, self.arm, self._dynamics = guard, arm, dynamics
         self.newest: GovernorResult | None = None
         self._model, self._frame, self._base = model, model.child_frame, base
-        self._stamped = parameters.cmd_vel_stamped
+        self._stamped = parameters.base_cmd_vel_stamped
         self._other_frames = other_frames(model, parameters)
-        self._contacts = base_ground_contacts(base, friction=parameters.wheel_friction or None)
+        self._contacts = base_ground_contacts(
+            base, friction=parameters.friction_coefficient or None
+        )
         try:
             self._contacts.polygon(model.robot.neutral())  # fails now rather than under way
         except InvalidInputError as error:
@@ -95,15 +97,15 @@ class GovernedBase:
 
     def configure(self, parameters: GovernorParameters) -> None:
         """Take over reserves, limits of the drives, and the age limit."""
-        self.guard.max_age = parameters.cmd_vel_timeout
+        self.guard.max_age = parameters.timeout_cmd_vel
         if self.arm is not None:
             self.arm.tolerance = parameters.arm_tolerance
         self._drive = response(parameters)
         margins = SafetyMargins(
-            parameters.reserve_edge,
-            parameters.reserve_friction,
-            parameters.reserve_effort,
-            parameters.reserve_speed,
+            parameters.margin_tip_over,
+            parameters.margin_friction,
+            parameters.margin_effort,
+            parameters.margin_speed,
         )
         self._governor = self._governor.adjusted(self._drive, margins, parameters.horizon)
 

@@ -18,7 +18,6 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.conversions import nanoseconds, yaw_from_msg
 from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
 from kane_dynamics.robot.body import WORLD
-from kane_dynamics.robot_config.parameters.load import ODOM
 from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.typing import Floats
 
@@ -46,15 +45,15 @@ class TiltInput:
     """
 
     def __init__(self, model: RobotModel, source: str, prefix: str, guard: InputMonitor) -> None:
-        if source == ODOM and not model.mobile:
-            raise InvalidInputError("gravity_from 'odom' needs a base_type other than none")
+        if source == 'odom' and not model.mobile:
+            raise InvalidInputError("gravity_source 'odom' needs a base_type other than none")
         self.source, self.guard = source, guard
         self._model, self._prefix = model, prefix
         self._base: Floats | None = None
 
     def take(self, message: Any) -> bool:
         """Check an Imu, or read an Odometry that was accepted; return whether it was used."""
-        if self.source == ODOM:
+        if self.source == 'odom':
             frame = self._model.child_frame.yaw
             self._base = Rotation.from_euler('z', frame).apply(
                 self._gravity_in(message.pose.pose.orientation)
@@ -87,7 +86,7 @@ class TiltInput:
 
     def reset(self) -> None:
         """Forget the newest message."""
-        if self.source != ODOM:
+        if self.source != 'odom':
             self.guard.reset()
         self._base = None
 

@@ -20,7 +20,7 @@ from kane_dynamics.control.task_space_tracking import REST, FrameMotion, FrameTr
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.robot.joint_tables import known_limits
-from kane_dynamics.robot_config.parameters.computed_torque import ComputedTorqueParameters
+from kane_dynamics.robot_config.parameters.tables import ComputedTorqueParameters
 from kane_dynamics.typing import Floats
 
 _Motion = tuple[Floats, Floats, Floats | None]
@@ -75,8 +75,8 @@ class FrameTorqueController(ComputedTorqueController):
         self.reach: FrameEffort | None = None
         odom = p.frame_prefix + p.odom_frame_id
         self.targets = {
-            'pose': TargetInput(new_guard('pose', p.pose_timeout), odom, read_pose),
-            'twist': TargetInput(new_guard('twist', p.twist_timeout), odom, read_twist),
+            'pose': TargetInput(new_guard('pose', p.timeout_pose), odom, read_pose),
+            'twist': TargetInput(new_guard('twist', p.timeout_twist), odom, read_twist),
         }
         self._drives = dynamics.model.v_index(self.drives)
         self._begin_anew()
@@ -97,7 +97,7 @@ class FrameTorqueController(ComputedTorqueController):
         """Take over gains and time limits of the frame."""
         self._task, self._law_of_frame = parameters, None
         for name, target in self.targets.items():
-            target.guard.max_age = getattr(parameters, f'{name}_timeout')
+            target.guard.max_age = getattr(parameters, f'timeout_{name}')
 
     def halt(self) -> None:
         """Begin anew with the next state: no effort is out."""
@@ -118,7 +118,7 @@ class FrameTorqueController(ComputedTorqueController):
             if self.targets['pose'].within(result.error[3:], p.pose_tolerance):
                 self._held = None
                 return self._sent(motion, result, np.asarray(request.twist))
-        if self.on_stale != 'hold_position':
+        if self.timeout_action != 'hold_position':
             return None
         self._held = self._place(q) if self._held is None else self._held
         return self._sent(motion, self._found(motion, FrameMotion(self._held)), np.zeros(6))
@@ -133,7 +133,7 @@ class FrameTorqueController(ComputedTorqueController):
         if self._terms.friction:
             effort = effort + self._friction(motion, result.result.velocity, twist)
         motors = self._law.left_to_drives(effort[self._law.motors.v], motion[0], self._terms)
-        return Efforts(self._task.torque_scale * motors, effort[self._drives])
+        return Efforts(self._task.feedforward_scale * motors, effort[self._drives])
 
     def note(self) -> str:
         """Return what keeps the frame from its target, or ''."""
@@ -184,10 +184,14 @@ class FrameTorqueController(ComputedTorqueController):
 
     def _made(self, posture: Floats) -> FrameTracking:
         p, passive = self._task, self.follows_by == PASSIVE
-        gains = (p.task_slope, p.task_brake) if passive else (p.task_stiffness, p.task_damping)
+        gains = (
+            (p.task_passivity_gains_lambda, p.task_passivity_gains_k)
+            if passive
+            else (p.task_gains_p, p.task_gains_d)
+        )
         law = frame_law(self._dynamics.model, p.frame, passive)
         limit = np.asarray(self._dynamics.model.robot.effort_limit)
-        scale = p.effort_limit_scale if p.clamp_to_urdf else np.inf
+        scale = p.effort_limit_scale if p.enforce_command_limits else np.inf
         return FrameTracking(
             self._dynamics.engine,
             law.frame,

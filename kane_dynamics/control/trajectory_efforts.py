@@ -14,10 +14,7 @@ from kane_dynamics.control.trajectory_retiming import check_base_rests, retimed_
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import index_of
 from kane_dynamics.robot.joint_tables import known_limits
-from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
-    REST,
-    TrajectoryFeedforwardParameters,
-)
+from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.trajectories.effort_points import (
     EffortFunction,
     EffortViolation,
@@ -156,17 +153,17 @@ class PlannedEfforts:
         if p.retime:
             self.check_retimable(points, v, joins)
             whole = retimed_points(self._dynamics.engine, self.model, whole, q)
-        along, bound = self.along(points.names, q, base), p.effort_error or np.inf
+        along, bound = self.along(points.names, q, base), p.interpolation_tolerance or np.inf
 
         def effort(time: float, *motion: Floats) -> Floats:
             if stopped():
                 raise InvalidInputError('the trajectory is given up while its efforts are found')
             return along(time, *motion)
 
-        filled = with_efforts(whole, effort, error=bound, rate=p.point_rate)
+        filled = with_efforts(whole, effort, error=bound, rate=p.min_point_rate)
         if len(filled.times) > 1 and not joins:
             filled = with_ramp(filled, min(p.ramp_time, 0.5 * filled.end))
-        if not p.clamp_to_urdf:
+        if not p.enforce_command_limits:
             return filled, ()
         limit = known_limits(np.asarray(robot.effort_limit)[motors.v[motor]], p.effort_limit_scale)
         return clip_efforts(filled, limit)
@@ -184,10 +181,9 @@ class PlannedEfforts:
 
         """
         self.motor(points.names)
-        if self.model.drives and self._parameters.base_motion != REST:
-            raise InvalidInputError(
-                f"retime needs base.motion 'rest', got '{self._parameters.base_motion}'"
-            )
+        motion = self._parameters.base_motion_source
+        if self.model.drives and motion != 'rest':
+            raise InvalidInputError(f"retime needs base.motion_source 'rest', got '{motion}'")
         if joins:
             raise InvalidInputError('a trajectory that has begun cannot be retimed')
         check_base_rests(self.model, v)

@@ -18,9 +18,7 @@ from kane_dynamics.control.trajectory_retiming import check_still_to_come, check
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.messages.conversions import nanoseconds
 from kane_dynamics.messages.input_monitor import RejectedInput
-from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
-    TrajectoryFeedforwardParameters,
-)
+from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.trajectories.trajectory_files import base_from_record, from_record
 
 QUIET, LINES = 10.0, 5

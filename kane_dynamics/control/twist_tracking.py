@@ -12,15 +12,15 @@ from kane_dynamics.messages.conversions import check_numbers, nanoseconds
 from kane_dynamics.messages.input_monitor import RejectedInput
 from kane_dynamics.messages.planar_frame import AXES
 from kane_dynamics.robot.joint_tables import known_limits
-from kane_dynamics.robot_config.parameters.robot import CommandedBaseParameters
-from kane_dynamics.robot_config.robot_source import RobotModel
+from kane_dynamics.robot_config.parameters.tables import CommandedBaseParameters
+from kane_dynamics.robot_config.robot_source import RobotModel, base_frame
 from kane_dynamics.typing import Floats
 
 
 def response(parameters: CommandedBaseParameters) -> DriveResponse:
     """Return how the drives of a base follow their command."""
-    limit = known_limits(np.array(parameters.acceleration_limit))
-    return DriveResponse(parameters.response_time, limit)
+    limit = known_limits(np.array(parameters.base_acceleration_limit))
+    return DriveResponse(parameters.base_response_time, limit)
 
 
 WORLD_FRAMES = ('map', 'odom', 'earth', 'world')  # of REP 105, and the usual fixed frame
@@ -41,7 +41,7 @@ def other_frames(model: RobotModel, parameters: Any) -> frozenset[str]:
         if frame.body != 0 or not np.allclose(frame.pose.rotation_matrix()[:, 0], ahead, atol=1e-6)
     }
     world = {*WORLD_FRAMES, getattr(parameters, 'odom_frame_id', 'odom')}
-    return frozenset((turned | world) - {'', parameters.base_frame})
+    return frozenset((turned | world) - {'', base_frame(parameters)})
 
 
 def read_command(message: Any, stamped: bool, others: frozenset[str]) -> tuple[Floats, int]:

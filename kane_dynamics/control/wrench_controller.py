@@ -15,7 +15,7 @@ from kane_dynamics.control.wrench_control import WrenchControl, WrenchTarget
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.robot.joint_tables import known_limits
-from kane_dynamics.robot_config.parameters.wrench_control import WrenchControlParameters
+from kane_dynamics.robot_config.parameters.tables import WrenchControlParameters
 from kane_dynamics.typing import Floats
 
 
@@ -62,9 +62,9 @@ class WrenchController:
         self._v = model.v_index(model.motors)
         odom = p.frame_prefix + p.odom_frame_id
         local = p.frame_prefix + p.frame if p.axes == 'frame' else odom
-        self.wrench = TargetInput(new_guard('wrench', p.wrench_timeout), local, read_wrench)
-        self.pose = TargetInput(new_guard('pose', p.pose_timeout), odom, read_pose)
-        self.twist = TargetInput(new_guard('twist', p.twist_timeout), local, read_twist)
+        self.wrench = TargetInput(new_guard('wrench', p.timeout_wrench), local, read_wrench)
+        self.pose = TargetInput(new_guard('pose', p.timeout_pose), odom, read_pose)
+        self.twist = TargetInput(new_guard('twist', p.timeout_twist), local, read_twist)
         self.inputs = {'wrench': self.wrench, 'pose': self.pose, 'twist': self.twist}
         self._law: WrenchControl | None = None
         self.halt()
@@ -75,7 +75,7 @@ class WrenchController:
         self._made(parameters, self._robot.neutral())  # what is wrong, is said now
         self._parameters, self._law = parameters, None
         for name, source in self.inputs.items():
-            source.guard.max_age = getattr(parameters, f'{name}_timeout')
+            source.guard.max_age = getattr(parameters, f'timeout_{name}')
 
     def halt(self) -> None:
         """Begin anew with the next state: no effort is out."""
@@ -106,9 +106,9 @@ class WrenchController:
         p = self._parameters
         place = self._place(q)
         target = {name: source.value for name, source in self.inputs.items()}
-        if p.without_target != 'hold' and all(value is None for value in target.values()):
+        if p.timeout_action != 'hold_position' and all(value is None for value in target.values()):
             self.halt()
-            return np.zeros(len(self.motors)) if p.without_target == 'zero' else None
+            return np.zeros(len(self.motors)) if p.timeout_action == 'zero' else None
         pose = self.pose.near(place, p.pose_tolerance)
         arguments = {k: x for k, x in target.items() if k != 'pose' and x is not None}
         law, held = self._present_law(q), place if self._held is None else self._held
@@ -140,11 +140,11 @@ class WrenchController:
     def _made(self, p: WrenchControlParameters, posture: Floats) -> WrenchControl:
         robot, engine = self._robot, self._dynamics.engine
         limits = known_limits(np.asarray(robot.effort_limit), p.effort_limit_scale)
-        wheels = (*p.left_wheel_names, *p.right_wheel_names)
+        wheels = (*p.base_left_wheel_names, *p.base_right_wheel_names)
         cones = []
-        if p.wheel_friction > 0.0 and wheels:
+        if p.friction_coefficient > 0.0 and wheels:
             load = p.wheel_load or shared_weight(robot, len(wheels))
-            cones = wheel_cones(engine.labels, wheels, p.wheel_friction, load)
+            cones = wheel_cones(engine.labels, wheels, p.friction_coefficient, load)
         return WrenchControl(
             engine,
             p.frame,
@@ -157,7 +157,7 @@ class WrenchController:
             p.posture_damping,
             p.friction_speed,
             p.period,
-            limits if p.clamp_to_urdf else np.full(robot.nv, np.inf),
+            limits if p.enforce_command_limits else np.full(robot.nv, np.inf),
             cones,
             p.axes,
         )

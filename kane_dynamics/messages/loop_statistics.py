@@ -118,7 +118,7 @@ class LoopStatistics:
         interrupted, self._interrupted = self._interrupted, False
         self._before = self._total.copy()
         if since['released'] or since['timeouts']:
-            return f'{since["released"] + since["timeouts"]} efforts went to zero: command_timeout'
+            return f'{since["released"] + since["timeouts"]} efforts went to zero: timeout.command'
         if not interrupted and achieved < REAL_TIME_SHORTFALL * rtf:
             return (
                 f'too slow: real time factor {achieved:.2f} instead of {rtf:g}; take a larger '

@@ -15,7 +15,7 @@ from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import KaneDynamicsError, NameNotFoundError
 from kane_dynamics.plant.plant import Plant, Readings
 from kane_dynamics.robot_config.declared_constraints import Declared, stops
-from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
 from kane_dynamics.typing import Floats
 
 BASE = 'base'  # the part that holds the constraint of the base

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
 from kane_dynamics.typing import Floats
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import kane_dynamics as kd
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.plant.velocity_drives import VelocityDrives
-from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
 from kane_dynamics.simulation.drives_and_stops import StoppedEngine
 from kane_dynamics.typing import Floats, Indices
 
@@ -76,7 +76,7 @@ class Plant:
         robot = model.robot
         self._dynamics, self._parameters = dynamics, parameters
         unlimited = np.full(robot.nv, np.inf)
-        self._limit = robot.effort_limit if parameters.clamp_to_urdf else unlimited
+        self._limit = robot.effort_limit if parameters.enforce_command_limits else unlimited
         self.clamped = 0
         self._step_ns = round(parameters.step_size * NANO)
         self.steps_per_period = max(

@@ -23,7 +23,7 @@ from kane_dynamics.control.twist_tracking import (
 )
 from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
 from kane_dynamics.messages.planar_frame import PlanarFrame
-from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
 from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.typing import Floats
 
@@ -51,12 +51,12 @@ class VelocityDrives:
 
     def __init__(self, model: RobotModel, parameters: SimulatorParameters) -> None:
         self.guard = InputMonitor('cmd_vel', float('inf'), now=lambda: 0)
-        self._frame, self._gain = model.child_frame, parameters.drive_gain
-        self._stamped = parameters.cmd_vel_stamped
+        self._frame, self._gain = model.child_frame, parameters.base_drive_gain
+        self._stamped = parameters.base_cmd_vel_stamped
         self._other_frames = other_frames(model, parameters)
-        self._lasts = round(parameters.cmd_vel_timeout * NANO)
+        self._lasts = round(parameters.timeout_cmd_vel * NANO)
         self._followed = FollowedTwist(response(parameters))
-        self._rate_limit, self._nv = parameters.steering_rate_limit, model.robot.nv
+        self._rate_limit, self._nv = parameters.base_steering_rate_limit, model.robot.nv
         self._base = model.base if model.base is not None and model.base.centred else None
         self._steering = () if self._base is None else self._base.steering
         self._at = model.q_index(self._steering), model.v_index(self._steering)

@@ -19,7 +19,7 @@ from kane_dynamics.safe_parsing import yaml_value
 def robot_files() -> tuple[str, ...]:
     """Return the names of the shipped parameter files that describe a robot."""
     names = _shipped()
-    keys = {'urdf_file', 'urdf_source'}
+    keys = {'urdf_file', 'urdf_source_description'}
     return tuple(name for name in sorted(names) if keys & {*file_parameters(names[name])})
 
 
@@ -131,7 +131,7 @@ def load_robot(
     if not address:
         raise InvalidInputError(
             f"robot '{file}': its URDF is not shipped; load_robot('{file}', urdf=...) takes it "
-            f'from: {values.get("urdf_source", "its owner")}'
+            f'from: {values.get("urdf_source_description", "its owner")}'
         )
     if base is None:
         base = 'fixed' if values.get('base_type', 'none') == 'none' else 'planar'

@@ -13,7 +13,7 @@ import kane_dynamics as kd
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, KaneDynamicsError
-from kane_dynamics.robot_config.parameters.constraints import ConstraintParameters
+from kane_dynamics.robot_config.parameters.tables import ConstraintParameters
 
 C = kd.constraints
 _NAME = re.compile(r'[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*')  # a token of a ROS service's name
@@ -101,8 +101,8 @@ def _built(robot: kd.Robot, p: ConstraintParameters) -> Constraint | Contact:
     if p.type == 'loop_closure':
         return C.loop_closure(robot, p.other_link, p.link)
     distance = C.point_contact(robot, p.link, p.point, p.normal, p.offset)
-    slip = C.point_slip(robot, p.link, p.point, p.normal) if p.friction else None
-    return C.contact(distance, slip, friction=p.friction, restitution=p.restitution)
+    slip = C.point_slip(robot, p.link, p.point, p.normal) if p.friction_coefficient else None
+    return C.contact(distance, slip, friction=p.friction_coefficient, restitution=p.restitution)
 
 
 def _plane(p: ConstraintParameters) -> kd.Plane:
@@ -112,10 +112,10 @@ def _plane(p: ConstraintParameters) -> kd.Plane:
 
 def _rolling(robot: kd.Robot, p: ConstraintParameters) -> Constraint | Contact:
     wheel = C.rolling_wheel(robot, p.joint, plane=_plane(p), tyre_radius=p.tyre_radius)
-    if not p.friction:
+    if not p.friction_coefficient:
         return wheel
     if 'vertical' in wheel.directions:
-        return C.rolling_contact(wheel, friction=p.friction, restitution=p.restitution)
+        return C.rolling_contact(wheel, friction=p.friction_coefficient, restitution=p.restitution)
     if not p.load:
         raise ConstraintError('friction of a wheel that nothing lifts needs its load [N]')
-    return C.traction(wheel, p.load, p.friction)
+    return C.traction(wheel, p.load, p.friction_coefficient)

@@ -3,24 +3,21 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from kane_dynamics.exceptions import InvalidInputError, shorten
 from kane_dynamics.robot.text import file_parameters, parameter_file
-from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
-from kane_dynamics.robot_config.parameters.nodes import ALL_SPECS
-from kane_dynamics.robot_config.parameters.robot import RobotParameters
-from kane_dynamics.robot_config.parameters.spec import (
-    matching_spec,
-    nearest_parameter,
-    plain,
-    specs,
+from kane_dynamics.robot_config.parameters.spec import matching_spec, nearest_parameter
+from kane_dynamics.robot_config.parameters.tables import (
+    InverseDynamicsParameters,
+    Parameters,
+    RobotParameters,
+    all_specs,
 )
 from kane_dynamics.robot_config.robot_source import RobotModel, build_model, read_description
 
-T = TypeVar('T')
+T = TypeVar('T', bound=Parameters)
 
 
 def read_parameter_file(path: str | Path) -> dict[str, Any]:
@@ -42,7 +39,7 @@ def read_parameter_file(path: str | Path) -> dict[str, Any]:
     file = parameter_file(path)
     values = file_parameters(file)
     for name in values:
-        meant = '' if matching_spec(name, ALL_SPECS) else nearest_parameter(name, ALL_SPECS)
+        meant = '' if matching_spec(name, all_specs()) else nearest_parameter(name, all_specs())
         if meant:
             raise InvalidInputError(f"'{file}': no parameter '{name}'; did you mean '{meant}'?")
     return values
@@ -68,8 +65,7 @@ def parameters_of_file(path: str | Path, table: type[T], **values: Any) -> T:
 
     """
     arguments, known = read_parameter_file(path), {}
-    for spec, field in zip(specs(table), fields(table), strict=True):  # type: ignore[arg-type]
-        known[field.name] = plain(spec.default)
+    for spec in table.specs:
         if spec.name not in arguments:
             continue
         value = spec.typed(arguments[spec.name])
@@ -78,14 +74,8 @@ def parameters_of_file(path: str | Path, table: type[T], **values: Any) -> T:
             raise InvalidInputError(f"'{path}': {spec.name}: need {spec.kind}, got {describe}")
         if problem := spec.problem(value):
             raise InvalidInputError(f"'{path}': {problem}")
-        known[field.name] = value
-    return replace(table(**known), **values)  # type: ignore[type-var]
-
-
-def default_parameters(table: type[T]) -> T:
-    """Return a parameter table without a file: every value has its default."""
-    pairs = zip(specs(table), fields(table), strict=True)  # type: ignore[arg-type]
-    return table(**{field.name: plain(spec.default) for spec, field in pairs})
+        known[spec.field] = value
+    return table(**known | values)
 
 
 def model_of_file(
@@ -114,6 +104,7 @@ def model_of_file(
     text = read_description(parameters)
     if not text:
         raise InvalidInputError(
-            f"'{path}' names no urdf_file; give one with --urdf ({parameters.urdf_source})"
+            f"'{path}' names no urdf_file; give one with --urdf "
+            f'({parameters.urdf_source_description})'
         )
     return build_model(parameters, text, getattr(parameters, 'joints', ()))

@@ -17,7 +17,7 @@ from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNot
 from kane_dynamics.messages.planar_frame import PlanarFrame
 from kane_dynamics.robot.state import checked_payload_frames
 from kane_dynamics.robot.text import robot_text
-from kane_dynamics.robot_config.parameters.robot import EFFORT, RobotParameters
+from kane_dynamics.robot_config.parameters.tables import RobotParameters
 from kane_dynamics.robot_config.wheels import named_motors, wheeled_base
 from kane_dynamics.typing import Indices
 
@@ -110,6 +110,11 @@ class RobotModel:
         return '\n'.join(lines)
 
 
+def base_frame(parameters: RobotParameters) -> str:
+    """Return the name of the base frame in messages."""
+    return parameters.frame_prefix + parameters.base_frame_id
+
+
 def read_description(parameters: RobotParameters) -> str:
     """
     Return the URDF text of the parameters, or '' where it must come from the topic.
@@ -122,7 +127,7 @@ def read_description(parameters: RobotParameters) -> str:
     """
     if parameters.robot_description or not parameters.urdf_file:
         return parameters.robot_description
-    return robot_text(parameters.urdf_file, 'urdf_file', parameters.urdf_source)
+    return robot_text(parameters.urdf_file, 'urdf_file', parameters.urdf_source_description)
 
 
 def build_model(
@@ -155,7 +160,7 @@ def build_model(
         robot = kd.load_urdf(
             text, base=base, locked_joints=parameters.locked_joints, gravity=parameters.gravity
         )
-        if _takes_velocity(parameters) and (gain := getattr(parameters, 'drive_gain', 0.0)):
+        if _takes_velocity(parameters) and (gain := getattr(parameters, 'base_drive_gain', 0.0)):
             robot = _driven(parameters, robot, gain)
         base_on_wheels = wheeled_base(parameters, robot)
         constraints = _base_constraints(parameters, robot, base_on_wheels)
@@ -192,8 +197,10 @@ def build_model(
 
 
 def _takes_velocity(parameters: RobotParameters) -> bool:
-    """Return whether the drives of the base are commanded by velocity."""
-    return bool(getattr(parameters, 'base_drive', EFFORT) != EFFORT)
+    """Return whether drives are commanded by velocity, as where base.motion_source is needed."""
+    if getattr(parameters, 'base_motion_source', ''):
+        return parameters.base_type != 'none'
+    return bool(getattr(parameters, 'base_command_interface', 'effort') != 'effort')
 
 
 def _drives(parameters: RobotParameters, base: kd.bases.WheeledBase | None) -> tuple[str, ...]:
@@ -201,7 +208,9 @@ def _drives(parameters: RobotParameters, base: kd.bases.WheeledBase | None) -> t
     if not _takes_velocity(parameters):
         return ()
     if parameters.base_type == 'none':
-        raise InvalidInputError("base.drive 'velocity' needs a base_type other than none")
+        raise InvalidInputError(
+            "base.command_interface 'velocity' needs a base_type other than none"
+        )
     if parameters.base_type == 'planar':
         return BASE_NAMES
     return named_motors(parameters) if base is None else (*base.driven, *base.steering)
@@ -235,7 +244,7 @@ def _base_constraints(
     parameters: RobotParameters, robot: Any, base: kd.bases.WheeledBase | None
 ) -> tuple[Any, ...]:
     """Return the constraints that base_type and base.constraint ask for."""
-    kind = parameters.constraint
+    kind = parameters.base_constraint
     if base is not None:
         # across its tracks the ground gives a base that skids what its turns need
         return (*base.constraints, *base.assumed)
@@ -243,17 +252,17 @@ def _base_constraints(
         return ()
     if parameters.base_type == 'none':
         raise ConstraintError(f"base.constraint '{kind}' needs a base_type other than none")
-    return (kd.constraints.no_side_slip(robot, axle_offset=parameters.axle_offset),)
+    return (kd.constraints.no_side_slip(robot, axle_offset=parameters.base_axle_offset),)
 
 
 def _unknown_friction(parameters: RobotParameters) -> tuple[str, ...]:
     """Return a remark where turning costs an effort that is not known."""
-    friction = getattr(parameters, 'base_friction', (1.0,))
+    friction = getattr(parameters, 'base_friction_coefficient', (1.0,))
     if parameters.base_type != 'skid_steer' or all(friction):
         return ()
     return (
-        'base.friction of the skid_steer base is not known: what turning costs its wheels is left '
-        'out of their efforts',
+        'base.friction_coefficient of the skid_steer base is not known: what turning costs its '
+        'wheels is left out of their efforts',
     )
 
 

@@ -7,17 +7,23 @@ from typing import Any
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, KaneDynamicsError
-from kane_dynamics.robot_config.parameters.robot import WHEELED, RobotParameters
+from kane_dynamics.robot_config.parameters.tables import RobotParameters
 
+WHEELED = ('skid_steer', 'mecanum', 'omni', 'ackermann', 'swerve')
 _KINDS = {'diff_drive': 'differential', **{kind: kind for kind in WHEELED}}
 # which lists a kind takes, besides casters
 _TAKES = {
-    'differential': ('left_wheel_names', 'right_wheel_names'),
-    'skid_steer': ('left_wheel_names', 'right_wheel_names'),
-    'mecanum': ('wheel_names',),
-    'omni': ('wheel_names',),
-    'ackermann': ('wheel_names', 'steering_names', 'steered_wheel_names', 'driven_wheel_names'),
-    'swerve': ('steering_names', 'steered_wheel_names'),
+    'differential': ('base_left_wheel_names', 'base_right_wheel_names'),
+    'skid_steer': ('base_left_wheel_names', 'base_right_wheel_names'),
+    'mecanum': ('base_wheel_names',),
+    'omni': ('base_wheel_names',),
+    'ackermann': (
+        'base_wheel_names',
+        'base_steering_names',
+        'base_steered_wheel_names',
+        'base_driven_wheel_names',
+    ),
+    'swerve': ('base_steering_names', 'base_steered_wheel_names'),
 }
 _LISTS = tuple(dict.fromkeys(name for names in _TAKES.values() for name in names))
 
@@ -35,7 +41,9 @@ def wheeled_base(parameters: RobotParameters, robot: kd.Robot) -> kd.bases.Wheel
 
     """
     p = parameters
-    rolls = p.constraint == 'rolling' or (p.constraint == 'auto' and p.base_type in _KINDS)
+    rolls = p.base_constraint == 'rolling' or (
+        p.base_constraint == 'auto' and p.base_type in _KINDS
+    )
     if not rolls:
         return None
     if p.base_type == 'none':
@@ -59,31 +67,31 @@ def named_motors(parameters: RobotParameters) -> tuple[str, ...]:
 def _block(p: RobotParameters, kind: str) -> dict[str, Any]:
     """Return the block of `kd.bases.wheeled_base`."""
     block: dict[str, Any] = {'kind': kind}
-    if 'left_wheel_names' in _TAKES[kind]:
-        block.update(left=p.left_wheel_names, right=p.right_wheel_names)
+    if 'base_left_wheel_names' in _TAKES[kind]:
+        block.update(left=p.base_left_wheel_names, right=p.base_right_wheel_names)
     if kind == 'skid_steer':
-        block['track_factor'] = p.wheel_separation_multiplier
+        block['track_factor'] = p.base_wheel_separation_multiplier
     if kind in ('mecanum', 'omni'):
-        block['wheels'] = p.wheel_names
+        block['wheels'] = p.base_wheel_names
     if kind == 'mecanum':
-        block['roller_angles'] = p.roller_angles
+        block['roller_angles'] = p.base_roller_angles
     if kind == 'ackermann':
-        block.update(rear=p.wheel_names, driven=p.driven_wheel_names or None)
-    if 'steering_names' in _TAKES[kind]:
-        block['steered'] = _paired(p, 'steering_names', 'steered_wheel_names')
-    block['casters'] = _paired(p, 'caster_swivel_names', 'caster_wheel_names')
-    block['supports'] = _points(p.support_points)
-    if p.wheel_radius:
+        block.update(rear=p.base_wheel_names, driven=p.base_driven_wheel_names or None)
+    if 'base_steering_names' in _TAKES[kind]:
+        block['steered'] = _paired(p, 'base_steering_names', 'base_steered_wheel_names')
+    block['casters'] = _paired(p, 'base_caster_swivel_names', 'base_caster_wheel_names')
+    block['supports'] = _points(p.base_support_points)
+    if p.base_wheel_radius:
         wheels = (joint for name in _TAKES[kind] for joint in getattr(p, name))
-        joints = [joint for joint in wheels if joint not in p.steering_names]
-        block['radius'] = dict.fromkeys(joints, p.wheel_radius)
+        joints = [joint for joint in wheels if joint not in p.base_steering_names]
+        block['radius'] = dict.fromkeys(joints, p.base_wheel_radius)
     return block
 
 
 def _check_lists(p: RobotParameters, kind: str) -> None:
     """Refuse names of wheels that this kind of base has no use for, or that it lacks."""
     for name in _TAKES[kind]:
-        if not getattr(p, name) and name != 'driven_wheel_names':
+        if not getattr(p, name) and name != 'base_driven_wheel_names':
             raise InvalidInputError(
                 f'base_type {p.base_type} needs names of joints in {_shown(name)}'
             )
@@ -129,4 +137,4 @@ def _points(numbers: tuple[float, ...]) -> list[tuple[float, float, float]]:
 
 
 def _shown(field: str) -> str:
-    return f'base.{field}'
+    return field.replace('_', '.', 1)

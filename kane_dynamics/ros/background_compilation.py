@@ -18,15 +18,15 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
 
 import kane_dynamics as kd
 from kane_dynamics.background import BackgroundTask
 from kane_dynamics.compiler.cache import cache_folder
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.robot_config.parameters.load import PayloadParameters
-from kane_dynamics.robot_config.parameters.robot import EFFORT, RobotParameters
 from kane_dynamics.robot_config.parameters.spec import plain
+from kane_dynamics.robot_config.parameters.tables import PayloadParameters, RobotParameters
 from kane_dynamics.robot_config.robot_source import build_model
 
 NICENESS = 10
@@ -36,8 +36,8 @@ NICENESS = 10
 class ModelParameters(PayloadParameters, RobotParameters):
     """What machine code depends on, with the dampers of a simulated base that takes velocities."""
 
-    base_drive: str = EFFORT
-    drive_gain: float = 0.0
+    base_command_interface: Literal['effort', 'velocity'] = 'effort'
+    base_drive_gain: float = 0.0
 
 
 class CompilationError(KaneDynamicsError, RuntimeError):

@@ -22,17 +22,13 @@ from kane_dynamics.control.state_inputs import MeasuredState
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.messages.node_time import NodeTime
-from kane_dynamics.robot_config.parameters.load import (
-    FIXED,
-    IMU,
-    ODOM,
-    PAYLOAD_SPECS,
+from kane_dynamics.robot_config.parameters.tables import (
+    DynamicsNodeParameters,
+    EffortOutputParameters,
+    GravityParameters,
     PayloadParameters,
-    TiltParameters,
 )
-from kane_dynamics.robot_config.parameters.robot import DynamicsParameters, EffortOutputParameters
-from kane_dynamics.robot_config.parameters.spec import Spec
-from kane_dynamics.robot_config.robot_source import RobotModel
+from kane_dynamics.robot_config.robot_source import RobotModel, base_frame
 from kane_dynamics.ros.declare_parameters import declare, install_validation, read
 from kane_dynamics.ros.messages.diagnostics import OK, Diagnostics, Status, input_status
 from kane_dynamics.ros.negative_clock_workaround import ClockFromZero
@@ -59,8 +55,6 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
         Node name.
     table : type
         Its parameter table.
-    joint_table : tuple of Spec
-        Its per-joint parameters.
     **options
         Those of `rclpy.node.Node`: context, cli_args, namespace, parameter_overrides, ...
 
@@ -69,15 +63,16 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
     def __init__(
         self,
         name: str,
-        table: type[DynamicsParameters],
-        joint_table: tuple[Spec, ...] = (),
+        table: type[DynamicsNodeParameters],
         **options: Any,
     ) -> None:
         super().__init__(name, **options)
         self._table = table
         self.time = NodeTime(self.get_clock())
         self.parameters: Any = declare(self, table)
-        self.host = RobotDescriptionManager(self, self.parameters, self._on_model)
+        self.host = RobotDescriptionManager(
+            self, self.parameters, self._on_model, compile_options=self.compile_options
+        )
         self.state: MeasuredState | None = None
         self._payloads: Payloads | None = None
         if isinstance(self.parameters, PayloadParameters):
@@ -87,13 +82,7 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
         self._active = False
         self._entities: list[tuple[str, Any]] = []
         self.inputs: list[Any] = []  # subscriptions of measured states and commands
-        install_validation(
-            self,
-            table,
-            (*joint_table, *PAYLOAD_SPECS),
-            self._reread,
-            self.parameter_problem,
-        )
+        install_validation(self, table, self._reread, self.parameter_problem)
         self._diagnostics = Diagnostics(self, self.statuses())
         self._jump = self.get_clock().create_jump_callback(
             JumpThreshold(
@@ -132,6 +121,10 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
     def parameters_changed(self) -> None:
         """Take over changed parameters."""
 
+    def compile_options(self) -> dict[str, Any]:
+        """Return the arguments of `Dynamics` besides the model: what else is compiled."""
+        return {}
+
     # start and stop, called by runtime.run
 
     def start(self) -> None:
@@ -159,11 +152,12 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Create subscriptions and timers; inactive nodes would keep serving them."""
         self.forget()
-        profile = ALL_PARTS if self.parameters.merge_joint_states else LATEST
+        profile = ALL_PARTS if self.parameters.allow_partial_joint_states else LATEST
         if self.parameters.base_type != 'none':
             self._listen(Odometry, 'odom', self._on_odom, LATEST)
-        if self._down_from() == IMU:
-            self._listen(Imu, IMU, self._on_tilt, LATEST)
+        source = self._down_from()
+        if source == 'imu':
+            self._listen(Imu, source, self._on_tilt, LATEST)
         self._listen(JointState, 'joint_states', self._on_joint_states, profile)
         self.subscribe()
         wall = Clock(clock_type=ClockType.STEADY_TIME)
@@ -224,12 +218,12 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
         state = MeasuredState(
             dynamics.model,
             self.joint_fields(),
-            p.base_frame,
-            p.merge_joint_states,
+            base_frame(p),
+            p.allow_partial_joint_states,
             lambda name: self.new_guard(name, 0.0),
             odom_needed=not dynamics.model.drives,
         )
-        state.set_max_age(p.joint_states_timeout, p.odom_timeout)
+        state.set_max_age(p.timeout_joint_states, p.timeout_odom)
         tilt = self._new_tilt(dynamics.model, state)
         if self._payloads is not None:
             self._payloads.apply(dynamics)
@@ -241,15 +235,15 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
     def _down_from(self) -> str:
         """Return the source of the direction of gravity."""
         p = self.parameters
-        return p.gravity_from if isinstance(p, TiltParameters) else FIXED
+        return p.gravity_source if isinstance(p, GravityParameters) else 'fixed'
 
     def _new_tilt(self, model: RobotModel, state: MeasuredState) -> TiltInput | None:
         """Return what tells the direction of gravity, None where it is fixed."""
         source = self._down_from()
-        if source == FIXED:
+        if source == 'fixed':
             return None
-        guard = self.new_guard('imu', self.parameters.imu_timeout)
-        if source == ODOM and state.odom is not None:
+        guard = self.new_guard('imu', self.parameters.timeout_imu)
+        if source == 'odom' and state.odom is not None:
             guard = state.odom.guard
         return TiltInput(model, source, self.parameters.frame_prefix, guard)
 
@@ -268,9 +262,9 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
         self.parameters = read(self, self._table)
         p = self.parameters
         if self.state is not None:
-            self.state.set_max_age(p.joint_states_timeout, p.odom_timeout)
-            if self._tilt is not None and self._tilt.source == IMU:
-                self._tilt.guard.max_age = p.imu_timeout
+            self.state.set_max_age(p.timeout_joint_states, p.timeout_odom)
+            if self._tilt is not None and self._tilt.source == 'imu':
+                self._tilt.guard.max_age = p.timeout_imu
             self.parameters_changed()
         if self._payloads is not None:
             sends = self._active and isinstance(p, EffortOutputParameters)
@@ -283,7 +277,7 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
         guards = {'timeout.joint_states': self.state.joints.guard}
         if self.state.odom is not None:
             guards['timeout.odom'] = self.state.odom.guard
-        if self._tilt is not None and self._tilt.source == IMU:
+        if self._tilt is not None and self._tilt.source == 'imu':
             guards['timeout.imu'] = self._tilt.guard
         return guards
 
@@ -308,7 +302,7 @@ class DynamicsNode(ClockFromZero, LifecycleNode):
     def _on_odom(self, message: Odometry) -> None:
         odom = self.state.odom if self.state is not None else None
         independent_indices = odom is not None and odom.take(message)
-        if independent_indices and self._tilt is not None and self._tilt.source == ODOM:
+        if independent_indices and self._tilt is not None and self._tilt.source == 'odom':
             self._tilt.take(message)
 
     def _on_tilt(self, message: Imu) -> None:

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from kane_dynamics.ros.entry import NODES, ros_missing
+from kane_dynamics.robot_config.nodes import NODES
+from kane_dynamics.ros.entry import node_class, ros_missing
 
 NAME = 'kane_container'
 USAGE = f"""\
@@ -37,17 +36,7 @@ def main(args: Sequence[str] | None = None) -> int:
         return 1
     from kane_dynamics.ros.runtime import run_together
 
-    return run_together([factory(name) for name in names], values)
-
-
-def factory(name: str) -> Callable[[], Any]:
-    """Return the class of a node by the name of its executable."""
-    module = NODES[name][0]
-    named = ''.join(word.capitalize() for word in module.split('_'))
-    made: Callable[[], Any] = getattr(
-        importlib.import_module(f'kane_dynamics.ros.{module}'), named
-    )
-    return made
+    return run_together([node_class(name) for name in names], values)
 
 
 if __name__ == '__main__':

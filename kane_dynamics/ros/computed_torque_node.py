@@ -3,34 +3,33 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped, TwistStamped
 
+from kane_dynamics.analysis.tracking import COMPUTED, FEEDFORWARD, PASSIVE
 from kane_dynamics.control.computed_torque_controller import ComputedTorqueController
 from kane_dynamics.control.effort_controller import EffortController
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.targets import TargetInput
 from kane_dynamics.control.task_space_controller import FrameTorqueController
 from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.robot_config.parameters.computed_torque import (
-    EFFORT_RATE,
-    GAINS_OF,
-    JOINT_TABLE,
-    TASK,
-    ComputedTorqueParameters,
-)
+from kane_dynamics.robot_config.parameters.tables import ComputedTorqueParameters
 from kane_dynamics.ros.declare_parameters import read_for_joints
 from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status, input_status
 from kane_dynamics.ros.qos import COMMAND
-from kane_dynamics.ros.runtime import run
 
-LEFT_OUT = ('inertia', 'coriolis', 'friction')  # gravity: gravity_compensated_joints
+GAINS = {
+    COMPUTED: ('acceleration_gains.<joint>.p', 'acceleration_gains.<joint>.d'),
+    PASSIVE: ('passivity_gains.<joint>.lambda', 'passivity_gains.<joint>.k'),
+    FEEDFORWARD: ('gains.<joint>.p', 'gains.<joint>.d'),
+}
+"""Parameters of each law."""
+EXCLUDED = ('inertia', 'coriolis', 'friction')  # gravity: gravity_compensated_joints
 
 
 class ComputedTorqueNode(InverseDynamicsNode):
@@ -38,26 +37,34 @@ class ComputedTorqueNode(InverseDynamicsNode):
 
     NAME = 'kane_computed_torque'
     TABLE = ComputedTorqueParameters
-    JOINT_TABLE = JOINT_TABLE
+
+    def compile_options(self) -> dict[str, Any]:
+        """Return which law, and which frame in task space, the machine code is for."""
+        p = self.parameters
+        return {'aims': p.law == PASSIVE, 'frame': p.frame if p.space == 'task' else ''}
 
     def new_controller(self, dynamics: Dynamics, guard: InputMonitor) -> ComputedTorqueController:
         """Return what turns state and reference, or the pose of a frame, into efforts."""
-        if self.parameters.space == TASK:
+        if self.parameters.space == 'task':
             return FrameTorqueController(dynamics, guard, self.parameters, self.new_guard)
         return ComputedTorqueController(dynamics, guard, self.parameters.law)
 
     def configure(self, controller: EffortController) -> None:
         """Hand parameters and the gains of the law to a controller."""
         first, second, rate = (
-            read_for_joints(self, spec, controller.motors)
-            for spec in (*GAINS_OF[self.parameters.law], EFFORT_RATE)
+            read_for_joints(self, name, controller.motors)
+            for name in (*GAINS[self.parameters.law], 'effort_rate.<joint>')
         )
         controller.configure(self.parameters, first, second)
         if isinstance(controller, ComputedTorqueController):
             p = self.parameters
             controller.limit_rate(p.ramp_time, rate)
-            parts = p.left_out_inertia, p.left_out_coriolis, p.left_out_friction
-            controller.leave_out(dict(zip(LEFT_OUT, parts, strict=True)))
+            parts = (
+                p.terms_inertia_excluded_joints,
+                p.terms_coriolis_excluded_joints,
+                p.terms_friction_excluded_joints,
+            )
+            controller.leave_out(dict(zip(EXCLUDED, parts, strict=True)))
         if isinstance(controller, FrameTorqueController):
             controller.take_task(self.parameters)
 
@@ -74,7 +81,7 @@ class ComputedTorqueNode(InverseDynamicsNode):
     def subscribe(self) -> None:
         """Listen to the reference, to what moves a driven base, and to the targets of a frame."""
         super().subscribe()
-        if self.parameters.space == TASK:
+        if self.parameters.space == 'task':
             self._listen(PoseStamped, '~/pose', partial(self._on_target, 'pose'), COMMAND)
             self._listen(TwistStamped, '~/twist', partial(self._on_target, 'twist'), COMMAND)
 
@@ -90,14 +97,14 @@ class ComputedTorqueNode(InverseDynamicsNode):
 
     def statuses(self) -> dict[str, Any]:
         """Return the shared components, and the pose of a frame."""
-        local = {'pose': self._pose_status} if self.parameters.space == TASK else {}
+        local = {'pose': self._pose_status} if self.parameters.space == 'task' else {}
         return super().statuses() | local
 
     def _pose_status(self) -> Status:
         status = input_status(self.targets.get('pose'))
         if status.level != ERROR or self._controller is None:
             return status
-        line = f'{status.message}; on_stale: {self._controller.on_stale}'
+        line = f'{status.message}; timeout_action: {self._controller.timeout_action}'
         return Status(WARN, line, status.values)
 
     def output_status(self, values: dict[str, Any]) -> Status:
@@ -117,12 +124,3 @@ class ComputedTorqueNode(InverseDynamicsNode):
         values['share within limits'] = f'{reach.share:.3g}'
         status, note = super().output_status(values), self._controller.note()
         return Status(WARN, note, values) if status.level == OK and note else status
-
-
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node; the executable ``kane_computed_torque``."""
-    return run(ComputedTorqueNode, args)
-
-
-if __name__ == '__main__':
-    sys.exit(main())

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
@@ -17,12 +15,7 @@ from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.state_inputs import JointStateInput
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.messages.conversions import set_stamp
-from kane_dynamics.robot_config.parameters.contact_observer import (
-    GAIN,
-    OBSERVER_TABLE,
-    THRESHOLD,
-    ContactObserverParameters,
-)
+from kane_dynamics.robot_config.parameters.tables import ContactObserverParameters
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.declare_parameters import declare_for_each, read_for_joints
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, input_status
@@ -32,7 +25,6 @@ from kane_dynamics.ros.messages.wrench_estimate import (
     wrench_message,
 )
 from kane_dynamics.ros.qos import STATE
-from kane_dynamics.ros.runtime import run
 from kane_dynamics.typing import Floats
 
 Prepared = tuple[ContactObserver, JointStateInput]
@@ -44,9 +36,7 @@ class ContactObserverNode(DynamicsNode):
     def __init__(self, **options: Any) -> None:
         self._observer: ContactObserver | None = None
         self._efforts: JointStateInput | None = None
-        super().__init__(
-            'kane_contact_observer', ContactObserverParameters, OBSERVER_TABLE, **options
-        )
+        super().__init__('kane_contact_observer', ContactObserverParameters, **options)
         self._external = self.create_lifecycle_publisher(JointState, '~/external_effort', STATE)
         self._wrench = self.create_lifecycle_publisher(WrenchStamped, '~/wrench', STATE)
         self._covariance = self.create_lifecycle_publisher(
@@ -66,23 +56,26 @@ class ContactObserverNode(DynamicsNode):
         """Make what depends on the robot: the observer, and the input of its efforts."""
         p = self.parameters
         observer = ContactObserver(dynamics, p)
-        declare_for_each(self, OBSERVER_TABLE, observer.joints)
+        declare_for_each(self, ContactObserverParameters, '<joint>', observer.joints)
         self._configure(observer)
         topic = 'efforts of joint_states'
         efforts = JointStateInput(
-            observer.joints, ('effort',), self._effort_guard, p.merge_joint_states, topic
+            observer.joints, ('effort',), self._effort_guard, p.allow_partial_joint_states, topic
         )
         return observer, efforts
 
     def _effort_guard(self, name: str) -> Any:
-        return self.new_guard(name, self.parameters.joint_states_timeout)
+        return self.new_guard(name, self.parameters.timeout_joint_states)
 
     def take(self, dynamics: Dynamics, prepared: Prepared) -> None:
         """Use the observer of a new model."""
         self._observer, self._efforts = prepared
 
     def _configure(self, observer: ContactObserver) -> None:
-        numbers = [read_for_joints(self, spec, observer.joints) for spec in (GAIN, THRESHOLD)]
+        numbers = [
+            read_for_joints(self, f'observer.<joint>.{name}', observer.joints)
+            for name in ('gain', 'threshold')
+        ]
         observer.configure(self.parameters, *numbers)
 
     def parameters_changed(self) -> None:
@@ -90,7 +83,7 @@ class ContactObserverNode(DynamicsNode):
         if self._observer is not None:
             self._configure(self._observer)
         if self._efforts is not None:
-            self._efforts.set_max_age(self.parameters.joint_states_timeout)
+            self._efforts.set_max_age(self.parameters.timeout_joint_states)
 
     # the loop
 
@@ -182,12 +175,3 @@ class ContactObserverNode(DynamicsNode):
         return (
             Status(WARN, 'collision', values) if observer.collision else Status(OK, 'ok', values)
         )
-
-
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node; the executable ``kane_contact_observer``."""
-    return run(ContactObserverNode, args)
-
-
-if __name__ == '__main__':
-    sys.exit(main())

@@ -17,7 +17,7 @@ from kane_dynamics.messages.conversions import nanoseconds
 from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
 from kane_dynamics.plant.plant import Plant
 from kane_dynamics.robot.state import as_pose
-from kane_dynamics.robot_config.parameters.simulator import CouplerParameters
+from kane_dynamics.robot_config.parameters.tables import DeviceParameters
 from kane_dynamics.ros.messages.diagnostics import OK, Status, input_status
 from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.simulation import CouplerWrenches, VirtualCoupler
@@ -35,7 +35,7 @@ class DeviceInput:
     ----------
     plant : Plant
         The robot.
-    parameters : CouplerParameters
+    parameters : DeviceParameters
         Link, spring and damper.
     frame : str
         What `header.frame_id` of the poses must be.
@@ -47,14 +47,14 @@ class DeviceInput:
 
     """
 
-    def __init__(self, plant: Plant, parameters: CouplerParameters, frame: str) -> None:
+    def __init__(self, plant: Plant, parameters: DeviceParameters, frame: str) -> None:
         p, robot = parameters, plant.model.robot
-        robot.moving_body(p.link)
+        robot.moving_body(p.device_link)
         self.guard = InputMonitor('device pose', float('inf'), now=lambda: 0)
-        self._plant, self._link, self._frame = plant, p.link, frame
-        checked = (p.device_damping, p.period) if p.period else (None, None)
-        self._coupler = VirtualCoupler(p.stiffness, p.damping, *checked)
-        self._period = p.period or plant.period * _NANO
+        self._plant, self._link, self._frame = plant, p.device_link, frame
+        checked = (p.device_own_damping, p.device_period) if p.device_period else (None, None)
+        self._coupler = VirtualCoupler(p.device_stiffness, p.device_damping, *checked)
+        self._period = p.device_period or plant.period * _NANO
         self._before: tuple[Floats, int] | None = None
 
     def take(self, message: Any) -> CouplerWrenches | None:
@@ -116,25 +116,25 @@ class CouplerTopics:
     ----------
     node : Node
         The node.
-    parameters : CouplerParameters
+    parameters : DeviceParameters
         Those of the coupler.
     frame : str
         Frame of poses and wrenches.
 
     """
 
-    def __init__(self, node: Node, parameters: CouplerParameters, frame: str) -> None:
+    def __init__(self, node: Node, parameters: DeviceParameters, frame: str) -> None:
         self._node, self._parameters, self._frame = node, parameters, frame
         self._input: DeviceInput | None = None
         self._message = WrenchStamped()
         self._message.header.frame_id = frame
-        if parameters.link:
+        if parameters.device_link:
             node.create_subscription(PoseStamped, '~/device_pose', self._on_pose, COMMAND)
             self._wrench = node.create_publisher(WrenchStamped, '~/device_wrench', COMMAND)
 
     def prepare(self, plant: Plant) -> None:
         """Listen for a plant; errors as for `DeviceInput`."""
-        if self._parameters.link:
+        if self._parameters.device_link:
             self._input = DeviceInput(plant, self._parameters, self._frame)
 
     def _on_pose(self, message: PoseStamped) -> None:
@@ -152,6 +152,6 @@ class CouplerTopics:
 
     def status(self) -> Status:
         """Return the state of the device for the diagnostics."""
-        if not self._parameters.link:
+        if not self._parameters.device_link:
             return Status(OK, 'no device')
         return input_status(self._input)

@@ -21,18 +21,16 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.robot_config.parameters.nodes import ALL_SPECS
 from kane_dynamics.robot_config.parameters.spec import (
     Spec,
     matching_spec,
     nearest,
     nearest_parameter,
-    placeholder,
     plain,
-    specs,
 )
+from kane_dynamics.robot_config.parameters.tables import Parameters, all_specs
 
-T = TypeVar('T')
+T = TypeVar('T', bound=Parameters)
 
 _PROPOSED: WeakKeyDictionary[Node, dict[str, Any]] = WeakKeyDictionary()
 """Values that a node is taking over, which rclpy does not have yet."""
@@ -60,46 +58,49 @@ def declare(node: Node, table: type[T]) -> T:
 
     """
     for name in unknown_overrides(node):
-        meant = nearest_parameter(name, ALL_SPECS)
+        meant = nearest_parameter(name, all_specs())
         if meant:
             raise UnknownParameterError(f"there is no parameter '{name}'; did you mean '{meant}'?")
-    for spec in specs(table):
-        _declare(node, spec, spec.name)
+    for spec in table.specs:
+        if not spec.mark:
+            _declare(node, spec, spec.name)
     return read(node, table)
 
 
 def _declare(node: Node, spec: Spec, name: str) -> None:
     """Declare one parameter and check what a descriptor cannot: choices, sizes, finiteness."""
     default = list(spec.default) if isinstance(spec.default, tuple) else spec.default
-    descriptor = _descriptor(spec)
-    descriptor.name = name
     overrides = _overrides(node)
     if name in overrides:
         overrides[name] = _as_double(overrides[name], spec)
-    value = node.declare_parameter(name, default, descriptor).value
+    value = node.declare_parameter(name, default, _descriptor(spec, name)).value
     problem = spec.problem(value)
     if problem:
         raise InvalidParameterValueException(name, value, problem)
 
 
-def read(node: Node, table: type[T]) -> T:
-    """Return the present values of a table; arrays come as tuples, without empty strings."""
-    return table(*(plain(present(node, spec.name)) for spec in specs(table)))
+def read(node: Node, table: type[T], each: str = '') -> T:
+    """Return the present values of a table, of one constraint for instance; arrays as tuples."""
+    return table(
+        **{
+            spec.field: plain(present(node, spec.name_of(each)))
+            for spec in table.specs
+            if bool(spec.mark) == bool(each)
+        }
+    )
 
 
-def declare_for_each(node: Node, table: Iterable[Spec], names: Iterable[str]) -> None:
-    """Declare parameters with ``<joint>`` or ``<constraint>`` in the name, where they are new."""
-    for spec in table:
-        for each in names:
-            name = spec.name.replace(placeholder(spec.name), each)
+def declare_for_each(node: Node, table: type[Parameters], mark: str, names: Iterable[str]) -> None:
+    """Declare the parameters of a table that `mark` is in, ``<joint>``, where they are new."""
+    for spec in table.specs:
+        for name in map(spec.name_of, names if spec.mark == mark else ()):
             if not node.has_parameter(name):
                 _declare(node, spec, name)
 
 
-def read_for_joints(node: Node, spec: Spec, joints: Sequence[str]) -> NDArray[np.float64]:
-    """Return one per-joint parameter for each joint, in the order given; shape (n,)."""
-    names = (spec.name.replace('<joint>', joint) for joint in joints)
-    return np.array([present(node, name) for name in names], dtype=float)
+def read_for_joints(node: Node, name: str, joints: Sequence[str]) -> NDArray[np.float64]:
+    """Return ``gains.<joint>.p``, say, for each joint, in the order given; shape (n,)."""
+    return np.array([present(node, name.replace('<joint>', each)) for each in joints], dtype=float)
 
 
 def present(node: Node, name: str) -> Any:
@@ -113,13 +114,14 @@ def overrides_below(node: Node, prefix: str) -> list[str]:
     return sorted(name for name in _overrides(node) if name.startswith(prefix))
 
 
-def misspelt_joint(node: Node, table: Iterable[Spec], joints: Sequence[str]) -> str:
+def misspelt_joint(node: Node, joints: Sequence[str]) -> str:
     """Return what is wrong with a per-joint override: a joint like one of the robot's, or ''."""
+    table = [spec for spec in all_specs() if spec.mark == '<joint>']
     for name in sorted(_overrides(node)):
-        spec = matching_spec(name, (s for s in table if '<joint>' in s.name))
+        spec = matching_spec(name, table)
         if spec is None:
             continue
-        head, _, tail = spec.name.partition('<joint>')
+        head, _, tail = spec.name.partition(spec.mark)
         joint = name.removeprefix(head).removesuffix(tail)
         meant = nearest(joint, joints)
         if joint not in joints and meant:
@@ -129,8 +131,7 @@ def misspelt_joint(node: Node, table: Iterable[Spec], joints: Sequence[str]) -> 
 
 def install_validation(
     node: Node,
-    table: type,
-    joint_table: Iterable[Spec],
+    table: type[Parameters],
     on_change: Callable[[], None],
     further: Callable[[str, Any], str] = lambda name, value: '',
 ) -> None:
@@ -141,11 +142,9 @@ def install_validation(
     the values from before. Names that are not known are accepted. `further` returns what else is
     wrong with a value, or ''.
     """
-    by_name = {spec.name: spec for spec in specs(table)}
-    patterns = tuple(joint_table)
 
     def spec_of(name: str) -> Spec | None:
-        return by_name.get(name) or matching_spec(name, patterns)
+        return matching_spec(name, table.specs)
 
     def convert(changes: list[Parameter[Any]]) -> list[Parameter[Any]]:
         return [_as_double(change, spec_of(change.name)) for change in changes]
@@ -177,12 +176,11 @@ def _take_over(node: Node, values: dict[str, Any], on_change: Callable[[], None]
     return ''
 
 
-def _descriptor(spec: Spec) -> ParameterDescriptor:
-    """Return the rclpy descriptor with unit, bounds and read-only flag."""
-    text = spec.description + (f' [{spec.unit}]' if spec.unit else '')
+def _descriptor(spec: Spec, name: str) -> ParameterDescriptor:
+    """Return the rclpy descriptor with bounds and read-only flag."""
     message = ParameterDescriptor(
-        name=spec.name,
-        description=text,
+        name=name,
+        description=spec.description,
         read_only=spec.read_only,
         additional_constraints=spec.constraints(),
     )
@@ -221,7 +219,7 @@ def unknown_overrides(node: Node) -> tuple[str, ...]:
             for name in _overrides(node)
             if name not in built_in
             and not name.startswith('qos_overrides.')
-            and matching_spec(name, ALL_SPECS) is None
+            and matching_spec(name, all_specs()) is None
         )
     )
 

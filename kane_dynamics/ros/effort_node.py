@@ -11,8 +11,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.robot_config.parameters.robot import DynamicsParameters
-from kane_dynamics.robot_config.parameters.spec import Spec
+from kane_dynamics.robot_config.parameters.tables import DynamicsNodeParameters
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.messages.diagnostics import WARN, Status
 from kane_dynamics.ros.messages.effort_output import EffortOutput
@@ -30,18 +29,12 @@ class EffortNode(DynamicsNode):
     Parameters as for `DynamicsNode`.
     """
 
-    def __init__(
-        self,
-        name: str,
-        table: type[DynamicsParameters],
-        joint_table: tuple[Spec, ...] = (),
-        **options: Any,
-    ) -> None:
-        super().__init__(name, table, joint_table, **options)
+    def __init__(self, name: str, table: type[DynamicsNodeParameters], **options: Any) -> None:
+        super().__init__(name, table, **options)
         self._output = EffortOutput(self, self.parameters.joint_topics)
         self._enabled = True
         self.create_service(SetBool, '~/enable', self._on_enable)
-        self.create_service(Trigger, '~/print_model', self._on_print_model)
+        self.create_service(Trigger, '~/get_model_summary', self._on_get_model_summary)
 
     # what a subclass provides
 
@@ -97,7 +90,7 @@ class EffortNode(DynamicsNode):
         """
         self.time.renew()
         problem = self.state_problem()
-        took, limit = time.monotonic() - begin, self.parameters.joint_states_timeout
+        took, limit = time.monotonic() - begin, self.parameters.timeout_joint_states
         age = (self.time.now() - stamp) * 1e-9 if stamp else 0.0
         if took > limit:
             problem = f'the efforts took {took:.3f} s, longer than timeout.joint_states, {limit:g}'
@@ -125,7 +118,7 @@ class EffortNode(DynamicsNode):
         response.success, response.message = True, 'on' if self._enabled else 'off: zero effort'
         return response
 
-    def _on_print_model(self, request: Trigger.Request, response: Trigger.Response) -> Any:
+    def _on_get_model_summary(self, request: Trigger.Request, response: Trigger.Response) -> Any:
         model = self.host.model
         response.success = model is not None
         response.message = model.summary() if model is not None else self.host.status().message

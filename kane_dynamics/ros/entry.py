@@ -7,85 +7,19 @@ import importlib
 import shutil
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
-from kane_dynamics.robot_config.parameters.nodes import TABLES
-
-NODES = {
-    'kane_inverse_dynamics': (
-        'inverse_dynamics_node',
-        'Turns joint_states, odom and ~/reference into the efforts of wheels and arm.',
-    ),
-    'kane_computed_torque': (
-        'computed_torque_node',
-        'Follows ~/reference by computed torque, by passivity or by feed-forward and PD.',
-    ),
-    'kane_forward_dynamics': (
-        'forward_dynamics_node',
-        'Predicts the accelerations and constraint forces that measured efforts cause.',
-    ),
-    'kane_wrench_control': (
-        'wrench_control_node',
-        'Turns joint_states, odom and targets of a link into the efforts of wheels and arm.',
-    ),
-    'kane_contact_observer': (
-        'contact_observer_node',
-        'Turns joint_states with efforts into external efforts, contact wrenches and payloads.',
-    ),
-    'kane_governor': (
-        'governor_node',
-        'Lets cmd_vel through as far as tip-over, friction, effort and speed limits allow.',
-    ),
-    'kane_trajectory_feedforward': (
-        'trajectory_feedforward_node',
-        'Fills the efforts of trajectories for a joint_trajectory_controller.',
-    ),
-    'kane_simulator': (
-        'simulator_node',
-        'Integrates the robot: efforts in; joint_states, odom, tf and /clock out.',
-    ),
-}
-"""Executable to its module and what it does."""
+from kane_dynamics.robot_config.nodes import NODES
+from kane_dynamics.robot_config.parameters.tables import table
 
 
-def inverse_dynamics(args: Sequence[str] | None = None) -> int:
-    """Run kane_inverse_dynamics."""
-    return start('kane_inverse_dynamics', args)
-
-
-def computed_torque(args: Sequence[str] | None = None) -> int:
-    """Run kane_computed_torque."""
-    return start('kane_computed_torque', args)
-
-
-def forward_dynamics(args: Sequence[str] | None = None) -> int:
-    """Run kane_forward_dynamics."""
-    return start('kane_forward_dynamics', args)
-
-
-def wrench_control(args: Sequence[str] | None = None) -> int:
-    """Run kane_wrench_control."""
-    return start('kane_wrench_control', args)
-
-
-def contact_observer(args: Sequence[str] | None = None) -> int:
-    """Run kane_contact_observer."""
-    return start('kane_contact_observer', args)
-
-
-def governor(args: Sequence[str] | None = None) -> int:
-    """Run kane_governor."""
-    return start('kane_governor', args)
-
-
-def trajectory_feedforward(args: Sequence[str] | None = None) -> int:
-    """Run kane_trajectory_feedforward."""
-    return start('kane_trajectory_feedforward', args)
-
-
-def simulator(args: Sequence[str] | None = None) -> int:
-    """Run kane_simulator."""
-    return start('kane_simulator', args)
+def __getattr__(name: str) -> Callable[..., int]:
+    """Return the main function of a node: ``governor`` of ``kane_governor``."""
+    if f'kane_{name}' not in NODES:
+        raise AttributeError(name)
+    return partial(start, f'kane_{name}')
 
 
 def start(name: str, args: Sequence[str] | None = None) -> int:
@@ -96,8 +30,18 @@ def start(name: str, args: Sequence[str] | None = None) -> int:
         return 0
     if ros_missing(name):
         return 1
-    module = importlib.import_module(f'kane_dynamics.ros.{NODES[name][0]}')
-    return int(module.main(args))
+    from kane_dynamics.ros.runtime import run
+
+    return run(node_class(name), args)
+
+
+def node_class(name: str) -> Callable[..., Any]:
+    """Return the class of a node by the name of its executable."""
+    module, _, local = NODES[name].path.partition(':')
+    made: Callable[..., Any] = getattr(
+        importlib.import_module(f'kane_dynamics.ros.{module}'), local
+    )
+    return made
 
 
 def ros_missing(name: str) -> bool:
@@ -120,15 +64,14 @@ def usage(name: str) -> str:
         f'usage: {name} [--ros-args -p <parameter>:=<value> --params-file <file.yaml> '
         '-r <name>:=<name>]',
         '',
-        NODES[name][1],
+        NODES[name].summary,
         '',
         'parameters:',
     ]
     width = shutil.get_terminal_size().columns - 6
-    for spec in TABLES[name]:
-        unit = f' [{spec.unit}]' if spec.unit else ''
+    for spec in table(NODES[name].parameters).specs:
         legal = f' ({spec.constraints()})' if spec.constraints() else ''
-        lines.append(f'  {spec.name}: {spec.kind}{unit}, default {spec.shown_default}{legal}')
+        lines.append(f'  {spec.name}: {spec.kind}, default {spec.shown_default}{legal}')
         lines += [f'      {line}' for line in textwrap.wrap(spec.description, width)]
     lines += [
         '',
@@ -136,3 +79,7 @@ def usage(name: str) -> str:
         '',
     ]
     return '\n'.join(lines)
+
+
+if __name__ == '__main__':
+    sys.exit(start(sys.argv[1], sys.argv[2:]))

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,11 +18,11 @@ from kane_dynamics.control.velocity_controlled_motion import driven_motion
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.conversions import set_doubles, set_stamp
 from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.robot_config.parameters.forward_dynamics import ForwardDynamicsParameters
+from kane_dynamics.robot_config.parameters.tables import ForwardDynamicsParameters
+from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.messages.constraint_message import ConstraintMessage
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, input_status
 from kane_dynamics.ros.qos import LATEST, STATE
-from kane_dynamics.ros.runtime import run
 from kane_dynamics.ros.velocity_controlled_base import VelocityControlledBaseNode
 from kane_dynamics.typing import Floats
 
@@ -39,7 +37,9 @@ class ForwardDynamicsNode(VelocityControlledBaseNode):
         self._worst_residual = 0.0
         self._joint_message = JointTrajectory(points=[JointTrajectoryPoint()])
         self._base_message = AccelStamped()
-        self._joints = self.create_lifecycle_publisher(JointTrajectory, '~/acceleration', STATE)
+        self._joints = self.create_lifecycle_publisher(
+            JointTrajectory, '~/predicted_accelerations', STATE
+        )
         self._base = self.create_lifecycle_publisher(AccelStamped, '~/base_accel', STATE)
         self._forces = self.create_lifecycle_publisher(JointState, '~/constraint_forces', STATE)
 
@@ -69,14 +69,14 @@ class ForwardDynamicsNode(VelocityControlledBaseNode):
         point = self._joint_message.points[0]
         for field in ('positions', 'velocities', 'accelerations', 'effort'):
             setattr(point, field, [0.0] * len(model.joints))
-        self._base_message.header.frame_id = self.parameters.base_frame
+        self._base_message.header.frame_id = base_frame(self.parameters)
         self._constraint_message = ConstraintMessage(dynamics.engine.labels)
 
     def parameters_changed(self) -> None:
         """Take over changed time limits."""
         super().parameters_changed()
         if self._effort_input is not None:
-            self._effort_input.set_max_age(self.parameters.effort_timeout)
+            self._effort_input.set_max_age(self.parameters.timeout_effort)
 
     def timed_inputs(self) -> dict[str, InputMonitor]:
         """Return the shared guards and that of ~/effort."""
@@ -85,7 +85,7 @@ class ForwardDynamicsNode(VelocityControlledBaseNode):
 
     def effort_guard(self, name: str) -> Any:
         """Return a guard with the age limit of ~/effort."""
-        return self.new_guard(name, self.parameters.effort_timeout)
+        return self.new_guard(name, self.parameters.timeout_effort)
 
     def subscribe(self) -> None:
         """Listen to the efforts if they have a topic of their own, and to a driven base."""
@@ -172,17 +172,8 @@ class ForwardDynamicsNode(VelocityControlledBaseNode):
         """Warn if the measured velocities violate the constraints."""
         worst, self._worst_residual = self._worst_residual, 0.0
         values['worst |A v|'] = f'{worst:.3e}'
-        if worst > self.parameters.residual_warn:
-            limit = self.parameters.residual_warn
+        if worst > self.parameters.residual_warn_threshold:
+            limit = self.parameters.residual_warn_threshold
             line = f'measured velocities violate the constraints: |A v| {worst:.3g} > {limit:g}'
             return Status(WARN, line, values)
         return super().output_status(values)
-
-
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node; the executable ``kane_forward_dynamics``."""
-    return run(ForwardDynamicsNode, args)
-
-
-if __name__ == '__main__':
-    sys.exit(main())

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
-from collections.abc import Sequence
 from typing import Any
 
 from geometry_msgs.msg import Twist, TwistStamped
@@ -20,12 +18,12 @@ from kane_dynamics.control.governed_base import GovernedBase
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.messages.conversions import set_stamp
 from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.robot_config.parameters.governor import GovernorParameters
+from kane_dynamics.robot_config.parameters.tables import GovernorParameters
+from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.messages.contact_messages import forces_message, markers_message
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, input_status
 from kane_dynamics.ros.qos import COMMAND, LATEST, STATE
-from kane_dynamics.ros.runtime import run
 from kane_dynamics.typing import Floats
 
 BRAKING_PERIOD = 0.02
@@ -39,9 +37,9 @@ class GovernorNode(DynamicsNode):
         super().__init__('kane_governor', GovernorParameters, **options)
         self._governed: GovernedBase | None = None
         self._moving, self._sent, self._wall = False, 0, 0.0
-        self._kind = TwistStamped if self.parameters.cmd_vel_stamped else Twist
+        self._kind = TwistStamped if self.parameters.base_cmd_vel_stamped else Twist
         self._command = self.create_lifecycle_publisher(self._kind, 'cmd_vel', COMMAND)
-        self._pace = self.create_lifecycle_publisher(Float64, '~/pace', STATE)
+        self._pace = self.create_lifecycle_publisher(Float64, '~/speed_scaling_factor', STATE)
         self._forces = self.create_lifecycle_publisher(JointState, '~/contact_forces', STATE)
         self._markers = self.create_lifecycle_publisher(MarkerArray, '~/markers', STATE)
 
@@ -55,7 +53,7 @@ class GovernorNode(DynamicsNode):
         if p.arm_trajectory_topic:
             guard = self.new_guard('arm_trajectory', math.inf)
             arm = ArmTrajectoryPreview(dynamics.model, guard, p.arm_tolerance)
-        return GovernedBase(dynamics, p, self.new_guard('cmd_vel', p.cmd_vel_timeout), arm)
+        return GovernedBase(dynamics, p, self.new_guard('cmd_vel', p.timeout_cmd_vel), arm)
 
     def take(self, dynamics: Dynamics, prepared: GovernedBase) -> None:
         """Use the governor of a new model."""
@@ -117,7 +115,7 @@ class GovernorNode(DynamicsNode):
         if forces:
             self._forces.publish(forces_message(stamp, picture))
         if markers:
-            frame_id, polygon = self.parameters.base_frame, governed.polygon(q)
+            frame_id, polygon = base_frame(self.parameters), governed.polygon(q)
             message = markers_message(stamp, frame_id, governed.frame, q, picture, polygon)
             self._markers.publish(message)
 
@@ -146,9 +144,9 @@ class GovernorNode(DynamicsNode):
         self._sent, self._wall = now, time.monotonic()
         message = self._kind()
         twist = message
-        if self.parameters.cmd_vel_stamped:
+        if self.parameters.base_cmd_vel_stamped:
             set_stamp(message.header.stamp, now)
-            message.header.frame_id = self.parameters.base_frame
+            message.header.frame_id = base_frame(self.parameters)
             twist = message.twist
         twist.linear.x, twist.linear.y, twist.angular.z = command.tolist()
         self._command.publish(message)
@@ -172,18 +170,9 @@ class GovernorNode(DynamicsNode):
         if newest is None:
             return super().output_status(values)
         values['let through'] = f'{newest.fraction:g}'
-        values['pace of the arm'] = f'{newest.speed_scaling:g}'
+        values['speed scaling factor of the arm'] = f'{newest.speed_scaling:g}'
         values['headroom'] = f'{newest.headroom:.3f}'
         if not newest.limit:
             return Status(OK, 'ok', values)
         level = WARN if newest.headroom < 0.0 else OK
         return Status(level, f'bound by {newest.limit}', values)
-
-
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node; the executable ``kane_governor``."""
-    return run(GovernorNode, args)
-
-
-if __name__ == '__main__':
-    sys.exit(main())

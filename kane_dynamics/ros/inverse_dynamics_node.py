@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,26 +12,17 @@ from trajectory_msgs.msg import JointTrajectory
 from kane_dynamics.control.base_state_input import BaseMotionInput
 from kane_dynamics.control.effort_controller import EffortController
 from kane_dynamics.control.node_dynamics import Dynamics
-from kane_dynamics.control.speed_scaling_input import SpeedScalingInput
 from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.robot_config.parameters.inverse_dynamics import (
-    GAIN_D,
-    GAIN_P,
-    InverseDynamicsParameters,
-)
-from kane_dynamics.robot_config.parameters.robot import VELOCITY
-from kane_dynamics.robot_config.parameters.spec import Spec
+from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
 from kane_dynamics.ros.declare_parameters import declare_for_each, read_for_joints
 from kane_dynamics.ros.effort_node import EffortNode
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status, input_status
 from kane_dynamics.ros.messages.drive_output import DriveOutput
 from kane_dynamics.ros.messages.steering_status import steering_status
 from kane_dynamics.ros.qos import COMMAND, LATEST
-from kane_dynamics.ros.runtime import run
+from kane_dynamics.ros.speed_scaling_input import SpeedScalingInput
 from kane_dynamics.ros.velocity_controlled_base import VelocityControlledBaseNode
 from kane_dynamics.typing import Floats
-
-GAINS = (GAIN_P, GAIN_D)
 
 
 class InverseDynamicsNode(VelocityControlledBaseNode, EffortNode):
@@ -41,23 +30,24 @@ class InverseDynamicsNode(VelocityControlledBaseNode, EffortNode):
 
     NAME = 'kane_inverse_dynamics'
     TABLE: type[InverseDynamicsParameters] = InverseDynamicsParameters
-    JOINT_TABLE: tuple[Spec, ...] = GAINS
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(self.NAME, self.TABLE, self.JOINT_TABLE, **options)
+        super().__init__(self.NAME, self.TABLE, **options)
         self._controller: EffortController | None = None
-        self._pace = SpeedScalingInput(self.new_guard('pace', self.parameters.pace_timeout))
-        driven = self.parameters.base_drive == VELOCITY
+        self._speed_scaling = SpeedScalingInput(
+            self.new_guard('speed_scaling_factor', self.parameters.timeout_speed_scaling_factor)
+        )
+        driven = self.parameters.base_command_interface == 'velocity'
         self._drives = DriveOutput(self) if driven else None
 
     # model and parameters
 
     def prepare(self, dynamics: Dynamics) -> tuple[EffortController, BaseMotionInput | None]:
         """Make what depends on the robot: effort law, gains, limits, and its driven base."""
-        declare_for_each(self, self.JOINT_TABLE, dynamics.model.motors)
-        guard = self.new_guard('reference', self.parameters.reference_timeout)
+        declare_for_each(self, self.TABLE, '<joint>', dynamics.model.motors)
+        guard = self.new_guard('reference', self.parameters.timeout_reference)
         controller = self.new_controller(dynamics, guard)
-        controller.reference.scaling = self._pace.value
+        controller.reference.scaling = self._speed_scaling.value
         self.configure(controller)
         return controller, self.new_driven_base(dynamics)
 
@@ -68,12 +58,12 @@ class InverseDynamicsNode(VelocityControlledBaseNode, EffortNode):
         controller, self._driven_base = prepared
         self._controller = controller
         self.use_motors(dynamics)
-        if controller.unlimited and self.parameters.clamp_to_urdf:
+        if controller.unlimited and self.parameters.enforce_command_limits:
             names = list(controller.unlimited)
             self.get_logger().warning(f'no effort limit in the URDF, not clamped: {names}')
         if joints_without_gain := controller.joints_without_gain():
             self.get_logger().warning(
-                f'on_stale hold_position: no gain p, does not hold {joints_without_gain}'
+                f'timeout_action hold_position: no gain p, does not hold {joints_without_gain}'
             )
 
     def new_controller(self, dynamics: Dynamics, guard: InputMonitor) -> EffortController:
@@ -82,19 +72,19 @@ class InverseDynamicsNode(VelocityControlledBaseNode, EffortNode):
 
     def configure(self, controller: EffortController) -> None:
         """Hand parameters and gains to a controller."""
-        p, d = (read_for_joints(self, spec, controller.motors) for spec in GAINS)
+        p, d = (read_for_joints(self, f'gains.<joint>.{k}', controller.motors) for k in 'pd')
         controller.configure(self.parameters, p, d)
 
     def parameters_changed(self) -> None:
         """Take over changed terms, gains and time limits."""
         super().parameters_changed()
-        self._pace.guard.max_age = self.parameters.pace_timeout
+        self._speed_scaling.guard.max_age = self.parameters.timeout_speed_scaling_factor
         if self._controller is not None:
             self.configure(self._controller)
 
     def timed_inputs(self) -> dict[str, InputMonitor]:
-        """Return the guards of the shared inputs, and that of the pace."""
-        return super().timed_inputs() | {'timeout.pace': self._pace.guard}
+        """Return the guards of the shared inputs, and that of the speed scaling factor."""
+        return super().timed_inputs() | {'timeout.speed_scaling_factor': self._speed_scaling.guard}
 
     # the loop
 
@@ -105,16 +95,16 @@ class InverseDynamicsNode(VelocityControlledBaseNode, EffortNode):
             JointTrajectory, '~/reference', self._on_reference, COMMAND
         )
         self.local('subscription', subscription)
-        self._listen(Float64, 'pace', self._pace.take, LATEST)
+        self._listen(Float64, 'speed_scaling_factor', self._speed_scaling.take, LATEST)
 
     def _on_reference(self, message: JointTrajectory) -> None:
         if self._controller is not None:
             self._controller.reference.take(message)
 
     def forget(self) -> None:
-        """Drop measured state, reference and pace."""
+        """Drop measured state, reference and speed scaling factor."""
         super().forget()
-        self._pace.guard.reset()
+        self._speed_scaling.guard.reset()
         if self._controller is not None:
             self._controller.reference.reset()
             self._controller.halt()
@@ -142,7 +132,7 @@ class InverseDynamicsNode(VelocityControlledBaseNode, EffortNode):
     def statuses(self) -> dict[str, Any]:
         """Return the shared components, the reference, a driven base, and what it steers by."""
         local = {'reference': self._reference_status}
-        if self.parameters.steering_names:
+        if self.parameters.base_steering_names:
             local['steering'] = self._steering_status
         return {**super().statuses(), **local}
 
@@ -150,16 +140,19 @@ class InverseDynamicsNode(VelocityControlledBaseNode, EffortNode):
         model = self.host.model
         if model is None or model.base is None or self.state is None:
             return Status(OK, 'no wheels that are steered')
-        return steering_status(model.base, self.state.q, self.parameters.steering_tolerance)
+        return steering_status(model.base, self.state.q, self.parameters.base_steering_tolerance)
 
     def _reference_status(self) -> Status:
         if self._controller is None:
             return input_status(None)
         status = input_status(self._controller.reference)
-        status = replace(status, values={**status.values, 'pace': f'{self._pace.value():g}'})
+        status = replace(
+            status,
+            values={**status.values, 'speed scaling factor': f'{self._speed_scaling.value():g}'},
+        )
         if status.level != ERROR:
             return status
-        line = f'{status.message}; on_stale: {self._controller.on_stale}'
+        line = f'{status.message}; timeout_action: {self._controller.timeout_action}'
         return Status(WARN, line, status.values)
 
     def output_status(self, values: dict[str, object]) -> Status:
@@ -176,12 +169,3 @@ class InverseDynamicsNode(VelocityControlledBaseNode, EffortNode):
                 WARN, f'hold_position: no gain p, nothing holds {joints_not_held}', values
             )
         return status
-
-
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node; the executable ``kane_inverse_dynamics``."""
-    return run(InverseDynamicsNode, args)
-
-
-if __name__ == '__main__':
-    sys.exit(main())

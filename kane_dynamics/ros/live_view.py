@@ -21,7 +21,8 @@ from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.messages.conversions import NameMap, field_values, nanoseconds
 from kane_dynamics.messages.input_monitor import RejectedInput
 from kane_dynamics.messages.planar_frame import read_odometry
-from kane_dynamics.robot_config.parameters.robot import RobotParameters
+from kane_dynamics.robot_config.parameters.tables import RobotParameters
+from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.declare_parameters import declare
 from kane_dynamics.ros.negative_clock_workaround import ClockFromZero
 from kane_dynamics.ros.qos import LATEST
@@ -123,7 +124,7 @@ class LiveView(ClockFromZero):
         if self.scene is None or not self._model.mobile:
             return
         try:
-            pose, twist = read_odometry(message, self.parameters.base_frame)
+            pose, twist = read_odometry(message, base_frame(self.parameters))
         except RejectedInput as rejection:
             self._tell(rejection)
             return

@@ -14,7 +14,7 @@ import kane_dynamics as kd
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.robot.joint_tables import known_limits
-from kane_dynamics.robot_config.parameters.load import MASS, PAYLOAD_SPECS
+from kane_dynamics.robot_config.parameters.tables import PayloadParameters
 from kane_dynamics.ros.declare_parameters import declare_for_each, present
 from kane_dynamics.typing import Floats
 
@@ -45,7 +45,7 @@ class Payloads:
         self._ramp_time = 0.0
         self._start = self._carried = self._wanted = np.zeros((len(frames), NUMBERS))
         self._begin: int | None = None
-        declare_for_each(node, PAYLOAD_SPECS, frames)
+        declare_for_each(node, PayloadParameters, '<frame>', frames)
         node.create_service(Trigger, '~/detach_payloads', self._on_detach)
 
     def apply(self, dynamics: Dynamics | None, ramp_time: float = 0.0) -> None:
@@ -122,14 +122,14 @@ class Payloads:
     def _present(self, frame: str) -> tuple[float, Floats, Floats]:
         """Return mass, centre of mass and inertia as parameters say."""
         mass, com, inertia = (
-            present(self._node, spec.name.replace('<frame>', frame)) for spec in PAYLOAD_SPECS
+            present(self._node, f'payload.{frame}.{name}') for name in ('mass', 'com', 'inertia')
         )
         tensor = np.zeros((3, 3))
         tensor[_UPPER] = inertia
         return mass, np.array(com), tensor + np.triu(tensor, 1).T
 
     def _on_detach(self, request: Trigger.Request, response: Trigger.Response) -> Any:
-        names = [MASS.name.replace('<frame>', frame) for frame in self._frames]
+        names = [f'payload.{frame}.mass' for frame in self._frames]
         empty = [Parameter(name, Parameter.Type.DOUBLE, 0.0) for name in names]
         payload = ', '.join(self.in_words())
         result = self._node.set_parameters_atomically(empty)

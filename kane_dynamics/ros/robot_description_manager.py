@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rclpy.clock import Clock, ClockType
@@ -14,13 +14,10 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from kane_dynamics.analysis.tracking import PASSIVE
 from kane_dynamics.background import BackgroundTask
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
-from kane_dynamics.robot_config.parameters.computed_torque import TASK, ComputedTorqueParameters
-from kane_dynamics.robot_config.parameters.nodes import ALL_SPECS
-from kane_dynamics.robot_config.parameters.robot import RobotParameters
+from kane_dynamics.robot_config.parameters.tables import RobotParameters
 from kane_dynamics.robot_config.robot_source import (
     BASE_NAMES,
     RobotModel,
@@ -60,6 +57,8 @@ class RobotDescriptionManager:
         Called when the dynamics of the present model have become machine code.
     patient : bool
         Whether to wait for the compilation although the parameter says 'auto'.
+    compile_options : callable
+        Returns the arguments of `Dynamics` besides the model.
 
     Attributes
     ----------
@@ -79,13 +78,14 @@ class RobotDescriptionManager:
         on_model: Callable[[Dynamics], None],
         on_compiled: Callable[[], None] = lambda: None,
         patient: bool = False,
+        compile_options: Callable[[], Mapping[str, Any]] = dict,
     ) -> None:
         self.model: RobotModel | None = None
         self.dynamics: Dynamics | None = None
         self.from_topic = False
         self._node, self._parameters = node, parameters
         self._on_model, self._on_compiled = on_model, on_compiled
-        self._policy = parameters.compiled
+        self._compile_options, self._policy = compile_options, parameters.compiled
         if patient and self._policy == 'auto':
             self._policy = 'wait'
         self._motors: tuple[str, ...] = getattr(parameters, 'joints', ())
@@ -124,7 +124,7 @@ class RobotDescriptionManager:
             String, 'robot_description', self._on_text, LATCHED
         )
         topic = self._subscription.topic_name
-        source = self._parameters.urdf_source
+        source = self._parameters.urdf_source_description
         self._problem = f'no robot_description and no urdf_file given; waiting for {topic}'
         self._problem += f' ({source})' if source else ''
         self._node.get_logger().warning(self._problem)
@@ -165,9 +165,7 @@ class RobotDescriptionManager:
     def _built(self, text: str) -> Dynamics:
         """Return the dynamics of a description, compiled if the cache has them."""
         model = build_model(self._parameters, text, self._motors)
-        p = self._parameters
-        frame = p.frame if isinstance(p, ComputedTorqueParameters) and p.space == TASK else ''
-        dynamics = Dynamics(model, getattr(p, 'law', '') == PASSIVE, frame)
+        dynamics = Dynamics(model, **self._compile_options())
         if self._policy != 'never':
             # what is wrong with the compiler or the cache, the compilation will say
             with contextlib.suppress(KaneDynamicsError, RuntimeError, OSError, ImportError):
@@ -204,7 +202,7 @@ class RobotDescriptionManager:
     def _check_joint_names(self, model: RobotModel) -> None:
         """Raise InvalidInputError if a gain or a start position is given for a misspelt joint."""
         names = (*BASE_NAMES, *model.robot.joint_names, *self._parameters.locked_joints)
-        problem = misspelt_joint(self._node, ALL_SPECS, names)
+        problem = misspelt_joint(self._node, names)
         if problem and self.model is None:
             raise InvalidInputError(problem)
         if problem:  # a later robot may well have lost a joint

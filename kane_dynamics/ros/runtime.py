@@ -49,7 +49,7 @@ def run_together(factories: Sequence[Callable[[], Any]], args: Sequence[str] | N
     ----------
     factories : sequence of callable
         Each makes a node; it has ``start()``, called before the first callback, and ``stop()``,
-        which leaves its outputs in a safe state. ``parameters.end_with_process`` names a process
+        which leaves its outputs in a safe state. ``parameters.parent_pid`` names a process
         that it must not outlive, ``parameters.thread_priority`` is that of this thread; the
         highest counts. Nodes are stopped in the order given.
     args : sequence of str, optional
@@ -79,7 +79,7 @@ def run_together(factories: Sequence[Callable[[], Any]], args: Sequence[str] | N
         logger.fatal(f'cannot start: {error}')
         rclpy.try_shutdown()
         return 1
-    launcher = Launcher(max(node.parameters.end_with_process for node in nodes))
+    launcher = Launcher(max(node.parameters.parent_pid for node in nodes))
     priority = max(node.parameters.thread_priority for node in nodes)
     for problem in filter(None, (launcher.problem, take_priority(priority))):
         logger.warning(problem)

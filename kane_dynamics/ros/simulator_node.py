@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -23,13 +22,7 @@ from kane_dynamics.plant.event_plant import EventPlant
 from kane_dynamics.plant.lockstep import RETRY_PERIOD, Lockstep
 from kane_dynamics.plant.plant import Plant
 from kane_dynamics.plant.rate import BACKLOG, Rate
-from kane_dynamics.robot_config.parameters.load import PAYLOAD_SPECS
-from kane_dynamics.robot_config.parameters.robot import VELOCITY
-from kane_dynamics.robot_config.parameters.simulator import (
-    INITIAL_POSITION,
-    CouplerParameters,
-    SimulatorParameters,
-)
+from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
 from kane_dynamics.ros.coupler_topics import CouplerTopics
 from kane_dynamics.ros.declare_parameters import (
     declare,
@@ -51,7 +44,7 @@ from kane_dynamics.ros.negative_clock_workaround import ClockFromZero
 from kane_dynamics.ros.payloads import Payloads
 from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.ros.robot_description_manager import RobotDescriptionManager
-from kane_dynamics.ros.runtime import run, without_arguments
+from kane_dynamics.ros.runtime import without_arguments
 from kane_dynamics.ros.simulated_clock import SimulatedClock
 from kane_dynamics.ros.simulator_inputs import SimulatorInputs
 from kane_dynamics.ros.stepping import Stepping
@@ -103,26 +96,26 @@ class SimulatorNode(ClockFromZero):
             patient=self.parameters.lockstep,
         )
         self._payloads = Payloads(self, self.parameters.payloads, bounded=False)
-        install_validation(self, SimulatorParameters, PAYLOAD_SPECS, self._reread)
+        install_validation(self, SimulatorParameters, self._reread)
         self.create_subscription(JointState, '~/effort_command', self._on_effort, COMMAND)
         self.create_subscription(Float64MultiArray, '~/commands', self._on_array, COMMAND)
         if self.parameters.hardware_joints:
             self.create_subscription(
                 JointState, 'robot_joint_commands', self._on_hardware, COMMAND
             )
-        self._driven = self.parameters.base_drive == VELOCITY
+        self._driven = self.parameters.base_command_interface == 'velocity'
         if self._driven:
-            kind = TwistStamped if self.parameters.cmd_vel_stamped else Twist
+            kind = TwistStamped if self.parameters.base_cmd_vel_stamped else Twist
             self.create_subscription(kind, 'cmd_vel', self._on_cmd_vel, COMMAND)
-        self._switches = Switches(self, self.parameters.constraint_names, self._present)
+        self._switches = Switches(self, self.parameters.constraints_names, self._present)
         self._outside = SimulatorInputs(
             self,
             self.parameters.frame_prefix,
-            lambda: self.parameters.wrench_timeout,
+            lambda: self.parameters.timeout_external_wrench,
             self._begin_again,
         )
         odom = self.parameters.frame_prefix + self.parameters.odom_frame_id
-        self._coupler = CouplerTopics(self, declare(self, CouplerParameters), odom)
+        self._coupler = CouplerTopics(self, self.parameters, odom)
         self.create_service(Empty, '~/reset', self._on_reset)
         self.create_service(SetBool, '~/pause', self._on_pause)
         self.create_service(Trigger, '~/step', self._on_step)
@@ -183,8 +176,8 @@ class SimulatorNode(ClockFromZero):
 
     def _on_model(self, dynamics: Dynamics) -> None:
         model = dynamics.model
-        declare_for_each(self, (INITIAL_POSITION,), model.joints)
-        initial = read_for_joints(self, INITIAL_POSITION, model.joints)
+        declare_for_each(self, SimulatorParameters, '<joint>', model.joints)
+        initial = read_for_joints(self, 'initial_positions.<joint>', model.joints)
         self._output.prepare(dynamics, own_description=not self.host.from_topic)
         first = self.plant is None
         self._payloads.apply(dynamics)
@@ -239,7 +232,7 @@ class SimulatorNode(ClockFromZero):
     def _since(self, plant: Plant) -> tuple[int, int]:
         """Return the present stamp and the oldest that a command may have [ns]."""
         now = self._stamps.now(plant.time)
-        return now, now - round(self.parameters.command_timeout * 1e9)
+        return now, now - round(self.parameters.timeout_command * 1e9)
 
     def _on_hardware(self, message: JointState) -> None:
         if self.plant is not None and self._commands is not None:
@@ -277,7 +270,7 @@ class SimulatorNode(ClockFromZero):
         """Lockstep: repeat a state that nobody answered; after the timeout go on without."""
         if self.plant is None or self._paused or self._trouble:
             return
-        if self._lockstep.lost(self.parameters.command_timeout):
+        if self._lockstep.lost(self.parameters.timeout_command):
             self._account.add(timeouts=1)
             self.plant.release_all()
             self._run_period(self.plant)
@@ -287,13 +280,13 @@ class SimulatorNode(ClockFromZero):
     def _run_period(self, plant: Plant) -> None:
         """Integrate to the next publication and publish."""
         answered = self._commands.stamp if self._commands is not None else 0
-        self._account.period(self._stamp, answered, self.parameters.command_timeout)
+        self._account.period(self._stamp, answered, self.parameters.timeout_command)
         if self._advance(plant, plant.steps_to_state):
             self._publish()
 
     def _advance(self, plant: Plant, steps: int) -> bool:
         if not self.parameters.lockstep:
-            late = plant.release(self.parameters.command_timeout)
+            late = plant.release(self.parameters.timeout_command)
             if len(late):
                 self._account.add(released=len(late))
         try:
@@ -421,12 +414,3 @@ class SimulatorNode(ClockFromZero):
             if text:
                 return Status(level, text, values)
         return Status(OK, 'paused' if self._paused else 'ok', values)
-
-
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node; the executable ``kane_simulator``."""
-    return run(SimulatorNode, args)
-
-
-if __name__ == '__main__':
-    sys.exit(main())

@@ -19,12 +19,8 @@ from kane_dynamics.messages.conversions import set_stamp
 from kane_dynamics.plant.event_plant import EventPlant
 from kane_dynamics.plant.plant import NANO, Plant
 from kane_dynamics.robot_config.declared_constraints import Declared, declared_constraints
-from kane_dynamics.robot_config.parameters.constraints import (
-    CONSTRAINT_SPECS,
-    ConstraintParameters,
-)
-from kane_dynamics.robot_config.parameters.spec import placeholder, plain
-from kane_dynamics.ros.declare_parameters import declare_for_each, overrides_below
+from kane_dynamics.robot_config.parameters.tables import ConstraintParameters
+from kane_dynamics.ros.declare_parameters import declare_for_each, overrides_below, read
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status
 
 EVENTS = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
@@ -78,11 +74,8 @@ class Switches:
         return declared_constraints(robot, table)
 
     def _parameters(self, name: str) -> ConstraintParameters:
-        declare_for_each(self._node, CONSTRAINT_SPECS, (name,))
-        names = [spec.name.replace(placeholder(spec.name), name) for spec in CONSTRAINT_SPECS]
-        return ConstraintParameters(
-            *(plain(self._node.get_parameter(each).value) for each in names)
-        )
+        declare_for_each(self._node, ConstraintParameters, '<constraint>', (name,))
+        return read(self._node, ConstraintParameters, name)
 
     def prepare(self, plant: Plant) -> None:
         """Switch the constraints of a plant from now on."""

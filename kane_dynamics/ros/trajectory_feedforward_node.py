@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,14 +18,11 @@ from kane_dynamics.control.trajectory_filter import TrajectoryCount, TrajectoryF
 from kane_dynamics.control.trajectory_preparation import Filled, Preparation
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
-    TrajectoryFeedforwardParameters,
-)
+from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.ros.action_server import joint_trajectory_proxy
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status
 from kane_dynamics.ros.qos import COMMAND, LATEST
-from kane_dynamics.ros.runtime import run
 from kane_dynamics.ros.waiting_messages import take_waiting
 from kane_dynamics.typing import Floats
 
@@ -94,7 +90,7 @@ class TrajectoryFeedforwardNode(DynamicsNode):
         self.local('timer', self.create_timer(LOOK_PERIOD, self._look, clock=wall))
         p = self.parameters
         if p.base_type != 'none':
-            kind = TwistStamped if p.cmd_vel_stamped else Twist
+            kind = TwistStamped if p.base_cmd_vel_stamped else Twist
             self._listen(kind, 'cmd_vel', self._on_command, LATEST)
 
     def _on_command(self, message: Any) -> None:
@@ -218,12 +214,3 @@ class TrajectoryFeedforwardNode(DynamicsNode):
             'action': 'no control_msgs' if self._proxy is None else f'{self._proxy.running} goals',
         }
         return Status(WARN if count.reason else OK, count.reason or 'ok', values)
-
-
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node; the executable ``kane_trajectory_feedforward``."""
-    return run(TrajectoryFeedforwardNode, args)
-
-
-if __name__ == '__main__':
-    sys.exit(main())

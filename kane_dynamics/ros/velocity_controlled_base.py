@@ -11,7 +11,6 @@ from sensor_msgs.msg import Imu
 from kane_dynamics.control.base_state_input import CMD_VEL, IMU, BaseMotionInput
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.robot_config.parameters.robot import VELOCITY
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, Status
 from kane_dynamics.ros.qos import LATEST
@@ -45,12 +44,12 @@ class VelocityControlledBaseNode(DynamicsNode):
     def subscribe(self) -> None:
         """Listen to what moves a driven base."""
         p = self.parameters
-        if p.base_drive != VELOCITY:
+        if p.base_command_interface != 'velocity':
             return
-        if CMD_VEL in p.motion_from:
-            kind = TwistStamped if p.cmd_vel_stamped else Twist
+        if CMD_VEL in p.base_acceleration_source:
+            kind = TwistStamped if p.base_cmd_vel_stamped else Twist
             self._listen(kind, 'cmd_vel', self._on_command, LATEST)
-        if IMU in p.motion_from:
+        if IMU in p.base_acceleration_source:
             self._listen(Imu, 'imu', self._on_imu, LATEST)
 
     def _on_command(self, message: Any) -> None:
@@ -76,7 +75,11 @@ class VelocityControlledBaseNode(DynamicsNode):
 
     def statuses(self) -> dict[str, Any]:
         """Return the shared components and a driven base."""
-        local = {'base': self._base_status} if self.parameters.base_drive == VELOCITY else {}
+        local = (
+            {'base': self._base_status}
+            if self.parameters.base_command_interface == 'velocity'
+            else {}
+        )
         return {**super().statuses(), **local}
 
     def _base_status(self) -> Status:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -13,11 +11,10 @@ from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.wrench_controller import WrenchController
 from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.robot_config.parameters.wrench_control import WrenchControlParameters
+from kane_dynamics.robot_config.parameters.tables import WrenchControlParameters
 from kane_dynamics.ros.effort_node import EffortNode
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status, input_status
 from kane_dynamics.ros.qos import COMMAND
-from kane_dynamics.ros.runtime import run
 from kane_dynamics.typing import Floats
 
 TARGETS = ('wrench', 'pose', 'twist')
@@ -92,7 +89,7 @@ class WrenchControlNode(EffortNode):
             return status
         if not (status.values['accepted'] or status.values['rejected']):
             return Status(OK, 'none wanted', status.values)
-        line = f'{status.message}; without_target: {self.parameters.without_target}'
+        line = f'{status.message}; timeout_action: {self.parameters.timeout_action}'
         return Status(WARN, line, status.values)
 
     def output_status(self, values: dict[str, object]) -> Status:
@@ -104,12 +101,3 @@ class WrenchControlNode(EffortNode):
         if refused := self._controller.refused:
             return Status(ERROR, f'holds the frame instead: {refused}', values)
         return status
-
-
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node; the executable ``kane_wrench_control``."""
-    return run(WrenchControlNode, args)
-
-
-if __name__ == '__main__':
-    sys.exit(main())

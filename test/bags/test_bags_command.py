@@ -239,11 +239,11 @@ def test_a_driven_base_has_no_efforts(messages, tmp_path, run):
     messages.joints(START)
     file = tmp_path / 'robot.yaml'
     file.write_text(
-        '/**: {ros__parameters: {base_type: diff_drive, base: {drive: velocity, '
+        '/**: {ros__parameters: {base_type: diff_drive, base: {command_interface: velocity, '
         'left_wheel_names: [wheel_left_joint], right_wheel_names: [wheel_right_joint]}, '
         'urdf_file: package://kane_dynamics/robots/nonholonomic.urdf}}'
     )
     bag = messages.write(tmp_path / 'bag')
     code, _, errors = run(bag, file, '--compute', 'acceleration')
     assert code == cli.REFUSED
-    assert "base.drive 'velocity' leaves the efforts of the base unknown" in errors
+    assert "base.command_interface 'velocity' leaves the efforts of the base unknown" in errors

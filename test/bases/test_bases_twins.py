@@ -15,7 +15,7 @@ import kane_dynamics as kd
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.plant.plant import Plant
 from kane_dynamics.robot_config.inspection.findings import inspect_urdf
-from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
 from kane_dynamics.robot_config.robot_file import build_model, parameters_of_file
 from kane_dynamics.robot_config.setup.questions import Answer
 from kane_dynamics.robot_config.setup.settings import settle
@@ -112,7 +112,7 @@ def test_a_base_whose_wheels_the_file_has_fixed_moves(tmp_path):
     """As the PR2 of example-robot-data: every joint of its casters is fixed."""
     text = re.sub(r'(name="\w+_(?:steer|wheel|twin)" type=)"continuous"', r'\1"fixed"', twins())
     file, values = written(text, tmp_path)
-    assert (values['base_type'], values['base.drive']) == ('planar', 'velocity')
+    assert (values['base_type'], values['base.command_interface']) == ('planar', 'velocity')
     moved, model = driven_by_command(file, text, 0.5)
     assert_allclose(moved, [0.15, 0.0, 0.0], atol=0.02)
     assert model.motors == ('lift_joint',)

@@ -47,10 +47,10 @@ def test_proposals_are_written_with_a_mark_and_the_next_lines_printed(here, caps
     output, remarks = said(capsys)
     text = (here / 'my_robot.yaml').read_text()
     assert '# guessed: driven wheels on one axle\n    base_type: diff_drive' in text
-    assert '# effort or velocity (cmd_vel)\n      drive: velocity' in text
+    assert '# effort or velocity (cmd_vel)\n      command_interface: velocity' in text
     assert 'written by: kane-dynamics init my.urdf --drive velocity --yes' in text
     assert 'guessed: base_type: diff_drive' in remarks
-    assert 'guessed: base.drive' not in remarks
+    assert 'guessed: base.command_interface' not in remarks
     whole = here / 'my_robot.yaml'
     assert 'kane-dynamics demo my_robot.yaml' in output
     assert f"simulation.launch.py robot:='' params_file:={whole}" in output
@@ -83,7 +83,7 @@ def test_a_terminal_is_asked(here, monkeypatch):
     assert asked == ['--drive', '--gravity']
     text = (here / 'my_robot.yaml').read_text()
     assert '# guessed: driven' not in text
-    assert 'drive: velocity' in text
+    assert 'command_interface: velocity' in text
 
 
 def test_without_a_terminal_open_questions_are_listed(here, monkeypatch, capsys):

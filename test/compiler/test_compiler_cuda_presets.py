@@ -9,7 +9,7 @@ from support import cuda
 from kane_dynamics.compiler.cuda import toolchain
 from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
 from kane_dynamics.compiler.graphs.trace import Tracer
-from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
+from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
 from kane_dynamics.robot_config.robot_source import build_model
 
 ROOT = Path(__file__).resolve().parents[2]

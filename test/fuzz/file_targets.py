@@ -19,9 +19,10 @@ from changes import NUMBERS, WORDS, changed, changed_bytes
 
 import kane_dynamics as kd
 from kane_dynamics.compiler import cache
-from kane_dynamics.robot_config.parameters.nodes import TABLES
-from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
-from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
+from kane_dynamics.robot_config.nodes import NODES
+from kane_dynamics.robot_config.parameters import tables
+from kane_dynamics.robot_config.parameters.tables import (
+    SimulatorParameters,
     TrajectoryFeedforwardParameters,
 )
 from kane_dynamics.robot_config.robot_file import model_of_file, parameters_of_file
@@ -99,10 +100,10 @@ def draw_parameters(random):
     if random.random() < 0.5:
         source = sources.SHORT_PARAMETERS if random.random() < 0.95 else sources.PARAMETERS
         return changed(random, random.choice(source))
-    table = TABLES[random.choice(sorted(TABLES))]
+    node = NODES[random.choice(sorted(NODES))]
     lines = ['/**: {ros__parameters: {']
     for _ in range(random.choice((1, 1, 2, 4))):
-        spec = random.choice(table)
+        spec = random.choice(tables.table(node.parameters).specs)
         shown = spec.shown_default if random.random() < 0.2 else random.choice(NUMBERS)
         value = random.choice((shown, f'[{shown}]', f'{{a: {shown}}}', random.choice(WORDS)))
         lines.append(f'  {spec.name.replace("<joint>", "a")}: {value},')
@@ -131,7 +132,7 @@ def draw_model(random):
     if random.random() < 0.3:
         wheels = random.choice(('left_wheel_names: [a]', 'wheel_names: [a, b]'))
         given.append(f'    base: {{{wheels}, right_wheel_names: [b], wheel_radius: 0.1}}')
-    given.append('    point_rate: 10.0')
+    given.append('    min_point_rate: 10.0')
     return '/**:\n  ros__parameters:\n' + '\n'.join(given) + '\n', draw_urdf(random)
 
 

@@ -39,7 +39,7 @@ class Goals(Station):
 
     def __init__(self, motion):
         # machine code: a plan may need hundreds of efforts
-        super().__init__(NODE, compiled='wait', **{'base.motion': motion})
+        super().__init__(NODE, compiled='wait', **{'base.motion_source': motion})
         self._planned, self._longer = motion == 'planned', None
 
     def ready(self):

@@ -25,8 +25,8 @@ from rclpy.publisher import Publisher
 
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.ros.composition import factory
-from kane_dynamics.ros.entry import NODES
+from kane_dynamics.robot_config.nodes import NODES
+from kane_dynamics.ros.entry import node_class
 
 ROBOT = (
     sources.small_urdf(
@@ -51,8 +51,8 @@ OWN = {
     'kane_wrench_control': {'frame': 'one'},
     'kane_governor': {'base.support_points': [0.3, 0.0, -0.1, -0.3, 0.0, -0.1]},
     'kane_simulator': {'payloads': ['one'], 'start_paused': True, 'publish_clock': False},
-    'kane_inverse_dynamics': {'payloads': ['one'], 'gravity_from': 'imu'},
-    'kane_forward_dynamics': {'gravity_from': 'odom'},
+    'kane_inverse_dynamics': {'payloads': ['one'], 'gravity_source': 'imu'},
+    'kane_forward_dynamics': {'gravity_source': 'odom'},
 }
 FRAMES = ('base_link', 'odom', 'one', 'map', 'left_wheel', '')
 SHARES = {'kane_simulator': 0.02, 'kane_trajectory_feedforward': 0.02}
@@ -198,7 +198,7 @@ class Station:
         os.environ.setdefault('ROS_LOG_DIR', '/tmp')
         self.context = Context()
         rclpy.init(context=self.context, domain_id=77)
-        self.node = factory(self.executable)(
+        self.node = node_class(self.executable)(
             context=self.context,
             use_global_arguments=False,
             parameter_overrides=[Parameter(k, value=v) for k, v in self._given.items()],

@@ -12,7 +12,7 @@ from support.base_urdf import BASES, RADIUS, urdf
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.robot_config.inspection import inspect_urdf
-from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
+from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
 from kane_dynamics.robot_config.robot_file import model_of_file, parameters_of_file
 from kane_dynamics.robot_config.setup import Answer, file_text, proposed_tuning, settle
 from kane_dynamics.robot_config.setup.file_text import MOST_RATIO, QUICKEST, RATE, start_positions
@@ -69,7 +69,7 @@ def test_a_node_accepts_the_file_of_each_kind_of_base(base_type, written):
     assert set(model.base.driven) | set(model.base.steering) == set(motors)
     given = parameters_of_file(path, InverseDynamicsParameters)
     assert given.base_type == base_type
-    assert given.base_drive == 'effort'
+    assert given.base_command_interface == 'effort'
 
 
 @pytest.mark.parametrize('base_type', BASES)
@@ -186,9 +186,9 @@ def test_powered_casters_stay(written):
 
 
 def test_drives_of_steered_bases_take_velocities():
-    assert settled(TWO)[0]['base.drive'].value == 'effort'
-    assert settled(TWO, drive='velocity')[0]['base.drive'].value == 'velocity'
-    assert settled(BASES['swerve'][0])[0]['base.drive'].value == 'velocity'
+    assert settled(TWO)[0]['base.command_interface'].value == 'effort'
+    assert settled(TWO, drive='velocity')[0]['base.command_interface'].value == 'velocity'
+    assert settled(BASES['swerve'][0])[0]['base.command_interface'].value == 'velocity'
 
 
 def test_joints_that_stand_still():

@@ -7,8 +7,7 @@ from ros_models import parameters
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.plant.event_plant import EventPlant
 from kane_dynamics.robot_config.declared_constraints import declared_constraints
-from kane_dynamics.robot_config.parameters.constraints import ConstraintParameters
-from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.parameters.tables import ConstraintParameters, SimulatorParameters
 from kane_dynamics.robot_config.robot_source import build_model
 
 MASS, G, HEIGHT, STEP = 2.0, 9.81, 0.5, 0.01

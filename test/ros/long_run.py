@@ -131,7 +131,7 @@ class LongRun:
         """Let it run; return how many periods were missed in it, and how many there were."""
         # else the arm lies on its stops before there is a controller
         self.bench.until(
-            lambda: self.bench.call(Trigger, f'{self.node}/print_model').success, START
+            lambda: self.bench.call(Trigger, f'{self.node}/get_model_summary').success, START
         )
         self._start = self._first_state()
         self._prefer()

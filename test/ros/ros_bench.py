@@ -49,6 +49,8 @@ class Bench:
 
     def command(self, module, *, params=None, files=(), arguments=(), names=()):
         """Return the command line of a node, or of those named; params: ``-p name:=value``."""
+        if module.endswith('_node'):
+            module, names = 'entry', (f'kane_{module.removesuffix("_node")}',)
         command = [sys.executable, '-m', f'kane_dynamics.ros.{module}', *names, '--ros-args']
         for path in files:
             command += ['--params-file', str(path)]

@@ -2,14 +2,13 @@
 """Models and messages for the tests of the ROS folder that need no ROS."""
 
 from array import array
-from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import yaml
 
-from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
-from kane_dynamics.robot_config.parameters.spec import plain, specs
+from kane_dynamics.robot_config.parameters.spec import plain
+from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
 from kane_dynamics.robot_config.robot_source import build_model, read_description
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,14 +38,13 @@ def preset(robot):
 
 def parameters(table=InverseDynamicsParameters, **values):
     """Return a table with its defaults, changed by field name."""
-    defaults = {f.name: plain(f.default) for f in fields(table)}
-    return replace(table(**defaults), **values)
+    return table(**values)
 
 
 def from_preset(robot, table=InverseDynamicsParameters, **values):
     """Return a table with the values of a preset."""
     chosen = preset(robot)
-    names = {spec.name: f.name for spec, f in zip(specs(table), fields(table), strict=True)}
+    names = {spec.name: spec.field for spec in table.specs}
     known = {names[k]: plain(v) for k, v in chosen.items() if k in names}
     return parameters(table, **{**known, **values})
 

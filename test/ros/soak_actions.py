@@ -70,7 +70,7 @@ class Actions:
     def _parameters(self):
         """Set what may be set, and what must be refused: a time limit below the period."""
         mass = double('payload.tool_link.mass', next(self._carried))
-        good = [mass, double('timeout.joint_states', 0.1), double('torque_scale', 1.0)]
+        good = [mass, double('timeout.joint_states', 0.1), double('feedforward_scale', 1.0)]
         bad = [double('timeout.joint_states', 0.001), double('payload.tool_link.mass', -1.0)]
         for name in self._soak.processes:
             for parameters in (good, bad):

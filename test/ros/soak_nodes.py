@@ -143,7 +143,7 @@ PEERS = (
     Peer(
         'kane_forward_dynamics',
         'forward_dynamics_node',
-        (JointTrajectory, '/kane_forward_dynamics/acceleration', _point_numbers),
+        (JointTrajectory, '/kane_forward_dynamics/predicted_accelerations', _point_numbers),
     ),
     Peer(
         'kane_contact_observer',

@@ -14,9 +14,8 @@ from kane_dynamics.control.node_dynamics import Dynamics, known_speeds, rolling_
 from kane_dynamics.control.reference import Motors, ReferenceInput
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, KaneDynamicsError
 from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.robot_config.parameters.robot import RobotParameters
-from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
 from kane_dynamics.robot_config.parameters.spec import plain
+from kane_dynamics.robot_config.parameters.tables import RobotParameters, SimulatorParameters
 from kane_dynamics.robot_config.robot_source import build_model
 from kane_dynamics.ros.messages.diagnostics import OK, WARN
 from kane_dynamics.ros.messages.steering_status import steering_status
@@ -25,7 +24,7 @@ from kane_dynamics.ros.messages.steering_status import steering_status
 def chosen(kind, **changes):
     """Return the text and the parameters of a base."""
     text, settings, _, _ = BASES[kind]
-    own = {name.removeprefix('base.'): plain(value) for name, value in settings.items()}
+    own = {name.replace('.', '_'): plain(value) for name, value in settings.items()}
     return parameters(SimulatorParameters, **{'base_type': kind, **own, **changes}), text
 
 
@@ -56,7 +55,7 @@ def test_model_of_each_kind(base_type):
 
 def test_names_of_rows_of_a_differential_drive_are_kept():
     text, _, _, _ = BASES['diff_drive']
-    p, _ = chosen('diff_drive', caster_swivel_names=(), caster_wheel_names=())
+    p, _ = chosen('diff_drive', base_caster_swivel_names=(), base_caster_wheel_names=())
     model = build_model(p, text)
     (drive,) = model.constraints
     assert drive.labels == ('base/no_side_slip', 'l_wheel/rolling', 'r_wheel/rolling')
@@ -71,16 +70,16 @@ def test_names_of_rows_of_a_differential_drive_are_kept():
 
 
 def test_radius_and_multiplier():
-    model = build_model(*chosen('skid_steer', wheel_radius=0.2))
+    model = build_model(*chosen('skid_steer', base_wheel_radius=0.2))
     assert {wheel.radius for wheel in model.base.wheels} == {0.2}
     assert model.base.track_factor == 1.5
-    casters = build_model(*chosen('diff_drive', wheel_radius=0.2)).base.wheels
+    casters = build_model(*chosen('diff_drive', base_wheel_radius=0.2)).base.wheels
     assert [wheel.radius for wheel in casters] == [0.2, 0.2, 0.1]
 
 
 @pytest.mark.parametrize('constraint', ['none', 'no_sideslip'])
 def test_wheels_that_do_not_roll(constraint):
-    model = build_model(*chosen('mecanum', constraint=constraint))
+    model = build_model(*chosen('mecanum', base_constraint=constraint))
     assert model.base is None
     assert len(model.constraints) == (constraint == 'no_sideslip')
 
@@ -90,38 +89,43 @@ def test_wheels_that_do_not_roll(constraint):
     [
         (
             'mecanum',
-            {'roller_angles': (0.7,)},
+            {'base_roller_angles': (0.7,)},
             InvalidInputError,
             r'base_type mecanum: roller_angles \[rad\]: need shape \(4,\)',
         ),
         (
             'swerve',
-            {'steering_names': ('fl_steer',)},
+            {'base_steering_names': ('fl_steer',)},
             InvalidInputError,
             'base.steering_names and base.steered_wheel_names need as many names',
         ),
         (
             'swerve',
-            {'wheel_names': ('fl_wheel',)},
+            {'base_wheel_names': ('fl_wheel',)},
             InvalidInputError,
             'base.wheel_names has no meaning for base_type swerve, which takes base.steering_nam',
         ),
         (
             'omni',
-            {'wheel_names': ('a_weel',)},
+            {'base_wheel_names': ('a_weel',)},
             KaneDynamicsError,
             r"base_type omni: no joint named 'a_weel'; there are \['a_wheel', ",
         ),
-        ('omni', {'wheel_names': ()}, InvalidInputError, 'needs names of joints in base.wheel_na'),
+        (
+            'omni',
+            {'base_wheel_names': ()},
+            InvalidInputError,
+            'needs names of joints in base.wheel_na',
+        ),
         (
             'skid_steer',
-            {'left_wheel_names': ('fl_wheel',)},
+            {'base_left_wheel_names': ('fl_wheel',)},
             ConstraintError,
             'base_type skid_steer: left: need 2 or more',
         ),
         (
             'omni',
-            {'base_type': 'none', 'constraint': 'rolling'},
+            {'base_type': 'none', 'base_constraint': 'rolling'},
             ConstraintError,
             'needs a base_t',
         ),
@@ -229,9 +233,13 @@ def test_friction_that_is_not_known_is_said():
     p, text = chosen('skid_steer')
     shared = {f.name: getattr(p, f.name) for f in fields(RobotParameters)}
     unknown = build_model(parameters(**shared), text).notes
-    assert [one for one in unknown if 'base.friction of the skid_steer base is not known' in one]
-    known = build_model(parameters(**shared, base_friction=(0.7, 0.5)), text).notes
-    assert not [one for one in known if 'base.friction' in one]
+    assert [
+        one
+        for one in unknown
+        if 'base.friction_coefficient of the skid_steer base is not known' in one
+    ]
+    known = build_model(parameters(**shared, base_friction_coefficient=(0.7, 0.5)), text).notes
+    assert not [one for one in known if 'base.friction_coefficient' in one]
 
 
 def noisy_swerve(noise, beside=0.0):
@@ -296,7 +304,7 @@ def test_steering_angles_that_fight_are_named():
 
 
 def test_balls_and_massless_casters_carry_a_base():
-    model = build_model(*chosen('diff_drive', support_points=(0.2, 0.1, 0.0, -0.2, 0.0, 0.0)))
+    model = build_model(*chosen('diff_drive', base_support_points=(0.2, 0.1, 0.0, -0.2, 0.0, 0.0)))
     assert model.base.supports == ((0.2, 0.1, 0.0), (-0.2, 0.0, 0.0))
     plain_model = build_model(*chosen('diff_drive'))
     assert plain_model.base.supports == ()
@@ -305,4 +313,4 @@ def test_balls_and_massless_casters_carry_a_base():
     assert labels[0] == labels[1]
     assert {'support 0', 'support 1'} < set(kd.base_ground_contacts(model.base).names)
     with pytest.raises(InvalidInputError, match='support_points: need x, y, z of each point, got'):
-        build_model(*chosen('diff_drive', support_points=(0.2, 0.1)))
+        build_model(*chosen('diff_drive', base_support_points=(0.2, 0.1)))

@@ -47,7 +47,7 @@ def node(context, request):
     [
         ((TrajectoryFeedforwardNode, {}), 'gravity_compensated_joints', ['nonsense'], 'nonsense'),
         ((InverseDynamicsNode, {}), 'gravity_compensated_joints', ['nonsense'], 'nonsense'),
-        ((ComputedTorqueNode, {}), 'left_out.inertia', ['nonsense'], 'nonsense'),
+        ((ComputedTorqueNode, {}), 'terms.inertia_excluded_joints', ['nonsense'], 'nonsense'),
         ((WrenchControlNode, {'frame': 'rod'}), 'stiffness', [-1.0] * 6, '>= 0'),
     ],
     indirect=['node'],
@@ -60,7 +60,7 @@ def test_a_value_that_a_node_cannot_take_over_is_refused_with_a_reason(node, nam
     assert node.parameters == before
     assert list(node.get_parameter(name).value) != value
     assert node.set_parameters([Parameter('timeout.joint_states', value=0.25)])[0].successful
-    assert node.parameters.joint_states_timeout == 0.25
+    assert node.parameters.timeout_joint_states == 0.25
 
 
 NODES = [
@@ -75,11 +75,11 @@ NODES = [
 def test_whatever_taking_over_raises_leaves_the_old_values_in_force(node, monkeypatch):
     """An error of no family of ours, halfway through: the node goes on as before."""
     monkeypatch.setattr(type(node), 'parameters_changed', raises_for_a_tenth(node))
-    old = node.parameters.joint_states_timeout
+    old = node.parameters.timeout_joint_states
     answer = node.set_parameters([Parameter('timeout.joint_states', value=0.1234)])[0]
     assert not answer.successful
     assert answer.reason == 'a tenth is too short'
-    assert node.parameters.joint_states_timeout == old
+    assert node.parameters.timeout_joint_states == old
     assert node.timed_inputs()['timeout.joint_states'].max_age == old
 
 
@@ -89,7 +89,7 @@ def raises_for_a_tenth(node):
 
     def changed(self):
         original(self)
-        if self.parameters.joint_states_timeout == 0.1234:
+        if self.parameters.timeout_joint_states == 0.1234:
             raise RuntimeError('a tenth is too short')
 
     return changed

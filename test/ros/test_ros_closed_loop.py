@@ -73,7 +73,7 @@ class Loop:
                 'lockstep': 'true',
                 'rtf': 0.0,
                 'step_size': 0.004,
-                'command_timeout': 20.0,
+                'timeout.command': 20.0,
                 'publish_tf': 'false',
             },
             arguments=REMAP,

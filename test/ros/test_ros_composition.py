@@ -58,7 +58,7 @@ def test_simulator_and_controller_share_a_process_and_a_thread():
 
     start = {'initial_positions.hinge': 1.5707963, 'step_size': 0.005}
     simulator = SimulatorNode(**options(**start))
-    controller = InverseDynamicsNode(**options(use_sim_time=True, on_stale='hold_gravity'))
+    controller = InverseDynamicsNode(**options(use_sim_time=True, timeout_action='hold_gravity'))
     assert controller.get_fully_qualified_name() == '/cell/kane_inverse_dynamics'
     applied, end = [], time.monotonic() + START_TIMEOUT
 
@@ -125,7 +125,7 @@ def test_nodes_of_one_process_have_parameters_of_their_own_and_end_together(benc
             'compiled': 'never',
             'base_type': 'none',
             f'{controller}:use_sim_time': 'true',
-            f'{controller}:on_stale': 'hold_gravity',
+            f'{controller}:timeout_action': 'hold_gravity',
             f'{simulator}:initial_positions.hinge': 1.5707963,
         },
         arguments=['-r', f'{simulator}:~/effort_command:=/{controller}/effort'],

@@ -38,8 +38,8 @@ LONGER = PENDULUM_URDF.replace('name="hinge"', 'name="knee"').replace('value="1"
 @pytest.fixture(scope='module')
 def robot(bench):
     model = model_of('nonholonomic', base_frame_id=FRAME)
-    gains = {f'sliding_gains.{name}.slope': SLOPE for name in model.motors}
-    gains |= {f'sliding_gains.{name}.k': BRAKE for name in model.motors}
+    gains = {f'passivity_gains.{name}.lambda': SLOPE for name in model.motors}
+    gains |= {f'passivity_gains.{name}.k': BRAKE for name in model.motors}
     process = bench.start(
         'computed_torque_node',
         files=[ROOT / 'config' / 'nonholonomic.yaml', ROOT / 'config' / 'computed_torque.yaml'],
@@ -50,8 +50,8 @@ def robot(bench):
             'timeout.joint_states': TIMEOUT,
             'timeout.odom': TIMEOUT,
             'compiled': 'never',
-            'clamp_to_urdf': 'false',
-            'on_stale': 'hold_gravity',
+            'enforce_command_limits': 'false',
+            'timeout_action': 'hold_gravity',
             **gains,
         },
     )
@@ -169,7 +169,7 @@ def test_law_is_fixed_and_gains_are_not(robot):
 
     double, text = ParameterType.PARAMETER_DOUBLE, ParameterType.PARAMETER_STRING
     assert not put('law', type=text, string_value='computed_torque')
-    assert not put('sliding_gains.arm_1_joint.k', type=double, double_value=-1.0)
+    assert not put('passivity_gains.arm_1_joint.k', type=double, double_value=-1.0)
     assert not put('ramp_time', type=double, double_value=-1.0)
     assert put('effort_rate.arm_2_joint', type=double, double_value=0.5)
     hold = EffortLaw(Dynamics(robot.model)).hold(state_of(robot)[0], Terms())
@@ -193,8 +193,8 @@ def test_a_frame_is_followed_in_task_space(bench):
             'space': 'task',
             'compiled': 'never',
             'ramp_time': 0.0,
-            'on_stale': 'zero',
-            'clamp_to_urdf': 'false',
+            'timeout_action': 'zero',
+            'enforce_command_limits': 'false',
             'timeout.joint_states': 2.0,  # the reference is slow on a busy machine
         },
         arguments=['-r', '__node:=of_a_frame'],

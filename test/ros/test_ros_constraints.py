@@ -11,13 +11,8 @@ import kane_dynamics as kd
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.robot_config.declared_constraints import declared_constraints, stops
-from kane_dynamics.robot_config.parameters.constraints import ConstraintParameters
-from kane_dynamics.robot_config.parameters.nodes import TABLES
-from kane_dynamics.robot_config.parameters.spec import (
-    matching_spec,
-    nearest_parameter,
-    placeholder,
-)
+from kane_dynamics.robot_config.parameters.spec import matching_spec, nearest_parameter
+from kane_dynamics.robot_config.parameters.tables import ConstraintParameters, SimulatorParameters
 
 FALL = np.sqrt(2.0 * HEIGHT / G)  # [s]
 WHEEL = 'wheel_left_joint'
@@ -37,14 +32,14 @@ def one(robot, **values):
         ),
         ({'type': 'no_side_slip', 'offset': 0.1}, ('base/no_side_slip',)),
         ({'type': 'rolling', 'joint': WHEEL}, 2),
-        ({'type': 'rolling', 'joint': WHEEL, 'friction': 0.5, 'load': 100.0}, 2),
+        ({'type': 'rolling', 'joint': WHEEL, 'friction_coefficient': 0.5, 'load': 100.0}, 2),
         ({'type': 'roller', 'joint': WHEEL, 'roller_angle': 0.5}, 1),
         (
             {'type': 'joint_stop', 'joint': 'arm_2_joint', 'side': 'lower'},
             ('arm_2_joint/lower',),
         ),
         ({'type': 'point_contact', 'link': 'tool_link'}, ('tool_link/contact',)),
-        ({'type': 'point_contact', 'link': 'tool_link', 'friction': 0.5}, 3),
+        ({'type': 'point_contact', 'link': 'tool_link', 'friction_coefficient': 0.5}, 3),
         ({'type': 'loop_closure', 'link': 'tool_link', 'other_link': 'base_link'}, 6),
     ],
 )
@@ -52,7 +47,10 @@ def test_every_type_is_built(values, labels):
     robot = model_of('nonholonomic').robot
     built = one(robot, **values).what
     assert len(built.labels) == labels if isinstance(labels, int) else built.labels == labels
-    contact = values.get('friction') or values.get('type') in ('joint_stop', 'point_contact')
+    contact = values.get('friction_coefficient') or values.get('type') in (
+        'joint_stop',
+        'point_contact',
+    )
     assert isinstance(built, Contact) == bool(contact)
 
 
@@ -60,7 +58,7 @@ def test_every_type_is_built(values, labels):
     ('name', 'values', 'message'),
     [
         ('it', {'joint': 'elbow'}, "constraint 'it' of type lock: no joint named 'elbow'"),
-        ('it', {'type': 'rolling', 'joint': WHEEL, 'friction': 0.5}, 'needs its load'),
+        ('it', {'type': 'rolling', 'joint': WHEEL, 'friction_coefficient': 0.5}, 'needs its load'),
         ('it', {'type': 'rolling', 'joint': WHEEL, 'normal': (0.0, 0.2, 1.0)}, 'planar base'),
         ('it', {'type': 'rolling', 'joint': WHEEL, 'normal': (0.0,) * 3}, 'need a direction'),
         ('it', {'type': 'rolling', 'joint': WHEEL, 'tyre_radius': 1.0}, 'need less than the radi'),
@@ -121,11 +119,14 @@ def test_stops_are_the_finite_ends_of_ranges():
 
 
 def test_parameters_of_a_constraint_are_known_by_any_name():
-    table = TABLES['kane_simulator']
-    spec = matching_spec('constraints.caster.friction', table)
-    assert spec is not None and placeholder(spec.name) == '<constraint>'
-    assert matching_spec('constraints.friction', table) is None
-    assert nearest_parameter('constraints.caster.fricton', table) == 'constraints.caster.friction'
+    table = SimulatorParameters.specs
+    spec = matching_spec('constraints.caster.friction_coefficient', table)
+    assert spec is not None and spec.mark == '<constraint>'
+    assert matching_spec('constraints.friction_coefficient', table) is None
+    assert (
+        nearest_parameter('constraints.caster.restituton', table)
+        == 'constraints.caster.restitution'
+    )
     assert matching_spec('constraints.names', table).kind == 'string_array'
 
 

@@ -10,7 +10,7 @@ import kane_dynamics as kd
 from kane_dynamics.control.contact_observer import ContactObserver, observed_joints
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
-from kane_dynamics.robot_config.parameters.contact_observer import ContactObserverParameters
+from kane_dynamics.robot_config.parameters.tables import ContactObserverParameters
 from kane_dynamics.robot_config.robot_source import build_model
 
 NODE = 'kane_contact_observer'

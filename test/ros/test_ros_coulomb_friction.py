@@ -17,7 +17,7 @@ from kane_dynamics.control.reference import Reference
 from kane_dynamics.control.task_space_controller import FrameTorqueController
 from kane_dynamics.control.tracking_law import Gains, tracking_efforts
 from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.robot_config.parameters.computed_torque import ComputedTorqueParameters
+from kane_dynamics.robot_config.parameters.tables import ComputedTorqueParameters
 from kane_dynamics.robot_config.robot_source import build_model
 from studies.peers.mujoco_twin import MujocoTwin
 

@@ -17,7 +17,7 @@ import kane_dynamics as kd
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.plant.plant import Plant
-from kane_dynamics.robot_config.parameters.simulator import CouplerParameters, SimulatorParameters
+from kane_dynamics.robot_config.parameters.tables import DeviceParameters, SimulatorParameters
 from kane_dynamics.ros.coupler_topics import DeviceInput
 
 LINK, MS = 'tool_link', 1_000_000  # [ns]
@@ -36,8 +36,14 @@ def new_plant():
 
 
 def device(plant, **changed):
-    values = dict(link=LINK, stiffness=STIFF, damping=SOFT, device_damping=(9.0,) * 6, period=0.01)
-    return DeviceInput(plant, CouplerParameters(**values | changed), 'odom')
+    values = {
+        'device_link': LINK,
+        'device_stiffness': STIFF,
+        'device_damping': SOFT,
+        'device_own_damping': (9.0,) * 6,
+        'device_period': 0.01,
+    }
+    return DeviceInput(plant, DeviceParameters(**values | changed), 'odom')
 
 
 def place(plant):
@@ -96,10 +102,10 @@ def test_poses_that_are_refused(plant):
 
 def test_what_no_device_is(plant):
     with pytest.raises(NameNotFoundError, match="no frame named 'nose'"):
-        device(plant, link='nose')
+        device(plant, device_link='nose')
     with pytest.raises(InvalidInputError, match='the device needs damping above'):
-        device(plant, device_damping=(1.0,) * 6)
-    assert device(plant, device_damping=(0.0,) * 6, period=0.0) is not None
+        device(plant, device_own_damping=(1.0,) * 6)
+    assert device(plant, device_own_damping=(0.0,) * 6, device_period=0.0) is not None
 
 
 @pytest.mark.ros

@@ -49,7 +49,7 @@ def test_the_fastest_motion_within_the_limits_is_taken(room, taken):
 
 @pytest.mark.parametrize(('effort', 'clamped'), [(1.0, False), (0.0, True)])
 def test_efforts_without_a_limit_slow_nothing(effort, clamped):
-    robot, p = pendulum(effort, clamp_to_urdf=clamped)
+    robot, p = pendulum(effort, enforce_command_limits=clamped)
     full = demo_motion(robot.robot, (), ('hinge',), {}, DURATION)
     motion, overloaded = affordable_motion(robot, p, {}, DURATION)
     assert overloaded == ()
@@ -66,8 +66,8 @@ def test_wheels_with_friction_and_damping_drive_slower():
     p = parameters(
         base_type='mecanum',
         base_frame_id='base_link',
-        wheel_names=tuple(base['base.wheel_names']),
-        roller_angles=tuple(base['base.roller_angles']),
+        base_wheel_names=tuple(base['base.wheel_names']),
+        base_roller_angles=tuple(base['base.roller_angles']),
         locked_joints=('lift_joint',),
     )
     robot = build_model(p, limited(text, LIMIT, DAMPING, FRICTION))

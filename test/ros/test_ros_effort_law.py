@@ -20,7 +20,7 @@ from kane_dynamics.plant.plant import Plant
 from kane_dynamics.plant.rate import Rate
 from kane_dynamics.robot.joint_tables import known_limits
 from kane_dynamics.robot.resources import resolve
-from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
 from kane_dynamics.robot_config.robot_source import read_description
 
 ALL = Terms()
@@ -253,7 +253,7 @@ def test_unknown_names_are_errors():
 @pytest.mark.parametrize(
     ('changes', 'words'),
     [
-        ({'left_wheel_names': ()}, 'needs names of joints in base.left_wheel_names'),
+        ({'base_left_wheel_names': ()}, 'needs names of joints in base.left_wheel_names'),
         ({'base_type': 'none'}, 'needs a base_type'),
         ({'base_frame_id': 'arm_2_link'}, 'moves relative to the root'),
         ({'urdf_file': '/nowhere.urdf'}, 'not a file'),

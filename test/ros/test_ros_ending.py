@@ -25,14 +25,14 @@ pytestmark = pytest.mark.ros
 WEIGHT = 9.81 * 0.5  # [N m] that holds the rod level
 MODEL = {'robot_description': f"'{ROD}'", 'compiled': 'never'}
 LEVEL = {**MODEL, 'initial_positions.hinge': 1.5707963}
-FOLLOW = {**MODEL, 'use_sim_time': 'true', 'on_stale': 'hold_gravity'}
+FOLLOW = {**MODEL, 'use_sim_time': 'true', 'timeout_action': 'hold_gravity'}
 REMAP = ['-r', '~/effort_command:=/kane_inverse_dynamics/effort']
 PR_SET_CHILD_SUBREAPER = 36
 # starts commands as ros2 launch does: plain children that are told the number of their launch
 LAUNCH = """
 import json, os, subprocess, sys, time
 commands = json.load(sys.stdin)
-own = ['-p', f'end_with_process:={os.getpid()}']
+own = ['-p', f'parent_pid:={os.getpid()}']
 print(json.dumps([subprocess.Popen(command + own).pid for command in commands]), flush=True)
 time.sleep(60)
 """
@@ -83,7 +83,7 @@ def test_a_closed_terminal_or_a_killed_partner_leaves_no_effort_behind(bench, lo
     del commands[:]
     bench.until(lambda: commands and commands[-1].data[0] != 0.0)
     bench.until(lambda: states[-1].effort[0] != 0.0)
-    controller.kill()  # its last effort stands in the simulator until command_timeout
+    controller.kill()  # its last effort stands in the simulator until timeout.command
     controller.wait()
     bench.until(lambda: states[-1].effort[0] == 0.0)
     assert bench.terminate(simulator, signal.SIGHUP) == 0

@@ -7,9 +7,10 @@ import sys
 import pytest
 from ros_models import ROOT
 
-from kane_dynamics.robot_config.parameters.nodes import TABLES
-from kane_dynamics.ros.composition import factory, main
-from kane_dynamics.ros.entry import NODES, start
+from kane_dynamics.robot_config.nodes import NODES
+from kane_dynamics.robot_config.parameters.tables import table
+from kane_dynamics.ros.composition import main
+from kane_dynamics.ros.entry import node_class, start
 
 
 @pytest.mark.parametrize('name', NODES)
@@ -18,7 +19,9 @@ def test_help_names_every_parameter(name, option, capsys):
     assert start(name, [option]) == 0
     text = capsys.readouterr().out
     assert text.startswith(f'usage: {name}')
-    assert all(f'  {spec.name}: {spec.kind}' in text for spec in TABLES[name])
+    assert all(
+        f'  {spec.name}: {spec.kind}' in text for spec in table(NODES[name].parameters).specs
+    )
     assert 'doc/nodes.md' in text
     assert (ROOT / 'doc' / 'nodes.md').is_file()
 
@@ -52,6 +55,6 @@ def test_nodes_that_share_a_process_are_named(capsys):
 @pytest.mark.parametrize('name', NODES)
 def test_each_node_is_made_by_the_class_of_its_name(name):
     pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
-    made = factory(name)
-    assert made.__module__ == f'kane_dynamics.ros.{NODES[name][0]}'
+    made = node_class(name)
+    assert NODES[name].path == f'{made.__module__.rpartition(".")[2]}:{made.__name__}'
     assert made.__name__.endswith('Node')

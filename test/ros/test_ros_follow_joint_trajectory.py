@@ -8,9 +8,7 @@ import pytest
 from ros_models import ROOT
 from test_ros_trajectory_feedforward_node import ARM, NODE, goal_message
 
-from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
-    TrajectoryFeedforwardParameters,
-)
+from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.robot_config.robot_file import model_of_file
 
 pytestmark = pytest.mark.ros
@@ -116,8 +114,8 @@ def test_goals_results_cancels_and_preemption(bench, action):
         params={
             'controller': 'my_arm',
             'compiled': 'never',
-            'effort_error': 0.0,
-            'point_rate': 2.0,
+            'interpolation_tolerance': 0.0,
+            'min_point_rate': 2.0,
             'timeout.joint_states': 5.0,
             'base_frame_id': 'my_base',
         },

@@ -32,7 +32,7 @@ class Loop:
         controller = {'use_sim_time': 'true', 'timeout.joint_states': 60.0, 'timeout.odom': 60.0}
         bench.start('inverse_dynamics_node', files=FILES, params={**common, **controller})
         bench.matched(self.reference)
-        simulator = {'lockstep': 'true', 'rtf': 0.0, 'step_size': 0.004, 'command_timeout': 120.0}
+        simulator = {'lockstep': 'true', 'rtf': 0.0, 'step_size': 0.004, 'timeout.command': 120.0}
         bench.start(
             'simulator_node',
             files=FILES,

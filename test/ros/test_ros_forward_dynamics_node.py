@@ -58,7 +58,7 @@ def robot(bench, model, state):
     )
     bench.joints = bench.publisher(JointState, 'joint_states')
     bench.odom = bench.publisher(Odometry, 'odom')
-    bench.accelerations = bench.listen(JointTrajectory, f'/{NODE}/acceleration')
+    bench.accelerations = bench.listen(JointTrajectory, f'/{NODE}/predicted_accelerations')
     bench.base = bench.listen(AccelStamped, f'/{NODE}/base_accel')
     bench.forces = bench.listen(JointState, f'/{NODE}/constraint_forces')
     bench.matched(bench.joints)

@@ -16,19 +16,22 @@ from kane_dynamics.control.governed_base import GovernedBase
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.robot_config.parameters.governor import GovernorParameters
-from kane_dynamics.robot_config.parameters.spec import specs
+from kane_dynamics.robot_config.parameters.tables import GovernorParameters
 from kane_dynamics.trajectories.joint_trajectory import UNNAMED, JointTrajectory
 
 NODE = 'kane_governor'
 POINTS = (0.25, 0.0, 0.0, -0.25, 0.0, 0.0)
-CHANGES = {'support_points': POINTS, 'acceleration_limit': (2.0, 2.0, 4.0), 'response_time': 0.05}
+CHANGES = {
+    'base_support_points': POINTS,
+    'base_acceleration_limit': (2.0, 2.0, 4.0),
+    'base_response_time': 0.05,
+}
 
 
 def governed(clock, plays=False, **changes):
     values = {**CHANGES, **changes}
     p = from_preset('nonholonomic', GovernorParameters, **values)
-    model = model_of('nonholonomic', support_points=values['support_points'])
+    model = model_of('nonholonomic', base_support_points=values['base_support_points'])
     guard, other = (
         InputMonitor(name, age, lambda: clock.node, steady=lambda: clock.wall)
         for name, age in (('cmd_vel', 0.5), ('arm_trajectory', np.inf))
@@ -59,7 +62,7 @@ def test_a_gentle_command_passes_and_a_stale_one_stops_the_base():
 
 def test_a_rough_command_is_let_through_step_by_step():
     clock = FakeClock()
-    base = governed(clock, wheel_friction=0.2)
+    base = governed(clock, friction_coefficient=0.2)
     q, v = at_rest(base)
     sent = []
     for _ in range(5):
@@ -121,7 +124,7 @@ def test_what_no_differential_drive_can_do_is_not_sent():
 
 def test_the_picture_is_that_of_the_motion():
     clock = FakeClock()
-    base = governed(clock, wheel_friction=0.6)
+    base = governed(clock, friction_coefficient=0.6)
     q, v = at_rest(base)
     weight = 9.81 * sum(body.inertia.mass for body in base._model.robot.bodies)
     picture = base.picture(q, v)
@@ -135,7 +138,7 @@ def test_the_picture_is_that_of_the_motion():
 
 
 def test_limits_of_acceleration_below_zero_are_none_that_exist():
-    spec = next(x for x in specs(GovernorParameters) if x.name == 'base.acceleration_limit')
+    spec = next(x for x in GovernorParameters.specs if x.name == 'base.acceleration_limit')
     assert spec.problem((0.0, 1.0, 2.0)) == ''
     assert '3 numbers 0 to 1e+06' in spec.problem((-1.0, 0.0, 0.0))
 
@@ -143,8 +146,11 @@ def test_limits_of_acceleration_below_zero_are_none_that_exist():
 @pytest.mark.parametrize(
     ('changes', 'message'),
     [
-        ({'support_points': (0.1, 0.2)}, 'need x, y, z of each point, got 2'),
-        ({'support_points': (0.0,)}, 'three points that are not on one line.*base.support_points'),
+        ({'base_support_points': (0.1, 0.2)}, 'need x, y, z of each point, got 2'),
+        (
+            {'base_support_points': (0.0,)},
+            'three points that are not on one line.*base.support_points',
+        ),
     ],
 )
 def test_what_is_no_stance(changes, message):
@@ -191,7 +197,7 @@ def play(base, clock, periods):
 
 def test_the_pace_falls_before_the_trajectory_of_the_arm_tips_the_robot():
     clock = FakeClock()
-    base = governed(clock, plays=True, support_points=(0.22, 0.0, 0.0), reserve_edge=0.02)
+    base = governed(clock, plays=True, base_support_points=(0.22, 0.0, 0.0), margin_tip_over=0.02)
     place, paces = play(base, clock, 50)
     assert paces[0] == 1.0 and paces[-1] <= 0.1
     assert base.newest.limit == 'tip-over' and base.newest.headroom >= 0.0
@@ -226,7 +232,7 @@ DRIVES = DriveResponse(0.05, (np.inf, np.inf, np.inf))
 
 def driving(clock, speed=1.0):
     """Return a base at a speed, its governor and state."""
-    base = governed(clock, wheel_friction=MU, acceleration_limit=(0.0, 0.0, 0.0))
+    base = governed(clock, friction_coefficient=MU, base_acceleration_limit=(0.0, 0.0, 0.0))
     q, v = at_rest(base)
     v[0] = speed
     assert base.take(command(speed))
@@ -270,7 +276,7 @@ def test_a_base_goes_on_from_its_measured_twist_after_a_gap():
 def test_another_model_goes_on_braking():
     clock = FakeClock()
     base, _, _ = driving(clock)
-    other = governed(clock, wheel_friction=MU)
+    other = governed(clock, friction_coefficient=MU)
     assert not other.brake(0.05).any()  # knows of no motion
     other.take_over(base)
     assert 0.7 < other.brake(0.05)[0] < 1.0
@@ -355,7 +361,7 @@ def start_governor(bench):
             'base.response_time': 0.05,
             'base.support_points': str(list(POINTS)),
             'compiled': 'never',
-            'wheel_friction': MU,
+            'friction_coefficient': MU,
             'publish_rate': 50.0,
         },
     )
@@ -393,7 +399,7 @@ def test_the_node(bench):
     from visualization_msgs.msg import Marker, MarkerArray
 
     common = {
-        'base.drive': 'velocity',
+        'base.command_interface': 'velocity',
         'base.cmd_vel_stamped': 'false',
         'base.acceleration_limit': '[2.0, 2.0, 4.0]',
         'compiled': 'never',
@@ -401,7 +407,7 @@ def test_the_node(bench):
     files = [ROOT / 'config' / 'nonholonomic.yaml']
     odom = bench.listen(Odometry, '/odom')
     sent = bench.listen(Twist, '/cmd_vel')
-    pace = bench.listen(Float64, f'/{NODE}/pace')
+    pace = bench.listen(Float64, f'/{NODE}/speed_scaling_factor')
     forces = bench.listen(JointState, f'/{NODE}/contact_forces')
     markers = bench.listen(MarkerArray, f'/{NODE}/markers')
     wanted = bench.publisher(Twist, 'cmd_vel_in', 1)
@@ -422,7 +428,7 @@ def test_the_node(bench):
         params={
             **common,
             'base.support_points': str(list(POINTS)),
-            'wheel_friction': 0.15,
+            'friction_coefficient': 0.15,
             'arm_trajectory_topic': 'arm_plan',
             'publish_rate': 10.0,
             'timeout.joint_states': 1.0,

@@ -43,7 +43,7 @@ def robot(bench, model):
             'timeout.joint_states': TIMEOUT,
             'timeout.odom': TIMEOUT,
             'compiled': 'never',
-            'on_stale': 'hold_gravity',
+            'timeout_action': 'hold_gravity',
             'misspelt_parameter': 1.0,
         },
     )
@@ -299,21 +299,21 @@ def set_parameter(robot, name, kind, **value):
 def test_terms_and_policy_change_while_running(robot):
     robot.healthy()
     policy = ParameterType.PARAMETER_STRING
-    assert set_parameter(robot, 'on_stale', policy, string_value='zero').successful
+    assert set_parameter(robot, 'timeout_action', policy, string_value='zero').successful
     assert not any(robot.healthy().effort)
-    assert set_parameter(robot, 'on_stale', policy, string_value='stop').successful
+    assert set_parameter(robot, 'timeout_action', policy, string_value='stop').successful
     assert robot.quiet(robot.send) == []
-    result = set_parameter(robot, 'on_stale', policy, string_value='fly')
+    result = set_parameter(robot, 'timeout_action', policy, string_value='fly')
     assert not result.successful
     assert 'hold_gravity, zero, stop' in result.reason
-    assert set_parameter(robot, 'on_stale', policy, string_value='hold_gravity').successful
+    assert set_parameter(robot, 'timeout_action', policy, string_value='hold_gravity').successful
     assert any(robot.healthy().effort)
     boolean = ParameterType.PARAMETER_BOOL
     assert set_parameter(robot, 'terms.gravity', boolean, bool_value=False).successful
     assert not any(robot.healthy().effort)
     assert set_parameter(robot, 'terms.gravity', boolean, bool_value=True).successful
     double = ParameterType.PARAMETER_DOUBLE
-    assert not set_parameter(robot, 'torque_scale', double, double_value=1.5).successful
+    assert not set_parameter(robot, 'feedforward_scale', double, double_value=1.5).successful
     assert not set_parameter(robot, 'gains.arm_1_joint.p', double, double_value=-1.0).successful
     assert not set_parameter(robot, 'base_type', policy, string_value='none').successful
 
@@ -321,7 +321,7 @@ def test_terms_and_policy_change_while_running(robot):
 def test_a_motor_that_nothing_holds_is_reported(robot):
     policy, double = ParameterType.PARAMETER_STRING, ParameterType.PARAMETER_DOUBLE
     gain = preset('nonholonomic')['gains.arm_5_joint.p']
-    assert set_parameter(robot, 'on_stale', policy, string_value='hold_position').successful
+    assert set_parameter(robot, 'timeout_action', policy, string_value='hold_position').successful
     assert set_parameter(robot, 'gains.arm_5_joint.p', double, double_value=0.0).successful
     robot.healthy()
     words = "hold_position: no gain p, nothing holds ['arm_5_joint']"
@@ -330,7 +330,7 @@ def test_a_motor_that_nothing_holds_is_reported(robot):
         output, lambda level, text, _: (level, text) == (WARN, words), robot.send
     )
     assert set_parameter(robot, 'gains.arm_5_joint.p', double, double_value=gain).successful
-    assert set_parameter(robot, 'on_stale', policy, string_value='hold_gravity').successful
+    assert set_parameter(robot, 'timeout_action', policy, string_value='hold_gravity').successful
 
 
 def test_values_that_would_let_the_arm_fall_are_refused(robot):
@@ -405,7 +405,7 @@ def test_enable_service(robot):
 
 
 def test_print_model_service(robot):
-    response = robot.bench.call(Trigger, f'/{NODE}/print_model')
+    response = robot.bench.call(Trigger, f'/{NODE}/get_model_summary')
     assert response.success
     assert 'wheel_left_joint: motor' in response.message
 

@@ -37,7 +37,11 @@ class Busy(InverseDynamicsNode):
 def node():
     context = Context()
     rclpy.init(context=context, domain_id=domain_id())
-    given = {'robot_description': PENDULUM_URDF, 'compiled': 'never', 'on_stale': 'hold_gravity'}
+    given = {
+        'robot_description': PENDULUM_URDF,
+        'compiled': 'never',
+        'timeout_action': 'hold_gravity',
+    }
     given['timeout.joint_states'] = TIMEOUT
     made = Busy(
         context=context,

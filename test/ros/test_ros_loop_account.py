@@ -75,13 +75,13 @@ def test_released_and_clamped_efforts_are_said_once():
     account = LoopStatistics()
     account.add(released=2)
     account.seen(clamped=3, stopped=1)
-    assert account.note(1.0, 1.0) == '2 efforts went to zero: command_timeout'
+    assert account.note(1.0, 1.0) == '2 efforts went to zero: timeout.command'
     account.seen(clamped=5, stopped=1)
     assert account.note(1.0, 1.0) == '2 efforts clamped to the URDF limits'
     account.seen(clamped=5, stopped=1)
     assert account.note(1.0, 1.0) == ''
     account.add(timeouts=1)
-    assert account.note(1.0, 1.0) == '1 efforts went to zero: command_timeout'
+    assert account.note(1.0, 1.0) == '1 efforts went to zero: timeout.command'
     values = account.values()
     assert (values['clamped efforts'], values['joints at stops']) == (5, 1)
     assert (values['released commands'], values['lockstep timeouts']) == (2, 1)
@@ -124,7 +124,7 @@ def test_too_slow_is_said_and_a_diverged_simulation_goes_on_after_reset(bench):
             'robot_description': f"'{TWO}'",
             'compiled': 'never',
             'rtf': 50.0,
-            'clamp_to_urdf': 'false',
+            'enforce_command_limits': 'false',
             'joint_stops': 'false',
         },
     )

@@ -13,8 +13,8 @@ from feeder import FRAME, Feeder
 
 from kane_dynamics.control.effort_law import EffortLaw, Terms
 from kane_dynamics.control.node_dynamics import Dynamics
-from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
 from kane_dynamics.robot_config.parameters.spec import plain
+from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
 from kane_dynamics.robot_config.robot_source import build_model
 
 pytestmark = pytest.mark.ros
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.ros
 @pytest.fixture(scope='module')
 def robot(bench):
     text, settings, _, _ = BASES['mecanum']
-    values = {name.removeprefix('base.'): plain(value) for name, value in settings.items()}
+    values = {name.replace('.', '_'): plain(value) for name, value in settings.items()}
     p = parameters(InverseDynamicsParameters, base_type='mecanum', base_frame_id=FRAME, **values)
     model = build_model(p, text)
     shown = {name: f'[{", ".join(map(str, value))}]' for name, value in settings.items()}
@@ -34,7 +34,7 @@ def robot(bench):
             'base_type': 'mecanum',
             'base_frame_id': FRAME,
             'compiled': 'never',
-            'on_stale': 'hold_gravity',
+            'timeout_action': 'hold_gravity',
             **shown,
         },
     )

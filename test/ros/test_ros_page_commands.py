@@ -95,7 +95,7 @@ def test_nodes_of_a_command_work_with_a_robot(command, bench, monkeypatch):
         'simulator_node',
         files=[ROOT / 'config' / f'{robot}.yaml'],
         params={
-            'base.drive': 'velocity',
+            'base.command_interface': 'velocity',
             'compiled': 'never',
             'step_size': 0.02,
             'joint_state_rate': 50.0,

@@ -5,8 +5,8 @@ import pytest
 import yaml
 from ros_models import PENDULUM_URDF
 
-from kane_dynamics.robot_config.parameters.nodes import ALL_SPECS
 from kane_dynamics.robot_config.parameters.spec import nearest, nearest_parameter
+from kane_dynamics.robot_config.parameters.tables import all_specs
 
 COMMON = {'compiled': 'never', 'robot_description': f"'{PENDULUM_URDF}'"}
 ERROR = b'\x02'
@@ -24,7 +24,7 @@ ERROR = b'\x02'
     ],
 )
 def test_the_parameter_that_was_meant(name, meant):
-    assert nearest_parameter(name, ALL_SPECS) == meant
+    assert nearest_parameter(name, all_specs()) == meant
 
 
 def test_names_that_are_not_alike_have_no_nearest():

@@ -24,8 +24,8 @@ from kane_dynamics.control.trajectory_efforts import PlannedEfforts
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.plant.plant import Plant
-from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
-from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
+from kane_dynamics.robot_config.parameters.tables import (
+    SimulatorParameters,
     TrajectoryFeedforwardParameters,
 )
 from kane_dynamics.robot_config.robot_source import build_model
@@ -231,7 +231,7 @@ def test_an_imu_on_the_root_link_tells_how_a_robot_is_mounted():
 def test_a_fixed_base_has_no_odometry_to_ask():
     with pytest.raises(InvalidInputError, match='base_type other than none'):
         tilt_of(pendulum(), 'odom', FakeClock())
-    assert from_preset('nonholonomic').gravity_from == 'fixed'
+    assert from_preset('nonholonomic').gravity_source == 'fixed'
 
 
 @pytest.mark.ros
@@ -245,7 +245,12 @@ def test_efforts_go_over_to_a_payload_and_new_models_keep_it(bench):
     from std_msgs.msg import String
     from std_srvs.srv import Trigger
 
-    given = {'payloads': '[rod]', 'compiled': 'never', 'gravity_from': 'imu', 'timeout.imu': 600.0}
+    given = {
+        'payloads': '[rod]',
+        'compiled': 'never',
+        'gravity_source': 'imu',
+        'timeout.imu': 600.0,
+    }
     bench.start('inverse_dynamics_node', params=given)
     sensor = bench.publisher(Imu, 'imu')
     states = bench.publisher(JointState, 'joint_states')

@@ -17,9 +17,7 @@ from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.trajectory_efforts import PlannedEfforts
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.messages.planar_frame import PlanarFrame
-from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
-    TrajectoryFeedforwardParameters,
-)
+from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.robot_config.robot_file import model_of_file
 from kane_dynamics.robot_config.robot_source import build_model
 from kane_dynamics.trajectories.base_plan import split_base
@@ -106,7 +104,7 @@ def test_filled_trajectories_keep_the_error_and_the_limits(dynamics, model):
     base = following(
         model.child_frame, q, DriveResponse(0.1), np.zeros(3), np.array([0.5, 0, 0.8])
     )
-    law, given = planned(dynamics, effort_error=0.05, ramp_time=0.1), arm_motion()
+    law, given = planned(dynamics, interpolation_tolerance=0.05, ramp_time=0.1), arm_motion()
     points, clamped = law.fill(given, q, v, base)
     assert points.times[0] == 0.1
     assert not clamped
@@ -115,7 +113,9 @@ def test_filled_trajectories_keep_the_error_and_the_limits(dynamics, model):
     law.configure(from_preset('nonholonomic', TABLE, effort_limit_scale=0.99 * used.max()))
     points, clamped = law.fill(given, q, v, base)
     assert [one.joint for one in clamped] == [ARM[int(np.argmax(used))]]
-    law.configure(from_preset('nonholonomic', TABLE, clamp_to_urdf=False, effort_limit_scale=0.0))
+    law.configure(
+        from_preset('nonholonomic', TABLE, enforce_command_limits=False, effort_limit_scale=0.0)
+    )
     assert law.fill(given, q, v, base)[1] == ()
 
 
@@ -191,7 +191,12 @@ def test_a_base_at_rest():
 def test_a_trajectory_as_fast_as_the_limits_allow(dynamics, model):
     q, v = state(model)
     slow = JointTrajectory(ARM, [0.0, 10.0, 20.0], np.outer([0.0, 0.3, 0.5], np.ones(5)))
-    options = {'retime': True, 'ramp_time': 0.0, 'effort_error': 0.0, 'clamp_to_urdf': False}
+    options = {
+        'retime': True,
+        'ramp_time': 0.0,
+        'interpolation_tolerance': 0.0,
+        'enforce_command_limits': False,
+    }
     found, _ = planned(dynamics, **options).fill(slow, q, v)
     assert found.times[-1] < 2.0
     assert_allclose(found.positions[[0, -1]], slow.positions[[0, -1]], atol=1e-9)
@@ -206,7 +211,11 @@ def test_a_trajectory_as_fast_as_the_limits_allow(dynamics, model):
 @pytest.mark.parametrize(
     ('changes', 'joins', 'message'),
     [
-        ({'base_motion': 'measured'}, False, "needs base.motion 'rest', got 'measured'"),
+        (
+            {'base_motion_source': 'measured'},
+            False,
+            "needs base.motion_source 'rest', got 'measured'",
+        ),
         ({}, True, 'has begun cannot be retimed'),
     ],
 )
@@ -229,7 +238,7 @@ def test_add_efforts(tmp_path, capsys, dynamics, model):
     assert main(['add-efforts', 'nonholonomic', str(source), str(target), *options]) == 0
     points, _ = read_trajectory(target)
     q, v = model.robot.neutral(), np.zeros(model.robot.nv)
-    changes = {'effort_error': 0.05, 'ramp_time': 0.0, 'point_rate': 10.0}
+    changes = {'interpolation_tolerance': 0.05, 'ramp_time': 0.0, 'min_point_rate': 10.0}
     wanted, _ = planned(dynamics, **changes).fill(arm_motion(), q, v)
     assert_allclose(points.efforts, wanted.efforts, rtol=1e-12)
     assert '3 points in' in capsys.readouterr().out

@@ -10,14 +10,16 @@ import kane_dynamics as kd
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.plant.noise import Noise
 from kane_dynamics.plant.plant import Plant
-from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
 
 STEP = 0.002
 
 
 def plant_of(**changes):
     """Return a plant of the shipped robot."""
-    model = model_of('nonholonomic', **{k: v for k, v in changes.items() if k == 'constraint'})
+    model = model_of(
+        'nonholonomic', **{k: v for k, v in changes.items() if k == 'base_constraint'}
+    )
     p = from_preset(
         'nonholonomic', SimulatorParameters, step_size=STEP, integrator='rk4', **changes
     )
@@ -27,7 +29,7 @@ def plant_of(**changes):
 
 
 def test_a_wrench_gives_its_impulse_while_it_lasts():
-    plant = plant_of(constraint='none')
+    plant = plant_of(base_constraint='none')
     robot = plant.model.robot
     q = plant.simulation.q
 
@@ -43,7 +45,7 @@ def test_a_wrench_gives_its_impulse_while_it_lasts():
 
 
 def test_a_couple_and_zero():
-    plant = plant_of(constraint='none')
+    plant = plant_of(base_constraint='none')
     robot = plant.model.robot
     plant.push('base_link', np.array([0.0, 0.0, 3.0, 0.0, 0.0, 0.0]), 1.0)
     plant.advance(5)

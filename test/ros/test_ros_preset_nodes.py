@@ -66,7 +66,7 @@ def test_node_starts_and_takes_the_description(graph, kind, robot):
     try:
         status = node.host.status()
         assert status.level == ERROR
-        assert values['urdf_source'] in status.message
+        assert values['urdf_source_description'] in status.message
         assert f'waiting for {namespace}/robot_description' in status.message
         topic = publisher.create_publisher(String, 'robot_description', LATCHED)
         topic.publish(String(data=stand_in(robot)))

@@ -27,8 +27,10 @@ from kane_dynamics.control.effort_law import BaseState, EffortLaw, Terms, with_b
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.reference import Reference
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
-from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.parameters.tables import (
+    InverseDynamicsParameters,
+    SimulatorParameters,
+)
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, build_model, read_description
 
 REQUIRED = {'tiago_pmb2', 'tiago_omni', 'stretch', 'fetch', 'husky_ur5e', 'ridgeback_franka'}
@@ -67,7 +69,9 @@ def test_a_sheet_says_everything_and_what_is_not_known(robot):
 def test_a_preset_says_who_has_the_urdf_and_takes_it_from_the_topic(robot):
     values = values_of(robot)
     assert 'urdf_file' not in values
-    assert re.search(r'(sudo apt install|pip install|github\.com/)', values['urdf_source'])
+    assert re.search(
+        r'(sudo apt install|pip install|github\.com/)', values['urdf_source_description']
+    )
     assert read_description(from_preset(f'robots/{robot}')) == ''
 
 
@@ -144,7 +148,7 @@ def test_wheels_that_a_urdf_lacks_are_named():
 
 
 def test_a_file_that_is_not_there_says_who_has_it():
-    source = values_of('fetch')['urdf_source']
+    source = values_of('fetch')['urdf_source_description']
     p = from_preset('robots/fetch', urdf_file='package://fetch_description/robots/fetch.urdf')
     with pytest.raises(InvalidInputError, match='sudo apt install ros-noetic') as caught:
         read_description(p)
@@ -163,7 +167,7 @@ def test_tiago_of_example_robot_data():
     # its wheels are where the sheet says
     _, track, _ = geometry('tiago_pmb2')
     rates = model.base.wheel_rates((0.0, 0.0, 1.0)).by_joint
-    assert_allclose(rates['wheel_right_joint'], track / 2 / p.wheel_radius, rtol=1e-6)
+    assert_allclose(rates['wheel_right_joint'], track / 2 / p.base_wheel_radius, rtol=1e-6)
 
 
 # ---- their kinematics, against the formulas of the controllers that drive them

@@ -10,8 +10,8 @@ from ros_models import FakeClock, model_of, path, point
 
 from kane_dynamics.control.reference import Motors
 from kane_dynamics.control.reference_tracker import ReferenceTracker
-from kane_dynamics.control.speed_scaling_input import SpeedScalingInput
 from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.ros.speed_scaling_input import SpeedScalingInput
 
 ARM, WHEEL = 'arm_2_joint', 'wheel_left_joint'
 TIMEOUT = 0.5
@@ -344,7 +344,7 @@ def test_setpoints_have_no_pace(model):
 def test_pace_counts_as_long_as_it_is_fresh():
     clock = FakeClock()
     pace = SpeedScalingInput(
-        InputMonitor('pace', 0.5, lambda: clock.node, steady=lambda: clock.wall)
+        InputMonitor('speed_scaling_factor', 0.5, lambda: clock.node, steady=lambda: clock.wall)
     )
     assert pace.value() == 1.0
     assert pace.take(SimpleNamespace(data=0.3))

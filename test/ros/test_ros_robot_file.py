@@ -5,7 +5,7 @@ import pytest
 from ros_models import ROOT, model_of
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
 from kane_dynamics.robot_config.robot_file import (
     model_of_file,
     parameters_of_file,
@@ -26,7 +26,7 @@ def test_tables_take_what_is_theirs(tmp_path):
         'kane_simulator: {ros__parameters: {rtf: 2.0, gains: {a: {p: 3.0}}}}\n'
     )
     table = parameters_of_file(file, SimulatorParameters, step_size=0.002)
-    assert (table.rtf, table.step_size, table.wheel_radius) == (2.0, 0.002, 1.0)
+    assert (table.rtf, table.step_size, table.base_wheel_radius) == (2.0, 0.002, 1.0)
     assert read_parameter_file(file)['gains.a.p'] == 3.0
 
 

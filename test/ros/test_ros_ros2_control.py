@@ -21,7 +21,8 @@ from ros_models import ROOT, flat, model_of, preset
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.resources import resolve
-from kane_dynamics.robot_config.parameters.nodes import TABLES
+from kane_dynamics.robot_config.nodes import NODES
+from kane_dynamics.robot_config.parameters import tables
 from kane_dynamics.robot_config.parameters.spec import matching_spec
 
 
@@ -304,7 +305,7 @@ def test_nodes_exist_and_get_parameters_that_they_have(launched):
             if node['package'] != 'kane_dynamics':
                 assert (node['package'], node['executable']) in facts.EXECUTABLES
                 continue
-            table = TABLES[node['executable']]
+            table = tables.table(NODES[node['executable']].parameters).specs
             parameters = fake_launch.parameters(node)
             for parameter in set(parameters) - {'use_sim_time'}:
                 assert matching_spec(parameter, table), parameter
@@ -374,7 +375,7 @@ def test_efforts_reach_the_joints_in_the_order_of_the_controller(launched):
             simulator = fake_launch.parameters(nodes['kane_simulator'])
             assert simulator['hardware_joints'] == joints
             driven = 'effort' if source is not None else 'velocity'
-            assert simulator['base.drive'] == driven
+            assert simulator['base.command_interface'] == driven
 
 
 def test_simulator_and_hardware_share_their_topics(monkeypatch, described):

@@ -73,7 +73,7 @@ def launched(monkeypatch):
     for node in launch.nodes():
         if node['package'] == 'kane_dynamics':
             given = fake_launch.parameters(node)
-            for name in ('params_file', 'end_with_process', 'compiled'):
+            for name in ('params_file', 'parent_pid', 'compiled'):
                 given.pop(name)
             remap = [f'{topic}:={name}' for topic, name in node['remappings']]
             found[node['executable']] = given, [part for r in remap for part in ('-r', r)]
@@ -93,7 +93,7 @@ def test_efforts_go_through_the_hardware_and_hold_the_arm(bench, launched):
             arguments=remap,
         )
 
-    start('kane_simulator', command_timeout=5.0, start_paused=True)
+    start('kane_simulator', **{'timeout.command': 5.0}, start_paused=True)
     bench.matched(ros2_control.hardware)
     bench.call(SetBool, 'kane_simulator/pause', data=False)  # nobody would have seen it fall
     _, _, values = bench.status_where(

@@ -23,7 +23,7 @@ from std_srvs.srv import Empty, SetBool, Trigger
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.messages.conversions import nanoseconds
 from kane_dynamics.plant.plant import Plant
-from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
 
 pytestmark = pytest.mark.ros
 NODE = 'kane_simulator'
@@ -31,7 +31,7 @@ PARAMETERS = {
     'joint_state_rate': 100.0,
     'odom_rate': 50.0,
     'step_size': 0.002,
-    'command_timeout': 0.25,
+    'timeout.command': 0.25,
 }
 STEP, ODOM_PERIOD = 2_000_000, 20_000_000  # [ns]
 POSE = [0.5, -0.25, 0.7]
@@ -131,7 +131,8 @@ def robot(running):
 
 def reference_plant():
     model = model_of('nonholonomic', base_frame_id='base_link')
-    p = from_preset('nonholonomic', SimulatorParameters, initial_pose=tuple(POSE), **PARAMETERS)
+    own = {name.replace('.', '_'): value for name, value in PARAMETERS.items()}
+    p = from_preset('nonholonomic', SimulatorParameters, initial_pose=tuple(POSE), **own)
     chosen = preset('nonholonomic')
     start = np.array([chosen.get(f'initial_positions.{n}', 0.0) for n in model.joints])
     return Plant(Dynamics(model), p, start)
@@ -249,7 +250,7 @@ def test_bad_commands_are_not_applied_and_are_reported(robot, names, effort, kin
 def test_efforts_time_out_in_simulated_time(robot):
     robot.command(['arm_1_joint'], [1.0])
     assert any(robot.step(120).effort)
-    assert not any(robot.step(20).effort)  # command_timeout is 0.25 s, a step 2 ms
+    assert not any(robot.step(20).effort)  # timeout.command is 0.25 s, a step 2 ms
     robot.bench.status_where(
         f'{NODE}: simulation', lambda level, text, values: int(values['released commands']) >= 1
     )

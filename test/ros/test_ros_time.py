@@ -48,7 +48,7 @@ def start_robot(bench, namespace, simulator, controller):
         ),
         bench.start(
             'inverse_dynamics_node',
-            params={**MODEL, 'on_stale': 'hold_gravity', **prefix, **controller},
+            params={**MODEL, 'timeout_action': 'hold_gravity', **prefix, **controller},
             arguments=ns,
         ),
     )

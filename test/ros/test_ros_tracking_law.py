@@ -21,8 +21,8 @@ from kane_dynamics.control.task_space_controller import FrameTorqueController
 from kane_dynamics.control.tracking_law import Gains, tracking_efforts
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.robot_config.parameters.computed_torque import ComputedTorqueParameters
 from kane_dynamics.robot_config.parameters.spec import plain
+from kane_dynamics.robot_config.parameters.tables import ComputedTorqueParameters
 from kane_dynamics.robot_config.robot_source import build_model
 
 ALL = Terms()
@@ -242,8 +242,8 @@ def test_both_engines_give_the_same(name, law, rng):
 def test_energy_of_the_error_falls_where_motors_contradict_each_other(base_type):
     """d/dt (s'Ms/2) = -s'Ks with s = v - x, and x nearest to what the motors are to do."""
     text, settings, _, _ = BASES[base_type]
-    own = {name.removeprefix('base.'): plain(value) for name, value in settings.items()}
-    own |= {'wheel_separation_multiplier': 1.0} if base_type == 'skid_steer' else {}
+    own = {name.replace('.', '_'): plain(value) for name, value in settings.items()}
+    own |= {'base_wheel_separation_multiplier': 1.0} if base_type == 'skid_steer' else {}
     model = build_model(parameters(ComputedTorqueParameters, base_type=base_type, **own), text)
     robot, law, rng = model.robot, EffortLaw(Dynamics(model)), np.random.default_rng(3)
     assert law.contradictory_wheels
@@ -321,7 +321,7 @@ def test_controller_follows_by_its_law_within_limits_and_rises():
 
 @pytest.mark.parametrize('name', [COMPUTED, PASSIVE, FEEDFORWARD])
 def test_terms_are_left_out_at_some_motors(name):
-    controller, model, clock = controller_of(name, (9.0, 2.0), clamp_to_urdf=False)
+    controller, model, clock = controller_of(name, (9.0, 2.0), enforce_command_limits=False)
     n, rng = len(model.motors), np.random.default_rng(4)
     reference = reference_of(model, *rng.uniform(-0.5, 0.5, (3, n)))
     q, v = model.robot.neutral(), rng.uniform(-0.5, 0.5, model.robot.nv)
@@ -339,14 +339,16 @@ def test_terms_are_left_out_at_some_motors(name):
         expected[places] -= part[places]
         assert_allclose(controller.tracked(q, v, reference, None).motors, expected, atol=1e-9)
         assert np.abs(part[places]).max() > 1e-3
-    with pytest.raises(InvalidInputError, match=r"left_out.inertia: no motors \['elbow'\]"):
+    with pytest.raises(
+        InvalidInputError, match=r"terms.inertia_excluded_joints: no motors \['elbow'\]"
+    ):
         controller.leave_out({'inertia': ('elbow',)})
 
 
 @pytest.mark.parametrize('name', [COMPUTED, PASSIVE])
 def test_controller_holds_without_a_reference(name):
     controller, model, clock = controller_of(name)
-    assert controller.on_stale == 'hold_position'
+    assert controller.timeout_action == 'hold_position'
     assert controller.joints_without_gain() == []
     q, v = model.robot.neutral(), np.zeros(model.robot.nv)
     q[model.q_index(('arm_2_joint',))] = 0.7
@@ -360,7 +362,7 @@ def test_controller_holds_without_a_reference(name):
 
 
 def test_controller_is_silent_where_it_shall_stop():
-    controller, model, clock = controller_of(on_stale='stop')
+    controller, model, clock = controller_of(timeout_action='stop')
     q, v = model.robot.neutral(), np.zeros(model.robot.nv)
     assert controller.effort(clock[0], q, v) is None
 
@@ -406,10 +408,13 @@ def bent(model):
 
 GAINS_OF_A_FRAME = {
     COMPUTED: {
-        'task_stiffness': (0.0,) * 3 + (100.0,) * 3,
-        'task_damping': (0.0,) * 3 + (20.0,) * 3,
+        'task_gains_p': (0.0,) * 3 + (100.0,) * 3,
+        'task_gains_d': (0.0,) * 3 + (20.0,) * 3,
     },
-    PASSIVE: {'task_slope': (0.0,) * 3 + (10.0,) * 3, 'task_brake': (0.0,) * 3 + (40.0,) * 3},
+    PASSIVE: {
+        'task_passivity_gains_lambda': (0.0,) * 3 + (10.0,) * 3,
+        'task_passivity_gains_k': (0.0,) * 3 + (40.0,) * 3,
+    },
 }
 
 
@@ -419,7 +424,7 @@ def test_the_hand_follows_a_moving_target_while_the_base_drives(compiled, name):
     gains = {'law': name, **GAINS_OF_A_FRAME[name]}
     # no posture: what the hand leaves open goes on as it is, and the base drives on
     free = {'posture_stiffness': 0.0, 'posture_damping': 0.0}
-    controller = frame_controller(compiled, clock, clamp_to_urdf=False, **gains, **free)
+    controller = frame_controller(compiled, clock, enforce_command_limits=False, **gains, **free)
     q, v = bent(model)
     v[model.v_index(('wheel_left_joint', 'wheel_right_joint'))] = 2.0
     v = compiled.engine.consistent_velocity(q, v, model.joints)
@@ -450,7 +455,7 @@ def test_the_hand_follows_a_moving_target_while_the_base_drives(compiled, name):
 )
 def test_a_frame_without_a_target_is_held_or_not(compiled, policy, expected):
     clock = [10**12]
-    controller = frame_controller(compiled, clock, on_stale=policy)
+    controller = frame_controller(compiled, clock, timeout_action=policy)
     q, v = bent(compiled.model)
     found = controller.effort(clock[0], q, v)
     still = EffortLaw(compiled).hold(q, ALL)
@@ -465,7 +470,7 @@ def test_a_frame_without_a_target_is_held_or_not(compiled, policy, expected):
 
 def test_a_frame_is_silent_where_it_shall_stop_and_far_targets_are_refused(compiled):
     clock = [10**12]
-    controller = frame_controller(compiled, clock, on_stale='stop')
+    controller = frame_controller(compiled, clock, timeout_action='stop')
     q, v = bent(compiled.model)
     place = kd.forward_kinematics(compiled.model.robot, q).pose(HAND)
     far = pose_message(place.position() + 1.0, place.rotation.components)
@@ -510,7 +515,7 @@ def test_what_a_frame_cannot_have_is_an_error(compiled):
 
 def test_errors_vanish_beside_a_base_that_others_drive():
     """The arm obeys its equation while the base moves as its own drives let it."""
-    driven = {'base_drive': 'velocity'}
+    driven = {'base_command_interface': 'velocity'}
     model = model_of('nonholonomic', **driven)
     robot, law = model.robot, EffortLaw(Dynamics(model))
     rng, n = np.random.default_rng(6), len(model.motors)

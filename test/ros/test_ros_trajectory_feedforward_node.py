@@ -8,9 +8,7 @@ from ros_models import PENDULUM_URDF, ROOT, from_preset
 
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.trajectory_efforts import PlannedEfforts
-from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
-    TrajectoryFeedforwardParameters,
-)
+from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.robot_config.robot_file import model_of_file
 
 NODE = 'kane_trajectory_feedforward'
@@ -47,8 +45,8 @@ def test_the_node(bench):
         params={
             'controller': 'my_arm',
             'compiled': 'never',
-            'effort_error': 0.0,
-            'point_rate': 2.0,
+            'interpolation_tolerance': 0.0,
+            'min_point_rate': 2.0,
             'ramp_time': 0.25,
             'timeout.joint_states': 5.0,
             'base_frame_id': 'my_base',
@@ -112,7 +110,7 @@ def test_down_is_where_an_imu_says(bench):
         params={
             'controller': 'pendulum',
             'compiled': 'never',
-            'gravity_from': 'imu',
+            'gravity_source': 'imu',
             'timeout.imu': 600.0,
             'timeout.joint_states': 600.0,
             'ramp_time': 0.0,

@@ -20,13 +20,11 @@ from kane_dynamics.control.trajectory_preparation import Preparation
 from kane_dynamics.control.trajectory_retiming import check_still_to_come
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, NameNotFoundError
 from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.robot_config.parameters.trajectory_feedforward import (
-    TrajectoryFeedforwardParameters,
-)
+from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.robot_config.robot_file import model_of_file
 
 ARM = tuple(f'arm_{i}_joint' for i in range(1, 6))
-PLAIN = {'effort_error': 0.0, 'ramp_time': 0.0, 'response_time': 0.2}
+PLAIN = {'interpolation_tolerance': 0.0, 'ramp_time': 0.0, 'base_response_time': 0.2}
 AGES = {'cmd_vel': 0.5, 'odom': 0.25, 'joint_states': 0.1}
 MODEL = model_of_file('nonholonomic', table=TrajectoryFeedforwardParameters)
 POSTURE = np.array([0.1, 0.5, -0.4, 0.2, 0.3])
@@ -101,13 +99,13 @@ def test_efforts_are_written_into_the_message():
 
 def test_without_an_effort_interface_there_are_no_efforts():
     message = held()
-    Rig(effort_interface=False, point_rate=5.0).fill(message)
+    Rig(effort_interface=False, min_point_rate=5.0).fill(message)
     assert len(message.points) == 6
     assert not any(len(one.effort) for one in message.points)
 
 
 def test_a_commanded_base_follows_its_command():
-    rig, message = Rig(base_motion='commanded'), held()
+    rig, message = Rig(base_motion_source='commanded'), held()
     assert rig.filter.base.take(command(0.6, stamp=rig.clock.node))
     rig.fill(message)
     # a lag of 0.2 s takes up 0.6 m/s with 3 m/s^2, and a second later with 3 / e^5
@@ -116,7 +114,7 @@ def test_a_commanded_base_follows_its_command():
 
 
 def test_a_command_that_is_old_stops_the_base():
-    rig, message = Rig(base_motion='commanded'), held()
+    rig, message = Rig(base_motion_source='commanded'), held()
     assert rig.filter.base.take(command(0.6, stamp=rig.clock.node))
     rig.clock.forward(0.6)
     rig.measure(speed=0.6)
@@ -125,7 +123,7 @@ def test_a_command_that_is_old_stops_the_base():
 
 
 def test_without_odometry_a_commanded_base_is_where_its_drives_should_be():
-    rig, message = Rig(base_motion='commanded'), held()
+    rig, message = Rig(base_motion_source='commanded'), held()
     assert rig.filter.base.take(command(0.6, stamp=rig.clock.node))
     rig.clock.forward(0.4)  # longer than odometry lasts
     rig.fill(message)
@@ -134,7 +132,7 @@ def test_without_odometry_a_commanded_base_is_where_its_drives_should_be():
 
 
 def test_a_measured_base_goes_on_as_it_was_seen():
-    rig, message = Rig(base_motion='measured'), held()
+    rig, message = Rig(base_motion_source='measured'), held()
     for k in range(1, 101):  # 0.4 m/s^2 for a second
         rig.clock.forward(0.01)
         rig.measure(0.004 * k)
@@ -147,7 +145,7 @@ def test_a_measured_base_goes_on_as_it_was_seen():
 
 
 def test_a_stamp_shifts_the_base_and_not_the_trajectory():
-    rig = Rig(base_motion='commanded')
+    rig = Rig(base_motion_source='commanded')
     assert rig.filter.base.take(command(0.6, stamp=rig.clock.node))
     message = held(stamp=rig.clock.node + 200_000_000)
     rig.fill(message)
@@ -165,7 +163,7 @@ BASE = ('world/x', 'world/y', 'world/theta')
 
 
 def test_a_planned_base_among_the_joints():
-    rig = Rig(base_motion='planned')
+    rig = Rig(base_motion_source='planned')
     rows = [[*POSTURE, x, 0.0, 0.0] for x in (0.0, 0.5)]
     rates = [[0.0] * 5 + [x, 0.0, 0.0] for x in (0.0, 1.0)]
     gains = [[0.0] * 5 + [1.0, 0.0, 0.0]] * 2
@@ -199,7 +197,7 @@ def multi_dof(rate=0.0):
 
 
 def test_a_planned_base_beside_the_joints():
-    rig, message = Rig(base_motion='planned'), held()
+    rig, message = Rig(base_motion_source='planned'), held()
     rig.fill(message, multi_dof=multi_dof(1.5))
     assert_allclose(message.points[0].effort, rig.efforts(Steady(1.5), 0.0), rtol=0, atol=1e-6)
     twice = held((*ARM, *BASE), (0.0, 0.0, 0.0))
@@ -221,7 +219,12 @@ def test_a_planned_base_beside_the_joints():
             InvalidInputError,
             "'rest', and the trajectory moves",
         ),
-        (held(), {'base_motion': 'planned'}, InvalidInputError, 'does not say how it moves'),
+        (
+            held(),
+            {'base_motion_source': 'planned'},
+            InvalidInputError,
+            'does not say how it moves',
+        ),
     ],
 )
 def test_what_is_refused_stays_as_it_was(message, changes, error, text):
@@ -327,7 +330,7 @@ def test_what_takes_long_is_not_waited_for():
 
 
 def test_what_nobody_wants_any_more_ends_before_it_is_filled():
-    rig, message = Rig(point_rate=100.0), waved()
+    rig, message = Rig(min_point_rate=100.0), waved()
     message.points[-1].time_from_start.sec = 600  # half a minute of work
     preparation = rig.filter.begin(message, rig.state, rig.clock.node)
     assert not preparation.done()

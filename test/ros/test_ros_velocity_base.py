@@ -34,16 +34,22 @@ from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.messages.planar_frame import PlanarFrame
 from kane_dynamics.plant.plant import Plant
 from kane_dynamics.plant.velocity_drives import VelocityDrives
-from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
-from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
-from kane_dynamics.robot_config.parameters.spec import plain, specs
-from kane_dynamics.robot_config.parameters.wrench_control import WrenchControlParameters
+from kane_dynamics.robot_config.parameters.spec import plain
+from kane_dynamics.robot_config.parameters.tables import (
+    InverseDynamicsParameters,
+    SimulatorParameters,
+    WrenchControlParameters,
+)
 from kane_dynamics.robot_config.robot_file import parameters_of_file
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, build_model
 
 WHEELS = ('wheel_left_joint', 'wheel_right_joint')
 LIMIT = (1.0, 1.0, 2.0)  # [m/s^2, m/s^2, rad/s^2]
-DRIVEN = {'base_drive': 'velocity', 'acceleration_limit': LIMIT, 'response_time': 0.02}
+DRIVEN = {
+    'base_command_interface': 'velocity',
+    'base_acceleration_limit': LIMIT,
+    'base_response_time': 0.02,
+}
 AGES = {'cmd_vel': 0.5, 'odom': 0.25, 'imu': 0.1}
 
 
@@ -69,7 +75,11 @@ class Inputs:
 
     def __init__(self, *sources, **changes):
         self.clock = FakeClock()
-        values = {**DRIVEN, 'motion_from': sources or ('cmd_vel', 'odom', 'imu'), **changes}
+        values = {
+            **DRIVEN,
+            'base_acceleration_source': sources or ('cmd_vel', 'odom', 'imu'),
+            **changes,
+        }
         self.model = model_of('nonholonomic', **values)
         p = from_preset('nonholonomic', InverseDynamicsParameters, **values)
         self.base = BaseMotionInput(self.model, p, self.guard)
@@ -191,7 +201,9 @@ def test_sources_that_do_not_exist():
 
 
 def test_a_node_that_pushes_with_its_wheels_refuses_a_base_that_others_drive():
-    (spec,) = (one for one in specs(WrenchControlParameters) if one.name == 'base.drive')
+    (spec,) = (
+        one for one in WrenchControlParameters.specs if one.name == 'base.command_interface'
+    )
     assert spec.problem('effort') == ''
     said = spec.problem('velocity')
     assert "must be one of effort, got 'velocity'" in said
@@ -200,7 +212,7 @@ def test_a_node_that_pushes_with_its_wheels_refuses_a_base_that_others_drive():
 
 def test_a_fixed_robot_has_no_velocity_drives():
     with pytest.raises(InvalidInputError, match='needs a base_type'):
-        model_of('nonholonomic', base_type='none', constraint='none', **DRIVEN)
+        model_of('nonholonomic', base_type='none', base_constraint='none', **DRIVEN)
 
 
 # the law
@@ -216,7 +228,7 @@ def held(model, q):
 
 @pytest.mark.parametrize(('kind', 'rows'), [('diff_drive', 'rolling'), ('planar', 'none')])
 def test_efforts_are_those_of_the_whole_motion(rng, kind, rows):
-    model = model_of('nonholonomic', base_type=kind, constraint=rows, **DRIVEN)
+    model = model_of('nonholonomic', base_type=kind, base_constraint=rows, **DRIVEN)
     robot, drives = model.robot, WHEELS if kind == 'diff_drive' else BASE_NAMES
     assert model.drives == drives
     assert not {*model.motors} & {*drives}
@@ -323,7 +335,7 @@ def test_an_arm_that_knows_its_base_moves_stays_where_it_is():
 
 def test_a_simulated_base_follows_its_command_and_stops_without_one():
     p = from_preset(
-        'nonholonomic', SimulatorParameters, step_size=0.004, **DRIVEN, cmd_vel_timeout=0.4
+        'nonholonomic', SimulatorParameters, step_size=0.004, **DRIVEN, timeout_cmd_vel=0.4
     )
     model = build_model(p, model_of('nonholonomic').text)
     plant = Plant(Dynamics(model), p, np.zeros(len(model.joints)))
@@ -350,7 +362,7 @@ def test_a_simulated_base_follows_its_command_and_stops_without_one():
 def simulated(kind, **changes):
     """Return the model of a simulated base driven by velocity, and its parameters."""
     text, settings, _, _ = BASES[kind]
-    own = {name.removeprefix('base.'): plain(value) for name, value in settings.items()}
+    own = {name.replace('.', '_'): plain(value) for name, value in settings.items()}
     p = parameters(SimulatorParameters, base_type=kind, **own, **DRIVEN, **changes)
     return build_model(p, text), p
 
@@ -361,8 +373,8 @@ def test_drives_hold_a_base_against_the_friction_of_its_wheels():
     lossy = text.replace(
         '<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><dynamics damping="21.75" friction="2"/>'
     )
-    own = {name.removeprefix('base.'): plain(value) for name, value in settings.items()}
-    changes = DRIVEN | {'response_time': 0.001}
+    own = {name.replace('.', '_'): plain(value) for name, value in settings.items()}
+    changes = DRIVEN | {'base_response_time': 0.001}
     p = parameters(SimulatorParameters, base_type='diff_drive', **own, **changes)
     model = build_model(p, lossy)
     plant = Plant(Dynamics(model), p, np.zeros(len(model.joints)))
@@ -372,7 +384,7 @@ def test_drives_hold_a_base_against_the_friction_of_its_wheels():
 
 
 def test_drives_of_a_swerve_base_steer_it():
-    model, p = simulated('swerve', steering_rate_limit=4.0, cmd_vel_timeout=10.0)
+    model, p = simulated('swerve', base_steering_rate_limit=4.0, timeout_cmd_vel=10.0)
     drives, q, step = VelocityDrives(model, p), model.robot.neutral(), 10_000_000
     q[2] = 0.7
     places, speeds = model.q_index(model.base.steering), model.v_index(model.base.steering)
@@ -380,10 +392,10 @@ def test_drives_of_a_swerve_base_steer_it():
     turned = []
     for k in range(60):
         effort = drives.effort(q, k * step, step)
-        rates = effort[speeds] / p.drive_gain
+        rates = effort[speeds] / p.base_drive_gain
         turned.append(np.abs(rates).max())
         assert turned[-1] <= 4.0 * (1.0 + 1e-12)
-        twist = PlanarFrame().child_state(q[:3], effort[:3] / p.drive_gain)[1]
+        twist = PlanarFrame().child_state(q[:3], effort[:3] / p.base_drive_gain)[1]
         q[places] += rates * step * 1e-9  # stiff drives do as they are told
         assert model.base.mobility(q) == 1
         assert model.base.wheel_rates(twist, q).slip_by_wheel == {}
@@ -395,13 +407,17 @@ def test_drives_of_a_swerve_base_steer_it():
     assert not drives.effort(q, 0, step).any()
     assert drives.take(command(0.0, y=-0.5), step)
     effort = drives.effort(q, step, step)
-    assert_allclose(effort[speeds], 0.0, rtol=0, atol=p.drive_gain * 1e-9)
+    assert_allclose(effort[speeds], 0.0, rtol=0, atol=p.base_drive_gain * 1e-9)
     assert PlanarFrame().child_state(q[:3], effort[:3])[1][1] < 0.0
 
 
 def test_a_simulated_swerve_base_goes_where_it_is_told():
     model, p = simulated(
-        'swerve', step_size=0.02, cmd_vel_timeout=10.0, steering_rate_limit=20.0, compiled='never'
+        'swerve',
+        step_size=0.02,
+        timeout_cmd_vel=10.0,
+        base_steering_rate_limit=20.0,
+        compiled='never',
     )
     plant = Plant(Dynamics(model), p, np.zeros(len(model.joints)))
     assert plant.drives.take(command(0.1, rate=0.3, y=0.1), 0)
@@ -419,7 +435,7 @@ def test_a_simulated_swerve_base_goes_where_it_is_told():
 
 def test_powered_casters_are_not_held():
     text, settings, _, _ = BASES['swerve']
-    own = {name.removeprefix('base.'): plain(value) for name, value in settings.items()}
+    own = {name.replace('.', '_'): plain(value) for name, value in settings.items()}
     trailing = urdf({name: (xy, 0.0, True, 0.04) for name, xy in CORNERS.items()})
     p = parameters(SimulatorParameters, base_type='swerve', **own, **DRIVEN)
     model = build_model(p, trailing)
@@ -428,7 +444,7 @@ def test_powered_casters_are_not_held():
     assert damping == [0.0] * 4
     fixed = build_model(p, text)
     damping = [fixed.robot.damping[i] for i in fixed.v_index(fixed.base.steering)]
-    assert damping == [p.drive_gain] * 4
+    assert damping == [p.base_drive_gain] * 4
     drives = VelocityDrives(model, p)
     assert drives.take(command(0.0, y=0.5), 0)
     effort = drives.effort(model.robot.neutral(), 0, 10_000_000)
@@ -443,7 +459,7 @@ def test_both_nodes_with_a_driven_base(bench):
     from sensor_msgs.msg import JointState
 
     common = {
-        'base.drive': 'velocity',
+        'base.command_interface': 'velocity',
         'base.cmd_vel_stamped': 'false',
         'base.acceleration_limit': list(LIMIT),
         'compiled': 'never',

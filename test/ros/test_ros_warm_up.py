@@ -10,7 +10,7 @@ from ros_models import ROOT, parameters
 
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.messages.conversions import nanoseconds
-from kane_dynamics.robot_config.parameters.robot import RobotParameters
+from kane_dynamics.robot_config.parameters.tables import RobotParameters
 from kane_dynamics.robot_config.robot_source import build_model
 from kane_dynamics.ros.background_compilation import (
     BackgroundCompilation,

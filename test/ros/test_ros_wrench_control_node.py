@@ -18,7 +18,7 @@ from std_srvs.srv import SetBool, Trigger
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.wrench_controller import WrenchController
 from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.robot_config.parameters.wrench_control import WrenchControlParameters
+from kane_dynamics.robot_config.parameters.tables import WrenchControlParameters
 
 pytestmark = pytest.mark.ros
 NODE = 'kane_wrench_control'
@@ -32,7 +32,7 @@ PARAMETERS = {
     'timeout.odom': TIMEOUT,
     'compiled': 'never',
     'modes': f'[{", ".join(MODES)}]',
-    'wheel_friction': 0.5,
+    'friction_coefficient': 0.5,
     'wheel_load': 300.0,
     'joint_topics': 'true',
 }
@@ -74,7 +74,7 @@ def push(robot, force, frame='odom', stamp=None):
 def expected(robot, force):
     """Return the efforts of the core for the state that is fed, and a push along x."""
     p = from_preset('nonholonomic', WrenchControlParameters, base_frame_id=FRAME)
-    p = dataclasses.replace(p, modes=MODES, wheel_friction=0.5, wheel_load=300.0)
+    p = dataclasses.replace(p, modes=MODES, friction_coefficient=0.5, wheel_load=300.0)
     clock = FakeClock()
     controller = WrenchController(
         Dynamics(robot.model), p, lambda name, age: InputMonitor(name, age, lambda: clock.node)
@@ -130,7 +130,7 @@ def test_a_wrench_is_pushed_until_it_is_old(robot):
     robot.bench.status_where(
         f'{NODE}: wrench',
         lambda level, text, _: (
-            level == WARN and 'stale' in text and 'without_target: hold' in text
+            level == WARN and 'stale' in text and 'timeout_action: hold_position' in text
         ),
         robot.send,
     )
@@ -215,7 +215,7 @@ def test_services(robot):
     robot.bench.until(lambda: not any(joint[-1].data for joint in robot.alone))
     assert robot.bench.call(SetBool, f'/{NODE}/enable', data=True).success
     robot.healthy()
-    printed = robot.bench.call(Trigger, f'/{NODE}/print_model')
+    printed = robot.bench.call(Trigger, f'/{NODE}/get_model_summary')
     assert printed.success
     assert 'wheel_left_joint: motor' in printed.message
 

@@ -13,7 +13,7 @@ from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.wrench_controller import WrenchController
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.robot_config.parameters.wrench_control import WrenchControlParameters
+from kane_dynamics.robot_config.parameters.tables import WrenchControlParameters
 
 FREE = ('free', 'free', 'free')
 
@@ -123,7 +123,7 @@ def test_pose_and_twist_pull():
 
 
 def test_wheels_that_would_slip_hold_instead():
-    case = Case(wheel_friction=0.5, wheel_load=20.0)
+    case = Case(friction_coefficient=0.5, wheel_load=20.0)
     idle = case.effort()
     assert case.controller.margin == pytest.approx(10.0)
     case.push((15.0, 0.0, 0.0))
@@ -139,7 +139,7 @@ def test_wheels_that_would_slip_hold_instead():
 
 
 def test_a_base_that_cannot_stop_at_once_brakes_as_its_wheels_can():
-    case = Case(wheel_friction=0.5, wheel_load=20.0, damping=(0.0,) * 6)
+    case = Case(friction_coefficient=0.5, wheel_load=20.0, damping=(0.0,) * 6)
     case.v[0] = 0.5
     case.v = kd.consistent_velocity(
         case.robot,
@@ -156,14 +156,14 @@ def test_a_base_that_cannot_stop_at_once_brakes_as_its_wheels_can():
 
 
 def test_the_even_share_of_the_weight_is_the_load():
-    case = Case(wheel_friction=0.5)
+    case = Case(friction_coefficient=0.5)
     case.effort()
     mass = sum(body.inertia.mass for body in case.robot.bodies)
     assert case.controller.margin == pytest.approx(0.5 * 0.5 * mass * 9.81)
 
 
 def test_motors_stay_within_their_limits():
-    strong = Case(clamp_to_urdf=False)
+    strong = Case(enforce_command_limits=False)
     weak = Case(effort_limit_scale=0.9)
     weakest = np.asarray(weak.robot.effort_limit)[3:].min()
     for case in (strong, weak):
@@ -176,7 +176,7 @@ def test_motors_stay_within_their_limits():
 
 @pytest.mark.parametrize(('what', 'zero'), [('zero', True), ('stop', False)])
 def test_without_any_target_as_told(what, zero):
-    case = Case(without_target=what)
+    case = Case(timeout_action=what)
     effort = case.effort()
     assert (effort is not None and not effort.any()) if zero else effort is None
     case.push((1.0, 0.0, 0.0))
@@ -228,7 +228,7 @@ def test_the_law_follows_the_engine_and_the_parameters():
     before = case.effort()
     from dataclasses import replace
 
-    case.controller.configure(replace(case.parameters, wrench_timeout=2.0, damping=(0.0,) * 6))
+    case.controller.configure(replace(case.parameters, timeout_wrench=2.0, damping=(0.0,) * 6))
     case.v[case.robot.velocity_index('arm_2_joint')] = 0.5
     softer = case.effort()
     assert case.controller.wrench.guard.max_age == 2.0
@@ -241,4 +241,4 @@ def test_parameters_that_no_robot_has():
     with pytest.raises(InvalidInputError, match='modes: need six, got 1'):
         Case(modes=('free',))
     with pytest.raises(NameNotFoundError, match='no constraint row of a wheel'):
-        Case(wheel_friction=0.5, constraint='no_sideslip')
+        Case(friction_coefficient=0.5, base_constraint='no_sideslip')

@@ -18,8 +18,10 @@ from kane_dynamics.control.wrench_controller import WrenchController
 from kane_dynamics.messages.conversions import nanoseconds
 from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.plant.plant import Plant
-from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
-from kane_dynamics.robot_config.parameters.wrench_control import WrenchControlParameters
+from kane_dynamics.robot_config.parameters.tables import (
+    SimulatorParameters,
+    WrenchControlParameters,
+)
 
 pytestmark = pytest.mark.ros
 NODE = 'kane_wrench_control'
@@ -127,7 +129,7 @@ def test_the_link_moves_as_in_one_process(bench):
         lambda level, text, values: values.get('accepted', '0') != '0',
         each=lambda: poses.publish(expected.target),
     )
-    lockstep = {'lockstep': 'true', 'rtf': 0.0, 'command_timeout': 20.0, 'publish_tf': 'false'}
+    lockstep = {'lockstep': 'true', 'rtf': 0.0, 'timeout.command': 20.0, 'publish_tf': 'false'}
     bench.start(
         'simulator_node',
         files=FILES[:1],

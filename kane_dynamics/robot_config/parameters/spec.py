@@ -1,18 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""
-Declarative parameters: one frozen dataclass per node is its table.
-
-Each field carries the ROS name, unit, bounds, choices, read-only flag and description. The same
-table declares the parameters, validates changes, is read into the frozen dataclass, generates the
-tables of ``doc/nodes.md`` and checks the names in launch and YAML files. Nothing here needs rclpy.
-"""
+"""One parameter as ROS sees it: what is legal, and which name was meant. Nothing needs rclpy."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
-from functools import partial
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +14,7 @@ ALIKE = 0.8
 """Likeness (difflib) from which a name counts as another one with a typing error."""
 _INTEGERS = 2**63
 """Where the integers of a parameter end."""
-Value = bool | int | float | str | tuple[str, ...] | tuple[float, ...]
+_TYPES: dict[str, type] = {'bool': bool, 'int': int, 'double': float, 'string': str}
 
 
 @dataclass(frozen=True)
@@ -32,30 +25,42 @@ class Spec:
     Attributes
     ----------
     name : str
-        Full ROS name; ``<joint>`` or ``<constraint>`` in it stands for the name of one.
-    default : Value
+        Full ROS name; ``<joint>``, ``<frame>`` or ``<constraint>`` in it stands for one of them.
+    kind : str
+        ROS type, as ``double`` or ``string_array``.
+    default : bool, int, float, str or tuple
         Value without an override; an empty string array is ``('',)``, since ``[]`` has no type.
     bounds : tuple of float or None
-        Smallest and largest legal value, both included.
+        Smallest and largest legal value, both included, of each number.
+    choices : tuple of str
+        Legal values; none where all are.
+    size : int
+        Count of numbers in an array; 0 where any is legal.
 
     """
 
     name: str
-    default: Value
+    kind: str
+    default: Any
     description: str
-    unit: str = ''
+    read_only: bool = False
     bounds: tuple[float, float] | None = None
     choices: tuple[str, ...] = ()
     size: int = 0
-    read_only: bool = False
 
     @property
-    def kind(self) -> str:
-        """Return the ROS type in words, taken from the default."""
-        if isinstance(self.default, tuple):
-            return 'string_array' if isinstance(self.default[0], str) else 'double_array'
-        names = {bool: 'bool', int: 'int', float: 'double', str: 'string'}
-        return names[type(self.default)]
+    def mark(self) -> str:
+        """Return what stands for another name in this one, ``<joint>`` for instance, or ''."""
+        return next((part for part in self.name.split('.') if part.startswith('<')), '')
+
+    @property
+    def field(self) -> str:
+        """Return the name in a parameter table: ``timeout_odom`` of ``timeout.odom``."""
+        return self.name.rpartition('>.')[2].replace('.', '_')
+
+    def name_of(self, each: str) -> str:
+        """Return the full name for one joint, link or constraint."""
+        return self.name.replace(self.mark, each)
 
     @property
     def shown_default(self) -> str:
@@ -71,16 +76,16 @@ class Spec:
             return f'{count} {self.bounds[0]:g} to {self.bounds[1]:g}'.strip()
         return count
 
-    def typed(self, value: Any) -> Value | None:
+    def typed(self, value: Any) -> Any:
         """Return a value of a file in the type of this parameter, or None where it has another."""
-        if isinstance(self.default, tuple):
-            one = Spec(self.name, self.default[0], '')
+        if self.kind.endswith('_array'):
+            one = replace(self, kind=self.kind.removesuffix('_array'))
             items = value if isinstance(value, (list, tuple)) else (None,)
             typed = tuple(one.typed(item) for item in items)
             return None if None in typed else plain(typed)
-        if isinstance(self.default, float) and type(value) is int:
+        if self.kind == 'double' and type(value) is int:
             return float(value) if abs(value) < _INTEGERS else None
-        return value if type(value) is type(self.default) else None
+        return value if type(value) is _TYPES[self.kind] else None
 
     def problem(self, value: object) -> str:
         """Return why a value is illegal, or '' if it is legal."""
@@ -98,32 +103,6 @@ class Spec:
         return ''
 
 
-def param(
-    default: Value,
-    description: str,
-    *,
-    name: str = '',
-    unit: str = '',
-    bounds: tuple[float, float] | None = None,
-    choices: Sequence[str] = (),
-    size: int = 0,
-    read_only: bool = False,
-) -> Any:
-    """Return a dataclass field with the `Spec` of a parameter; `name` where not the field's."""
-    spec = Spec(name, default, description, unit, bounds, tuple(choices), size, read_only)
-    return field(default=default, metadata={'spec': spec})
-
-
-fixed = partial(param, read_only=True)  # while the node runs
-
-
-def specs(table: type) -> tuple[Spec, ...]:
-    """Return the parameters of a table (a dataclass made of `param` fields), in order."""
-    return tuple(
-        replace(f.metadata['spec'], name=f.metadata['spec'].name or f.name) for f in fields(table)
-    )
-
-
 def plain(value: Any) -> Any:
     """Return a hashable value: arrays as tuples, the placeholder ``['']`` as ``()``."""
     if value is None or isinstance(value, (bool, int, float, str)):
@@ -131,16 +110,10 @@ def plain(value: Any) -> Any:
     return tuple(x for x in value if x != '')
 
 
-def placeholder(name: str) -> str:
-    """Return what stands for another name in the name of a parameter, or ''."""
-    return next((part for part in name.split('.') if part.startswith('<')), '')
-
-
 def matching_spec(name: str, table: Iterable[Spec]) -> Spec | None:
     """Return the entry of a table that a full parameter name belongs to, or None."""
     for spec in table:
-        mark = placeholder(spec.name)
-        head, _, tail = spec.name.partition(mark) if mark else ('', '', '')
+        head, mark, tail = spec.name.partition(spec.mark) if spec.mark else (name, '', '')
         if name == spec.name or (
             mark
             and len(name) > len(head) + len(tail)
@@ -160,29 +133,13 @@ def nearest_parameter(name: str, table: Iterable[Spec]) -> str:
     """Return the parameter that was probably meant, for the same joint or constraint, or ''."""
     parts, known = name.split('.'), []
     for spec in table:
-        local, mark = spec.name.split('.'), placeholder(spec.name)
-        same = bool(mark) and len(local) == len(parts)
-        known.append(spec.name.replace(mark, parts[local.index(mark)]) if same else spec.name)
+        local = spec.name.split('.')
+        same = bool(spec.mark) and len(local) == len(parts)
+        known.append(spec.name_of(parts[local.index(spec.mark)]) if same else spec.name)
     return nearest(name, known)
 
 
-def markdown_table(table: Iterable[Spec]) -> str:
-    """Return the parameters as a Markdown table for ``doc/nodes.md``."""
-    rows = [
-        '| parameter | type | default | unit | legal values | changeable | description |',
-        '|---|---|---|---|---|---|---|',
-    ]
-    for spec in table:
-        changeable = 'no' if spec.read_only else 'yes'
-        rows.append(
-            f'| `{spec.name}` | {spec.kind} | `{spec.shown_default}` '
-            f'| {spec.unit or "-"} | {spec.constraints() or "any"} | {changeable} '
-            f'| {spec.description} |'
-        )
-    return '\n'.join(rows)
-
-
-def _shown(value: Value) -> str:
+def _shown(value: Any) -> str:
     """Return a default as it would be written in YAML."""
     if isinstance(value, bool):
         return str(value).lower()

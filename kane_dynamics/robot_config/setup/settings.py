@@ -174,7 +174,9 @@ def _drive(urdf: Findings, base_type: str, ask: Ask) -> Setting:
         else 'then the demo compares the efforts of the base, too',
         ('effort', 'velocity'),
     ).answered(ask)
-    return Setting('base.drive', answer.value, 'effort or velocity (cmd_vel)', answer.guessed)
+    return Setting(
+        'base.command_interface', answer.value, 'effort or velocity (cmd_vel)', answer.guessed
+    )
 
 
 def _locked(

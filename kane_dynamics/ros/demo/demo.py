@@ -25,13 +25,13 @@ from kane_dynamics.demo.figures import STEP, CommandedBase, Run, Setup, evaluate
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.robot.resources import share_directory
 from kane_dynamics.robot.text import parameter_file
-from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
-from kane_dynamics.robot_config.parameters.robot import VELOCITY
+from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
 from kane_dynamics.robot_config.robot_file import (
     model_of_file,
     parameters_of_file,
     read_parameter_file,
 )
+from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.demo.driver import DemoDriver
 from kane_dynamics.ros.demo.laws import Law
 from kane_dynamics.ros.demo.speed_scaling import affordable_motion
@@ -68,11 +68,12 @@ def prepare(
     values = {name: x for file in files for name, x in read_parameter_file(file).items()}
     parameters = parameters_of_file(files[0], InverseDynamicsParameters)
     model = model_of_file(files[0])
-    driven = parameters.base_drive == VELOCITY
+    driven = parameters.base_command_interface == 'velocity'
     if not model.motors:
         raise KaneDynamicsError(
             f"'{source}': no motor takes efforts, so there is nothing to compare: the base "
-            "follows cmd_vel and carries no arm; set base.drive to 'effort' for this demonstration"
+            "follows cmd_vel and carries no arm; set base.command_interface to 'effort' for this "
+            'demonstration'
         )
     compiled = kd.compile(model.robot, model.constraints, progress=progress)
     prefix = 'initial_positions.'
@@ -88,7 +89,7 @@ def prepare(
         compiled,
         motion,
         model.base,
-        CommandedBase(parameters.base_frame, parameters.cmd_vel_stamped) if driven else None,
+        CommandedBase(base_frame(parameters), parameters.base_cmd_vel_stamped) if driven else None,
         model.text,
         overloaded,
         parameters.gravity_compensated_joints,

@@ -12,7 +12,7 @@ from kane_dynamics.control.effort_law import BaseState, EffortLaw, Terms
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.demo.motion import DemoMotion, demo_motion
 from kane_dynamics.robot.joint_tables import known_limits
-from kane_dynamics.robot_config.parameters.inverse_dynamics import InverseDynamicsParameters
+from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
 from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.typing import Floats
 
@@ -46,7 +46,7 @@ def affordable_motion(
     """
     law = EffortLaw(Dynamics(model))
     limit = np.full(len(model.motors), np.inf)
-    if parameters.clamp_to_urdf:
+    if parameters.enforce_command_limits:
         scale = OF_EFFORT * parameters.effort_limit_scale
         limit = known_limits(np.asarray(model.robot.effort_limit)[law.motors.v], scale)
     terms = Terms(compensated=parameters.gravity_compensated_joints)

@@ -134,7 +134,7 @@ def effort_source(context: Any, more: Mapping[str, Any]) -> Node:
 
 def effort_filler(context: Any, more: Mapping[str, Any], cmd_vel: str) -> Node:
     """Return the node that fills trajectories for arm_controller; `cmd_vel` moves the base."""
-    moves = {'controller': ARM, 'base.motion': 'commanded'}
+    moves = {'controller': ARM, 'base.motion_source': 'commanded'}
     return dynamics_node(
         'kane_trajectory_feedforward',
         robot_parameters(context, {**more, **moves}, ['urdf_file']),

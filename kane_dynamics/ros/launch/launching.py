@@ -15,38 +15,28 @@ from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 from kane_dynamics.robot.resources import share_directory
+from kane_dynamics.robot_config.nodes import NODES
 from launch import LaunchDescription
 
 SWITCH = ['true', 'false']
 SIMULATED = ['nonholonomic', 'holonomic', 'tiago']
 OWNED = sorted(path.stem for path in (share_directory() / 'config' / 'robots').glob('*.yaml'))
 PRESETS = [*SIMULATED, *OWNED]
-MEASURED = {
-    'joint_states': {
-        'name': 'joint_states_topic',
-        'default_value': 'joint_states',
-        'description': 'sensor_msgs/JointState with positions and velocities.',
-    },
-    'odom': {
-        'name': 'odom_topic',
-        'default_value': 'odom',
-        'description': 'nav_msgs/Odometry of the base, twist in the child frame.',
-    },
+TOPICS = {
+    'joint_states': 'sensor_msgs/JointState of the robot.',
+    'odom': 'nav_msgs/Odometry of the base, twist in the child frame.',
+    'cmd_vel': 'geometry_msgs/TwistStamped or Twist that the drives of the base follow.',
+    'cmd_vel_in': 'geometry_msgs/TwistStamped or Twist that is asked for.',
+    'imu': 'sensor_msgs/Imu of the base, where base.acceleration_source or gravity_source has it.',
+    '~/reference': 'trajectory_msgs/JointTrajectory; interpolated in time.',
+    '~/effort': 'sensor_msgs/JointState with efforts, for effort_source: topic.',
+    '~/wrench': 'geometry_msgs/WrenchStamped between the link `frame` and the world.',
+    '~/pose': 'geometry_msgs/PoseStamped that the link is to have.',
+    '~/twist': 'geometry_msgs/TwistStamped that the link is to have.',
+    '~/commands': 'std_msgs/Float64MultiArray for a forward_command_controller.',
 }
-"""Launch arguments of the measured state, by topic."""
-DRIVEN_BASE = {
-    'cmd_vel': {
-        'name': 'cmd_vel_topic',
-        'default_value': 'cmd_vel',
-        'description': 'geometry_msgs/Twist or TwistStamped of a base driven by velocity.',
-    },
-    'imu': {
-        'name': 'imu_topic',
-        'default_value': 'imu',
-        'description': 'sensor_msgs/Imu of a base driven by velocity, if base.motion_from has it.',
-    },
-}
-"""Launch arguments of what moves a base driven by velocity, by topic."""
+"""What comes or goes on the topics that launch files can rename."""
+_DEFAULTS = {'~/commands': 'effort_controller/commands'}
 _ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}  # a robot's matrices are too small to share out
 _COMMON: dict[str, dict[str, Any]] = {
     'namespace': {'default_value': '', 'description': 'Namespace of the nodes and their topics.'},
@@ -83,9 +73,9 @@ _COMMON: dict[str, dict[str, Any]] = {
 }
 
 
-def argument(name: str, **inputs: Any) -> DeclareLaunchArgument:
+def argument(name: str, **values: Any) -> DeclareLaunchArgument:
     """Return a launch argument; what is not given is as in all launch files."""
-    return DeclareLaunchArgument(name, **{**_COMMON.get(name, {}), **inputs})
+    return DeclareLaunchArgument(name, **{**_COMMON.get(name, {}), **values})
 
 
 def config_file(*names: Any) -> PathJoinSubstitution:
@@ -110,20 +100,20 @@ def robot_parameters(
 ) -> list[Any]:
     """Return preset, parameter file, `more`, then the `arguments` that are not empty."""
     robot = LaunchConfiguration('robot').perform(context)
-    inputs = {name: LaunchConfiguration(name).perform(context) for name in arguments}
-    always = {'params_file': value('params_file', str), 'end_with_process': os.getpid(), **more}
+    values = {name: LaunchConfiguration(name).perform(context) for name in arguments}
+    always = {'params_file': value('params_file', str), 'parent_pid': os.getpid(), **more}
     file = LaunchConfiguration('params_file').perform(context)  # the node says if it is missing
     given_file = [ParameterFile(file, allow_substs=True)] if Path(file).is_file() else []
     return [
         *([ParameterFile(preset(robot))] if robot else []),
         *given_file,
-        {**always, **{name: text for name, text in inputs.items() if text}},
+        {**always, **{name: text for name, text in values.items() if text}},
     ]
 
 
-def dynamics_node(name: str, parameters: Sequence[Any], **inputs: Any) -> Node:
+def dynamics_node(name: str, parameters: Sequence[Any], **values: Any) -> Node:
     """Return a node of this package that ends with the launch, and the launch with it."""
-    inputs.setdefault('namespace', LaunchConfiguration('namespace'))
+    values.setdefault('namespace', LaunchConfiguration('namespace'))
     return Node(
         package='kane_dynamics',
         executable=name,
@@ -133,11 +123,11 @@ def dynamics_node(name: str, parameters: Sequence[Any], **inputs: Any) -> Node:
         additional_env=_ONE_THREAD,
         parameters=list(parameters),
         arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')],
-        **inputs,
+        **values,
     )
 
 
-def one_node_launch(name: str, topics: Mapping[str, Mapping[str, str]]) -> LaunchDescription:
+def one_node_launch(name: str) -> LaunchDescription:
     """
     Return the launch of one node on the topics of a robot.
 
@@ -145,29 +135,27 @@ def one_node_launch(name: str, topics: Mapping[str, Mapping[str, str]]) -> Launc
     ----------
     name : str
         Executable, as ``kane_inverse_dynamics``.
-    topics : mapping
-        For each topic of the node its launch argument: name, default_value and description.
 
     """
+    topics = {topic: f'{topic.removeprefix("~/")}_topic' for topic in NODES[name].topics}
 
     def setup(context: Any) -> list[Node]:
         start = {key: value(key, bool) for key in ('use_sim_time', 'autostart')}
-        remappings = [(t, LaunchConfiguration(inputs['name'])) for t, inputs in topics.items()]
+        remappings = [(topic, LaunchConfiguration(values)) for topic, values in topics.items()]
         return [dynamics_node(name, robot_parameters(context, start), remappings=remappings)]
 
-    file = config_file(f'{name.removeprefix("kane_")}.yaml')
-    return LaunchDescription(
-        [
-            *(argument(common) for common in _COMMON),
-            argument(
-                'params_file',
-                default_value=file,
-                description='Parameters; they win over those of the preset.',
-            ),
-            *(argument(**inputs) for inputs in topics.values()),
-            OpaqueFunction(function=setup),
-        ]
+    arguments = [argument(common) for common in _COMMON]
+    arguments.append(
+        argument(
+            'params_file',
+            default_value=config_file(f'{NODES[name].parameters}.yaml'),
+            description='Parameters; they win over those of the preset.',
+        )
     )
+    for topic, values in topics.items():
+        default = _DEFAULTS.get(topic, topic)
+        arguments.append(argument(values, default_value=default, description=TOPICS[topic]))
+    return LaunchDescription([*arguments, OpaqueFunction(function=setup)])
 
 
 def end_all(event: Any, context: Any) -> list[Any] | None:

@@ -17,7 +17,8 @@ from kane_dynamics.messages.conversions import set_doubles, set_stamp
 from kane_dynamics.messages.planar_frame import fill_odometry
 from kane_dynamics.plant.noise import Noise
 from kane_dynamics.plant.plant import Plant
-from kane_dynamics.robot_config.parameters.simulator import SimulatorParameters
+from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
+from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros._optional import TFMessage
 from kane_dynamics.ros.messages.constraint_message import ConstraintMessage
 from kane_dynamics.ros.qos import LATCHED, STATE
@@ -74,7 +75,7 @@ class SimulatorOutput:
             setattr(self._joint_message, field, [0.0] * len(model.joints))
         odom = self._odom_message
         odom.header.frame_id = p.frame_prefix + p.odom_frame_id
-        odom.child_frame_id = p.base_frame
+        odom.child_frame_id = base_frame(p)
         odom.pose.covariance = np.diag(p.pose_covariance_diagonal).ravel()
         odom.twist.covariance = np.diag(p.twist_covariance_diagonal).ravel()
         self._transform.header.frame_id = odom.header.frame_id

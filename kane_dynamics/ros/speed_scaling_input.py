@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pace at which trajectories may be played, from ``kane_governor``; no rclpy here."""
+"""The factor by which trajectories are slowed, from ``kane_governor``; no rclpy here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
 
 class SpeedScalingInput:
     """
-    Newest pace; 1 where there is none, or it is too old.
+    Newest factor; 1 where there is none, or it is too old.
 
     Parameters
     ----------
@@ -26,7 +26,8 @@ class SpeedScalingInput:
         """Check a Float64 and keep it; return whether it was accepted."""
         try:
             if not 0.0 <= message.data <= 1.0:  # refuses NaN too
-                raise RejectedInput('range', f'pace: need 0 to 1, got {message.data:g}')
+                reason = f'speed_scaling_factor: need 0 to 1, got {message.data:g}'
+                raise RejectedInput('range', reason)
             self.guard.admit(0)
         except RejectedInput as rejection:
             self.guard.reject(rejection)
@@ -35,5 +36,5 @@ class SpeedScalingInput:
         return True
 
     def value(self) -> float:
-        """Return the pace that counts now."""
+        """Return the factor that counts now."""
         return self._newest if self.guard.fresh() else 1.0
