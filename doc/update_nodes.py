@@ -28,7 +28,7 @@ def table(file: str) -> type[Parameters]: ...
 @dataclass(frozen=True)
 class Parameters:
     included: ClassVar[tuple[type[Parameters], ...]]
-    own: ClassVar[tuple[Spec, ...]]
+    local: ClassVar[tuple[Spec, ...]]
     specs: ClassVar[tuple[Spec, ...]]
 
 """
@@ -77,7 +77,7 @@ def blocks():
     common = []
     for group in sorted(shared, key=lambda x: -len(users[x])):
         of = 'all nodes' if len(users[group]) == len(nodes) else ', '.join(users[group])
-        common.append(f'**{group.__doc__}** Of {of}.\n\n{markdown_table(group.own)}')
+        common.append(f'**{group.__doc__}** Of {of}.\n\n{markdown_table(group.local)}')
     found = {'executables': executables(), 'parameters of several nodes': '\n\n'.join(common)}
     for name, table in nodes.items():
         parts = [
@@ -86,7 +86,7 @@ def blocks():
         more = [f'`{names[x]}`' for x in table.included if x in names]
         besides = f'Also all parameters of {more[0]}.\n\n' if more else ''
         found[f'parameters of {name}'] = besides + markdown_table(
-            spec for x in parts for spec in x.own
+            spec for x in parts for spec in x.local
         )
     return found
 
@@ -116,7 +116,7 @@ def stub():
     text = [STUB_HEAD]
     for table in dict.fromkeys(x for n in sorted(names) for x in with_included(tables.table(n))):
         bases = ', '.join(base.__name__ for base in table.__bases__)
-        types = {spec.field: type_of(spec) for spec in table.own}
+        types = {spec.field: type_of(spec) for spec in table.local}
         own = [f'    {x.name}: {types[x.name]} = ...' for x in fields(table) if x.name in types]
         text += ['@dataclass(frozen=True)', f'class {table.__name__}({bases}):', *own, '']
     return '\n'.join(text)

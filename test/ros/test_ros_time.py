@@ -227,7 +227,7 @@ def test_of_two_that_began_together_one_keeps_the_clock(graph):
         clock._others = list
         clock.start()
         del clock._others
-    assert [clock.own for clock in clocks] == [True, True]
+    assert [clock.local for clock in clocks] == [True, True]
     wait_for(lambda: {n.count_publishers('/clock') for n in (first, second)} == {2})
     assert not clocks[1].look()
     assert clocks[1].problem() == '/clock is published by /b too: time jumps for everybody'
@@ -237,7 +237,7 @@ def test_of_two_that_began_together_one_keeps_the_clock(graph):
     wait_for(lambda: first.count_publishers('/clock') == 1)
     assert not clocks[1].look()
     assert clocks[1].problem() == ''
-    assert [clock.own for clock in clocks] == [False, True]
+    assert [clock.local for clock in clocks] == [False, True]
     assert clocks[1].now(5) == 5
 
 
@@ -246,7 +246,7 @@ def test_a_clock_that_is_not_wanted_is_not_published(graph):
     clock = SimulatedClock(node, False)
     clock.start()
     clock.publish(1)
-    assert not clock.own
+    assert not clock.local
     assert clock.in_words() == 'wall time'
     assert abs(clock.now(0) - node.get_clock().now().nanoseconds) < 1_000_000_000
     node.set_parameters([Parameter('use_sim_time', value=True)])

@@ -10,7 +10,7 @@ def table(file: str) -> type[Parameters]: ...
 @dataclass(frozen=True)
 class Parameters:
     included: ClassVar[tuple[type[Parameters], ...]]
-    own: ClassVar[tuple[Spec, ...]]
+    local: ClassVar[tuple[Spec, ...]]
     specs: ClassVar[tuple[Spec, ...]]
 
 
