@@ -28,11 +28,14 @@ ROS_WHEELS = (
     'ros-visualization-msgs',
     'xacro',
 )
-# Arrays and launches, and the compiler that needs no graphics card; Linux and Windows on x86_64.
+# Arrays and launches; what CuPy compiles its own operations with; ptxas and libdevice, for kernels
+# with exp, tan and the like. Linux and Windows on x86_64.
 CUDA_PLATFORM = 'sys_platform != "darwin" and platform_machine in "x86_64 AMD64"'
 CUDA_WHEELS = [
     f'cupy-cuda12x>=13.4; {CUDA_PLATFORM}',
+    f'cuda-pathfinder>=1.4; {CUDA_PLATFORM}',
     f'nvidia-cuda-nvrtc-cu12>=12.8; {CUDA_PLATFORM}',
+    f'nvidia-cuda-nvcc-cu12>=12.8; {CUDA_PLATFORM}',
 ]
 
 DOCS_WHEELS = [

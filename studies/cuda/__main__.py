@@ -4,11 +4,11 @@ Kernels for graphics cards: what they take of a card, their numbers, their rates
 
 ``python -m studies.cuda [--only tiago panda] [--architectures sm_90]`` compiles inverse dynamics,
 constrained forward and inverse dynamics and steps of TIAGo, the shipped robots and others in
-single and double precision, without a card, and ends with 1 where one of the first three spills in
-single precision. ``--spills``: these three alone in single precision, of the presets, too;
-``--keep`` writes the table of doc/gpu.md. ``--agreement 1000000``: instead, so many states of
-each kernel on the processor, by the same CUDA C, against its own kernels. ``--run``: instead,
-states and steps a second on the card of this machine.
+single and double precision, assembles them by ptxas, without a gpu, and ends with 1 where one of
+the first three spills in single precision. ``--spills``: these three alone in single precision, of
+the presets, too; ``--keep`` writes the table of doc/gpu.md. ``--agreement 1000000``: instead, so
+many states of each kernel on the processor, by the same LLVM IR, against its own kernels.
+``--run``: instead, states and steps a second on the gpu of this machine.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import sys
 
 from rich.progress import track
 
-from kane_dynamics.compiler.cuda.host import HostDevice
 from kane_dynamics.exceptions import DeviceError
 from studies import report
 from studies.cuda import agreement, kernels, rates, spills, timed
+from studies.cuda.host import HostDevice
 
 
 def _options() -> argparse.Namespace:
@@ -65,7 +65,7 @@ def main() -> None:
     elif options.spills:
         try:
             found_spills = spills.measured(track(names, 'compiling'))
-        except DeviceError as error:  # no NVRTC
+        except DeviceError as error:  # no assembler
             console.print(f'[yellow]left out - {error}[/]')
             return
         if options.keep:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CUDA C on the processor against the processor's own kernels."""
+"""The LLVM IR of GPUs on the processor against the processor's own kernels."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.compiler.compile_robot import on_gpu
-from kane_dynamics.compiler.cuda.host import HostDevice
 from kane_dynamics.typing import Floats
 from studies import robots
+from studies.cuda.host import HostDevice
 from studies.cuda.kernels import NAMES, ROBOTS, driven, recipe_of
 from studies.report import Table
 
@@ -91,7 +91,7 @@ def table(found: list[dict[str, Any]]) -> Table:
         'met',
         'redone',
     )
-    made = Table('CUDA C against the kernels of the processor', columns)
+    made = Table('LLVM IR of GPUs against the kernels of the processor', columns)
     for row in found:
         made.add(
             f'{row["robot"]}: {NAMES[row["kernel"]]}',

@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import kane_dynamics as kd
-from kane_dynamics.compiler.cuda.prelude import TYPES
+from kane_dynamics.compiler.cuda.kernel_ir import ELEMENTS
+from kane_dynamics.compiler.cuda.ptx import PtxCompiler, kernel_code
+from kane_dynamics.compiler.cuda.rollout_ir import ROLLOUT
 from kane_dynamics.compiler.cuda.steps import steps_code
-from kane_dynamics.compiler.cuda.toolchain import Gpu, cuda_code
 from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
 from kane_dynamics.compiler.graphs.row_plan import row_plan
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from studies import robots
+from studies.cuda.ptxas import assembled
 from studies.report import Table
 
 ARCHITECTURES = ('sm_80', 'sm_90', 'sm_120')  # A100; H100, H200; RTX 50
@@ -73,30 +74,29 @@ def graphs(
 def rows(name: str, architectures: tuple[str, ...], derivatives: bool) -> Iterator[dict[str, Any]]:
     """Yield what each kernel of a robot takes."""
     case = ROBOTS[name]()
-    made_of, projection = recipe_of(case), bool(case.constraints)
-    for precision in TYPES:
+    made_of, projection, compiler = recipe_of(case), bool(case.constraints), PtxCompiler()
+    for precision in ELEMENTS:
+        codes = {
+            graph.__name__: kernel_code(made_of, graph, choices, compiler, precision)
+            for graph, choices in graphs(case, derivatives)
+        }
+        codes[ROLLOUT] = steps_code(made_of, None, 'rk4', projection, compiler, precision)
         for architecture in architectures:
-            gpu = Gpu(architecture)
-            codes = [
-                cuda_code(made_of, graph, choices, gpu, precision)
-                for graph, choices in graphs(case, derivatives)
-            ]
-            codes.append(steps_code(made_of, None, 'rk4', projection, gpu, precision))
-            for code in codes:
+            for kernel, code in codes.items():
                 yield {
                     'robot': name,
-                    'kernel': code.name,
-                    'operations': code.kernel.instructions,
+                    'kernel': kernel,
+                    'operations': code.instructions,
                     'precision': precision,
                     'architecture': architecture,
-                    **asdict(code.usage),
+                    **assembled(code.code, architecture)._asdict(),
                 }
 
 
 def table(found: list[dict[str, Any]]) -> Table:
     """Return registers, spills and code size."""
-    columns = ('robot, kernel', 'operations', 'precision', 'card', 'registers', 'stack [B]')
-    made = Table('Kernels on graphics cards', (*columns, 'spilled out, in [B]', 'code [kB]'))
+    columns = ('robot, kernel', 'operations', 'precision', 'gpu', 'registers', 'stack [B]')
+    made = Table('Kernels on graphics cards', (*columns, 'spilled out, in [B]', 'cubin [kB]'))
     last = None
     for row in found:
         if last not in (None, row['robot']):

@@ -12,7 +12,7 @@ import numpy as np
 import kane_dynamics as kd
 from kane_dynamics.compiler.compile_robot import on_gpu
 from kane_dynamics.compiler.cuda.device import CudaDevice
-from kane_dynamics.compiler.cuda.prelude import TYPES
+from kane_dynamics.compiler.cuda.kernel_ir import ELEMENTS
 from kane_dynamics.compiler.cuda.robot import CudaRobot
 from studies import robots
 from studies.cuda import timed
@@ -159,7 +159,7 @@ def measured(
         title = made_of.xp.cuda.runtime.getDeviceProperties(number)['name'].decode()
     found: list[Row] = []
     for name in names:
-        for precision in TYPES:
+        for precision in ELEMENTS:
             limit = Limits(None, None) if device else limits(made_of.xp, precision)
             for row in rows(name, precision, made_of, limit, states):
                 found.append(row)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the kernels of one state take of graphics cards in single precision, by NVRTC: no card.
+What the kernels of one state take of GPUs in single precision, by ptxas: no GPU.
 
 The results that are kept are the table of doc/gpu.md, which this writes.
 """
@@ -10,18 +10,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import kane_dynamics as kd
-from kane_dynamics.compiler.cuda.toolchain import Gpu, cuda_code
+from kane_dynamics.compiler.cuda.ptx import PtxCompiler, kernel_code
 from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.text import robot_files
 from kane_dynamics.robot_config.robot_file import model_of_file
-from studies.cuda import kernels
+from studies.cuda import kernels, ptxas
 from studies.report import Table
 from studies.robots import Case, MissingRobotError
 
@@ -77,18 +76,17 @@ def rows(name: str) -> Iterator[dict[str, Any]]:
     if constraints:
         graphs.append((constrained_effort, (driven, None)))
     for graph, choices in graphs:
-        codes = {
-            architecture: cuda_code(recipe, graph, choices, Gpu(architecture), PRECISION)
-            for architecture in kernels.ARCHITECTURES
-        }
-        (code, *_) = codes.values()
+        code = kernel_code(recipe, graph, choices, PtxCompiler(), PRECISION)
         yield {
             'robot': name,
             'speeds': robot.nv,
             'rows': len(recipe.constraints.labels),
-            'kernel': code.name,
-            'operations': code.kernel.instructions,
-            'cards': {name: asdict(code.usage) for name, code in codes.items()},
+            'kernel': graph.__name__,
+            'operations': code.instructions,
+            'cards': {
+                architecture: ptxas.assembled(code.code, architecture)._asdict()
+                for architecture in kernels.ARCHITECTURES
+            },
         }
 
 
@@ -96,12 +94,12 @@ def measured(names: Iterable[str]) -> Results:
     """Return the rows of robots, and of which there is no URDF."""
     found: list[dict[str, Any]] = []
     missing: dict[str, str] = {}
+    compiler = f'{PtxCompiler().identity.partition(" ")[2]}, ptxas {ptxas.version()}'
     for name in names:
         try:
             found += rows(name)
         except MissingRobotError as error:
             missing[name] = str(error)
-    compiler = Gpu(kernels.ARCHITECTURES[0]).identity.partition(' ')[2]
     return {'compiler': compiler, 'rows': found, 'missing': missing}
 
 
@@ -120,7 +118,7 @@ def table(results: Results) -> Table:
     columns = 'robot, speeds, rows: kernel', 'operations', f'registers sm_{cards}'
     made = Table(
         'Kernels on graphics cards, float32',
-        (*columns, 'stack [B]', 'spilled out [B]', 'in [B]', 'code [kB]'),
+        (*columns, 'stack [B]', 'spilled out [B]', 'in [B]', 'cubin [kB]'),
     )
     for row in results['rows']:
         sizes = [round(size / 1000) for size in _each(row, 'code')]

@@ -37,14 +37,14 @@ class Timed:
 
     def load(self, code: bytes, name: str) -> Launch:
         """Return a kernel whose launches are timed."""
-        function = self._device.load(code, name)
+        kernel = self._device.load(code, name)
 
-        def launch(states: int, arguments: Sequence[Any]) -> None:
+        def run(states: int, arguments: Sequence[Any]) -> None:
             begin = self._mark()
-            function(states, arguments)
+            kernel.run(states, arguments)
             self._marks.append((begin, self._mark()))
 
-        return launch
+        return kernel._replace(run=run)
 
     def seconds(self) -> float:
         """Return the time of all launches since it was last asked for."""

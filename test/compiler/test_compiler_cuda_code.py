@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA C of the graphs: its numbers, on the processor, and what it takes of graphics cards."""
-
-import struct
+"""LLVM IR of the graphs for GPUs: its numbers, on the processor, and what its PTX takes."""
 
 import casadi as ca
 import kernel_cases
@@ -11,15 +9,22 @@ from numpy.testing import assert_allclose, assert_array_equal
 from support import cuda
 
 import kane_dynamics as kd
-from kane_dynamics.compiler.cuda import toolchain
-from kane_dynamics.compiler.cuda.compiler import Usage
-from kane_dynamics.compiler.cuda.compiler import usage as read_usage
-from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
+from kane_dynamics.compiler.cuda.kernel_ir import ELEMENTS, kernel_ir
+from kane_dynamics.compiler.cuda.ptx import PtxCompiler, kernel_code
+from kane_dynamics.compiler.cuda.steps import steps_code
+from kane_dynamics.compiler.graphs import frames as frame_graphs
+from kane_dynamics.compiler.graphs.inverse_dynamics import (
+    consistent_acceleration,
+    consistent_velocity,
+    constrained_effort,
+)
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.scheduling import best_order, register_pressure
 from kane_dynamics.compiler.value_graph import graph_of
 from kane_dynamics.exceptions import DeviceError
+from studies.cuda import ptxas
 
+MOST_REGISTERS = 255
 # double: roundoff of some thousand operations; single: some hundred of its ulps (6e-8), which
 # solves of well-conditioned states need
 BOUNDS = {'float64': 1e-12, 'float32': 1e-5}
@@ -185,45 +190,108 @@ def test_the_number_of_values_alive_is_counted_right():
     assert register_pressure(graph, best_order(graph)) == 3
 
 
-def usage(robot, constraints, graph, precision, architecture, *choices):
-    cuda.nvrtc()
-    made_of = cuda.recipe(robot, constraints)
-    return toolchain.cuda_code(
-        made_of, graph, choices, toolchain.Gpu(architecture), precision
-    ).usage
+ARCHITECTURES = 'sm_80', 'sm_90', 'sm_120'
 
 
-@pytest.mark.parametrize('architecture', ['sm_80', 'sm_90', 'sm_120'])
+def shipped_robot(robots, name):
+    """Return what the kernels of a shipped robot are made of, and the speeds with a motor."""
+    robot = kd.load_urdf(robots / f'{name}.urdf', base='planar')
+    rows = ()
+    if name == 'nonholonomic':
+        wheels = 'wheel_left_joint', 'wheel_right_joint'
+        rows = (kd.constraints.differential_drive(robot, *wheels),)
+    driven = tuple(n for n in robot.velocity_names if not (rows and n.startswith('base_')))
+    return cuda.recipe(robot, rows), driven
+
+
+@pytest.mark.parametrize('architecture', ARCHITECTURES)
 def test_the_shipped_robot_does_not_spill_in_single_precision(robots, architecture):
-    robot = kd.load_urdf(robots / 'nonholonomic.urdf', base='planar')
-    wheels = ('wheel_left_joint', 'wheel_right_joint')
-    rows = [kd.constraints.differential_drive(robot, *wheels)]
-    driven = tuple(n for n in robot.velocity_names if not n.startswith('base_'))
+    made_of, driven = shipped_robot(robots, 'nonholonomic')
     graphs = (Tracer.forward_dynamics,), (constrained_effort, driven, None)
     for graph, *choices in graphs:
-        found = usage(robot, rows, graph, 'float32', architecture, *choices)
-        assert (found.spill_stores, found.spill_loads, found.stack) == (0, 0, 0)
-        assert 32 <= found.registers <= 255
-        assert 16_000 <= found.code <= 100_000  # 16 bytes an instruction, some thousand of them
+        usage = cuda.assembled(made_of, graph, 'float32', architecture, *choices)
+        assert (usage.spill_stores, usage.spill_loads, usage.stack) == (0, 0, 0)
+        assert 32 <= usage.registers <= 255
+        assert 16_000 <= usage.code <= 100_000  # 16 bytes an instruction, some thousand of them
 
 
-def test_a_card_that_the_compiler_does_not_know_is_refused():
-    cuda.nvrtc()
-    with pytest.raises(DeviceError, match=r"compiles for sm_.*, got 'sm_13'"):
-        toolchain.Gpu('sm_13').compile('', 'nothing', 'float32')
-    with pytest.raises(DeviceError, match='"no" is undefined'):
-        toolchain.Gpu('sm_90').compile('no code', 'nothing', 'float32')
+GRAPHS = (
+    Tracer.inverse_dynamics,
+    Tracer.forward_dynamics,
+    Tracer.multipliers,
+    Tracer.bias_force,
+    Tracer.gravity_force,
+    Tracer.mass_matrix,
+    Tracer.coriolis_matrix,
+    Tracer.kinetic_energy,
+    Tracer.potential_energy,
+    Tracer.frame_poses,
+    Tracer.balance_derivatives,
+    Tracer.constraint_rows,
+    frame_graphs.center_of_mass,
+    frame_graphs.momentum,
+)
+
+
+@pytest.mark.parametrize('precision', BOUNDS)
+@pytest.mark.parametrize('name', ['nonholonomic', 'holonomic'])
+def test_every_kernel_of_the_shipped_robots_assembles(robots, name, precision):
+    made_of, driven = shipped_robot(robots, name)
+    kernels = [(graph,) for graph in GRAPHS]
+    if made_of.constraints:
+        kernels += [
+            (consistent_velocity, None),
+            (consistent_acceleration, None),
+            (constrained_effort, driven, None),
+        ]
+    for graph, *choices in kernels:
+        usage = cuda.assembled(made_of, graph, precision, 'sm_90', *choices)
+        assert 0 < usage.registers <= MOST_REGISTERS, graph
+    steps = steps_code(made_of, None, 'rk4', bool(made_of.constraints), PtxCompiler(), precision)
+    assert 0 < ptxas.assembled(steps.code, 'sm_90').registers <= MOST_REGISTERS
+
+
+def operations_ptx(precision):
+    x = ca.SX.sym('x')
+    results = ca.vertcat(*[of(x) for of in OPERATIONS.values()])
+    ir = kernel_ir(cuda.function_spec(x, results), ELEMENTS[precision])
+    return PtxCompiler().compile(ir)
+
+
+@pytest.mark.parametrize('precision', BOUNDS)
+def test_functions_without_an_instruction_are_those_of_libdevice(precision):
+    cuda.assembler()
+    try:
+        ptx = operations_ptx(precision)
+    except DeviceError as error:
+        pytest.skip(f'LIBDEVICE IS NOT LINKED: {error}')
+    assert ptxas.assembled(ptx, 'sm_90').registers > 0
+
+
+def test_a_missing_libdevice_is_told(monkeypatch):
+    def not_there(name):
+        raise RuntimeError(f'no {name}')
+
+    monkeypatch.setattr('cuda.pathfinder.find_bitcode_lib', not_there)
+    with pytest.raises(DeviceError, match=r'need libdevice \(no device\)'):
+        operations_ptx('float64')
+
+
+def test_the_assembler_tells_what_it_refuses():
+    cuda.assembler()
+    with pytest.raises(DeviceError, match='ptxas'):
+        ptxas.assembled(b'no code', 'sm_90')
 
 
 def test_code_is_compiled_once(cache_folder, monkeypatch):
     case = kernel_cases.CASES['sled']()
     made_of = cuda.recipe(case.robot, case.constraints)
     arguments = made_of, Tracer.gravity_force, (), cuda.device()
-    first = [toolchain.cuda_code(*arguments, precision) for precision in BOUNDS]
+    first = [kernel_code(*arguments, precision) for precision in BOUNDS]
     monkeypatch.setattr(type(cuda.device()), 'compile', lambda *_: pytest.fail('compiled again'))
-    again = [toolchain.cuda_code(*arguments, precision) for precision in BOUNDS]
+    again = [kernel_code(*arguments, precision) for precision in BOUNDS]
     assert again == first
-    assert len({one.kernel.code for one in again}) == len(list(cache_folder.iterdir())) == 2
+    assert len({one.code for one in again}) == len(list(cache_folder.iterdir())) == 2
 
 
 # As assemblers write it: of a kernel, and of a function that it calls.
@@ -238,17 +306,5 @@ ptxas         .     40 bytes stack frame, 4 bytes spill stores, 8 bytes spill lo
 """
 
 
-def file_of_code(*sections):
-    """Return an ELF file with sections of these names and sizes."""
-    names = b'\0'.join([b'', *[name.encode() for name, _ in sections], b''])
-    table = struct.pack('<I4x8x8xQQ24x', 0, 64, len(names))
-    for name, size in sections:
-        place = names.index(b'\0' + name.encode()) + 1
-        table += struct.pack('<I4x8x8xQQ24x', place, 0, size)
-    head = struct.pack('<40xQ10xHHH', 64 + len(names), 64, 1 + len(sections), 0)
-    return head + names + table
-
-
 def test_what_the_assembler_says_is_read():
-    code = file_of_code(('.text.step', 48), ('.data', 100), ('.text.acceleration_one', 32))
-    assert read_usage(code, LOG) == Usage(168, 256, 16, 28, 80)
+    assert ptxas.read(LOG, 80) == (168, 256, 16, 28, 80)

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from support import cuda
 
-from kane_dynamics.compiler.cuda import toolchain
 from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
@@ -20,7 +19,6 @@ AXES = '0 0 1', '0 1 0', '1 0 0'
 @pytest.mark.thorough
 @pytest.mark.parametrize('robot', FILES)
 def test_stand_ins_of_presets_do_not_spill(robot, monkeypatch):
-    cuda.nvrtc()
     monkeypatch.syspath_prepend(ROOT / 'test' / 'ros')
     import preset_robots
     import ros_models
@@ -33,6 +31,5 @@ def test_stand_ins_of_presets_do_not_spill(robot, monkeypatch):
         graphs.append((constrained_effort, model.actuated, None))
     for graph, *choices in graphs:
         for architecture in ('sm_80', 'sm_90', 'sm_120'):
-            gpu = toolchain.Gpu(architecture)
-            found = toolchain.cuda_code(made_of, graph, tuple(choices), gpu, 'float32').usage
-            assert (found.spill_stores, found.spill_loads) == (0, 0), (graph, architecture)
+            usage = cuda.assembled(made_of, graph, 'float32', architecture, *choices)
+            assert (usage.spill_stores, usage.spill_loads) == (0, 0), (graph, architecture)

@@ -285,6 +285,44 @@ def test_arrays_on_a_card_come_by_dlpack():
     assert asked == [given]
 
 
+class Driver:
+    """The parts of CuPy that load and launch a kernel."""
+
+    CU_FUNC_ATTRIBUTE_NUM_REGS, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 4, 3
+    CUDADriverError = RuntimeError
+    ptr = 0
+
+    def __init__(self, reason=''):
+        self.reason, self.launches = reason, []
+        self.driver, self.function = self, SimpleNamespace(Module=lambda: self)
+        self.funcGetAttribute = lambda attribute, function: {4: 96, 3: 40}[attribute] + function
+
+    def load(self, code):
+        if self.reason:
+            raise RuntimeError(self.reason)
+        self.code = code
+
+    def get_function(self, name):
+        self.name = name
+        return self
+
+    def __call__(self, *launch):
+        self.launches.append(launch)
+
+
+def test_a_kernel_is_loaded_and_launched_by_the_driver():
+    """CuPy played by a driver that writes down what it is asked."""
+    device, driver = CudaDevice.__new__(CudaDevice), Driver()
+    device.xp = SimpleNamespace(cuda=driver)
+    kernel = device.load(b'code', 'name')
+    assert (driver.code, driver.name, kernel.usage) == (b'code', 'name', (96, 40))
+    kernel.run(129, [1, 2])
+    assert driver.launches == [((2,), (128,), (1, 2))]
+    device.xp = SimpleNamespace(cuda=Driver('unsupported version'))
+    with pytest.raises(DeviceError, match='does not take name as PTX: unsupported version'):
+        device.load(b'code', 'name')
+
+
 def test_times_are_of_each_state():
     """A slide on a rail that is driven as sin t."""
     body = kd.Body('cart', '', kd.Joint('cart', kd.Prismatic((1, 0, 0))), inertia=_CART)

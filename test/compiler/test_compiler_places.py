@@ -6,8 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from support import cuda
 
-from kane_dynamics.compiler.cuda import source, toolchain
-from kane_dynamics.compiler.cuda.compiler import MOST_REGISTERS
+from kane_dynamics.compiler.cuda import kernel_ir
 from kane_dynamics.compiler.scheduling import best_order, register_pressure
 from kane_dynamics.compiler.spilling import Act, placed, slots
 from kane_dynamics.compiler.value_graph import graph_of
@@ -95,42 +94,8 @@ def test_numbers_are_the_same_bits_with_values_in_memory(precision, rng, monkeyp
     x, results = drawn(rng)
     states = rng.uniform(-1.0, 1.0, (100, x.numel()))
     plain = cuda.function_kernel(x, results, precision)(states)
-    monkeypatch.setattr(source, 'MOST_ALIVE', 10)
-    monkeypatch.setattr(source, 'ROOM', 8)
-    text = toolchain.kernel_source(cuda.function_spec(x, results))
-    assert 'volatile real kept[' in text
+    monkeypatch.setattr(kernel_ir, 'MOST_ALIVE', 10)
+    monkeypatch.setattr(kernel_ir, 'ROOM', 8)
+    spec = cuda.function_spec(x, results)
+    assert '%kept = alloca [' in kernel_ir.kernel_ir(spec, kernel_ir.ELEMENTS[precision])
     assert_array_equal(cuda.function_kernel(x, results, precision)(states), plain)
-
-
-def said(registers, spilled):
-    """Return what an assembler says."""
-    return (
-        f'ptxas . 8 bytes stack frame, {spilled} bytes spill stores, 8 bytes spill loads\n'
-        f'ptxas info : Used {registers} registers\n'
-    )
-
-
-@pytest.mark.parametrize(
-    'first, second, compiled, taken',
-    [
-        ((128, 0), None, 1, (128, 0)),
-        ((128, 4), (137, 0), 2, (137, 0)),  # for few bytes the assembler gave registers up
-        ((128, 4), (160, 4), 2, (128, 4)),
-        ((MOST_REGISTERS, 400), None, 1, (MOST_REGISTERS, 400)),  # there are no more
-    ],
-)
-def test_a_kernel_that_spills_with_registers_left_is_compiled_again(
-    first, second, compiled, taken, monkeypatch
-):
-    asked = []
-
-    def compile_once(source, architecture, precision, blocks=None):
-        asked.append(blocks)
-        return b'', said(*(first if blocks is None else second))
-
-    cuda.nvrtc()
-    gpu = toolchain.Gpu('sm_90')
-    monkeypatch.setattr(gpu._nvrtc, 'compile', compile_once)
-    monkeypatch.setattr('kane_dynamics.compiler.cuda.compiler.code_size', lambda cubin: 0)
-    assert gpu.compile('', 'name', 'float32') == (b'', said(*taken))
-    assert asked == [None, 2][:compiled]

@@ -289,7 +289,7 @@ def test_functions_of_the_c_library():
 
 
 def test_text_for_older_llvm(monkeypatch, sled):
-    monkeypatch.setattr(native, '_IS_OLDER', True)
+    monkeypatch.setattr(native, 'IS_OLDER', True)
     call = single('old', lambda x: ca.vertcat(ca.tanh(x), ca.fmin(x, 1.0), ca.sin(x)))
     x = np.linspace(-2.0, 2.0, 19, dtype=np.float32)[:, None]
     y = x[:, 0].astype(float)

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 from support import cuda
 
 import kane_dynamics as kd
-from kane_dynamics.compiler.cuda.source import KEPT, one_text
-from kane_dynamics.compiler.cuda.toolchain import Gpu
+from kane_dynamics.compiler.cuda.kernel_ir import kernel_ir
+from kane_dynamics.compiler.cuda.ptx import PtxCompiler
 from kane_dynamics.compiler.graphs.trace import Tracer
 from studies import robots
 from studies.cuda import kernels, spills
@@ -27,8 +27,8 @@ def usage(registers, spilled=0):
 def results(*spilled):
     cards = {f'sm_{k}': usage(80 + k, out) for k, out in enumerate(spilled)}
     row = {'robot': 'a', 'speeds': 9, 'rows': 2, 'kernel': 'forward_dynamics', 'operations': 1234}
-    missing = {'preset b': 'no file'}
-    return {'compiler': 'nvrtc 12.9', 'rows': [{**row, 'cards': cards}], 'missing': missing}
+    found, missing = [{**row, 'cards': cards}], {'preset b': 'no file'}
+    return {'compiler': 'llvm 22.1.0, ptxas 13.0', 'rows': found, 'missing': missing}
 
 
 def test_the_page_has_the_table_of_the_results_that_are_kept():
@@ -44,7 +44,7 @@ def test_nothing_that_is_kept_spills_and_every_robot_is_there():
 
 
 def test_a_kernel_compiled_now_is_that_of_the_results():
-    cuda.nvrtc()
+    cuda.assembler()
     name, kept = 'nonholonomic, wheels locked', spills.read()
     found = next(spills.rows(name))
     (expected,) = (
@@ -52,7 +52,8 @@ def test_a_kernel_compiled_now_is_that_of_the_results():
     )
     assert spills.spilling({'rows': [found]}) == []
     assert found['operations'] == expected['operations']
-    if Gpu('sm_90').identity == f'sm_90 {kept["compiler"]}':
+    llvm = PtxCompiler().identity.partition(' ')[2]
+    if f'{llvm}, ptxas {cuda.assembler()}' == kept['compiler']:
         assert found == expected
 
 
@@ -63,7 +64,7 @@ def test_numbers_of_cards_are_one_where_they_agree():
     assert (operations, registers, code) == ('1,234', '80 / 81 / 82', '10')
     assert (stack, out, back) == ('0 / 0 / 8', '0 / 0 / 4', '0 / 0 / 4')
     assert made.notes == [
-        'nvrtc 12.9: 1 of 3 kernels spill',
+        'llvm 22.1.0, ptxas 13.0: 1 of 3 kernels spill',
         'not compiled, for their URDF is not at hand: b',
     ]
     assert spills.spilling(results(0, 0)) == []
@@ -83,7 +84,7 @@ def test_robots_without_a_urdf_are_named(monkeypatch):
         raise robots.MissingRobotError('no such robot')
 
     monkeypatch.setattr(spills, 'subjects', lambda: {'none': missing})
-    cuda.nvrtc()
+    cuda.assembler()
     found = spills.measured(['none'])
     assert (found['rows'], found['missing']) == ([], {'none': 'no such robot'})
 
@@ -96,7 +97,8 @@ def test_a_preset_that_takes_its_urdf_from_the_robot_says_so():
 def test_a_graph_that_is_split_has_the_numbers_of_the_reference(rng):
     case = kernels.ROBOTS['swerve']()
     made_of = kernels.recipe_of(case)
-    assert f'real {KEPT}[' in one_text(Tracer.forward_dynamics(made_of.tracer()), inline=True)
+    ir = kernel_ir(Tracer.forward_dynamics(made_of.tracer()), 'double')
+    assert '%kept = alloca [' in ir
     gpu = cuda.robot(case.robot, case.constraints)
     q, v, a = (np.repeat(x[None], 5, axis=0) for x in (case.q, case.v, case.a))
     for x in (q, v, a):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA C on the processor, for tests; and what it needs."""
+"""Kernels for GPUs on the processor, for tests; and an assembler for them."""
 
 import dataclasses
 import functools
@@ -8,35 +8,41 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from kane_dynamics.compiler.build import shape_of
 from kane_dynamics.compiler.compile_robot import on_gpu
-from kane_dynamics.compiler.cuda.compiler import NVRTC
-from kane_dynamics.compiler.cuda.host import HostDevice
 from kane_dynamics.compiler.cuda.kernel import CudaKernel
-from kane_dynamics.compiler.cuda.toolchain import cuda_code, spec_code
+from kane_dynamics.compiler.cuda.kernel_ir import ELEMENTS, kernel_ir
+from kane_dynamics.compiler.cuda.ptx import PtxCompiler, kernel_code
 from kane_dynamics.compiler.graphs.row_plan import row_plan
 from kane_dynamics.compiler.kernel_names import INPUTS
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import DeviceError
+from studies.cuda import ptxas
+from studies.cuda.host import HostDevice
 
 
 @functools.cache
 def device():
-    """Return the processor in place of a card; a test that asks is skipped without a compiler."""
-    try:
-        return HostDevice()
-    except DeviceError as error:
-        pytest.skip(f'GENERATED CUDA CODE IS NOT TESTED: {error}')
+    """Return the processor in place of a GPU."""
+    return HostDevice()
+
+
+def assembled(made_of, graph, precision, architecture, *choices):
+    """Return what a kernel takes of a GPU; a test that asks is skipped without an assembler."""
+    assembler()
+    code = kernel_code(made_of, graph, choices, PtxCompiler(), precision)
+    return ptxas.assembled(code.code, architecture)
 
 
 @functools.cache
-def nvrtc():
-    """Return NVRTC; a test that asks is skipped without it."""
+def assembler():
+    """Return the version of the assembler; a test that asks is skipped without it."""
     try:
-        return NVRTC()
+        return ptxas.version()
     except DeviceError as error:
-        pytest.skip(f'CODE FOR GRAPHICS CARDS IS NOT TESTED: {error}')
+        pytest.skip(f'PTX IS NOT ASSEMBLED: {error}')
 
 
 def recipe(robot, constraints=(), payloads=()):
@@ -48,8 +54,8 @@ def recipe(robot, constraints=(), payloads=()):
 
 def kernel(made_of, graph, precision, *choices):
     """Return the kernel of a graph on the processor."""
-    code = cuda_code(made_of, graph, choices, device(), precision)
-    made = CudaKernel(code, INPUTS[graph.__name__], device(), precision)
+    code, name = kernel_code(made_of, graph, choices, device(), precision), graph.__name__
+    made = CudaKernel(name, code, INPUTS[name], device(), precision)
     return functools.partial(made, redo=None), made
 
 
@@ -61,9 +67,11 @@ def function_spec(x, results):
 
 def function_kernel(x, results, precision):
     """Return a kernel (x,) -> results of an expression in one vector."""
-    code = spec_code(function_spec(x, results), device(), precision)
+    spec = function_spec(x, results)
+    code = device().compile(kernel_ir(spec, ELEMENTS[precision]))
+    shape = dataclasses.replace(shape_of(spec), code=code)
     nothing = np.full(results.numel(), np.nan)
-    made = CudaKernel(code, ('x',), device(), precision)
+    made = CudaKernel(spec.name, shape, ('x',), device(), precision)
     return functools.partial(
         made, parameters=np.zeros(0, precision), redo=lambda states, rows: nothing
     )

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels as CUDA C for graphics cards, one state a thread."""
+"""The kernels as PTX for GPUs, one state a thread."""

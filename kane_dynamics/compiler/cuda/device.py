@@ -1,33 +1,63 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a graphics card must do for the kernels: hold arrays, compile, launch."""
+"""What a GPU must do for the kernels: hold arrays, compile, launch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from kane_dynamics.compiler.cuda.compiler import INSTALL
-from kane_dynamics.compiler.cuda.source import THREADS
-from kane_dynamics.compiler.cuda.toolchain import Gpu, Toolchain
+from kane_dynamics.compiler.cuda.kernel_ir import THREADS
+from kane_dynamics.compiler.cuda.ptx import INSTALL, Compiler, PtxCompiler
 from kane_dynamics.exceptions import DeviceError
 
 Array = Any
 """An array of numpy, on the processor, or of CuPy, on a card; both have the same methods."""
 
-Launch = Callable[[int, Sequence[Any]], None]
-"""(states, arguments): arrays, of which the kernel gets the address, and numpy numbers."""
+
+class Usage(NamedTuple):
+    """
+    What one kernel takes of a GPU.
+
+    Parameters
+    ----------
+    registers : int
+        Of a thread, at most 255.
+    stack : int
+        Local memory of a thread [bytes]: its arrays, and registers that did not fit.
+
+    """
+
+    registers: int
+    stack: int
 
 
-class Device(Toolchain, Protocol):
+class Launch(NamedTuple):
+    """
+    A kernel, ready to be launched.
+
+    Parameters
+    ----------
+    run : callable
+        (states, arguments): arrays, of which the kernel gets the address, and numpy numbers.
+    usage : Usage
+        What it takes.
+
+    """
+
+    run: Callable[[int, Sequence[Any]], None]
+    usage: Usage
+
+
+class Device(Compiler, Protocol):
     """
     Where kernels run.
 
     Attributes
     ----------
     identity : str
-        Kind of its machine code, and version of what makes it.
+        Kind of its code, and version of what makes it.
     xp : module
         numpy or cupy: makes arrays and calculates with them.
 
@@ -43,17 +73,17 @@ class Device(Toolchain, Protocol):
         """Return an array of the device as one of numpy."""
 
     def load(self, code: bytes, name: str) -> Launch:
-        """Return a kernel of machine code, ready to be launched."""
+        """Return a kernel of code."""
 
 
-class CudaDevice(Gpu):
+class CudaDevice(PtxCompiler):
     """
-    The present graphics card by CuPy; launches go into CuPy's current stream.
+    The present GPU by CuPy; launches go into CuPy's current stream.
 
     Raises
     ------
     DeviceError
-        If CuPy, the driver, or a card is missing.
+        If CuPy, the driver, or a GPU is missing.
 
     """
 
@@ -63,13 +93,13 @@ class CudaDevice(Gpu):
         except ImportError as error:
             raise DeviceError(f'CuPy is not installed: {INSTALL}') from error
         try:
-            number = cupy.cuda.Device().compute_capability
+            capability = int(cupy.cuda.Device().compute_capability)
         except cupy.cuda.runtime.CUDARuntimeError as error:
             raise DeviceError(
                 f'no graphics card of NVIDIA with a driver for CUDA 12 ({error}): nvidia-smi '
                 'must list one; see doc/gpu.md'
             ) from error
-        super().__init__(f'sm_{number}')
+        super().__init__(capability)
         self.xp = cupy
 
     def array(self, x: Any, dtype: np.dtype[Any]) -> Array:
@@ -85,15 +115,29 @@ class CudaDevice(Gpu):
         return copied
 
     def load(self, code: bytes, name: str) -> Launch:
-        """Return a kernel of a cubin."""
+        """
+        Return a kernel of PTX; the driver makes machine code of it, and keeps that on disk.
+
+        Raises
+        ------
+        DeviceError
+            If the driver does not take it.
+
+        """
+        driver = self.xp.cuda.driver
         module = self.xp.cuda.function.Module()
-        module.load(code)
+        try:
+            module.load(code)
+        except driver.CUDADriverError as error:
+            raise DeviceError(f'the driver does not take {name} as PTX: {error}') from error
         function = module.get_function(name)
 
-        def launch(states: int, arguments: Sequence[Any]) -> None:
+        def run(states: int, arguments: Sequence[Any]) -> None:
             function((-(-states // THREADS),), (THREADS,), tuple(arguments))
 
-        return launch
+        asked = driver.CU_FUNC_ATTRIBUTE_NUM_REGS, driver.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES
+        usage = Usage(*[driver.funcGetAttribute(attribute, function.ptr) for attribute in asked])
+        return Launch(run, usage)
 
 
 _CUDA, _MANAGED = 2, 13  # kinds of memory by DLPack

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.compiler.cuda.device import Array, Device
-from kane_dynamics.compiler.cuda.prelude import HEALTH_LIMITS
-from kane_dynamics.compiler.cuda.toolchain import CudaCode
+from kane_dynamics.compiler.cache import CachedKernel
+from kane_dynamics.compiler.cuda.device import Array, Device, Usage
+from kane_dynamics.compiler.cuda.kernel_ir import ELEMENTS, HEALTH_LIMITS
 from kane_dynamics.exceptions import InvalidInputError
 
 Redo = Callable[[np.ndarray[Any, Any], list[Any]], Any]
@@ -84,8 +84,10 @@ class CudaKernel:
 
     Parameters
     ----------
-    code : CudaCode
-        Its machine code.
+    name : str
+        Its name.
+    code : CachedKernel
+        Its code.
     names : sequence of str
         Names of the inputs, for messages.
     device : Device
@@ -103,19 +105,25 @@ class CudaKernel:
 
     def __init__(
         self,
-        code: CudaCode,
+        name: str,
+        code: CachedKernel,
         names: Sequence[str],
         device: Device,
         precision: str,
     ) -> None:
-        self.code, self.fallback_count = code, 0
+        self.name, self.instructions, self.fallback_count = name, code.instructions, 0
         self._device = device
-        self._sizes, self._shapes = code.kernel.input_sizes, code.kernel.output_shapes
+        self._sizes, self._shapes = code.input_sizes, code.output_shapes
         self._names = tuple(names)[: len(self._sizes)]
         self.timed = 'time' in self._names
         self.dtype: np.dtype[Any] = np.dtype(precision)
-        self._limit = HEALTH_LIMITS[precision]
-        self._launch = device.load(code.kernel.code, code.name)
+        self._limit = HEALTH_LIMITS[ELEMENTS[precision]]
+        self._launch = device.load(code.code, name)
+
+    @property
+    def usage(self) -> Usage:
+        """Return what it takes of the device."""
+        return self._launch.usage
 
     def __call__(
         self, *inputs: Any, parameters: Array, redo: Redo, out: Array | None = None
@@ -139,7 +147,7 @@ class CudaKernel:
         batches = {len(x) for x in (*arrays, parameters) if x.ndim == 2}
         if len(batches) > 1:
             raise InvalidInputError(
-                f'{self.code.name}: batches have different lengths {sorted(batches)}'
+                f'{self.name}: batches have different lengths {sorted(batches)}'
             )
         states = batches.pop() if batches else 1
         alone = all(x.ndim == 1 for x in (*arrays, parameters))
@@ -191,8 +199,8 @@ class CudaKernel:
             return None
         xp = self._device.xp
         rcond, ill = xp.empty(states, self.dtype), xp.zeros(1, np.uint32)
-        values = [part for view in views for part in view.arguments()]
-        self._launch(states, [np.int64(states), *values, rcond, ill])
+        given = [part for view in views for part in view.arguments()]
+        self._launch.run(states, [np.int64(states), *given, rcond, ill])
         if not int(ill[0]):  # waits for the kernel
             return None
         return xp.flatnonzero(~(rcond >= self._limit))

@@ -70,17 +70,17 @@ class CudaRobot(GpuTerms):
         out: Array | None = None,
     ) -> Array:
         """Return the accelerations under the constraints, (B, nv)."""
-        kernel = self._on.kernel(Tracer.forward_dynamics)
+        kernel = self._kernel(Tracer.forward_dynamics)
         clock = (times(time),) if kernel.timed else ()
-        return self._on.run(kernel, (q, v, tau, *clock), 'acceleration', loads, out)
+        return self._run(kernel, (q, v, tau, *clock), 'acceleration', loads, out)
 
     def multipliers(
         self, q: Any, v: Any, tau: Any, time: Any = AT_START, *, loads: Loads | None = None
     ) -> Array:
         """Return lambda of all rows, (B, k); of rows that repeat others 0."""
-        kernel = self._on.kernel(Tracer.multipliers)
+        kernel = self._kernel(Tracer.multipliers)
         clock = (times(time),) if kernel.timed else ()
-        return self._on.run(kernel, (q, v, tau, *clock), 'multipliers', loads)
+        return self._run(kernel, (q, v, tau, *clock), 'multipliers', loads)
 
     def consistent_velocity(
         self,
@@ -93,12 +93,12 @@ class CudaRobot(GpuTerms):
     ) -> Array:
         """Return speeds with A v = b0, (B, nv)."""
         names = None if known is None else tuple(known)
-        kernel = self._on.kernel(balance_graphs.consistent_velocity, names)
+        kernel = self._kernel(balance_graphs.consistent_velocity, names)
 
         def redo(cpu: CompiledRobot, q: Floats, v: Floats, t: Floats) -> Floats:
             return cpu.consistent_velocity(q, v, names, t)
 
-        return self._on.run(kernel, (q, v, times(time)), redo, loads)
+        return self._run(kernel, (q, v, times(time)), redo, loads)
 
     def consistent_acceleration(
         self,
@@ -112,12 +112,12 @@ class CudaRobot(GpuTerms):
     ) -> Array:
         """Return accelerations with A a = b, (B, nv)."""
         names = None if known is None else tuple(known)
-        kernel = self._on.kernel(balance_graphs.consistent_acceleration, names)
+        kernel = self._kernel(balance_graphs.consistent_acceleration, names)
 
         def redo(cpu: CompiledRobot, q: Floats, v: Floats, a: Floats, t: Floats) -> Floats:
             return cpu.consistent_acceleration(q, v, a, names, t)
 
-        return self._on.run(kernel, (q, v, a, times(time)), redo, loads)
+        return self._run(kernel, (q, v, a, times(time)), redo, loads)
 
     def constrained_inverse_dynamics(
         self,
@@ -139,7 +139,7 @@ class CudaRobot(GpuTerms):
         shares = np.ones(robot.nv)
         if weights is not None:
             shares = checked_weights(robot, weights, columns)
-        kernel = self._on.kernel(balance_graphs.constrained_effort, driven, names)
+        kernel = self._kernel(balance_graphs.constrained_effort, driven, names)
 
         def redo(
             cpu: CompiledRobot, q: Floats, v: Floats, a: Floats, *remainder: Floats
@@ -150,16 +150,16 @@ class CudaRobot(GpuTerms):
             return cpu.constrained_inverse_dynamics(q, v, a, driven, *options, terms=terms).numbers
 
         switches = np.array(term_switches(terms))
-        result = self._on.run(kernel, (q, v, a, shares, switches, times(time)), redo, loads)
-        return ConstrainedEffort(result, robot.nv, self.labels)
+        found = self._run(kernel, (q, v, a, shares, switches, times(time)), redo, loads)
+        return ConstrainedEffort(found, robot.nv, self.labels)
 
     def inverse_dynamics_derivatives(
         self, q: Any, v: Any, a: Any, *, loads: Loads | None = None
     ) -> Derivatives:
         """Return d tau / d(q, v, a), friction and armature included; each (B, nv, nv)."""
-        nothing = np.zeros(len(self._on.plan.solved))
+        nothing = np.zeros(len(self._recipe.plan.solved))
         inputs = q, v, a, nothing, np.zeros(1)
-        balance = self._on.plain(Tracer.balance_derivatives, inputs, loads)
+        balance = self._plain(Tracer.balance_derivatives, inputs, loads)
         return of_inverse_dynamics(balance, self.mass_matrix(q, loads=loads))
 
     def forward_dynamics_derivatives(
@@ -174,7 +174,7 @@ class CudaRobot(GpuTerms):
             If rows repeat others or may do: which ones to take is decided by the processor.
 
         """
-        plan = self._on.plan
+        plan = self._recipe.plan
         if plan.repeated or not plan.certain:
             raise InvalidInputError(
                 'rows that repeat others: forward_dynamics_derivatives are of kd.compile without '
@@ -184,8 +184,8 @@ class CudaRobot(GpuTerms):
         order = list(plan.solved)
         force = self.multipliers(q, v, tau, time, loads=loads)[..., order]
         clock = times(time)
-        balance = self._on.plain(Tracer.balance_derivatives, (q, v, a, force, clock), loads)
-        rows = self._on.plain(Tracer.constraint_rows, (q, v, clock), loads)
+        balance = self._plain(Tracer.balance_derivatives, (q, v, a, force, clock), loads)
+        rows = self._plain(Tracer.constraint_rows, (q, v, clock), loads)
         mass = self.mass_matrix(q, loads=loads)
         return of_forward_dynamics(balance, mass, rows[..., order, :])
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from kane_dynamics.compiler.build import callees, step_name
 from kane_dynamics.compiler.cache import CachedKernel
-from kane_dynamics.compiler.cuda.compiler import Usage
-from kane_dynamics.compiler.cuda.device import Array, Device
+from kane_dynamics.compiler.cuda.device import Array, Device, Usage
 from kane_dynamics.compiler.cuda.kernel import View
-from kane_dynamics.compiler.cuda.step_source import ROLLOUT, rollout_source
-from kane_dynamics.compiler.cuda.toolchain import CudaCode, Toolchain, kept_code
+from kane_dynamics.compiler.cuda.kernel_ir import ELEMENTS
+from kane_dynamics.compiler.cuda.ptx import Compiler, cached_code
+from kane_dynamics.compiler.cuda.rollout_ir import ROLLOUT, rollout_ir
 from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.compiler.steps.step_program import Law, Recorder, record_step
 from kane_dynamics.exceptions import InvalidInputError
@@ -25,11 +25,11 @@ def steps_code(
     law: Law | None,
     integrator: str,
     projection: bool,
-    toolchain: Toolchain,
+    compiler: Compiler,
     precision: str,
-) -> CudaCode:
+) -> CachedKernel:
     """
-    Return the machine code of the rollouts of one integrator.
+    Return the code of the rollouts of one integrator.
 
     Raises
     ------
@@ -51,32 +51,32 @@ def steps_code(
         program = record_step(recorder, INTEGRATORS[integrator], projection, law, local)
         called = callees(tracer, {name: program})
         operations = sum(spec.operations for spec in called.values())
-        return rollout_source(program, called), CachedKernel(b'', (), (), operations)
+        ir = rollout_ir(program, called, ELEMENTS[precision])
+        return ir, CachedKernel(b'', (), (), operations)
 
-    return kept_code(recipe, ROLLOUT, (name, law and law.content), make, toolchain, precision)
+    return cached_code(recipe, ROLLOUT, (name, law and law.content), make, compiler, precision)
 
 
 class CardSteps:
     """
-    Machine code of the rollouts of one integrator.
+    Code of the rollouts of one integrator.
 
     Parameters
     ----------
-    code : CudaCode
+    code : CachedKernel
         From `steps_code`.
     device : Device
         Where it runs.
 
     """
 
-    def __init__(self, code: CudaCode, device: Device) -> None:
-        self.code = code
-        self._launch = device.load(code.kernel.code, code.name)
+    def __init__(self, code: CachedKernel, device: Device) -> None:
+        self._launch = device.load(code.code, ROLLOUT)
 
     @property
     def usage(self) -> Usage:
-        """Return what the kernel takes of a card."""
-        return self.code.usage
+        """Return what the kernel takes of the device."""
+        return self._launch.usage
 
     def run(
         self,
@@ -120,5 +120,5 @@ class CardSteps:
         inputs += [*tau, *View.of(parameters).arguments()]
         room = [stride // kept.itemsize for stride in kept.strides]
         inputs += [kept, np.int64(room[1]), np.int64(room[0]), done, np.float64(h)]
-        inputs += [np.int64(count), np.int64(piece), np.int64(every)]
-        self._launch(len(indices), inputs)
+        inputs += [np.int64(count), np.int64(piece), np.int64(every or count + 1)]
+        self._launch.run(len(indices), inputs)

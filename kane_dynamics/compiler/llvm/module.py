@@ -39,7 +39,7 @@ from kane_dynamics.compiler.scheduling import best_order
 
 _FOUR = '<4 x double>'
 Spec = KernelSpec | LoopSpec | RoutineSpec
-NamedConstraint = tuple[str, set[str]]
+FunctionText = tuple[str, set[str]]
 
 
 def module_text(
@@ -92,9 +92,9 @@ def _in_lanes(spec: Spec) -> KernelSpec | None:
     return spec if isinstance(spec, KernelSpec) else None
 
 
-def single_parts(specs: Iterable[Spec], width: int) -> dict[str, NamedConstraint]:
+def single_parts(specs: Iterable[Spec], width: int) -> dict[str, FunctionText]:
     """Return the functions of one state of some kernels and of what belongs to them, by name."""
-    parts: dict[str, NamedConstraint] = {}
+    parts: dict[str, FunctionText] = {}
     for spec in specs:
         if isinstance(spec, RoutineSpec):
             local = [*spec.callees, *([spec.quick] if spec.quick else [])]

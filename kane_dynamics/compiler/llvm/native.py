@@ -36,7 +36,7 @@ if not hasattr(llvm, 'create_lljit_compiler'):
         'llvmlite >= 0.41',
         f'there is {llvmlite.__version__}: python3 -m pip install --upgrade llvmlite',
     )
-_IS_OLDER = llvm.llvm_version_info < (16,)  # llvmlite < 0.45
+IS_OLDER = llvm.llvm_version_info < (16,)  # llvmlite < 0.45
 
 OBJECT_HEADER = object.__basicsize__
 _METH_FASTCALL_KEYWORDS = 0x0080 | 0x0002
@@ -119,10 +119,16 @@ def start_compiling(ir: str, target: Processor | None = None) -> LlvmCall[bytes]
 
 
 def _compiled(ir: str, target: Processor, code_model: str = _IN_THIS_PROCESS) -> bytes:
-    text = for_older_llvm(ir) if _IS_OLDER else ir
+    text = for_older_llvm(ir) if IS_OLDER else ir
     module = llvm.parse_assembly(text, llvm.create_context())
     module.verify()
     machine = _target_machine(target, code_model)
+    optimize(module, machine)
+    return bytes(machine.emit_object(module))
+
+
+def optimize(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
+    """Run LLVM's passes on a module; inside `in_llvm`."""
     # no SLP: minutes on straight-line code; batches have their lanes
     if hasattr(llvm, 'create_pass_builder'):
         options = llvm.create_pipeline_tuning_options(speed_level=2)
@@ -136,7 +142,6 @@ def _compiled(ir: str, target: Processor, code_model: str = _IN_THIS_PROCESS) ->
         machine.add_analysis_passes(older_passes)
         older_options.populate(older_passes)
         older_passes.run(module)
-    return bytes(machine.emit_object(module))
 
 
 def _target_machine(target: Processor, code_model: str = _IN_THIS_PROCESS) -> llvm.TargetMachine:

@@ -154,6 +154,13 @@ class Block:
         self.lines.append(f'{name} = {code}')
         return name
 
+    def copy(self, code: str, value: str) -> str:
+        """Append the code of a copy of a value; return its name."""
+        name = self.emit(code)
+        if value in self._sums:  # sines need angle and constant apart
+            self._sums[name] = self._sums[value]
+        return name
+
     def binary(self, operation: str, a: str, b: str) -> str:
         """Append an arithmetic operation."""
         result = self.arithmetic(operation, a, b)

@@ -2,15 +2,15 @@
 """
 LLVM code of one recorded step, of one state or of several in vector lanes.
 
-``NAME_once(q, v, tau, th, q_end, v_end, rank_end, parameters)`` returns the smallest health of its
-calls. In lanes, entry k of every array is a vector with one state in each lane, health is one too,
-and is 0 where a state ends beyond all bounds. Lanes do not touch each other: a loop goes on until
-each lane is done, and those that were done before keep what they had.
+``NAME_once(q, v, tau, th, q_end, v_end, rank_end, parameters)`` returns the smallest rcond of its
+calls. In lanes, entry k of every array is a vector with one state in each lane, and rcond is one
+too. Where asked for, it is 0 where a state ends beyond all bounds. Lanes do not touch each other:
+a loop goes on until each lane is done, and those that were done before keep what they had.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kane_dynamics.compiler.llvm.kernel_spec import (
     LARGEST_INPUT,
@@ -21,17 +21,24 @@ from kane_dynamics.compiler.llvm.kernel_spec import (
 from kane_dynamics.compiler.llvm.module import Spec, row_major_positions, sum_of_squares
 from kane_dynamics.compiler.llvm.straight_line import Block, append_graph
 from kane_dynamics.compiler.programs import Call, Loop, Program
-from kane_dynamics.compiler.steps.program_writer import TURNS, ProgramWriter
 from kane_dynamics.simulation.integrators import ENOUGH, SOLVED
 from kane_dynamics.simulation.step_checks import LARGEST
 
 Callees = Mapping[str, Spec]
+TURNS = 40  # of a loop: a step that gains less than a digit in two turns is the reference's
 _ENDS = ('%q_end', '%v_end', '%rank_end')
 
 
-def step_text(name: str, program: Program, callees: Callees, lanes: int) -> tuple[str, set[str]]:
-    """Return the function of one step, and what it declares."""
-    step = _Step(program, callees, lanes)
+def step_text(
+    name: str,
+    program: Program,
+    callees: Callees,
+    lanes: int,
+    element: str = 'double',
+    bounded: bool = True,
+) -> tuple[str, set[str]]:
+    """Return the function of one step, and what it declares; rcond 0 beyond all bounds."""
+    step = _Step(program, callees, Block(lanes, element))
     block = step.block
     arrays = ('%in0', '%in1', '%in2', '%in3', '%parameters')
     known = [
@@ -43,7 +50,7 @@ def step_text(name: str, program: Program, callees: Callees, lanes: int) -> tupl
     for array, values in zip(_ENDS, ends, strict=True):
         for k, value in enumerate(values):
             store(block, array, k, value)
-    if lanes > 1:
+    if bounded:
         step.bound([*ends[0], *ends[1]])
     passed = ', '.join(f'ptr {array}' for array in (*arrays[:4], *_ENDS, '%parameters'))
     rcond = step.rcond()
@@ -94,16 +101,16 @@ def side_by_side_text(
 
 def _read(block: Block, array: str, k: int) -> str:
     """Append the value of entry k of an array of doubles."""
-    wide = Block(block.lanes)
-    value = block.emit(f'load {wide.type}, ptr {_address(block, array, k)}{_aligned(block)}')
+    address = _address(block, array, k, 'double')
+    value = block.emit(f'load {Block(block.lanes).type}, ptr {address}{_aligned(block)}')
     if block.element == 'double':
         return value
-    return block.emit(f'fptrunc {wide.type} {value} to {block.type}')
+    return block.emit(f'fptrunc {Block(block.lanes).type} {value} to {block.type}')
 
 
 def _write(block: Block, array: str, k: int, value: str) -> None:
     """Append that entry k of an array of doubles becomes a value."""
-    wide, address = _as_double(block, value), _address(block, array, k)
+    wide, address = _as_double(block, value), _address(block, array, k, 'double')
     block.lines.append(f'store {Block(block.lanes).type} {wide}, ptr {address}{_aligned(block)}')
 
 
@@ -113,16 +120,29 @@ def _as_double(block: Block, value: str) -> str:
     return block.emit(f'fpext {block.type} {value} to {Block(block.lanes).type}')
 
 
-class _Step(ProgramWriter[Block]):
+class _Step:
     """Code of one step under construction: arrays on the stack first, then the block."""
 
-    def __init__(self, program: Program, callees: Callees, lanes: int) -> None:
-        super().__init__(Block(lanes), program)
+    def __init__(self, program: Program, callees: Callees, block: Block) -> None:
+        self.block, self._segments = block, program.segments()
         self.arrays: list[str] = []
-        self._callees = callees
+        self._callees, self._shared = callees, dict[tuple[int, int], str]()
         self._going: str | None = None  # inside a loop: the array that says which lanes are
         self._health = self._array(1)
         store(self.block, self._health, 0, self.block.constant(1.0))
+
+    def values(self, known: list[list[str]]) -> list[list[str]]:
+        """Append the next segment and return its outputs, which are dense, in order."""
+        outputs = append_graph(self.block, next(self._segments), known)
+        return [[values[k] for k in range(len(values))] for values in outputs]
+
+    def append(self, calls: Sequence[Call | Loop], known: list[list[str]]) -> None:
+        """Append calls and loops, and their results to what is known."""
+        for call in calls:
+            if isinstance(call, Loop):
+                known.append(self._loop(call, known))
+            else:
+                known += self._call(call, known)
 
     def rcond(self) -> str:
         """Return the smallest health so far."""
@@ -139,8 +159,11 @@ class _Step(ProgramWriter[Block]):
     def _call(self, call: Call, known: list[list[str]]) -> list[list[str]]:
         spec, block = self._callees[call.kernel], self.block
         arguments = self.values(known)[: len(spec.input_sizes)]
-        pointers = [self._filled(values) for values in arguments]
-        results = [self._array(size) for size in spec.output_sizes]
+        sizes = [*map(len, arguments), *spec.output_sizes]
+        arrays = [self._shared_array(k, size) for k, size in enumerate(sizes)]
+        pointers, results = arrays[: len(arguments)], arrays[len(arguments) :]
+        for pointer, values in zip(pointers, arguments, strict=True):
+            self._fill(pointer, values)
         passed = ', '.join(f'ptr {p}' for p in [*pointers, '%parameters', *results])
         function = spec.name if block.lanes == 1 else f'{spec.name}_side'
         self._lower_health(block.emit(f'call {block.type} @{function}({passed})'))
@@ -150,9 +173,11 @@ class _Step(ProgramWriter[Block]):
         ]
 
     def _loop(self, loop: Loop, known: list[list[str]]) -> list[str]:
+        """Append a loop that ends where the change is small, or after TURNS."""
         block, (start,) = self.block, self.values(known)
         one, none = block.constant(1.0), block.constant(0.0)
-        vector, count, last, going = self._filled(start), *(self._array(1) for _ in range(3))
+        vector, count, last, going = (self._array(size) for size in (len(start), 1, 1, 1))
+        self._fill(vector, start)
         for array, value in ((count, none), (last, none), (going, one)):
             store(block, array, 0, value)
         label, self._going = f'turn{len(block.lines)}', going
@@ -197,11 +222,17 @@ class _Step(ProgramWriter[Block]):
         self.arrays.append(f'{name} = alloca [{max(1, size)} x {self.block.type}], align 64')
         return name
 
-    def _filled(self, values: list[str]) -> str:
-        array = self._array(len(values))
+    def _shared_array(self, k: int, size: int) -> str:
+        """Return array k of a call, which other calls use too: results are read at once."""
+        if self.block.lanes > 1:  # rollouts of the processor were 4 % slower
+            return self._array(size)
+        if (k, size) not in self._shared:
+            self._shared[k, size] = self._array(size)
+        return self._shared[k, size]
+
+    def _fill(self, array: str, values: list[str]) -> None:
         for k, value in enumerate(values):
             store(self.block, array, k, value)
-        return array
 
 
 def any_of(block: Block, truth: str) -> str:
@@ -220,17 +251,18 @@ def aligned(lanes: int) -> int:
 
 def load(block: Block, array: str, k: int) -> str:
     """Append the value of entry k of an array."""
-    return block.emit(f'load {block.type}, ptr {_address(block, array, k)}{_aligned(block)}')
+    address = _address(block, array, k, block.element)
+    return block.emit(f'load {block.type}, ptr {address}{_aligned(block)}')
 
 
 def store(block: Block, array: str, k: int, value: str) -> None:
     """Append that entry k of an array becomes a value."""
-    address = _address(block, array, k)
+    address = _address(block, array, k, block.element)
     block.lines.append(f'store {block.type} {value}, ptr {address}{_aligned(block)}')
 
 
-def _address(block: Block, array: str, k: int) -> str:
-    return block.emit(f'getelementptr inbounds double, ptr {array}, i64 {k * block.lanes}')
+def _address(block: Block, array: str, k: int, element: str) -> str:
+    return block.emit(f'getelementptr inbounds {element}, ptr {array}, i64 {k * block.lanes}')
 
 
 def _aligned(block: Block) -> str:

@@ -50,7 +50,7 @@ def stepping_text(programs: Mapping[str, Program], callees: Callees, width: int)
         bodies.append(text)
         declarations |= more
     for name, program in programs.items():
-        text, more = step_text(name, program, callees, 1)
+        text, more = step_text(name, program, callees, 1, bounded=False)
         nq, nv, *_ = (column.numel() for column in program.inputs)
         one = Signature(one_step(name), (nq, nv, nv), ((nq + nv + 1,),), numbers=2)
         entry = entry_text(one, object.__basicsize__)
