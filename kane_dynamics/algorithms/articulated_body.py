@@ -162,19 +162,19 @@ def outward_step(
     joint: JointMotion, hinge: Hinge, bias_rate: DualQuaternion, rate_parent: DualQuaternion
 ) -> tuple[list[Scalar], DualQuaternion]:
     """Return the accelerations along a joint's axes and the twist rate of its body."""
-    payload = joint.to_child(rate_parent)
-    left = [u - power(w, payload) for u, w in zip(hinge.effort, hinge.wrenches, strict=True)]
+    from_parent = joint.to_child(rate_parent)
+    left = [u - power(w, from_parent) for u, w in zip(hinge.effort, hinge.wrenches, strict=True)]
     a = hinge.factor.solve(left)
-    return a, payload + bias_rate + along_axes(joint.axes, a)
+    return a, from_parent + bias_rate + along_axes(joint.axes, a)
 
 
 def hinge_rcond(
-    joint: JointMotion, armature: Sequence[Scalar], hinge: Hinge, payload: CompositeInertia
+    joint: JointMotion, armature: Sequence[Scalar], hinge: Hinge, subtree: CompositeInertia
 ) -> Scalar:
     """Return the smallest pivot relative to the diagonal of M, with all that a joint carries."""
     rcond = hinge.factor.rcond
     for axis, rotor, pivot in zip(joint.axes, armature, hinge.factor.pivots, strict=True):
-        diagonal = power(axis, payload.momentum(axis)) + rotor
+        diagonal = power(axis, subtree.momentum(axis)) + rotor
         rcond = smaller(rcond, checked_pivot(pivot, diagonal)[1])
     return rcond
 

@@ -102,15 +102,15 @@ def composite_mass_matrix(robot: Robot, q: Any) -> LowerTriangle:
     Row k maps column l <= k to M[k, l]; entries between different branches do not appear.
     """
     joints = [joint_motion(robot, i, q, [0.0] * robot.nv) for i in range(len(robot.bodies))]
-    payload = [CompositeInertia.of_body(body.inertia) for body in robot.bodies]
+    subtrees = [CompositeInertia.of_body(body.inertia) for body in robot.bodies]
     lower: LowerTriangle = [{k: rotor} for k, rotor in enumerate(robot.armature.tolist())]
     for i in reversed(range(len(joints))):
         joint, parent = joints[i], robot.parents[i]
         if parent != WORLD:
-            in_joint = payload[i].moved(joint.pose)
-            payload[parent] = payload[parent] + in_joint.moved(joint.placement)
+            in_joint = subtrees[i].moved(joint.pose)
+            subtrees[parent] = subtrees[parent] + in_joint.moved(joint.placement)
         for k, axis in enumerate(joint.axes, start=joint.columns.start):
-            momentum = payload[i].momentum(axis)
+            momentum = subtrees[i].momentum(axis)
             for m, other in enumerate(joint.axes, start=joint.columns.start):
                 if m <= k:
                     _add(lower, k, m, power(other, momentum))

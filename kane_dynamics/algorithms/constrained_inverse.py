@@ -120,7 +120,7 @@ def constrained_effort(
     moving: Floats | None = None,
 ) -> ConstrainedEffort:
     """Return the efforts of some speeds that produce a motion under the rows that were taken."""
-    independent_indices, rows = selection.independent, selection.rows
+    pivots, rows = selection.independent, selection.rows
     check_allowed(selection, a)
     motion = v.tolist(), a.tolist()
     if moving is None:
@@ -128,7 +128,7 @@ def constrained_effort(
     else:
         needed = reference_effort(robot, q, moving.tolist(), *motion, switches) - external
     effort, multipliers, rank, residual = balance_force(
-        robot, independent_indices.matrix, columns, needed, weights
+        robot, pivots.matrix, columns, needed, weights
     )
     slip = np.linalg.norm(rows.matrix @ v - rows.velocity)
     parts = effort, selection.shared(multipliers), v, a

@@ -220,8 +220,8 @@ def _nearest_to_law(problem: FrictionProblem, p: Floats) -> Floats:
     """Return the forces of the least violation that proximal points from a first guess have."""
     best, least, rho, steps = p, problem.missed(p), _FIRST, 0
     while least > _EXACT * problem.size + problem.roundoff(best) and steps < MOST_STEPS:
-        solved, independent_indices = _regularised(problem, p, rho, _ENDED * least)
-        steps += 1 + independent_indices
+        solved, count = _regularised(problem, p, rho, _ENDED * least)
+        steps += 1 + count
         if solved is None:
             rho = min(_FACTOR * rho, _LARGEST)
             continue

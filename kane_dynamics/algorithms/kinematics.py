@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-Forward kinematics (Silva et al., (16)-(23)), and Jacobians of the bodies ((33), (34)).
+Kinematics of bodies (Silva et al., (16)-(23)), their Jacobians ((33), (34)), momentum and energy.
 
 At the centres of mass :math:`\nu_{c_i} = J_i v` and :math:`a_{c_i} = J_i \dot v + \dot J_i v`,
 both (omega, v) in the axes of body i. The columns are found by recursion over the tree instead of
 by (33): :math:`J_i = \mathrm{Ad}\,J_{\lambda(i)} + S_i` and, by (9), :math:`\dot J_i =
 \mathrm{Ad}\,\dot J_{\lambda(i)} - \xi_J\times\mathrm{Ad}\,J_{\lambda(i)} + \dot S_i`.
+
+Body i has the linear momentum :math:`p_i = m_i v_{c,i}` (25) and, about its own centre of mass,
+the angular momentum :math:`I_i \omega_i` (26).
 """
 
 from __future__ import annotations
@@ -17,9 +20,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, vec6
+from kane_dynamics.algebra.inertia import Inertia, linear_map3, quaternionic_tensor
 from kane_dynamics.algebra.matrices import product, skew
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import vec3
+from kane_dynamics.algebra.quaternions import cross, dot, pure, rotate, scale, vec3
+from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.robot.motion import (
     AT_REST,
     FrameMotion,
@@ -166,10 +171,12 @@ def _child(nv: int, joint: JointMotion, parent: BodyJacobian | None) -> BodyJaco
     if parent is None:
         return BodyJacobian(local, own_rate, rotation)
     adjoint = to_child.adjoint_matrix()
-    payload = product(adjoint, parent.jacobian)
-    carried_rate = product(adjoint, parent.rate) - product(cross_matrix(joint.twist), payload)
+    from_parent = product(adjoint, parent.jacobian)
+    from_parent_rate = product(adjoint, parent.rate) - product(
+        cross_matrix(joint.twist), from_parent
+    )
     from_world = product(rotation, parent.from_world)
-    return BodyJacobian(payload + local, carried_rate + own_rate, from_world)
+    return BodyJacobian(from_parent + local, from_parent_rate + own_rate, from_world)
 
 
 def _in_columns(nv: int, joint: JointMotion, vectors: list[NDArray[Any]]) -> NDArray[Any]:
@@ -195,3 +202,83 @@ def cross_matrix(twist: DualQuaternion) -> NDArray[Any]:
     matrix[:3, :3] = matrix[3:, 3:] = angular
     matrix[3:, :3] = linear
     return matrix
+
+
+def tree_first_moment(robot: Robot, q: Any) -> tuple[Scalar, Any]:
+    """
+    Return the mass of all bodies [kg] and sum_i m_i p_c,i in the world, a pure quaternion [kg m].
+
+    From the tips to the root: one rotation of a vector for each joint and placement.
+    """
+    at_rest, nothing = [0.0] * robot.nv, pure([0.0, 0.0, 0.0])
+    masses = [body.inertia.mass for body in robot.bodies]
+    moments = [scale(pure(body.inertia.com), body.inertia.mass) for body in robot.bodies]
+    mass, moment = 0.0, nothing
+    for i, parent in reversed(list(enumerate(robot.parents))):
+        in_parent = moment_in_parent(joint_motion(robot, i, q, at_rest), masses[i], moments[i])
+        if parent == WORLD:
+            mass, moment = mass + masses[i], moment + in_parent
+        else:
+            masses[parent], moments[parent] = (
+                masses[parent] + masses[i],
+                moments[parent] + in_parent,
+            )
+    return mass, moment
+
+
+def moment_in_parent(joint: JointMotion, mass: Scalar, moment: Any) -> Any:
+    """Return the first moment of what a joint carries about the origin of its parent's frame."""
+    for x in (joint.pose, joint.placement):
+        moment = rotate(x.rotation, moment) + scale(x.translation, mass)
+    return moment
+
+
+def tree_center_of_mass(robot: Robot, q: Any) -> Any:
+    """Return the centre of mass of all bodies in the world, a pure quaternion [m]."""
+    mass, moment = tree_first_moment(robot, q)
+    return scale(moment, 1.0 / mass)
+
+
+def momentum_vector(robot: Robot, q: Any, v: Any) -> list[Any]:
+    """Return the momentum (angular about the centre of mass, linear) in world axes."""
+    nothing = pure([0.0, 0.0, 0.0])
+    linear, angular = nothing, nothing
+    bodies = zip(robot.bodies, body_poses(robot, q), body_twists(robot, q, v), strict=True)
+    for body, x, xi in bodies:
+        inertia, omega = body.inertia, xi.primary
+        p = scale(xi.dual + cross(omega, pure(inertia.com)), inertia.mass)
+        spin = linear_map3(quaternionic_tensor(inertia.tensor), omega)
+        p_world = rotate(x.rotation, p)
+        p_com = x.translation + rotate(x.rotation, pure(inertia.com))
+        linear = linear + p_world
+        angular = angular + rotate(x.rotation, spin) + cross(p_com, p_world)
+    angular = angular - cross(tree_center_of_mass(robot, q), linear)
+    return [*vec3(angular), *vec3(linear)]
+
+
+def tree_kinetic_energy(robot: Robot, q: Any, v: Any) -> Scalar:
+    """Return T = sum_i (<omega, I_c omega> + m <v_c, v_c>)/2 + armature [J]."""
+    total: Scalar = 0.0
+    for body, xi in zip(robot.bodies, body_twists(robot, q, v), strict=True):
+        total = total + body_kinetic_energy(body.inertia, xi)
+    for armature, speed in zip(robot.armature.tolist(), v, strict=True):
+        total = total + rotor_energy(armature, speed)
+    return total
+
+
+def tree_potential_energy(robot: Robot, q: Any) -> Scalar:
+    """Return V = -sum_i m_i <gravity, p_c,i>, zero with all masses at the world origin [J]."""
+    return -dot(robot.gravity_quaternion, tree_first_moment(robot, q)[1])
+
+
+def body_kinetic_energy(inertia: Inertia, xi: DualQuaternion) -> Scalar:
+    """Return (<omega, I_c omega> + m <v_c, v_c>)/2 of a body with twist xi in its frame."""
+    omega = xi.primary
+    v_com = xi.dual + cross(omega, pure(inertia.com))
+    spin = linear_map3(quaternionic_tensor(inertia.tensor), omega)
+    return 0.5 * (dot(omega, spin) + inertia.mass * dot(v_com, v_com))
+
+
+def rotor_energy(armature: Scalar, speed: Scalar) -> Scalar:
+    """Return armature v^2 / 2 along one speed."""
+    return 0.5 * armature * speed * speed

@@ -68,15 +68,10 @@ def onto_rows(
         if violation.max(initial=0.0) <= POSITION_TOLERANCE:
             break
         worst = rows.labels[int(np.argmax(violation))]
-        independent_indices = select_rows(rows, factor, by_drift=False).independent_indices
-        if (
-            violation[independent_indices].max(initial=0.0) <= POSITION_TOLERANCE
-            and violation.max() <= TAKEN
-        ):
+        order = select_rows(rows, factor, by_drift=False).independent_indices
+        if violation[order].max(initial=0.0) <= POSITION_TOLERANCE and violation.max() <= TAKEN:
             break
-        step, _ = nearest(
-            factor, rows.matrix[independent_indices], np.zeros(robot.nv), -gap[independent_indices]
-        )
+        step, _ = nearest(factor, rows.matrix[order], np.zeros(robot.nv), -gap[order])
         q = integrate_coordinates(robot, q, step.tolist(), 1.0)
     else:
         raise ProjectionError(

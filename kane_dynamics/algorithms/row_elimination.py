@@ -57,7 +57,7 @@ class SparseRows:
 
     @property
     def eliminated(self) -> list[int]:
-        """Return the rows of an elimination: those that are solved for, then the repeated ones."""
+        """Return the pivot rows, then the repeated ones."""
         return [*self.order, *self.repeated]
 
     @classmethod
@@ -139,20 +139,12 @@ class Elimination:
         self._pivot = values[-1] - dot(scaled, row)
         return ratio(self._pivot, self.scale[len(row)])
 
-    def take(self, independent_indices: Scalar = 1.0) -> None:
-        """Take the row just eliminated, where `independent_indices` is not 0."""
-        if is_number(independent_indices):
-            self._inverse.append(
-                independent_indices / (self._pivot if not is_zero(self._pivot) else 1.0)
-            )
+    def take(self, use: Scalar = 1.0) -> None:
+        """Take the row just eliminated, where `use` is not 0."""
+        if is_number(use):
+            self._inverse.append(use / (self._pivot if not is_zero(self._pivot) else 1.0))
             return
-        self._inverse.append(
-            where(
-                independent_indices > 0.0,
-                1.0 / where(independent_indices > 0.0, self._pivot, 1.0),
-                0.0,
-            )
-        )
+        self._inverse.append(where(use > 0.0, 1.0 / where(use > 0.0, self._pivot, 1.0), 0.0))
 
     def nearness(self) -> Scalar:
         """Return the largest inverse of a row's squared distance from all others, in its scale."""
@@ -193,10 +185,9 @@ class Solvable(NamedTuple):
     """
     Rows after elimination in the metric of M^-1.
 
-    `dropped` is 1 for rows without a pivot, `vanished` for those that are only roundoff, `weak`
-    for the repeated rows that the rule drops too; `beyond` is the squared strength of repeated
-    rows beside the others. The rcond is 0 where the rule might decide otherwise, else `ROW_WEIGHT`
-    times the smallest squared strength of a pivot row.
+    `dropped` is 1 for rows without a pivot, `vanished` for roundoff, `weak` for repeated rows that
+    the rule drops too; `beyond` is the squared strength of repeated rows. The rcond is 0 where the
+    rule might decide otherwise, else `ROW_WEIGHT` times the smallest of a pivot row.
     """
 
     factors: Elimination
@@ -262,15 +253,15 @@ def _by_the_rule(
     repeating: Scalar = 0.0
     for gone in vanished:
         strength, plain_strength = factors.strength(), in_si.strength()
-        independent_indices = where(strength >= _CLEAR, 1.0 - gone, 0.0)
+        use = where(strength >= _CLEAR, 1.0 - gone, 0.0)
         weak = where(strength <= _DROPPED, where(plain_strength <= _DROPPED, 1.0, 0.0), 0.0)
         dropped.append(where(gone > 0.0, 1.0, weak))
         repeating = where(gone > 0.0, repeating, repeating + weak)
-        rcond = where(independent_indices + dropped[-1] > 0.0, rcond, 0.0)
-        counted = where(independent_indices > 0.0, strength, 1.0)
+        rcond = where(use + dropped[-1] > 0.0, rcond, 0.0)
+        counted = where(use > 0.0, strength, 1.0)
         weakest, volume = smaller(weakest, counted), volume * counted
-        factors.take(independent_indices)
-        in_si.take(where(plain_strength > ROUNDOFF_ROW, independent_indices, 0.0))
+        factors.take(use)
+        in_si.take(where(plain_strength > ROUNDOFF_ROW, use, 0.0))
     unclear = repeating + where(volume < _SOLID, 1.0, 0.0)
     unclear = where(weakest < _FIRST, unclear, 0.0)
     return dropped, where(unclear > 0.0, 0.0, smaller(rcond, ROW_WEIGHT * weakest))

@@ -131,27 +131,27 @@ def inertia_bounds(robot: Robot) -> list[Scalar]:
     spreads = [_spread(body.inertia) for body in robot.bodies]
     sizes: list[Scalar] = robot.armature.tolist()
     for i in reversed(range(len(robot.bodies))):
-        joint, payload = joint_motion(robot, i, neutral, at_rest), spreads[i]
+        joint, subtree = joint_motion(robot, i, neutral, at_rest), spreads[i]
         for k, axis in enumerate(joint.axes, start=joint.columns.start):
             spin, slide = dot(axis.primary, axis.primary), dot(axis.dual, axis.dual)
-            sizes[k] = sizes[k] + spin * payload[2] + slide * payload[0]
+            sizes[k] = sizes[k] + spin * subtree[2] + slide * subtree[0]
         parent = robot.parents[i]
         if parent != WORLD:
             way = _length(joint.placement.translation) + _reach(robot, i)
             shift = np.array([[1.0, 0.0, 0.0], [way, 1.0, 0.0], [way * way, 2.0 * way, 1.0]])
-            spreads[parent] = spreads[parent] + product(shift, payload)
+            spreads[parent] = spreads[parent] + product(shift, subtree)
     return sizes
 
 
 def loses_precision(
     a: Sequence[Scalar],
     pivots: Sequence[Scalar],
-    payload: Sequence[Scalar],
+    inertias: Sequence[Scalar],
     parts: Sequence[Sequence[Scalar]],
 ) -> Scalar:
     """Return 1 where n is above `MOST`, else 0; 0 where nothing moves and nothing pushes."""
     lost, size = 0.0, 0.0
-    for k, (x, pivot, inertia) in enumerate(zip(a, pivots, payload, strict=True)):
+    for k, (x, pivot, inertia) in enumerate(zip(a, pivots, inertias, strict=True)):
         terms = sum((absolute(part[k]) for part in parts), inertia * absolute(x))
         unit = terms / pivot
         lost, size = lost + unit * unit, size + x * x
@@ -171,8 +171,8 @@ def _reach(robot: Robot, body: int) -> float:
     if kind.nq > 1:
         return 0.0
     ends = [*robot.lower[index.q], *robot.upper[index.q]]
-    index_list = [index.ratio * end + index.offset for end in ends if math.isfinite(end)]
-    return max((_length(kind.pose([x]).translation) for x in index_list), default=0.0)
+    positions = [index.ratio * end + index.offset for end in ends if math.isfinite(end)]
+    return max((_length(kind.pose([x]).translation) for x in positions), default=0.0)
 
 
 def _length(vector: Quaternion) -> Scalar:

@@ -104,10 +104,8 @@ def constrained_motion(
     factor = cholesky_factor(mass_matrix)
     free = solve_squared(factor, force)
     selection = select_rows(rows, factor)
-    independent_indices = selection.independent
-    acceleration, multipliers = nearest(
-        factor, independent_indices.matrix, free, independent_indices.acceleration
-    )
+    pivots = selection.independent
+    acceleration, multipliers = nearest(factor, pivots.matrix, free, pivots.acceleration)
     return ConstrainedMotion(acceleration, multipliers, selection)
 
 

@@ -31,7 +31,7 @@ class GaussSolution(Details):
         D = A L^-T (62).
     omega : ndarray, shape (nv, nv)
         The projector Omega = 1 - L D^+ A M^-1 of (63).
-    contact_forward_dynamics : float
+    gauss_excess : float
         (vdot - free)' M (vdot - free)/2: Gauss's function (31) above its free minimum.
 
     """
@@ -39,7 +39,7 @@ class GaussSolution(Details):
     free_acceleration: Floats
     scaled_rows: Floats
     omega: Floats
-    contact_forward_dynamics: float
+    gauss_excess: float
 
 
 def gauss_solution(mass_matrix: Floats, force: Floats, motion: ConstrainedMotion) -> GaussSolution:
@@ -47,8 +47,8 @@ def gauss_solution(mass_matrix: Floats, force: Floats, motion: ConstrainedMotion
     factor = cholesky_factor(mass_matrix)
     selection = motion.selection
     D = scipy.linalg.solve_triangular(factor, selection.rows.matrix.T, lower=True).T
-    independent_indices = D[selection.independent_indices]
-    scaled = independent_indices / np.linalg.norm(independent_indices, axis=1, keepdims=True)
+    pivots = D[selection.independent_indices]
+    scaled = pivots / np.linalg.norm(pivots, axis=1, keepdims=True)
     range_of_rows = scipy.linalg.qr(scaled.T, mode='economic')[0]
     half = scipy.linalg.solve_triangular(factor, np.eye(len(force)), lower=True)  # L^-1
     omega = np.eye(len(force)) - factor @ range_of_rows @ (range_of_rows.T @ half)

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.quaternions import vec3
-from kane_dynamics.algorithms.energy_and_momentum import (
+from kane_dynamics.algorithms.friction import joint_friction
+from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix, gauss_mass_matrix
+from kane_dynamics.algorithms.kinematics import (
     momentum_vector,
     tree_center_of_mass,
     tree_kinetic_energy,
     tree_potential_energy,
 )
-from kane_dynamics.algorithms.friction import joint_friction
-from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix, gauss_mass_matrix
 from kane_dynamics.algorithms.newton_euler import (
     ExternalWrenches,
     newton_euler,

@@ -77,7 +77,7 @@ def test_the_true_motion_has_the_least_constraint(seed):
     # above the free minimum it is half the square of the gap in the metric M
     free = kd.forward_dynamics(robot, q, v, tau).acceleration
     gap = least - kd.gauss_function(robot, q, v, free, tau)
-    assert_allclose(motion.details.contact_forward_dynamics, gap, rtol=1e-7)
+    assert_allclose(motion.details.gauss_excess, gap, rtol=1e-7)
 
 
 @pytest.mark.parametrize('make', [differential_drive, rolling_disc])

@@ -311,7 +311,7 @@ def test_details_of_gauss():
     pull = L @ np.linalg.pinv(found.scaled_rows, rcond=1e-9) @ rows.acceleration
     assert_allclose(M @ motion.acceleration, found.omega @ force + pull, rtol=0, atol=1e-8)
     gap = motion.acceleration - found.free_acceleration
-    assert_allclose(found.contact_forward_dynamics, 0.5 * gap @ M @ gap, rtol=1e-9)
+    assert_allclose(found.gauss_excess, 0.5 * gap @ M @ gap, rtol=1e-9)
 
 
 @pytest.mark.claim(9, 15)

@@ -35,7 +35,7 @@ NAMES = {
     ],
     'BOUND': [
         'events/transition.py _word: 1.0 - _TIE -> 1.0 + _TIE',
-        'events/guards.py Watch.times_to_stick: rows.matrix @ self._flow.motion(q, v, tau, t).acceleration - rows.acceleration -> rows.matrix @ self._flow.motion(q, v, tau, t).acceleration + rows.acceleration',  # noqa: E501
+        'events/guards.py EventDetector.times_to_stick: rows.matrix @ self._flow.motion(q, v, tau, t).acceleration - rows.acceleration -> rows.matrix @ self._flow.motion(q, v, tau, t).acceleration + rows.acceleration',  # noqa: E501
         'algorithms/frictional_contact.py ContactProblem.opens: np.abs(C) @ (np.abs(x) + np.abs(self.free)) + np.abs(self.least) -> np.abs(C) @ (np.abs(x) + np.abs(self.free)) - np.abs(self.least)',  # noqa: E501
         'functions/contacts.py _slip: np.abs(tangent.matrix) @ np.abs(v) + np.abs(tangent.velocity) -> np.abs(tangent.matrix) @ np.abs(v) - np.abs(tangent.velocity)',  # noqa: E501
         'algorithms/impact.py _takes_energy: v @ mass_matrix @ v + np.abs(impulses) @ np.abs(still) -> v @ mass_matrix @ v - np.abs(impulses) @ np.abs(still)',  # noqa: E501
@@ -51,7 +51,7 @@ NAMES = {
         'simulation/step_checks.py excess_of: kinetic[0] + kinetic[1] + _size(moved) -> kinetic[0] + kinetic[1] - _size(moved)',  # noqa: E501
     ],
     'HEALTH': [
-        'algorithms/articulated_body.py hinge_rcond: power(axis, carried.momentum(axis)) + rotor -> power(axis, carried.momentum(axis)) - rotor',  # noqa: E501
+        'algorithms/articulated_body.py hinge_rcond: power(axis, subtree.momentum(axis)) + rotor -> power(axis, subtree.momentum(axis)) - rotor',  # noqa: E501
         'algorithms/constrained_solve.py EliminatedRows._watched: f + p -> f - p',
         'algorithms/constrained_solve.py EliminatedRows.missed: product(row, x) - right_side[i] -> product(row, x) + right_side[i]',  # noqa: E501
         'algorithms/constrained_solve.py EliminatedRows.missed: _sizes(row, x) + absolute(c) -> _sizes(row, x) - absolute(c)',  # noqa: E501
@@ -63,7 +63,7 @@ NAMES = {
         'algorithms/row_elimination.py _by_the_rule: repeating + where(volume < _SOLID, 1.0, 0.0) -> repeating - where(volume < _SOLID, 1.0, 0.0)',  # noqa: E501
     ],
     'SLOW': [
-        'algorithms/row_elimination.py _by_the_rule: taken + dropped[-1] -> taken - dropped[-1]',
+        'algorithms/row_elimination.py _by_the_rule: use + dropped[-1] -> use - dropped[-1]',
         'algorithms/row_elimination.py _by_the_rule: -1 -> 1',
         'compiler/llvm/straight_line.py append_operation: -1.0 -> 1.0',
     ],
@@ -75,7 +75,7 @@ NAMES = {
     ],
     'OPEN': [
         'events/transition.py _after_impact: held.rows.matrix @ v - held.rows.velocity -> held.rows.matrix @ v + held.rows.velocity',  # noqa: E501
-        'events/transition.py _impending: -found.tractions[own] -> found.tractions[own]',
+        'events/transition.py _impending: -result.tractions[local] -> result.tractions[local]',
     ],
 }
 SURVIVORS = {name: REASONS[reason] for reason, names in NAMES.items() for name in names}

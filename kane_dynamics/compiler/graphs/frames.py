@@ -7,7 +7,7 @@ import casadi as ca
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, vec6, wrench_from_vector
 from kane_dynamics.algebra.quaternions import vec3
-from kane_dynamics.algorithms.energy_and_momentum import momentum_vector, tree_center_of_mass
+from kane_dynamics.algorithms.kinematics import momentum_vector, tree_center_of_mass
 from kane_dynamics.algorithms.newton_euler import newton_euler
 from kane_dynamics.compiler.graphs.trace import Tracer, column, matrix, symbols
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec

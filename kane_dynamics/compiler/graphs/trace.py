@@ -30,10 +30,13 @@ from kane_dynamics.algorithms.constrained_solve import (
     Solved,
     better_conditioned,
 )
-from kane_dynamics.algorithms.energy_and_momentum import tree_kinetic_energy, tree_potential_energy
 from kane_dynamics.algorithms.friction import implicit_drag, joint_friction
 from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix
-from kane_dynamics.algorithms.kinematics import body_poses
+from kane_dynamics.algorithms.kinematics import (
+    body_poses,
+    tree_kinetic_energy,
+    tree_potential_energy,
+)
 from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
 from kane_dynamics.algorithms.newton_euler_by_moments import newton_euler_by_moments
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
