@@ -28,14 +28,7 @@ from kane_dynamics.constraints.contacts import GROUND
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.wheels import DifferentialDrive
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
-from kane_dynamics.robot.checks import (
-    as_mapping,
-    as_numbers,
-    as_positive,
-    as_vector,
-    describe,
-    index_of,
-)
+from kane_dynamics.robot import checks
 from kane_dynamics.robot.robot import Frame, Robot
 from kane_dynamics.typing import Floats
 
@@ -43,13 +36,16 @@ from kane_dynamics.typing import Floats
 def placed_casters(robot: Robot, casters: Any) -> dict[str, Frame]:
     """Return frames whose origins are where casters touch the ground."""
     frames = {}
-    for name, value in as_mapping('casters', {} if casters is None else casters).items():
+    for name, value in checks.as_mapping('casters', {} if casters is None else casters).items():
         if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
             raise InvalidInputError(
                 f"caster '{name}': need a frame and a point in it, (str, (x, y, z)), got "
-                f'{describe(value)}'
+                f'{checks.describe(value)}'
             )
-        body, point = robot.moving_body(value[0]), as_vector(f"caster '{name}' [m]", value[1], 3)
+        body, point = (
+            robot.moving_body(value[0]),
+            checks.as_vector(f"caster '{name}' [m]", value[1], 3),
+        )
         offset = Pose.from_rotation_and_position((1.0, 0.0, 0.0, 0.0), point)
         frames[name] = Frame(body, robot.frame(value[0]).pose * offset)
     return frames
@@ -60,11 +56,11 @@ def friction_pair(name: str, friction: Any, names: Sequence[str]) -> list[float]
     value = friction
     if isinstance(friction, Mapping):
         for other in friction:
-            index_of('contact', other, names)
+            checks.index_of('contact', other, names)
         value = friction.get(name)
     if value is None:
         return [np.nan, np.nan]
-    numbers = as_numbers(f"friction of '{name}'", value)
+    numbers = checks.as_numbers(f"friction of '{name}'", value)
     if numbers.shape not in ((), (2,)) or not (np.isfinite(numbers) & (numbers >= 0.0)).all():
         raise InvalidInputError(
             f"friction of '{name}': need a number >= 0, or two (along, across), got {value!r}"
@@ -74,15 +70,17 @@ def friction_pair(name: str, friction: Any, names: Sequence[str]) -> list[float]
 
 def spring_array(stiffness: Any, names: Sequence[str]) -> Floats:
     """Return the stiffness of each contact, shape (k,) [N/m]."""
-    value = as_mapping('stiffness [N/m]', stiffness)
+    value = checks.as_mapping('stiffness [N/m]', stiffness)
     for other in value:
-        index_of('contact', other, names)
+        checks.index_of('contact', other, names)
     missing = [name for name in names if name not in value]
     if missing:
         raise InvalidInputError(
             f'stiffness [N/m]: need one for every contact, missing are {missing}'
         )
-    return np.array([as_positive(f"stiffness of '{name}' [N/m]", value[name]) for name in names])
+    return np.array(
+        [checks.as_positive(f"stiffness of '{name}' [N/m]", value[name]) for name in names]
+    )
 
 
 # Slip that is none: roundoff of the speeds that it is made of.

@@ -16,14 +16,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import (
-    as_nonnegative,
-    as_numbers,
-    as_positive,
-    as_vector,
-    describe,
-    not_finite,
-)
+from kane_dynamics.robot import checks
 from kane_dynamics.typing import Floats
 
 __all__ = ['CollisionFlags', 'ContactWrench', 'contact_wrench']
@@ -56,12 +49,12 @@ class CollisionFlags:
     """
 
     def __init__(self, thresholds: ArrayLike, hold: float = 0.0) -> None:
-        self._thresholds = np.array(as_numbers('thresholds [N m or N]', thresholds))
+        self._thresholds = np.array(checks.as_numbers('thresholds [N m or N]', thresholds))
         if self._thresholds.ndim != 1 or not (self._thresholds > 0.0).all():
             raise InvalidInputError(
-                f'thresholds [N m or N] must be > 0, got {describe(thresholds)}'
+                f'thresholds [N m or N] must be > 0, got {checks.describe(thresholds)}'
             )
-        self._hold = as_nonnegative('hold [s]', hold)
+        self._hold = checks.as_nonnegative('hold [s]', hold)
         self.reset()
 
     def reset(self) -> None:
@@ -86,10 +79,10 @@ class CollisionFlags:
             If there are other than n finite efforts, or the step is not above zero.
 
         """
-        size = np.abs(as_vector('efforts [N m or N]', efforts, len(self._thresholds)))
+        size = np.abs(checks.as_vector('efforts [N m or N]', efforts, len(self._thresholds)))
         bound = np.where(self.raised, RELEASE, 1.0) * self._thresholds
         changes = (size > bound) != self.raised
-        self._since = np.where(changes, self._since + as_positive('step [s]', step), 0.0)
+        self._since = np.where(changes, self._since + checks.as_positive('step [s]', step), 0.0)
         turn = changes & (self._since >= self._hold)
         self.raised = self.raised ^ turn
         self._since = np.where(turn, 0.0, self._since)
@@ -143,8 +136,11 @@ def contact_wrench(
         If shapes do not fit, or the covariance is not positive definite.
 
     """
-    J, r = as_numbers('jacobian', jacobian), as_numbers('efforts [N m or N]', efforts)
-    S = as_numbers('covariance', covariance)
+    J, r = (
+        checks.as_numbers('jacobian', jacobian),
+        checks.as_numbers('efforts [N m or N]', efforts),
+    )
+    S = checks.as_numbers('covariance', covariance)
     n = len(r) if r.ndim == 1 else 0
     if J.shape != (6, n) or S.shape != (n, n):
         raise InvalidInputError(
@@ -153,7 +149,7 @@ def contact_wrench(
         )
     for name, x in (('jacobian', J), ('efforts [N m or N]', r), ('covariance', S)):
         if not np.isfinite(x).all():
-            raise InvalidInputError(f'{name}: need finite numbers, got {not_finite(x)}')
+            raise InvalidInputError(f'{name}: need finite numbers, got {checks.not_finite(x)}')
     try:
         root = np.linalg.cholesky(S)
     except np.linalg.LinAlgError as error:

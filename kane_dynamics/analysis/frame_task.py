@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
@@ -15,6 +16,8 @@ from kane_dynamics.algorithms.udwadia_kalaba import nearest
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot.checks import as_nonnegative, as_vector
 from kane_dynamics.typing import Floats
 
 
@@ -69,3 +72,14 @@ def task_acceleration(rows: RowSelection, matrix: Floats, rate: Floats, target: 
     whole, sides = np.vstack([kept.matrix, matrix]), np.r_[kept.acceleration, rate]
     both = select_rows(ConstraintRows.of(whole, 0.0 * sides, sides), rows.root).independent
     return nearest(rows.root, both.matrix, target, both.acceleration)[0]
+
+
+def check_gains(law: Any) -> None:
+    """Check the gains of a task-space law, and make arrays of them."""
+    for name in ('stiffness', 'damping'):
+        gains = as_vector(name, getattr(law, name), 6)
+        if (gains < 0.0).any():
+            raise InvalidInputError(f'{name}: need numbers >= 0, got {gains.tolist()}')
+        object.__setattr__(law, name, gains)
+    as_nonnegative('posture_stiffness [1/s^2]', law.posture_stiffness)
+    as_nonnegative('posture_damping [1/s]', law.posture_damping)

@@ -151,10 +151,8 @@ class GroundContacts:
         """
         per_s = np.array(checked_speeds(self.robot, direction, 'direction'))
         start = np.zeros_like(per_s) if a is None else np.array(checked_speeds(self.robot, a, 'a'))
-        now, then = (
-            ground_wrench(self.robot, q, v, one, external_wrenches)
-            for one in (start, start + per_s)
-        )
+        now = ground_wrench(self.robot, q, v, start, external_wrenches)
+        then = ground_wrench(self.robot, q, v, start + per_s, external_wrenches)
         return first_to_tip(self.polygon(q), now, then - now)
 
     def sliding_forces(self, q: ArrayLike, v: ArrayLike, loads: ArrayLike) -> dict[str, Floats]:

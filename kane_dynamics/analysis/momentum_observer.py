@@ -28,14 +28,7 @@ from numpy.typing import ArrayLike
 from kane_dynamics.algorithms.consistent import complete_entries, speed_indices
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import (
-    as_choice,
-    as_number,
-    as_numbers,
-    as_positive,
-    as_vector,
-    describe,
-)
+from kane_dynamics.robot import checks
 from kane_dynamics.robot.motion import integrate_coordinates
 from kane_dynamics.typing import Floats
 
@@ -144,18 +137,18 @@ class MomentumObserver:
     ) -> None:
         self.speeds = ObservedSpeeds(dynamics, speeds)
         count = len(self.speeds.names)
-        values = as_numbers('gains [1/s]', gains)
+        values = checks.as_numbers('gains [1/s]', gains)
         values = values if values.ndim else np.full(count, values)
-        self._gains = as_vector('gains [1/s]', values, count)
+        self._gains = checks.as_vector('gains [1/s]', values, count)
         if not (self._gains > 0.0).all():
-            raise InvalidInputError(f'gains [1/s] must be > 0, got {describe(gains)}')
-        self._rule = as_choice('rule', rule, RULES)
+            raise InvalidInputError(f'gains [1/s] must be > 0, got {checks.describe(gains)}')
+        self._rule = checks.as_choice('rule', rule, RULES)
         self._dynamics = dynamics
         self.reset()
 
     def reset(self, time: float = 0.0) -> None:
         """Begin anew, with the next sample at a time [s] of constraints that depend on it."""
-        self._time = as_number('time [s]', time)
+        self._time = checks.as_number('time [s]', time)
         self.residual = np.zeros(len(self._gains))
         self._before: _Sample | None = None
         self._part, self._step = self._gains * 0.0, 0.0
@@ -179,7 +172,7 @@ class MomentumObserver:
 
         """
         robot = self._dynamics.robot
-        h = as_positive('step [s]', step)
+        h = checks.as_positive('step [s]', step)
         part = _PARTS[self._rule](self._gains * h)
         if not (part < 2.0).all():
             raise InvalidInputError(
@@ -188,9 +181,9 @@ class MomentumObserver:
             )
         time = self._time + (0.0 if self._before is None else h)
         now = self._sample(
-            as_vector('q', q, robot.nq),
-            as_vector('v', v, robot.nv),
-            as_vector('tau', tau, robot.nv),
+            checks.as_vector('q', q, robot.nq),
+            checks.as_vector('v', v, robot.nv),
+            checks.as_vector('tau', tau, robot.nv),
             time,
         )
         before, self._before, self._time = self._before, now, time
@@ -230,8 +223,8 @@ class MomentumObserver:
             If a deviation is not above zero, or there were no two samples yet.
 
         """
-        noise_v = as_positive('velocity_deviation [rad/s or m/s]', velocity_deviation)
-        noise_tau = as_positive('effort_deviation [N m or N]', effort_deviation)
+        noise_v = checks.as_positive('velocity_deviation [rad/s or m/s]', velocity_deviation)
+        noise_tau = checks.as_positive('effort_deviation [N m or N]', effort_deviation)
         if self._before is None or not self._step:
             raise InvalidInputError('covariance: need two samples before')
         Z, M = self._before.directions, self._before.mass_matrix

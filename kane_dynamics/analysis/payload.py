@@ -26,14 +26,8 @@ from kane_dynamics.analysis.frame_task import frame_task
 from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import (
-    as_numbers,
-    as_one,
-    as_positive,
-    as_times,
-    check_increasing,
-    not_finite,
-)
+from kane_dynamics.robot import checks
+from kane_dynamics.robot.checks import as_times
 from kane_dynamics.typing import Floats
 
 __all__ = ['PayloadEstimate', 'estimate_payload', 'fitted_payload', 'payload_regressor']
@@ -46,16 +40,16 @@ def smoothed(
     times: ArrayLike, samples: ArrayLike, spacing: float
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return times in the middle of pieces of a spline, and its values and derivatives there."""
-    t, x = as_numbers('times [s]', times), as_numbers('samples', samples)
+    t, x = checks.as_numbers('times [s]', times), checks.as_numbers('samples', samples)
     if t.ndim != 1 or x.shape[:1] != t.shape or x.ndim != 2:
         raise InvalidInputError(
             f'times and samples: need shapes (B,) and (B, n), got {t.shape} and {x.shape}'
         )
-    check_increasing('times [s]', t)
+    checks.check_increasing('times [s]', t)
     if not np.isfinite(x).all():
-        raise InvalidInputError(f'samples: need finite numbers, got {not_finite(x)}')
+        raise InvalidInputError(f'samples: need finite numbers, got {checks.not_finite(x)}')
     lasts = float(t[-1] - t[0]) if len(t) else 0.0
-    pieces = int(lasts / as_positive('spacing [s]', spacing))
+    pieces = int(lasts / checks.as_positive('spacing [s]', spacing))
     if pieces < 3:
         raise InvalidInputError(
             f'times: need samples over {3 * spacing:g} s, three pieces, got {lasts:.3f} s'
@@ -219,7 +213,7 @@ def estimate_payload(
     robot = checked_dynamics(dynamics).robot
     if speeds is None:
         speeds = ObservedSpeeds(dynamics)
-    observed = as_one(ObservedSpeeds, 'speeds', speeds, 'ObservedSpeeds')
+    observed = checks.as_one(ObservedSpeeds, 'speeds', speeds, 'ObservedSpeeds')
     Q = _samples('q', q, 'B', robot.nq)
     count = len(Q)
     V, A, efforts = (
@@ -241,14 +235,14 @@ def estimate_payload(
 
 def _samples(name: str, x: ArrayLike, count: int | str, size: int) -> Floats:
     """Return finite numbers of shape (count, size), any number of rows where it is a word."""
-    rows = as_numbers(name, x)
+    rows = checks.as_numbers(name, x)
     length = (len(rows) if rows.ndim else 0) if isinstance(count, str) else count
     if rows.shape != (length, size):
         raise InvalidInputError(
             f'{name}: need a row for each sample, shape ({count}, {size}), got shape {rows.shape}'
         )
     if not np.isfinite(rows).all():
-        raise InvalidInputError(f'{name}: need finite numbers, got {not_finite(rows)}')
+        raise InvalidInputError(f'{name}: need finite numbers, got {checks.not_finite(rows)}')
     return rows
 
 

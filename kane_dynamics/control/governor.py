@@ -25,14 +25,7 @@ from kane_dynamics.analysis.ground_contacts import GroundContacts
 from kane_dynamics.analysis.motion_limits import MarginUse, MotionLimits, SafetyMargins
 from kane_dynamics.control.nearest_command import FRACTIONS, CommandSearch
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import (
-    as_function,
-    as_numbers,
-    as_one,
-    as_positive,
-    as_vector,
-    describe,
-)
+from kane_dynamics.robot import checks
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
@@ -114,25 +107,25 @@ class Governor:
         horizon: float = 1.0,
     ) -> None:
         kept = SafetyMargins() if margins is None else margins
-        stands = as_one(
+        stands = checks.as_one(
             GroundContacts, 'contacts', contacts, 'what stance or base_ground_contacts return'
         )
         self._limits = MotionLimits(
-            stands, wheels, passive, as_one(SafetyMargins, 'margins', kept, 'SafetyMargins')
+            stands, wheels, passive, checks.as_one(SafetyMargins, 'margins', kept, 'SafetyMargins')
         )
         self._robot = stands.robot
         still = [self._robot.coordinate_index(name) for name in (*wheels, *passive)]
         self._stays = [0, 1, 2, *still]
-        self._drive = as_one(DriveResponse, 'drive', drive, 'a DriveResponse')
+        self._drive = checks.as_one(DriveResponse, 'drive', drive, 'a DriveResponse')
         self._times = _moments(horizon)
 
     def adjusted(self, drive: DriveResponse, margins: SafetyMargins, horizon: float) -> Governor:
         """Return the governor of the same robot with another drive, margins and horizon."""
         other = copy(self)
         other._limits = self._limits.with_margins(
-            as_one(SafetyMargins, 'margins', margins, 'SafetyMargins')
+            checks.as_one(SafetyMargins, 'margins', margins, 'SafetyMargins')
         )
-        other._drive = as_one(DriveResponse, 'drive', drive, 'a DriveResponse')
+        other._drive = checks.as_one(DriveResponse, 'drive', drive, 'a DriveResponse')
         other._times = _moments(horizon)
         return other
 
@@ -175,8 +168,8 @@ class Governor:
             np.array(checked_speeds(robot, v)),
             np.array(checked_speeds(robot, a, 'a')),
         )
-        now, last = as_vector('twist', twist, 3), as_vector('applied', applied, 3)
-        goal = np.clip(as_vector('target', target, 3), -FASTEST, FASTEST)
+        now, last = checks.as_vector('twist', twist, 3), checks.as_vector('applied', applied, 3)
+        goal = np.clip(checks.as_vector('target', target, 3), -FASTEST, FASTEST)
         if plan is not None:
             state = self._ahead(state[0], plan)
         reach, rooms = self._limits.contacts.reach, self._limits.at(*state)
@@ -234,16 +227,17 @@ class Governor:
     def _ahead(self, q: Floats, plan: Plan) -> tuple[Floats, Floats, Floats]:
         """Return the states of a plan over the horizon, with base and wheels where they are."""
         robot = self._robot
-        states = as_function('plan', plan, 'times')(self._times)
+        states = checks.as_function('plan', plan, 'times')(self._times)
         if not isinstance(states, (tuple, list)) or len(states) != len('qva'):
-            raise InvalidInputError(f'plan: need q, v and a of the times, got {describe(states)}')
+            raise InvalidInputError(
+                f'plan: need q, v and a of the times, got {checks.describe(states)}'
+            )
         result = []
         for name, x, size in zip('qva', states, (robot.nq, robot.nv, robot.nv), strict=True):
-            rows = np.array(as_numbers(f'plan: {name}', x))
-            if rows.shape != (MOMENTS, size) or not np.isfinite(rows).all():
+            rows, shape = np.array(checks.as_numbers(f'plan: {name}', x)), (MOMENTS, size)
+            if rows.shape != shape or not np.isfinite(rows).all():
                 raise InvalidInputError(
-                    f'plan: {name}: need finite numbers of shape {(MOMENTS, size)}, got '
-                    f'{describe(x)}'
+                    f'plan: {name}: need finite numbers of shape {shape}, got {checks.describe(x)}'
                 )
             result.append(rows)
         result[0][:, self._stays] = q[self._stays]
@@ -252,4 +246,4 @@ class Governor:
 
 def _moments(horizon: float) -> Floats:
     """Return the times that are looked at [s]."""
-    return np.linspace(0.0, as_positive('horizon [s]', horizon), MOMENTS)
+    return np.linspace(0.0, checks.as_positive('horizon [s]', horizon), MOMENTS)

@@ -10,8 +10,8 @@ error has its minimum. A part of the spring is taken that keeps the limits, then
 where s is 1, and what is far above the limits counts little. A speed u below its limit keeps
 :math:`u + a / r`, too.
 
-The law is `algorithms.task_space_law`, one call of either engine; here its arguments are checked
-and its efforts limited.
+The law is `algorithms.task_space_law`, one call of either engine. Here its arguments are checked
+and `frame_limits` bounds its efforts.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.algorithms.task_space_law import FrameEffort, TaskSpaceLaw, checked_law
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, solve_lower
-from kane_dynamics.analysis.frame_task import frame_task, task_acceleration
+from kane_dynamics.analysis.frame_task import check_gains, frame_task, task_acceleration
 from kane_dynamics.analysis.tracking import COMPUTED, PASSIVE
 from kane_dynamics.constraints.row_selection import select_rows
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_choice, as_names, as_nonnegative, as_vector
+from kane_dynamics.robot.checks import as_choice, as_names, as_vector
 from kane_dynamics.robot.joint_tables import known_limits
 from kane_dynamics.robot.state import checked_coordinates, pose_numbers
 from kane_dynamics.typing import Floats
@@ -46,82 +46,6 @@ SPEED = 0.95
 """Part of the speed limits that is used: efforts are held for a period."""
 STUCK = 0.01
 """Part of K e that the spring gives, below which the target is out of reach."""
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class FrameLimits:
-    """Limits of the motors that let a frame follow."""
-
-    dynamics: Dynamics
-    law: TaskSpaceLaw
-    effort: Floats
-    velocity: Floats
-
-    def limited(
-        self, q: Floats, v: Floats, unlimited: FrameEffort, pull: Floats, terms: Sequence[str]
-    ) -> FrameEffort:
-        """Return what becomes of the efforts at a state."""
-        d, law, passive = self.dynamics, self.law, self.law.passive
-        asked, n = unlimited.result, len(v)
-        zero = np.zeros(n)
-        v = v if passive else asked.velocity  # of the passive law these are reference speeds
-        if not passive and self._part(v, zero, zero, asked.effort, asked.acceleration) == 1.0:
-            return unlimited
-        root = cholesky_factor(d.mass_matrix(q))
-        rows = select_rows(d.constraint_rows(q, v), root)
-        held = np.eye(n)[speed_indices(d.robot, law.held, 'held')]
-        J = frame_task(d, law.frame, q, v, False).jacobian
-
-        def moved(force: Floats, a: Floats) -> Floats:
-            """Return the accelerations that a force adds to a, as far as rows allow."""
-            free = a + scipy.linalg.cho_solve((root, True), force)
-            return task_acceleration(rows, held, held @ asked.acceleration, free)
-
-        def balanced(a: Floats) -> Floats:
-            motion = q, v, a, law.actuated, None, law.known
-            return d.constrained_inverse_dynamics(*motion, terms=terms).numbers
-
-        force = _inertia(J, root) * pull
-        braked = moved(zero, -BRAKE * v)
-        step = moved(J.T @ force, -BRAKE * v) - braked
-        start = balanced(braked)
-        change = balanced(braked + step) - start
-        spring = self._part(v, start[:n], braked, change[:n], step)
-        start, a = start + spring * change, braked + spring * step
-        more = asked.effort - start[:n]
-        part = self._part(v, start[:n], a, more, moved(more, a) - a)
-        if part == 1.0:
-            return unlimited
-        numbers = unlimited.numbers.copy()
-        numbers[: len(start)] = start + part**2 * (asked.numbers - start)
-        top = np.where(self._limited(), self.effort, np.inf)
-        numbers[:n] = np.clip(numbers[:n], -top, top)  # where braking alone takes more
-        stuck = force @ (J @ step) < STUCK * (force @ pull)
-        new = FrameEffort.of(numbers, n, asked.labels)
-        return new._replace(share=part**2, out_of_reach=bool(stuck))
-
-    def _limited(self) -> Any:
-        robot, names = self.dynamics.robot, set(self.law.actuated) - set(self.law.held)
-        return np.array([name in names for name in robot.velocity_names])
-
-    def _part(self, v: Floats, effort: Floats, a: Floats, more: Floats, faster: Floats) -> float:
-        """Return the largest part of a change of efforts and accelerations within the limits."""
-        limited_speeds = self._limited()
-        pairs = (effort, more, self.effort), (v + a / BRAKE, faster / BRAKE, SPEED * self.velocity)
-        part = 1.0
-        for start, change, top in pairs:
-            size = np.abs(change)
-            room = np.where(change > 0.0, top - start, top + start)
-            over = limited_speeds & (size > room)
-            part = min(part, (room[over] / size[over]).min(initial=1.0))
-        return max(0.0, float(part))
-
-
-def _inertia(J: Floats, root: Floats) -> Floats:
-    """Return the mean inertias of a frame as it turns, and as it moves, for six axes."""
-    push = np.square(solve_lower(root, J.T)).sum(axis=0)
-    means = np.repeat([push[:3].mean(), push[3:].mean()], 3)
-    return np.divide(1.0, means, out=np.zeros(6), where=means > 0.0)
 
 
 REST = (0.0,) * 6
@@ -220,13 +144,7 @@ class FrameTracking:
 
     def __post_init__(self) -> None:
         robot = checked_dynamics(self.dynamics).robot
-        for name in ('stiffness', 'damping'):
-            gains = as_vector(name, getattr(self, name), 6)
-            if (gains < 0.0).any():
-                raise InvalidInputError(f'{name}: need numbers >= 0, got {gains.tolist()}')
-            object.__setattr__(self, name, gains)
-        as_nonnegative('posture_stiffness [1/s^2]', self.posture_stiffness)
-        as_nonnegative('posture_damping [1/s]', self.posture_damping)
+        check_gains(self)
         posture = np.array(checked_coordinates(robot, self.posture, 'posture'))
         object.__setattr__(self, 'posture', posture)
         as_choice('law', self.law, (COMPUTED, PASSIVE))
@@ -246,9 +164,9 @@ class FrameTracking:
         return TaskSpaceLaw(self.frame, tuple(actuated), known, tuple(held), passive)
 
     @cached_property
-    def _limits(self) -> FrameLimits:
-        limits = np.asarray(self.effort_limit), np.asarray(self.velocity_limit)
-        return FrameLimits(self.dynamics, self._choices, *limits)
+    def _limited(self) -> NDArray[np.bool_]:
+        names = set(self._choices.actuated) - set(self._choices.held)
+        return np.array([name in names for name in self.dynamics.robot.velocity_names])
 
     @cached_property
     def _start(self) -> Floats:
@@ -293,4 +211,66 @@ class FrameTracking:
         unlimited = self.dynamics.frame_effort(self._choices, q, v, *reference, a, terms=terms)
         slope = np.asarray(self.stiffness)
         pull = (slope**2 if self._choices.passive else slope) * unlimited.error
-        return self._limits.limited(np.asarray(q), np.asarray(v), unlimited, pull, terms)
+        return self._within_limits(np.asarray(q), np.asarray(v), unlimited, pull, terms)
+
+    def _within_limits(
+        self, q: Floats, v: Floats, unlimited: FrameEffort, pull: Floats, terms: Sequence[str]
+    ) -> FrameEffort:
+        """Return what becomes of the efforts at a state."""
+        d, law, passive = self.dynamics, self._choices, self._choices.passive
+        asked, n = unlimited.result, len(v)
+        zero = np.zeros(n)
+        v = v if passive else asked.velocity  # of the passive law these are reference speeds
+        if not passive and self._part(v, zero, zero, asked.effort, asked.acceleration) == 1.0:
+            return unlimited
+        root = cholesky_factor(d.mass_matrix(q))
+        rows = select_rows(d.constraint_rows(q, v), root)
+        held = np.eye(n)[speed_indices(d.robot, law.held, 'held')]
+        J = frame_task(d, law.frame, q, v, False).jacobian
+
+        def moved(force: Floats, a: Floats) -> Floats:
+            """Return the accelerations that a force adds to a, as far as rows allow."""
+            free = a + scipy.linalg.cho_solve((root, True), force)
+            return task_acceleration(rows, held, held @ asked.acceleration, free)
+
+        def balanced(a: Floats) -> Floats:
+            motion = q, v, a, law.actuated, None, law.known
+            return d.constrained_inverse_dynamics(*motion, terms=terms).numbers
+
+        force = _inertia(J, root) * pull
+        braked = moved(zero, -BRAKE * v)
+        step = moved(J.T @ force, -BRAKE * v) - braked
+        start = balanced(braked)
+        change = balanced(braked + step) - start
+        spring = self._part(v, start[:n], braked, change[:n], step)
+        start, a = start + spring * change, braked + spring * step
+        more = asked.effort - start[:n]
+        part = self._part(v, start[:n], a, more, moved(more, a) - a)
+        if part == 1.0:
+            return unlimited
+        numbers = unlimited.numbers.copy()
+        numbers[: len(start)] = start + part**2 * (asked.numbers - start)
+        top = np.where(self._limited, np.asarray(self.effort_limit), np.inf)
+        numbers[:n] = np.clip(numbers[:n], -top, top)  # where braking alone takes more
+        stuck = force @ (J @ step) < STUCK * (force @ pull)
+        new = FrameEffort.of(numbers, n, asked.labels)
+        return new._replace(share=part**2, out_of_reach=bool(stuck))
+
+    def _part(self, v: Floats, effort: Floats, a: Floats, more: Floats, faster: Floats) -> float:
+        """Return the largest part of a change of efforts and accelerations within the limits."""
+        tops = np.asarray(self.effort_limit), SPEED * np.asarray(self.velocity_limit)
+        pairs = (effort, more, tops[0]), (v + a / BRAKE, faster / BRAKE, tops[1])
+        part = 1.0
+        for start, change, top in pairs:
+            size = np.abs(change)
+            room = np.where(change > 0.0, top - start, top + start)
+            over = self._limited & (size > room)
+            part = min(part, (room[over] / size[over]).min(initial=1.0))
+        return max(0.0, float(part))
+
+
+def _inertia(J: Floats, root: Floats) -> Floats:
+    """Return the mean inertias of a frame as it turns, and as it moves, for six axes."""
+    push = np.square(solve_lower(root, J.T)).sum(axis=0)
+    means = np.repeat([push[:3].mean(), push[3:].mean()], 3)
+    return np.divide(1.0, means, out=np.zeros(6), where=means > 0.0)

@@ -34,22 +34,13 @@ from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.friction import implicit_drag
 from kane_dynamics.algorithms.limited_inverse import ForceLimits, LimitedEffort, LimitedInverse
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
-from kane_dynamics.analysis.frame_task import FrameTask, frame_task, task_acceleration
+from kane_dynamics.analysis.frame_task import FrameTask, check_gains, frame_task, task_acceleration
 from kane_dynamics.constraints.closed_contacts import FrictionCone
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.functions.limited import checked_limits
-from kane_dynamics.robot.checks import (
-    as_choice,
-    as_mapping,
-    as_names,
-    as_nonnegative,
-    as_number,
-    as_positive,
-    as_vector,
-    index_of,
-)
+from kane_dynamics.robot import checks
 from kane_dynamics.robot.state import as_pose, checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
@@ -92,7 +83,7 @@ class WrenchTarget:
         if self.pose is not None:
             as_pose('pose', self.pose)
         for name in ('twist', 'acceleration', 'wrench'):
-            object.__setattr__(self, name, as_vector(name, getattr(self, name), 6))
+            object.__setattr__(self, name, checks.as_vector(name, getattr(self, name), 6))
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,31 +151,29 @@ class WrenchControl:
 
     def __post_init__(self) -> None:
         robot = checked_dynamics(self.dynamics).robot
-        index_of('frame', robot.bodies[robot.moving_body(self.frame)].name, self.dynamics.frames)
-        modes = as_names('modes', self.modes)
+        checks.index_of(
+            'frame', robot.bodies[robot.moving_body(self.frame)].name, self.dynamics.frames
+        )
+        modes = checks.as_names('modes', self.modes)
         if len(modes) != 6:
             raise InvalidInputError(f'modes: need six, got {len(modes)}')
         for mode in modes:
-            as_choice('modes', mode, MODES)
-        as_choice('axes', self.axes, AXES)
-        for name in ('stiffness', 'damping'):
-            gains = as_vector(name, getattr(self, name), 6)
-            if (gains < 0.0).any():
-                raise InvalidInputError(f'{name}: need numbers >= 0, got {gains.tolist()}')
-            object.__setattr__(self, name, gains)
-        as_nonnegative('posture_stiffness [1/s^2]', self.posture_stiffness)
-        as_nonnegative('posture_damping [1/s]', self.posture_damping)
-        as_nonnegative('period [s]', self.period)
-        as_positive('friction_speed', self.friction_speed)
+            checks.as_choice('modes', mode, MODES)
+        checks.as_choice('axes', self.axes, AXES)
+        check_gains(self)
+        checks.as_nonnegative('period [s]', self.period)
+        checks.as_positive('friction_speed', self.friction_speed)
         columns = speed_indices(robot, self.actuated, 'actuated')
         labels = self.dynamics.labels
         limits = checked_limits(robot, columns, labels, self.limits, self.cones)
         object.__setattr__(self, '_columns', columns)
         object.__setattr__(self, '_limits', limits)
-        posture = as_mapping('posture', self.posture or {})
+        posture = checks.as_mapping('posture', self.posture or {})
         indices = [robot.coordinate_index(name) for name in posture]
         speeds = [robot.velocity_index(name) for name in posture]
-        numbers = np.array([as_number(f'posture of {name}', x) for name, x in posture.items()])
+        numbers = np.array(
+            [checks.as_number(f'posture of {name}', x) for name, x in posture.items()]
+        )
         object.__setattr__(self, '_posture_table', (indices, speeds, numbers))
 
     def effort(

@@ -27,7 +27,6 @@ from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.dynamics import CompiledSubset, Dynamics
 from kane_dynamics.events.named_constraints import NamedRows
 from kane_dynamics.robot.motion import coordinate_rates, integrate_coordinates
-from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.integrators import rk4
 from kane_dynamics.simulation.step_checks import check_not_diverged, running_away
 from kane_dynamics.typing import Floats, Indices
@@ -108,11 +107,6 @@ class MinimalFlow:
         self._count = len(self.numbers)
         self._independent = self._dependent = np.zeros(0, dtype=np.intp)
         self._selected = False
-
-    @property
-    def robot(self) -> Robot:
-        """Return the robot under the present gravity and payloads."""
-        return self._free.robot
 
     @property
     def independent(self) -> tuple[str, ...]:
@@ -252,19 +246,21 @@ class FreeFlow:
         return np.zeros((3, 0))
 
 
-class SwitchedFlow:
-    """The steps of machine code under the rows of one mode."""
+class SwitchedFlow(MinimalFlow):
+    """Steps of machine code under the rows of one mode; `MinimalFlow` where it has none."""
 
-    def __init__(self, code: CompiledSubset, minimal: MinimalFlow) -> None:
-        (self._step, self._rows), self._minimal = code, minimal
-        self.motion = minimal.motion
-        robot = minimal.robot
-        self._q, self._v = slice(robot.nq), slice(robot.nq, robot.nq + robot.nv)
+    def __init__(
+        self, code: CompiledSubset, free: Dynamics, held: Sequence[Constraint], rows: NamedRows
+    ) -> None:
+        super().__init__(free, held, (), rows)
+        self._step, self._compiled = code
+        nq, nv = free.robot.nq, free.robot.nv
+        self._q, self._v = slice(nq), slice(nq, nq + nv)
 
     @property
     def independent(self) -> tuple[str, ...]:
         """Return the names of the speeds that are integrated: all, drift is projected away."""
-        return self._minimal.robot.velocity_names
+        return self._free.robot.velocity_names
 
     def advance(
         self, q: Floats, v: Floats, tau: Floats, t: float, h: float
@@ -272,15 +268,17 @@ class SwitchedFlow:
         """Return the state after h [s] at constant efforts; DivergedError if it leaves bounds."""
         end = self._step(q, v, tau, t, h)
         if end is None:
-            return self._minimal.advance(q, v, tau, t, h)
+            return super().advance(q, v, tau, t, h)
         return end[self._q], end[self._v]
 
     def multipliers(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
         """Return the forces alone."""
-        forces: Floats = self.row_values(q, v, tau, t, True)[2, self._minimal.numbers]
-        return forces
+        values = self._compiled(q, v, tau, t)
+        if values is None:
+            return super().multipliers(q, v, tau, t)
+        return np.asarray(values[2, self.numbers])
 
     def row_values(self, q: Floats, v: Floats, tau: Floats, t: float, forces: bool) -> Floats:
         """Return Phi, A v - b0 and lambda of all rows of all parts, (3, k)."""
-        values = self._rows(q, v, tau, t)
-        return self._minimal.row_values(q, v, tau, t, forces) if values is None else values
+        values = self._compiled(q, v, tau, t)
+        return super().row_values(q, v, tau, t, forces) if values is None else values

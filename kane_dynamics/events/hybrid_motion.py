@@ -100,9 +100,10 @@ class ConstraintSubsets:
     def _flow(self, rows: NamedRows, held: Sequence[Constraint], slips: Sequence[Slip]) -> Flow:
         if not (rows.switched.constraints or self._generic_only):
             return FreeFlow(self._free)
-        minimal = MinimalFlow(self._free, held, slips, rows)
         code = None if slips else rows.code(held)
-        return minimal if code is None else SwitchedFlow(code, minimal)
+        if code is None:
+            return MinimalFlow(self._free, held, slips, rows)
+        return SwitchedFlow(code, self._free, held, rows)
 
     def _switched(self, needed: list[Constraint]) -> ConstraintSubsetDynamics:
         """Return the code that knows some constraints, or the generic path of those."""

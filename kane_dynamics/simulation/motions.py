@@ -14,10 +14,10 @@ from kane_dynamics.algorithms import projection
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot import checks
 from kane_dynamics.robot.checks import (
     as_function,
     as_nonnegative,
-    as_number,
     as_numbers,
     not_finite,
 )
@@ -96,7 +96,7 @@ def project(
     """
     several = ConstraintSet.of(robot, constraints)
     state = np.array(checked_coordinates(robot, q)), np.array(checked_speeds(robot, v))
-    place, speeds, _ = projection.project(robot, several, *state, as_number('time [s]', t))
+    place, speeds, _ = projection.project(robot, several, *state, checks.as_number('time [s]', t))
     return place, speeds
 
 

@@ -20,14 +20,7 @@ from kane_dynamics.exceptions import (
     InvalidInputError,
     ProjectionError,
 )
-from kane_dynamics.robot.checks import (
-    as_choice,
-    as_count,
-    as_function,
-    as_number,
-    as_positive,
-    as_vector,
-)
+from kane_dynamics.robot import checks
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
@@ -127,11 +120,11 @@ class Simulation:
         if engine is not None and passive_force is not None:
             raise InvalidInputError('passive_force: the engine that is given has its own')
         if passive_force is not None:
-            as_function('passive_force', passive_force, 't', 'q', 'v')
-        as_choice('integrator', integrator, sorted(INTEGRATORS))
+            checks.as_function('passive_force', passive_force, 't', 'q', 'v')
+        checks.as_choice('integrator', integrator, sorted(INTEGRATORS))
         check_halvings(halvings)
         self.constraints = ConstraintSet.of(robot, constraints)
-        self.step_size = as_positive('step [s]', step)
+        self.step_size = checks.as_positive('step [s]', step)
         self.labels = self.constraints.labels
         self._projection = projection
         self._implicit_friction = integrator in IMPLICIT_FRICTION
@@ -158,7 +151,7 @@ class Simulation:
 
         """
         robot = self.robot
-        self._start = as_number('time [s]', time)
+        self._start = checks.as_number('time [s]', time)
         self._steps, self._damping_checked = 0, False
         state_q = np.array(checked_coordinates(robot, robot.neutral() if q is None else q))
         state_v = np.array(checked_speeds(robot, np.zeros(robot.nv) if v is None else v))
@@ -200,7 +193,7 @@ class Simulation:
             If an implicit step has no solution or creates energy.
 
         """
-        efforts, n = as_vector('tau', tau, len(self.v)), as_count('n', n)
+        efforts, n = checks.as_vector('tau', tau, len(self.v)), checks.as_count('n', n)
         time, step = self.time, self.step_size
         if not self._damping_checked:
             self._engine.check_damping(self.q, time, step)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.interpolate import BPoly
@@ -129,24 +129,6 @@ _HALVINGS = 45  # of a window
 _POINTS = 6  # of Gauss, for what the bow of x in a cell does to its time: little
 
 
-class Timing(Protocol):
-    """A motion along a path, from rest to rest."""
-
-    @property
-    def duration(self) -> float:
-        """Return how long it takes [s]."""
-
-    @property
-    def times(self) -> Floats:
-        """Return the times between which it is smooth, from 0 to the duration."""
-
-    def at(self, times: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return s, u and x at times from 0 to the duration."""
-
-    def slowed(self, scaling: float) -> Timing:
-        """Return the timing that is passed at a part of the speed."""
-
-
 class SpeedProfile:
     """The speed along a path on a grid, from rest to rest."""
 
@@ -256,3 +238,7 @@ class SmoothedProfile:
     def slowed(self, scaling: float) -> SmoothedProfile:
         """Return the profile that is passed at a part of the speed."""
         return SmoothedProfile(self._profile.slowed(scaling), self._window / scaling)
+
+
+Timing: TypeAlias = SpeedProfile | SmoothedProfile
+"""A motion along a path, from rest to rest."""

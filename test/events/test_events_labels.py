@@ -161,7 +161,7 @@ def test_normal_forces_add_up_to_the_weight(which):
     assert_allclose(sum(pushes.values()), weight, rtol=1e-6)
     assert len(pushes) == 3 and len(simulation.forces) == len(simulation.labels)
     recorder = EventRecorder(simulation)
-    recorder.run(1e-6, simulation._efforts)
+    recorder.run(1e-6, simulation._motion.efforts)
     lifts = recorder.recording().force_vectors[:, :, 2].sum(axis=1)
     assert_allclose(lifts, weight, rtol=1e-6)
 

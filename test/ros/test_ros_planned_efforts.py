@@ -20,7 +20,6 @@ from kane_dynamics.messages.planar_frame import PlanarFrame
 from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.robot_config.robot_file import model_of_file
 from kane_dynamics.robot_config.robot_source import build_model
-from kane_dynamics.trajectories.base_plan import split_base
 from kane_dynamics.trajectories.effort_points import line_error
 from kane_dynamics.trajectories.joint_trajectory import JointTrajectory
 from kane_dynamics.trajectories.trajectory_files import read_trajectory, write_trajectory
@@ -286,7 +285,7 @@ def test_add_efforts_takes_the_base_once(tmp_path, capsys):
     given, source = arm_motion(), tmp_path / 'in.yaml'
     rows = [np.hstack([x, 0.0 * x[:, :3]]) for x in (given.positions, given.velocities)]
     write_trajectory(source, JointTrajectory(names, given.times, *rows))
-    assert split_base(read_trajectory(source).joints)[1] is None
+    assert read_trajectory(source).joints.split_base()[1] is None
     files = [str(source), str(tmp_path / 'out.yaml')]
     assert main(['add-efforts', 'nonholonomic', *files, '--base-csv', 'x.csv']) == 1
     assert 'says already how the base moves' in capsys.readouterr().err

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
-from kane_dynamics.trajectories.limit_rows import largest_pace, peaks
+from kane_dynamics.trajectories.limit_rows import largest_scaling, peaks
 from kane_dynamics.trajectories.speed_profile import CellInequalities
 
 PLACES = np.linspace(-1.0, 1.0, 9)
@@ -75,7 +75,7 @@ def test_what_rises_or_sags_peaks_at_an_end():
 def test_the_pace_is_the_largest_up_to_which_nothing_is_exceeded(seed):
     rng = np.random.default_rng(seed)
     inertial, drag, still = rng.normal(size=(3, 4, 3)) * [[[2.0]], [[0.5]], [[0.2]]]
-    pace = largest_pace(inertial, drag, np.minimum(still, 0.9), 1.0)
+    pace = largest_scaling(inertial, drag, np.minimum(still, 0.9), 1.0)
     paces = np.linspace(0.0, 1.0, 20001)[:, None, None]
     uses = (paces * (paces * inertial + drag) + np.minimum(still, 0.9)).max(axis=(1, 2))
     kept = paces[uses <= 1.0 + 1e-9].max()
