@@ -30,35 +30,17 @@ from kane_dynamics.constraints.closed_contacts import FrictionCone
 from kane_dynamics.constraints.contacts import Plane
 from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.dynamics import Dynamics
-from kane_dynamics.events import Event, EventSimulation
-from kane_dynamics.formulations.generalized_speeds import (
-    GeneralizedSpeeds,
-    generalized_speeds,
-    generalized_speeds_from_definition,
-)
-from kane_dynamics.formulations.kane import PartialVelocity, partial_velocities
-from kane_dynamics.formulations.orbit import orbital_wrenches, wrenches_at_com
-from kane_dynamics.functions.consistent import (
-    consistent_acceleration,
-    consistent_velocity,
-    independent_rows,
-)
-from kane_dynamics.functions.constrained import (
-    constrained_inverse_dynamics,
-    forward_dynamics,
-)
-from kane_dynamics.functions.contacts import contact_forward_dynamics, impact
-from kane_dynamics.functions.limited import limited_inverse_dynamics
-from kane_dynamics.functions.principles import (
-    gauss_function,
-    gauss_gradient,
-    gibbs_function,
-    gibbs_gradient,
-)
-from kane_dynamics.functions.terms import (
+from kane_dynamics.dynamics.contacts import contact_forward_dynamics, impact
+from kane_dynamics.dynamics.functions import (
+    NAMES,
     bias_force,
     center_of_mass,
+    consistent_acceleration,
+    consistent_velocity,
+    constrained_inverse_dynamics,
     coriolis_matrix,
+    find_function,
+    forward_dynamics,
     friction_force,
     gravity_force,
     integrate,
@@ -69,7 +51,22 @@ from kane_dynamics.functions.terms import (
     momentum_matrix,
     potential_energy,
 )
-from kane_dynamics.reference_dynamics import dynamics
+from kane_dynamics.dynamics.limited import limited_inverse_dynamics
+from kane_dynamics.dynamics.principles import (
+    gauss_function,
+    gauss_gradient,
+    gibbs_function,
+    gibbs_gradient,
+)
+from kane_dynamics.dynamics.rows import independent_rows
+from kane_dynamics.events import Event, EventSimulation
+from kane_dynamics.formulations.generalized_speeds import (
+    GeneralizedSpeeds,
+    generalized_speeds,
+    generalized_speeds_from_definition,
+)
+from kane_dynamics.formulations.kane import PartialVelocity, partial_velocities
+from kane_dynamics.formulations.orbit import orbital_wrenches, wrenches_at_com
 from kane_dynamics.robot.body import Body, Frame, Joint, Mimic, WheelShape
 from kane_dynamics.robot.joint_kinds import (
     Cylindrical,
@@ -87,8 +84,9 @@ from kane_dynamics.simulation import Simulation, simulate
 
 if TYPE_CHECKING:
     from kane_dynamics.compiler.compile_robot import compile_robot as compile
-    from kane_dynamics.compiler.compiled import CompiledRobot
+    from kane_dynamics.compiler.compiled import CompiledDynamics
     from kane_dynamics.compiler.export import casadi_function, export_c
+    from kane_dynamics.dynamics.reference import dynamics  # the module, which can be called
     from kane_dynamics.robot.text import load_robot
     from kane_dynamics.rollouts.rollout import rollout
     from kane_dynamics.rollouts.schedule import Rollouts
@@ -98,7 +96,7 @@ __version__ = '0.1.0'
 
 # Imported when first used: CasADi and LLVM take as long as all the rest.
 _LAZY = {
-    'CompiledRobot': ('compiler.compiled', 'CompiledRobot'),
+    'CompiledDynamics': ('compiler.compiled', 'CompiledDynamics'),
     'Rollouts': ('rollouts.schedule', 'Rollouts'),
     'EquationsOfMotion': ('symbolic.equations', 'EquationsOfMotion'),
     'casadi_function': ('compiler.export', 'casadi_function'),
@@ -111,7 +109,7 @@ _LAZY = {
 
 __all__ = [
     'Body',
-    'CompiledRobot',
+    'CompiledDynamics',
     'ConstrainedEffort',
     'ContactMotion',
     'Cylindrical',
@@ -197,6 +195,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if (function := find_function(name)) is not None:  # of the table, without a line above
+        return globals().setdefault(name, function)
     if name not in _LAZY:
         known = exceptions.known_names(__all__, name)
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}; {known}', name=name)
@@ -207,4 +207,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*(name for name in globals() if name.startswith('__')), *__all__})
+    return sorted({*(name for name in globals() if name.startswith('__')), *__all__, *NAMES})

@@ -62,7 +62,7 @@ def norm_errors(found: NDArray[np.float32], exact: Floats) -> Floats:
     return errors
 
 
-def functions(case: robots.Case, fast: kd.CompiledRobot) -> Iterator[tuple[str, Call]]:
+def functions(case: robots.Case, fast: kd.CompiledDynamics) -> Iterator[tuple[str, Call]]:
     """Yield functions of (q, v, a): inverse dynamics, and motion under the robot's rows."""
     names = case.robot.velocity_names
     yield 'inverse dynamics', fast.inverse_dynamics

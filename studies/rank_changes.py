@@ -230,7 +230,7 @@ def gaps(mechanism: Mechanism, count: int, seed: int = 0, *, cache: bool = True)
     )
 
 
-def _refused_too(fast: kd.CompiledRobot, q: Floats, v: Floats, tau: Floats) -> int:
+def _refused_too(fast: kd.CompiledDynamics, q: Floats, v: Floats, tau: Floats) -> int:
     """Return 1; RuntimeError where compiled code answers a state that the reference refuses."""
     try:
         fast.acceleration(q, v, tau)

@@ -59,7 +59,7 @@ class Rig:
 
     """
 
-    dynamics: kd.CompiledRobot
+    dynamics: kd.CompiledDynamics
     contacts: GroundContacts
     path: Callable[[np.random.Generator], RolledPath]
 

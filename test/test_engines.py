@@ -12,14 +12,14 @@ from support.wheeled_robots import wheeled_robot
 
 import kane_dynamics as kd
 from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.dynamics.reference import ReferenceDynamics
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.reference_dynamics import ReferenceDynamics
 
 SAME = 1e-12
 METHODS = [
     name
-    for name, method in vars(Dynamics).items()
-    if inspect.isfunction(method) and not name.startswith('_')
+    for name, method in inspect.getmembers(Dynamics, inspect.isfunction)
+    if not name.startswith('_')
 ]
 
 
@@ -39,7 +39,7 @@ def engines():
 @pytest.mark.parametrize('name', METHODS)
 def test_methods_are_the_same(name):
     interface = getattr(Dynamics, name)
-    for engine in (ReferenceDynamics, kd.CompiledRobot):
+    for engine in (ReferenceDynamics, kd.CompiledDynamics):
         method = getattr(engine, name)
         assert str(inspect.signature(method)) == str(inspect.signature(interface))
         assert inspect.getdoc(method) == inspect.getdoc(interface)

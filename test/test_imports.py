@@ -2,6 +2,7 @@
 """What `import kane_dynamics` loads, and what it leaves for its first use."""
 
 import ast
+import inspect
 import os
 import subprocess
 import sys
@@ -49,7 +50,9 @@ def test_import_loads_nothing_heavy():
     assert fresh(code) == []
 
 
-@pytest.mark.parametrize('name', ['compile', 'CompiledRobot', 'export_c', 'equations_of_motion'])
+@pytest.mark.parametrize(
+    'name', ['compile', 'CompiledDynamics', 'export_c', 'equations_of_motion']
+)
 def test_heavy_parts_come_with_their_first_use(name):
     code = f'import kane_dynamics as kd, sys; kd.{name}; print("casadi" in sys.modules)'
     assert fresh(code) == ['True']
@@ -64,6 +67,18 @@ def test_every_public_name_is_there_and_listed():
     code = 'import kane_dynamics as kd; print(*[n for n in kd.__all__ if n not in dir(kd)])'
     assert fresh(code) == []
     assert all(getattr(kd, name) is not None for name in kd.__all__)
+
+
+def test_dynamics_is_a_function_and_a_module():
+    import kane_dynamics.dynamics as module
+
+    assert module.Dynamics is kd.Dynamics
+    made = kd.dynamics(kd.serial_chain(2), frames=('link_1',))
+    assert isinstance(made, module.Dynamics)
+    assert made.frames == ('link_1',)
+    parameters = [*inspect.signature(kd.dynamics).parameters]
+    assert parameters == [*inspect.signature(module.dynamics).parameters]
+    assert kd.dynamics is module
 
 
 def test_a_misspelt_name_is_told_what_exists():

@@ -26,7 +26,7 @@ PAGES = sorted(p for p in DOC.rglob('*.md') if not MADE & set(p.relative_to(DOC)
 NAMES = dict(public_objects())
 # Functions make them, and the package raises its errors: nobody calls their constructors.
 MADE_BY_FUNCTIONS = {
-    'kane_dynamics.CompiledRobot',
+    'kane_dynamics.CompiledDynamics',
     'kane_dynamics.Dynamics',
     'kane_dynamics.Kinematics',
 }

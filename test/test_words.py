@@ -25,7 +25,7 @@ NAMES = set(
     """
     Aside at_the_door Looks Outside kane_together Pacer LoopAccount WarmUp ModelHost
     DrivenBaseNode MovedBaseParameters InputGuard GuardReport SwitchedSet taken_rows
-    least_constraint base_stance contact_picture ContactPicture CompiledRobot CudaRobot
+    least_constraint base_stance contact_picture ContactPicture CompiledDynamics CudaDynamics
     defined_speeds frame_drift frame_drifts Headrooms EffortRise limit_rise PaceInput PacedTime
     with_agreement agreeing_reference agreeing_speeds centred_steering TaskSpaceLaw FrameReach
     RowBalance StrongerBalance carried_sizes lacks_digits HEALTH_LIMIT or_healthier most_alive

@@ -282,3 +282,9 @@ def body_kinetic_energy(inertia: Inertia, xi: DualQuaternion) -> Scalar:
 def rotor_energy(armature: Scalar, speed: Scalar) -> Scalar:
     """Return armature v^2 / 2 along one speed."""
     return 0.5 * armature * speed * speed
+
+
+def momentum_columns(robot: Robot, q: Any) -> Any:
+    """Return the matrix that makes `momentum_vector` of v, shape (6, nv), from its columns."""
+    columns = [momentum_vector(robot, q, e) for e in np.eye(robot.nv).tolist()]
+    return np.array(columns, dtype=float).T.reshape(6, robot.nv)

@@ -127,7 +127,7 @@ class FrameEffort(NamedTuple):
 
     @classmethod
     def of(cls, numbers: Any, nv: int, labels: tuple[str, ...]) -> FrameEffort:
-        """Return them of the numbers of `functions.frame_effort`."""
+        """Return them of the numbers of `Dynamics.frame_effort`."""
         result = ConstrainedEffort(numbers[..., :-REPORTED], nv, labels)
         error, missed, sliding = (numbers[..., k : k + 6] for k in (-21, -15, -9))
         rank, manipulability, damping = (numbers[..., k] for k in (-3, -2, -1))

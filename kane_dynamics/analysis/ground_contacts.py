@@ -31,8 +31,8 @@ from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.wheels import NoSideSlip
+from kane_dynamics.dynamics.functions import center_of_mass
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
-from kane_dynamics.functions.terms import center_of_mass
 from kane_dynamics.robot.body import check_unique
 from kane_dynamics.robot.checks import as_one, as_several, as_vector
 from kane_dynamics.robot.robot import Frame, Robot

@@ -26,8 +26,8 @@ from kane_dynamics.analysis.normal_forces import normal_forces
 from kane_dynamics.analysis.traced_recursion import TracedRecursion
 from kane_dynamics.bases.wheel import wheel_place
 from kane_dynamics.bases.wheeled_base import WheeledBase
+from kane_dynamics.dynamics.rows import independent_rows
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
-from kane_dynamics.functions.consistent import independent_rows
 from kane_dynamics.robot.checks import as_vector
 from kane_dynamics.typing import Floats
 

@@ -41,8 +41,7 @@ from kane_dynamics.analysis.tip_over import TipOver, tip_over
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.wheels import NoSideSlip
-from kane_dynamics.functions.constrained import constrained_inverse_dynamics
-from kane_dynamics.functions.terms import center_of_mass
+from kane_dynamics.dynamics.functions import center_of_mass, constrained_inverse_dynamics
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates
 from kane_dynamics.typing import Floats

@@ -15,7 +15,13 @@ from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.graphs.formulations import METHOD_GRAPHS
 from kane_dynamics.compiler.graphs.quaternion_check import with_quaternion_check
 from kane_dynamics.compiler.graphs.subsets import SwitchedTracer
-from kane_dynamics.compiler.graphs.trace import DERIVATIVE_GRAPHS, GRAPHS, STEP_GRAPHS, Tracer
+from kane_dynamics.compiler.graphs.trace import (
+    DERIVATIVE_GRAPHS,
+    GRAPHS,
+    STEP_GRAPHS,
+    Tracer,
+    function_graph,
+)
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.llvm.llvm_calls import LlvmCall
 from kane_dynamics.compiler.llvm.loop_spec import LoopSpec
@@ -52,8 +58,8 @@ class Build:
         'cache' or 'compiled'.
     note : str
         What the cache said.
-    methods : bool
-        Whether the kernels of all methods of forward dynamics were asked for.
+    derivatives, methods : bool
+        Whether derivatives, and the kernels of all methods of forward dynamics, were asked for.
     recipe : Recipe
         What more of it can be made of.
 
@@ -62,6 +68,7 @@ class Build:
     kernels: Mapping[str, CachedKernel]
     source: str
     note: str
+    derivatives: bool
     methods: bool
     recipe: Recipe
 
@@ -72,7 +79,11 @@ class Build:
 
 
 def build_kernels(
-    recipe: Recipe, derivatives: bool, methods: bool, law: Law | None, progress: Progress
+    recipe: Recipe,
+    derivatives: bool,
+    methods: bool,
+    law: Law | None,
+    progress: Progress = lambda what, done, total: None,
 ) -> Build:
     """Return the kernels of a robot, from the cache where they are there and sound."""
     graphs = GRAPHS + (DERIVATIVE_GRAPHS if derivatives else ())
@@ -84,13 +95,13 @@ def build_kernels(
     if key is not None:
         kernels, note = load_kernels(cache_folder(), key)
         if kernels is not None:
-            return Build(kernels, 'cache', note, methods, recipe)
+            return Build(kernels, 'cache', note, derivatives, methods, recipe)
     robot, constraints, payloads = recipe.robot, recipe.constraints, recipe.payloads
     tracer = recipe.tracer()
-    specs: list[Made] = [partial(_straight, graph, tracer) for graph in graphs]
+    specs: list[Made] = [partial(_straight, one, tracer) for one in graphs]
     if coriolis_too_large(robot):
         products = LoopTracer(robot, (), payloads).coriolis_effort
-        specs[graphs.index(Tracer.coriolis_matrix)] = products
+        specs[graphs.index(function_graph('coriolis_matrix'))] = products
     steps: Steps = partial(_steps, tracer, law)
     specs[graphs.index(Tracer.forward_dynamics)] = partial(forward_dynamics, tracer)
     if as_loops(robot, constraints, derivatives or methods or recipe.precision == 'float32'):
@@ -106,7 +117,7 @@ def build_kernels(
     built = _compile_all(specs, steps, progress, partial(_in_single, recipe))
     if key is not None:
         note += ', ' + store_kernels(cache_folder(), key, built)
-    return Build(built, 'compiled', note, methods, recipe)
+    return Build(built, 'compiled', note, derivatives, methods, recipe)
 
 
 def build_switched(recipe: Recipe) -> dict[str, CachedKernel]:

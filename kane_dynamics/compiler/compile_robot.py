@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.compiler.build import Build, Progress, build_kernels
-from kane_dynamics.compiler.compiled import CompiledRobot
+from kane_dynamics.compiler.compiled import CompiledDynamics
 from kane_dynamics.compiler.cuda.device import CudaDevice, Device
-from kane_dynamics.compiler.cuda.robot import CudaRobot
+from kane_dynamics.compiler.cuda.robot import CudaDynamics
 from kane_dynamics.compiler.generic import too_large
 from kane_dynamics.compiler.graphs.row_plan import row_plan
 from kane_dynamics.compiler.kernel_names import PRECISIONS
@@ -49,7 +49,7 @@ def compile_robot(
     device: Literal['cpu'] = ...,
     cache: bool = ...,
     progress: Progress = ...,
-) -> CompiledRobot: ...
+) -> CompiledDynamics: ...
 @overload
 def compile_robot(
     robot: Robot,
@@ -66,7 +66,7 @@ def compile_robot(
     device: Literal['cuda'],
     cache: bool = ...,
     progress: Progress = ...,
-) -> CudaRobot: ...
+) -> CudaDynamics: ...
 def compile_robot(
     robot: Robot,
     constraints: Sequence[Constraint] = (),
@@ -82,7 +82,7 @@ def compile_robot(
     device: str = 'cpu',
     cache: bool = True,
     progress: Progress = lambda what, done, total: None,
-) -> CompiledRobot | CudaRobot:
+) -> CompiledDynamics | CudaDynamics:
     """
     Return the dynamics of a robot as machine code for this processor, or for a graphics card.
 
@@ -93,9 +93,9 @@ def compile_robot(
     constraints : sequence of Constraint
         Rows of the forward dynamics and of the simulation.
     frames : sequence of str, optional
-        Links of `CompiledRobot.frame_poses`; all bodies where left out.
+        Links of `CompiledDynamics.frame_poses`; all bodies where left out.
     payloads : sequence of str
-        Frames that may carry a payload, see `CompiledRobot.set_payload`.
+        Frames that may carry a payload, see `CompiledDynamics.set_payload`.
     derivatives : bool
         Whether to compile the derivatives too.
     methods : bool
@@ -117,10 +117,10 @@ def compile_robot(
         with a row for each state are all float32 then run in it and give float32; what is one
         for all states is rounded. Single states, and all else, stay in double. States of such
         batches whose solve is too ill conditioned for single precision, or whose numbers are
-        large, are computed in double and counted in `CompiledRobot.promoted`. For which
+        large, are computed in double and counted in `CompiledDynamics.promoted`. For which
         functions and with which errors: doc/kernels.md.
     device : str
-        'cuda': the robot on the present graphics card, see `CudaRobot` and doc/gpu.md. All its
+        'cuda': the robot on the present graphics card, see `CudaDynamics` and doc/gpu.md. All its
         arrays are of one precision; its kernels are compiled when they are first called.
     cache : bool
         Whether to keep the code on disk, in XDG_CACHE_HOME, ROS_HOME or ~/.cache.
@@ -158,7 +158,7 @@ def compile_robot(
             raise InvalidInputError("methods: on a card there is 'gauss' alone")
         return on_gpu(recipe, law, CudaDevice(), progress)
     build = build_kernels(recipe, derivatives, methods, law, progress)
-    compiled = CompiledRobot(parameters, constraints, plan, names, build, law)
+    compiled = CompiledDynamics(parameters, build, law)
     if compiled.not_compiled:
         warnings.warn(
             f"'{robot.name}' with {robot.nv} speeds is too large for straight-line code: "
@@ -169,7 +169,7 @@ def compile_robot(
     return compiled
 
 
-def on_gpu(recipe: Recipe, law: Law | None, device: Device, progress: Progress) -> CudaRobot:
+def on_gpu(recipe: Recipe, law: Law | None, device: Device, progress: Progress) -> CudaDynamics:
     """
     Return the dynamics of a robot on a device.
 
@@ -188,11 +188,11 @@ def on_gpu(recipe: Recipe, law: Law | None, device: Device, progress: Progress) 
     def build() -> Build:
         return build_kernels(on_processor, False, False, law, progress)
 
-    def on_cpu(load: Parameters) -> CompiledRobot:
-        return CompiledRobot(load, recipe.constraints, recipe.plan, recipe.frames, build(), law)
+    def on_cpu(load: Parameters) -> CompiledDynamics:
+        return CompiledDynamics(load, build(), law)
 
     load = Parameters(robot, payloads)
-    return CudaRobot(on_processor, load, device, recipe.precision, on_cpu, law)
+    return CudaDynamics(on_processor, load, device, recipe.precision, on_cpu, law)
 
 
 def _law(

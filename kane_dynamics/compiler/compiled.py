@@ -3,26 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.consistent import speed_indices
-from kane_dynamics.algorithms.constrained_inverse import (
-    ConstrainedEffort,
-    checked_weights,
-    term_switches,
-)
+from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algorithms.forward_dynamics import Motion, solve_motion
-from kane_dynamics.algorithms.newton_euler import TERMS, ExternalWrenches
-from kane_dynamics.algorithms.task_space_law import FrameEffort, TaskSpaceLaw
+from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw
 from kane_dynamics.algorithms.udwadia_kalaba import selected_rows
 from kane_dynamics.compiler.build import (
     STEPS,
     Build,
+    build_kernels,
     build_switched,
     step_name,
 )
@@ -36,54 +32,42 @@ from kane_dynamics.compiler.derivatives import (
 )
 from kane_dynamics.compiler.engine import CompiledEngine
 from kane_dynamics.compiler.generic import too_large
-from kane_dynamics.compiler.graphs.inverse_dynamics import (
-    consistent_acceleration,
-    consistent_velocity,
-    constrained_effort,
-    reference_effort,
-)
 from kane_dynamics.compiler.graphs.row_plan import RowPlan
 from kane_dynamics.compiler.graphs.trace import Tracer
-from kane_dynamics.compiler.kernel import Kernel
-from kane_dynamics.compiler.kernel_names import PLAIN, STRAIGHT_LINE_ONLY
-from kane_dynamics.compiler.kernel_set import METHODS, KernelSet
+from kane_dynamics.compiler.kernel_names import DIRECT, STRAIGHT_LINE_ONLY
+from kane_dynamics.compiler.kernel_set import KernelSet
 from kane_dynamics.compiler.method_terms import CompiledTerms
 from kane_dynamics.compiler.parameters import Parameters
+from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.compiler.rollout_steps import CompiledMotions, build_rollouts, rollout_lanes
-from kane_dynamics.compiler.steps.step_program import EffortLaw, Law
-from kane_dynamics.constraints.base import Constraint, ConstraintRows
+from kane_dynamics.compiler.steps.step_program import Law
+from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.dynamics import (
-    AT_START,
-    ConstraintSubsetDynamics,
-    Dynamics,
-)
+from kane_dynamics.dynamics.base import Arrays, Choices, Out
+from kane_dynamics.dynamics.constrained import START
+from kane_dynamics.dynamics.interface import ConstraintSubsetDynamics, Dynamics
+from kane_dynamics.dynamics.reference import ReferenceDynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.formulations import solve_by
-from kane_dynamics.formulations.generalized_speeds import GeneralizedSpeeds
-from kane_dynamics.reference_dynamics import ReferenceDynamics
 from kane_dynamics.robot.checks import (
-    as_choice,
     as_mapping,
     as_number,
-    as_times,
     as_vector,
     index_of,
 )
 from kane_dynamics.robot.state import checked_coordinates
-from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.motions import ManyMotions, Trajectory
 from kane_dynamics.simulation.simulation import Engine
-from kane_dynamics.simulation.step_checks import check_halvings
 from kane_dynamics.typing import Floats
 
 
-class CompiledRobot(Dynamics):
+class CompiledDynamics(Dynamics):
     """
     Dynamics of one robot under fixed constraints as machine code; see `Dynamics`.
 
     Batches run on all cores. States that a solve of the machine code is not sure of go to the
-    reference, and are counted in `fallback_count`.
+    reference, and are counted in `fallback_count`. Copies, also those in other processes,
+    are compiled there, from the cache where it has the code.
 
     Attributes
     ----------
@@ -94,47 +78,58 @@ class CompiledRobot(Dynamics):
 
     """
 
-    def __init__(
-        self,
-        parameters: Parameters,
-        constraints: Sequence[Constraint],
-        plan: RowPlan,
-        frames: Sequence[str],
-        build: Build,
-        law: Law | None = None,
-    ) -> None:
-        super().__init__(parameters, constraints, frames)
+    def __init__(self, parameters: Parameters, build: Build, law: Law | None = None) -> None:
+        recipe = build.recipe
+        super().__init__(parameters, recipe.constraints, recipe.frames)
         self._load: Parameters = parameters
-        self._plan, self._build, self._law = plan, build, law
+        self._plan, self._build, self._law = recipe.plan, build, law
         if law is not None:
             self.effort, self.gains, self.passive_force = law.function, law.gains, law.passive
         self.source, self.note = build.source, build.note
-        reference = ReferenceDynamics(parameters, constraints, frames)
-        self._kernels = KernelSet(build, parameters, reference, self._method)
-        self._reference = self._kernels.reference
+        reference = ReferenceDynamics(parameters, self.constraints, self.frames)
+        self._kernels = KernelSet(build, parameters, reference, partial(getattr, self))
+        self._reference, self._calls = self._kernels.reference, self._kernels.calls
         self._terms = CompiledTerms(self, self._kernels)
         self._engines: dict[tuple[str, bool, int], CompiledEngine] = {}
         self._motions: dict[tuple[str, bool, str], CompiledMotions] = {}
-        self._rows: CompiledRows | None = None
+        self._compiled_rows: CompiledRows | None = None
         # by identity: constraints are compared by nothing else, and are kept alive here
         self._switched: dict[tuple[int, ...], ConstraintSubsetDynamics] = {}
-        self._all = np.ones(len(TERMS))
-        self._balances: dict[Any, Callable[..., Floats]] = {}
-        self._ones, self._start, self._nv = np.ones(self.robot.nv), np.zeros(1), self.robot.nv
-        self._still = np.zeros(self._nv)
-        for name in build.kernels.keys() & PLAIN:
+        if 'coriolis_effort' in self._kernels:
+            self._kernels.use('coriolis_matrix', self._coriolis_by_columns)
+        if self._shares_forces:
+            self._kernels.use('multipliers', self._shared_multipliers)
+        for name in build.kernels.keys() & DIRECT.keys():
             # calls on plain arrays of one state go straight to machine code
-            vars(self)[METHODS.get(name, name)] = self._kernels[name].call
-
-    def _method(self, name: str) -> Callable[..., Any] | None:
-        """Return the method of a kernel that machine code stands in for."""
-        return getattr(self, METHODS.get(name, name)) if name in PLAIN else None
+            vars(self)[DIRECT[name]] = self._kernels[name].call
 
     def __repr__(self) -> str:
-        rows = f'{len(self.labels)} rows, ' if self.constraints else ''
-        code = f"'{self.robot.name}', {self.robot.nv} speeds, {rows}source={self.source!r}"
+        robot, count = self.robot, len(self.labels)
+        rows = f'{count} constraint rows ({", ".join(self.labels)}), ' if count else ''
+        code = f"'{robot.name}', {robot.base} base, {robot.nv} speeds, {rows}device='cpu'"
         numpy = f', not_compiled={self.not_compiled}' if self.not_compiled else ''
-        return f'CompiledRobot({code}{numpy}, fallbacks={self.fallback_count})'
+        states = f'fallback_count={self.fallback_count}'
+        return f'CompiledDynamics({code}, source={self.source!r}{numpy}, {states})'
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle what the machine code is made of, and the present load."""
+        build, load = self._build, self._load
+        made = build.recipe, build.derivatives, build.methods, self._law
+        return _recompiled, (*made, load.robot.gravity, dict(load.payloads))
+
+    @property
+    def _shares_forces(self) -> bool:
+        """Return whether forces are shared out between rows that repeat each other."""
+        return bool(self._plan.repeated) or not self._plan.certain
+
+    def _call(self, name: str, arrays: Arrays, choices: Choices = (), out: Out = None) -> Floats:
+        try:
+            method, count = self._calls[name, choices]
+        except (KeyError, TypeError):  # new, or names are no tuple
+            method, count = self._kernels.method(name, choices)
+        if method is None:
+            return self._reference._call(name, arrays, choices, out)
+        return method(*arrays[:count]) if out is None else method(*arrays[:count], out=out)
 
     @property
     def not_compiled(self) -> tuple[str, ...]:
@@ -156,111 +151,53 @@ class CompiledRobot(Dynamics):
         """Return the number of operations of each kernel's graph."""
         return self._kernels.instructions
 
-    # terms
-
-    def inverse_dynamics(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        external_wrenches: ExternalWrenches = None,
-        out: Floats | None = None,
+    def _under_wrenches(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Any, out: Floats | None
     ) -> Floats:
-        kernel = self._kernels['inverse_dynamics']
-        if external_wrenches is None:
-            return kernel.checked(q, v, a, out=out)
-        pushes = self._kernels.find('external_force')
+        pushes = self._kernels.wrenches()
         if pushes is None:
-            return self._reference.inverse_dynamics(q, v, a, external_wrenches, out)
-        push = pushes.checked(q, self._wrenches(external_wrenches))
-        efforts = kernel.checked(q, v, a, out=out)
+            return self._reference.inverse_dynamics(q, v, a, wrenches, out)
+        push = pushes.checked(q, self._wrenches(wrenches))
+        efforts = self._call('inverse_dynamics', (q, v, a), (), out)
         efforts -= push
         return efforts
 
-    def friction_force(self, v: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._reference.friction_force(v, out)
+    def _wrenches(self, external_wrenches: Any) -> Floats:
+        """Return wrenches on all frames, (tau, f) of each, shape (6 n,)."""
+        wrenches = np.zeros((len(self.frames), 6))
+        for link, wrench in as_mapping('external_wrenches', external_wrenches).items():
+            k = index_of('frame', link, self.frames)
+            wrenches[k] += as_vector(f"wrench on '{link}' [N m, N]", wrench, 6)
+        return wrenches.ravel()
 
-    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
-        if 'coriolis_effort' not in self._kernels:
-            return super().coriolis_matrix(q, v, out)
-
-        def by_columns(q: Floats, v: Floats) -> Floats:
+    def _coriolis_by_columns(self, q: Any, v: Any, out: Floats | None = None) -> Floats:
+        def at(q: Floats, v: Floats) -> Floats:
             checked_coordinates(self.robot, q)
-            return self._kernels['coriolis_effort'].checked(q, v, np.eye(self._nv)).T
+            return self._kernels['coriolis_effort'].checked(q, v, np.eye(self.robot.nv)).T
 
-        return self._array('coriolis_matrix', by_columns, (self._nv,) * 2, out, q=q, v=v)
+        return self._by_states('coriolis_matrix', at, (q, v), out)
 
-    # motion under the constraints
+    def _shared_multipliers(self, *state: Any, out: Floats | None = None) -> Floats:
+        def at(q: Floats, v: Floats, tau: Floats, t: Floats) -> Floats:
+            return self.motion_at(q, v, tau, float(t[0])).multipliers
 
-    def acceleration(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        time: ArrayLike = AT_START,
-        out: Floats | None = None,
-    ) -> Floats:
-        if 'forward_dynamics' not in self._kernels:
-            return self._reference.acceleration(q, v, tau, time, out)
-        kernel, times = self._kernels['forward_dynamics'], as_times(time)
-        clock = (times,) if kernel.timed else ()
-        return kernel.checked(q, v, tau, *clock, out=out)
+        return self._by_states('multipliers', at, state, out)
 
-    def multipliers(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        time: ArrayLike = AT_START,
-        out: Floats | None = None,
-    ) -> Floats:
-        kernel = self._force_kernel()
-        if kernel is None:
-            return super().multipliers(q, v, tau, time, out)
-        clock = (as_times(time),) if kernel.timed else ()
-        if out is None:
-            return kernel.call(q, v, tau, *clock)
-        return kernel.checked(q, v, tau, *clock, out=out)
-
-    def _force_kernel(self) -> Kernel | None:
-        """Return the kernel of multipliers, None where rows share forces or there is none."""
-        shared = self._plan.repeated or not self._plan.certain
-        return None if shared else self._kernels.find('multipliers')
-
-    def switched(self, constraints: Sequence[Constraint]) -> ConstraintSubsetDynamics:
-        others = ConstraintSet.of(self.robot, constraints)
-        key = tuple(map(id, others))
-        if key not in self._switched:
-            self._switched[key] = self._made_switched(others)
-        return self._switched[key]
-
-    def _made_switched(self, others: ConstraintSet) -> ConstraintSubsetDynamics:
-        if not others or too_large(self.robot):
-            return ConstraintSubsetDynamics(others, others.rows)
-        recipe = replace(self._build.recipe, constraints=others, plan=RowPlan())
-        table = self._kernels.made(Tracer.row_table, recipe).call
-
-        def numbers(q: ArrayLike, v: ArrayLike, t: Floats) -> Sequence[Floats]:
-            result = table(q, v, t)
-            return result[:, :-3], *result[:, -3:].T
-
-        rows = CompiledRows(numbers, others)
-        return SwitchedCode(self._load, others, rows, build_switched(recipe))
-
-    def _by_method(self, method: str, speeds: GeneralizedSpeeds | None, *state: Any) -> Motion:
+    def motion_at(self, q: Floats, v: Floats, tau: Floats, t: float = START, *how: Any) -> Motion:
+        if not how:
+            return self._by_gauss(q, v, tau, t)
+        method, speeds = how
         if not self._build.methods:
             raise InvalidInputError(
                 f"compile with methods=True for method {method!r}; without it there is 'gauss'"
             )
-        q, v, tau, t = state
         checked_coordinates(self.robot, q)
         return solve_by(method, self.robot, self._terms, q, v, tau, t, speeds)
 
     def _by_gauss(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
-        """Return the motion at one state."""
         if 'motion' not in self._kernels:
             return self._free_motion(q, v, tau) or self._reference.forward_dynamics(q, v, tau, t)
-        if self._plan.repeated or not self._plan.certain:  # multipliers must be shared out
+        if self._shares_forces:  # multipliers must be shared out
             rows = self.constraint_rows(q, v, t)
             mass, bias = self.mass_matrix(q), self.bias_force(q, v)
             return solve_motion(self.robot, rows, mass, bias, v, tau)
@@ -281,104 +218,35 @@ class CompiledRobot(Dynamics):
         if outputs is None:
             return None
         none = np.zeros(0)
-        return Motion(outputs[0], none, np.zeros(self._nv), 0, 0.0, none, none, (), ())
+        return Motion(outputs[0], none, np.zeros(self.robot.nv), 0, 0.0, none, none, (), ())
 
-    def constraint_rows(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
+    def _rows(self, q: ArrayLike, v: ArrayLike, time: float) -> ConstraintRows:
         if 'constraint_rows' not in self._kernels:
             return self._reference.constraint_rows(q, v, time)
-        if self._rows is None:
-            self._rows = CompiledRows(self._kernels['constraint_rows'].outputs, self.constraints)
-        return self._rows(q, v, time)
+        if self._compiled_rows is None:
+            self._compiled_rows = CompiledRows(
+                self._kernels['constraint_rows'].outputs, self.constraints
+            )
+        return self._compiled_rows(q, v, time)
 
-    def consistent_velocity(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        known: Sequence[str] | None = None,
-        time: ArrayLike = AT_START,
-    ) -> Floats:
-        kernel = self._kernels.of_speeds(consistent_velocity, known=known)
-        if kernel is None:
-            return self._reference.consistent_velocity(q, v, known, time)
-        return kernel.call(q, v, self._at(time))
+    def _switched_by(self, others: ConstraintSet) -> ConstraintSubsetDynamics:
+        key = tuple(map(id, others))
+        if key not in self._switched:
+            self._switched[key] = self._made_switched(others)
+        return self._switched[key]
 
-    def consistent_acceleration(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        known: Sequence[str] | None = None,
-        time: ArrayLike = AT_START,
-    ) -> Floats:
-        kernel = self._kernels.of_speeds(consistent_acceleration, known=known)
-        if kernel is None:
-            return self._reference.consistent_acceleration(q, v, a, known, time)
-        return kernel.call(q, v, a, self._at(time))
+    def _made_switched(self, others: ConstraintSet) -> ConstraintSubsetDynamics:
+        if not others or too_large(self.robot):
+            return super()._switched_by(others)
+        recipe = replace(self._build.recipe, constraints=others, plan=RowPlan())
+        table = self._kernels.made(Tracer.row_table, recipe).call
 
-    def constrained_inverse_dynamics(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        actuated: Sequence[str],
-        weights: ArrayLike | None = None,
-        known: Sequence[str] | None = None,
-        time: ArrayLike = AT_START,
-        *,
-        terms: Sequence[str] = TERMS,
-        reference: ArrayLike | None = None,
-    ) -> ConstrainedEffort:
-        # a list is as quick as a tuple: what was checked once is found again
-        actuated = tuple(actuated) if isinstance(actuated, list) else actuated
-        known = tuple(known) if isinstance(known, list) else known
-        graph = constrained_effort if reference is None else reference_effort
-        try:
-            balance = self._balances[graph, actuated, known]
-        except (KeyError, TypeError):  # new, or no tuples
-            kernel = self._kernels.of_speeds(graph, actuated=actuated, known=known)
-            if kernel is None:
-                slow = self._reference.constrained_inverse_dynamics
-                arguments = q, v, a, actuated, weights, known, time
-                return slow(*arguments, terms=terms, reference=reference)
-            balance = kernel.call
-            if isinstance(actuated, tuple) and (known is None or isinstance(known, tuple)):
-                self._balances[graph, actuated, known] = balance
-        shares = self._ones
-        if weights is not None:
-            columns = speed_indices(self.robot, actuated, 'actuated')
-            shares = checked_weights(self.robot, weights, columns)
-        switches = self._all if terms is TERMS else np.array(term_switches(terms))
-        motion = (v,) if reference is None else (v, reference)
-        result = balance(q, *motion, a, shares, switches, self._at(time))
-        return ConstrainedEffort(result, self._nv, self.labels)
+        def numbers(q: ArrayLike, v: ArrayLike, t: Floats) -> Sequence[Floats]:
+            results = table(q, v, t)
+            return results[:, :-3], *results[:, -3:].T
 
-    def frame_effort(
-        self,
-        law: TaskSpaceLaw,
-        q: ArrayLike,
-        v: ArrayLike,
-        target: ArrayLike,
-        gains: ArrayLike,
-        posture: ArrayLike,
-        a: ArrayLike | None = None,
-        weights: ArrayLike | None = None,
-        time: ArrayLike = AT_START,
-        *,
-        terms: Sequence[str] = TERMS,
-    ) -> FrameEffort:
-        kernel = self._kernels.of_frame(law)
-        if kernel is None:
-            arguments = q, v, target, gains, posture, a, weights, time
-            return self._reference.frame_effort(law, *arguments, terms=terms)
-        shares = self._ones
-        if weights is not None:
-            columns = speed_indices(self.robot, law.actuated, 'actuated')
-            shares = checked_weights(self.robot, weights, columns)
-        switches = self._all if terms is TERMS else np.array(term_switches(terms))
-        motion = q, v, self._still if a is None else a
-        call = kernel.call
-        result = call(*motion, target, gains, posture, shares, switches, self._at(time))
-        return FrameEffort.of(result, self._nv, self.labels)
+        rows = CompiledRows(numbers, others)
+        return SwitchedCode(self._load, others, rows, build_switched(recipe))
 
     def prepare_efforts(
         self,
@@ -398,34 +266,12 @@ class CompiledRobot(Dynamics):
             Whether it will be called with reference speeds.
 
         """
-        graph = reference_effort if reference else constrained_effort
-        self._kernels.of_speeds(graph, actuated=actuated, known=known)
+        name = 'reference_effort' if reference else 'constrained_effort'
+        self._kernels.find(name, (actuated, known))
 
     def prepare_frame(self, law: TaskSpaceLaw) -> None:
         """Compile `frame_effort` of a law before it is called."""
-        self._kernels.of_frame(law)
-
-    def _at(self, time: ArrayLike) -> Floats:
-        """Return the time as an array; one that was left out costs nothing."""
-        return self._start if time is AT_START else as_times(time)
-
-    def _term(
-        self, name: str, shape: tuple[int, ...], out: Floats | None, **state: ArrayLike
-    ) -> Floats:
-        """Return what a kernel gives, or the reference where there is none."""
-        kernel = self._kernels.find(name)
-        if kernel is None:
-            reference: Floats = getattr(self._reference, name)(**state, out=out)
-            return reference
-        return kernel.checked(*state.values(), out=out)
-
-    def _wrenches(self, external_wrenches: ExternalWrenches) -> Floats:
-        """Return wrenches on all frames, (tau, f) of each, shape (6 n,)."""
-        wrenches = np.zeros((len(self.frames), 6))
-        for link, wrench in as_mapping('external_wrenches', external_wrenches).items():
-            k = index_of('frame', link, self.frames)
-            wrenches[k] += as_vector(f"wrench on '{link}' [N m, N]", wrench, 6)
-        return wrenches.ravel()
+        self._kernels.find('frame_effort', (law,))
 
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike
@@ -478,14 +324,9 @@ class CompiledRobot(Dynamics):
         kept = [*range(len(mass)), *(len(mass) + independent_indices)]
         return of_forward_dynamics(balance[kept], mass, A)
 
-    def engine(
-        self, integrator: str = 'semi_implicit', projection: bool = True, halvings: int = 0
-    ) -> Engine:
+    def _engine(self, integrator: str, projection: bool, halvings: int) -> Engine:
         if STEPS not in self._build.kernels:
-            return self._reference.engine(integrator, projection, halvings)
-        as_choice('integrator', integrator, sorted(INTEGRATORS))
-        check_halvings(halvings)
-        projection = projection and bool(self.constraints)
+            return self._reference._engine(integrator, projection, halvings)
         key = integrator, projection, halvings
         if key not in self._engines:
             code = self._build.linked(STEPS)
@@ -495,13 +336,10 @@ class CompiledRobot(Dynamics):
             )
         return self._engines[key]
 
-    def many_motions(
-        self, integrator: str, projection: bool, precision: str = 'float64'
-    ) -> ManyMotions | None:
-        as_choice('integrator', integrator, sorted(INTEGRATORS))
+    def _motions_by(self, *how: Any) -> ManyMotions | None:
         if STEPS not in self._build.kernels or 'motion' not in self._kernels:
-            return super().many_motions(integrator, projection, precision)
-        projection = projection and bool(self.constraints)
+            return None
+        integrator, projection, precision = how
         key = integrator, projection, precision
         if key not in self._motions:
             recipe = self._build.recipe
@@ -513,28 +351,32 @@ class CompiledRobot(Dynamics):
             self._motions[key] = CompiledMotions(name, code, projection, *parts, lanes)
         return self._motions[key]
 
-    def simulate(
+    def _trajectory(
         self,
+        engine: Engine,
         q: ArrayLike,
         v: ArrayLike,
         duration: float,
-        *,
-        effort: EffortLaw | ArrayLike | None = None,
-        step: float = 0.001,
-        integrator: str = 'rk4',
-        projection: bool = True,
-        halvings: int = 0,
+        effort: Any,
+        how: dict[str, Any],
     ) -> Trajectory:
-        engine = self.engine(integrator, projection, halvings)
         if isinstance(engine, CompiledEngine) and not callable(effort):
-            return engine.trajectory(q, v, duration, effort, step)
-        return super().simulate(
-            q,
-            v,
-            duration,
-            effort=effort,
-            step=step,
-            integrator=integrator,
-            projection=projection,
-            halvings=halvings,
-        )
+            return engine.trajectory(q, v, duration, effort, how['step'])
+        return super()._trajectory(engine, q, v, duration, effort, how)
+
+
+def _recompiled(
+    recipe: Recipe,
+    derivatives: bool,
+    methods: bool,
+    law: Law | None,
+    gravity: Floats,
+    payload: Mapping[str, Inertia],
+) -> CompiledDynamics:
+    """Return dynamics by what they are made of; machine code comes from the cache."""
+    build = build_kernels(recipe, derivatives, methods, law)
+    parameters = Parameters(recipe.robot, recipe.payloads)
+    parameters.set_gravity(gravity)
+    for frame, load in payload.items():
+        parameters.set_payload(frame, load.mass, load.com, load.tensor)
+    return CompiledDynamics(parameters, build, law)

@@ -136,7 +136,7 @@ class CompiledEngine:
     def trajectory(
         self, q: ArrayLike, v: ArrayLike, duration: float, effort: ArrayLike | None, step: float
     ) -> Trajectory:
-        """Return the motion over `duration` [s]; see `CompiledRobot.simulate`."""
+        """Return the motion over `duration` [s]; see `CompiledDynamics.simulate`."""
         robot = self._compiled.robot
         h = as_positive('step [s]', step)
         count = round(as_nonnegative('duration [s]', duration) / h)

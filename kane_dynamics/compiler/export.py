@@ -9,6 +9,7 @@ from pathlib import Path
 import casadi as ca
 
 from kane_dynamics.compiler.graphs.trace import GRAPHS, Tracer
+from kane_dynamics.compiler.kernel_names import INPUTS
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
@@ -16,12 +17,6 @@ from kane_dynamics.robot.checks import as_path
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_frames
 
-_INPUT_NAMES = {
-    'inverse_dynamics': ['q', 'v', 'a'],
-    'forward_dynamics': ['q', 'v', 'tau', 'time'],
-    'motion': ['q', 'v', 'tau', 'time'],
-    'constraint_rows': ['q', 'v', 'time'],
-}
 _OUTPUT_NAMES = {
     'motion': [
         'acceleration',
@@ -74,7 +69,7 @@ def casadi_function(
     spec = graphs[name](Tracer(robot, constraints, links))
     inputs = spec.function.sx_in()
     outputs = list(spec.function.call(inputs))[:-1]  # the last is the health of the solves
-    names = _INPUT_NAMES.get(name, ['q', 'v'])[: len(inputs)]
+    names = list(INPUTS[name][: len(inputs)])
     return ca.Function(name, inputs, outputs, names, _OUTPUT_NAMES.get(name, [name]))
 
 

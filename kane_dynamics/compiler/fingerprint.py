@@ -20,10 +20,11 @@ from kane_dynamics.robot.robot import Robot
 _SOURCES = (
     'algebra',
     'algorithms',
+    'compiler',
     'constraints',
+    'dynamics',
     'formulations',
-    'kernels',
-    'model',
+    'robot',
     'simulation',
 )
 

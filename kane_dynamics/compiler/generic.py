@@ -10,15 +10,16 @@ as one batch. Under constraints, or with joints that follow others, the solves a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
 
 from kane_dynamics.algorithms.forward_dynamics import Motion, solve_motion
 from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.dynamics.constrained import START
+from kane_dynamics.dynamics.reference import ReferenceDynamics
 from kane_dynamics.formulations.problem import Terms
-from kane_dynamics.reference_dynamics import ReferenceDynamics
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.robot import WORLD, Robot
 from kane_dynamics.typing import Floats
@@ -91,8 +92,8 @@ class LargeDynamics(ReferenceDynamics):
     ----------
     load, constraints, frames
         As for `ReferenceDynamics`.
-    mass, bias : callable
-        M, and C v + g, in machine code.
+    recursions : mapping of str to callable
+        Functions of the table in machine code, M and C v + g among them.
 
     """
 
@@ -101,21 +102,23 @@ class LargeDynamics(ReferenceDynamics):
         load: GravityAndPayloads,
         constraints: Sequence[Constraint],
         frames: Sequence[str],
-        mass: Callable[..., Any],
-        bias: Callable[..., Any],
+        recursions: Mapping[str, Callable[..., Any]],
     ) -> None:
         super().__init__(load, constraints, frames)
-        self._mass, self._bias = mass, bias
+        self._recursions = recursions
+
+    def at_state(self, name: str, choices: tuple[Any, ...], *state: Floats) -> Any:
+        """Return what a function of the table gives at one state of finite numbers."""
+        if name in self._recursions:
+            return self._recursions[name](*state)
+        return super().at_state(name, choices, *state)
 
     def _step_terms(self) -> Terms:
         return self
 
-    def bias_force(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._array('bias_force', self._bias, (self.robot.nv,), out, q=q, v=v)
-
-    def mass_matrix(self, q: ArrayLike, out: Floats | None = None) -> Floats:
-        return self._array('mass_matrix', self._mass, (self.robot.nv,) * 2, out, q=q)
-
-    def _by_gauss(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
+    def motion_at(self, q: Floats, v: Floats, tau: Floats, t: float = START, *how: Any) -> Motion:
+        if how:
+            return super().motion_at(q, v, tau, t, *how)
+        q, v = np.array(q), np.array(v)
         rows, mass = self.constraint_rows(q, v, t), self.mass_matrix(q)
         return solve_motion(self.robot, rows, mass, self.bias_force(q, v), v, tau)

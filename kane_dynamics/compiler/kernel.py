@@ -61,8 +61,8 @@ class Kernel:
     double_precision_count : int
         How many finite states of float32 batches were computed in double: all, where the machine
         code has no single precision.
-    timed : bool
-        Whether the time is among the inputs.
+    timed, count : bool, int
+        Whether the time is among the inputs, and how many there are.
     instructions : int
         Number of operations of the graph.
 
@@ -87,7 +87,7 @@ class Kernel:
         self._shapes = cached.output_shapes
         self._ends = [0, *itertools.accumulate(math.prod(shape) for shape in self._shapes)]
         names = tuple(input_names)[: len(cached.input_sizes)]
-        self.timed = 'time' in names
+        self.timed, self.count = 'time' in names, len(names)
         self._arguments = Arguments(name, names, cached.input_sizes)
         self._reference = reference
         batches = [f'{name}_batch', *[f'{name}_single_batch'] * cached.single]
@@ -99,7 +99,7 @@ class Kernel:
         self._many_in_single = single[0] if single else None
         self._in_single = in_single
         self._parameters = parameters
-        self.call = make_entry(module, name, unusual or self.checked, parameters)
+        self.call = make_entry(module, name, unusual or self.checked, parameters, unusual)
 
     def all_outputs(self, *inputs: Any) -> list[Floats] | None:
         """Return every output at one state, or None where the machine code has none."""

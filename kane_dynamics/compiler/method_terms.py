@@ -3,50 +3,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kane_dynamics.compiler.kernel_set import KernelSet
-from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.formulations.terms import ReferenceTerms
 from kane_dynamics.typing import Floats
 
 
-@dataclass(frozen=True, eq=False)
 class CompiledTerms:
     """
     All terms by compiled kernels; see `formulations.problem.MethodTerms`.
 
     Robots too large for straight-line solves have no kernels of the Gibbs-Appell function, of
     Parsa's terms and of the rows: the reference gives these.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        The compiled robot.
-    kernels : KernelSet
-        Those that ``methods=True`` adds.
-
     """
 
-    dynamics: Dynamics
-    kernels: KernelSet
+    def __init__(self, dynamics: Dynamics, kernels: KernelSet) -> None:
+        self.dynamics, self.kernels = dynamics, kernels
+        self.mass_matrix, self.bias_force = dynamics.mass_matrix, dynamics.bias_force
+        self.gravity_force, self.rows = dynamics.gravity_force, dynamics.constraint_rows
 
     @property
     def _reference(self) -> ReferenceTerms:
         return ReferenceTerms(self.dynamics.robot, self.dynamics.constraints)
-
-    def mass_matrix(self, q: Floats) -> Floats:
-        """Return M, shape (nv, nv)."""
-        return self.dynamics.mass_matrix(q)
-
-    def bias_force(self, q: Floats, v: Floats) -> Floats:
-        """Return C v + g, shape (nv,)."""
-        return self.dynamics.bias_force(q, v)
-
-    def gravity_force(self, q: Floats) -> Floats:
-        """Return g, shape (nv,)."""
-        return self.dynamics.gravity_force(q)
 
     def mass_rate(self, q: Floats, v: Floats) -> Floats:
         """Return dM/dt = C + C' (52), shape (nv, nv)."""
@@ -70,7 +48,3 @@ class CompiledTerms:
             return self._reference.lagrange_terms(q, v)
         stack, mass, velocity_force = self.kernels['lagrange_terms'].outputs(q, v)
         return list(stack.reshape(-1, 6, self.dynamics.robot.nv)), mass, velocity_force
-
-    def rows(self, q: Floats, v: Floats, t: float) -> ConstraintRows:
-        """Return the constraint rows."""
-        return self.dynamics.constraint_rows(q, v, t)

@@ -12,7 +12,7 @@ import numpy as np
 
 from kane_dynamics.algorithms.friction import friction_left_by_drag
 from kane_dynamics.bases.wheeled_base import WheeledBase
-from kane_dynamics.compiler.compiled import CompiledRobot
+from kane_dynamics.compiler.compiled import CompiledDynamics
 from kane_dynamics.demo.loop_log import LoopLog, causes
 from kane_dynamics.demo.motion import DemoMotion
 from kane_dynamics.simulation.integrators import STICTION_SPEED
@@ -47,7 +47,7 @@ class Setup:
         Of the loop [Hz].
     motors : tuple of str
         In the order of the nodes' efforts.
-    compiled : CompiledRobot
+    compiled : CompiledDynamics
         With the robot and its constraints.
     motion : DemoMotion
         Its reference.
@@ -68,7 +68,7 @@ class Setup:
     files: tuple[Path, ...]
     rate: float
     motors: tuple[str, ...]
-    compiled: CompiledRobot
+    compiled: CompiledDynamics
     motion: DemoMotion
     base: WheeledBase | None = None
     commanded: CommandedBase | None = None

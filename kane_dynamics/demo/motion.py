@@ -13,7 +13,7 @@ from kane_dynamics.algorithms.consistent import least_norm
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.functions.consistent import consistent_acceleration
+from kane_dynamics.dynamics.functions import consistent_acceleration
 from kane_dynamics.robot.joint_kinds import Prismatic
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats

@@ -10,19 +10,19 @@ from functools import partial
 import casadi as ca
 import numpy as np
 
-from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.compiler.build import FORWARD, forward_dynamics, large_forward
 from kane_dynamics.compiler.dense_kernels import own_mass
 from kane_dynamics.compiler.generic import as_loops, too_large
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
-from kane_dynamics.compiler.graphs.frames import frame_jacobians
 from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
 from kane_dynamics.compiler.graphs.quaternion_check import with_quaternion_check
-from kane_dynamics.compiler.graphs.trace import Tracer, column
+from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
+from kane_dynamics.compiler.kernel_set import graph_of
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.llvm.module import Spec
 from kane_dynamics.compiler.parameters import load_graph
 from kane_dynamics.compiler.recipe import Recipe
+from kane_dynamics.dynamics.table import FUNCTIONS as TABLE
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 
 _EFFORTS = 'N m or N'
@@ -38,32 +38,17 @@ class Meaning:
     units: tuple[str, ...]
 
 
+def _one_line(text: str) -> str:
+    return ' '.join(text.split()).rstrip('.')
+
+
 FUNCTIONS = {
-    'inverse_dynamics': Meaning(
-        'tau = M a + C v + g + friction: the efforts that produce the accelerations a',
-        ('q', 'v', 'a'),
-        ('tau',),
-        (_EFFORTS,),
-    ),
-    'bias_force': Meaning(
-        'C(q, v) v + g(q), without friction', ('q', 'v'), ('bias',), (_EFFORTS,)
-    ),
-    'gravity_force': Meaning(
-        'g(q): the efforts that hold the robot at rest', ('q',), ('gravity',), (_EFFORTS,)
-    ),
-    'friction_force': Meaning(
-        'damping and Coulomb friction of the URDF, as efforts against them',
-        ('v',),
-        ('friction',),
-        (_EFFORTS,),
-    ),
-    'mass_matrix': Meaning('M(q), armature included', ('q',), ('mass',), ('kg m^2, kg m or kg',)),
-    'forward_dynamics': Meaning(
-        'the accelerations under the efforts tau and all constraints',
-        ('q', 'v', 'tau', 'time'),
-        ('acceleration',),
-        ('rad/s^2 or m/s^2',),
-    ),
+    row.kernel: Meaning(
+        ' '.join(row.text.split()).rstrip('.'), row.inputs, (row.name,), (row.unit,)
+    )
+    for row in TABLE.values()
+    if row.text and 'consistent' not in row.name  # which takes names
+} | {
     'motor_efforts': Meaning(
         'the efforts of the motors that produce a motion under the constraints',
         ('q', 'v', 'a', 'time'),
@@ -82,18 +67,6 @@ FUNCTIONS = {
         ('A', 'b0', 'b', 'Phi'),
         ('-', 'rad/s or m/s', 'rad/s^2 or m/s^2', 'rad or m'),
     ),
-    'frame_poses': Meaning(
-        'position x, y, z and unit quaternion w, x, y, z of each frame in the world',
-        ('q',),
-        ('poses',),
-        ('m, -',),
-    ),
-    'frame_jacobians': Meaning(
-        'the Jacobian of each frame to its twist (omega, v) in its own axes',
-        ('q',),
-        ('jacobians',),
-        ('-, m',),
-    ),
     'load': Meaning(
         'the `parameters` (its own are not read) under gravity and payloads: of each frame named '
         'for these mass, centre of mass, and inertia about it as xx, xy, xz, yy, yz, zz',
@@ -104,10 +77,19 @@ FUNCTIONS = {
 }
 
 
-def friction_force(tracer: Tracer) -> KernelSpec:
-    """Trace the efforts against friction."""
-    effort = column(joint_friction(tracer.robot, tracer.v))
-    return tracer.spec('friction_force', [tracer.v], [effort], [(tracer.robot.nv,)])
+BY_DEFAULT = (
+    'inverse_dynamics',
+    'bias_force',
+    'gravity_force',
+    'friction_force',
+    'mass_matrix',
+    'forward_dynamics',
+    'motor_efforts',
+    'constraint_rows',
+    'frame_poses',
+    'frame_jacobians',
+    'load',
+)
 
 
 def motor_efforts(
@@ -148,7 +130,7 @@ def makers(
         tracer = recipe.tracer()
         of_loops[FORWARD] = partial(large_forward, tracer, loops, symbols)
         of_loops['mass_matrix'] = partial(own_mass, loops)
-        of_loops['friction_force'] = partial(friction_force, tracer)
+        of_loops['friction_force'] = partial(function_graph('friction_force'), tracer)
         if recipe.constraints:
             of_loops['constraint_rows'] = partial(_straight, Tracer.constraint_rows, tracer)
         made |= {name: loop for name, loop in of_loops.items() if name in FUNCTIONS}
@@ -158,23 +140,19 @@ def makers(
 def _graphs(
     recipe: Recipe, actuated: tuple[str, ...], known: tuple[str, ...] | None
 ) -> dict[str, Callable[[Tracer], KernelSpec]]:
-    graphs: dict[str, Callable[[Tracer], KernelSpec]] = {
-        'inverse_dynamics': Tracer.inverse_dynamics,
-        'bias_force': Tracer.bias_force,
-        'gravity_force': Tracer.gravity_force,
-        'friction_force': friction_force,
-        'mass_matrix': Tracer.mass_matrix,
-    }
-    if recipe.constraints:
-        graphs['motor_efforts'] = partial(motor_efforts, actuated, known)
-        graphs['constraint_rows'] = Tracer.constraint_rows
-    return {**graphs, 'frame_poses': Tracer.frame_poses, 'frame_jacobians': frame_jacobians}
+    rows = [row for row in TABLE.values() if row.kernel in FUNCTIONS and row.kernel != FORWARD]
+    graphs = {row.name: graph_of(row.name) for row in rows}
+    if not recipe.constraints:
+        del graphs['multipliers']
+        return graphs
+    more = {'constraint_rows': Tracer.constraint_rows}
+    return graphs | more | {'motor_efforts': partial(motor_efforts, actuated, known)}
 
 
 def selected_functions(
     available: dict[str, Callable[[], Spec]], names: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the functions that are asked for, all that a robot has where none are."""
+    """Return the functions that are asked for; by default those of `BY_DEFAULT`."""
     for name in names:
         if name not in FUNCTIONS:
             raise NameNotFoundError('function', name, FUNCTIONS)
@@ -183,7 +161,7 @@ def selected_functions(
                 f"this robot has no machine code of '{name}': it has no constraints, or is too "
                 f'large; there are {", ".join(available)}'
             )
-    return tuple(name for name in available if not names or name in names)
+    return tuple(name for name in available if name in (names or BY_DEFAULT))
 
 
 def _straight(graph: Callable[[Tracer], KernelSpec], tracer: Tracer) -> KernelSpec:

@@ -22,6 +22,8 @@ from kane_dynamics.background import BackgroundTask
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics import ConstraintSubsetDynamics, Dynamics, checked_dynamics
+from kane_dynamics.dynamics.reference import ReferenceDynamics
+from kane_dynamics.dynamics.reference import dynamics as reference
 from kane_dynamics.events.flow import (
     INTEGRATOR,
     Flow,
@@ -44,8 +46,6 @@ from kane_dynamics.events.named_constraints import (
 )
 from kane_dynamics.events.transition import Setting, Transition, transition
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, StepError
-from kane_dynamics.reference_dynamics import ReferenceDynamics
-from kane_dynamics.reference_dynamics import dynamics as reference
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.step_checks import check_damping, is_slow
 from kane_dynamics.typing import Floats

@@ -26,7 +26,7 @@ def checked_robot(robot: Any) -> Robot:
     """Return the robot."""
     if not isinstance(robot, Robot):
         inner = isinstance(getattr(robot, 'robot', None), Robot)
-        hint = '; pass its attribute robot' if inner else ''
+        hint = '; call its method, or pass its attribute robot' if inner else ''
         raise InvalidInputError(
             f'robot: need a Robot, as load_urdf returns it, got {describe(robot)}{hint}'
         )

@@ -21,7 +21,7 @@ from kane_dynamics.rollouts.steps import ReferenceSteps
 @runtime_checkable
 class Gpu(Protocol):
     """
-    A robot on a graphics card, as rollouts see it: `kernels.cuda.robot.CudaRobot`.
+    A robot on a graphics card, as rollouts see it: `kernels.cuda.robot.CudaDynamics`.
 
     Named by what it does, so that rollouts of the reference import no compilers.
     """

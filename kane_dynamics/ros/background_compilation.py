@@ -113,7 +113,9 @@ class BackgroundCompilation:
             self._process.terminate()
 
 
-class Compilation(BackgroundTask['kd.CompiledRobot']):  # a name: LLVM is loaded when it is needed
+class Compilation(
+    BackgroundTask['kd.CompiledDynamics']
+):  # a name: LLVM is loaded when it is needed
     """
     The compiled algorithms of a model in the making, beside the callbacks.
 
@@ -149,7 +151,7 @@ class Compilation(BackgroundTask['kd.CompiledRobot']):  # a name: LLVM is loaded
         if self._warm_up is not None:
             self._warm_up.stop()
 
-    def _compile(self) -> kd.CompiledRobot:
+    def _compile(self) -> kd.CompiledDynamics:
         d = self.dynamics
         self._warm_up = BackgroundCompilation(self._parameters, d.model.text, d.aims, d.frame)
         if self._stopped:

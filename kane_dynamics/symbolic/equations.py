@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.newton_euler import newton_euler
-from kane_dynamics.compiler.graphs.trace import Tracer, column, matrix
+from kane_dynamics.compiler.graphs.trace import Tracer, column, function_graph, matrix
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError, NameNotFoundError
@@ -242,10 +242,10 @@ def _traced_quantities(robot: Robot, constraints: Sequence[Constraint]) -> ca.Fu
     q, v, t = tracer.q, tracer.v, tracer.t
     rows = tracer.rows(q, v, t)
     quantities = [
-        tracer.mass_matrix().function(column(q))[0],
-        tracer.coriolis_matrix().function(column(q), column(v))[0],
+        function_graph('mass_matrix')(tracer).function(column(q))[0],
+        function_graph('coriolis_matrix')(tracer).function(column(q), column(v))[0],
         column(newton_euler(robot, q, v, tracer.at_rest, gravity=0.0)),
-        tracer.gravity_force().function(column(q))[0],
+        function_graph('gravity_force')(tracer).function(column(q))[0],
         column(joint_friction(robot, v)),
         column(coordinate_rates(robot, q, v)),
         matrix(rows.matrix, robot.nv),

@@ -13,7 +13,7 @@ from kane_dynamics.compiler.cuda.rollout_ir import ROLLOUT
 from kane_dynamics.compiler.cuda.steps import steps_code
 from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
 from kane_dynamics.compiler.graphs.row_plan import row_plan
-from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from studies import robots
@@ -63,7 +63,7 @@ def graphs(
     case: robots.Case, derivatives: bool
 ) -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
     """Yield the graphs that are compiled, with their choices."""
-    yield Tracer.inverse_dynamics, ()
+    yield function_graph('inverse_dynamics'), ()
     yield Tracer.forward_dynamics, ()
     if case.constraints:
         yield constrained_effort, (driven(case), None)

@@ -13,7 +13,7 @@ import kane_dynamics as kd
 from kane_dynamics.compiler.compile_robot import on_gpu
 from kane_dynamics.compiler.cuda.device import CudaDevice
 from kane_dynamics.compiler.cuda.kernel_ir import ELEMENTS
-from kane_dynamics.compiler.cuda.robot import CudaRobot
+from kane_dynamics.compiler.cuda.robot import CudaDynamics
 from studies import robots
 from studies.cuda import timed
 from studies.cuda.kernels import NAMES, ROBOTS, driven, recipe_of
@@ -39,7 +39,7 @@ class Case:
         self.case: robots.Case = ROBOTS[name]()
         self.device, self.precision = device, precision
         recipe = recipe_of(self.case, precision)
-        self.gpu: CudaRobot = on_gpu(recipe, None, device, lambda *_: None)
+        self.gpu: CudaDynamics = on_gpu(recipe, None, device, lambda *_: None)
         self.common = {'robot': name, 'precision': precision, 'limits': limit._asdict()}
 
     def many(self, x: Any, states: int, layout: str) -> Any:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import kane_dynamics as kd
 from kane_dynamics.compiler.cuda.ptx import PtxCompiler, kernel_code
 from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
-from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.text import robot_files
 from kane_dynamics.robot_config.robot_file import model_of_file
@@ -70,7 +70,7 @@ def rows(name: str) -> Iterator[dict[str, Any]]:
     robot, constraints, driven = subjects()[name]()
     recipe = kernels.recipe(robot, constraints)
     graphs: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
-        (Tracer.inverse_dynamics, ()),
+        (function_graph('inverse_dynamics'), ()),
         (Tracer.forward_dynamics, ()),
     ]
     if constraints:

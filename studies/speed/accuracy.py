@@ -51,7 +51,9 @@ def _cases(quick: bool) -> Iterator[robots.Case]:
         yield robots.arm('ur5')
 
 
-def _errors(case: robots.Case, fast: kd.CompiledRobot, states: int) -> Iterator[tuple[str, float]]:
+def _errors(
+    case: robots.Case, fast: kd.CompiledDynamics, states: int
+) -> Iterator[tuple[str, float]]:
     """Yield each function's error at each state, one by one and as rows of a batch."""
     samples = [robots.case(case.robot, case.constraints, seed=100 + k) for k in range(states)]
     for name, takes in FUNCTIONS.items():

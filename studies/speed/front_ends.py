@@ -20,7 +20,7 @@ from rich.table import Table
 
 import kane_dynamics as kd
 from kane_dynamics.compiler.cache import CachedKernel
-from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 from kane_dynamics.compiler.kernel import Kernel
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.llvm.native import Linker, compile_object, kernel_ir
@@ -97,7 +97,7 @@ def main() -> None:
     by_llvmlite(sum_of_inputs(2))
     graphs = [('q + v + a of 9', sum_of_inputs(9))]
     for joints in (9, 50):
-        spec = Tracer(kd.serial_chain(joints), (), ()).inverse_dynamics()
+        spec = function_graph('inverse_dynamics')(Tracer(kd.serial_chain(joints), (), ()))
         graphs.append((f'inverse dynamics, chain of {joints}', spec))
     for name, spec in graphs:
         (ours, ours_s), (theirs, theirs_s) = by_llvmlite(spec), by_numba(spec)

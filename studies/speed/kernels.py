@@ -12,6 +12,7 @@ import kane_dynamics as kd
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.kernel import Kernel
+from kane_dynamics.compiler.kernel_set import graph_of
 from kane_dynamics.compiler.llvm.native import Linker, compile_object, kernel_ir
 
 
@@ -23,7 +24,7 @@ class OneFunction:
     Parameters
     ----------
     call : callable or None
-        As the method of `kane_dynamics.CompiledRobot`; None where it was too large.
+        As the method of `kane_dynamics.CompiledDynamics`; None where it was too large.
     operations : int
         Of the graph.
     trace_time, compile_time : float
@@ -45,7 +46,7 @@ def one_function(
 ) -> OneFunction:
     """Trace and compile one function without constraints and without the cache."""
     start = time.process_time()
-    spec = getattr(Tracer(robot, (), ()), name)()
+    spec = graph_of(name)(Tracer(robot, (), ()))
     operations = spec.function.n_instructions()
     traced = time.process_time()
     if operations > most_operations:

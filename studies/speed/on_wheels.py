@@ -74,7 +74,7 @@ def swerve_rows(effort: Effort) -> Iterator[Row]:
 
 
 def _measured(
-    base: kd.bases.WheeledBase, fast: kd.CompiledRobot, names: dict[str, object], effort: Effort
+    base: kd.bases.WheeledBase, fast: kd.CompiledDynamics, names: dict[str, object], effort: Effort
 ) -> Iterator[Row]:
     """Yield the same where angles are measured with noise: 1e-3 rad, and 1e-2 rad/s."""
     rng = np.random.default_rng(3)
@@ -103,13 +103,13 @@ def _measured(
     yield Row('consistent_steering of this base, to find them', TIME, us['find'])
 
 
-def fast_simulation(fast: kd.CompiledRobot) -> kd.Simulation:
+def fast_simulation(fast: kd.CompiledDynamics) -> kd.Simulation:
     """Return a simulation of a compiled robot."""
     robot, rows, engine = fast.robot, fast.constraints, fast.engine('rk4')
     return kd.Simulation(robot, rows, STEP, 'rk4', engine=engine)
 
 
-def _batch(fast: kd.CompiledRobot, names: dict[str, object], effort: Effort) -> Row:
+def _batch(fast: kd.CompiledDynamics, names: dict[str, object], effort: Effort) -> Row:
     """Return the rate of constrained inverse dynamics of many states."""
     rng = np.random.default_rng(5)
     q = np.tile(np.asarray(names['q']), (STATES, 1))

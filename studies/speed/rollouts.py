@@ -88,7 +88,7 @@ def _rows(name: str, case: robots.Case, ground: dict[str, Any], effort: Effort) 
     yield Row(f'{work}, last states, float32', _RATE, rates['single'], note=note)
 
 
-def _states(fast: kd.CompiledRobot, case: robots.Case) -> tuple[Floats, Floats, Floats]:
+def _states(fast: kd.CompiledDynamics, case: robots.Case) -> tuple[Floats, Floats, Floats]:
     """Return states on the constraints and efforts, a row for each rollout."""
     rng = np.random.default_rng(5)
     q = np.tile(case.q, (ROLLOUTS, 1))
@@ -100,7 +100,7 @@ def _states(fast: kd.CompiledRobot, case: robots.Case) -> tuple[Floats, Floats, 
 
 
 def _agreement(
-    fast: kd.CompiledRobot, found: kd.Rollouts, twin: MujocoTwin, theirs: Floats, start: Any
+    fast: kd.CompiledDynamics, found: kd.Rollouts, twin: MujocoTwin, theirs: Floats, start: Any
 ) -> str:
     """Return how far results are from simulations one by one, and from MuJoCo's."""
     q, v, tau = start

@@ -29,6 +29,27 @@ def test_momentum_is_that_of_pinocchio(seed, base):
     assert_allclose(kd.center_of_mass(robot, q), com, rtol=0, atol=ROUNDOFF * 10)
 
 
+@pytest.mark.parametrize(('seed', 'base'), thirty_trees())
+def test_the_rate_of_the_momentum_is_that_of_pinocchio(seed, base):
+    robot, q, v, a = tree_and_state(seed, base)
+    twin = PinocchioTwin(robot)
+    motion = twin.coordinates(q), twin.V @ v, twin.V @ a
+    expected = pin.computeCentroidalMomentumTimeVariation(twin.model, twin.data, *motion)
+    rate = kd.centroidal_momentum_rate(robot, q, v, a)
+    scale = 1.0 + np.abs(rate).max()
+    assert_allclose(rate[:3], expected.angular, rtol=0, atol=ROUNDOFF * scale)
+    assert_allclose(rate[3:], expected.linear, rtol=0, atol=ROUNDOFF * scale)
+
+
+def test_the_rate_of_the_momentum_of_all_engines():
+    robot = kd.serial_chain(3)
+    q, v, a = np.random.default_rng(2).normal(size=(3, 4, 3))
+    expected = [kd.centroidal_momentum_rate(robot, *state) for state in zip(q, v, a, strict=True)]
+    for dynamics in (kd.dynamics(robot), kd.compile(robot)):
+        found = dynamics.centroidal_momentum_rate(q, v, a)
+        assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
 def test_gravity_is_what_changes_the_momentum_of_a_body_that_falls():
     robot = kd.load_urdf(
         '<robot name="stone"><link name="stone"><inertial><origin xyz="0.1 0.2 0.3"/>'

@@ -26,7 +26,7 @@ import kane_dynamics as kd
 from kane_dynamics.robot.sample_robots import random_tree
 
 AGREEMENT = 1e-10  # asked for by the contract
-# name -> arguments; the functions of CompiledRobot that are also functions of the package
+# name -> arguments; the functions of CompiledDynamics that are also functions of the package
 FUNCTIONS = {
     'inverse_dynamics': 'qva',
     'bias_force': 'qv',

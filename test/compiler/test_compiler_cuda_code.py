@@ -12,13 +12,12 @@ import kane_dynamics as kd
 from kane_dynamics.compiler.cuda.kernel_ir import ELEMENTS, kernel_ir
 from kane_dynamics.compiler.cuda.ptx import PtxCompiler, kernel_code
 from kane_dynamics.compiler.cuda.steps import steps_code
-from kane_dynamics.compiler.graphs import frames as frame_graphs
 from kane_dynamics.compiler.graphs.inverse_dynamics import (
     consistent_acceleration,
     consistent_velocity,
     constrained_effort,
 )
-from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 from kane_dynamics.compiler.scheduling import best_order, register_pressure
 from kane_dynamics.compiler.value_graph import graph_of
 from kane_dynamics.exceptions import DeviceError
@@ -53,7 +52,7 @@ def test_numbers_are_those_of_the_reference(name, rng):
     dynamics, (q, v, a), many = known_states(case, rng)
     tau = rng.uniform(-9.0, 9.0, v.shape)
     expected = {
-        Tracer.inverse_dynamics: ((q, v, a), dynamics.inverse_dynamics(q, v, a)),
+        function_graph('inverse_dynamics'): ((q, v, a), dynamics.inverse_dynamics(q, v, a)),
         Tracer.forward_dynamics: ((q, v, tau), dynamics.acceleration(q, v, tau)),
     }
     for graph, (inputs, answer) in expected.items():
@@ -228,8 +227,8 @@ GRAPHS = (
     Tracer.frame_poses,
     Tracer.balance_derivatives,
     Tracer.constraint_rows,
-    frame_graphs.center_of_mass,
-    frame_graphs.momentum,
+    function_graph('center_of_mass'),
+    function_graph('momentum'),
 )
 
 
@@ -286,7 +285,7 @@ def test_the_assembler_tells_what_it_refuses():
 def test_code_is_compiled_once(cache_folder, monkeypatch):
     case = kernel_cases.CASES['sled']()
     made_of = cuda.recipe(case.robot, case.constraints)
-    arguments = made_of, Tracer.gravity_force, (), cuda.device()
+    arguments = made_of, function_graph('gravity_force'), (), cuda.device()
     first = [kernel_code(*arguments, precision) for precision in BOUNDS]
     monkeypatch.setattr(type(cuda.device()), 'compile', lambda *_: pytest.fail('compiled again'))
     again = [kernel_code(*arguments, precision) for precision in BOUNDS]

@@ -7,7 +7,7 @@ import pytest
 from support import cuda
 
 from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
-from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
 from kane_dynamics.robot_config.robot_source import build_model
 
@@ -26,7 +26,7 @@ def test_stand_ins_of_presets_do_not_spill(robot, monkeypatch):
     p = ros_models.from_preset(f'robots/{robot}', InverseDynamicsParameters)
     model = build_model(p, preset_robots.stand_in(robot, AXES), p.joints)
     made_of = cuda.recipe(model.robot, model.constraints)
-    graphs = [(Tracer.inverse_dynamics,), (Tracer.forward_dynamics,)]
+    graphs = [(function_graph('inverse_dynamics'),), (Tracer.forward_dynamics,)]
     if model.constraints:
         graphs.append((constrained_effort, model.actuated, None))
     for graph, *choices in graphs:

@@ -45,6 +45,10 @@ TERMS = {
     'frame_poses': 'q',
     'center_of_mass': 'q',
     'momentum': 'qv',
+    'momentum_matrix': 'q',
+    'centroidal_momentum_rate': 'qva',
+    'frame_jacobians': 'q',
+    'frame_bias_accelerations': 'qv',
     'acceleration': 'qvu',
     'multipliers': 'qvu',
 }
@@ -175,8 +179,8 @@ def test_each_state_has_gravity_and_payload_of_its_own(rng):
     gravity, masses = rng.uniform(-9.0, 9.0, (5, 3)), rng.uniform(0.0, 2.0, 5)
     centres = rng.uniform(-0.1, 0.1, (5, 3))
     payload = {'tip': {'mass': masses, 'center_of_mass': centres}}
-    loads = gpu.loads(gravity, payload)
-    found = gpu.acceleration(q, v, tau, loads=loads), gpu.inverse_dynamics(q, v, a, loads=loads)
+    loaded = gpu.under(gpu.loads(gravity, payload))
+    found = loaded.acceleration(q, v, tau), loaded.inverse_dynamics(q, v, a)
     for k in range(5):
         dynamics.set_gravity(gravity[k])
         dynamics.set_payload('tip', masses[k], centres[k])
@@ -193,7 +197,7 @@ def test_each_state_has_gravity_and_payload_of_its_own(rng):
     assert gpu.fallback_count == 2  # state 3, of both ways
     same = gpu.loads(payloads=payload)  # under the gravity that was set last
     gpu.set_gravity(gravity[0])
-    again = gpu.inverse_dynamics(q[4], v[4], a[4], loads=gpu.loads(gravity[4]))
+    again = gpu.under(gpu.loads(gravity[4])).inverse_dynamics(q[4], v[4], a[4])
     assert_allclose(again, found[1][4], rtol=0, atol=1e-11 * np.abs(again).max())
     assert_array_equal(same.gravity, gravity[[4] * 5])
 

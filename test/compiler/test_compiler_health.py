@@ -94,7 +94,7 @@ def test_steps(robots):
     expected = kd.rollout(reference, q[:3], v[:3], 0.003)
     assert_allclose(found.q, np.tile(expected.q, (7, 1)), rtol=0, atol=1e-12)
     assert found.fallback_count == 7 * 3  # each step of each second of three
-    if isinstance(fast, kd.CompiledRobot):
+    if isinstance(fast, kd.CompiledDynamics):
         before = fast.fallback_count
         ends = [fast.simulate(*state, 0.003).q[-1] for state in zip(q[:2], v[:2], strict=True)]
         assert_allclose(ends, expected.q[:2], rtol=0, atol=1e-12)

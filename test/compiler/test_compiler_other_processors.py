@@ -8,6 +8,7 @@ import pytest
 
 import kane_dynamics as kd
 from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.kernel_set import graph_of
 from kane_dynamics.compiler.llvm import native
 from kane_dynamics.compiler.llvm.llvm_calls import in_llvm
 from kane_dynamics.compiler.llvm.module import module_text
@@ -42,7 +43,7 @@ def test_code_for_aarch64(name):
     in_llvm(llvm.initialize_all_targets)
     in_llvm(llvm.initialize_all_asmprinters)
     robot = kd.serial_chain(3)
-    graph = getattr(Tracer(robot, (), (robot.bodies[-1].name,)), name)()
+    graph = graph_of(name)(Tracer(robot, (), (robot.bodies[-1].name,)))
     text = module_text(graph, LANES, OBJECT_HEADER)
     code = in_llvm(native._compiled, text, CORTEX_A72)
     machine, defined, undefined = symbols_of(code)

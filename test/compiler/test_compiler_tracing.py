@@ -19,11 +19,13 @@ from kane_dynamics.compiler.graphs.trace import (
     STEP_GRAPHS,
     Tracer,
     column,
+    function_graph,
     matrix,
     spec,
     symbols,
 )
 from kane_dynamics.compiler.kernel import Kernel
+from kane_dynamics.compiler.kernel_set import graph_of
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.llvm.native import Linker, compile_object, kernel_ir
 from kane_dynamics.compiler.steps.step_program import Recorder, record_step
@@ -64,7 +66,7 @@ def test_tree_of_every_joint_kind(base):
         'forward_dynamics': kd.forward_dynamics(robot, q, v, a).acceleration,
     }
     for name, expected in values.items():
-        function = getattr(tracer, name)().function
+        function = graph_of(name)(tracer).function
         got = np.array(function.call([q, v, a][: function.n_in()])[0])
         assert error(got.reshape(np.shape(expected)), expected) < 1e-10
 
@@ -131,7 +133,7 @@ def test_holonomic_rows_are_known():
 
 def test_equal_subexpressions_are_shared():
     # sine and cosine of each angle once
-    function = Tracer(planar_2r(), (), ()).inverse_dynamics().function
+    function = function_graph('inverse_dynamics')(Tracer(planar_2r(), (), ())).function
     kinds = [function.instruction_id(k) for k in range(function.n_instructions())]
     assert kinds.count(ca.OP_SIN) <= 2
     assert kinds.count(ca.OP_COS) <= 2

@@ -111,23 +111,23 @@ def world() -> World:
 
 # function, and its arguments in order; those with ? may be None, see `_usual` and `_special`
 CALLS = """
-kd.bias_force robot q v
-kd.center_of_mass robot q
-kd.coriolis_matrix robot q v
-kd.friction_force robot v
+kd.bias_force robot q v out
+kd.center_of_mass robot q out
+kd.coriolis_matrix robot q v out
+kd.friction_force robot v out
 kd.gibbs_function robot q v a
 kd.gibbs_gradient robot q v a
-kd.gravity_force robot q
-kd.kinetic_energy robot q v
-kd.mass_matrix robot q
-kd.momentum robot q v
-kd.momentum_matrix robot q
-kd.potential_energy robot q
+kd.gravity_force robot q out
+kd.kinetic_energy robot q v out
+kd.mass_matrix robot q out
+kd.momentum robot q v out
+kd.momentum_matrix robot q out
+kd.potential_energy robot q out
 kd.forward_kinematics robot q v? a?
 kd.independent_rows robot q constraints v? time reference?
 kd.gauss_function robot q v a tau
 kd.gauss_gradient robot q v a tau
-kd.inverse_dynamics robot q v a external_wrenches
+kd.inverse_dynamics robot q v a external_wrenches out
 kd.forward_dynamics robot q v tau constraints method speeds external_wrenches time
 kd.constrained_inverse_dynamics robot q v a constraints actuated weights? known terms \
  external_wrenches time reference?

@@ -37,7 +37,7 @@ NAMES = {
         'events/transition.py _word: 1.0 - _TIE -> 1.0 + _TIE',
         'events/guards.py EventDetector.times_to_stick: rows.matrix @ self._flow.motion(q, v, tau, t).acceleration - rows.acceleration -> rows.matrix @ self._flow.motion(q, v, tau, t).acceleration + rows.acceleration',  # noqa: E501
         'algorithms/frictional_contact.py ContactProblem.opens: np.abs(C) @ (np.abs(x) + np.abs(self.free)) + np.abs(self.least) -> np.abs(C) @ (np.abs(x) + np.abs(self.free)) - np.abs(self.least)',  # noqa: E501
-        'functions/contacts.py _slip: np.abs(tangent.matrix) @ np.abs(v) + np.abs(tangent.velocity) -> np.abs(tangent.matrix) @ np.abs(v) - np.abs(tangent.velocity)',  # noqa: E501
+        'dynamics/contacts.py _slip: np.abs(tangent.matrix) @ np.abs(v) + np.abs(tangent.velocity) -> np.abs(tangent.matrix) @ np.abs(v) - np.abs(tangent.velocity)',  # noqa: E501
         'algorithms/impact.py _takes_energy: v @ mass_matrix @ v + np.abs(impulses) @ np.abs(still) -> v @ mass_matrix @ v - np.abs(impulses) @ np.abs(still)',  # noqa: E501
         'algorithms/least_distance.py nearest_above: e / largest - _MET -> e / largest + _MET',
         'algorithms/least_distance.py nearest_above: 1.0 + np.abs(C) @ np.abs(start) -> 1.0 - np.abs(C) @ np.abs(start)',  # noqa: E501

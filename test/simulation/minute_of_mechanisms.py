@@ -29,7 +29,7 @@ STEPS = {'rk4': (0.005, 1e-4), 'midpoint': (0.005, 3e-2)}
 HALVINGS = 6
 
 
-def minute(name: str, fast: kd.CompiledRobot, integrator: str, duration: float) -> bool:
+def minute(name: str, fast: kd.CompiledDynamics, integrator: str, duration: float) -> bool:
     """Print one line; return whether the energy was kept, and by machine code."""
     _, _, q, v = MECHANISMS[name]()
     step, bound = STEPS[integrator]

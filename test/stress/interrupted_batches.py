@@ -25,7 +25,7 @@ import numpy as np
 import kane_dynamics as kd
 from kane_dynamics.compiler.build import shape_of
 from kane_dynamics.compiler.cache import CachedKernel
-from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 from kane_dynamics.compiler.kernel import Kernel
 from kane_dynamics.compiler.llvm.native import Linker, compile_object, kernel_ir
 
@@ -71,7 +71,7 @@ class Alarms:
 def make_kernel():
     """Return the compiled inverse dynamics of a chain."""
     robot = kd.serial_chain(JOINTS)
-    spec = Tracer(robot, (), ()).inverse_dynamics()
+    spec = function_graph('inverse_dynamics')(Tracer(robot, (), ()))
     shape = shape_of(spec)
     code = compile_object(kernel_ir(spec))
     cached = CachedKernel(code, shape.input_sizes, shape.output_shapes, shape.instructions)

@@ -115,7 +115,7 @@ class CudaKernel:
         self._device = device
         self._sizes, self._shapes = code.input_sizes, code.output_shapes
         self._names = tuple(names)[: len(self._sizes)]
-        self.timed = 'time' in self._names
+        self.count = len(self._names)
         self.dtype: np.dtype[Any] = np.dtype(precision)
         self._limit = HEALTH_LIMITS[ELEMENTS[precision]]
         self._launch = device.load(code.code, name)

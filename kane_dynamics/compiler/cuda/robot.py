@@ -3,55 +3,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping
+from copy import copy
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.consistent import speed_indices
-from kane_dynamics.algorithms.constrained_inverse import (
-    ConstrainedEffort,
-    checked_weights,
-    term_switches,
-)
-from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.algorithms.traced_inverse_solve import REACHED_IN_SINGLE
-from kane_dynamics.compiler.compiled import CompiledRobot
-from kane_dynamics.compiler.cuda.device import Array
-from kane_dynamics.compiler.cuda.gpu_kernels import times
+from kane_dynamics.compiler.compiled import CompiledDynamics
+from kane_dynamics.compiler.cuda.device import Array, Device, Usage
+from kane_dynamics.compiler.cuda.gpu_kernels import GpuKernels, OnCpu, times
 from kane_dynamics.compiler.cuda.loads import Loads
-from kane_dynamics.compiler.cuda.terms import GpuTerms
+from kane_dynamics.compiler.cuda.steps import CardSteps
 from kane_dynamics.compiler.derivatives import (
     Derivatives,
     of_forward_dynamics,
     of_inverse_dynamics,
 )
-from kane_dynamics.compiler.graphs import inverse_dynamics as balance_graphs
 from kane_dynamics.compiler.graphs.trace import Tracer
-from kane_dynamics.dynamics import AT_START
+from kane_dynamics.compiler.kernel_set import checked_choices, graph_of
+from kane_dynamics.compiler.parameters import Parameters
+from kane_dynamics.compiler.recipe import Recipe
+from kane_dynamics.compiler.steps.step_program import Law
+from kane_dynamics.dynamics.base import Arrays, Choices
+from kane_dynamics.dynamics.constrained import START
+from kane_dynamics.dynamics.interface import Dynamics
+from kane_dynamics.dynamics.table import FUNCTIONS
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.typing import Floats
 
 
-class CudaRobot(GpuTerms):
+class CudaDynamics(Dynamics):
     """
     Dynamics of one robot under fixed constraints on a graphics card; methods are as in `Dynamics`.
 
     Inputs are arrays of one state, or of many (B, n), of any library: what lies on the card in
     the right type is read where it lies, by its strides. Results are arrays of CuPy, (B, n); in
     memory they are as the inputs: the numbers of a state together, or, where an input is so, those
-    of all states. Every method takes `loads`, gravity and payloads of each state, see `loads`.
+    of all states. What is of one state alone, motions and steps, is left to `on_cpu`.
 
     Kernels are compiled when they are first called. Each call waits for its kernel, because
     states whose solve is ill conditioned are redone by the processor, in double precision.
 
     Attributes
     ----------
-    constraints : ConstraintSet
-        The rows.
-    frames : tuple of str
-        Of `frame_poses`.
     precision : str
         'float32' or 'float64'.
     device : Device
@@ -59,111 +55,116 @@ class CudaRobot(GpuTerms):
 
     """
 
-    def acceleration(
+    def __init__(
         self,
-        q: Any,
-        v: Any,
-        tau: Any,
-        time: Any = AT_START,
-        *,
-        loads: Loads | None = None,
-        out: Array | None = None,
-    ) -> Array:
-        """Return the accelerations under the constraints, (B, nv)."""
-        kernel = self._kernel(Tracer.forward_dynamics)
-        clock = (times(time),) if kernel.timed else ()
-        return self._run(kernel, (q, v, tau, *clock), 'acceleration', loads, out)
+        recipe: Recipe,
+        load: Parameters,
+        device: Device,
+        precision: str,
+        on_cpu: OnCpu,
+        law: Law | None = None,
+    ) -> None:
+        super().__init__(load, recipe.constraints, recipe.frames)
+        self.precision, self.device = precision, device
+        self._on = GpuKernels(recipe, load, device, precision, on_cpu, law)
+        self._loads: Loads | None = None
 
-    def multipliers(
-        self, q: Any, v: Any, tau: Any, time: Any = AT_START, *, loads: Loads | None = None
-    ) -> Array:
-        """Return lambda of all rows, (B, k); of rows that repeat others 0."""
-        kernel = self._kernel(Tracer.multipliers)
-        clock = (times(time),) if kernel.timed else ()
-        return self._run(kernel, (q, v, tau, *clock), 'multipliers', loads)
+    def __repr__(self) -> str:
+        rows = f'{len(self.labels)} constraint rows, ' if self.labels else ''
+        robot = f"'{self.robot.name}', {self.robot.base} base, {self.robot.nv} speeds, {rows}"
+        states = f'fallback_count={self.fallback_count}'
+        return f"CudaDynamics({robot}device='cuda', {self.precision}, {states})"
 
-    def consistent_velocity(
+    @property
+    def on_cpu(self) -> CompiledDynamics:
+        """Return the same robot for the processor, in double precision."""
+        return self._on.cpu
+
+    @property
+    def fallback_count(self) -> int:
+        """Return how many states the processor redid, because the card was not sure of them."""
+        return self._on.fallback_count
+
+    @property
+    def usage(self) -> dict[str, Usage]:
+        """Return registers, spills and size of code of the kernels that were called so far."""
+        return self._on.usage
+
+    @property
+    def instructions(self) -> dict[str, int]:
+        """Return the number of operations of the kernels that were called so far."""
+        return self._on.instructions
+
+    def _load_changed(self) -> None:
+        self._on.update()
+
+    def loads(
         self,
-        q: Any,
-        v: Any,
-        known: Sequence[str] | None = None,
-        time: Any = AT_START,
-        *,
-        loads: Loads | None = None,
-    ) -> Array:
-        """Return speeds with A v = b0, (B, nv)."""
-        names = None if known is None else tuple(known)
-        kernel = self._kernel(balance_graphs.consistent_velocity, names)
+        gravity: ArrayLike | None = None,
+        payloads: Mapping[str, Mapping[str, ArrayLike]] | None = None,
+    ) -> Loads:
+        """
+        Return gravity and payloads of many states, for `under`.
 
-        def redo(cpu: CompiledRobot, q: Floats, v: Floats, t: Floats) -> Floats:
-            return cpu.consistent_velocity(q, v, names, t)
+        Parameters
+        ----------
+        gravity : array_like, shape (B, 3), optional
+            [m/s^2]; the present one where left out.
+        payloads : mapping, optional
+            By frame: 'mass' (B,), 'center_of_mass' (B, 3), 'inertia' (B, 3, 3) about it; those
+            of other frames are the present ones.
 
-        return self._run(kernel, (q, v, times(time)), redo, loads)
+        """
+        return self._on.loads(gravity, payloads)
 
-    def consistent_acceleration(
-        self,
-        q: Any,
-        v: Any,
-        a: Any,
-        known: Sequence[str] | None = None,
-        time: Any = AT_START,
-        *,
-        loads: Loads | None = None,
-    ) -> Array:
-        """Return accelerations with A a = b, (B, nv)."""
-        names = None if known is None else tuple(known)
-        kernel = self._kernel(balance_graphs.consistent_acceleration, names)
+    def under(self, loads: Loads) -> CudaDynamics:
+        """Return the same dynamics with gravity and payloads of each state."""
+        other = copy(self)
+        other._loads = loads
+        return other
 
-        def redo(cpu: CompiledRobot, q: Floats, v: Floats, a: Floats, t: Floats) -> Floats:
-            return cpu.consistent_acceleration(q, v, a, names, t)
+    def steps(self, integrator: str, projection: bool) -> CardSteps:
+        """Return the code of rollouts, which `kane_dynamics.rollout` runs."""
+        return self._on.steps(integrator, projection)
 
-        return self._run(kernel, (q, v, a, times(time)), redo, loads)
+    def rollout_parameters(self, loads: Loads | None, gains: Floats | None) -> Array:
+        """Return what the code of rollouts reads, (P,) or (B, P)."""
+        return self._on.rollout_parameters(loads, gains)
 
-    def constrained_inverse_dynamics(
-        self,
-        q: Any,
-        v: Any,
-        a: Any,
-        actuated: Sequence[str],
-        weights: ArrayLike | None = None,
-        known: Sequence[str] | None = None,
-        time: Any = AT_START,
-        *,
-        terms: Sequence[str] = TERMS,
-        loads: Loads | None = None,
-    ) -> ConstrainedEffort:
-        """Return efforts of the actuated joints and multipliers; arrays have a row a state."""
-        robot, driven = self.robot, tuple(actuated)
-        names = None if known is None else tuple(known)
-        columns = speed_indices(robot, driven, 'actuated')
-        shares = np.ones(robot.nv)
-        if weights is not None:
-            shares = checked_weights(robot, weights, columns)
-        kernel = self._kernel(balance_graphs.constrained_effort, driven, names)
+    def _call(self, name: str, arrays: Arrays, choices: Choices = (), out: Any = None) -> Any:
+        selection = checked_choices(name, choices, self) if choices else ()
+        kernel = self._on.kernel(graph_of(FUNCTIONS[name].kernel), *selection)
 
-        def redo(
-            cpu: CompiledRobot, q: Floats, v: Floats, a: Floats, *remainder: Floats
-        ) -> Floats:
-            if names is None and self.precision == 'float32':
-                a = _unrounded(cpu, q, v, a, remainder[-1])
-            options = weights, names, remainder[-1]
-            return cpu.constrained_inverse_dynamics(q, v, a, driven, *options, terms=terms).numbers
+        def redo(cpu: CompiledDynamics, *state: Floats) -> Floats:
+            if (
+                name == 'constrained_effort'
+                and selection[1] is None
+                and self.precision == 'float32'
+            ):
+                q, v, a, *remainder = state
+                state = q, v, _unrounded(cpu, q, v, a, remainder[-1]), *remainder
+            return cpu._call(name, state, choices)
 
-        switches = np.array(term_switches(terms))
-        found = self._run(kernel, (q, v, a, shares, switches, times(time)), redo, loads)
-        return ConstrainedEffort(found, robot.nv, self.labels)
+        return self._on.run(kernel, arrays[: kernel.count], redo, self._loads, out)
 
-    def inverse_dynamics_derivatives(
-        self, q: Any, v: Any, a: Any, *, loads: Loads | None = None
-    ) -> Derivatives:
+    def _at(self, time: Any) -> Any:
+        return times(time)
+
+    def _not_on_a_card(self, *_: Any, **__: Any) -> NoReturn:
+        raise InvalidInputError(
+            'motions, rows, wrenches on links and steps of one state: ask on_cpu, not the card'
+        )
+
+    motion_at = _rows = _switched_by = _engine = _under_wrenches = _not_on_a_card
+
+    def inverse_dynamics_derivatives(self, q: Any, v: Any, a: Any) -> Derivatives:
         """Return d tau / d(q, v, a), friction and armature included; each (B, nv, nv)."""
-        nothing = np.zeros(len(self._recipe.plan.solved))
-        inputs = q, v, a, nothing, np.zeros(1)
-        balance = self._plain(Tracer.balance_derivatives, inputs, loads)
-        return of_inverse_dynamics(balance, self.mass_matrix(q, loads=loads))
+        nothing = np.zeros(len(self._on.plan.solved))
+        balance = self._plain(Tracer.balance_derivatives, q, v, a, nothing, np.zeros(1))
+        return of_inverse_dynamics(balance, self.mass_matrix(q))
 
     def forward_dynamics_derivatives(
-        self, q: Any, v: Any, tau: Any, time: Any = AT_START, *, loads: Loads | None = None
+        self, q: Any, v: Any, tau: Any, time: Any = START
     ) -> Derivatives:
         """
         Return d vdot / d(q, v, tau) under the constraints; each (B, nv, nv).
@@ -174,25 +175,31 @@ class CudaRobot(GpuTerms):
             If rows repeat others or may do: which ones to take is decided by the processor.
 
         """
-        plan = self._recipe.plan
+        plan = self._on.plan
         if plan.repeated or not plan.certain:
             raise InvalidInputError(
                 'rows that repeat others: forward_dynamics_derivatives are of kd.compile without '
                 'a card'
             )
-        a = self.acceleration(q, v, tau, time, loads=loads)
-        order = list(plan.solved)
-        force = self.multipliers(q, v, tau, time, loads=loads)[..., order]
-        clock = times(time)
-        balance = self._plain(Tracer.balance_derivatives, (q, v, a, force, clock), loads)
-        rows = self._plain(Tracer.constraint_rows, (q, v, clock), loads)
-        mass = self.mass_matrix(q, loads=loads)
-        return of_forward_dynamics(balance, mass, rows[..., order, :])
+        a, order, clock = self.acceleration(q, v, tau, time), list(plan.solved), times(time)
+        force = self.multipliers(q, v, tau, time)[..., order]
+        balance = self._plain(Tracer.balance_derivatives, q, v, a, force, clock)
+        rows = self._plain(Tracer.constraint_rows, q, v, clock)
+        return of_forward_dynamics(balance, self.mass_matrix(q), rows[..., order, :])
+
+    def _plain(self, graph: Any, *inputs: Any) -> Array:
+        """Return what a graph gives that solves nothing."""
+        return self._on.run(self._on.kernel(graph), inputs, _no_answer, self._loads)
 
 
-def _unrounded(cpu: CompiledRobot, q: Floats, v: Floats, a: Floats, time: Floats) -> Floats:
+def _unrounded(cpu: CompiledDynamics, q: Floats, v: Floats, a: Floats, time: Floats) -> Floats:
     """Return accelerations on the rows where they are so but for roundoff of single precision."""
     nearest = cpu.consistent_acceleration(q, v, a, None, time)
     off = np.abs(nearest - a).max(axis=-1, keepdims=True)
     size = 1.0 + np.abs(a).max(axis=-1, keepdims=True)
     return np.where(off <= REACHED_IN_SINGLE * size, nearest, a)
+
+
+def _no_answer(*_: Any) -> NoReturn:
+    """Say why machine code that solves nothing has no answer."""
+    raise InvalidInputError('derivatives: a number is too large, or a quaternion not unit')

@@ -8,16 +8,21 @@ from typing import Any
 
 import casadi as ca
 
+from kane_dynamics.algebra.dual_quaternion import DualQuaternion, wrench_from_vector
 from kane_dynamics.algebra.scalars import is_zero, sqrt
 from kane_dynamics.algorithms.constrained_solve import ConstrainedSystem
-from kane_dynamics.algorithms.limited_inverse import REACHED
-from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.algorithms.newton_euler import TERMS, newton_euler
 from kane_dynamics.algorithms.newton_euler import reference_effort as effort_of_reference
 from kane_dynamics.algorithms.row_elimination import residuals, sparse_rows
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
-from kane_dynamics.algorithms.traced_inverse_solve import REACHED_IN_SINGLE, TracedInverseSolve
+from kane_dynamics.algorithms.traced_inverse_solve import (
+    REACHED,
+    REACHED_IN_SINGLE,
+    TracedInverseSolve,
+)
 from kane_dynamics.compiler.graphs.trace import Tracer, column, symbols
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
+from kane_dynamics.robot.robot import WORLD
 
 Names = tuple[str, ...]
 
@@ -90,6 +95,21 @@ def reference_effort(tracer: Tracer, actuated: Names, known: Names | None) -> Ke
     return effort_spec(
         'reference_effort', tracer, actuated, inputs, switches, (x, a), force, rcond
     )
+
+
+def external_force(tracer: Tracer) -> KernelSpec:
+    """Trace J' w of a wrench (tau, f) on each frame, in its axes."""
+    robot, at_rest = tracer.robot, tracer.at_rest
+    w = symbols('w', 6 * len(tracer.frames))
+    on_bodies: dict[int, DualQuaternion] = {}
+    for k, name in enumerate(tracer.frames):
+        frame = robot.frame(name)
+        if frame.body != WORLD:
+            moved = frame.pose.adjoint(wrench_from_vector(w[6 * k : 6 * k + 6]))
+            known = on_bodies.get(frame.body)
+            on_bodies[frame.body] = moved if known is None else known + moved
+    force = newton_euler(robot, tracer.q, at_rest, at_rest, gravity=0.0, external=on_bodies)
+    return tracer.spec('external_force', [tracer.q, w], [-column(force)], [(robot.nv,)])
 
 
 def row_rates(tracer: Tracer, v: Sequence[Any], x: Sequence[Any]) -> list[Any]:

@@ -73,7 +73,7 @@ class _Allowed:
 
 
 def frame_effort(tracer: Tracer, *choices: Any) -> KernelSpec:
-    """Trace the numbers of `functions.frame_effort`; the choices are those of a `TaskSpaceLaw`."""
+    """Trace the numbers of `Dynamics.frame_effort`; the choices are those of a `TaskSpaceLaw`."""
     law, v, balance = TaskSpaceLaw(*choices), list(tracer.v), inverse_solve(tracer)
     target, gains = symbols('wanted', WANTED), symbols('gain', GAINS)
     posture, switches = symbols('posture', tracer.robot.nq), symbols('s', len(TERMS))

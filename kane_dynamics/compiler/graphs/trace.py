@@ -15,7 +15,7 @@ rotations of vectors, but do in such products.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import casadi as ca
@@ -31,9 +31,9 @@ from kane_dynamics.algorithms.constrained_solve import (
     better_conditioned,
 )
 from kane_dynamics.algorithms.friction import implicit_drag, joint_friction
-from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix
 from kane_dynamics.algorithms.kinematics import (
     body_poses,
+    momentum_vector,
     tree_kinetic_energy,
     tree_potential_energy,
 )
@@ -59,6 +59,7 @@ from kane_dynamics.compiler.parameters import with_symbols
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.row_selection import TAKEN
+from kane_dynamics.dynamics.table import AT_START, FUNCTIONS, Function
 from kane_dynamics.robot.canonical_frames import canonical_frames
 from kane_dynamics.robot.motion import coordinate_rates, integrate_coordinates
 from kane_dynamics.robot.robot import WORLD, Robot
@@ -71,6 +72,7 @@ from kane_dynamics.simulation.step_checks import (
 )
 
 WELL_CONDITIONED = ca.SX(1.0)
+SOLVED = 'acceleration'  # what has a graph of its own, for it solves
 Symbols = list[ca.SX]
 
 
@@ -185,52 +187,61 @@ class Tracer:
         """Return the kernel of some outputs in these inputs and the parameters."""
         return spec(name, inputs, outputs, shapes, rcond, self.parameters)
 
-    def inverse_dynamics(self) -> KernelSpec:
-        """Trace (19)-(30) with friction and armature."""
-        tau = self.required_effort(self.v, self.a)
-        return self._on_speeds('inverse_dynamics', [self.q, self.v, self.a], tau)
+    def function(self, row: Function) -> KernelSpec:
+        """Trace a function of the table."""
+        symbols_of = {'q': self.q, 'v': self.v, 'a': self.a}
+        inputs, shape = [symbols_of[name] for name in row.inputs], row.shape_of(self)
+        result = getattr(self, row.traced) if row.traced else row.formula(self, *inputs)
+        if len(shape) < 2:
+            output = column(result if shape else [result])
+        elif isinstance(result, ca.SX):
+            output = result
+        else:
+            rows = result if len(shape) == 2 else [row for part in result for row in part]
+            output = matrix(rows, shape[-1])
+        return self.spec(row.kernel, inputs, [output], [shape])
 
-    def bias_force(self) -> KernelSpec:
-        """Trace C v + g."""
-        return self._on_speeds('bias_force', [self.q, self.v], self._bias)
+    @property
+    def mass_entries(self) -> list[list[Any]]:
+        """Return M, both triangles."""
+        lower, every = self.mass, range(self.robot.nv)
+        return [[lower[max(i, j)].get(min(i, j), 0.0) for j in every] for i in every]
 
-    def gravity_force(self) -> KernelSpec:
-        """Trace g."""
-        tau = self._tree_effort(self.at_rest)
-        return self._on_speeds('gravity_force', [self.q], tau)
-
-    def mass_matrix(self) -> KernelSpec:
-        """Trace M."""
-        nv = self.robot.nv
-        lower = self.mass
-        entries = [[lower[max(i, j)].get(min(i, j), 0.0) for j in range(nv)] for i in range(nv)]
-        return self.spec('mass_matrix', [self.q], [matrix(entries, nv)], [(nv, nv)])
-
-    def coriolis_matrix(self) -> KernelSpec:
-        """Trace C of (47)."""
-        nv = self.robot.nv
-        C = matrix(gauss_coriolis_matrix(self.robot, self.q, self.v), nv)
-        return self.spec('coriolis_matrix', [self.q, self.v], [C], [(nv, nv)])
-
-    def kinetic_energy(self) -> KernelSpec:
-        """Trace T."""
-        energy = tree_kinetic_energy(self.canonical_robot, self.canonical_q, self.v)
-        return self.spec('kinetic_energy', [self.q, self.v], [ca.densify(ca.SX(energy))], [()])
-
-    def potential_energy(self) -> KernelSpec:
-        """Trace V."""
-        energy = tree_potential_energy(self.canonical_robot, self.canonical_q)
-        return self.spec('potential_energy', [self.q], [ca.densify(ca.SX(energy))], [()])
-
-    def frame_poses(self) -> KernelSpec:
-        """Trace positions and quaternions (w, x, y, z) of the named frames."""
-        poses = body_poses(self.robot, self.q)
-        rows = []
+    @property
+    def pose_rows(self) -> list[list[Any]]:
+        """Return positions and quaternions (w, x, y, z) of the named frames."""
+        poses, rows = body_poses(self.robot, self.q), []
         for name in self.frames:
             frame = self.robot.frame(name)
             x = frame.pose if frame.body == WORLD else poses[frame.body] * frame.pose
             rows.append([*vec3(x.translation), *vec4(x.rotation)])
-        return self.spec('frame_poses', [self.q], [matrix(rows, 7)], [(len(rows), 7)])
+        return rows
+
+    @property
+    def momentum_slope(self) -> ca.SX:
+        """Return the derivative of the momentum along v."""
+        momentum = momentum_vector(self.robot, self.q, self.v)
+        return ca.jacobian(column(momentum), column(self.v))
+
+    @property
+    def effort(self) -> Any:
+        """Return (19)-(30) with friction and armature."""
+        return self.required_effort(self.v, self.a)
+
+    @property
+    def gravity(self) -> Any:
+        """Return g."""
+        return self.tree_effort(self.at_rest)
+
+    @property
+    def kinetic(self) -> Any:
+        """Return T."""
+        return tree_kinetic_energy(self.canonical_robot, self.canonical_q, self.v)
+
+    @property
+    def potential(self) -> Any:
+        """Return V."""
+        return tree_potential_energy(self.canonical_robot, self.canonical_q)
 
     def forward_dynamics(self) -> KernelSpec:
         """Trace accelerations under the constraints."""
@@ -254,7 +265,7 @@ class Tracer:
         h = ca.SX.sym('h')
         drag = implicit_drag(self.robot, self.a, STICTION_SPEED)
         momentum = symmetric_product(self.mass, self.v)
-        bias = self._tree_effort(self.a)
+        bias = self.tree_effort(self.a)
         force = [p + h * (u - c) for p, u, c in zip(momentum, self.tau, bias, strict=True)]
         rows = self.rows(self.q, self.a, self.t)
         damped = [{**row, k: row[k] + h * drag[k]} for k, row in enumerate(self.mass)]
@@ -274,7 +285,7 @@ class Tracer:
         rows, middle = self.rows(self.q, self.v, self.t), self.v
         system = ConstrainedSystem(factor_tree(damped), self.system(rows))
         for turn in range(1, KICKS + 1):
-            bias = self._tree_effort(middle)
+            bias = self.tree_effort(middle)
             force = [p + h * (u - c) for p, u, c in zip(momentum, self.tau, bias, strict=True)]
             rows = self.rows(self.q, middle, self.t)
             last = turn == KICKS
@@ -441,7 +452,7 @@ class Tracer:
 
     def _loses_precision(self) -> ca.SX:
         """Return 1 where accelerations may be off by too many roundings, else 0."""
-        parts = [self.tau, list(self._bias), list(self._friction)]
+        parts = [self.tau, list(self.bias), list(self._friction)]
         sizes = inertia_bounds(self.canonical_robot)
         return ca.SX(loses_precision(self._solution.x, self._factor.pivots, sizes, parts))
 
@@ -451,7 +462,7 @@ class Tracer:
 
     @cached_property
     def _force(self) -> list[Any]:
-        parts = zip(self.tau, self._bias, self._friction, strict=True)
+        parts = zip(self.tau, self.bias, self._friction, strict=True)
         return [u - c - f for u, c, f in parts]
 
     @cached_property
@@ -481,10 +492,11 @@ class Tracer:
         return factor_tree(self.mass)
 
     @cached_property
-    def _bias(self) -> Any:
-        return self._tree_effort(self.v)
+    def bias(self) -> Any:
+        """Return C v + g."""
+        return self.tree_effort(self.v)
 
-    def _tree_effort(self, v: Sequence[Any]) -> NDArray[Any]:
+    def tree_effort(self, v: Sequence[Any]) -> NDArray[Any]:
         """Return C v + g."""
         return newton_euler_by_moments(self.canonical_robot, self.canonical_q, v, self.at_rest)
 
@@ -513,22 +525,25 @@ class Tracer:
         """Return the rows at a state."""
         return self.constraints.rows(q, v, t)
 
-    def _on_speeds(self, name: str, inputs: Sequence[Symbols], tau: Any) -> KernelSpec:
-        return self.spec(name, inputs, [column(tau)], [(self.robot.nv,)])
+
+@cache
+def function_graph(name: str) -> Graph:
+    """Return what traces a function of the table."""
+
+    def traced(tracer: Tracer) -> KernelSpec:
+        return tracer.function(FUNCTIONS[name])
+
+    traced.__name__ = FUNCTIONS[name].kernel
+    return traced
 
 
-RECURSIONS: tuple[Callable[[Tracer], KernelSpec], ...] = (
-    Tracer.inverse_dynamics,
-    Tracer.bias_force,
-    Tracer.gravity_force,
-    Tracer.kinetic_energy,
-    Tracer.potential_energy,
-    Tracer.frame_poses,
-)
-GRAPHS: tuple[Callable[[Tracer], KernelSpec], ...] = (
-    *RECURSIONS,
-    Tracer.mass_matrix,
-    Tracer.coriolis_matrix,
+Graph = Callable[[Tracer], KernelSpec]
+GRAPHS: tuple[Graph, ...] = (
+    *(
+        function_graph(x.name)
+        for x in FUNCTIONS.values()
+        if x.compiled == AT_START and x.name != SOLVED
+    ),
     Tracer.forward_dynamics,
     Tracer.motion,
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import inspect
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
@@ -246,6 +247,15 @@ class _Table(np.ndarray[Any, np.dtype[np.uint64]]):
 
     owner: tuple[Any, ...]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the object whose method the entry stands for: there it has entries of its own."""
+        _, method, *_ = self.owner
+        return _itself, (method.__self__,)
+
+
+def _itself(x: Any) -> Any:
+    return x
+
 
 def entries_supported() -> bool:
     """Return whether this interpreter has the object layout and functions that entries rely on."""
@@ -258,10 +268,14 @@ def entries_supported() -> bool:
 
 
 def make_entry(
-    module: NativeModule, name: str, slow_path: Callable[..., Any], parameters: NDArray[np.float64]
+    module: NativeModule,
+    name: str,
+    slow_path: Callable[..., Any],
+    parameters: NDArray[np.float64],
+    method: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
     """
-    Return a builtin function for the kernel.
+    Return a builtin function for the kernel, with name, signature and docstring of a method.
 
     Calls with float64 arrays of the exact shapes run at once; all others, and states whose solve
     is ill conditioned, go to `slow_path` with the same arguments. The code reads the parameters
@@ -282,7 +296,10 @@ def make_entry(
     }
     table = np.array([addresses[slot] for slot in TABLE], dtype=np.uint64).view(_Table)
     definition = _MethodDefinition(
-        name.encode(), module.address(f'{name}_entry'), _METH_FASTCALL_KEYWORDS, None
+        (name if method is None else method.__name__).encode(),
+        module.address(f'{name}_entry'),
+        _METH_FASTCALL_KEYWORDS,
+        None if method is None else _text_of(method).encode(),
     )
     table.owner = (module, slow_path, keyword, definition, parameters)
     create = ctypes.pythonapi.PyCFunction_NewEx
@@ -290,6 +307,14 @@ def make_entry(
     create.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     entry: Callable[..., Any] = create(ctypes.addressof(definition), table, None)
     return entry
+
+
+def _text_of(method: Callable[..., Any]) -> str:
+    """Return what a builtin shows as its signature and docstring: those of a bound method."""
+    signature = inspect.signature(method)
+    plain = [x.replace(annotation=x.empty) for x in signature.parameters.values()]
+    text = str(signature.replace(parameters=plain, return_annotation=signature.empty))
+    return f'{method.__name__}($self, {text[1:]}\n--\n\n{inspect.getdoc(method)}'
 
 
 def _api_address(name: str) -> int | None:

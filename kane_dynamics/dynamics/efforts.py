@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Efforts that let a frame follow a wanted motion, of checked arguments, by numpy."""
+"""Efforts that produce a motion under constraints, or let a frame follow one, by numpy."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import numpy as np
 from kane_dynamics.algebra.matrices import solve_squared
 from kane_dynamics.algorithms.consistent import complete_entries, speed_indices
 from kane_dynamics.algorithms.constrained_inverse import constrained_effort
-from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw, following_motion
+from kane_dynamics.algorithms.newton_euler import external_force
+from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw, checked_law, following_motion
 from kane_dynamics.algorithms.udwadia_kalaba import nearest
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.row_selection import RowSelection
-from kane_dynamics.functions.consistent import independent_rows
+from kane_dynamics.dynamics.rows import Constrained, Names, independent_rows
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
@@ -46,7 +47,7 @@ class _Allowed:
 
     robot: Robot
     constraints: Sequence[Constraint]
-    q: Floats
+    q: Sequence[float]
     v: Floats
     t: float
     passive: bool
@@ -81,12 +82,55 @@ class _Allowed:
         return selection.independent.matrix, selection.independent.acceleration
 
 
-def frame_effort_numbers(
-    robot: Robot,
-    constraints: Sequence[Constraint],
-    law: TaskSpaceLaw,
-    q: Floats,
-    v: Floats,
+def efforts(
+    d: Constrained,
+    q: Sequence[float],
+    v: Sequence[float],
+    x: Sequence[float] | None,
+    a: Sequence[float],
+    weights: Floats,
+    switches: Floats,
+    t: float,
+    actuated: Sequence[str],
+    known: Names,
+) -> Floats:
+    """
+    Return the numbers of a `ConstrainedEffort`; `a` is the rate of reference speeds x, if any.
+
+    Parameters and errors as for `Dynamics.constrained_inverse_dynamics`.
+    """
+    robot, speeds, rates = d.robot, np.array(v), np.array(a)
+    v_ref = None if x is None else np.array(x)
+    columns = speed_indices(robot, actuated, 'actuated')
+    selection = independent_rows(robot, q, d.constraints, speeds, time=t, reference=v_ref)
+    if known is not None:
+        values, rows = speed_indices(robot, known), selection.independent
+        speeds = complete_entries(robot, rows.matrix, rows.velocity, speeds, values)
+        if v_ref is not None:
+            v_ref = complete_entries(robot, rows.matrix, rows.velocity, v_ref, values)
+        selection = independent_rows(robot, q, d.constraints, speeds, time=t, reference=v_ref)
+        rows = selection.independent
+        rates = complete_entries(robot, rows.matrix, rows.acceleration, rates, values)
+    external = external_force(robot, q, d.wrenches)
+    reference, moving = (speeds, None) if v_ref is None else (v_ref, speeds)
+    return constrained_effort(
+        robot,
+        selection,
+        q,
+        reference,
+        rates,
+        columns,
+        weights,
+        switches.tolist(),
+        external,
+        moving,
+    ).numbers
+
+
+def following_efforts(
+    d: Constrained,
+    q: Sequence[float],
+    v: Sequence[float],
     a: Floats,
     target: Floats,
     gains: Floats,
@@ -94,24 +138,10 @@ def frame_effort_numbers(
     weights: Floats,
     switches: Floats,
     t: float,
+    law: TaskSpaceLaw,
 ) -> Floats:
     """
     Return the numbers of a `ConstrainedEffort`, then those of `FrameMotionFound.report`.
-
-    Parameters
-    ----------
-    robot, constraints
-        The robot and what binds it.
-    law, q, v, wanted, gains, posture
-        As for `algorithms.task_space_law.following_motion`.
-    a : ndarray, shape (nv,)
-        Accelerations of what is held.
-    weights : ndarray, shape (nv,)
-        w > 0 of efforts that can be shared in many ways.
-    switches : ndarray, shape (4,)
-        1 or 0 for each of `TERMS`.
-    t : float
-        Time [s].
 
     Raises
     ------
@@ -119,15 +149,16 @@ def frame_effort_numbers(
         As for `kane_dynamics.constrained_inverse_dynamics`.
 
     """
-    names = law.known
-    known = None if names is None else speed_indices(robot, names)
+    robot, constraints, speeds = d.robot, d.constraints, np.array(v)
+    checked_law(robot, law)
+    known = None if law.known is None else speed_indices(robot, law.known)
     if known is not None:
-        rows = independent_rows(robot, q, constraints, v, time=t).independent
-        v = complete_entries(robot, rows.matrix, rows.velocity, v, known)
+        rows = independent_rows(robot, q, constraints, speeds, time=t).independent
+        speeds = complete_entries(robot, rows.matrix, rows.velocity, speeds, known)
     held = speed_indices(robot, law.held, 'held')
-    allowed = _Allowed(robot, constraints, q, v, t, law.passive, held, a)
+    allowed = _Allowed(robot, constraints, q, speeds, t, law.passive, held, np.array(a))
     values = target.tolist(), gains.tolist(), posture.tolist()
-    result = following_motion(robot, law, q.tolist(), v.tolist(), *values, allowed)
+    result = following_motion(robot, law, q, speeds.tolist(), *values, allowed)
     x, rates = np.array(result.reference), np.array(result.acceleration)
     selection = allowed.selection(result.reference)
     if known is not None:
@@ -136,13 +167,13 @@ def frame_effort_numbers(
     effort = constrained_effort(
         robot,
         selection,
-        q.tolist(),
+        q,
         x,
         rates,
         speed_indices(robot, law.actuated, 'actuated'),
         weights,
         switches.tolist(),
         -np.array(result.feedback),
-        v if law.passive else None,
+        speeds if law.passive else None,
     )
     return np.concatenate([effort.numbers, result.report])

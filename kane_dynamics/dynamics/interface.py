@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The interface of all engines: each function once, with its signature and documentation."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kane_dynamics.constraints.base import Constraint, ConstraintRows
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.dynamics.constrained import START
+from kane_dynamics.dynamics.constrained_inverse import ConstrainedEfforts
+from kane_dynamics.dynamics.kinematics import KinematicFunctions
+from kane_dynamics.dynamics.table import documented
+from kane_dynamics.dynamics.terms import Terms
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot.checks import as_choice, as_count, as_number, as_one, as_positive
+from kane_dynamics.robot.state import checked_coordinates, checked_speeds
+from kane_dynamics.simulation.integrators import INTEGRATORS
+from kane_dynamics.simulation.motions import ManyMotions, Trajectory, simulate
+from kane_dynamics.simulation.simulation import EffortLaw, Engine
+from kane_dynamics.simulation.step_checks import check_halvings
+from kane_dynamics.typing import Floats
+
+RowsFunction = Callable[[Floats, Floats, float], ConstraintRows]
+
+
+class CompiledSubset(NamedTuple):
+    """
+    Compiled steps for a subset of constraints; None where a state is ill-conditioned.
+
+    Parameters
+    ----------
+    step : callable
+        (q, v, tau, t, h) -> q, v and the rank of the rows after a step of rk4, (nq + nv + 1,).
+    look : callable
+        (q, v, tau, t) -> Phi and A v - b0 of all rows, and lambda, (3, k).
+
+    """
+
+    step: Callable[..., Floats | None]
+    look: Callable[..., Floats | None]
+
+
+class ConstraintSubsetDynamics:
+    """
+    Rows of constraints of which some hold at a time.
+
+    Parameters
+    ----------
+    constraints : ConstraintSet
+        All of them.
+    rows : callable
+        (q, v, t) -> all rows.
+
+    """
+
+    def __init__(self, constraints: ConstraintSet, rows: RowsFunction) -> None:
+        self.constraints, self.rows = constraints, rows
+
+    def on(self, selection: Sequence[int]) -> CompiledSubset | None:
+        """Return machine code under the constraints of these numbers, None where there is none."""
+        return None
+
+
+class Dynamics(Terms, KinematicFunctions, ConstrainedEfforts):
+    """
+    Dynamics of one robot under constraints.
+
+    Every method takes one state, or many as rows of (B, n) arrays; results then have B rows. `out`
+    takes the result where it is one array. NaN in a state gives NaN in its results, in its row
+    alone; anything else that is wrong raises the errors of the functions of the same name in
+    `kane_dynamics`. Examples of the methods go on from the one below.
+
+    Attributes
+    ----------
+    constraints : ConstraintSet
+        All rows, redundant ones included.
+    frames : tuple of str
+        Links of `frame_poses`.
+    labels : tuple of str
+        Names of the constraint rows.
+    effort : callable or None
+        The law that the time steps contain: effort(t, q, v), or effort(t, q, v, gains).
+    gains : tuple of float
+        Of this law, where it takes any.
+    passive_force : callable or None
+        What the stages of the time steps contain: passive_force(t, q, v).
+
+    Examples
+    --------
+    >>> d = kd.dynamics(kd.serial_chain(2))
+    >>> q, v, a, tau = np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6], [0.7, 0.8]])
+    >>> d.mass_matrix(q).shape, d.mass_matrix([q, q, q]).shape
+    ((2, 2), (3, 2, 2))
+
+    """
+
+    effort: Callable[..., Any] | None = None
+    gains: tuple[float, ...] = ()
+    passive_force: Callable[..., Any] | None = None
+
+    def switched(self, constraints: Sequence[Constraint]) -> ConstraintSubsetDynamics:
+        """
+        Return what moves this robot under any set of other constraints; kept once made.
+
+        An effort law that the dynamics contain does not act in it.
+        """
+        return self._switched_by(ConstraintSet.of(self.robot, constraints))
+
+    def _switched_by(self, others: ConstraintSet) -> ConstraintSubsetDynamics:
+        return ConstraintSubsetDynamics(others, others.rows)
+
+    def engine(
+        self, integrator: str = 'semi_implicit', projection: bool = True, halvings: int = 0
+    ) -> Engine:
+        """Return the time steps, for `kane_dynamics.Simulation`."""
+        as_choice('integrator', integrator, sorted(INTEGRATORS))
+        check_halvings(halvings)
+        return self._engine(integrator, projection and bool(self.constraints), halvings)
+
+    @abstractmethod
+    def _engine(self, integrator: str, projection: bool, halvings: int) -> Engine:
+        """Return the time steps, by checked arguments."""
+
+    def many_motions(
+        self, integrator: str, projection: bool, precision: str = 'float64'
+    ) -> ManyMotions | None:
+        """
+        Return machine code that moves many states at once, None where there is none.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is none in this precision, 'float32'.
+
+        """
+        as_choice('integrator', integrator, sorted(INTEGRATORS))
+        result = self._motions_by(integrator, projection and bool(self.constraints), precision)
+        if result is None and precision == 'float32':
+            raise InvalidInputError("precision='float32' needs kd.compile(precision='float32')")
+        return result
+
+    def _motions_by(self, *how: Any) -> ManyMotions | None:
+        return None
+
+    @documented
+    def step(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        step: float = 0.001,
+        n: int = 1,
+        integrator: str = 'semi_implicit',
+        time: float = START,
+    ) -> tuple[Floats, Floats]:
+        """
+        Return q and v after n steps [s] at constant efforts, drift projected away.
+
+        Examples
+        --------
+        >>> after = d.step(q, v, tau, step=0.001, n=10)
+        >>> [x.shape for x in after]
+        [(2,), (2,)]
+
+        """
+        coordinates = np.array(checked_coordinates(self.robot, q))
+        speeds, efforts = (
+            np.array(checked_speeds(self.robot, x, name)) for name, x in (('v', v), ('tau', tau))
+        )
+        h, t = as_positive('step [s]', step), as_number('time [s]', time)
+        state = coordinates, speeds, efforts
+        return self.engine(integrator).advance(*state, t, h, as_count('n', n))
+
+    @documented
+    def simulate(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        duration: float,
+        *,
+        effort: EffortLaw | ArrayLike | None = None,
+        step: float = 0.001,
+        integrator: str = 'rk4',
+        projection: bool = True,
+        halvings: int = 0,
+    ) -> Trajectory:
+        """
+        Return the motion from a state over `duration` [s]; see `kane_dynamics.simulate`.
+
+        Examples
+        --------
+        >>> d.simulate(q, v, 0.02, step=0.01).q.shape
+        (3, 2)
+
+        """
+        engine = self.engine(integrator, projection, halvings)
+        how = {'step': step, 'integrator': integrator, 'projection': projection}
+        return self._trajectory(engine, q, v, duration, effort, how)
+
+    def _trajectory(
+        self,
+        engine: Engine,
+        q: ArrayLike,
+        v: ArrayLike,
+        duration: float,
+        effort: EffortLaw | ArrayLike | None,
+        how: dict[str, Any],
+    ) -> Trajectory:
+        """Return the motion by an engine."""
+        rows = self.constraints
+        values = {'effort': effort, 'constraints': rows, 'engine': engine, **how}
+        return simulate(self.robot, q, v, duration, **values)
+
+
+def checked_dynamics(values: Any) -> Dynamics:
+    """
+    Return dynamics of any engine.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are none.
+
+    """
+    return as_one(Dynamics, 'dynamics', values, 'what kd.dynamics or kd.compile returns')  # type: ignore[type-abstract]
