@@ -23,8 +23,8 @@ METHODS = [
 ENGINES = (
     *sorted((PACKAGE / 'dynamics').glob('*.py')),
     *sorted((PACKAGE / 'deployment').glob('*.py')),
-    *(PACKAGE / 'kernels' / name for name in ('compiled.py', 'generic.py', 'kernel_set.py')),
-    *(PACKAGE / 'kernels' / name for name in ('method_terms.py', 'cuda/robot.py')),
+    *(PACKAGE / 'compiler' / name for name in ('compiled.py', 'generic.py', 'kernel_set.py')),
+    *(PACKAGE / 'compiler' / name for name in ('method_terms.py', 'cuda/robot.py')),
 )
 # of a robot under constraints that are an argument, in a place of its own
 WITH_CONSTRAINTS = {

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import fake_launch
 import pytest
-from test_ros_launch_and_config import NODE_FILES
+
+from kane_dynamics.robot_config.nodes import NODES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / 'README.md', *sorted((ROOT / 'doc').rglob('*.md'))]
@@ -76,8 +77,8 @@ def start(bench, given):
     values |= {'compiled': 'never', 'params_file': files[-1]}  # the same nodes, at once
     moved = [f'{old}:={new}' for old, new in given['remappings']]
     arguments = [word for one in moved for word in ('-r', one)]
-    executable = NODE_FILES[given['executable']]
-    return bench.start(executable, files=files, params=values, arguments=arguments)
+    module = NODES[given['executable']].path.split(':')[0]
+    return bench.start(module, files=files, params=values, arguments=arguments)
 
 
 @pytest.mark.ros
