@@ -8,15 +8,10 @@ import pytest
 from support.checklist import mark_claims, pytest_terminal_summary  # noqa: F401  (a hook)
 
 ROOT = Path(__file__).resolve().parents[1]
-NODES = Path(__file__).resolve().parent / 'ros'
 
 
 def pytest_collection_modifyitems(items):
-    """Let processes take whole files, and one of them all nodes, which begin first."""
-    for item in items:
-        group = NODES if NODES in item.path.parents else item.path
-        item.add_marker(pytest.mark.xdist_group(str(group.relative_to(NODES.parent))))
-    items.sort(key=lambda item: NODES not in item.path.parents)
+    """Let the report of each test say which claims it shows."""
     mark_claims(items)
 
 

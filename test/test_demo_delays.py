@@ -10,12 +10,12 @@ from kane_dynamics.demo.loop_log import (
     COLLECTION,
     COMPUTING,
     NO_CORE,
+    WAITING,
     DelayWatch,
     LoopLog,
     Sample,
     causes,
 )
-from kane_dynamics.ros.simulator_node import WAITING
 
 PERIOD = Sample(4e-3, 1e-3, 1e-5, 0.0)  # a usual one
 LATE = {

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
 from kane_dynamics.learning.pictures import picture
-from kane_dynamics.learning.reach_task import reach_task
+from kane_dynamics.learning.reach_task import PERIOD, reach_task
 from kane_dynamics.learning.reading import INFOS, blank_states, rewards
 from kane_dynamics.robot.checks import (
     as_choice,
@@ -26,7 +26,6 @@ from kane_dynamics.robot.checks import (
     describe,
     not_finite,
 )
-from kane_dynamics.ros.messages.diagnostics import PERIOD
 from kane_dynamics.typing import Floats
 
 try:

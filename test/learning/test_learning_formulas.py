@@ -5,8 +5,8 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 import kane_dynamics as kd
-from kane_dynamics.bases.wheel import ALIGNED
 from kane_dynamics.learning.reading import (
+    ALIGNED,
     ANGLE,
     BONUS,
     BOUND,

@@ -7,7 +7,15 @@ from numpy.testing import assert_allclose
 
 import kane_dynamics as kd
 from kane_dynamics.learning import reach_task as module
-from kane_dynamics.learning.reach_task import DRY, HAND, PAYLOAD, VISCOUS, WHEELS, reach_task
+from kane_dynamics.learning.reach_task import (
+    DRY,
+    HAND,
+    PAYLOAD,
+    PERIOD,
+    VISCOUS,
+    WHEELS,
+    reach_task,
+)
 from kane_dynamics.learning.reading import (
     BONUS,
     BOUND,
@@ -17,7 +25,6 @@ from kane_dynamics.learning.reading import (
     blank_states,
     rewards,
 )
-from kane_dynamics.ros.messages.diagnostics import PERIOD
 
 
 @pytest.fixture(scope='module')

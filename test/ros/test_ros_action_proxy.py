@@ -15,10 +15,9 @@ from action_fakes import (
     Server,
 )
 
-from kane_dynamics.control.trajectory_filter import Filled, TrajectoryCount
+from kane_dynamics.control.trajectory_filter import LINES, Filled, TrajectoryCount
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.action_proxy import ANSWER, SILENCE, ActionProxy, Responses
-from kane_dynamics.trajectories.effort_points import LINES
 from kane_dynamics.trajectories.joint_trajectory import JointTrajectory
 
 COARSE = JointTrajectory(('a',), [0.0, 1.0, 2.0], [[0.0]] * 3)

@@ -118,7 +118,7 @@ def test_nodes_of_one_process_have_parameters_of_their_own_and_end_together(benc
     controller, simulator = names = ('kane_inverse_dynamics', 'kane_simulator')
     efforts = bench.listen(JointState, f'/{controller}/effort')
     process = bench.start(
-        'together',
+        'composition',
         names=names,
         params={
             'robot_description': f"'{ROD}'",
@@ -139,7 +139,7 @@ def test_nodes_of_one_process_have_parameters_of_their_own_and_end_together(benc
 
 def test_a_process_whose_second_node_cannot_start_ends(bench):
     process = bench.start(
-        'together',
+        'composition',
         names=('kane_inverse_dynamics', 'kane_simulator'),
         params={'robot_description': f"'{ROD}'", 'kane_simulator:step_size': -1.0},
     )

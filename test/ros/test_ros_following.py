@@ -130,7 +130,7 @@ def test_a_trajectory_of_51_points_moves_at_its_speed(loop):
     points = [(i * period, [start + rate * i * period], [rate]) for i in range(51)]
     loop.send([ARM], *points)
     loop.wanted = start + 50 * rate * period
-    loop.halt()
+    loop.rest()
     # it used to take the last point at once: 6.8 rad/s at the limit of the motor
     assert abs(loop.of(ARM, 'velocity', since)).max() < 2.0 * rate
 
@@ -147,7 +147,7 @@ def test_a_trajectory_of_51_points_moves_at_its_speed(loop):
     ],
 )
 def test_bad_trajectories_move_nothing_and_are_counted(loop, names, points, kind):
-    loop.halt()
+    loop.rest()
     since = loop.now
     loop.send(names, *points)
     loop.bench.status_where(

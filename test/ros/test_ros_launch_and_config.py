@@ -221,20 +221,35 @@ def test_documentation_names_every_topic_of_the_node(node):
     own = (folder / NODES[node].path.replace(':', '.py:').split(':')[0]).read_text()
     with_efforts = 'base_node', 'effort_node', 'effort_output'
     helpers = {
-        'kane_inverse_dynamics': (*with_efforts, 'driven_base', 'model_host', 'diagnostics'),
+        'kane_inverse_dynamics': (
+            *with_efforts,
+            'velocity_controlled_base',
+            'robot_description_manager',
+            'diagnostics',
+        ),
         'kane_computed_torque': (
             *with_efforts,
             'inverse_dynamics_node',
-            'driven_base',
-            'model_host',
+            'velocity_controlled_base',
+            'robot_description_manager',
             'diagnostics',
         ),
-        'kane_forward_dynamics': ('base_node', 'driven_base', 'model_host', 'diagnostics'),
-        'kane_wrench_control': (*with_efforts, 'model_host', 'diagnostics'),
-        'kane_contact_observer': ('base_node', 'model_host', 'diagnostics'),
-        'kane_governor': ('base_node', 'model_host', 'diagnostics'),
-        'kane_trajectory_feedforward': ('base_node', 'model_host', 'diagnostics'),
-        'kane_simulator': ('simulator_output', 'coupler_topics', 'model_host', 'diagnostics'),
+        'kane_forward_dynamics': (
+            'base_node',
+            'velocity_controlled_base',
+            'robot_description_manager',
+            'diagnostics',
+        ),
+        'kane_wrench_control': (*with_efforts, 'robot_description_manager', 'diagnostics'),
+        'kane_contact_observer': ('base_node', 'robot_description_manager', 'diagnostics'),
+        'kane_governor': ('base_node', 'robot_description_manager', 'diagnostics'),
+        'kane_trajectory_feedforward': ('base_node', 'robot_description_manager', 'diagnostics'),
+        'kane_simulator': (
+            'simulator_output',
+            'coupler_topics',
+            'robot_description_manager',
+            'diagnostics',
+        ),
     }
     files = {path.stem: path for path in folder.rglob('*.py')}
     source = own + ''.join(files[name].read_text() for name in helpers[node])
