@@ -25,9 +25,9 @@ NAMES = set(
     """
     Aside at_the_door Looks Outside kane_together Pacer LoopAccount WarmUp ModelHost
     DrivenBaseNode MovedBaseParameters InputGuard GuardReport SwitchedSet taken_rows
-    least_constraint base_stance contact_picture ContactPicture CompiledDynamics CudaDynamics
+    least_constraint base_stance contact_picture ContactPicture CompiledRobot CudaRobot
     defined_speeds frame_drift frame_drifts Headrooms EffortRise limit_rise PaceInput PacedTime
-    with_agreement agreeing_reference agreeing_speeds centred_steering TaskSpaceLaw FrameReach
+    with_agreement agreeing_reference agreeing_speeds centred_steering FrameLaw FrameReach
     RowBalance StrongerBalance carried_sizes lacks_digits HEALTH_LIMIT or_healthier most_alive
     light_q CardRun CardKernels CardTerms clamped_since follow_or_hold PlannedArm TwistPlan
     BaseForecast on_stale without_target command_timeout wrench_timeout motion_from gravity_from

@@ -72,7 +72,7 @@ class TaskSpaceLaw(NamedTuple):
     known : tuple of str or None
         Speeds that say how the others move; see `kane_dynamics.constrained_inverse_dynamics`.
     held : tuple of str
-        Speeds whose accelerations are given, as of a base that others drive.
+        Speeds whose accelerations are given, as of a velocity-controlled base.
     passive : bool
         Whether the law is Slotine and Li's; else computed torque.
 

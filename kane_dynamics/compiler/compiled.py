@@ -65,8 +65,8 @@ class CompiledDynamics(Dynamics):
     """
     Dynamics of one robot under fixed constraints as machine code; see `Dynamics`.
 
-    Batches run on all cores. States that a solve of the machine code is not sure of go to the
-    reference, and are counted in `fallback_count`. Copies, also those in other processes,
+    Batches run on all cores. Ill-conditioned states go to the reference,
+    and are counted in `fallback_count`. Copies, also those in other processes,
     are compiled there, from the cache where it has the code.
 
     Attributes

@@ -166,7 +166,7 @@ class CompiledMotions:
         """
         Take the steps up to number `until` of some rows, or fewer at a time.
 
-        Return for which rows machine code is not sure of the next step.
+        Return for which rows machine code finds ill-conditioned the next step.
         """
         return self._run(self._step, motions, rows, until, motions.every or _NEVER)
 

@@ -36,7 +36,7 @@ class Later:
 
 class BasePrediction:
     """
-    Newest command and odometry of a base that others drive, and what follows from them.
+    Newest command and odometry of a velocity-controlled base, and what follows from them.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The motion of a base that others drive by velocity; nothing here needs rclpy.
+The motion of a velocity-controlled base by velocity; nothing here needs rclpy.
 
 Its speeds are those of odometry where that is fresh, else those that the drives should have by
 now. Its accelerations are those of the first fresh source in the order that the parameters give:

@@ -74,7 +74,7 @@ class Terms:
 
 class BaseState(NamedTuple):
     """
-    How a base moves that others drive, in the frame of its coordinates.
+    How a base moves that follows velocity commands, in the frame of its coordinates.
 
     Parameters
     ----------

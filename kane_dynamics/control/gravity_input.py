@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-Where down is, from the orientation that odometry or an IMU reports; no rclpy here.
+gravity direction, from the orientation that odometry or an IMU reports; no rclpy here.
 
 The base of the model moves in the plane of its wheels, at yaw psi. With R from the axes of the
 base to those of the message's world, :math:`g = R_z(\psi) R^T g_{world}` in the axes of the model.

@@ -46,7 +46,7 @@ class Command(NamedTuple):
 
 
 class CommandSearch:
-    """Looks for commands near a wanted one."""
+    """Search for commands near a target."""
 
     def __init__(self, along: Callable[..., Floats], reach: TwistReach, slack: Floats) -> None:
         self._along, self._reach, self._slack = along, reach, slack

@@ -112,7 +112,7 @@ class FrameTracking:
         Speeds that say how the others move, where only these are measured well; see
         `kane_dynamics.constrained_inverse_dynamics`.
     held : sequence of str
-        Speeds whose accelerations are given, as of a base that others drive.
+        Speeds whose accelerations are given, as of a velocity-controlled base.
     law : str
         'computed_torque' or 'slotine_li'.
     effort_limit, velocity_limit : array_like, shape (nv,), optional

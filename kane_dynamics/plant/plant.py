@@ -62,7 +62,7 @@ class Plant:
     clamped : int
         How many efforts were beyond the limits of the URDF.
     drives : VelocityDrives or None
-        Those of a base that takes velocities.
+        Those of a base that takes velocity commands.
 
     """
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The drives of a simulated base that takes velocities, and the topic ``cmd_vel`` that gives them.
+The drives of a simulated base under velocity commands, and their topic ``cmd_vel``.
 
 Wheels that are steered turn together towards the command, at a limited rate, and the base moves
 as far as they allow (`WheeledBase.steer_towards`); without a command they keep their angles. A

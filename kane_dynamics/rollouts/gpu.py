@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rollouts on a graphics card; steps that it is not sure of are taken by the processor."""
+"""Rollouts on a graphics card; steps that it finds ill-conditioned are taken by the processor."""
 
 from __future__ import annotations
 
@@ -58,23 +58,23 @@ class GpuRun:
         The robot.
     plan : Schedule
         The steps.
-    given : Inputs
+    values : Inputs
         What differs between rollouts.
 
     """
 
-    def __init__(self, gpu: Gpu, plan: Schedule, given: Inputs) -> None:
-        self._card, self._plan, self._given = gpu, plan, given
-        self._reference = ReferenceSteps(gpu.on_cpu, plan, given)
+    def __init__(self, gpu: Gpu, plan: Schedule, values: Inputs) -> None:
+        self._card, self._plan, self._given = gpu, plan, values
+        self._reference = ReferenceSteps(gpu.on_cpu, plan, values)
         self._fallbacks = 0
         self._kernel = gpu.steps(plan.integrator, plan.projection)
         self._device, xp = gpu.device, gpu.device.xp
-        count, dtype = len(given), np.dtype(gpu.precision)
+        count, dtype = len(values), np.dtype(gpu.precision)
         q, v = self._starts()
         self._q, self._v = (self._device.array(x, dtype) for x in (q, v))
         self._efforts = self._pieces(dtype)
-        loads = gpu.loads(given.gravity, _payloads(given)) if given.loaded else None
-        self._parameters = gpu.rollout_parameters(loads, given.gains)
+        loads = gpu.loads(values.gravity, _payloads(values)) if values.loaded else None
+        self._parameters = gpu.rollout_parameters(loads, values.gains)
         self._done = xp.zeros(count, np.int64)
         size = gpu.robot.nq + gpu.robot.nv
         self._kept = xp.full((plan.samples if plan.every else 1, count, size), np.nan, dtype)
@@ -84,11 +84,11 @@ class GpuRun:
     def result(self, samples: bool) -> Rollouts:
         """Return the motions; states at all sample times, or the last alone."""
         plan, nq = self._plan, self._card.robot.nq
-        places = np.flatnonzero(np.isfinite(self._given.q).all(axis=1))
-        places = places[~np.isin(places, list(self._reference.failures))]
-        while len(places):
-            self._run(places)
-            places = self._continued(places)
+        indices = np.flatnonzero(np.isfinite(self._given.q).all(axis=1))
+        indices = indices[~np.isin(indices, list(self._reference.failures))]
+        while len(indices):
+            self._run(indices)
+            indices = self._continued(indices)
         done = self._device.to_host(self._done)
         q, v = self._q, self._v
         if samples:
@@ -117,18 +117,18 @@ class GpuRun:
         held = self._device.array(np.ascontiguousarray(efforts[:1] if alone else efforts), dtype)
         return self._device.xp.broadcast_to(held, efforts.shape)
 
-    def _run(self, places: np.ndarray[Any, Any]) -> None:
+    def _run(self, indices: np.ndarray[Any, Any]) -> None:
         plan = self._plan
         schedule = plan.step, plan.count, self._given.piece(plan.count), plan.every
-        numbers = self._device.array(places, np.dtype(np.int64))
+        numbers = self._device.array(indices, np.dtype(np.int64))
         arrays = self._q, self._v, self._efforts, self._parameters, self._kept, self._done
         self._kernel.run(numbers, *arrays, schedule)
 
-    def _continued(self, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def _continued(self, indices: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Take the step that the gpu was not sure of; return the rollouts that go on."""
         done = self._device.to_host(self._done)
         on = []
-        for row in places[done[places] < self._plan.count].tolist():
+        for row in indices[done[indices] < self._plan.count].tolist():
             q, v = (self._device.to_host(x[row]).astype(float) for x in (self._q, self._v))
             state = self._reference.step(row, q, v, int(done[row]))
             if state is not None:
@@ -145,28 +145,28 @@ class GpuRun:
             self._kept[steps // self._plan.every, row] = xp.asarray(np.concatenate([q, v]))
 
 
-def _payloads(given: Inputs) -> dict[str, dict[str, Any]]:
+def _payloads(values: Inputs) -> dict[str, dict[str, Any]]:
     names = 'mass', 'center_of_mass', 'inertia'
     return {
         frame: dict(zip(names, (payload.mass, payload.com, payload.inertia), strict=True))
-        for frame, payload in given.payloads.items()
+        for frame, payload in values.payloads.items()
     }
 
 
 def rollouts_on_card(
     gpu: Gpu,
     plan: Schedule,
-    given: Inputs,
+    values: Inputs,
     reduce: Callable[..., Any] | None,
     progress: Callable[[int, int], Any] | None,
 ) -> Rollouts:
     """Return the motions; `reduce` gets arrays of the gpu, all rollouts at once."""
-    found = GpuRun(gpu, plan, given).result(plan.every > 0)
+    results = GpuRun(gpu, plan, values).result(plan.every > 0)
     if progress is not None:
-        progress(len(given) * plan.count, len(given) * plan.count)
+        progress(len(values) * plan.count, len(values) * plan.count)
     if reduce is None:
-        return found
-    return replace(found, q=None, v=None, reduced=reduce(plan.times, found.q, found.v))
+        return results
+    return replace(results, q=None, v=None, reduced=reduce(plan.times, results.q, results.v))
 
 
 def on_host(gpu: Gpu, x: Any) -> Any:

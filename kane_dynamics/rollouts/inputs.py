@@ -129,32 +129,32 @@ def inputs(
 
     """
     robot = dynamics.robot
-    given = {
+    arguments = {
         'q': _rows('q', q, (robot.nq,)),
         'v': _rows('v', v, (robot.nv,)),
         'effort': _efforts(effort, robot.nv, schedule.count),
     }
     if gains is not None:
-        given['gains'] = _gains(gains, dynamics.gains)
+        arguments['gains'] = _gains(gains, dynamics.gains)
     if gravity is not None:
-        given['gravity'] = _finite_rows('gravity [m/s^2]', gravity, (3,))
-    carried = {} if payloads is None else as_mapping('payloads', payloads)
-    for frame, parts in carried.items():
-        given |= _payload(frame, parts)
-    count = _count(given)
-    _check_quaternions(dynamics, given['q'])
-    spread = {name: np.broadcast_to(x, (count, *x.shape[1:])) for name, x in given.items()}
-    found = Inputs(
+        arguments['gravity'] = _finite_rows('gravity [m/s^2]', gravity, (3,))
+    payload_items = {} if payloads is None else as_mapping('payloads', payloads)
+    for frame, parts in payload_items.items():
+        arguments |= _payload(frame, parts)
+    count = _count(arguments)
+    _check_quaternions(dynamics, arguments['q'])
+    spread = {name: np.broadcast_to(x, (count, *x.shape[1:])) for name, x in arguments.items()}
+    result = Inputs(
         spread['q'],
         spread['v'],
-        len(given['q']),
+        len(arguments['q']),
         spread['effort'],
         spread.get('gains'),
         spread.get('gravity'),
-        {frame: _spread_payload(frame, spread, given) for frame in carried},
+        {frame: _spread_payload(frame, spread, arguments) for frame in payload_items},
     )
-    _check_payloads(dynamics, found)
-    return found
+    _check_payloads(dynamics, result)
+    return result
 
 
 def _rows(name: str, x: Any, shape: tuple[int, ...]) -> Floats:
@@ -211,22 +211,22 @@ def _gains(gains: ArrayLike, known: Sequence[float]) -> Floats:
 
 def _payload(frame: str, parts: Any) -> dict[str, Floats]:
     """Return the arrays of a payload by names for messages."""
-    given = as_mapping(f"payload on '{frame}'", parts)
-    if 'mass' not in given or not given.keys() <= _PAYLOAD.keys():
+    arguments = as_mapping(f"payload on '{frame}'", parts)
+    if 'mass' not in arguments or not arguments.keys() <= _PAYLOAD.keys():
         raise InvalidInputError(
             f"payload on '{frame}': need 'mass' and perhaps 'center_of_mass' and 'inertia', got "
-            f'{sorted(given)}'
+            f'{sorted(arguments)}'
         )
     arrays = {}
     for part, shape in _PAYLOAD.items():
         name = f"{part} on '{frame}'"
-        arrays[name] = _finite_rows(name, given.get(part, np.zeros(shape)), shape)
+        arrays[name] = _finite_rows(name, arguments.get(part, np.zeros(shape)), shape)
     return arrays
 
 
-def _count(given: Mapping[str, Floats]) -> int:
+def _count(arguments: Mapping[str, Floats]) -> int:
     """Return the number of rollouts."""
-    counts = {name: len(x) for name, x in given.items() if len(x) != 1}
+    counts = {name: len(x) for name, x in arguments.items() if len(x) != 1}
     if len(set(counts.values())) > 1:
         listed = ', '.join(f'{name}: {count}' for name, count in counts.items())
         raise InvalidInputError(f'rollout: numbers of rows differ, {listed}')
@@ -244,15 +244,15 @@ def _check_quaternions(dynamics: Dynamics, q: Floats) -> None:
 
 
 def _spread_payload(
-    frame: str, spread: Mapping[str, Floats], given: Mapping[str, Floats]
+    frame: str, spread: Mapping[str, Floats], arguments: Mapping[str, Floats]
 ) -> Payload:
     names = [f"{part} on '{frame}'" for part in _PAYLOAD]
     mass, com, inertia = (spread[name] for name in names)
-    return Payload(mass, com, inertia, max(len(given[name]) for name in names))
+    return Payload(mass, com, inertia, max(len(arguments[name]) for name in names))
 
 
-def _check_payloads(dynamics: Dynamics, found: Inputs) -> None:
-    for frame, payload in found.payloads.items():
+def _check_payloads(dynamics: Dynamics, result: Inputs) -> None:
+    for frame, payload in result.payloads.items():
         dynamics.load().set_payload(frame, 0.0)  # whether the frame may carry any
         doubtful = ~_surely_bodies(payload)[: payload.distinct]
         for row in np.flatnonzero(doubtful).tolist():

@@ -110,10 +110,10 @@ def rollout(
         later, or have no next step, end there: see `Rollouts.failures`.
 
     """
-    card = dynamics if isinstance(dynamics, Gpu) else None
-    if card is not None:
-        q, v, effort = (on_host(card, x) for x in (q, v, effort))
-        dynamics = card.on_cpu
+    gpu = dynamics if isinstance(dynamics, Gpu) else None
+    if gpu is not None:
+        q, v, effort = (on_host(gpu, x) for x in (q, v, effort))
+        dynamics = gpu.on_cpu
     dynamics = checked_dynamics(dynamics)
     if reduce is not None:
         as_function('reduce', reduce, 'times', 'q', 'v')
@@ -122,13 +122,13 @@ def rollout(
         as_function('progress', progress, 'done', 'total')
     plan = schedule(duration, step, every, integrator, projection)
     as_choice('precision', precision, PRECISIONS)
-    given = inputs(dynamics, plan, q, v, effort, gains, gravity, payloads)
+    values = inputs(dynamics, plan, q, v, effort, gains, gravity, payloads)
     room = as_positive('memory [bytes]', memory)
-    _check_damping(dynamics, plan, given)
-    if card is not None:
-        return rollouts_on_card(card, plan, given, reduce, progress)
+    _check_damping(dynamics, plan, values)
+    if gpu is not None:
+        return rollouts_on_card(gpu, plan, values, reduce, progress)
     code = dynamics.many_motions(plan.integrator, plan.projection, precision)
-    return _Run(dynamics, plan, given, reduce, progress, code).result(room)
+    return _Run(dynamics, plan, values, reduce, progress, code).result(room)
 
 
 @dataclass(eq=False)
@@ -141,7 +141,7 @@ class _Run:
     reduce: Reduce | None
     progress: Progress | None
     code: ManyMotions | None
-    fallbacks: int = 0
+    fallback_count: int = 0
     failures: dict[int, KaneDynamicsError] = field(default_factory=dict)
 
     def result(self, memory: float) -> Rollouts:
@@ -154,22 +154,22 @@ class _Run:
         for begin in range(0, max(count, 1), size):
             end = min(begin + size, count)
             if kept is None:
-                own = self._room(end - begin)
+                local = self._room(end - begin)
             else:
-                own = kept[0][begin:end], kept[1][begin:end]
-            steps[begin:end] = self._run(begin, end, own)
+                local = kept[0][begin:end], kept[1][begin:end]
+            steps[begin:end] = self._run(begin, end, local)
             if self.reduce is not None:
-                reduced.append(_reduced(self.reduce, self.plan.times, *own))
-        places: tuple[Floats | None, Floats | None] = (None, None)
+                reduced.append(_reduced(self.reduce, self.plan.times, *local))
+        indices: tuple[Floats | None, Floats | None] = (None, None)
         if kept is not None:
-            places = kept if self.plan.every else (kept[0][:, 0], kept[1][:, 0])
+            indices = kept if self.plan.every else (kept[0][:, 0], kept[1][:, 0])
         return Rollouts(
-            *places,
+            *indices,
             self.plan.times,
             np.concatenate(reduced) if reduced else None,
             steps,
             MappingProxyType(self.failures),
-            self.dynamics.fallback_count - before + self.fallbacks,
+            self.dynamics.fallback_count - before + self.fallback_count,
         )
 
     def _room(self, rows: int) -> State:
@@ -197,7 +197,7 @@ class _Run:
         if self.code is None:
             chunk.by_state(tell)
         else:
-            self.fallbacks += chunk.at_once(self.code, tell)
+            self.fallback_count += chunk.at_once(self.code, tell)
         self.failures |= {begin + row: error for row, error in steps.failures.items()}
         tell((end - begin) * count)
         return chunk.done
@@ -205,13 +205,13 @@ class _Run:
 
 def _reduced(reduce: Reduce, times: Floats, q: Floats, v: Floats) -> NDArray[Any]:
     """Return what the user makes of states."""
-    found = np.asarray(reduce(times, q, v))
-    if found.ndim == 0 or len(found) != len(q):
+    results = np.asarray(reduce(times, q, v))
+    if results.ndim == 0 or len(results) != len(q):
         raise InvalidInputError(
             f'reduce: need an array with {len(q)} rows, one for each rollout, got shape '
-            f'{found.shape}'
+            f'{results.shape}'
         )
-    return found
+    return results
 
 
 def _check_damping(dynamics: Dynamics, schedule: Schedule, inputs: Inputs) -> None:

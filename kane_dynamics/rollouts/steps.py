@@ -31,7 +31,7 @@ class ReferenceSteps:
     Steps of single rollouts by an engine of one state; why rollouts ended is in `failures`.
 
     Whole: all steps are taken here, by the engine of the dynamics where it may; else only those
-    that machine code is not sure of, by the reference.
+    that machine code finds ill-conditioned, by the reference.
     """
 
     def __init__(
@@ -76,17 +76,17 @@ class ReferenceSteps:
         tau = inputs.efforts[row, done * pieces // self._schedule.count]
         law = self._dynamics.effort
         if self._by_law and law is not None:
-            given = law(time, q, v, *self._gains(row))
-            tau = tau + as_vector(f'the effort law at t = {time:g} s', given, len(tau))
+            values = law(time, q, v, *self._gains(row))
+            tau = tau + as_vector(f'the effort law at t = {time:g} s', values, len(tau))
         q, v = self._engine(row).advance(q, v, np.ascontiguousarray(tau), time, h, 1)
         check_not_diverged(q, v, time + h)
         return q, v
 
     def _gains(self, row: int) -> tuple[Floats, ...]:
-        known, given = self._dynamics.gains, self._inputs.gains
+        known, values = self._dynamics.gains, self._inputs.gains
         if not known:
             return ()
-        return (np.array(known) if given is None else given[row],)
+        return (np.array(known) if values is None else values[row],)
 
     def _engine(self, row: int) -> Engine:
         """Return the engine of a rollout; that of the last one asked for is kept."""
@@ -145,11 +145,11 @@ class Chunk:
 
     def at_once(self, code: ManyMotions, tell: Tell) -> int:
         """
-        Run all rollouts by machine code, and steps that it is not sure of by the reference.
+        Run all rollouts by machine code, and steps that it finds ill-conditioned by the reference.
 
         Return how many these are.
         """
-        motions, fallbacks = self._motions(code), 0
+        motions, fallback_count = self._motions(code), 0
         constrained = self.schedule.projection and self.steps.constrained
         rows = np.flatnonzero(self.active)
         ill = code.start(motions, rows) if constrained else np.zeros(len(rows), dtype=bool)
@@ -157,17 +157,17 @@ class Chunk:
             self.kept[0][rows, first], self.kept[1][rows, first] = self.q[rows], self.v[rows]
         for row in rows[ill].tolist():
             self.start(row)
-        fallbacks += int(ill.sum())
+        fallback_count += int(ill.sum())
         while len(rows := np.flatnonzero(self.active & (self.done < self.schedule.count))):
             ill = code.run(motions, rows, self.schedule.count)
             for row in rows[ill].tolist():
                 self.step(row)
-            fallbacks += int(ill.sum())
+            fallback_count += int(ill.sum())
             tell(int(self.done.sum()))
         if not self.schedule.every:
             self.kept[0][self.active, 0] = self.q[self.active]
             self.kept[1][self.active, 0] = self.v[self.active]
-        return fallbacks
+        return fallback_count
 
     def _motions(self, code: ManyMotions) -> Motions:
         inputs, count = self.inputs, self.schedule.count

@@ -34,7 +34,7 @@ NICENESS = 10
 
 @dataclass(frozen=True)
 class ModelParameters(PayloadParameters, RobotParameters):
-    """What machine code depends on, with the dampers of a simulated base that takes velocities."""
+    """What machine code depends on, with the dampers of a velocity-controlled base."""
 
     base_command_interface: Literal['effort', 'velocity'] = 'effort'
     base_drive_gain: float = 0.0

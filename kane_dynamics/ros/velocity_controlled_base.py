@@ -17,7 +17,7 @@ from kane_dynamics.ros.qos import LATEST
 
 
 class VelocityControlledBaseNode(DynamicsNode):
-    """A node whose robot may have a base that others drive by velocity."""
+    """A node whose robot may have a velocity-controlled base by velocity."""
 
     _driven_base: BaseMotionInput | None = None
 

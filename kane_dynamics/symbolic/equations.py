@@ -257,12 +257,12 @@ def _traced_quantities(robot: Robot, constraints: Sequence[Constraint]) -> ca.Fu
 
 def _symbols(sympy: Any, robot: Robot, rows: int) -> dict[str, Any]:
     """Return all symbols by field; where a name is taken, an underscore is appended."""
-    taken: set[str] = set()
+    independent_indices: set[str] = set()
 
     def symbol(name: str) -> Any:
-        while name in taken:
+        while name in independent_indices:
             name += '_'
-        taken.add(name)
+        independent_indices.add(name)
         return sympy.Symbol(name, real=True)
 
     symbols: dict[str, Any] = {'q': tuple(symbol(name) for name in robot.coordinate_names)}

@@ -52,8 +52,8 @@ def _finite(value: float) -> float:
 
 def _matrix(function: ca.Function, output: int, nonzeros: Sequence[Any]) -> Any:
     sparsity = function.sparsity_out(output)
-    places = zip(*sparsity.get_triplet(), strict=True)
-    entries = dict(zip(places, nonzeros, strict=True))
+    indices = zip(*sparsity.get_triplet(), strict=True)
+    entries = dict(zip(indices, nonzeros, strict=True))
     return sympy.ImmutableMatrix(
         *sparsity.shape, lambda i, j: entries.get((int(i), int(j)), sympy.Integer(0))
     )

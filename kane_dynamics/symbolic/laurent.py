@@ -122,22 +122,24 @@ class Laurent:
         if not a:
             raise InvalidInputError('the equations divide by an expression that is zero')
         common = {g: e for g, e in enumerate(lowest(a)) if e and not self.angular(g)}
-        rest = shifted(a, [-common.get(g, 0) for g in range(a.ring.ngens)])
-        outside = self.monomial({g: -e for g, e in common.items() if g not in self.inverses})
-        outside = self.multiply(outside, self.constant(1.0))
+        remainder = shifted(a, [-common.get(g, 0) for g in range(a.ring.ngens)])
+        external = self.monomial({g: -e for g, e in common.items() if g not in self.inverses})
+        external = self.multiply(external, self.constant(1.0))
         for g in common.keys() & self.inverses.keys():
-            outside = self.multiply(outside, self.power(self.inverses[g], common[g]))
-        if len(rest) == 1:
-            ((key, x),) = rest.items()
+            external = self.multiply(external, self.power(self.inverses[g], common[g]))
+        if len(remainder) == 1:
+            ((key, x),) = remainder.items()
             inverse = self.monomial({g: -e for g, e in enumerate(key)}, 1.0 / complex(x))
-            return self.multiply(outside, inverse)
+            return self.multiply(external, inverse)
         for g, known in self.inverses.items():
-            ratio = complex(rest.LC / known.LC)
-            if rest.keys() == self.lifted(known).keys() and not self.add(rest, known, -ratio):
-                return self.multiply(outside, self.monomial({g: 1}, 1.0 / ratio))
+            ratio = complex(remainder.LC / known.LC)
+            if remainder.keys() == self.lifted(known).keys() and not self.add(
+                remainder, known, -ratio
+            ):
+                return self.multiply(external, self.monomial({g: 1}, 1.0 / ratio))
         g = self.generator(f'inverse {len(self.inverses)}')
-        self.inverses[g] = rest
-        return self.multiply(outside, self.monomial({g: 1}))
+        self.inverses[g] = remainder
+        return self.multiply(external, self.monomial({g: 1}))
 
     def phase(self, angle: Sum) -> Sum | None:
         """Return exp(i angle) where the angle [rad] is linear in the generators, else None."""
@@ -158,8 +160,10 @@ class Laurent:
             return a
         a, b = self.lifted(a), self.lifted(b)
         low_a, low_b = lowest(a), lowest(b)
-        result, rest = divmod(shifted(a, [-e for e in low_a]), shifted(b, [-e for e in low_b]))
-        if largest(rest) > CANCELLED * len(a) * largest(a):
+        result, remainder = divmod(
+            shifted(a, [-e for e in low_a]), shifted(b, [-e for e in low_b])
+        )
+        if largest(remainder) > CANCELLED * len(a) * largest(a):
             return None
         return shifted(result, [x - y for x, y in zip(low_a, low_b, strict=True)])
 
@@ -173,11 +177,13 @@ class Laurent:
         half, lead = [e // 2 for e in first], cmath.sqrt(complex(a[first]))
         result = self.monomial(dict(enumerate(half)), lead)
         for _ in range(len(a)):
-            rest = self.add(a, result * result, -1.0)
-            if not rest:
+            remainder = self.add(a, result * result, -1.0)
+            if not remainder:
                 return result
-            powers = {g: e - h for (g, e), h in zip(enumerate(max(rest)), half, strict=True)}
-            result = result + self.monomial(powers, complex(rest[max(rest)]) / (2.0 * lead))
+            powers = {g: e - h for (g, e), h in zip(enumerate(max(remainder)), half, strict=True)}
+            result = result + self.monomial(
+                powers, complex(remainder[max(remainder)]) / (2.0 * lead)
+            )
         return None
 
     def angular(self, g: int) -> bool:

@@ -133,8 +133,8 @@ class ShortAlgebra(Laurent, PlainAlgebra):
         known = frozenset(entry.items()), roundoff
         if known not in self._known:
             terms = []
-            for outside, waves in self._by_outside(entry, roundoff).items():
-                factor = sympy.Mul(*[self._generator(g) ** e for g, e in enumerate(outside) if e])
+            for external, waves in self._by_outside(entry, roundoff).items():
+                factor = sympy.Mul(*[self._generator(g) ** e for g, e in enumerate(external) if e])
                 terms += [(c, factor, wave) for c, wave in shortest_waves(waves, self.generators)]
             self._known[known] = _shortest_grouping(terms)
         return self._known[known]
@@ -148,8 +148,8 @@ class ShortAlgebra(Laurent, PlainAlgebra):
             clean = complex(*(part if abs(part) > roundoff else 0.0 for part in parts))
             if clean:
                 wave = tuple(e * of for e, of in zip(key, angular, strict=True))
-                outside = tuple(e - w for e, w in zip(key, wave, strict=True))
-                groups.setdefault(outside, {})[wave] = clean
+                external = tuple(e - w for e, w in zip(key, wave, strict=True))
+                groups.setdefault(external, {})[wave] = clean
         return groups
 
     def _generator(self, g: int) -> Any:
@@ -168,7 +168,7 @@ def _grouped(terms: Sequence[Term], inner: int) -> Any:
     groups: dict[Any, list[tuple[float, Any]]] = {}
     for c, *factors in terms:
         groups.setdefault(factors[1 - inner], []).append((c, factors[inner]))
-    return sympy.Add(*[factor * _factored(rest) for factor, rest in groups.items()])
+    return sympy.Add(*[factor * _factored(remainder) for factor, remainder in groups.items()])
 
 
 def _factored(terms: Sequence[tuple[float, Any]]) -> Any:
@@ -182,8 +182,8 @@ def _factored(terms: Sequence[tuple[float, Any]]) -> Any:
     if len(terms) == 1 or not whole:
         return plain
     parts = zip(multiples, terms, strict=True)
-    rest = sympy.factor(sympy.Add(*[round(x) * factor for x, (_, factor) in parts]))
-    product = sympy.Mul(number(unit), rest, evaluate=unit == 1.0)
+    remainder = sympy.factor(sympy.Add(*[round(x) * factor for x, (_, factor) in parts]))
+    product = sympy.Mul(number(unit), remainder, evaluate=unit == 1.0)
     return min(plain, product, key=sympy.count_ops)
 
 

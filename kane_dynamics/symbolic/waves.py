@@ -38,9 +38,9 @@ def shortest_waves(waves: Waves, angles: Angles) -> list[tuple[float, Any]]:
     turning = [g for g, powers in enumerate(zip(*waves, strict=True)) if any(powers)]
     sizes = range(len(turning) + 1) if len(turning) <= _ALL_CHOICES else (0, len(turning))
     forms: list[tuple[dict[int, int], Products]] = [({}, _in_products(waves, {}))]
-    for chosen in (c for n in sizes if n for c in combinations(turning, n)):
-        steps = {g: _step([wave[g] for wave in waves], angles[g][1]) for g in chosen}
-        highest = max(abs(wave[g]) // steps[g] for wave in waves for g in chosen)
+    for selection in (c for n in sizes if n for c in combinations(turning, n)):
+        steps = {g: _step([wave[g] for wave in waves], angles[g][1]) for g in selection}
+        highest = max(abs(wave[g]) // steps[g] for wave in waves for g in selection)
         if highest <= _HIGHEST_POWER and len(waves) <= _MOST_COMPARED:
             forms.append((steps, _in_products(waves, steps)))
     steps, products = min(forms, key=lambda form: _operations(form[1], angles))
@@ -59,9 +59,9 @@ def _in_products(waves: Waves, steps: Mapping[int, int]) -> Products:
     for g, step in steps.items():
         expanded: Products = {}
         for (wave, powers), x in products.items():
-            rest, times = (*wave[:g], 0, *wave[g + 1 :]), wave[g] // step
+            remainder, times = (*wave[:g], 0, *wave[g + 1 :]), wave[g] // step
             for n in range(abs(times) + 1):  # (cos +- i sin)^|times|
-                key = rest, (*powers, abs(times) - n, n)
+                key = remainder, (*powers, abs(times) - n, n)
                 turn = x * comb(abs(times), n) * (1j if times > 0 else -1j) ** n
                 expanded[key] = expanded.get(key, 0.0) + turn
         products = min((_without_squares(expanded, of) for of in (-1, -2)), key=len)
@@ -114,8 +114,8 @@ def _terms(
         if any(wave):
             angle = _angle(tuple((e, *angles[g]) for g, e in enumerate(wave) if e))
             pairs = [(2.0 * x.real, sympy.cos(angle)), (-2.0 * x.imag, sympy.sin(angle))]
-        outside = sympy.Mul(*factors)
-        terms += [(c, outside * f) for c, f in pairs if abs(c) > CANCELLED * abs(x)]
+        external = sympy.Mul(*factors)
+        terms += [(c, external * f) for c, f in pairs if abs(c) > CANCELLED * abs(x)]
     return terms
 
 

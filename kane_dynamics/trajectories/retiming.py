@@ -140,11 +140,11 @@ class Retimed:
         for _ in range(_HALVINGS):
             long = np.flatnonzero(np.diff(times) >= 2.0 * CLOSEST)
             gap, rise = (np.diff(x, axis=0)[long] for x in (times, efforts))
-            looks = [self.efforts(times[long] + part * gap) for part in _PARTS]
+            samples = [self.efforts(times[long] + part * gap) for part in _PARTS]
             lines = [efforts[long] + part * rise for part in _PARTS]
-            off = (np.abs(np.subtract(looks, lines)) > bound).any(axis=(0, 2))
+            off = (np.abs(np.subtract(samples, lines)) > bound).any(axis=(0, 2))
             times = np.insert(times, 1 + long[off], (times[long] + _PARTS[1] * gap)[off])
-            efforts = np.insert(efforts, 1 + long[off], looks[1][off], axis=0)
+            efforts = np.insert(efforts, 1 + long[off], samples[1][off], axis=0)
         q, v, a = (np.concatenate([x, 0.0 * x[-1:]]) for x in self.at(times))
         q[-1] = q[-2]
         dynamics, actuated = self.limits.dynamics, self.limits.actuated

@@ -345,7 +345,7 @@ class TestFingerprint:
         assert {
             'composite_inertia.py',
             'newton_euler_by_moments.py',
-            'mass_moments.py',
+            'momentum_rate.py',
             'tracing.py',
             'pfaffian.py',
             'straight_line.py',

@@ -122,7 +122,7 @@ def test_recorded_steps(integrator, projection):
     assert program.kernels == calls
     sizes = [segment.n_instructions() for segment in program.segments()]
     assert len(sizes) == len(calls) + 1 + 2 * (integrator == 'midpoint')
-    assert max(sizes) < 200
+    assert max(sizes) < 250  # the mixture of two turns stands in one segment
 
 
 def test_holonomic_rows_are_known():

@@ -199,8 +199,8 @@ class CudaKernel:
             return None
         xp = self._device.xp
         rcond, ill = xp.empty(states, self.dtype), xp.zeros(1, np.uint32)
-        given = [part for view in views for part in view.arguments()]
-        self._launch.run(states, [np.int64(states), *given, rcond, ill])
+        values = [part for view in views for part in view.arguments()]
+        self._launch.run(states, [np.int64(states), *values, rcond, ill])
         if not int(ill[0]):  # waits for the kernel
             return None
         return xp.flatnonzero(~(rcond >= self._limit))

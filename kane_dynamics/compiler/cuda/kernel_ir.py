@@ -202,8 +202,8 @@ class _StateWriter:
         for place in stores.get(None, ()):
             self._store(*place, zero)
         (rcond,) = self._graph.outputs[-1].values()
-        own = block.select('ole', self._squares, largest, self._names[rcond], zero)
-        return [*block.lines, f'ret {block.type} {own}']
+        local = block.select('ole', self._squares, largest, self._names[rcond], zero)
+        return [*block.lines, f'ret {block.type} {local}']
 
     def _steps(self) -> list[Step]:
         order = best_order(self._graph)

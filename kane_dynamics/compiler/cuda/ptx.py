@@ -104,10 +104,10 @@ def _ptx(ir: str, architecture: str, library: bytes | None) -> bytes:
     module = llvm.parse_assembly(ir, context)
     module.triple, module.data_layout = _TRIPLE, str(machine.target_data)
     if library is not None:
-        own = {function.name for function in module.functions if not function.is_declaration}
+        local = {function.name for function in module.functions if not function.is_declaration}
         module.link_in(llvm.parse_bitcode(library, context))
         for function in module.functions:
-            if not function.is_declaration and function.name not in own:
+            if not function.is_declaration and function.name not in local:
                 function.linkage = 'internal'  # what nothing calls is dropped
     module.verify()
     optimize(module, machine)

@@ -97,19 +97,21 @@ def base_question(urdf: Findings, text: str) -> Question:
     if urdf.fixed_wheels:
         first, *others = urdf.fixed_wheels
         why = f'wheels are fixed joints in this file: {first} and {len(others)} others'
-        return Question('base', _TEXT, 'planar', why, ('planar', 'none'))
+        return Question('base-type', _TEXT, 'planar', why, ('planar', 'none'))
     if not urdf.wheels:
         why = 'no joint turns a wheel on the ground'
-        return Question('base', _TEXT, 'none', why, ('none', 'planar'))
+        return Question('base-type', _TEXT, 'none', why, ('none', 'planar'))
     if not types:
         wheels = ', '.join(wheel.joint for wheel in urdf.wheels)
         why = f'no kind of base on wheels fits {wheels}, with x of the root link forward'
-        return Question('base', _TEXT, 'planar', why, choices)
+        return Question('base-type', _TEXT, 'planar', why, choices)
     if 'mecanum' in types and (match := _ROLLERS.search(text)):
-        return Question('base', _TEXT, 'mecanum', f"the description says '{match[0]}'", choices)
+        return Question(
+            'base-type', _TEXT, 'mecanum', f"the description says '{match[0]}'", choices
+        )
     first = next(iter(types))
     others = [f'{name} fits too ({_WHY[name]})' for name in types if name != first]
-    return Question('base', _TEXT, first, '; '.join([_WHY[first], *others]), choices)
+    return Question('base-type', _TEXT, first, '; '.join([_WHY[first], *others]), choices)
 
 
 _TEXT = 'Which base carries the robot? (planar: pushed in the plane, wheels left out)'
