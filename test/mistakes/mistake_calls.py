@@ -217,8 +217,7 @@ kd.Mimic ratio offset
 kd.Robot bodies gravity
 kd.limited_inverse_dynamics robot q v a constraints actuated weights? limits? cones deviation? \
  external_wrenches time
-kd.EventSimulation robot constraints? q? v? step dynamics? rest_speed law precompile? \
- compile_in_background
+kd.EventSimulation robot constraints? q? v? step dynamics? rest_speed law precompile?
 events.reset q? v? time
 events.add name what limit?
 events.remove name

@@ -133,7 +133,7 @@ def test_every_argument_has_mistakes(call):
         'engine',
         'halvings',
         'self',
-        'beside',
+        'compile_in_background',
         'exact',
         'steered',
         'share_freely',
