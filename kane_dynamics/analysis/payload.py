@@ -73,6 +73,7 @@ SCALE = np.repeat([10.0, 3.0, 1.0], [1, 3, 6])
 _SEEN = 0.1  # of `SCALE`: a deviation below it is knowledge that came from the motion
 _ROUNDOFF = 1e-9  # of the largest singular value
 _UPPER = np.triu_indices(3)
+_TIMES = 0.0, 0.37, 1.91  # [s] at which rows without dependence on time are the same
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -180,7 +181,7 @@ def estimate_payload(
     a: ArrayLike,
     tau: ArrayLike,
     speeds: ObservedSpeeds | None = None,
-    time: ArrayLike = 0.0,
+    time: ArrayLike | None = None,
 ) -> PayloadEstimate:
     """
     Return the payload at a frame that explains measured efforts best.
@@ -198,8 +199,8 @@ def estimate_payload(
         Samples of a motion, its efforts as measured.
     speeds : ObservedSpeeds, optional
         Speeds whose efforts count; all where left out.
-    time : array_like, shape (B,) or ()
-        t of constraints that depend on time [s].
+    time : array_like, shape (B,) or (), optional
+        t of constraints that depend on time [s]; such constraints need it.
 
     Raises
     ------
@@ -220,7 +221,11 @@ def estimate_payload(
         _samples(name, x, count, robot.nv) for name, x in (('v', v), ('a', a), ('tau', tau))
     )
     missing = efforts - np.asarray(dynamics.inverse_dynamics(Q, V, A)).reshape(count, robot.nv)
-    instants = as_times(time).ravel().tolist()
+    if time is None and count and _depends_on_time(observed, Q[0], V[0]):
+        raise InvalidInputError(
+            f'time [s]: the constraint rows depend on it, need one or {count}, got none'
+        )
+    instants = as_times(0.0 if time is None else time).ravel().tolist()
     if len(instants) == 1:
         instants *= count
     elif len(instants) != count:
@@ -285,3 +290,9 @@ def fitted_payload(regressor: Floats, efforts: Floats) -> PayloadEstimate:
         (directions * (noise**2 * weights)) @ directions.T,
         int(np.sum(sizes > noise)),
     )
+
+
+def _depends_on_time(observed: ObservedSpeeds, q: Floats, v: Floats) -> bool:
+    """Return whether directions without constraint forces change with time at a state."""
+    first, *others = (observed.directions(q, v, t) for t in _TIMES)
+    return any(not np.allclose(Z, first, rtol=_ROUNDOFF, atol=_ROUNDOFF) for Z in others)

@@ -241,7 +241,6 @@ FILES = {
     'analysis/contacts.py': 'observed',
     'analysis/momentum_observer.py': 'observed',
     'analysis/payload.py': 'carried smoothed',
-    'dynamics/functions.py': 'wrenches',
     'dynamics/contacts.py': 'wrenches contacts rubbing robots_that_rub',
     'compiler/llvm/sines.py': 'sines',
     'compiler/llvm/straight_line.py': 'sines',

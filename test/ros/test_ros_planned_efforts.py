@@ -256,7 +256,7 @@ def test_add_efforts_with_a_moving_base(tmp_path, dynamics, model):
     q = model.robot.neutral()
     expected = planned(dynamics).along(ARM, q, Accelerating(q, [1.0, 0.0, 0.0]))
     k = 3
-    motion = points.motion().at(points.times[k])
+    motion = points.at(points.times[k])
     # the base drives along x with 1 m/s^2; its speed alone does not matter
     assert_allclose(points.efforts[k], expected(0.0, *motion), rtol=0, atol=1e-6)
 

@@ -104,7 +104,7 @@ class Robot:
     def command(self, names, effort, **changes):
         """Send a command and wait until the simulator has it (or has refused it)."""
         self.effort.publish(JointState(name=list(names), effort=list(effort), **changes))
-        return self.independent_indices()
+        return self.taken()
 
     def taken(self):
         """Wait until the simulator reports one more command, and return the report's values."""
@@ -215,7 +215,7 @@ def test_constraint_forces_have_names(robot):
 
 def test_plain_commands_follow_command_joints(robot):
     robot.commands.publish(Float64MultiArray(data=[4.0, 1.0]))
-    robot.independent_indices()
+    robot.taken()
     message = robot.step(5)
     applied = dict(zip(message.name, message.effort, strict=True))
     assert (applied['arm_1_joint'], applied['wheel_left_joint']) == (4.0, 1.0)
@@ -224,13 +224,13 @@ def test_plain_commands_follow_command_joints(robot):
 def test_commands_of_ros2_control_hardware_are_unpacked(robot):
     names = ['gripper', 'arm_2_joint', 'arm_1_joint', 'wheel_left_joint']
     robot.hardware.publish(JointState(name=names, effort=[3.0, float('nan')]))
-    robot.independent_indices()
+    robot.taken()
     message = robot.step(5)
     applied = dict(zip(message.name, message.effort, strict=True))
     assert applied.pop('arm_2_joint') == 3.0
     assert not any(applied.values())
     robot.hardware.publish(JointState(name=names, effort=[3.0, 1.0, 1.0, 1.0]))
-    assert 'rejected: short' in robot.independent_indices()
+    assert 'rejected: short' in robot.taken()
 
 
 @pytest.mark.parametrize(
