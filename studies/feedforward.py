@@ -125,7 +125,7 @@ class Rig:
         x, v = self.plan.positions[0].copy(), np.zeros(len(self.names))
         controller = TrajectoryController(self.names, settings, x)
         controller.send(points, 0.0)
-        motion, accelerated = self.plan.motion(), self.acceleration(gravity)
+        motion, accelerated = self.plan, self.acceleration(gravity)
         times = np.arange(0.0, float(self.plan.times[-1]), PERIOD)
         errors, before = [], x
         for time in times:

@@ -169,7 +169,7 @@ def simulated(rig: Rig, found: Retimed) -> tuple[float, float]:
     dynamics, points = rig.dynamics, found.points(STEP)
     robot, wheels = dynamics.robot, set(rig.contacts.wheels)
     held = np.array([name in rig.motors and name not in wheels for name in robot.velocity_names])
-    wanted, efforts = points.motion(), np.asarray(points.efforts)
+    wanted, efforts = points, np.asarray(points.efforts)
     inertia = held * np.diagonal(dynamics.mass_matrix(points.positions[0]))
     most, errors = [0.0], [0.0]
 

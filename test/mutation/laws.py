@@ -261,7 +261,7 @@ FILES = {
     'bases/motion_rows.py': 'bases',
     'constraints/closed_contacts.py': 'limited rubbing',
     'constraints/traced_rows.py': 'nonlinear servo',
-    'algebra/exponential.py': 'exponential',
+    'algebra/exponential.py': 'exponential rotation_vector',
     'algorithms/momentum_rate.py': 'momentum',
     'dynamics/efforts.py': 'frame_tracking',
     'dynamics/reference.py': 'wrenches',

@@ -75,7 +75,7 @@ NAMES = {
     ],
     'OPEN': [
         'events/transition.py _after_impact: held.rows.matrix @ v - held.rows.velocity -> held.rows.matrix @ v + held.rows.velocity',  # noqa: E501
-        'events/transition.py _impending: -result.tractions[local] -> result.tractions[local]',
+        'events/transition.py _impending: -motion.tractions[tangent] -> motion.tractions[tangent]',
     ],
 }
 SURVIVORS = {name: REASONS[reason] for reason, names in NAMES.items() for name in names}
