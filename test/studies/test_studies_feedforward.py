@@ -36,7 +36,7 @@ def test_the_plant_is_the_inverse_of_the_law(rig):
     """Under the efforts that a motion needs, the plant has the accelerations of that motion."""
     needed, accelerated = rig.needed(rig.base, True), rig.acceleration(True)
     for time in (0.05, 0.2, 0.45):
-        motion = rig.plan.motion().at(time)
+        motion = rig.plan.at(time)
         tau = needed(time, *motion)
         found = accelerated(time, *motion[:2], tau)
         assert_allclose(found, motion[2], rtol=0, atol=1e-8)
