@@ -134,6 +134,7 @@ setup(
         'test': [
             'codespell',
             'pytest',
+            'pytest-rerunfailures',
             'pytest-xdist',
             'distributed',
             'gymnasium',
