@@ -36,12 +36,12 @@ def step_graph(step: float) -> ca.Function:
     q, u = x[:SIZE], x[SIZE:]
     balance = drives(q, u + step * rate, rate)[1] - effort
     law = ca.Function('balance', [rate, x, effort], [balance])
-    joints_without_gain = {
+    options = {
         'error_on_fail': False,
         'abstol': 1e-9,
         'max_iter': 30,
     }  # wild trials are refused
-    solve = ca.rootfinder('solve', 'newton', law, joints_without_gain)
+    solve = ca.rootfinder('solve', 'newton', law, options)
     X, efforts = ca.MX.sym('x', SIZE + 7), ca.MX.sym('effort', 7)
     after = X[SIZE:] + step * solve(np.zeros(7), X, efforts)
     then = ca.vertcat(X[:SIZE] + step * drives(X[:SIZE], after, np.zeros(7))[0], after)

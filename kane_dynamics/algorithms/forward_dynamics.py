@@ -54,7 +54,7 @@ class Motion:
         Phi of holonomic rows [m or rad], 0 for the others.
     labels : tuple of str
         Names of the rows.
-    independent_indices : tuple of str
+    independent_labels : tuple of str
         Names of the rows that were taken.
     details : object, optional
         Intermediate quantities of the method, such as `GaussSolution`; None where nobody asked
@@ -70,7 +70,7 @@ class Motion:
     velocity_violation: Floats
     position_violation: Floats
     labels: tuple[str, ...]
-    independent_indices: tuple[str, ...]
+    independent_labels: tuple[str, ...]
     details: Details | None = None
 
     @property

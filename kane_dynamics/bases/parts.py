@@ -26,7 +26,7 @@ Radius = float | Mapping[str, float] | None
 
 
 @dataclass(frozen=True, eq=False)
-class NamedConstraint:
+class WheelRows:
     """A wheel and its rows."""
 
     wheel: Wheel
@@ -40,18 +40,18 @@ def radius_of(radius: Radius, joint: str) -> float | None:
 
 def fixed_wheel(
     robot: Robot, joint: str, radius: Radius, *, along: bool = False, driven: bool = True
-) -> NamedConstraint:
+) -> WheelRows:
     """Return a wheel whose axle turns with the base; `along`: it may slip sideways."""
     rows = rolling_wheel(robot, joint, radius_of(radius, joint))
-    return NamedConstraint(
+    return WheelRows(
         Wheel(joint, 'fixed', rows.radius, driven=driven), _along(rows) if along else rows
     )
 
 
-def roller_part(robot: Robot, joint: str, angle: float, radius: Radius) -> NamedConstraint:
+def roller_part(robot: Robot, joint: str, angle: float, radius: Radius) -> WheelRows:
     """Return a wheel with rollers on its rim."""
     rows = roller_wheel(robot, joint, angle, radius_of(radius, joint))
-    return NamedConstraint(Wheel(joint, 'roller', rows.radius), rows)
+    return WheelRows(Wheel(joint, 'roller', rows.radius), rows)
 
 
 def by_steering(
@@ -73,24 +73,20 @@ def steered_wheels(
     *,
     kind: str = 'steered',
     motors: Collection[str] | None = None,
-) -> list[NamedConstraint]:
+) -> list[WheelRows]:
     """Return steered wheels or casters by their steering joints, and then their twins."""
-    parts: list[NamedConstraint] = []
-    twins: list[NamedConstraint] = []
+    parts: list[WheelRows] = []
+    twins: list[WheelRows] = []
     for steering, joints in wheels.items():
         for joint in joints:
             check_steers(robot, steering, joint)
             rows = rolling_wheel(robot, joint, radius_of(radius, joint))
             driven = motors is None or joint in motors
             if joint == joints[0]:
-                parts.append(
-                    NamedConstraint(Wheel(joint, kind, rows.radius, steering, driven), rows)
-                )
+                parts.append(WheelRows(Wheel(joint, kind, rows.radius, steering, driven), rows))
             else:
                 rows = _along(rows)
-                twins.append(
-                    NamedConstraint(Wheel(joint, 'twin', rows.radius, driven=driven), rows)
-                )
+                twins.append(WheelRows(Wheel(joint, 'twin', rows.radius, driven=driven), rows))
     return [*parts, *twins]
 
 
@@ -112,13 +108,13 @@ class Passive:
     supports: Sequence[ArrayLike] = ()
     radius: Radius = None
 
-    def parts(self, robot: Robot) -> list[NamedConstraint]:
+    def parts(self, robot: Robot) -> list[WheelRows]:
         """Return the casters and balls that are joints."""
         casters = by_steering(robot, 'casters', {} if self.casters is None else self.casters)
         parts = steered_wheels(robot, casters, self.radius, kind='caster', motors=())
         for joint in as_names('balls', self.balls):
             rows = rolling_ball(robot, joint, radius_of(self.radius, joint))
-            parts.append(NamedConstraint(Wheel(joint, 'ball', rows.radius, driven=False), rows))
+            parts.append(WheelRows(Wheel(joint, 'ball', rows.radius, driven=False), rows))
         return parts
 
     def points(self) -> tuple[Vector, ...]:
@@ -131,7 +127,7 @@ class Passive:
 def assembled(
     kind: str,
     robot: Robot,
-    parts: Sequence[NamedConstraint],
+    parts: Sequence[WheelRows],
     passive: Passive,
     rows: tuple[Constraint, ...] | None = None,
     assumed: tuple[Constraint, ...] = (),

@@ -167,11 +167,9 @@ class CompiledEngine:
             rows = (tables.q[done:], tables.v[done:], tables.ranks[done:])
             arrays = (efforts[varies * done :], clock, *rows, self._values)
             asked = min(count - done, _MOST_STEPS_AT_ONCE)
-            independent_indices = self._run(
-                *[array.ctypes.data for array in arrays], asked, varies
-            )
-            done += independent_indices
-            if independent_indices < asked:
+            steps = self._run(*[array.ctypes.data for array in arrays], asked, varies)
+            done += steps
+            if steps < asked:
                 self.fallback_count += 1
                 end = self._by_reference(tables, done, efforts, t, h)
                 crossed += [done] * end.crossed

@@ -17,6 +17,6 @@ LIMIT = '#555555'  # of efforts and speeds
 def linear(colour: str) -> tuple[int, int, int]:
     """Return red, green and blue of '#rrggbb' as light, from 0 to 255 (sRGB undone)."""
     parts = (part / 255.0 for part in bytes.fromhex(colour.removeprefix('#')))
-    canonical_robot = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
-    red, green, blue = (round(255 * c) for c in canonical_robot)
+    linear = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    red, green, blue = (round(255 * c) for c in linear)
     return red, green, blue

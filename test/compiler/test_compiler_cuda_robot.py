@@ -272,19 +272,19 @@ class OnCard:
 
 def test_arrays_on_a_card_come_by_dlpack():
     """CuPy played by numpy: what lies on a card is not fetched, other arrays are brought there."""
-    describe = np.arange(3.0, dtype=np.float32)
+    answer = np.arange(3.0, dtype=np.float32)
     asked = []
 
     def from_dlpack(x):
         asked.append(x)
-        return describe
+        return answer
 
     gpu = CudaDevice.__new__(CudaDevice)
     gpu.xp = SimpleNamespace(ndarray=np.ndarray, asarray=np.asarray, from_dlpack=from_dlpack)
     given = OnCard()
-    assert gpu.array(given, np.dtype('float32')) is describe
+    assert gpu.array(given, np.dtype('float32')) is answer
     assert asked == [given]
-    assert gpu.array(describe, np.dtype('float32')) is describe
+    assert gpu.array(answer, np.dtype('float32')) is answer
     assert gpu.array([1, 2], np.dtype('float64')).dtype == 'float64'
     assert asked == [given]
 

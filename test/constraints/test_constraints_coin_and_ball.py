@@ -176,13 +176,13 @@ def test_a_wheel_on_a_spherical_joint_rolls_as_on_a_hinge():
     base = kd.Body('base', '', kd.Joint('base', kd.Planar()), inertia=trunk)
     place = kd.Pose.from_rotation_and_position((1, 0, 0, 0), (0, 0.2, 0.05))
     kinds = kd.Spherical(), kd.Revolute((0, 1, 0))
-    joints_without_gain, hinged = (
+    unhinged, hinged = (
         kd.Robot('r', [base, kd.Body('wheel', 'base', kd.Joint('hub', kind), place, load)])
         for kind in kinds
     )
-    wheel = kd.constraints.rolling_wheel(joints_without_gain, 'hub', 0.05, (0, 3, 0))
+    wheel = kd.constraints.rolling_wheel(unhinged, 'hub', 0.05, (0, 3, 0))
     q = np.array([0.3, -0.2, 0.7, 1, 0, 0, 0])
-    rows = rows_at(Case(joints_without_gain, wheel, q, np.zeros(6)))
+    rows = rows_at(Case(unhinged, wheel, q, np.zeros(6)))
     known = kd.constraints.rolling_wheel(hinged, 'hub', 0.05)
     expected = rows_at(Case(hinged, known, q[:4] * [1, 1, 1, 0], np.zeros(4)))
     assert rows.labels == expected.labels == ('hub/longitudinal', 'hub/lateral')

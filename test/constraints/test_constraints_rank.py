@@ -85,7 +85,7 @@ def test_all_methods_take_the_same_rows(mechanism):
         motions = [kd.forward_dynamics(robot, q, v, tau, constraints, name) for name in METHODS]
         size = max(1.0, np.abs(motions[0].acceleration).max())
         for motion in motions[1:]:
-            assert motion.independent_indices == motions[0].independent_indices
+            assert motion.independent_labels == motions[0].independent_labels
             gap = np.abs(motion.acceleration - motions[0].acceleration).max()
             assert gap < 10 * CONTINUOUS * size  # masses up to 5e6 apart
             assert_allclose(motion.constraint_force, motions[0].constraint_force, atol=1e-6)
@@ -236,7 +236,7 @@ def test_rows_that_nearly_repeat_are_remarked_upon(toe, remark):
     robot, rows = two_wheels(right=f'-1.5707963267948966 0 {toe}')
     found = kd.independent_rows(robot, robot.neutral(), rows)
     assert isinstance(found, kd.RowSelection)
-    assert found.labels == kd.forward_dynamics(robot, *np.zeros((3, 5)), rows).independent_indices
+    assert found.labels == kd.forward_dynamics(robot, *np.zeros((3, 5)), rows).independent_labels
     if remark is None:
         assert found.notes == ()
     else:

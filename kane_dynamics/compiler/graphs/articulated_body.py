@@ -44,15 +44,15 @@ def articulated_body(
     twist, bias, wrench = bias_step(joint, body.inertia, twist_parent)
     inertia = ArticulatedInertia.of_rigid(body.composite) + _articulated(children[:21])
     wrench = wrench + twist_from_vector(children[21:27])
-    payload = body.composite + _composite(children[27:])
+    subtree = body.composite + _composite(children[27:])
     hinge, at_parent, wrench_at_parent = inward_step(
         joint, armature, effort, inertia, bias, wrench
     )
     a, rate = outward_step(joint, hinge, bias, rate_parent)
     inward = [*_entries(at_parent), *vec6(wrench_at_parent)]
-    inward += _composite_entries(payload.moved(joint.pose))
+    inward += _composite_entries(subtree.moved(joint.pose))
     handed = [(from_parent, list(vec6(twist))), (children, inward), (last, list(vec6(rate)))]
-    return handed, a, hinge_rcond(joint, armature, hinge, payload)
+    return handed, a, hinge_rcond(joint, armature, hinge, subtree)
 
 
 def _articulated(entries: list[ca.SX]) -> ArticulatedInertia:

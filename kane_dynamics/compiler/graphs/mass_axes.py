@@ -37,17 +37,17 @@ def mass_axes(tracer: LoopTracer) -> LoopSpec:
         pose = turned if group.on_world else as_pose(from_parent) * joint.pose
         local = body.composite.moved(pose)
         x, y, z = (pure(row) for row in symmetric_rows(children[4:]))
-        payload = local + CompositeInertia(children[0], pure(children[1:4]), (x, y, z))
+        subtree = local + CompositeInertia(children[0], pure(children[1:4]), (x, y, z))
         results: list[Any] = []
         for axis, rotor in zip(joint.axes, body.armature, strict=True):
             along = pose.adjoint(axis)
-            momentum = payload.momentum(along)
+            momentum = subtree.momentum(along)
             results += [*vec6(along), *vec3(momentum.dual), *vec3(momentum.primary), rotor]
-        rows = [vec3(row) for row in payload.tensor]
+        rows = [vec3(row) for row in subtree.tensor]
         entries = [rows[j][k] for j, k in UPPER]
         handed = [
             (from_parent, pose_numbers(pose)),
-            (children, [payload.mass, *vec3(payload.moment), *entries]),
+            (children, [subtree.mass, *vec3(subtree.moment), *entries]),
         ]
         width = 13 * body.kind.nv
         index_list = np.array([13 * first[i] + np.arange(width) for i in group.bodies]).T

@@ -161,7 +161,7 @@ def select(
     active: Array,
     drift: Array,
     strength: Array,
-    independent_indices: Array,
+    is_independent: Array,
 ) -> float:
     """Return how many rows are taken, by the graded rule; D and E lose what others take."""
     in_mass = empty(K * N)
@@ -170,7 +170,7 @@ def select(
     count = 0
     off = 0.0
     for i in range(k):
-        independent_indices[i] = 0.0
+        is_independent[i] = 0.0
         seen[i] = 0.0
     grade = STRONG
     for g in range(ROUNDS):
@@ -179,7 +179,7 @@ def select(
             least = grade
             if g == ROUNDS - 1:
                 least = max(grade, off)
-            if independent_indices[i] < 0.5 and active[i] > 0.5:
+            if is_independent[i] < 0.5 and active[i] > 0.5:
                 a = distance(count, int(seen[i]), D[i * N :], in_mass)
                 b = distance(count, int(seen[i]), E[i * N :], in_si)
                 seen[i] = count
@@ -187,12 +187,12 @@ def select(
                 if strength[i] >= least and count < N:
                     unit(a, D[i * N :], in_mass[count * N :])
                     unit(b, E[i * N :], in_si[count * N :])
-                    independent_indices[i] = 1.0
+                    is_independent[i] = 1.0
                     count = count + 1
                     off = max(off, drift[i])
         grade = 0.1 * grade
     for i in range(k):
-        if independent_indices[i] < 0.5:
+        if is_independent[i] < 0.5:
             a = distance(count, int(seen[i]), D[i * N :], in_mass)
             b = distance(count, int(seen[i]), E[i * N :], in_si)
             strength[i] = max(a, b) * active[i]
@@ -223,7 +223,7 @@ def contradicts(
     R: Array,
     Q: Array,
     factors: Array,
-    independent_indices: Array,
+    is_independent: Array,
     active: Array,
     strength: Array,
     side: Array,
@@ -238,7 +238,7 @@ def contradicts(
     for i in range(k):
         norm += factors[i] * side[i] * factors[i] * side[i]
     for i in range(k):
-        if independent_indices[i] < 0.5:
+        if is_independent[i] < 0.5:
             gap = factors[i] * side[i]
             size = 0.0
             if active[i] > 0.5:
@@ -251,7 +251,7 @@ def contradicts(
                         local[m] -= R[j * K + m] * local[j]
                 m = 0
                 for j in range(k):
-                    if independent_indices[j] > 0.5:
+                    if is_independent[j] > 0.5:
                         gap -= local[m] * factors[j] * side[j]
                         size += local[m] * local[m]
                         m = m + 1
@@ -276,7 +276,7 @@ def solve(
     v: Array,
     b0: Array,
     x: Array,
-    independent_indices: Array,
+    is_independent: Array,
 ) -> float:
     """
     Set x of M x = force + A' lambda, A_K x = c_K; return 0 where there is none.
@@ -325,10 +325,10 @@ def solve(
     for i in range(k):
         for j in range(N):
             kept[i * N + j] = D[i * N + j]
-    select(k, D, E, order, active, away, strength, independent_indices)
+    select(k, D, E, order, active, away, strength, is_independent)
     count = 0
     for i in range(k):
-        if independent_indices[i] > 0.5:
+        if is_independent[i] > 0.5:
             for j in range(N):
                 D[count * N + j] = kept[i * N + j]
             along[count] = factors[i] * (side[i] - dot(N, A[i * N :], x))
@@ -347,12 +347,12 @@ def solve(
         return 0.0
     if checked > -0.5 and count < k:
         wrong = contradicts(
-            k, count, kept, R, Q, factors, independent_indices, active, strength, b0,
+            k, count, kept, R, Q, factors, is_independent, active, strength, b0,
             size_in_mass(M, v), 1.0, SPEED_CONTRADICTION,
         )  # fmt: skip
         if checked > 0.5:
             wrong += contradicts(
-                k, count, kept, R, Q, factors, independent_indices, active, strength, side,
+                k, count, kept, R, Q, factors, is_independent, active, strength, side,
                 TAKEN * size_in_mass(M, x), 0.0, ACCELERATION_CONTRADICTION,
             )  # fmt: skip
         if wrong > 0.0:

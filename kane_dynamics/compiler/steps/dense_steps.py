@@ -48,7 +48,7 @@ def accelerate(
     """Set accelerations, and M to its factors."""
     force = empty(N)
     rub = empty(N)
-    independent_indices = empty(K)
+    is_independent = empty(K)
     A = empty(K * N)
     b0 = empty(K)
     b = empty(K)
@@ -63,7 +63,7 @@ def accelerate(
         return 0.0
     for k in range(N):
         force[k] = tau[k] - force[k] - rub[k]
-    return solve(K, M, force, A, b, phi, KINDS, OWNERS, ORDER, 1.0, v, b0, x, independent_indices)
+    return solve(K, M, force, A, b, phi, KINDS, OWNERS, ORDER, 1.0, v, b0, x, is_independent)
 
 
 def acceleration(
@@ -111,7 +111,7 @@ def impulse(
     M = empty(N * N)
     force = empty(N)
     drags = empty(N)
-    independent_indices = empty(K)
+    is_independent = empty(K)
     A = empty(K * N)
     b0 = empty(K)
     b = empty(K)
@@ -136,9 +136,7 @@ def impulse(
         if INTEGRATED[i] == 1:
             side[i] = dot(N, A[i * N :], v) + h * b[i]
     if (
-        not solve(
-            K, M, force, A, side, phi, KINDS, OWNERS, ORDER, 0.0, at, b0, x, independent_indices
-        )
+        not solve(K, M, force, A, side, phi, KINDS, OWNERS, ORDER, 0.0, at, b0, x, is_independent)
         > 0.0
     ):
         return 0.0
@@ -154,7 +152,7 @@ def kick(q: Array, v: Array, tau: Array, clock: Array, parameters: Array, out: A
     force = empty(N)
     drags = empty(N)
     middle = empty(N)
-    independent_indices = empty(K)
+    is_independent = empty(K)
     A = empty(K * N)
     b0 = empty(K)
     b = empty(K)
@@ -201,7 +199,7 @@ def kick(q: Array, v: Array, tau: Array, clock: Array, parameters: Array, out: A
                 middle,
                 b0,
                 x,
-                independent_indices,
+                is_independent,
             )
             > 0.0
         ):
@@ -222,7 +220,7 @@ def place(q: Array, clock: Array, parameters: Array, out: Array) -> float:
     phi = empty(K)
     target = empty(H)
     drift = empty(H)
-    independent_indices = empty(K)
+    is_independent = empty(K)
     remainder = empty(N)
     x = empty(N)
     for k in range(N):
@@ -238,7 +236,7 @@ def place(q: Array, clock: Array, parameters: Array, out: Array) -> float:
             A[i * N + k] = A[PLACED[i] * N + k]
     if not solve(
         H, M, remainder, A, target, drift, PLACED_KINDS, PLACED_OWNERS, PLACED_ORDER, -1.0,
-        remainder, target, x, independent_indices,
+        remainder, target, x, is_independent,
     ) > 0.0:  # fmt: skip
         return 0.0
     return retract(q, x, parameters, out)
@@ -252,7 +250,7 @@ def project(q: Array, v: Array, clock: Array, parameters: Array, out: Array, ran
     b = empty(K)
     phi = empty(K)
     side = empty(K)
-    independent_indices = empty(K)
+    is_independent = empty(K)
     none = empty(N)
     x = empty(N)
     for k in range(N):
@@ -264,17 +262,15 @@ def project(q: Array, v: Array, clock: Array, parameters: Array, out: Array, ran
     for i in range(K):
         side[i] = b0[i] - dot(N, A[i * N :], v)
     if (
-        not solve(
-            K, M, none, A, side, phi, KINDS, OWNERS, ORDER, 0.0, v, b0, x, independent_indices
-        )
+        not solve(K, M, none, A, side, phi, KINDS, OWNERS, ORDER, 0.0, v, b0, x, is_independent)
         > 0.0
     ):
         return 0.0
     count = 0.0
     for i in range(K):
-        count += independent_indices[i]
+        count += is_independent[i]
         limit = LOOSE
-        if independent_indices[i] > 0.5:
+        if is_independent[i] > 0.5:
             limit = TIGHT
         if not abs(phi[i]) <= limit:
             return 0.0
