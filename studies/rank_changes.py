@@ -222,7 +222,8 @@ def gaps(mechanism: Mechanism, count: int, seed: int = 0, *, cache: bool = True)
         for method in METHODS:
             found = fast.forward_dynamics(q, v, tau, method=method)
             if found.independent_labels != expected.independent_labels:
-                raise RuntimeError(f'{method} took {found.independent_labels}, not {expected.independent_labels}: {turn}')
+                rows = f'{found.independent_labels}, not {expected.independent_labels}'
+                raise RuntimeError(f'{method} took {rows}: {turn}')
             gap = float(np.abs(found.acceleration - expected.acceleration).max()) / size
             largest[method] = max(largest[method], gap)
     return Gaps(

@@ -117,8 +117,8 @@ def compile_robot(
         with a row for each state are all float32 then run in it and give float32; what is one
         for all states is rounded. Single states, and all else, stay in double. States of such
         batches whose solve is too ill conditioned for single precision, or whose numbers are
-        large, are computed in double and counted in `CompiledDynamics.promoted`. For which
-        functions and with which errors: doc/kernels.md.
+        large, are computed in double and counted in `CompiledDynamics.double_precision_count`.
+        For which functions and with which errors: doc/kernels.md.
     device : str
         'cuda': the robot on the present graphics card, see `CudaDynamics` and doc/gpu.md. All its
         arrays are of one precision; its kernels are compiled when they are first called.

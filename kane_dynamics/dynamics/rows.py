@@ -82,7 +82,7 @@ def independent_rows(
     """
     Return the rank of constraint rows at a state: which rows are taken, and how strong each is.
 
-    `RowSelection.remarks` says which rows only nearly repeat others.
+    `RowSelection.notes` says which rows only nearly repeat others.
 
     Parameters
     ----------
