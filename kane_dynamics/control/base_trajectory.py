@@ -18,7 +18,7 @@ def resting(q: Floats) -> Setpoint:
     return Setpoint(np.array(q[:3], dtype=float), np.zeros(3), np.zeros(3))
 
 
-class BaseTrajectory:
+class TwistTrajectory:
     """
     Plan of a base whose twist is known over time.
 
@@ -58,9 +58,9 @@ class BaseTrajectory:
 
 def following(
     frame: PlanarFrame, start: Floats, drive: DriveResponse, twist: Floats, command: Floats
-) -> BaseTrajectory:
+) -> TwistTrajectory:
     """Return the plan of a base that follows a command that stands, from its present twist."""
-    return BaseTrajectory(
+    return TwistTrajectory(
         frame,
         start,
         lambda time: drive.after(twist, command, time),
@@ -68,14 +68,14 @@ def following(
     )
 
 
-def along(frame: PlanarFrame, start: Floats, times: Floats, twists: Floats) -> BaseTrajectory:
+def along(frame: PlanarFrame, start: Floats, times: Floats, twists: Floats) -> TwistTrajectory:
     """
     Return the plan of a base whose twist is given at points of time, with lines between.
 
     Parameters
     ----------
     frame, start
-        As for `BaseTrajectory`.
+        As for `TwistTrajectory`.
     times, twists : ndarray, shapes (n,), (n, 3)
         Increasing times [s], and v_x, v_y [m/s], yaw rate [rad/s] of the frame there; constant
         before and after.
@@ -93,4 +93,4 @@ def along(frame: PlanarFrame, start: Floats, times: Floats, twists: Floats) -> B
         rates = np.array([profile.at(t)[0][2] for t in corners])
         return float(np.diff(corners) @ (rates[1:] + rates[:-1]) / 2.0)
 
-    return BaseTrajectory(frame, start, lambda time: moving(*profile.at(time)[:2]), turned)
+    return TwistTrajectory(frame, start, lambda time: moving(*profile.at(time)[:2]), turned)
