@@ -13,7 +13,7 @@ from kane_dynamics.bags.computing import QUANTITIES
 from kane_dynamics.bags.replay import CLOCKS
 from kane_dynamics.bags.writing import STORAGES
 from kane_dynamics.deployment.code_generation import CPUS
-from kane_dynamics.deployment.functions import FUNCTIONS
+from kane_dynamics.deployment.functions import BY_DEFAULT, FUNCTIONS
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.typing import Floats
@@ -133,7 +133,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     '--derivatives': _flag('of inverse and forward dynamics too'),
     '--methods': _flag('what methods other than gauss need too'),
     '--name': {'default': '', 'help': "prefix of names in C; from the robot's name"},
-    '--functions': _text('NAME', 'all where left out', choices=FUNCTIONS, **_SEVERAL),
+    '--functions': _text(
+        'NAME', f'{", ".join(BY_DEFAULT)} where left out', choices=FUNCTIONS, **_SEVERAL
+    ),
     '--frames': _text('FRAME', 'frames with a pose and a Jacobian', **_SEVERAL),
     '--payloads': _text('FRAME', 'frames that may carry a payload', **_SEVERAL),
     '--cpu': {'default': 'native', 'choices': CPUS},

@@ -86,6 +86,7 @@ def of_robot(
     parameters = [local.replace(name='robot', annotation='Robot'), *remainder]
     function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     _as_method(method)(function)
+    function.__qualname__ = name  # pickled by it
     function.__doc__ = re.sub(r'\bd\.(\w+)\(', r'kd.\1(d.robot, ', function.__doc__ or '')
     return function  # type: ignore[return-value]  # its first name is robot
 

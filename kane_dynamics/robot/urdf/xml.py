@@ -14,7 +14,7 @@ from defusedxml.ElementTree import fromstring
 
 from kane_dynamics.exceptions import InvalidInputError, UrdfError, UrdfFileError
 from kane_dynamics.robot.checks import as_path
-from kane_dynamics.robot.resources import resolve, xacro_text
+from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.urdf.records import (
     UrdfInertial,
     UrdfJoint,
@@ -25,6 +25,7 @@ from kane_dynamics.robot.urdf.records import (
     UrdfOrigin,
     UrdfRound,
 )
+from kane_dynamics.robot.urdf.xacro_file import xacro_text
 
 _SUBSTITUTIONS = ('$(', '${')  # of roslaunch and of xacro
 LARGEST = 1e30  # [SI] no robot has more; products of a few such numbers are finite
