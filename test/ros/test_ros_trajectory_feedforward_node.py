@@ -229,8 +229,8 @@ def watched(bench):
             'controller': 'often_arm',
             'compiled': 'never',
             'base_frame_id': 'my_base',
-            'effort_error': 0.0,
-            'point_rate': 0.0,
+            'interpolation_tolerance': 0.0,
+            'min_point_rate': 0.0,
         },
         arguments=['-r', f'__node:={name}'],
     )
