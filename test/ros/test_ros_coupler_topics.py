@@ -131,12 +131,13 @@ def test_a_device_on_topics(bench):
     def send(frame='odom'):
         pose = PoseStamped()
         pose.header.frame_id, pose.header.stamp = frame, bench.now()
-        pose.pose.position.z, pose.pose.orientation.w = 2.5, 1.0  # far above
+        pose.pose.position.z, pose.pose.orientation.w = 5.0, 1.0  # far above
         sent.append(pose.header.stamp)
         poses.publish(pose)
 
     bench.until(lambda: len(wrenches) > 3, each=send)
-    answer = wrenches[-1]
+    # The pull is too strong for 4 ms: on a busy machine the arm is soon far off.
+    answer = wrenches[0]
     assert answer.header.frame_id == 'odom'
     assert answer.header.stamp in sent
     assert answer.wrench.force.z < -500.0  # 500 N/m, metres away
