@@ -41,19 +41,11 @@ Matrix = NDArray[Any]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ArticulatedInertia:
-    """
-    A symmetric map of twists on wrenches about the origin of a frame, in its axes.
+    """A symmetric map of twists on wrenches about the origin of a frame, in its axes."""
 
-    Parameters
-    ----------
-    mass, coupling, tensor : ndarray, shape (3, 3)
-        M, H, I of f = M v + H' omega, tau = H v + I omega; M and I symmetric.
-
-    """
-
-    mass: Matrix
-    coupling: Matrix
-    tensor: Matrix
+    mass: Matrix  # shape (3, 3): M, H, I of f = M v + H' omega, tau = H v + I omega
+    coupling: Matrix  # shape (3, 3): M, H, I of f = M v + H' omega, tau = H v + I omega
+    tensor: Matrix  # shape (3, 3): M, H, I of f = M v + H' omega, tau = H v + I omega
 
     @staticmethod
     def of_rigid(body: CompositeInertia) -> ArticulatedInertia:
@@ -101,23 +93,11 @@ class ArticulatedInertia:
 
 
 class Hinge(NamedTuple):
-    """
-    What the way inward leaves of a joint for the way outward.
+    """What the way inward leaves of a joint for the way outward."""
 
-    Parameters
-    ----------
-    wrenches : list of DualQuaternion
-        U = I^A S, one for each axis.
-    factor : TreeFactor
-        Of D = S' U + armature.
-    effort : list of scalar
-        u = tau - S' (I^A c + p^A) for each axis.
-
-    """
-
-    wrenches: list[DualQuaternion]
-    factor: TreeFactor
-    effort: list[Scalar]
+    wrenches: list[DualQuaternion]  # U = I^A S, one for each axis
+    factor: TreeFactor  # Of D = S' U + armature
+    effort: list[Scalar]  # u = tau - S' (I^A c + p^A) for each axis
 
 
 def bias_step(

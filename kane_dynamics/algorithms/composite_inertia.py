@@ -31,23 +31,11 @@ LowerTriangle = list[dict[int, Scalar]]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CompositeInertia:
-    """
-    Inertia of several bodies about the origin of a frame, in its axes.
+    """Inertia of several bodies about the origin of a frame, in its axes."""
 
-    Parameters
-    ----------
-    mass : scalar
-        [kg].
-    moment : quaternion
-        First moment, mass times centre of mass [kg m].
-    tensor : tuple of three quaternions
-        Rows of the second moment about the origin [kg m^2].
-
-    """
-
-    mass: Scalar
-    moment: Quaternion
-    tensor: Rows
+    mass: Scalar  # [kg]
+    moment: Quaternion  # First moment, mass times centre of mass [kg m]
+    tensor: Rows  # Rows of the second moment about the origin [kg m^2]
 
     @staticmethod
     def of_body(inertia: Inertia) -> CompositeInertia:
@@ -96,11 +84,7 @@ def _components(a: Quaternion) -> tuple[Scalar, Scalar, Scalar]:
 
 
 def composite_mass_matrix(robot: Robot, q: Any) -> LowerTriangle:
-    """
-    Return the nonzeros of the lower triangle of M, armature included.
-
-    Row k maps column l <= k to M[k, l]; entries between different branches do not appear.
-    """
+    """Return the nonzeros of the lower triangle of M, armature included."""
     joints = [joint_motion(robot, i, q, [0.0] * robot.nv) for i in range(len(robot.bodies))]
     subtrees = [CompositeInertia.of_body(body.inertia) for body in robot.bodies]
     lower: LowerTriangle = [{k: rotor} for k, rotor in enumerate(robot.armature.tolist())]

@@ -72,13 +72,7 @@ class ConeRows(NamedTuple):
 
 
 class NearestInCones(NamedTuple):
-    """
-    The nearest x, or what contradicts each other.
-
-    x is NaN where there is none; the residual is what is left of the conditions of the nearest
-    point, relative to its largest term; `conflict` numbers bounds, and after them cones, that
-    cannot hold together.
-    """
+    """The nearest x, or what contradicts each other."""
 
     x: Floats
     residual: float
@@ -88,12 +82,7 @@ class NearestInCones(NamedTuple):
 def nearest_in_cones(
     factor: Floats, free: Floats, C: Floats, d: Floats, cones: Sequence[ConeRows]
 ) -> NearestInCones:
-    """
-    Return the x nearest to `free` in the metric M = L L' with C x >= d and in all cones.
-
-    Cones with one tangential row are two bounds each, and better given so. NotSolvedError if
-    numbers are not finite, or too far apart for double precision.
-    """
+    """Return the x nearest to `free` in the metric M = L L' with C x >= d and in all cones."""
     external = [*(d - C @ free), *(cone.excess(free) for cone in cones)]
     missed, none = float(np.max(external, initial=0.0)), np.zeros(0, dtype=np.intp)
     if missed <= 0.0:

@@ -88,11 +88,7 @@ _REPEATED = 1e-6  # relative singular value of rows that repeat others, at angle
 def project_reference(
     rows: ConstraintRows, turning: Floats, v: Floats, y: Floats, rate: Floats, counted: Indices
 ) -> tuple[Floats, Floats]:
-    """
-    Return the speeds nearest to wanted ones that keep the rows, and their rate, shapes (nv,).
-
-    What neither `counted` speeds nor rows determine changes the least.
-    """
+    """Return speeds nearest to wanted ones that keep the rows, and their rate, shapes (nv,)."""
     A, nv = rows.matrix, len(v)
     weights = np.zeros(nv)
     weights[counted] = 1.0

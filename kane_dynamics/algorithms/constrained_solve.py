@@ -44,12 +44,7 @@ Result = TypeVar('Result', bound=tuple[Any, ...])
 
 
 class Solved(NamedTuple):
-    """
-    The solution of M x = Q + A' lambda, A x = c.
-
-    `dropped` is 1 for rows without a pivot, 0 for the others; `rows` are those of one choice after
-    elimination, where there are any.
-    """
+    """The solution of M x = Q + A' lambda, A x = c."""
 
     x: list[Scalar]
     multipliers: list[Scalar]

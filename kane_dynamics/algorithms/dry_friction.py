@@ -41,30 +41,14 @@ _ROUNDOFF = 1e-14  # of a product with some ten rows of unit length
 
 @dataclass(frozen=True, eq=False, slots=True)
 class FrictionProblem:
-    """
-    Contacts of which forces p and speeds (or accelerations) u are wanted.
+    """Contacts of which forces p and speeds (or accelerations) u are wanted."""
 
-    Parameters
-    ----------
-    rows : ndarray, shape (k + m, r)
-        R: rows of k normals, then of m tangents.
-    pushes : ndarray, shape (k + m, r)
-        B: the directions in which forces act.
-    free : ndarray, shape (k + m,)
-        w: u without forces.
-    owner : ndarray of int, shape (m,)
-        The contact each tangent belongs to.
-    friction, load : ndarray, shape (k,)
-        mu and l of the contacts.
-
-    """
-
-    rows: Floats
-    pushes: Floats
-    free: Floats
-    owner: Indices
-    friction: Floats
-    load: Floats
+    rows: Floats  # shape (k + m, r): R: rows of k normals, then of m tangents
+    pushes: Floats  # shape (k + m, r): B: the directions in which forces act
+    free: Floats  # shape (k + m,): w: u without forces
+    owner: Indices  # shape (m,): The contact each tangent belongs to
+    friction: Floats  # shape (k,): mu and l of the contacts
+    load: Floats  # shape (k,): mu and l of the contacts
 
     @property
     def count(self) -> int:
@@ -278,12 +262,7 @@ def _linearised(
 
 
 def friction_forces(problem: FrictionProblem) -> list[Floats]:
-    """
-    Return forces that obey Coulomb's law, those of the least change of motion first.
-
-    Where contacts slip along one line each and are few, these are all there are, but for rows that
-    nearly repeat each other; else one solution, if one is found.
-    """
+    """Return forces that obey Coulomb's law, those of the least change of motion first."""
     states = planar_states(problem)
     if states and (result := planar_solutions(problem, states)):
         return sorted(result, key=lambda p: float(np.linalg.norm(problem.pushes.T @ p)))

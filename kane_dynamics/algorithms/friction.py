@@ -21,12 +21,7 @@ def joint_friction(robot: Robot, v: Any) -> NDArray[Any]:
 
 
 def implicit_drag(robot: Robot, v: Any, stiction_speed: float) -> NDArray[Any]:
-    """
-    Return the viscous coefficients that stand for friction over a short step, shape (nv,).
-
-    ``D + F / max(|v|, v_s)``: times the new speed it is D v + F sign(v) where the joint moves, and
-    a strong damper where it is nearly at rest.
-    """
+    """Return the viscous coefficients that stand for friction over a short step, shape (nv,)."""
     speeds = zip(robot.damping.tolist(), robot.friction.tolist(), v, strict=True)
     return as_array([speed_drag(*one, stiction_speed) for one in speeds])
 

@@ -32,13 +32,7 @@ _AT_REST = 1e-9
 
 
 class ContactSolution(NamedTuple):
-    """
-    Speeds or accelerations x, and the forces that make them.
-
-    lambda of the independent rows, p_n >= l (l where contacts open), p_t; states are 'open',
-    'sticks' or 'slips'; the residual is the largest violation of the law, relative to forces and
-    speeds.
-    """
+    """Speeds or accelerations x, and the forces that make them."""
 
     x: Floats
     multipliers: Floats
@@ -54,11 +48,7 @@ class ContactSolution(NamedTuple):
 
 
 class ContactProblem(NamedTuple):
-    """
-    What is asked for: x_f, rows A and c, C_n and C_t with their friction, d_n, d_t and l.
-
-    `what` x is stands in messages; `slip` is s of contacts that slide already, 0 of the others.
-    """
+    """What is asked for: x_f, rows A and c, C_n and C_t with their friction, d_n, d_t and l."""
 
     what: str
     free: Floats
@@ -117,12 +107,7 @@ class ContactProblem(NamedTuple):
 
 
 def solve_contacts(problem: ContactProblem) -> list[ContactSolution]:
-    """
-    Return the x that obey Coulomb's law, that of the least change first.
-
-    Several are all there are, and only contacts that slip along one line each have them: see
-    `dry_friction.planar_solutions`.
-    """
+    """Return the x that obey Coulomb's law, that of the least change first."""
     if not problem.contacts.friction.any():
         return [_without_friction(problem)]
     local = local_problem(problem)
@@ -152,12 +137,7 @@ def _without_friction(problem: ContactProblem) -> ContactSolution:
 
 
 class LocalProblem(NamedTuple):
-    """
-    A problem in the coordinates that rows A leave, with rows of unit length.
-
-    `scale` are forces in their own units, per force of the problem; `kept` the rows that are in
-    it: not tangents of contacts that slide already.
-    """
+    """A problem in the coordinates that rows A leave, with rows of unit length."""
 
     problem: FrictionProblem
     scale: Floats

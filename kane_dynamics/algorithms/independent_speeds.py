@@ -40,55 +40,24 @@ MUCH_BETTER = 2.0
 
 
 class Partition(NamedTuple):
-    """
-    Constraints in explicit form, v_D = D v_I + E and vdot_D = D vdot_I + e.
+    """Constraints in explicit form, v_D = D v_I + E and vdot_D = D vdot_I + e."""
 
-    Parameters
-    ----------
-    independent, dependent : ndarray of int, lengths p and m
-        Indices in v.
-    dependence : ndarray, shape (m, p)
-        D (the A of Bajodah and Chen).
-    velocity_offset, acceleration_offset : ndarray, shape (m,)
-        E, and e = dD/dt v_I + dE/dt.
-    basis : ndarray, shape (nv, p)
-        Tangent directions: v_I -> v at E = 0; the transpose of A_2 = [1 D'] in the order of v.
-    rows : ndarray, shape (m, nv)
-        A_1 = [-D 1] in the order of v.
-    to_multipliers : ndarray, shape (m, m)
-        Takes forces on the rows of A_1 to multipliers of the given rows.
-
-    """
-
-    independent: Indices
-    dependent: Indices
-    dependence: Floats
-    velocity_offset: Floats
-    acceleration_offset: Floats
-    basis: Floats
-    rows: Floats
-    to_multipliers: Floats
+    independent: Indices  # Indices in v
+    dependent: Indices  # Indices in v
+    dependence: Floats  # shape (m, p): D (the A of Bajodah and Chen)
+    velocity_offset: Floats  # shape (m,): E, and e = dD/dt v_I + dE/dt
+    acceleration_offset: Floats  # shape (m,): E, and e = dD/dt v_I + dE/dt
+    basis: Floats  # shape (nv, p): Tangent directions: v_I -> v at E = 0
+    rows: Floats  # shape (m, nv): A_1 = [-D 1] in the order of v
+    to_multipliers: Floats  # Takes forces on the rows of A_1 to multipliers of the given rows
 
 
 class ReducedRows(NamedTuple):
-    """
-    Independent, orthonormal rows G that say the same as given rows A.
+    """Independent, orthonormal rows G that say the same as given rows A."""
 
-    Parameters
-    ----------
-    rows : ndarray, shape (m, nv)
-        G (Gillespie (43): the first rows of V').
-    tangent : ndarray, shape (nv - m, nv)
-        The other rows of V', an orthonormal basis of what the rows allow.
-    to_reduced : ndarray, shape (m, m)
-        Takes right sides of A to right sides of G; its transpose takes multipliers of G to
-        those of A.
-
-    """
-
-    rows: Floats
-    tangent: Floats
-    to_reduced: Floats
+    rows: Floats  # shape (m, nv): G (Gillespie (43): the first rows of V')
+    tangent: Floats  # The other rows of V', an orthonormal basis of what the rows allow
+    to_reduced: Floats  # shape (m, m): Takes right sides of A to right sides of G
 
 
 def reduce_rows(A: Floats) -> ReducedRows:

@@ -132,21 +132,11 @@ def forward_kinematics(
 
 
 class BodyJacobian(NamedTuple):
-    """
-    Jacobian of a body at its centre of mass, (omega, v) in the body's axes.
+    """Jacobian of a body at its centre of mass, (omega, v) in the body's axes."""
 
-    Parameters
-    ----------
-    jacobian, rate : ndarray, shape (6, nv)
-        J_i and its time derivative.
-    from_world : ndarray, shape (3, 3)
-        R_0^i, rotation of world components into the body's axes.
-
-    """
-
-    jacobian: NDArray[Any]
-    rate: NDArray[Any]
-    from_world: NDArray[Any]
+    jacobian: NDArray[Any]  # shape (6, nv): J_i and its time derivative
+    rate: NDArray[Any]  # shape (6, nv): J_i and its time derivative
+    from_world: NDArray[Any]  # R_0^i, rotation of world components into the body's axes
 
 
 def body_jacobians(robot: Robot, q: Any, v: Any) -> list[BodyJacobian]:
@@ -205,11 +195,7 @@ def cross_matrix(twist: DualQuaternion) -> NDArray[Any]:
 
 
 def tree_first_moment(robot: Robot, q: Any) -> tuple[Scalar, Any]:
-    """
-    Return the mass of all bodies [kg] and sum_i m_i p_c,i in the world, a pure quaternion [kg m].
-
-    From the tips to the root: one rotation of a vector for each joint and placement.
-    """
+    """Return the mass [kg] and sum_i m_i p_c,i in the world, a pure quaternion [kg m]."""
     at_rest, nothing = [0.0] * robot.nv, pure([0.0, 0.0, 0.0])
     masses = [body.inertia.mass for body in robot.bodies]
     moments = [scale(pure(body.inertia.com), body.inertia.mass) for body in robot.bodies]

@@ -53,29 +53,13 @@ _MET = 1e-9
 
 
 class LeastDistance(NamedTuple):
-    """
-    The nearest x, or the bounds that contradict each other.
+    """The nearest x, or the bounds that contradict each other."""
 
-    Parameters
-    ----------
-    x : ndarray, shape (nv,)
-        The solution; NaN where there is none.
-    multipliers : ndarray, shape (m,)
-        lambda of A x = c.
-    pushes : ndarray, shape (k,)
-        mu >= 0 of C x >= d, with M (x - x_f) = A' lambda + C' mu and mu' (C x - d) = 0.
-    active : ndarray of int
-        Bounds that push; independent, also where more hold with equality.
-    conflict : ndarray of int
-        Bounds that cannot hold together with the rows A; empty where there is a solution.
-
-    """
-
-    x: Floats
-    multipliers: Floats
+    x: Floats  # shape (nv,): The solution; NaN where there is none
+    multipliers: Floats  # shape (m,): lambda of A x = c
     pushes: Floats
-    active: Indices
-    conflict: Indices
+    active: Indices  # Bounds that push; independent, also where more hold with equality
+    conflict: Indices  # Bounds that cannot hold together with the rows A
 
 
 def nearest_above(

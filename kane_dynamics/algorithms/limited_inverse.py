@@ -40,29 +40,13 @@ _ROUNDOFF = 1e-12  # of forces, relative to the largest that a unit of effort ma
 
 
 class ForceLimits(NamedTuple):
-    """
-    Conditions on forces.
+    """Conditions on forces."""
 
-    Parameters
-    ----------
-    bounds : ndarray, shape (c, nv + k)
-        C.
-    least : ndarray, shape (c,)
-        d.
-    cones : sequence of ConeRows
-        Cones with several tangential rows.
-    names : tuple of str
-        What bounds, and after them cones, are called.
-    friction : sequence of PlacedCone
-        All friction cones.
-
-    """
-
-    bounds: Floats
-    least: Floats
-    cones: Sequence[ConeRows]
-    names: tuple[str, ...]
-    friction: Sequence[PlacedCone]
+    bounds: Floats  # shape (c, nv + k): C
+    least: Floats  # shape (c,): d
+    cones: Sequence[ConeRows]  # Cones with several tangential rows
+    names: tuple[str, ...]  # What bounds, and after them cones, are called
+    friction: Sequence[PlacedCone]  # All friction cones
 
     def excess(self, forces: Floats) -> Floats:
         """Return by how much bounds, and after them cones, are exceeded; negative inside."""

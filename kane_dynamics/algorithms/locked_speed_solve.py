@@ -47,13 +47,7 @@ def solve_with_locked_speeds(
     agreed: float = AGREED,
     watch: bool = True,
 ) -> Solved:
-    """
-    Return what `ConstrainedSystem.solve` does, with rows that lock one speed each.
-
-    `lower` has the nonzeros of the lower triangle of M, `locks` the rows by the number of their
-    speed, which are not in the order of the system. Where right sides of rows that lock the same
-    speed differ by more than `agreed`, the rcond is 0.
-    """
+    """Return what `ConstrainedSystem.solve` does, with rows that lock one speed each."""
     locked, rcond, count = dict[int, Scalar](), 1.0, len(force)
     values: list[Scalar] = [0.0] * count
     for k, rows in locks.items():

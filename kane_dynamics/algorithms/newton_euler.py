@@ -94,12 +94,7 @@ def recursion(
     world: Any,
     step: Callable[[int, JointMotion, Any], tuple[Any, DualQuaternion]],
 ) -> tuple[NDArray[Any], DualQuaternion]:
-    """
-    Return efforts along the joints, and the wrench of the world.
-
-    A step returns what its children need of the motion of a body, and the wrench that moves it in
-    its frame, from its number, its joint and the motion of its parent.
-    """
+    """Return efforts along the joints, and the wrench of the world."""
     joints = [joint_motion(robot, i, q, v) for i in range(len(robot.bodies))]
     motions: list[Any] = []
     wrenches: list[DualQuaternion] = []

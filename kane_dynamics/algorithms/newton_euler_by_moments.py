@@ -67,12 +67,7 @@ def moved(moments: Floats, x_B_A: Pose) -> Floats:
 
 
 def lumped_moments(robot: Robot) -> list[NDArray[Any]]:
-    """
-    Return the pseudo-inertias of all bodies, with what joints do not move at their parents.
-
-    Efforts, energies and momenta of the tree are the same; wrenches between bodies are not. Bodies
-    whose masses are traced keep all of theirs.
-    """
+    """Return the pseudo-inertias of all bodies, with what joints do not move at their parents."""
     moments = [pseudo_inertia(body.inertia) for body in robot.bodies]
     for i in reversed(range(len(moments))):
         body, parent, whole = robot.bodies[i], robot.parents[i], moments[i]
@@ -193,11 +188,7 @@ def _turning_moment(second: NDArray[Any], motion: _Motion) -> Quaternion:
 def _difference(
     one: Scalar, with_rate: Scalar, other: Scalar, against_rate: Scalar, rate: Scalar
 ) -> Scalar:
-    """
-    Return one * with_rate - other * against_rate, whose factors are c + rate and c - rate.
-
-    Of round bodies it is 2 one * rate: c, a product of speeds, must not leave its roundoff.
-    """
+    """Return one * with_rate - other * against_rate, whose factors are c + rate and c - rate."""
     if is_number(one) and is_number(other) and abs(one - other) <= _ROUNDOFF * abs(one):
         return 2.0 * one * rate
     return one * with_rate - other * against_rate

@@ -42,12 +42,7 @@ class Projected(NamedTuple):
 
 
 def project(robot: Robot, constraints: ConstraintSet, q: Floats, v: Floats, t: float) -> Projected:
-    """
-    Return the nearest state with Phi(q, t) = 0 and A v = b0.
-
-    Both hold for the rows that are taken (`row_selection`). Rows that repeat them up to a tilt of
-    1e-3 keep what they differ by.
-    """
+    """Return the nearest state with Phi(q, t) = 0 and A v = b0."""
     return onto_rows(robot, constraints.rows, partial(_mass_matrix, robot), q, v, t)
 
 
@@ -91,12 +86,7 @@ def impact_energy(
     start: tuple[Floats, Floats, float],
     end: tuple[Floats, float],
 ) -> float:
-    """
-    Return 1/2 |dv|^2 in the metric M [J] of the impact of rows that came on in a step.
-
-    The speeds v at the start, on the rows that were and still are taken, meet all rows that are
-    taken at the end.
-    """
+    """Return 1/2 |dv|^2 in the metric M [J] of the impact of rows that came on in a step."""
     q, t = end
     v = start[1]
     before = set(_selection(robot, constraints, *start).independent_indices.tolist())

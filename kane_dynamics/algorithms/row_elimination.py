@@ -29,14 +29,7 @@ SparseRow = Mapping[int, Scalar]
 
 @dataclass(frozen=True, eq=False)
 class SparseRows:
-    """
-    Nonzeros of constraint rows at a state, kinds and owners as in `ConstraintRows`, and their use.
-
-    `order` are the pivot rows, holonomic ones first; `repeated` those that repeat them in general
-    and get no force; whether they do is watched. Where `certain`, none of `order` is expected to
-    drop; where one does, the rcond is 0. `second` are pivot rows for where those of `order` are
-    weak, if any.
-    """
+    """Nonzeros of constraint rows at a state, with kinds and owners of `ConstraintRows`."""
 
     rows: Sequence[SparseRow]
     kinds: Sequence[int]
@@ -182,13 +175,7 @@ class Elimination:
 
 
 class Solvable(NamedTuple):
-    """
-    Rows after elimination in the metric of M^-1.
-
-    `dropped` is 1 for rows without a pivot, `vanished` for roundoff, `weak` for repeated rows that
-    the rule drops too; `beyond` is the squared strength of repeated rows. The rcond is 0 where the
-    rule might decide otherwise, else `ROW_WEIGHT` times the smallest of a pivot row.
-    """
+    """Rows after elimination in the metric of M^-1."""
 
     factors: Elimination
     dropped: list[Scalar]
@@ -201,12 +188,7 @@ class Solvable(NamedTuple):
 def eliminate(
     system: SparseRows, gram: Sequence[Sequence[Scalar]], *, one_by_one: bool = False
 ) -> Solvable:
-    """
-    Return the factors of the lower triangle of a Gram matrix A M^-1 A', by the rank rule.
-
-    Whether another order might drop a row is judged by the volume that rows span, or `one_by_one`
-    by the distance of each from all others: dearer, and right where many wheels roll.
-    """
+    """Return the factors of the lower triangle of a Gram matrix A M^-1 A', by the rank rule."""
     kinds = [system.kinds[i] for i in system.eliminated]
     plain = gram_matrix([system.rows[i] for i in system.eliminated])
     factors, in_si = Elimination(gram, kinds), Elimination(plain, kinds)

@@ -96,11 +96,7 @@ def symmetric_product(lower: Sequence[Mapping[int, Scalar]], x: Sequence[Scalar]
 
 
 def checked_pivot(pivot: Scalar, diagonal: Scalar) -> tuple[Scalar, Scalar]:
-    """
-    Return a pivot and its rcond: pivot / diagonal, or 0 where the diagonal is not positive.
-
-    NaN stays NaN. A pivot that is known to be zero comes back as 1, so that it may divide.
-    """
+    """Return a pivot and its rcond: pivot / diagonal, or 0 where the diagonal is not positive."""
     if is_zero(pivot):
         return 1.0, 0.0
     if is_number(pivot):
@@ -119,13 +115,7 @@ MOST = 40.0
 
 
 def inertia_bounds(robot: Robot) -> list[Scalar]:
-    """
-    Return for each speed a bound of the parts of its entries of M, shape (nv,).
-
-    The integral of r^2 dm about the joint of what a hinge carries, all stretched out [kg m^2]; the
-    mass on a slider [kg]; the armature with both. Sliders further out are at the end of their
-    limits, those without limits, and the first of several coordinates, where they are at zero.
-    """
+    """Return for each speed a bound of the parts of its entries of M, shape (nv,)."""
     at_rest, neutral = np.zeros(robot.nv), robot.neutral()
     # m, and bounds of the integrals of r dm and r^2 dm about the frame's origin in any pose
     spreads = [_spread(body.inertia) for body in robot.bodies]

@@ -60,68 +60,26 @@ REPORTED = 21
 
 
 class TaskSpaceLaw(NamedTuple):
-    """
-    Which frame follows, by which law, and what moves it.
+    """Which frame follows, by which law, and what moves it."""
 
-    Parameters
-    ----------
-    frame : str
-        Name of a frame that is fixed in a moving body.
-    actuated : tuple of str
-        Speeds that have motors.
-    known : tuple of str or None
-        Speeds that say how the others move; see `kane_dynamics.constrained_inverse_dynamics`.
-    held : tuple of str
-        Speeds whose accelerations are given, as of a velocity-controlled base.
-    passive : bool
-        Whether the law is Slotine and Li's; else computed torque.
-
-    """
-
-    frame: str
-    actuated: tuple[str, ...]
-    known: tuple[str, ...] | None = None
+    frame: str  # Name of a frame that is fixed in a moving body
+    actuated: tuple[str, ...]  # Speeds that have motors
+    known: tuple[str, ...] | None = None  # Speeds that say how the others move
     held: tuple[str, ...] = ()
-    passive: bool = False
+    passive: bool = False  # Whether the law is Slotine and Li's; else computed torque
 
 
 class FrameEffort(NamedTuple):
-    """
-    Efforts that let a frame follow; of many states, every entry has a row for each.
+    """Efforts that let a frame follow; of many states, every entry has a row for each."""
 
-    Parameters
-    ----------
-    result : ConstrainedEffort
-        Efforts, multipliers and motion; by Slotine and Li's law its velocity is v_r.
-    error : ndarray, shape (6,)
-        Rotation vector and way to the wanted pose [rad, m].
-    missed : ndarray, shape (6,)
-        What the robot cannot do of the wanted acceleration of the frame here, 0 on free axes.
-    sliding : ndarray, shape (6,)
-        sigma of Slotine and Li's law, 0 by computed torque.
-    rank : float
-        How many of the axes that are not free the frame moves along independently.
-    manipulability : float
-        sqrt(det G) of `damped_task_inverse`, at most 1, 0 in a singular pose.
-    damping : float
-        lambda of `damped_task_inverse`: more than 0 near a singular pose.
-    numbers : ndarray
-        All of it, one after the other.
-    share : float
-        Part of what the law asks for that limits of efforts and speeds let through.
-    out_of_reach : bool
-        Whether limits bind, and the frame cannot come any nearer to its target from here.
-
-    """
-
-    result: ConstrainedEffort
-    error: Any
+    result: ConstrainedEffort  # Efforts, multipliers and motion
+    error: Any  # shape (6,): Rotation vector and way to the wanted pose [rad, m]
     missed: Any
-    sliding: Any
-    rank: Any
-    manipulability: Any
-    damping: Any
-    numbers: Any
+    sliding: Any  # shape (6,): sigma of Slotine and Li's law, 0 by computed torque
+    rank: Any  # How many of the axes that are not free the frame moves along independently
+    manipulability: Any  # sqrt(det G) of `damped_task_inverse`, at most 1, 0 in a singular pose
+    damping: Any  # lambda of `damped_task_inverse`: more than 0 near a singular pose
+    numbers: Any  # All of it, one after the other
     share: float = 1.0
     out_of_reach: bool = False
 
@@ -155,12 +113,7 @@ class AllowedMotion(Protocol):
 
 
 class FrameMotionFound(NamedTuple):
-    """
-    Motion of the robot: reference speeds (v by computed torque), and their rate.
-
-    `feedback` is -J' K sigma, zero by computed torque; the report has the error (6,), what the
-    robot misses of the acceleration of the frame (6,), sigma (6,), rank, manipulability, damping.
-    """
+    """Motion of the robot: reference speeds (v by computed torque), and their rate."""
 
     reference: list[Scalar]
     acceleration: list[Scalar]

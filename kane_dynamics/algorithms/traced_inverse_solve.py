@@ -63,12 +63,7 @@ class Completed(NamedTuple):
 
 
 class Balanced(NamedTuple):
-    """
-    Efforts and multipliers that give a force; rcond 0 where they cannot.
-
-    Multipliers are of all rows, of least norm among rows that repeat each other; `remaining` is
-    h - tau - A' lambda.
-    """
+    """Efforts and multipliers that give a force; rcond 0 where they cannot."""
 
     effort: list[Scalar]
     multipliers: list[Scalar]
@@ -239,12 +234,7 @@ def _determined(rows: Sequence[SparseRow], free: Sequence[int]) -> tuple[Solver,
 def _shared(
     rows: Sequence[SparseRow], free: Sequence[int], weights: Sequence[Scalar]
 ) -> tuple[Solver, Scalar]:
-    r"""
-    Return what gives multipliers of least :math:`\sum_s w \tau^2`, A_u' lambda = h_u, and rcond.
-
-    With unit weights on u the weighted Gram matrix N of all rows is positive definite, and adds
-    only a constant to what is least.
-    """
+    r"""Return multipliers of least :math:`\sum_s w \tau^2`, A_u' lambda = h_u; rcond."""
     weighted = [{k: x if k in free else weights[k] * x for k, x in row.items()} for row in rows]
     gram = [[inner_product(a, b) for b in rows[: i + 1]] for i, a in enumerate(weighted)]
     solve, rcond = _factored(gram)

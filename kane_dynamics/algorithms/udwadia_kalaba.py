@@ -40,23 +40,11 @@ SINGULAR = 1e-14
 
 
 class ConstrainedMotion(NamedTuple):
-    """
-    Solution of the constrained equations.
+    """Solution of the constrained equations."""
 
-    Parameters
-    ----------
-    acceleration : ndarray, shape (nv,)
-        vdot.
-    multipliers : ndarray, shape (m,)
-        lambda of the rows that were taken, with Q_c = A_K' lambda.
-    selection : RowSelection
-        The rows that were taken.
-
-    """
-
-    acceleration: Floats
-    multipliers: Floats
-    selection: RowSelection
+    acceleration: Floats  # shape (nv,): vdot
+    multipliers: Floats  # shape (m,): lambda of the rows that were taken, with Q_c = A_K' lambda
+    selection: RowSelection  # The rows that were taken
 
 
 def cholesky_factor(mass_matrix: Floats) -> Floats:

@@ -44,39 +44,15 @@ _CASES = np.array(  # a_x, a_y, alpha, omega, s that determine the coefficients
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BaseEffects:
-    """
-    Coefficients of the wrench of the ground and of the efforts. Built by `TracedEffects`.
-
-    Parameters
-    ----------
-    wrenches : ndarray, shape (..., 7, 6)
-        Of (tau, f) of the ground on the robot about the origin of the world, world axes.
-    efforts : ndarray, shape (..., 7, nv)
-        Of M a + C v + g, without armature and friction.
-
-    """
+    """Coefficients of the wrench of the ground and of the efforts. Built by `TracedEffects`."""
 
     wrenches: Floats
-    efforts: Floats
+    efforts: Floats  # shape (..., 7, nv): Of M a + C v + g, without armature and friction
 
     def at(
         self, acceleration: ArrayLike, yaw_rate: ArrayLike, scaling: ArrayLike = 1.0
     ) -> tuple[Floats, Floats]:
-        """
-        Return wrenches and efforts of motions.
-
-        Parameters
-        ----------
-        acceleration : array_like, shape (..., 3)
-            Of the base as `BaseMotion.acceleration`, for the base frame itself.
-        yaw_rate, scaling : array_like, shape (...)
-            omega [rad/s] and s.
-
-        Returns
-        -------
-        wrenches, efforts : ndarray, shapes (..., 6), (..., nv)
-
-        """
+        """Return wrenches and efforts of motions."""
         selection = _features(np.asarray(acceleration, dtype=float), yaw_rate, scaling)
         if self.wrenches.ndim == 2:
             return selection @ self.wrenches, selection @ self.efforts
@@ -84,15 +60,7 @@ class BaseEffects:
         return (row @ self.wrenches)[..., 0, :], (row @ self.efforts)[..., 0, :]
 
     def between(self, knots: Floats) -> BaseEffects:
-        """
-        Return the effects between states of a row, linear from one to the next.
-
-        Parameters
-        ----------
-        knots : ndarray, shape (...)
-            Places in the row, 0 for its first state.
-
-        """
+        """Return the effects between states of a row, linear from one to the next."""
         before = np.clip(knots.astype(int), 0, len(self.wrenches) - 2)
         share = (knots - before)[..., None, None]
         wrenches, efforts = (
@@ -103,24 +71,7 @@ class BaseEffects:
 
 
 class TracedEffects:
-    """
-    What the motion of a planar base asks, at any coordinates and motion of the arm.
-
-    Parameters
-    ----------
-    robot : Robot
-        A robot with a planar base.
-    still : sequence of str
-        Speeds that do not count: wheels.
-
-    Raises
-    ------
-    ConstraintError
-        If the base is not planar.
-    InvalidInputError, NameNotFoundError
-        If it is no robot, or a name unknown.
-
-    """
+    """What the motion of a planar base asks, at any coordinates and motion of the arm."""
 
     def __init__(self, robot: Robot, still: Sequence[str] = ()) -> None:
         self._recursion = TracedRecursion(planar_robot(robot))
@@ -128,17 +79,7 @@ class TracedEffects:
         self._solved = np.linalg.inv(_features(_CASES[:, :3], _CASES[:, 3], _CASES[:, 4]))
 
     def at(self, q: Floats, v: Floats, a: Floats) -> BaseEffects:
-        """
-        Return the effects at a state, or at each of several with the base at one place.
-
-        Parameters
-        ----------
-        q : ndarray, shape (nq,) or (B, nq)
-            Coordinates.
-        v, a : ndarray, shape (nv,) or (B, nv)
-            Motion of the joints at full pace; what is given for the base does not count.
-
-        """
+        """Return the effects at a state, or at each of several with the base at one place."""
         indices = np.atleast_2d(q)
         x, y, alpha, omega, scaling = _CASES.T
         speeds, rates = (
@@ -159,17 +100,7 @@ class TracedEffects:
 
 
 def planar_robot(robot: Robot) -> Robot:
-    """
-    Return a robot, if its base is planar.
-
-    Raises
-    ------
-    ConstraintError
-        If it is not.
-    InvalidInputError
-        If it is no robot.
-
-    """
+    """Return a robot, if its base is planar."""
     if checked_robot(robot).base != 'planar':
         raise ConstraintError(f'a governor needs a planar base, this base is {robot.base}')
     return robot

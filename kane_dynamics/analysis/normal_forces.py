@@ -93,29 +93,12 @@ _STATICALLY_DETERMINED = 3  # points that carry
 
 @dataclass(frozen=True, eq=False, slots=True)
 class NormalForces:
-    """
-    Normal forces of points on the ground.
+    """Normal forces of points on the ground."""
 
-    Parameters
-    ----------
-    forces : ndarray, shape (k,)
-        N >= 0 [N].
-    lift : ndarray, shape (k,)
-        Height of each point above the place where its unloaded spring would touch [m], 0 where it
-        presses; NaN where it does not press and stiffness is not known.
-    determined : str
-        What the shares follow from: 'exact' (three points: equilibrium alone), 'suspension' or
-        'least norm'.
-    balanced : bool
-        Whether these forces balance the robot. Where it tips they do not: they are those with the
-        zero-moment point at the nearest place of the polygon; none where it flies.
-
-    """
-
-    forces: Floats
+    forces: Floats  # shape (k,): N >= 0 [N]
     lift: Floats
     determined: str
-    balanced: bool
+    balanced: bool  # Whether these forces balance the robot
 
 
 def normal_forces(

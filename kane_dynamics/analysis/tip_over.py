@@ -34,36 +34,15 @@ from kane_dynamics.typing import Floats
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TipOver:
-    """
-    How far a robot is from tipping over each edge of its support polygon; negative: it tips.
+    """How far a robot is from tipping over each edge of its support polygon; negative: it tips."""
 
-    Parameters
-    ----------
-    edges : tuple of (str, str)
-        Names of the ends of each edge.
-    angles : ndarray, shape (e,)
-        theta_i [rad].
-    edge_forces : ndarray, shape (e,)
-        |f_i| [N].
-    levers : ndarray, shape (e,)
-        |d_i| [m].
-    force : float
-        |f| [N].
-    zero_moment_point : ndarray, shape (3,)
-        In the plane of the ground, world axes [m]; NaN where the robot does not press.
-    distances : ndarray, shape (e,)
-        z_i of the zero-moment point from each edge [m]; minus infinity where the robot does not
-        press.
-
-    """
-
-    edges: tuple[tuple[str, str], ...]
-    angles: Floats
-    edge_forces: Floats
-    levers: Floats
-    force: float
-    zero_moment_point: Floats
-    distances: Floats
+    edges: tuple[tuple[str, str], ...]  # Names of the ends of each edge
+    angles: Floats  # shape (e,): theta_i [rad]
+    edge_forces: Floats  # shape (e,): |f_i| [N]
+    levers: Floats  # shape (e,): |d_i| [m]
+    force: float  # |f| [N]
+    zero_moment_point: Floats  # shape (3,): In the plane of the ground, world axes [m]
+    distances: Floats  # shape (e,): z_i of the zero-moment point from each edge [m]
 
     @property
     def margin(self) -> float:
@@ -142,21 +121,10 @@ _ROUNDOFF = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Tipping:
-    """
-    Where a robot begins to tip.
+    """Where a robot begins to tip."""
 
-    Parameters
-    ----------
-    factor : float
-        Of the direction of accelerations that was asked for, >= 0; infinite where the robot tips
-        at none, 0 where it tips already.
-    edge : tuple of (str, str) or None
-        Names of the ends of the edge; None where the robot tips at none.
-
-    """
-
-    factor: float
-    edge: tuple[str, str] | None
+    factor: float  # Of the direction of accelerations that was asked for, >= 0
+    edge: tuple[str, str] | None  # Names of the ends of the edge
 
 
 def first_to_tip(polygon: SupportPolygon, start: Floats, change: Floats) -> Tipping:

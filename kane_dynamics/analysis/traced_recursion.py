@@ -19,15 +19,7 @@ _BASE = 3  # coordinates of a planar base
 
 
 class TracedRecursion:
-    """
-    The wrench of the ground and the efforts of one robot, for many states in one call.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-
-    """
+    """The wrench of the ground and the efforts of one robot, for many states in one call."""
 
     def __init__(self, robot: Robot) -> None:
         place, speeds, rates = (
@@ -47,40 +39,15 @@ class TracedRecursion:
 
 
 class Footing(NamedTuple):
-    """
-    Where wheels and casters touch the ground, and how rows of constraints push there.
+    """Where wheels and casters touch the ground, and how rows of constraints push there."""
 
-    Parameters
-    ----------
-    points : ndarray, shape (k, 3)
-        Of the contacts [m].
-    rows : ndarray, shape (n, nv)
-        A of all constraints.
-    tractions : ndarray, shape (n, k, 3)
-        Force on each contact for a unit multiplier of each row.
-
-    """
-
-    points: Floats
-    rows: Floats
-    tractions: Floats
+    points: Floats  # shape (k, 3): Of the contacts [m]
+    rows: Floats  # shape (n, nv): A of all constraints
+    tractions: Floats  # shape (n, k, 3): Force on each contact for a unit multiplier of each row
 
 
 class TracedFooting:
-    """
-    The footing of one robot at any coordinates.
-
-    Parameters
-    ----------
-    contacts : Stance
-        What it stands on.
-
-    Attributes
-    ----------
-    indices : list of int
-        Coordinates that it depends on but for those of the base: of steered wheels.
-
-    """
+    """The footing of one robot at any coordinates."""
 
     def __init__(self, contacts: GroundContacts) -> None:
         robot, place = contacts.robot, ca.SX.sym('q', contacts.robot.nq)

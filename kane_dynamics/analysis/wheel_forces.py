@@ -51,41 +51,19 @@ ALONG = 'longitudinal'
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ContactForce:
-    """
-    The force of the ground on a wheel or caster.
+    """The force of the ground on a wheel or caster."""
 
-    Parameters
-    ----------
-    name : str
-        Joint of the wheel, or name of the caster.
-    point : ndarray, shape (3,)
-        Where it touches, world axes [m].
-    force : ndarray, shape (3,)
-        The whole force, world axes [N].
-    normal, longitudinal, lateral : float
-        Its parts: pressing; along the track, to where the wheel rolls that turns forward about its
-        axis; and to the left of that [N]. Of balls along x and y of the world.
-    friction : ndarray, shape (2,)
-        mu along and across the track.
-
-    """
-
-    name: str
-    point: Floats
-    force: Floats
-    normal: float
-    longitudinal: float
-    lateral: float
-    friction: Floats
+    name: str  # Joint of the wheel, or name of the caster
+    point: Floats  # shape (3,): Where it touches, world axes [m]
+    force: Floats  # shape (3,): The whole force, world axes [N]
+    normal: float  # Its parts: pressing
+    longitudinal: float  # Its parts: pressing
+    lateral: float  # Its parts: pressing
+    friction: Floats  # shape (2,): mu along and across the track
 
     @property
     def use(self) -> float:
-        """
-        Return the part of the friction that is used: it slips at 1.
-
-        |traction|/(mu N), with mu along and across as half axes of an ellipse; NaN where mu is not
-        known, infinite where there is traction without mu N.
-        """
+        """Return the part of the friction that is used: it slips at 1."""
         if np.isnan(self.friction).any():
             return np.nan
         traction, most = np.array([self.longitudinal, self.lateral]), self.friction * self.normal

@@ -21,33 +21,15 @@ QUANTITIES = ('effort', 'external_effort', 'acceleration')
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """
-    One quantity over time.
+    """One quantity over time."""
 
-    Parameters
-    ----------
-    quantity : str
-        One of `QUANTITIES`.
-    names : tuple of str
-        Joints, or speeds of the base.
-    stamps : ndarray of int, shape (n,)
-        [ns].
-    values : ndarray, shape (n, k)
-        [N m or N], accelerations [rad/s^2 or m/s^2].
-    positions, velocities : ndarray, shape (n, k)
-        Of the same joints [SI].
-    measured : ndarray, shape (n, k)
-        Measured efforts of the same joints; NaN where there were none.
-
-    """
-
-    quantity: str
-    names: tuple[str, ...]
-    stamps: np.typing.NDArray[np.int64]
-    values: Floats
-    positions: Floats
-    velocities: Floats
-    measured: Floats
+    quantity: str  # One of `QUANTITIES`
+    names: tuple[str, ...]  # Joints, or speeds of the base
+    stamps: np.typing.NDArray[np.int64]  # shape (n,): [ns]
+    values: Floats  # shape (n, k): [N m or N], accelerations [rad/s^2 or m/s^2]
+    positions: Floats  # shape (n, k): Of the same joints [SI]
+    velocities: Floats  # shape (n, k): Of the same joints [SI]
+    measured: Floats  # shape (n, k): Measured efforts of the same joints
 
 
 def external_efforts(
@@ -65,15 +47,7 @@ def external_efforts(
 
 
 def accelerations(dynamics: Dynamics, states: Iterable[State]) -> Series:
-    """
-    Return the accelerations that the measured efforts cause, as ``kane_forward_dynamics``.
-
-    Raises
-    ------
-    InvalidInputError
-        If others drive the base by velocity: then efforts alone do not tell.
-
-    """
+    """Return the accelerations that the measured efforts cause, as ``kane_forward_dynamics``."""
     model = dynamics.model
     if model.drives:
         raise InvalidInputError(
@@ -98,39 +72,7 @@ def efforts(
     spacing: float,
     gap: float,
 ) -> tuple[Series, list[str]]:
-    """
-    Return the efforts that the recorded motion takes, by the law of ``kane_inverse_dynamics``.
-
-    Accelerations come from splines of least squares through the coordinates.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        Of the robot.
-    terms : Terms
-        Which terms count.
-    states : iterable of State
-        Of the bag.
-    measured : sequence of str
-        Motors whose measured efforts the states hold.
-    spacing : float
-        Length of a piece of the splines [s]: what is quicker counts as noise.
-    gap : float
-        Time without a state over which no spline goes [s].
-
-    Returns
-    -------
-    series : Series
-        At the middles of the pieces.
-    notes : list of str
-        What could not be used.
-
-    Raises
-    ------
-    InvalidInputError
-        If a coordinate is no integral of a speed.
-
-    """
+    """Return efforts that the recorded motion takes, by the law of ``kane_inverse_dynamics``."""
     model = dynamics.model
     if model.robot.nq != model.robot.nv:
         raise InvalidInputError(

@@ -29,20 +29,7 @@ class Bag:
         self._path, self._reader = path, reader
 
     def messages(self, topics: Mapping[str, tuple[str, str]]) -> Iterator[Recorded]:
-        """
-        Yield the messages of some topics, in the order of recording.
-
-        Parameters
-        ----------
-        topics : mapping of str to (str, str)
-            use -> name of the topic and type of its messages.
-
-        Raises
-        ------
-        InvalidInputError
-            If a topic is not there or of another type, or the bag ends in the middle.
-
-        """
+        """Yield the messages of some topics, in the order of recording."""
         uses, reader = {name: use for use, (name, _) in topics.items()}, self._reader
         for name, kind in topics.values():
             self._check(name, kind)
@@ -80,17 +67,7 @@ class Bag:
 
 @contextmanager
 def open_bag(path: str | Path) -> Iterator[Bag]:
-    """
-    Open a bag: its folder, or a file .mcap or .db3.
-
-    Raises
-    ------
-    MissingPackageError
-        If rosbags is not installed.
-    InvalidInputError
-        If it is no bag.
-
-    """
+    """Open a bag: its folder, or a file .mcap or .db3."""
     try:
         from rosbags.highlevel import AnyReader
         from rosbags.typesys import Stores, get_typestore

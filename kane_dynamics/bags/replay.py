@@ -29,31 +29,7 @@ class State(NamedTuple):
 
 
 class Replay:
-    """
-    From recorded messages to states, with the input checks of the nodes.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    parameters : DynamicsNodeParameters
-        Time limits, frames, whether joint_states are merged.
-    effort_joints : tuple of str
-        Joints whose measured efforts are read, where messages have them.
-    effort_needed : bool
-        Whether states without fresh efforts are of no use.
-    clock : str
-        What the age of messages is judged by: 'recorded', when each was recorded; 'stamps', the
-        newest stamp so far, for bags whose stamps are of simulated time.
-
-    Attributes
-    ----------
-    reasons : list of str
-        Why the first rejected message of each kind was rejected.
-    unusable : int
-        Messages of joint_states after which the state was not complete or not fresh.
-
-    """
+    """From recorded messages to states, with the input checks of the nodes."""
 
     def __init__(
         self,

@@ -18,17 +18,7 @@ TRAJECTORY = 'trajectory_msgs/msg/JointTrajectory'
 
 
 def write_bag(folder: Path, series: Series, storage: str = STORAGES[0]) -> Path:
-    """
-    Write a new bag with the topic /kane_dynamics/<quantity>; recorded at the stamps.
-
-    Raises
-    ------
-    MissingPackageError
-        If rosbags is not installed.
-    InvalidInputError
-        If the folder exists already or cannot be written.
-
-    """
+    """Write a new bag with the topic /kane_dynamics/<quantity>; recorded at the stamps."""
     try:
         from rosbags.rosbag2 import StoragePlugin, Writer
         from rosbags.typesys import Stores, get_typestore

@@ -96,15 +96,7 @@ def _lasting(address: str) -> str:
 
 
 class Asker:
-    """
-    Answers questions: from options, on a terminal, or by their proposals.
-
-    Parameters
-    ----------
-    options : Namespace
-        The command line.
-
-    """
+    """Answers questions: from options, on a terminal, or by their proposals."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._answers = {name: getattr(options, name.replace('-', '_')) for name in ANSWERS}
@@ -142,15 +134,7 @@ class Asker:
         )
 
     def refuse_missing(self) -> None:
-        """
-        Refuse to go on where an answer lacks, or one was given that nobody asked for.
-
-        Raises
-        ------
-        InvalidInputError
-            With each question that is open and the options that answer it.
-
-        """
+        """Refuse to go on where an answer lacks, or one was given that nobody asked for."""
         for name, value in self._answers.items():
             if value is not None and name not in self._asked:
                 raise InvalidInputError(

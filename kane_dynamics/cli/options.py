@@ -168,12 +168,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 def with_values(
     option: str, values: Floats, texts: Sequence[str], index: Callable[[str], int]
 ) -> Floats:
-    """
-    Return a copy of values with those of an option, NAME=VALUE, at index(NAME).
-
-    Raises NameNotFoundError if a name does not exist, InvalidInputError if a text is something
-    else, a number is not finite, or a name comes twice.
-    """
+    """Return a copy of values with those of an option, NAME=VALUE, at index(NAME)."""
     filled, seen = values.copy(), set()
     for text in texts:
         name, _, value = text.partition('=')

@@ -97,12 +97,7 @@ def print_remarks(notes: Iterable[str], word: str = 'remark') -> None:
 
 @contextmanager
 def progress(what: str) -> Iterator[Progress]:
-    """
-    Show how far a computation is; yields progress(what, done, total).
-
-    A terminal shows a bar. Elsewhere a line is printed when it takes longer than `QUIET`, and
-    again after each such time, with the time to go at the pace so far.
-    """
+    """Show how far a computation is; yields progress(what, done, total)."""
     if not errors.is_terminal:
         yield _lines(what)
         return

@@ -24,24 +24,11 @@ T = TypeVar('T', bound=RobotParameters)
 
 @dataclass(frozen=True, eq=False)
 class RobotSource:
-    """
-    A robot of the command line.
+    """A robot of the command line."""
 
-    Attributes
-    ----------
-    model : RobotModel
-        Robot, constraints of its base, motors; without a parameter file every speed has a motor
-        and there are no constraints.
-    urdf : str
-        URDF: its path, or the text where there is no such file.
-    file : str
-        Parameter file, or the name of a shipped one; '' where there is none.
-
-    """
-
-    model: RobotModel
-    urdf: str
-    file: str
+    model: RobotModel  # Robot, constraints of its base, motors
+    urdf: str  # URDF: its path, or the text where there is no such file
+    file: str  # Parameter file, or the name of a shipped one; '' where there is none
 
     def parameters(self, table: type[T]) -> T:
         """Return the parameters of a node: those of the file, else defaults."""

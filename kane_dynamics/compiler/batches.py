@@ -45,19 +45,7 @@ _acquire(_taken, 0, 0)
 
 
 def run_batch(function: Callable[..., None], arrays: Sequence[Floats], rcond: Floats) -> None:
-    """
-    Run a batch function over all states, on all cores this process may use.
-
-    Parameters
-    ----------
-    function : callable
-        ``NAME_batch``; it must keep its machine code loaded for as long as it lives.
-    arrays : sequence of ndarray
-        Inputs, then outputs, C-contiguous with one row for each state.
-    rcond : ndarray, shape (B,)
-        Written.
-
-    """
+    """Run a batch function over all states, on all cores this process may use."""
     threads = min(available_cores(), max(1, len(rcond) // _STATES_PER_THREAD))
     # several parts for each thread: cores do not always run equally fast
     parts = 4 * threads if threads > 1 else 1
@@ -68,19 +56,7 @@ def run_batch(function: Callable[..., None], arrays: Sequence[Floats], rcond: Fl
 def run_parts(
     function: Callable[..., None], arrays: Sequence[NDArray[Any]], count: int, most: int
 ) -> None:
-    """
-    Run a function over `count` things on all cores, up to `most` of them at once.
-
-    Parameters
-    ----------
-    function : callable
-        function(*pointers, begin, end); it must keep its machine code loaded.
-    arrays : sequence of ndarray
-        C-contiguous.
-    count, most : int
-        An exception waits until the things at work are done.
-
-    """
+    """Run a function over `count` things on all cores, up to `most` of them at once."""
     size = max(1, min(most, -(-count // (4 * available_cores()))))
     threads = min(available_cores(), -(-count // size))
     _Job(function, arrays, count, size).run(threads - 1)

@@ -47,30 +47,14 @@ Steps = Callable[[], tuple[str, CachedKernel]] | None
 
 @dataclass(frozen=True)
 class Build:
-    """
-    Machine code of a robot's kernels and where it came from.
+    """Machine code of a robot's kernels and where it came from."""
 
-    Parameters
-    ----------
-    kernels : mapping of str to CachedKernel
-        By name.
-    source : str
-        'cache' or 'compiled'.
-    note : str
-        What the cache said.
-    derivatives, methods : bool
-        Whether derivatives, and the kernels of all methods of forward dynamics, were asked for.
-    recipe : Recipe
-        What more of it can be made of.
-
-    """
-
-    kernels: Mapping[str, CachedKernel]
-    source: str
-    note: str
+    kernels: Mapping[str, CachedKernel]  # By name
+    source: str  # 'cache' or 'compiled'
+    note: str  # What the cache said
     derivatives: bool
     methods: bool
-    recipe: Recipe
+    recipe: Recipe  # What more of it can be made of
 
     def linked(self, name: str) -> list[bytes]:
         """Return the code of a kernel with that of the kernels which it may call."""

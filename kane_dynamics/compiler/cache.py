@@ -28,29 +28,13 @@ _DIGEST_SIZE = hashlib.sha256().digest_size
 
 @dataclass(frozen=True)
 class CachedKernel:
-    """
-    Machine code of one kernel with its shapes.
+    """Machine code of one kernel with its shapes."""
 
-    Parameters
-    ----------
-    code : bytes
-        Object file.
-    input_sizes : tuple of int
-        Length of each input.
-    output_shapes : tuple of tuple of int
-        Shape of each output.
-    instructions : int
-        Number of instructions of its graph.
-    single : bool
-        Whether it has code in single precision too.
-
-    """
-
-    code: bytes
-    input_sizes: tuple[int, ...]
-    output_shapes: tuple[tuple[int, ...], ...]
-    instructions: int
-    single: bool = False
+    code: bytes  # Object file
+    input_sizes: tuple[int, ...]  # Length of each input
+    output_shapes: tuple[tuple[int, ...], ...]  # Shape of each output
+    instructions: int  # Number of instructions of its graph
+    single: bool = False  # Whether it has code in single precision too
 
 
 def cache_folder() -> Path:
@@ -64,26 +48,12 @@ def cache_folder() -> Path:
 
 @dataclass(frozen=True)
 class CachedFile:
-    """
-    A file of the cache.
+    """A file of the cache."""
 
-    Parameters
-    ----------
-    path : Path
-        Where it is.
-    size : int
-        [bytes]
-    used : float
-        When it was written or last read [s since 1970].
-    kernels : tuple of str
-        Names of what is in it; empty where its index cannot be read.
-
-    """
-
-    path: Path
-    size: int
-    used: float
-    kernels: tuple[str, ...]
+    path: Path  # Where it is
+    size: int  # [bytes]
+    used: float  # When it was written or last read [s since 1970]
+    kernels: tuple[str, ...]  # Names of what is in it; empty where its index cannot be read
 
 
 def cached_files() -> list[CachedFile]:
@@ -103,11 +73,7 @@ def cached_files() -> list[CachedFile]:
 
 
 def remove_files(files: Iterable[CachedFile]) -> list[CachedFile]:
-    """
-    Delete files of the cache; return those that were there.
-
-    Processes that have loaded them go on: they hold the code in memory.
-    """
+    """Delete files of the cache; return those that were there."""
     gone = []
     for file in files:
         try:

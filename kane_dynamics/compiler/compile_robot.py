@@ -170,15 +170,7 @@ def compile_robot(
 
 
 def on_gpu(recipe: Recipe, law: Law | None, device: Device, progress: Progress) -> CudaDynamics:
-    """
-    Return the dynamics of a robot on a device.
-
-    Raises
-    ------
-    InvalidInputError
-        If the robot is too large for it.
-
-    """
+    """Return the dynamics of a robot on a device."""
     robot, payloads = recipe.robot, recipe.payloads
     if too_large(robot):
         raise InvalidInputError(f'this robot with {robot.nv} speeds is too large for a card')

@@ -17,17 +17,7 @@ from kane_dynamics.typing import Floats
 
 
 class CompiledRows:
-    """
-    The rows of a set of constraints.
-
-    Parameters
-    ----------
-    numbers : callable
-        (q, v, t) -> A, b0, b and Phi.
-    constraints : ConstraintSet
-        The set.
-
-    """
+    """The rows of a set of constraints."""
 
     def __init__(
         self, numbers: Callable[..., Sequence[Floats]], constraints: ConstraintSet

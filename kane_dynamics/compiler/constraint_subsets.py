@@ -20,21 +20,7 @@ _STEP, _LOOK = one_step(step_name(rk4.__name__, True)), 'look'
 
 
 class SwitchedCode(ConstraintSubsetDynamics):
-    """
-    Machine code of `switched_graphs.SwitchedTracer`.
-
-    Parameters
-    ----------
-    load : Parameters
-        Gravity and payloads.
-    constraints : ConstraintSet
-        Those with a switch.
-    rows : callable
-        (q, v, t) -> their rows.
-    kernels : mapping of str to CachedKernel
-        From `build_switched`.
-
-    """
+    """Machine code of `switched_graphs.SwitchedTracer`."""
 
     def __init__(
         self,

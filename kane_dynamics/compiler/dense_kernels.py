@@ -57,19 +57,9 @@ def own_mass(tracer: LoopTracer) -> RoutineSpec:
 
 @dataclass(frozen=True, eq=False)
 class DenseKernels:
-    """
-    The kernels of one robot that solve by dense rows.
+    """The kernels of one robot that solve by dense rows."""
 
-    Parameters
-    ----------
-    tracer : Tracer
-        Of robot and rows.
-    known : mapping of str to str
-        LLVM names of M, C v + g and the rows, where they are not these names.
-
-    """
-
-    tracer: Tracer
+    tracer: Tracer  # Of robot and rows
     known: Mapping[str, str] = field(default_factory=dict)
 
     def acceleration(self) -> RoutineSpec:

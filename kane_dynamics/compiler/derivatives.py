@@ -27,19 +27,11 @@ from kane_dynamics.typing import Floats
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Derivatives:
-    """
-    Derivatives of a function of (q, v, x), x being accelerations or efforts.
+    """Derivatives of a function of (q, v, x), x being accelerations or efforts."""
 
-    Parameters
-    ----------
-    dq, dv, dx : ndarray, shape (nv, nv) or (B, nv, nv)
-        Row i holds the derivatives of component i; dq along the tangent of q.
-
-    """
-
-    dq: Floats
-    dv: Floats
-    dx: Floats
+    dq: Floats  # shape (nv, nv): Row i holds the derivatives of component i
+    dv: Floats  # shape (nv, nv): Row i holds the derivatives of component i
+    dx: Floats  # shape (nv, nv): Row i holds the derivatives of component i
 
 
 def of_balance(
@@ -68,19 +60,7 @@ def of_inverse_dynamics(balance: Floats, mass: Floats) -> Derivatives:
 
 
 def of_forward_dynamics(balance: Floats, mass: Floats, A: Floats) -> Derivatives:
-    """
-    Return d vdot / d(q, v, tau), of one state or of many; arrays of numpy or CuPy.
-
-    Parameters
-    ----------
-    balance : ndarray, shape (..., nv + k, 2 nv)
-        Derivatives of (r, c) at the motion.
-    mass : ndarray, shape (..., nv, nv)
-        M.
-    A : ndarray, shape (..., k, nv)
-        Independent constraint rows.
-
-    """
+    """Return d vdot / d(q, v, tau), of one state or of many; arrays of numpy or CuPy."""
     many, nv, count = mass.shape[:-2], mass.shape[-1], A.shape[-2]
     corner = np.zeros_like(mass, shape=(*many, count, count))
     efforts = np.zeros_like(mass, shape=(*many, nv + count, nv))

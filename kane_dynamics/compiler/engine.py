@@ -29,36 +29,7 @@ _MOST_STEPS_AT_ONCE = 10_000  # Ctrl-C waits for these
 
 
 class CompiledEngine:
-    """
-    Time steps of one integrator as machine code; see `simulation.simulation.Engine`.
-
-    Parameters
-    ----------
-    compiled : Dynamics
-        The compiled robot.
-    law : Law or None
-        Efforts that the steps contain.
-    name : str
-        Name of the step in the machine code.
-    code : sequence of bytes
-        Object files.
-    integrator : str
-        Key of `INTEGRATORS`, for the reference steps.
-    projection : bool
-        Whether drift is projected away after each step.
-    halvings : int
-        How often a step that fails is cut in two, by the reference.
-    linker : Linker
-        Loads the object file.
-    parameters : Parameters
-        Gravity and payloads, which the machine code reads at each call.
-
-    Attributes
-    ----------
-    fallback_count : int
-        How many steps the reference took.
-
-    """
+    """Time steps of one integrator as machine code; see `simulation.simulation.Engine`."""
 
     def __init__(
         self,

@@ -30,18 +30,7 @@ _SOURCES = (
 
 
 def fingerprint(robot: Robot, constraints: Sequence[Constraint], *more: Any) -> str:
-    """
-    Return a hash of everything that the machine code of a robot depends on.
-
-    Robot, constraints, further choices, the source of the algorithms, the compilers' versions,
-    the interpreter's object layout and the processor.
-
-    Raises
-    ------
-    NotFingerprintableError
-        If a constraint holds a user's function or is of a user's class.
-
-    """
+    """Return a hash of everything that the machine code of a robot depends on."""
     digest = hashlib.sha256()
     environment = (
         platform.python_implementation(),

@@ -39,19 +39,7 @@ def too_large(robot: Robot) -> bool:
 
 
 def as_loops(robot: Robot, constraints: Sequence[Constraint], whole_graphs: bool) -> bool:
-    """
-    Return whether a robot's kernels are loops over bodies.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    constraints : sequence of Constraint
-        Its constraints.
-    whole_graphs : bool
-        Whether kernels are asked for that are straight-line code only.
-
-    """
+    """Return whether a robot's kernels are loops over bodies."""
     if whole_graphs or not solved_by_loops(robot, constraints):
         return too_large(robot)
     return _coupled_pairs(robot) > min(MOST_COUPLED_PAIRS, MOST_FREE_PAIRS)
@@ -85,17 +73,7 @@ def _depths(robot: Robot) -> list[int]:
 
 
 class LargeDynamics(ReferenceDynamics):
-    """
-    The reference on compiled recursions.
-
-    Parameters
-    ----------
-    load, constraints, frames
-        As for `ReferenceDynamics`.
-    recursions : mapping of str to callable
-        Functions of the table in machine code, M and C v + g among them.
-
-    """
+    """The reference on compiled recursions."""
 
     def __init__(
         self,

@@ -24,49 +24,7 @@ NO_PARAMETERS = np.empty(0)
 
 
 class Kernel:
-    """
-    One compiled function with all its ways in.
-
-    Parameters
-    ----------
-    name : str
-        Name in the machine code.
-    cached : CachedKernel
-        Machine code and shapes.
-    input_names : sequence of str
-        Names for messages.
-    reference : callable
-        The function of numpy arrays that gives the first output where the machine code has none:
-        where a solve is ill conditioned, a quaternion is not unit or a number too large.
-    linker : Linker
-        Loads the machine code.
-    parameters : ndarray
-        What the machine code reads at each call besides its inputs; see `parameters`.
-    unusual : callable, optional
-        Takes the calls of `call` that are not on plain arrays of one state; `checked` where left
-        out.
-    code : sequence of bytes
-        Object files to load together, where those of other kernels are needed too.
-    in_single : bool
-        Whether batches of float32 arrays give float32.
-
-    Attributes
-    ----------
-    call : callable
-        ``call(*inputs, out=None)``: arrays of one state (1-D), or of many (2-D, one row each).
-        `out` may be one of the inputs.
-    fallback_count : int
-        How many states went to the reference so far, answered or not. States that are not finite
-        do not: their outputs are NaN, every entry.
-    double_precision_count : int
-        How many finite states of float32 batches were computed in double: all, where the machine
-        code has no single precision.
-    timed, count : bool, int
-        Whether the time is among the inputs, and how many there are.
-    instructions : int
-        Number of operations of the graph.
-
-    """
+    """One compiled function with all its ways in."""
 
     def __init__(
         self,

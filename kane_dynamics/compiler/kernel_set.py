@@ -46,15 +46,7 @@ def graph_of(name: str) -> Callable[..., KernelSpec]:
 
 
 def checked_choices(name: str, choices: tuple[Any, ...], engine: Any) -> tuple[Any, ...]:
-    """
-    Return the choices of a function as what its graph takes.
-
-    Raises
-    ------
-    NameNotFoundError, InvalidInputError
-        If a name is unknown, or names are none.
-
-    """
+    """Return the choices of a function as what its graph takes."""
     if name == 'frame_effort':
         return tuple(checked_law(engine.robot, *choices))
     several = []
@@ -66,21 +58,7 @@ def checked_choices(name: str, choices: tuple[Any, ...], engine: Any) -> tuple[A
 
 
 class KernelSet:
-    """
-    Kernels by name.
-
-    Parameters
-    ----------
-    build : Build
-        Machine code.
-    load : Parameters
-        Gravity and payloads, which all code reads.
-    reference : ReferenceDynamics
-        Answers where a kernel is not sure.
-    methods : callable
-        methods(name) -> what takes the calls of a direct kernel that are not on plain arrays.
-
-    """
+    """Kernels by name."""
 
     def __init__(
         self,

@@ -24,15 +24,7 @@ from kane_dynamics.simulation.step_checks import excess_of
 
 @dataclass
 class LoopRecorder(Recorder):
-    """
-    A recorder of calls where other robots have one graph of all bodies.
-
-    Parameters
-    ----------
-    free : bool
-        Whether articulated bodies solve the robot, with all its bodies in each turn of a kick.
-
-    """
+    """A recorder of calls where other robots have one graph of all bodies."""
 
     free: bool = True
 

@@ -10,12 +10,7 @@ from kane_dynamics.typing import Floats
 
 
 class CompiledTerms:
-    """
-    All terms by compiled kernels; see `formulations.problem.MethodTerms`.
-
-    Robots too large for straight-line solves have no kernels of the Gibbs-Appell function, of
-    Parsa's terms and of the rows: the reference gives these.
-    """
+    """All terms by compiled kernels; see `formulations.problem.MethodTerms`."""
 
     def __init__(self, dynamics: Dynamics, kernels: KernelSet) -> None:
         self.dynamics, self.kernels = dynamics, kernels

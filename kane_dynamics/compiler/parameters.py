@@ -79,12 +79,7 @@ def inertia_numbers(inertias: Sequence[Inertia], canonical: Sequence[FrameInBody
 
 
 def load_graph(robot: Robot, payloads: Sequence[str]) -> KernelSpec:
-    """
-    Trace the parameters of gravity and payloads.
-
-    Inputs: gravity, shape (3,), and for each frame mass, centre of mass, and inertia about it as
-    xx, xy, xz, yy, yz, zz, all in the axes of the frame, shape (10 n,). A mass < 0 has no answer.
-    """
+    """Trace the parameters of gravity and payloads."""
     gravity = [ca.SX.sym(f'gravity{k}') for k in range(GRAVITY)]
     numbers = [ca.SX.sym(f'payload{k}') for k in range(INERTIA * len(payloads))]
     starts = range(0, len(numbers), INERTIA)
@@ -104,22 +99,7 @@ def load_graph(robot: Robot, payloads: Sequence[str]) -> KernelSpec:
 
 
 class Parameters(GravityAndPayloads):
-    """
-    The present parameters of a compiled robot.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot without payloads.
-    payloads : sequence of str
-        Frames that may carry a payload.
-
-    Attributes
-    ----------
-    values : ndarray
-        What the machine code reads; always the same memory.
-
-    """
+    """The present parameters of a compiled robot."""
 
     def __init__(self, robot: Robot, payloads: Sequence[str]) -> None:
         super().__init__(robot, payloads)

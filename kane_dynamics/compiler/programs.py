@@ -11,74 +11,32 @@ import casadi as ca
 
 @dataclass(frozen=True)
 class Call:
-    """
-    One call of a kernel.
+    """One call of a kernel."""
 
-    Parameters
-    ----------
-    kernel : str
-        Name of the kernel.
-    arguments : tuple of casadi.SX
-        Columns of expressions in the inputs of the program and in earlier results.
-    results : tuple of casadi.SX
-        Columns of symbols.
-
-    """
-
-    kernel: str
+    kernel: str  # Name of the kernel
     arguments: tuple[ca.SX, ...]
-    results: tuple[ca.SX, ...]
+    results: tuple[ca.SX, ...]  # Columns of symbols
 
 
 @dataclass(frozen=True)
 class Loop:
-    """
-    Calls that are repeated until a vector changes no more.
+    """Calls that are repeated until a vector changes no more."""
 
-    Parameters
-    ----------
-    start : casadi.SX
-        The vector at first, in what is known before the loop.
-    vector : casadi.SX
-        Symbols of the vector before a turn.
-    calls : tuple of Call
-        Of one turn.
-    better : casadi.SX
-        The vector after a turn.
-    change : casadi.SX
-        How much it changed, see `simulation.integrators.squared_change`.
-    result : casadi.SX
-        Symbols of the vector after the last turn.
-
-    """
-
-    start: ca.SX
-    vector: ca.SX
-    calls: tuple[Call | Loop, ...]
-    better: ca.SX
-    change: ca.SX
-    result: ca.SX
+    start: ca.SX  # The vector at first, in what is known before the loop
+    vector: ca.SX  # Symbols of the vector before a turn
+    calls: tuple[Call | Loop, ...]  # Of one turn
+    better: ca.SX  # The vector after a turn
+    change: ca.SX  # How much it changed, see `simulation.integrators.squared_change`
+    result: ca.SX  # Symbols of the vector after the last turn
 
 
 @dataclass(frozen=True)
 class Program:
-    """
-    A step (q, v, tau, t, h) -> (q, v, rank) with its calls.
-
-    Parameters
-    ----------
-    inputs : tuple of casadi.SX
-        Columns q, v, tau, (t, h), and the parameters, none where no gains are among them.
-    calls : tuple of Call or Loop
-        In order.
-    outputs : tuple of casadi.SX
-        Columns q, v and the rank of the rows at the end; 0 without projection.
-
-    """
+    """A step (q, v, tau, t, h) -> (q, v, rank) with its calls."""
 
     inputs: tuple[ca.SX, ...]
-    calls: tuple[Call | Loop, ...]
-    outputs: tuple[ca.SX, ...]
+    calls: tuple[Call | Loop, ...]  # In order
+    outputs: tuple[ca.SX, ...]  # Columns q, v and the rank of the rows at the end
 
     @property
     def kernels(self) -> list[str]:
@@ -86,11 +44,7 @@ class Program:
         return [call.kernel for call in _flat(self.calls)]
 
     def segments(self) -> Iterator[ca.Function]:
-        """
-        Yield functions of the values known so far, in the order of the program.
-
-        Arguments of each call; start, then calls, then vector and change of each loop; outputs.
-        """
+        """Yield functions of the values known so far, in the order of the program."""
         known = list(self.inputs)
         yield from _segments(self.calls, known)
         yield _segment(known, self.outputs)

@@ -20,32 +20,14 @@ from kane_dynamics.robot.robot import Robot
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """
-    What machine code is made of.
+    """What machine code is made of."""
 
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    constraints : ConstraintSet
-        Its rows.
-    plan : RowPlan
-        How they are treated.
-    frames, payloads : tuple of str
-        Links of kinematics, and those that may carry a payload.
-    use_cache : bool
-        Whether code is kept on disk.
-    precision : str
-        One of `kernel_names.PRECISIONS`: whether batches have code in single precision too.
-
-    """
-
-    robot: Robot
-    constraints: ConstraintSet
-    plan: RowPlan
-    frames: tuple[str, ...]
-    payloads: tuple[str, ...]
-    use_cache: bool
+    robot: Robot  # The robot
+    constraints: ConstraintSet  # Its rows
+    plan: RowPlan  # How they are treated
+    frames: tuple[str, ...]  # Links of kinematics, and those that may carry a payload
+    payloads: tuple[str, ...]  # Links of kinematics, and those that may carry a payload
+    use_cache: bool  # Whether code is kept on disk
     precision: str = 'float64'
 
     def tracer(self, in_single: bool = False) -> Tracer:
@@ -69,16 +51,7 @@ class Recipe:
         return self.plan.certain and not self.plan.repeated
 
     def check_steps_in_single(self, integrator: str) -> None:
-        """
-        Check that accelerations of steps may be in single precision.
-
-        Raises
-        ------
-        InvalidInputError
-            If the robot was not compiled for it, its rows repeat others or depend on the time, or
-            an integrator solves for speeds.
-
-        """
+        """Check that accelerations of steps may be in single precision."""
         if self.precision != 'float32':
             raise InvalidInputError("precision='float32' needs kd.compile(precision='float32')")
         if integrator != 'rk4':
@@ -94,12 +67,7 @@ class Recipe:
             )
 
     def in_single(self, spec: KernelSpec) -> bool:
-        """
-        Return whether a kernel has code in single precision.
-
-        Not where rows are dropped or repeat others, which is told by the last digits of doubles,
-        nor where it depends on the time, which has more digits.
-        """
+        """Return whether a kernel has code in single precision."""
         if self.precision != 'float32' or spec.name not in IN_SINGLE:
             return False
         if spec.name in SOLVES_ROWS and not self._rows_are_certain:

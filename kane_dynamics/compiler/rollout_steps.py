@@ -30,11 +30,7 @@ _NEVER = 2**62
 def build_rollouts(
     recipe: Recipe, law: Law | None, integrator: str, projection: bool, precision: str
 ) -> CachedKernel:
-    """
-    Return the module of motions in vector lanes by one integrator.
-
-    In float32 twice as many at once, accelerations in single precision, all else in double.
-    """
+    """Return the module of motions in vector lanes by one integrator."""
     key, _ = recipe.key('rollouts', integrator, projection, precision, law and law.content)
     if key is not None:
         kernels, _ = load_kernels(cache_folder(), key)
@@ -66,32 +62,7 @@ def rollout_lanes(precision: str) -> int:
 
 
 class CompiledMotions:
-    """
-    Steps of one integrator for many states; see `simulation.motions.ManyMotions`.
-
-    A state keeps its lane to itself: its numbers depend neither on its neighbours nor on where it
-    stands. Lanes that are not filled repeat a state.
-
-    Parameters
-    ----------
-    name : str
-        Name of the step in the machine code.
-    code : bytes
-        Object file.
-    projection : bool
-        Whether it has a start.
-    linker : Linker
-        Loads the object file.
-    load : Parameters
-        Present gravity and payloads.
-    payloads : tuple of str
-        Frames that may carry one.
-    gains : tuple of float
-        Of the law in the steps.
-    lanes : int
-        How many states move at once.
-
-    """
+    """Steps of one integrator for many states; see `simulation.motions.ManyMotions`."""
 
     def __init__(
         self,
@@ -163,11 +134,7 @@ class CompiledMotions:
         return ~sure
 
     def run(self, motions: Motions, rows: Counts, until: int) -> NDArray[np.bool_]:
-        """
-        Take the steps up to number `until` of some rows, or fewer at a time.
-
-        Return for which rows machine code finds ill-conditioned the next step.
-        """
+        """Take the steps up to number `until` of some rows, or fewer at a time."""
         return self._run(self._step, motions, rows, until, motions.every or _NEVER)
 
     def _run(

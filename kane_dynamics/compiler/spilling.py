@@ -35,19 +35,7 @@ class Step(NamedTuple):
 
 
 def placed(graph: Graph, order: Sequence[int], room: int) -> list[Step]:
-    """
-    Return an order of evaluation, with what is kept in memory and fetched between.
-
-    Parameters
-    ----------
-    graph : Graph
-        Its values.
-    order : sequence of int
-        Numbers of values, sources before what is computed from them.
-    room : int
-        How many values may wait in registers between two operations.
-
-    """
+    """Return an order of evaluation, with what is kept in memory and fetched between."""
     return _Walk(graph, order, room).steps()
 
 

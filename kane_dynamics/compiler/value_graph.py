@@ -16,43 +16,19 @@ import casadi as ca
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """
-    One value of a graph.
+    """One value of a graph."""
 
-    Parameters
-    ----------
-    operation : int
-        A CasADi operation.
-    sources : tuple of int
-        The values it is computed from.
-    place : tuple of int
-        Of an input: which one, and which of its entries.
-    constant : float
-        Of a constant: the number.
-
-    """
-
-    operation: int
-    sources: tuple[int, ...] = ()
-    place: tuple[int, int] = (0, 0)
-    constant: float = 0.0
+    operation: int  # A CasADi operation
+    sources: tuple[int, ...] = ()  # The values it is computed from
+    place: tuple[int, int] = (0, 0)  # Of an input: which one, and which of its entries
+    constant: float = 0.0  # Of a constant: the number
 
 
 @dataclass(frozen=True)
 class Graph:
-    """
-    The values of an ``SX`` function.
+    """The values of an ``SX`` function."""
 
-    Parameters
-    ----------
-    values : tuple of Value
-        Sources come before what is computed from them.
-    outputs : tuple of dict of int to int
-        The value of each nonzero entry of each output, by its index among the nonzeros.
-
-    """
-
-    values: tuple[Value, ...]
+    values: tuple[Value, ...]  # Sources come before what is computed from them
     outputs: tuple[dict[int, int], ...]
 
     @cached_property

@@ -15,27 +15,7 @@ from kane_dynamics.typing import Floats, Indices
 
 
 class ArmTrajectoryPreview:
-    """
-    What a JointTrajectory says of the arm from now on.
-
-    Whoever plays it follows the pace, so that it falls behind the clock; where the measured arm is
-    elsewhere, the trajectory does not count.
-
-    Parameters
-    ----------
-    model : RobotModel
-        Robot with its motors.
-    guard : InputMonitor
-        Counts what is refused.
-    tolerance : float
-        Largest distance of the arm from the trajectory with which that counts [rad or m].
-
-    Attributes
-    ----------
-    tolerance : float
-        As given.
-
-    """
+    """What a JointTrajectory says of the arm from now on."""
 
     def __init__(self, model: RobotModel, guard: InputMonitor, tolerance: float) -> None:
         self._motors, self.tolerance = Motors(model), tolerance
@@ -56,19 +36,7 @@ class ArmTrajectoryPreview:
         self._state = None
 
     def ahead(self, time: int, scaling: float, q: Floats, v: Floats) -> Plan | None:
-        """
-        Return what the arm is about to do, None where no trajectory says it.
-
-        Parameters
-        ----------
-        time : int
-            Now [ns].
-        scaling : float
-            That the arm was given since the last call.
-        q, v : ndarray, shapes (nq,), (nv,)
-            Measured state.
-
-        """
+        """Return what the arm is about to do, None where no trajectory says it."""
         if self._before:
             self._behind += round((1.0 - scaling) * max(time - self._before, 0))
         self._before, self._state = time, (q, v)

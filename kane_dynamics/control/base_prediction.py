@@ -35,24 +35,7 @@ class Later:
 
 
 class BasePrediction:
-    """
-    Newest command and odometry of a velocity-controlled base, and what follows from them.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    parameters : TrajectoryFeedforwardParameters
-        Which source counts, age limit, response of the drives.
-    new_guard : callable
-        Makes an `InputMonitor` of a name.
-
-    Attributes
-    ----------
-    guard : InputMonitor
-        Judges the age of cmd_vel.
-
-    """
+    """Newest command and odometry of a velocity-controlled base, and what follows from them."""
 
     def __init__(
         self,
@@ -106,27 +89,7 @@ class BasePrediction:
     def plan(
         self, planned: JointTrajectory | None, time: int, shift: float, odom: OdometryInput
     ) -> BaseTrajectory:
-        """
-        Return how the base moves along a trajectory.
-
-        Parameters
-        ----------
-        planned : JointTrajectory or None
-            What the trajectory says of it.
-        time : int
-            Present time [ns].
-        shift : float
-            From now to the start of the trajectory [s].
-        odom : OdometryInput
-            Newest odometry.
-
-        Raises
-        ------
-        RejectedInput
-            If the trajectory says what base.motion_source does not ask for, or the other way
-            round, or odometry is needed and not fresh.
-
-        """
+        """Return how the base moves along a trajectory."""
         if (planned is not None) != (self._kind == 'planned'):
             says = 'moves' if planned is not None else 'does not say how it moves'
             raise RejectedInput(

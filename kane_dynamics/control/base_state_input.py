@@ -35,31 +35,7 @@ CMD_VEL, ODOM, IMU = SOURCES = ('cmd_vel', 'odom', 'imu')
 
 
 class BaseMotionInput:
-    """
-    Newest motion of the base of a model.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    parameters : BaseMotionParameters
-        Sources, age limits, response.
-    new_guard : callable
-        Makes an `InputMonitor` of a name.
-
-    Attributes
-    ----------
-    command, imu : InputMonitor
-        Judge the ages of cmd_vel and of imu.
-    used : str
-        Source of the newest acceleration.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is no such source.
-
-    """
+    """Newest motion of the base of a model."""
 
     def __init__(
         self, model: RobotModel, parameters: BaseMotionParameters, new_guard: GuardFactory
@@ -115,11 +91,7 @@ class BaseMotionInput:
         return True
 
     def at(self, time: int, odom: OdometryInput, gravity: Floats) -> BaseState:
-        """
-        Return how the base moves at a time [ns], in the odometry frame, under gravity there.
-
-        `problem` has returned '' before.
-        """
+        """Return how the base moves at a time [ns], in the odometry frame, under gravity there."""
         frame, fresh = self._model.child_frame, odom.guard.fresh()
         _, twist = frame.child_state(odom.q, odom.v)
         if fresh and odom.stamp != self._odom_stamp:
@@ -152,16 +124,7 @@ class BaseMotionInput:
         self._odom_stamp = 0
 
     def _read_imu(self, message: Any) -> tuple[Floats, Floats, Floats]:
-        """
-        Return specific force, and rotation and position of the sensor in the base frame.
-
-        Raises
-        ------
-        RejectedInput
-            If the message has no acceleration, its frame is not fixed to the root link, or a
-            number is not finite.
-
-        """
+        """Return specific force, and rotation and position of the sensor in the base frame."""
         if message.linear_acceleration_covariance[0] == -1.0:
             raise RejectedInput('missing', 'imu: the message says that it has no acceleration')
         pose = base_link(self._model, message.header.frame_id, self._prefix)

@@ -19,24 +19,7 @@ def resting(q: Floats) -> Setpoint:
 
 
 class TwistTrajectory:
-    """
-    Plan of a base whose twist is known over time.
-
-    On level ground neither place nor heading matters to the efforts; the heading counts on a
-    slope and is integrated, the place stays where it was.
-
-    Parameters
-    ----------
-    frame : PlanarFrame
-        Frame of the twist in the root link.
-    start : ndarray, shape (3,)
-        x, y, yaw of the root link at time zero.
-    motion : callable
-        motion(time) returns the `BaseMotion` of the frame at a time [s].
-    turned : callable
-        turned(time) returns the integral of its yaw rate [rad].
-
-    """
+    """Plan of a base whose twist is known over time."""
 
     def __init__(
         self,
@@ -69,23 +52,7 @@ def following(
 
 
 def along(frame: PlanarFrame, start: Floats, times: Floats, twists: Floats) -> TwistTrajectory:
-    """
-    Return the plan of a base whose twist is given at points of time, with lines between.
-
-    Parameters
-    ----------
-    frame, start
-        As for `TwistTrajectory`.
-    times, twists : ndarray, shapes (n,), (n, 3)
-        Increasing times [s], and v_x, v_y [m/s], yaw rate [rad/s] of the frame there; constant
-        before and after.
-
-    Raises
-    ------
-    InvalidInputError
-        As `JointTrajectory`.
-
-    """
+    """Return the plan of a base whose twist is given at points of time, with lines between."""
     profile = JointTrajectory(UNNAMED, times, twists)
 
     def turned(time: float) -> float:

@@ -24,11 +24,7 @@ from kane_dynamics.typing import Floats
 
 
 class ComputedTorqueController(EffortController):
-    """
-    The effort controller with a ramp and limited rates.
-
-    Parameters as for `EffortController`.
-    """
+    """The effort controller with a ramp and limited rates."""
 
     def __init__(self, dynamics: Dynamics, guard: InputMonitor, law: str) -> None:
         super().__init__(dynamics, guard, law)
@@ -43,34 +39,11 @@ class ComputedTorqueController(EffortController):
             self._terms = replace(self._terms, coulomb=parameters.friction_compensation)
 
     def limit_rate(self, ramp_time: float, rate: Floats) -> None:
-        """
-        Let efforts grow over a time, and change at limited rates.
-
-        Parameters
-        ----------
-        ramp_time : float
-            [s].
-        rate : ndarray, shape (number of motors,)
-            [N m/s or N/s]; 0: not limited.
-
-        """
+        """Let efforts grow over a time, and change at limited rates."""
         self._rise.duration, self._rise.rate = ramp_time, np.where(rate > 0.0, rate, np.inf)
 
     def leave_out(self, terms: Mapping[str, tuple[str, ...]]) -> None:
-        """
-        Leave terms out at some motors.
-
-        Parameters
-        ----------
-        terms : mapping of str to tuple of str
-            Motors by 'inertia', 'coriolis' or 'friction'.
-
-        Raises
-        ------
-        InvalidInputError
-            If there is no such motor.
-
-        """
+        """Leave terms out at some motors."""
         for term, names in terms.items():
             if missing := [name for name in names if name not in self.motors]:
                 known = list(self.motors)

@@ -28,33 +28,7 @@ class _Sample(NamedTuple):
 
 
 class ContactObserver:
-    """
-    External efforts, collisions, the wrench on a link, and payloads.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        Algorithms and model.
-    parameters : ContactObserverParameters
-        Those of the node.
-
-    Attributes
-    ----------
-    joints : tuple of str
-        Those that are observed: order of gains, thresholds, efforts.
-    external : ndarray, shape (n,)
-        Their external efforts [N m or N].
-    collision : bool
-        Whether one of them is beyond its threshold.
-
-    Raises
-    ------
-    NameNotFoundError
-        If a joint or link does not exist.
-    InvalidInputError
-        If a link does not move, or there is no joint to observe.
-
-    """
+    """External efforts, collisions, the wrench on a link, and payloads."""
 
     def __init__(self, dynamics: Dynamics, parameters: ContactObserverParameters) -> None:
         model = dynamics.model
@@ -89,19 +63,7 @@ class ContactObserver:
         return self._observer.residual
 
     def update(self, stamp: int, q: Floats, v: Floats, effort: Floats) -> bool:
-        """
-        Take a sample; return whether external efforts are known.
-
-        Parameters
-        ----------
-        stamp : int
-            [ns].
-        q, v : ndarray, shapes (nq,), (nv,)
-            Measured state.
-        effort : ndarray, shape (n,)
-            Measured efforts of the observed joints [N m or N].
-
-        """
+        """Take a sample; return whether external efforts are known."""
         step = (stamp - self._stamp) * 1e-9
         if step == 0.0:
             return False
@@ -131,29 +93,13 @@ class ContactObserver:
     # payloads
 
     def start_estimate(self) -> None:
-        """
-        Collect samples from now on.
-
-        Raises
-        ------
-        InvalidInputError
-            If no link is named.
-
-        """
+        """Collect samples from now on."""
         if not self._parameters.payload_frame:
             raise InvalidInputError("parameter 'payload_frame' names no link")
         self._samples = []
 
     def finish_estimate(self) -> PayloadEstimate:
-        """
-        Return the payload that the samples show.
-
-        Raises
-        ------
-        InvalidInputError
-            If it was not started, or the samples are too few or too short.
-
-        """
+        """Return the payload that the samples show."""
         if self._samples is None:
             raise InvalidInputError('start an estimate first')
         samples, self._samples = self._samples, None
@@ -179,17 +125,7 @@ class ContactObserver:
 
 
 def observed_joints(model: RobotModel, named: tuple[str, ...]) -> tuple[str, ...]:
-    """
-    Return the joints that are observed, in the order of v.
-
-    Raises
-    ------
-    NameNotFoundError
-        If one does not exist.
-    InvalidInputError
-        If there is none.
-
-    """
+    """Return the joints that are observed, in the order of v."""
     for name in named:
         if name not in model.joints:
             raise NameNotFoundError('joint', name, model.joints)

@@ -19,36 +19,7 @@ from kane_dynamics.typing import Floats
 
 
 class EffortController:
-    """
-    The effort law with its reference, gains and limits.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        Algorithms and model.
-    guard : InputMonitor
-        Judges the age of references.
-    law : str
-        How the reference is followed, one of `analysis.tracking.LAWS`.
-
-    Attributes
-    ----------
-    motors : tuple of str
-        Order of all results.
-    reference : ReferenceInput
-        Takes the references.
-    unlimited : tuple of str
-        Motors without an effort limit in the URDF.
-    timeout_action : str
-        What happens without a fresh reference: 'hold_position', 'hold_gravity', 'zero', 'stop'.
-    follows_by : str
-        The law.
-    drives : tuple of str
-        What drives the base, where others command its velocity.
-    drive_effort : ndarray, shape (number of drives,)
-        What these need for the newest efforts [N m or N].
-
-    """
+    """The effort law with its reference, gains and limits."""
 
     LAW: type[EffortLaw] = EffortLaw
 
@@ -72,15 +43,7 @@ class EffortController:
         return np.asarray(self._dynamics.engine.robot.gravity)
 
     def configure(self, parameters: InverseDynamicsParameters, p: Floats, d: Floats) -> None:
-        """
-        Take over parameters and gains.
-
-        Raises
-        ------
-        InvalidInputError
-            If gravity_compensated_joints names a joint without a motor.
-
-        """
+        """Take over parameters and gains."""
         names = parameters.gravity_compensated_joints
         if missing := [name for name in names if name not in self.motors]:
             known = list(self.motors)
@@ -104,24 +67,7 @@ class EffortController:
     def effort(
         self, time: int, q: Floats, v: Floats, base: BaseState | None = None
     ) -> Floats | None:
-        """
-        Return the efforts of the motors, or None where the output shall be silent.
-
-        Parameters
-        ----------
-        time : int
-            Time at which the reference counts [ns].
-        q, v : ndarray, shapes (nq,), (nv,)
-            Measured state.
-        base : BaseState, optional
-            Of a base driven by velocity.
-
-        Raises
-        ------
-        KaneDynamicsError
-            If motors and constraints cannot produce the motion, or a result is not finite.
-
-        """
+        """Return the efforts of the motors, or None where the output shall be silent."""
         self._follower.measure(q, v)
         effort = self._wanted(time, q, v, base)
         if effort is None:

@@ -35,24 +35,14 @@ from kane_dynamics.typing import Floats, Indices
 
 @dataclass(frozen=True)
 class Terms:
-    """
-    Which terms are fed forward.
-
-    Attributes
-    ----------
-    compensated : tuple of str
-        Motors whose drive compensates gravity itself; g is left out there.
-    coulomb : float
-        Part of the Coulomb friction at reference speeds that is fed forward.
-
-    """
+    """Which terms are fed forward."""
 
     inertia: bool = True
     coriolis: bool = True
     gravity: bool = True
     friction: bool = True
-    compensated: tuple[str, ...] = ()
-    coulomb: float = 1.0
+    compensated: tuple[str, ...] = ()  # Motors whose drive compensates gravity itself
+    coulomb: float = 1.0  # Part of the Coulomb friction at reference speeds that is fed forward
 
     @classmethod
     def of(cls, parameters: TermsParameters) -> Terms:
@@ -73,58 +63,21 @@ class Terms:
 
 
 class BaseState(NamedTuple):
-    """
-    How a base moves that follows velocity commands, in the frame of its coordinates.
+    """How a base moves that follows velocity commands, in the frame of its coordinates."""
 
-    Parameters
-    ----------
-    velocity, acceleration : ndarray, shape (3,)
-        Of base_x, base_y [m/s, m/s^2] and base_yaw [rad/s, rad/s^2].
-
-    """
-
-    velocity: Floats
-    acceleration: Floats
+    velocity: Floats  # shape (3,): Of base_x, base_y [m/s, m/s^2] and base_yaw [rad/s, rad/s^2]
+    acceleration: Floats  # Of base_x, base_y [m/s, m/s^2] and base_yaw [rad/s, rad/s^2]
 
 
 class Efforts(NamedTuple):
-    """
-    Efforts that a motion needs [N m or N].
+    """Efforts that a motion needs [N m or N]."""
 
-    Parameters
-    ----------
-    motors : ndarray, shape (number of motors,)
-        Those that are commanded.
-    drives : ndarray, shape (number of drives,)
-        Those that the drives of the base will need.
-
-    """
-
-    motors: Floats
-    drives: Floats
+    motors: Floats  # shape (number of motors,): Those that are commanded
+    drives: Floats  # shape (number of drives,): Those that the drives of the base will need
 
 
 class EffortLaw:
-    """
-    Efforts of the motors of one robot.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        Algorithms and model. All results have the order of the model's motors.
-
-    Attributes
-    ----------
-    motors : Motors
-        Those of the model.
-    rolling : ndarray of int
-        Places in v of what rolls under a driven base.
-    skid_steer : Skidding or None
-        Of a base that skids.
-    contradictory_wheels : bool
-        Whether speeds of motors may contradict each other: more motors than freedoms.
-
-    """
+    """Efforts of the motors of one robot."""
 
     def __init__(self, dynamics: Dynamics) -> None:
         self._dynamics, model = dynamics, dynamics.model
@@ -153,29 +106,7 @@ class EffortLaw:
         terms: Terms,
         base: BaseState | None = None,
     ) -> Efforts:
-        """
-        Return the efforts that the wanted motion needs.
-
-        What the reference does not name moves as measured, with zero acceleration; a base without
-        motors moves as the constraints say. Steering angles are taken at the nearest that agree.
-
-        Parameters
-        ----------
-        q, v : ndarray, shapes (nq,), (nv,)
-            Measured state.
-        reference : Reference
-            Wanted motion.
-        terms : Terms
-            Which terms count.
-        base : BaseState, optional
-            Of a base driven by velocity.
-
-        Raises
-        ------
-        KaneDynamicsError
-            If motors and constraints cannot produce the wanted motion.
-
-        """
+        """Return the efforts that the wanted motion needs."""
         motion = self._put(q, v, reference)
         return self.efforts(*motion, reference.motor, terms, base)
 
@@ -190,29 +121,7 @@ class EffortLaw:
         v_ref: Floats | None = None,
         target: Floats | None = None,
     ) -> Efforts:
-        """
-        Return the efforts of a motion that is given for some motors.
-
-        Parameters
-        ----------
-        q, v, a : ndarray, shapes (nq,), (nv,), (nv,)
-            The motion; what has no motor follows from the constraints.
-        motor : ndarray of int
-            The motors for which it is given.
-        terms, base
-            As for `feedforward`.
-        v_ref : ndarray, shape (nv,), optional
-            Reference speeds, of which `a` is the rate, as `agreeing` gives them; see
-            `kane_dynamics.constrained_inverse_dynamics`.
-        target : ndarray, shape (nv,), optional
-            Speeds of the motors whose Coulomb friction counts, instead of those of the motion.
-
-        Raises
-        ------
-        KaneDynamicsError
-            If motors and constraints cannot produce the motion.
-
-        """
+        """Return the efforts of a motion that is given for some motors."""
         names = terms.names
         if not names:
             return self._nothing
@@ -231,19 +140,7 @@ class EffortLaw:
     def agreeing(
         self, q: Floats, v: Floats, v_ref: Floats, a: Floats, base: BaseState | None
     ) -> tuple[Floats, Floats, Floats, Floats]:
-        """
-        Return state, reference speeds and their rate, such that no motor contradicts another.
-
-        They are as given where none can.
-
-        Parameters
-        ----------
-        q, v, v_ref, a : ndarray, shapes (nq,), (nv,), (nv,), (nv,)
-            State, reference speeds and their rate.
-        base
-            As for `feedforward`.
-
-        """
+        """Return state, reference speeds and rate, such that no motor contradicts another."""
         if not self.contradictory_wheels:
             return q, v, v_ref, a
         d, v_ref, a = self._dynamics, v_ref.copy(), a.copy()
@@ -278,19 +175,7 @@ class EffortLaw:
         return self.left_to_drives(result.effort[self.motors.v], q, terms)
 
     def feedback(self, q: Floats, v: Floats, reference: Reference, p: Floats, d: Floats) -> Floats:
-        """
-        Return p (q_ref - q) + d (v_ref - v) on the motors that the reference names.
-
-        Parameters
-        ----------
-        q, v : ndarray, shapes (nq,), (nv,)
-            Measured state.
-        reference : Reference
-            Wanted motion; see `Motors.error` for angles.
-        p, d : ndarray, shape (number of motors,)
-            Gains.
-
-        """
+        """Return p (q_ref - q) + d (v_ref - v) on the motors that the reference names."""
         efforts, m = np.zeros(len(self.motors.v)), reference.motor
         error, rate = self.errors(q, v, reference)
         efforts[m] = p[m] * error + d[m] * rate
@@ -304,11 +189,7 @@ class EffortLaw:
     def wanted_motion(
         self, q: Floats, v: Floats, reference: Reference
     ) -> tuple[Floats, Floats, Floats]:
-        """
-        Return q, v, a of the whole robot for a reference, consistent with the constraints.
-
-        Parameters and errors as for `feedforward`.
-        """
+        """Return q, v, a of the whole robot for a reference, consistent with the constraints."""
         q, v, a = self._put(q, v, reference)
         q, v = self.with_consistent_steering(q, v)
         result = self._found(q, v, a, reference.motor, TERMS)
@@ -381,21 +262,7 @@ class EffortLaw:
 def with_base(
     dynamics: Dynamics, q: Floats, v: Floats, a: Floats, base: BaseState, wheels: Indices
 ) -> tuple[Floats, Floats]:
-    """
-    Return speeds and accelerations with those of a base, and of the wheels under it.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        Algorithms and model.
-    q, v, a : ndarray, shapes (nq,), (nv,), (nv,)
-        Motion of the robot.
-    base : BaseState
-        What its base does instead.
-    wheels : ndarray of int
-        Places in v of what rolls under the base: it follows as well as it can.
-
-    """
+    """Return speeds and accelerations with those of a base, and of the wheels under it."""
     v, a = v.copy(), a.copy()
     v[:3], a[:3] = base
     if not dynamics.model.constraints:
@@ -407,13 +274,5 @@ def with_base(
 
 
 def clamped(effort: Floats, limit: Floats) -> Floats:
-    """
-    Return the efforts within plus or minus their limits.
-
-    Parameters
-    ----------
-    effort, limit : ndarray, shape (n,)
-        [N m or N]; an infinite limit leaves the effort as it is.
-
-    """
+    """Return the efforts within plus or minus their limits."""
     return np.clip(effort, -limit, limit)

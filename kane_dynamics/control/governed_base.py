@@ -29,37 +29,7 @@ LONGEST_STOP = 4.0
 
 
 class GovernedBase:
-    """
-    The governor of a robot with its newest command.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        Algorithms and model.
-    parameters : GovernorParameters
-        Reserves, friction, response of the drives.
-    guard : InputMonitor
-        Judges the age of commands.
-    arm : ArmTrajectoryPreview, optional
-        What the arm plays.
-
-    Attributes
-    ----------
-    guard : InputMonitor
-        The one of the commands.
-    arm : ArmTrajectoryPreview or None
-        As given.
-    newest : GovernorResult or None
-        What was let through last.
-
-    Raises
-    ------
-    InvalidInputError
-        If the robot has no base on wheels.
-    ConstraintError
-        As for `base_ground_contacts`.
-
-    """
+    """The governor of a robot with its newest command."""
 
     def __init__(
         self,
@@ -158,17 +128,7 @@ class GovernedBase:
         self._acceleration = np.zeros(self._model.robot.nv)
 
     def admit(self, time: int, q: Floats, v: Floats) -> Floats:
-        """
-        Return the twist of the base frame to command now, shape (3,).
-
-        Parameters
-        ----------
-        time : int
-            Of the state [ns].
-        q, v : ndarray, shapes (nq,), (nv,)
-            Measured state.
-
-        """
+        """Return the twist of the base frame to command now, shape (3,)."""
         self._differentiate(time, v)
         target = self._wanted if self.guard.fresh() else STILL
         _, twist = self._frame.child_state(q[:3], v[:3])
@@ -178,17 +138,7 @@ class GovernedBase:
         return self._let_through(v, self._acceleration, target, plan)
 
     def brake(self, elapsed: float) -> Floats:
-        """
-        Return the twist to command where nothing is measured: braking as the last state allows.
-
-        The base is where its drives have it by their response, its arm at rest.
-
-        Parameters
-        ----------
-        elapsed : float
-            Since the last command [s].
-
-        """
+        """Return twist to command where nothing is measured: braking as the last state allows."""
         self._braking += elapsed
         if self._moved is None or self._braking > LONGEST_STOP:
             return STILL
@@ -210,15 +160,7 @@ class GovernedBase:
         return sent
 
     def picture(self, q: Floats, v: Floats) -> WheelForces:
-        """
-        Return the contact forces and margins of the motion that was let through.
-
-        Raises
-        ------
-        KaneDynamicsError
-            If wheels and motors cannot move so.
-
-        """
+        """Return the contact forces and margins of the motion that was let through."""
         model, frame = self._model, self._frame
         _, twist = frame.child_state(q[:3], v[:3])
         motion = self._drive.after(twist, self._applied, 0.0)

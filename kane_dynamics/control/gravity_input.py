@@ -23,26 +23,7 @@ from kane_dynamics.typing import Floats
 
 
 class TiltInput:
-    """
-    Newest direction of gravity.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot, under gravity as in the world of the messages.
-    source : str
-        'odom' or 'imu'.
-    prefix : str
-        Before frame names in messages.
-    guard : InputMonitor
-        That of the source: of odometry as others use it, or one for the IMU.
-
-    Raises
-    ------
-    InvalidInputError
-        If a fixed base is to have odometry.
-
-    """
+    """Newest direction of gravity."""
 
     def __init__(self, model: RobotModel, source: str, prefix: str, guard: InputMonitor) -> None:
         if source == 'odom' and not model.mobile:
@@ -98,15 +79,7 @@ class TiltInput:
 
 
 def base_link(model: RobotModel, frame_id: str, prefix: str) -> Pose:
-    """
-    Return the pose in the root link of an IMU.
-
-    Raises
-    ------
-    RejectedInput
-        If its frame is not fixed to the root link.
-
-    """
+    """Return the pose in the root link of an IMU."""
     link = model.robot.frames.get(frame_id.removeprefix(prefix))
     if link is None or link.body != (0 if model.mobile else WORLD):
         raise RejectedInput('frame', f"imu: frame_id '{frame_id}' is no link of the base")

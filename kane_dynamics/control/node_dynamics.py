@@ -24,24 +24,7 @@ class NotCompiledYetError(kd.exceptions.KaneDynamicsError):
 
 
 class Dynamics:
-    """
-    The engine of one model: reference algorithms, until there are compiled ones.
-
-    Parameters
-    ----------
-    model : RobotModel
-        Robot and constraints.
-    aims : bool
-        Whether efforts of reference speeds are wanted, so that they are compiled, too.
-    frame : str
-        What follows in task space, so that its law is compiled instead.
-
-    Attributes
-    ----------
-    engine : kane_dynamics.Dynamics
-        What computes.
-
-    """
+    """The engine of one model: reference algorithms, until there are compiled ones."""
 
     def __init__(self, model: RobotModel, aims: bool = False, frame: str = '') -> None:
         self.model, self.aims, self.frame = model, aims, frame
@@ -108,20 +91,7 @@ class Dynamics:
 
 
 def known_speeds(model: RobotModel, named: tuple[str, ...]) -> tuple[str, ...] | None:
-    """
-    Return the speeds that are given, where the others follow from the constraints.
-
-    None where there are no constraints, or the base has more motors than freedoms: then all speeds
-    are given, see `rolling_motion`.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The model.
-    named : tuple of str
-        What a reference names; joints that it does not name are known as measured.
-
-    """
+    """Return the speeds that are given, where the others follow from the constraints."""
     if not model.constraints or model.overactuated:
         return None
     return tuple(
@@ -137,22 +107,7 @@ def frame_law(model: RobotModel, frame: str, passive: bool) -> TaskSpaceLaw:
 
 
 def rolling_motion(dynamics: Dynamics, q: Floats, v: Floats, a: Floats) -> tuple[Floats, Floats]:
-    """
-    Return speeds and accelerations of a base that has more motors than freedoms.
-
-    Those of its motors may contradict each other. The base, and what follows without a motor,
-    moves as fits them best, by least squares of slip; then everything moves the least from that
-    onto the rows, each speed by its inertia in the diagonal of M; steering stays as it is.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        Of a model with a base on wheels.
-    q, v, a : ndarray, shapes (nq,), (nv,), (nv,)
-        Coordinates, speeds and accelerations. Those of the base count where its motors leave them
-        open.
-
-    """
+    """Return speeds and accelerations of a base that has more motors than freedoms."""
     model, engine = dynamics.model, dynamics.engine
     passive = model.base.passive if model.base is not None else ()
     free = model.v_index((*BASE_NAMES, *passive))
@@ -176,21 +131,7 @@ def rolling_motion(dynamics: Dynamics, q: Floats, v: Floats, a: Floats) -> tuple
 def consistent_reference(
     dynamics: Dynamics, q: Floats, v: Floats, v_ref: Floats, a: Floats, counted: Indices
 ) -> tuple[Floats, Floats]:
-    """
-    Return reference speeds of a base with more motors than freedoms, on the rows, and their rate.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        Of a model with a base on wheels.
-    q, v : ndarray, shapes (nq,), (nv,)
-        State, on the rows.
-    v_ref, a : ndarray, shape (nv,)
-        Reference speeds and their rate; those of motors may contradict each other.
-    counted : ndarray of int
-        Those that are wanted.
-
-    """
+    """Return reference speeds of a base with redundant motors, on the rows, and their rate."""
     engine = dynamics.engine
     turning = engine.constraints.turning_rate(q, v, np.eye(len(v)), 0.0)
     rows = engine.constraint_rows(q, v)

@@ -22,36 +22,18 @@ FIELDS = ('positions', 'velocities', 'accelerations')
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """
-    Wanted motion of some motors at one time.
+    """Wanted motion of some motors at one time."""
 
-    Attributes
-    ----------
-    motor, q_index, v_index : ndarray of int, shape (k,)
-        Place of each named motor among the motors, in q and in v.
-    position, velocity, acceleration : ndarray, shape (k,)
-        Wanted values [rad, rad/s, rad/s^2 or m, m/s, m/s^2].
-
-    """
-
-    motor: Indices
-    q_index: Indices
-    v_index: Indices
-    position: Floats
-    velocity: Floats
-    acceleration: Floats
+    motor: Indices  # shape (k,): Place of each named motor among the motors, in q and in v
+    q_index: Indices  # shape (k,): Place of each named motor among the motors, in q and in v
+    v_index: Indices  # shape (k,): Place of each named motor among the motors, in q and in v
+    position: Floats  # shape (k,): Wanted values [rad, rad/s, rad/s^2 or m, m/s, m/s^2]
+    velocity: Floats  # shape (k,): Wanted values [rad, rad/s, rad/s^2 or m, m/s, m/s^2]
+    acceleration: Floats  # shape (k,): Wanted values [rad, rad/s, rad/s^2 or m, m/s, m/s^2]
 
 
 class Motors:
-    """
-    Places of the motors of a robot in q and v.
-
-    Parameters
-    ----------
-    model : RobotModel
-        Robot with its motors.
-
-    """
+    """Places of the motors of a robot in q and v."""
 
     def __init__(self, model: RobotModel) -> None:
         self.names = model.motors
@@ -64,12 +46,7 @@ class Motors:
         return Reference(motor, self.q[motor], self.v[motor], position, velocity, acceleration)
 
     def error(self, motor: Indices, target: Floats, measured: Floats) -> Floats:
-        """
-        Return wanted minus measured positions of some motors.
-
-        Joint angles are compared as plain numbers; base_yaw, which odometry wraps, along the
-        shorter way round.
-        """
+        """Return wanted minus measured positions of some motors."""
         error = target - measured
         turns = self._turns[motor]
         if turns.any():
@@ -79,23 +56,11 @@ class Motors:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """
-    Wanted motion of some motors over time.
+    """Wanted motion of some motors over time."""
 
-    Attributes
-    ----------
-    motor : ndarray of int, shape (k,)
-        Which motors.
-    start : int
-        Time zero of the motion [ns].
-    motion : Setpoint or JointTrajectory
-        Their positions, velocities and accelerations.
-
-    """
-
-    motor: Indices
-    start: int
-    motion: Setpoint | JointTrajectory
+    motor: Indices  # shape (k,): Which motors
+    start: int  # Time zero of the motion [ns]
+    motion: Setpoint | JointTrajectory  # Their positions, velocities and accelerations
 
     def at(self, time: int) -> tuple[Floats, Floats, Floats]:
         """Return position, velocity and acceleration at a time [ns]."""
@@ -103,34 +68,7 @@ class Plan:
 
 
 class ReferenceInput:
-    """
-    Newest ``~/reference``: a setpoint or a trajectory, by joint name.
-
-    One point with ``time_from_start`` 0 is a setpoint: it counts at once and unchanged. Anything
-    else is a trajectory: it begins at its stamp (0: now), from the present motion where the first
-    point lies ahead, and rests at the last point.
-
-    Parameters
-    ----------
-    motors : Motors
-        The robot's motors.
-    guard : InputMonitor
-        Judges the age, which for a trajectory counts from its end.
-    present : callable
-        Returns present position, velocity and acceleration of motors given by their indices, or
-        None where nothing is known.
-    start_tolerance : float
-        Largest distance of a trajectory that has begun already from the present position [rad or
-        m].
-
-    Attributes
-    ----------
-    scaling : callable
-        Returns the pace at which trajectories may be played now, from 0 to 1.
-    ramp : float
-        Time in which they come to rest at pace 0 [s].
-
-    """
+    """Newest ``~/reference``: a setpoint or a trajectory, by joint name."""
 
     scaling: Callable[[], float]
 
@@ -204,16 +142,7 @@ class ReferenceInput:
         self.guard.reset()
 
     def _read(self, message: Any) -> tuple[Indices, Floats, list[Floats]]:
-        """
-        Return motors, times [s] and rows of positions, velocities, accelerations of the points.
-
-        Raises
-        ------
-        RejectedInput
-            If there is no point, a joint has no motor or comes twice, positions are missing, an
-            array has the wrong length, a number is not finite, or the times do not increase.
-
-        """
+        """Return motors, times [s], rows of positions, velocities, accelerations of the points."""
         points, names = message.points, message.joint_names
         if not points:
             raise RejectedInput('short', 'reference: the trajectory has no point')

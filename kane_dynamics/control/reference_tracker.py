@@ -13,22 +13,7 @@ from kane_dynamics.typing import Floats, Indices
 
 
 class ReferenceTracker:
-    """
-    Follows the reference, and lets one motion go over into the next.
-
-    Parameters
-    ----------
-    motors : Motors
-        The robot's motors.
-    guard : InputMonitor
-        Judges the age of references.
-
-    Attributes
-    ----------
-    reference : ReferenceInput
-        Takes the references.
-
-    """
+    """Follows the reference, and lets one motion go over into the next."""
 
     def __init__(self, motors: Motors, guard: InputMonitor) -> None:
         self._motors = motors
@@ -63,19 +48,7 @@ class ReferenceTracker:
         return self._wanted
 
     def track_or_hold(self, time: int, braking_time: float, stiff: NDArray[np.bool_]) -> Reference:
-        """
-        Return what the reference wants; motors without one brake, and then hold.
-
-        Parameters
-        ----------
-        time : int
-            Time [ns].
-        braking_time : float
-            To rest, from the first call without a reference for these motors [s].
-        stiff : ndarray of bool, shape (number of motors,)
-            Motors with a position gain; the others brake, and stay where they are then.
-
-        """
+        """Return what the reference wants; motors without one brake, and then hold."""
         named = self.reference.at(time)
         if named is not None and len(named.motor) == len(self._everyone):
             self._wanted, self._hold = named, None

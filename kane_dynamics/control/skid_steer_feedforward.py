@@ -15,17 +15,7 @@ _ROOT = PlanarFrame()
 
 
 class SkidSteerFeedforward:
-    """
-    Motion and friction of one base.
-
-    Parameters
-    ----------
-    model : RobotModel
-        Of a robot on this base.
-    base : WheeledBase
-        It skids.
-
-    """
+    """Motion and friction of one base."""
 
     def __init__(self, model: RobotModel, base: WheeledBase) -> None:
         self._base, self._actuated = base, model.actuated
@@ -46,20 +36,7 @@ class SkidSteerFeedforward:
     def base_motion(
         self, q: Floats, v: Floats, a: Floats, turning: float | None = None
     ) -> tuple[Floats, Floats]:
-        """
-        Return speeds and accelerations of the base, (3,) each, to which its wheels drive it.
-
-        Wheels that contradict each other give the motion with the least squares of slip, as
-        `WheeledBase.twist` does; the track factor counts.
-
-        Parameters
-        ----------
-        q, v, a : ndarray, shapes (nq,), (nv,), (nv,)
-            Coordinates, speeds and accelerations; those of the driven wheels count.
-        turning : float, optional
-            Yaw rate of the robot [rad/s], where v and a are reference speeds and their rate.
-
-        """
+        """Return speeds and accelerations of the base, (3,) each, to which its wheels drive it."""
         twist, rate = v[self._driven] @ self._per_rate, a[self._driven] @ self._per_rate
         speeds = _ROOT.root_velocity(q, twist)
         # a twist is of moving axes: its turning is an acceleration too

@@ -21,30 +21,7 @@ MAX_PARTS = 16
 
 
 class JointStateInput:
-    """
-    Newest values of all joints, by name.
-
-    Parameters
-    ----------
-    joints : tuple of str
-        Joints that must be known, in the order of the arrays.
-    fields : tuple of str
-        Fields to read: 'position', 'velocity', 'effort'.
-    new_guard : callable
-        Makes an `InputMonitor` of a name.
-    merge : bool
-        Whether a message may name a part of the joints.
-    topic : str
-        Topic in words, for messages.
-
-    Attributes
-    ----------
-    values : dict of str to ndarray, shape (n,)
-        Newest value of each field; meaningful while `problem` returns ''.
-    stamp : int
-        Stamp of the newest message [ns].
-
-    """
+    """Newest values of all joints, by name."""
 
     def __init__(
         self,
@@ -123,26 +100,7 @@ class JointStateInput:
 
 
 class OdometryInput:
-    """
-    Newest planar base state.
-
-    Parameters
-    ----------
-    child_frame_id : str
-        Frame that the odometry must belong to.
-    frame : PlanarFrame
-        Pose of that frame in the root link.
-    new_guard : callable
-        Makes an `InputMonitor` of a name.
-
-    Attributes
-    ----------
-    q, v : ndarray, shape (3,)
-        Planar base coordinates and their derivatives in the odometry frame.
-    stamp : int
-        Stamp of the newest message [ns].
-
-    """
+    """Newest planar base state."""
 
     def __init__(self, child_frame_id: str, frame: PlanarFrame, new_guard: GuardFactory) -> None:
         self.q, self.v = np.zeros(3), np.zeros(3)
@@ -175,34 +133,7 @@ class OdometryInput:
 
 
 class MeasuredState:
-    """
-    Joints and, for a mobile base, odometry, as the coordinates and speeds of a model.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    fields : tuple of str
-        Fields of joint_states that are needed, 'position' and 'velocity' among them.
-    base_frame_id : str
-        Frame that the odometry must belong to.
-    merge : bool
-        Whether a joint_states message may name a part of the joints.
-    new_guard : callable
-        Makes an `InputMonitor` of a name.
-    odom_needed : bool
-        Whether the state is of no use without fresh odometry.
-
-    Attributes
-    ----------
-    joints : JointStateInput
-        The joints.
-    odom : OdometryInput or None
-        The base; None where it is fixed.
-    q, v : ndarray, shapes (nq,), (nv,)
-        State after `assemble`.
-
-    """
+    """Joints and, for a mobile base, odometry, as the coordinates and speeds of a model."""
 
     def __init__(
         self,

@@ -21,19 +21,7 @@ AXES = ('x', 'y', 'z')
 
 
 class TargetInput:
-    """
-    Newest target of one kind.
-
-    Parameters
-    ----------
-    guard : InputMonitor
-        Judges its age.
-    frame : str
-        What `header.frame_id` must be.
-    read : callable
-        read(name, message) returns the numbers, or raises RejectedInput.
-
-    """
+    """Newest target of one kind."""
 
     def __init__(
         self, guard: InputMonitor, frame: str, read: Callable[[str, Any], Floats]
@@ -64,17 +52,7 @@ class TargetInput:
         return True
 
     def near(self, place: Floats, tolerance: float) -> Floats | None:
-        """
-        Return the newest pose, or None where there is none that is fresh and near enough.
-
-        Parameters
-        ----------
-        place : ndarray, shape (7,)
-            Where the frame is.
-        tolerance : float
-            Largest distance [m]; a pose that is further away is dropped.
-
-        """
+        """Return the newest pose, or None where there is none that is fresh and near enough."""
         pose = self.value
         if pose is None:
             return None
@@ -82,17 +60,7 @@ class TargetInput:
         return pose if self.within(way, tolerance) else None
 
     def within(self, way: Floats, tolerance: float) -> bool:
-        """
-        Return whether the newest pose is near enough; drop it if it is not.
-
-        Parameters
-        ----------
-        way : ndarray, shape (3,)
-            From the frame to it [m].
-        tolerance : float
-            As for `near`.
-
-        """
+        """Return whether the newest pose is near enough; drop it if it is not."""
         gap = math.hypot(*way.tolist())
         if gap <= tolerance:
             return True
@@ -117,41 +85,17 @@ class TargetInput:
 
 
 def read_wrench(name: str, message: Any) -> Floats:
-    """
-    Return (tau, f) of a WrenchStamped, shape (6,) [N m, N].
-
-    Raises
-    ------
-    RejectedInput
-        If a number is not finite, or too large for any robot.
-
-    """
+    """Return (tau, f) of a WrenchStamped, shape (6,) [N m, N]."""
     return _two_vectors(name, message.wrench, ('torque', 'force'))
 
 
 def read_twist(name: str, message: Any) -> Floats:
-    """
-    Return (omega, v) of a TwistStamped, shape (6,) [rad/s, m/s].
-
-    Raises
-    ------
-    RejectedInput
-        As `read_wrench`.
-
-    """
+    """Return (omega, v) of a TwistStamped, shape (6,) [rad/s, m/s]."""
     return _two_vectors(name, message.twist, ('angular', 'linear'))
 
 
 def read_pose(name: str, message: Any) -> Floats:
-    """
-    Return position and (w, x, y, z) of a PoseStamped, shape (7,) [m].
-
-    Raises
-    ------
-    RejectedInput
-        As `read_wrench`, and if the orientation is no unit quaternion.
-
-    """
+    """Return position and (w, x, y, z) of a PoseStamped, shape (7,) [m]."""
     place, turned = message.pose.position, message.pose.orientation
     position = np.array([place.x, place.y, place.z], dtype=float)
     check_numbers(f'{name}: position', position, AXES)

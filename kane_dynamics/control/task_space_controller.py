@@ -27,33 +27,7 @@ _Motion = tuple[Floats, Floats, Floats | None]
 
 
 class FrameTorqueController(ComputedTorqueController):
-    """
-    Computed torque, or Slotine and Li's law, of a frame, with its targets and limits.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        Algorithms and model.
-    guard : InputMonitor
-        Of references of joints, which are not followed here.
-    parameters : ComputedTorqueParameters
-        Those of the node.
-    new_guard : callable
-        Makes an `InputMonitor` of a name and an age [s].
-
-    Attributes
-    ----------
-    targets : dict of str to TargetInput
-        Take 'pose' and 'twist'.
-    reach : FrameEffort or None
-        The newest efforts, with rank, manipulability and damping of the frame.
-
-    Raises
-    ------
-    InvalidInputError, NameNotFoundError
-        If the law is neither of these, or the frame is not one of the robot.
-
-    """
+    """Computed torque, or Slotine and Li's law, of a frame, with its targets and limits."""
 
     _posture: Floats | None
     _held: Floats | None

@@ -53,32 +53,14 @@ PARTS = ((1, 'twist', 7, 13), (2, 'acceleration', 13, 19))
 
 
 class FrameMotion(NamedTuple):
-    """
-    What a frame is to do, in world axes.
+    """What a frame is to do, in world axes."""
 
-    Parameters
-    ----------
-    pose : Pose or array_like, shape (7,)
-        As such, or position and (w, x, y, z), whose length need not be one.
-    twist, acceleration : array_like, shape (6,)
-        (omega, v) of its origin, and its rate.
-
-    """
-
-    pose: ArrayLike | Pose
-    twist: ArrayLike = REST
-    acceleration: ArrayLike = REST
+    pose: ArrayLike | Pose  # As such, or position and (w, x, y, z), whose length need not be one
+    twist: ArrayLike = REST  # shape (6,): (omega, v) of its origin, and its rate
+    acceleration: ArrayLike = REST  # shape (6,): (omega, v) of its origin, and its rate
 
     def numbers(self) -> Floats:
-        """
-        Return all of it, shape (19,).
-
-        Raises
-        ------
-        InvalidInputError
-            If it is no motion.
-
-        """
+        """Return all of it, shape (19,)."""
         numbers = np.zeros(19)
         numbers[:7] = pose_numbers('pose', self.pose)
         for part, name, start, end in PARTS:
@@ -89,56 +71,19 @@ class FrameMotion(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FrameTracking:
-    """
-    The law that turns state and wanted motion of a frame into efforts.
+    """The law that turns state and wanted motion of a frame into efforts."""
 
-    Parameters
-    ----------
-    dynamics : Dynamics
-        Robot and constraints, of either engine.
-    frame : str
-        A frame that is fixed in a moving body.
-    actuated : sequence of str
-        Names of the speeds that have motors.
-    stiffness, damping : array_like, shape (6,)
-        K [1/s^2], B [1/s] >= 0 of computed torque, about x, y, z and along them, in world axes;
-        Lambda [1/s], K [N m s/rad, N s/m] of Slotine and Li's law. An axis on which both are 0 is
-        free.
-    posture : array_like, shape (nq,)
-        Coordinates; those of joints count that are one number.
-    posture_stiffness, posture_damping : float
-        Accelerations towards it [1/s^2, 1/s].
-    known : sequence of str, optional
-        Speeds that say how the others move, where only these are measured well; see
-        `kane_dynamics.constrained_inverse_dynamics`.
-    held : sequence of str
-        Speeds whose accelerations are given, as of a velocity-controlled base.
-    law : str
-        'computed_torque' or 'slotine_li'.
-    effort_limit, velocity_limit : array_like, shape (nv,), optional
-        Of actuated speeds that are not held, >= 0, 0 where unknown; those of the URDF where left
-        out. Where they bind, the efforts are those of `control.frame_tracking`.
-
-    Raises
-    ------
-    NameNotFoundError
-        If there is no such frame or speed.
-    InvalidInputError
-        If anything else is not as said above.
-
-    """
-
-    dynamics: Dynamics
-    frame: str
-    actuated: Sequence[str]
+    dynamics: Dynamics  # Robot and constraints, of either engine
+    frame: str  # A frame that is fixed in a moving body
+    actuated: Sequence[str]  # Names of the speeds that have motors
     stiffness: ArrayLike
     damping: ArrayLike
-    posture: ArrayLike
-    posture_stiffness: float = 25.0
-    posture_damping: float = 10.0
+    posture: ArrayLike  # shape (nq,): Coordinates; those of joints count that are one number
+    posture_stiffness: float = 25.0  # Accelerations towards it [1/s^2, 1/s]
+    posture_damping: float = 10.0  # Accelerations towards it [1/s^2, 1/s]
     known: Sequence[str] | None = None
     held: Sequence[str] = ()
-    law: str = COMPUTED
+    law: str = COMPUTED  # 'computed_torque' or 'slotine_li'
     effort_limit: ArrayLike | None = None
     velocity_limit: ArrayLike | None = None
 
@@ -185,28 +130,7 @@ class FrameTracking:
         terms: Sequence[str] = TERMS,
         a: ArrayLike | None = None,
     ) -> FrameEffort:
-        """
-        Return the efforts at a state.
-
-        Parameters
-        ----------
-        q, v : array_like, shapes (nq,), (nv,)
-            State.
-        motion : FrameMotion
-            What the frame is to do.
-        terms : sequence of str
-            What the efforts are to make up for, see `kane_dynamics.constrained_inverse_dynamics`.
-        a : array_like, shape (nv,), optional
-            Accelerations of what is held.
-
-        Raises
-        ------
-        InvalidInputError
-            If a shape is wrong, or a number of the motion is not finite.
-        KaneDynamicsError
-            If motors and constraints cannot produce the motion.
-
-        """
+        """Return the efforts at a state."""
         reference = motion.numbers(), self._gains, self._start
         unlimited = self.dynamics.frame_effort(self._choices, q, v, *reference, a, terms=terms)
         slope = np.asarray(self.stiffness)

@@ -21,20 +21,10 @@ from kane_dynamics.typing import Floats
 
 
 class Gains(NamedTuple):
-    """
-    Two gains of each motor, shape (number of motors,).
+    """Two gains of each motor, shape (number of motors,)."""
 
-    Parameters
-    ----------
-    position : ndarray
-        p [N m/rad], K_p [1/s^2] or Lambda [1/s].
-    velocity : ndarray
-        d [N m s/rad], K_d [1/s] or K [N m s/rad].
-
-    """
-
-    position: Floats
-    velocity: Floats
+    position: Floats  # p [N m/rad], K_p [1/s^2] or Lambda [1/s]
+    velocity: Floats  # d [N m s/rad], K_d [1/s] or K [N m s/rad]
 
 
 def tracking_efforts(
@@ -48,38 +38,7 @@ def tracking_efforts(
     scale: float = 1.0,
     base: BaseState | None = None,
 ) -> Efforts:
-    """
-    Return the efforts that bring the robot to a reference, by one call of the engine.
-
-    Motors that the reference does not name keep their speeds. Coulomb friction is that of the
-    reference's speeds, but by FEEDFORWARD of what it does not name, too. Formulas:
-    `analysis.tracking`.
-
-    Parameters
-    ----------
-    law : EffortLaw
-        Of the robot.
-    name : str
-        One of `analysis.tracking.LAWS`.
-    gains : Gains
-        Of that law.
-    q, v : ndarray, shapes (nq,), (nv,)
-        Measured state.
-    reference : Reference
-        Wanted motion.
-    terms : Terms
-        Which terms of the dynamics count.
-    scale : float
-        Factor on what the dynamics ask for, not on p, d and K.
-    base : BaseState, optional
-        Of a base driven by velocity.
-
-    Raises
-    ------
-    KaneDynamicsError
-        If motors and constraints cannot produce the motion.
-
-    """
+    """Return the efforts that bring the robot to a reference, by one call of the engine."""
     if name == FEEDFORWARD:
         forward, drives = law.feedforward(q, v, reference, terms, base)
         return Efforts(scale * forward + law.feedback(q, v, reference, *gains), drives)
@@ -112,19 +71,7 @@ def term_alone(
     base: BaseState | None = None,
     coulomb: float = 1.0,
 ) -> Floats:
-    """
-    Return what one term adds to the efforts of the motors, by one more call of the engine.
-
-    Parameters
-    ----------
-    law, name, gains, q, v, reference, base
-        As for `tracking_efforts`.
-    term : str
-        'inertia', 'coriolis', 'gravity' or 'friction'.
-    coulomb : float
-        As for `Terms`.
-
-    """
+    """Return what one term adds to the efforts of the motors, by one more call of the engine."""
     none = np.zeros(len(law.motors.v))
     pure = gains if name == COMPUTED else Gains(gains.position * (name == PASSIVE), none)
     inertia, coriolis, gravity, friction = (term == one for one in TERMS)

@@ -28,27 +28,7 @@ from kane_dynamics.typing import Floats, Indices
 
 
 class PlannedEfforts:
-    """
-    Fills the efforts of trajectories of one robot.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        Algorithms and model.
-    parameters : TrajectoryFeedforwardParameters
-        Terms, spacing of points, ramp, limits.
-
-    Raises
-    ------
-    NameNotFoundError
-        If gravity_compensated_joints names a joint without a motor.
-
-    Attributes
-    ----------
-    model : RobotModel
-        The robot.
-
-    """
+    """Fills the efforts of trajectories of one robot."""
 
     def __init__(self, dynamics: Dynamics, parameters: TrajectoryFeedforwardParameters) -> None:
         self._law, self.model = EffortLaw(dynamics), dynamics.model
@@ -61,39 +41,14 @@ class PlannedEfforts:
         self._parameters, self._terms = parameters, Terms.of(parameters)
 
     def motor(self, names: tuple[str, ...]) -> Indices:
-        """
-        Return the places of joints among the motors.
-
-        Raises
-        ------
-        NameNotFoundError
-            If one has no motor.
-
-        """
+        """Return the places of joints among the motors."""
         motors = self.model.motors
         return np.array([index_of('joint with a motor', n, motors) for n in names], dtype=np.intp)
 
     def along(
         self, names: tuple[str, ...], q: Floats, base: BaseTrajectory | None = None
     ) -> EffortFunction:
-        """
-        Return the efforts of joints as a function of their motion.
-
-        Parameters
-        ----------
-        names : tuple of str
-            Joints that move.
-        q : ndarray, shape (nq,)
-            Coordinates of all others, which stand still.
-        base : BaseTrajectory, optional
-            Motion of a mobile base; without one it stands where q says.
-
-        Raises
-        ------
-        NameNotFoundError
-            If a joint has no motor.
-
-        """
+        """Return the efforts of joints as a function of their motion."""
         motor, law, terms = self.motor(names), self._law, self._terms
         still = np.zeros(self.model.robot.nv)
         plan = base if base is not None else resting(q)
@@ -119,32 +74,7 @@ class PlannedEfforts:
         joins: bool = False,
         stopped: Callable[[], bool] = lambda: False,
     ) -> tuple[JointTrajectory, tuple[EffortViolation, ...]]:
-        """
-        Return a trajectory with efforts, and which of them were clamped.
-
-        Parameters
-        ----------
-        points : JointTrajectory
-            Motion of some motors.
-        q, v : ndarray, shapes (nq,), (nv,)
-            Present state; joints that the trajectory does not name stay there.
-        base : BaseTrajectory, optional
-            See `along`.
-        joins : bool
-            Whether the trajectory has begun already: then it does not go on from the present
-            state, nor begin with a ramp.
-        stopped : callable
-            Returns whether nobody wants the efforts any more.
-
-        Raises
-        ------
-        NameNotFoundError
-            If a joint has no motor.
-        KaneDynamicsError
-            If motors and constraints cannot produce the motion, an effort is not finite, or
-            nobody wants them any more.
-
-        """
+        """Return a trajectory with efforts, and which of them were clamped."""
         p, motor = self._parameters, self.motor(points.names)
         motors, robot = self._law.motors, self.model.robot
         whole = points
@@ -169,17 +99,7 @@ class PlannedEfforts:
         return clip_efforts(filled, limit)
 
     def check_retimable(self, points: JointTrajectory, v: Floats, joins: bool) -> None:
-        """
-        Check what is known at once of a trajectory that is to be retimed.
-
-        Raises
-        ------
-        InvalidInputError
-            If the base may move, or moves, or the trajectory has begun.
-        NameNotFoundError
-            If a joint has no motor.
-
-        """
+        """Check what is known at once of a trajectory that is to be retimed."""
         self.motor(points.names)
         motion = self._parameters.base_motion_source
         if self.model.drives and motion != 'rest':

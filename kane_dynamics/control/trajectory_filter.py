@@ -28,26 +28,7 @@ PATIENCE = 0.2
 
 
 class TrajectoryFilter:
-    """
-    Fills the efforts of trajectory messages.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        Algorithms and model.
-    parameters : TrajectoryFeedforwardParameters
-        What is filled, and how.
-    new_guard : callable
-        Makes an `InputMonitor` of a name.
-    new_point : callable
-        Makes a trajectory_msgs/JointTrajectoryPoint.
-
-    Attributes
-    ----------
-    base : BasePrediction
-        Takes the commands of the base.
-
-    """
+    """Fills the efforts of trajectory messages."""
 
     def __init__(
         self,
@@ -61,15 +42,7 @@ class TrajectoryFilter:
         self._parameters, self._new_point = parameters, new_point
 
     def configure(self, parameters: TrajectoryFeedforwardParameters) -> None:
-        """
-        Take over changed parameters.
-
-        Raises
-        ------
-        NameNotFoundError
-            If gravity_compensated_joints names a joint without a motor.
-
-        """
+        """Take over changed parameters."""
         self._planned.configure(parameters)
         self.base.configure(parameters)
         self._parameters = parameters
@@ -77,30 +50,7 @@ class TrajectoryFilter:
     def begin(
         self, message: Any, state: MeasuredState, time: int, multi_dof: Any = None
     ) -> Preparation:
-        """
-        Begin to write efforts and points between into a JointTrajectory.
-
-        What takes longer than `PATIENCE` is found beside the callbacks. What is retimed always is,
-        and goes on only where nothing has moved meanwhile that the trajectory begins with.
-
-        Parameters
-        ----------
-        message : trajectory_msgs.msg.JointTrajectory
-            Changed in place, at the end.
-        state : MeasuredState
-            Newest measured state, assembled.
-        time : int
-            Present time [ns].
-        multi_dof : trajectory_msgs.msg.MultiDOFJointTrajectory, optional
-            How a base is planned to move.
-
-        Raises
-        ------
-        KaneDynamicsError
-            If the message is no trajectory of motors of this robot, the motion of the base is not
-            known, or motors and constraints cannot produce the motion; it is unchanged then.
-
-        """
+        """Begin to write efforts and points between into a JointTrajectory."""
         p, values = self._parameters, from_record(record_of(message))
         joints, base = values.split_base()
         if multi_dof is not None and multi_dof.points:

@@ -19,21 +19,11 @@ Finish = Callable[[Found, int], 'Filled']
 
 
 class Filled(NamedTuple):
-    """
-    A trajectory for the controller.
+    """A trajectory for the controller."""
 
-    Attributes
-    ----------
-    values, points : JointTrajectory
-        What came and what goes.
-    clamped : tuple of EffortViolation
-        Efforts beyond their limits.
-
-    """
-
-    values: JointTrajectory
-    points: JointTrajectory
-    clamped: tuple[EffortViolation, ...]
+    values: JointTrajectory  # What came and what goes
+    points: JointTrajectory  # What came and what goes
+    clamped: tuple[EffortViolation, ...]  # Efforts beyond their limits
 
     def origin(self, sent: int) -> int:
         """Return the point that came to which a point that goes leads."""
@@ -43,22 +33,7 @@ class Filled(NamedTuple):
 
 
 class Preparation:
-    """
-    The efforts of one trajectory, being found.
-
-    Parameters
-    ----------
-    find : callable
-        find(stopped) takes long for long trajectories and those that are retimed; works in a
-        thread of its own, touches nothing that others change, and may end by a KaneDynamicsError
-        when stopped() is true.
-    finish : callable
-        finish(found, time) writes the message, at the present time [ns]; raises KaneDynamicsError
-        where that cannot go on any more.
-    patience : float
-        Time in which `find` is waited for [s]: callbacks wait so long.
-
-    """
+    """The efforts of one trajectory, being found."""
 
     def __init__(self, find: Find, finish: Finish, patience: float) -> None:
         self._stopped = threading.Event()

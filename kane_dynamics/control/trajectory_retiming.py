@@ -30,30 +30,7 @@ STILL = 1e-9
 def retimed_points(
     dynamics: Dynamics, model: RobotModel, points: JointTrajectory, q: Floats
 ) -> JointTrajectory:
-    """
-    Return the same way of the joints, from rest to rest, as fast as efforts and speeds allow.
-
-    The base stands. Speeds and accelerations of the given points do not count.
-
-    Parameters
-    ----------
-    dynamics : kane_dynamics.Dynamics
-        Engine of the model.
-    model : RobotModel
-        The robot; its limits count, 0 is none.
-    points : JointTrajectory
-        The way.
-    q : ndarray, shape (nq,)
-        Where all other coordinates stay.
-
-    Raises
-    ------
-    InvalidInputError
-        If nothing moves.
-    KaneDynamicsError
-        As `kane_dynamics.trajectories.retiming.retime`.
-
-    """
+    """Return same way of the joints, from rest to rest, as fast as efforts and speeds allow."""
     columns = model.q_index(points.names)
     ends = zip(points.times[:-1], points.times[1:], strict=True)
     times = np.concatenate([np.linspace(*pair, LOOKS, endpoint=False) for pair in ends])
@@ -70,15 +47,7 @@ def retimed_points(
 
 
 def check_base_rests(model: RobotModel, v: Floats) -> None:
-    """
-    Check that a mobile base stands.
-
-    Raises
-    ------
-    InvalidInputError
-        If it moves.
-
-    """
+    """Check that a mobile base stands."""
     for name, speed in zip(BASE_NAMES if model.mobile else (), v[:3].tolist(), strict=False):
         if abs(speed) > RESTS:
             raise InvalidInputError(
@@ -88,24 +57,7 @@ def check_base_rests(model: RobotModel, v: Floats) -> None:
 
 
 def check_unmoved(model: RobotModel, start: Floats, q: Floats, names: tuple[str, ...]) -> None:
-    """
-    Check that nothing has moved that a retimed trajectory begins with.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    start, q : ndarray, shape (nq,)
-        Coordinates when retiming began, and now.
-    names : tuple of str
-        Joints of the trajectory.
-
-    Raises
-    ------
-    InvalidInputError
-        If the base or one of the joints has moved.
-
-    """
+    """Check that nothing has moved that a retimed trajectory begins with."""
     for name in (*(BASE_NAMES if model.mobile else ()), *names):
         place = model.robot.coordinate_index(name)
         way = float(q[place] - start[place])
@@ -117,15 +69,7 @@ def check_unmoved(model: RobotModel, start: Floats, q: Floats, names: tuple[str,
 
 
 def check_still_to_come(stamp: int, now: int) -> None:
-    """
-    Check that the time at which a retimed trajectory begins is still to come; 0 always is [ns].
-
-    Raises
-    ------
-    InvalidInputError
-        If it has passed.
-
-    """
+    """Check that time at which a retimed trajectory begins is still to come; 0 always is [ns]."""
     if 0 < stamp < now:
         raise InvalidInputError(
             f'the trajectory was to begin {(now - stamp) * 1e-9:.3f} s ago, while it was retimed; '

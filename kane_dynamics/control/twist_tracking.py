@@ -27,12 +27,7 @@ WORLD_FRAMES = ('map', 'odom', 'earth', 'world')  # of REP 105, and the usual fi
 
 
 def other_frames(model: RobotModel, parameters: Any) -> frozenset[str]:
-    """
-    Return frame_ids whose axes are known to be other ones than those of the base.
-
-    A name that is neither a link nor a frame of the world is none of them: joystick nodes send
-    their own name, teleop_twist_joy for instance.
-    """
+    """Return frame_ids whose axes are known to be other ones than those of the base."""
     yaw, prefix = model.child_frame.yaw, parameters.frame_prefix
     ahead = np.array([np.cos(yaw), np.sin(yaw), 0.0])
     turned = {
@@ -45,18 +40,7 @@ def other_frames(model: RobotModel, parameters: Any) -> frozenset[str]:
 
 
 def read_command(message: Any, stamped: bool, others: frozenset[str]) -> tuple[Floats, int]:
-    """
-    Return the twist of a cmd_vel message, and its stamp [ns].
-
-    The stamp is 0 where it has none, and of a stop: that counts from its arrival, whatever its
-    stamp and frame are.
-
-    Raises
-    ------
-    RejectedInput
-        If a number is not finite, or too large for any robot, or the frame is one of `others`.
-
-    """
+    """Return the twist of a cmd_vel message, and its stamp [ns]."""
     twist = message.twist if stamped else message
     value = np.array([twist.linear.x, twist.linear.y, twist.angular.z], dtype=float)
     check_numbers('cmd_vel', value, AXES)
@@ -70,15 +54,7 @@ def read_command(message: Any, stamped: bool, others: frozenset[str]) -> tuple[F
 
 
 class FollowedTwist:
-    """
-    A twist that follows its command in time.
-
-    Parameters
-    ----------
-    drive : DriveResponse
-        How.
-
-    """
+    """A twist that follows its command in time."""
 
     def __init__(self, drive: DriveResponse) -> None:
         self.drive = drive

@@ -18,18 +18,6 @@ def driven_motion(
 
     Accelerations are affine in the efforts of the drives, :math:`a = a_0 + G \tau_d`; those of
     least norm bring the base nearest to what it does.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        Algorithms and model.
-    q, v : ndarray, shapes (nq,), (nv,)
-        State.
-    tau : ndarray, shape (nv,)
-        Efforts; what they hold for the drives does not count.
-    acceleration : ndarray, shape (3,)
-        Of base_x, base_y [m/s^2] and base_yaw [rad/s^2].
-
     """
     model, engine = dynamics.model, dynamics.engine
     drives = model.v_index(model.drives)

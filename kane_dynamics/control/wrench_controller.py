@@ -20,35 +20,7 @@ from kane_dynamics.typing import Floats
 
 
 class WrenchController:
-    """
-    The law with its targets and limits.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        Algorithms and model.
-    parameters : WrenchControlParameters
-        Those of the node.
-    new_guard : callable
-        Makes an `InputMonitor` of a name and an age [s].
-
-    Attributes
-    ----------
-    motors : tuple of str
-        Order of all results.
-    wrench, pose, twist : TargetInput
-        Take the targets.
-    refused : str
-        Why the last efforts hold the frame instead of what was asked, or ''.
-    margin : float
-        Least of mu N - |f| of the wheels under the last efforts [N].
-
-    Raises
-    ------
-    InvalidInputError, NameNotFoundError
-        If frame, modes, gains or wheels are not those of the robot.
-
-    """
+    """The law with its targets and limits."""
 
     def __init__(
         self,
@@ -91,18 +63,7 @@ class WrenchController:
         self.halt()
 
     def effort(self, q: Floats, v: Floats) -> Floats | None:
-        """
-        Return the efforts of the motors, or None where the output shall be silent.
-
-        Without a fresh pose the frame is held where it was then, without a fresh wrench nothing is
-        pushed. The same where limits or traction do not allow what is asked, as far as they do.
-
-        Raises
-        ------
-        KaneDynamicsError
-            If the wheels slip whatever the motors do, or a result is not finite.
-
-        """
+        """Return the efforts of the motors, or None where the output shall be silent."""
         p = self._parameters
         place = self._place(q)
         target = {name: source.value for name, source in self.inputs.items()}

@@ -34,47 +34,19 @@ class CommandedBase:
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """
-    A robot with its machine code and what it is to do.
+    """A robot with its machine code and what it is to do."""
 
-    Parameters
-    ----------
-    name : str
-        Of the robot.
-    files : tuple of Path
-        Parameters of the nodes.
-    rate : float
-        Of the loop [Hz].
-    motors : tuple of str
-        In the order of the nodes' efforts.
-    compiled : CompiledDynamics
-        With the robot and its constraints.
-    motion : DemoMotion
-        Its reference.
-    base : WheeledBase, optional
-        The base on wheels.
-    commanded : CommandedBase, optional
-        Set where the base follows cmd_vel.
-    urdf : str
-        The URDF: a path, or its text.
-    overloaded : tuple of str
-        Motors whose effort limits leave no room for the slowest motion.
-    compensated : tuple of str
-        Joints whose drives compensate gravity.
-
-    """
-
-    name: str
-    files: tuple[Path, ...]
-    rate: float
-    motors: tuple[str, ...]
-    compiled: CompiledDynamics
-    motion: DemoMotion
-    base: WheeledBase | None = None
-    commanded: CommandedBase | None = None
-    urdf: str = ''
+    name: str  # Of the robot
+    files: tuple[Path, ...]  # Parameters of the nodes
+    rate: float  # Of the loop [Hz]
+    motors: tuple[str, ...]  # In the order of the nodes' efforts
+    compiled: CompiledDynamics  # With the robot and its constraints
+    motion: DemoMotion  # Its reference
+    base: WheeledBase | None = None  # The base on wheels
+    commanded: CommandedBase | None = None  # Set where the base follows cmd_vel
+    urdf: str = ''  # The URDF: a path, or its text
     overloaded: tuple[str, ...] = ()
-    compensated: tuple[str, ...] = ()
+    compensated: tuple[str, ...] = ()  # Joints whose drives compensate gravity
 
     @property
     def mobile(self) -> bool:
@@ -84,51 +56,21 @@ class Setup:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """
-    What one run did.
+    """What one run did."""
 
-    Attributes
-    ----------
-    time : ndarray, shape (n,)
-        Of the states [s].
-    q : ndarray, shape (n, nq)
-        Coordinates of the robot.
-    error, effort : ndarray, shape (n, m)
-        Position errors [rad or m] and applied efforts [N m or N] of the motors.
-    path : ndarray, shape (k, 2)
-        Base positions [m].
-    forces : mapping of str to ndarray, shape (n,)
-        Multiplier of each constraint row [N or N m]; empty where they are not known.
-    latency : ndarray, shape (l,)
-        From a state to its efforts [s].
-    base_error : float
-        Largest distance of the base from its path in time [m].
-    side_slip : float
-        Integral of the lateral speed at the axle [m].
-    energy_error : float
-        Of the simulated motion, relative to the energy turned over; stops at limits take some.
-    rate : float
-        States per second of wall time [Hz].
-    missed : int
-        Periods that began without the efforts of their state.
-    causes : Counter
-        How many of these were missed for which cause; see `loop_log`.
-
-    """
-
-    time: Floats
-    q: Floats
-    error: Floats
-    effort: Floats
-    path: Floats
-    forces: Mapping[str, Floats]
-    latency: Floats
-    base_error: float
-    side_slip: float
-    energy_error: float
-    rate: float
-    missed: int
-    causes: Counter[str]
+    time: Floats  # shape (n,): Of the states [s]
+    q: Floats  # shape (n, nq): Coordinates of the robot
+    error: Floats  # Position errors [rad or m] and applied efforts [N m or N] of the motors
+    effort: Floats  # Position errors [rad or m] and applied efforts [N m or N] of the motors
+    path: Floats  # shape (k, 2): Base positions [m]
+    forces: Mapping[str, Floats]  # shape (n,): Multiplier of each constraint row [N or N m]
+    latency: Floats  # shape (l,): From a state to its efforts [s]
+    base_error: float  # Largest distance of the base from its path in time [m]
+    side_slip: float  # Integral of the lateral speed at the axle [m]
+    energy_error: float  # Of the simulated motion, relative to the energy turned over
+    rate: float  # States per second of wall time [Hz]
+    missed: int  # Periods that began without the efforts of their state
+    causes: Counter[str]  # How many of these were missed for which cause; see `loop_log`
 
     @property
     def states(self) -> int:
@@ -219,12 +161,7 @@ def _side_slip(setup: Setup, odometry: Floats) -> float:
 
 
 def _energy_error(setup: Setup, times: Floats, q: Floats, v: Floats, efforts: Floats) -> float:
-    """
-    Return the energy error of the recorded motion itself.
-
-    Efforts replayed without their feedback would be another motion, and that of a pendulum that
-    stands diverges.
-    """
+    """Return the energy error of the recorded motion itself."""
     tau = _all_speeds(setup, efforts)
     if setup.compensated:
         robot, carry = setup.compiled.robot, np.zeros_like(tau)
@@ -237,12 +174,7 @@ def _energy_error(setup: Setup, times: Floats, q: Floats, v: Floats, efforts: Fl
 
 
 def _row_forces(setup: Setup, q: Floats, v: Floats, efforts: Floats) -> dict[str, Floats]:
-    """
-    Return the force of each constraint row at each state: A' lambda = M a + h + f - tau [N, N m].
-
-    The accelerations are those of the recorded speeds, and only speeds that rows depend on count:
-    what dry friction of the arm's joints does at rest is not known, and does not matter to wheels.
-    """
+    """Return forces of constraint rows at each state: A' lambda = M a + h + f - tau [N, N m]."""
     compiled = setup.compiled
     tau = _all_speeds(setup, efforts)
     a = np.gradient(v, 1.0 / setup.rate, axis=0)

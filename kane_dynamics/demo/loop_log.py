@@ -31,16 +31,7 @@ NO_CORE, COLLECTION, COMPUTING, WAITING = (
 
 
 class Sample(NamedTuple):
-    """
-    Times since some start [s].
-
-    Parameters
-    ----------
-    elapsed, computed, delayed, collected : float
-        Wall time, processor time of the thread, time that it was ready without a core, processor
-        time in garbage collections.
-
-    """
+    """Times since some start [s]."""
 
     elapsed: float
     computed: float
@@ -79,20 +70,7 @@ class DelayWatch:
 
 
 def causes(samples: Sequence[Sample], missed: Sequence[int]) -> Counter[str]:
-    """
-    Return how many periods were missed for which cause.
-
-    The cause is what took most beyond its usual share, from the state before to the state after
-    the one whose efforts came too late.
-
-    Parameters
-    ----------
-    samples : sequence of Sample
-        One at each state.
-    missed : sequence of int
-        Numbers of the states whose efforts came too late.
-
-    """
+    """Return how many periods were missed for which cause."""
     counts: Counter[str] = Counter()
     if len(samples) < 3:
         return counts
@@ -120,37 +98,17 @@ class Answer(NamedTuple):
 
 @dataclass
 class LoopLog:
-    """
-    Messages of one run, in the order of arrival.
+    """Messages of one run, in the order of arrival."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Joints in joint_states.
-    stamps : list of int
-        Stamps of joint_states [ns].
-    arrivals : list of float
-        When they arrived, on a steady clock [s].
-    position, velocity, effort : list of list of float
-        Fields of joint_states.
-    odometry : list
-        Rows stamp [s], x, y, yaw, vx, vy, yaw rate; velocities in the base frame.
-    answers : dict
-        The efforts for a stamp.
-    samples : list of Sample
-        What the thread did until each state.
-
-    """
-
-    names: tuple[str, ...] = ()
-    stamps: list[int] = field(default_factory=list)
-    arrivals: list[float] = field(default_factory=list)
-    position: list[list[float]] = field(default_factory=list)
-    velocity: list[list[float]] = field(default_factory=list)
-    effort: list[list[float]] = field(default_factory=list)
+    names: tuple[str, ...] = ()  # Joints in joint_states
+    stamps: list[int] = field(default_factory=list)  # Stamps of joint_states [ns]
+    arrivals: list[float] = field(default_factory=list)  # When they arrived, on a steady clock [s]
+    position: list[list[float]] = field(default_factory=list)  # Fields of joint_states
+    velocity: list[list[float]] = field(default_factory=list)  # Fields of joint_states
+    effort: list[list[float]] = field(default_factory=list)  # Fields of joint_states
     odometry: list[list[float]] = field(default_factory=list)
-    answers: dict[int, Answer] = field(default_factory=dict)
-    samples: list[Sample] = field(default_factory=list)
+    answers: dict[int, Answer] = field(default_factory=dict)  # The efforts for a stamp
+    samples: list[Sample] = field(default_factory=list)  # What the thread did until each state
 
     def latencies(self) -> Floats:
         """Return the time from the arrival of a state to that of its efforts [s]."""

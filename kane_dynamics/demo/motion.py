@@ -30,34 +30,16 @@ CURVATURES = (YAW_RATE / SPEED / 0.8, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1)  # of bases 
 
 @dataclass(frozen=True, eq=False)
 class DemoMotion:
-    """
-    Wanted motion of the motors over time; made by `demo_motion`.
+    """Wanted motion of the motors over time; made by `demo_motion`."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        Motors.
-    duration : float
-        [s].
-    position, velocity, acceleration : callable
-        Functions of time [s] that return an array over the motors, or over times and motors.
-    twist : callable
-        Function of time [s]: forward speed, lateral speed and yaw rate of the base, in its axes.
-    base : ndarray, shape (n, 3)
-        Wanted x, y, yaw of the base at `times` [m, m, rad].
-    times : ndarray, shape (n,)
-        [s].
-
-    """
-
-    names: tuple[str, ...]
-    duration: float
+    names: tuple[str, ...]  # Motors
+    duration: float  # [s]
     position: CubicSpline
     velocity: CubicSpline
     acceleration: CubicSpline
     twist: CubicSpline
-    base: Floats
-    times: Floats
+    base: Floats  # shape (n, 3): Wanted x, y, yaw of the base at `times` [m, m, rad]
+    times: Floats  # shape (n,): [s]
 
 
 def demo_motion(
@@ -69,30 +51,7 @@ def demo_motion(
     wheels: WheeledBase | None = None,
     scaling: float = 1.0,
 ) -> DemoMotion:
-    """
-    Return the motion: an S-curve of a planar base, sines of the other joints, rest at both ends.
-
-    Every joint stays within its limits, and wheels within half of their speed limits. A base that
-    cannot steer as far drives a wider curve, and one among whose motors its steering is, straight.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot; its base is planar or fixed.
-    constraints : sequence of Constraint
-        They give the wheels' speeds from the base's.
-    motors : sequence of str
-        Speeds with a motor, in the order of the result.
-    start : mapping
-        Positions at the beginning, zero where a name is missing [rad or m].
-    duration : float
-        [s], more than two ramps.
-    wheels : WheeledBase, optional
-        The base on wheels.
-    scaling : float
-        Part of the speeds that base and joints would have.
-
-    """
+    """Return motion: an S-curve of a planar base, sines of the other joints, rest at both ends."""
     times = np.linspace(0.0, duration, round(duration * 500.0) + 1)
     envelope = scaling * _envelope(times, duration)
     speeds, twist = np.zeros((len(times), robot.nv)), np.zeros((len(times), 3))
@@ -185,13 +144,7 @@ def _envelope(times: Floats, duration: float) -> Floats:
 def _rolling_speeds(
     robot: Robot, constraints: Sequence[Constraint], motors: Sequence[str], turns: bool
 ) -> Floats:
-    """
-    Return the speeds that go with unit forward speed and unit yaw rate, the base's lateral too.
-
-    The root link moves sideways in a turn where the axle is not below it. They are zero where no
-    motor turns a wheel: the drives of such a base take velocities. Those of the yaw rate are zero
-    where the base goes straight on.
-    """
+    """Return speeds that go with unit forward speed and unit yaw rate, the base's lateral too."""
     responses, at_rest = np.zeros((2, robot.nv)), np.zeros(robot.nv)
     q = robot.neutral()
     matrix = ConstraintSet.of(robot, constraints).rows(q.tolist(), at_rest.tolist(), 0.0).matrix

@@ -109,21 +109,7 @@ class DynamicsBase(ABC):
 
     @abstractmethod
     def _call(self, name: str, arrays: Arrays, choices: Choices = (), out: Out = None) -> Floats:
-        """
-        Return what a function of the table gives, for one state or many.
-
-        Parameters
-        ----------
-        name : str
-            Key of `FUNCTIONS`.
-        arrays : sequence of array_like
-            Its inputs.
-        choices : tuple
-            What of its arguments is no array: names, a law.
-        out : ndarray, optional
-            Takes the result.
-
-        """
+        """Return what a function of the table gives, for one state or many."""
 
     def _by_states(
         self, name: str, function: Callable[..., Any], arrays: Sequence[Any], out: Floats | None

@@ -23,36 +23,16 @@ from kane_dynamics.typing import Floats
 
 @dataclass(frozen=True, eq=False)
 class _Allowed:
-    """
-    What constraints allow at a state; see `algorithms.task_space_law.AllowedMotion`.
+    """What constraints allow at a state; see `algorithms.task_space_law.AllowedMotion`."""
 
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    constraints : sequence of Constraint
-        Its rows.
-    q, v : ndarray, shapes (nq,), (nv,)
-        State.
-    t : float
-        Time [s].
-    passive : bool
-        Whether accelerations are the rate of reference speeds.
-    held : list of int
-        Speeds whose accelerations are given; instead of the rows.
-    values : ndarray, shape (nv,)
-        These accelerations.
-
-    """
-
-    robot: Robot
-    constraints: Sequence[Constraint]
-    q: Sequence[float]
-    v: Floats
-    t: float
-    passive: bool
-    held: list[int]
-    values: Floats
+    robot: Robot  # The robot
+    constraints: Sequence[Constraint]  # Its rows
+    q: Sequence[float]  # State
+    v: Floats  # State
+    t: float  # Time [s]
+    passive: bool  # Whether accelerations are the rate of reference speeds
+    held: list[int]  # Speeds whose accelerations are given; instead of the rows
+    values: Floats  # shape (nv,): These accelerations
 
     def selection(self, x: Sequence[float] | None = None) -> RowSelection:
         """Return the rows, which say how speeds x change while the robot moves at v."""
@@ -94,11 +74,7 @@ def efforts(
     actuated: Sequence[str],
     known: Names,
 ) -> Floats:
-    """
-    Return the numbers of a `ConstrainedEffort`; `a` is the rate of reference speeds x, if any.
-
-    Parameters and errors as for `Dynamics.constrained_inverse_dynamics`.
-    """
+    """Return numbers of a `ConstrainedEffort`; `a` is the rate of reference speeds x, if any."""
     robot, speeds, rates = d.robot, np.array(v), np.array(a)
     v_ref = None if x is None else np.array(x)
     columns = speed_indices(robot, actuated, 'actuated')
@@ -140,15 +116,7 @@ def following_efforts(
     t: float,
     law: TaskSpaceLaw,
 ) -> Floats:
-    """
-    Return the numbers of a `ConstrainedEffort`, then those of `FrameMotionFound.report`.
-
-    Raises
-    ------
-    UnreachableAccelerationError, InconsistentConstraintsError, ConstraintError
-        As for `kane_dynamics.constrained_inverse_dynamics`.
-
-    """
+    """Return the numbers of a `ConstrainedEffort`, then those of `FrameMotionFound.report`."""
     robot, constraints, speeds = d.robot, d.constraints, np.array(v)
     checked_law(robot, law)
     known = None if law.known is None else speed_indices(robot, law.known)

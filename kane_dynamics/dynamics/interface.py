@@ -30,34 +30,14 @@ RowsFunction = Callable[[Floats, Floats, float], ConstraintRows]
 
 
 class CompiledSubset(NamedTuple):
-    """
-    Compiled steps for a subset of constraints; None where a state is ill-conditioned.
-
-    Parameters
-    ----------
-    step : callable
-        (q, v, tau, t, h) -> q, v and the rank of the rows after a step of rk4, (nq + nv + 1,).
-    look : callable
-        (q, v, tau, t) -> Phi and A v - b0 of all rows, and lambda, (3, k).
-
-    """
+    """Compiled steps for a subset of constraints; None where a state is ill-conditioned."""
 
     step: Callable[..., Floats | None]
     look: Callable[..., Floats | None]
 
 
 class ConstraintSubsetDynamics:
-    """
-    Rows of constraints of which some hold at a time.
-
-    Parameters
-    ----------
-    constraints : ConstraintSet
-        All of them.
-    rows : callable
-        (q, v, t) -> all rows.
-
-    """
+    """Rows of constraints of which some hold at a time."""
 
     def __init__(self, constraints: ConstraintSet, rows: RowsFunction) -> None:
         self.constraints, self.rows = constraints, rows
@@ -219,13 +199,5 @@ class Dynamics(Terms, KinematicFunctions, ConstrainedEfforts):
 
 
 def checked_dynamics(values: Any) -> Dynamics:
-    """
-    Return dynamics of any engine.
-
-    Raises
-    ------
-    InvalidInputError
-        If they are none.
-
-    """
+    """Return dynamics of any engine."""
     return as_one(Dynamics, 'dynamics', values, 'what kd.dynamics or kd.compile returns')  # type: ignore[type-abstract]

@@ -114,17 +114,7 @@ def checked_limits(
     limits: ArrayLike | None,
     cones: Sequence[FrictionCone],
 ) -> ForceLimits:
-    """
-    Return limits of efforts and cones on the rows with these names.
-
-    Raises
-    ------
-    InvalidInputError
-        If limits are not positive or have another shape, or cones are none.
-    NameNotFoundError
-        If a cone names a row that does not exist.
-
-    """
+    """Return limits of efforts and cones on the rows with these names."""
     most = robot.effort_limit if limits is None else _limits(robot, limits)
     friction = [cone.at(labels) for cone in as_several(FrictionCone, 'cones', cones)]
     return force_limits(most, columns, robot.velocity_names, len(labels), friction)

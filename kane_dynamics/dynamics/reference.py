@@ -78,26 +78,5 @@ class ReferenceDynamics(Dynamics):
 def dynamics(
     robot: Robot, constraints: Sequence[Constraint] = (), *, frames: Sequence[str] | None = None
 ) -> Dynamics:
-    """
-    Return the dynamics of a robot under constraints by the reference algorithms.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    constraints : sequence of Constraint
-        From `kane_dynamics.constraints`.
-    frames : sequence of str, optional
-        Links of `Dynamics.frame_poses`; all bodies where left out.
-
-    Raises
-    ------
-    InvalidInputError
-        If `robot` is none or `constraints` are none.
-    ConstraintError
-        If a constraint was built for another robot.
-    NameNotFoundError
-        If a frame does not exist.
-
-    """
+    """Return the dynamics of a robot under constraints by the reference algorithms."""
     return ReferenceDynamics(GravityAndPayloads(checked_robot(robot)), constraints, frames)

@@ -57,20 +57,10 @@ class Slip:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class FlowMotion:
-    """
-    Accelerations and forces in a mode.
+    """Accelerations and forces in a mode."""
 
-    Parameters
-    ----------
-    acceleration : ndarray, shape (nv,)
-        vdot [rad/s^2 or m/s^2].
-    multipliers : ndarray, shape (k,)
-        One for each row that is held; normal forces [N] of contacts among them.
-
-    """
-
-    acceleration: Floats
-    multipliers: Floats
+    acceleration: Floats  # shape (nv,): vdot [rad/s^2 or m/s^2]
+    multipliers: Floats  # shape (k,): One for each row that is held
 
 
 class Flow(Protocol):

@@ -39,40 +39,19 @@ from kane_dynamics.typing import Floats
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CanonicalSolution(SpeedSolution):
-    """
-    Solution of the canonical form with what it is made of.
+    """Solution of the canonical form with what it is made of."""
 
-    Parameters
-    ----------
-    w, w_rate : ndarray, shape (nu,)
-        Canonical speeds Q^1/2 u (18) and their rates (40).
-    root, root_rate : ndarray, shape (nu, nu)
-        Q^1/2 and its time derivative.
-    scaled_constraint, scaled_tangent : ndarray, shapes (m, nu), (p, nu)
-        The scaled matrices A_1 Q^-1/2 (19) and A_2 Q^1/2 (22); their rows are orthogonal (35).
-    V1 : ndarray, shape (m,)
-        (24).
-    V2 : ndarray, shape (nu,)
-        (29), the canonical acceleration of the free robot (49).
-    constraint_part, momentum_part : ndarray, shape (nu,)
-        The orthogonal parts of wdot: the Greville term of either of (25), (31) in the other's
-        null space (39), (43).
-    deviation : float
-        ||wdot_h - wdot||, the least deviation (56).
-
-    """
-
-    w: Floats
-    w_rate: Floats
-    root: Floats
-    root_rate: Floats
-    scaled_constraint: Floats
-    scaled_tangent: Floats
-    V1: Floats
-    V2: Floats
+    w: Floats  # shape (nu,): Canonical speeds Q^1/2 u (18) and their rates (40)
+    w_rate: Floats  # shape (nu,): Canonical speeds Q^1/2 u (18) and their rates (40)
+    root: Floats  # shape (nu, nu): Q^1/2 and its time derivative
+    root_rate: Floats  # shape (nu, nu): Q^1/2 and its time derivative
+    scaled_constraint: Floats  # The scaled matrices A_1 Q^-1/2 (19) and A_2 Q^1/2 (22)
+    scaled_tangent: Floats  # The scaled matrices A_1 Q^-1/2 (19) and A_2 Q^1/2 (22)
+    V1: Floats  # shape (m,): (24)
+    V2: Floats  # shape (nu,): (29), the canonical acceleration of the free robot (49)
     constraint_part: Floats
     momentum_part: Floats
-    deviation: float
+    deviation: float  # ||wdot_h - wdot||, the least deviation (56)
 
 
 def canonical_motion(

@@ -20,25 +20,11 @@ from kane_dynamics.typing import Floats
 
 @dataclass(frozen=True, eq=False, slots=True)
 class GaussSolution(Details):
-    """
-    What Gauss's principle and the Udwadia-Kalaba equations speak of.
+    """What Gauss's principle and the Udwadia-Kalaba equations speak of."""
 
-    Parameters
-    ----------
-    free_acceleration : ndarray, shape (nv,)
-        M^-1 Q, the acceleration without constraints.
-    scaled_rows : ndarray, shape (k, nv)
-        D = A L^-T (62).
-    omega : ndarray, shape (nv, nv)
-        The projector Omega = 1 - L D^+ A M^-1 of (63).
-    gauss_excess : float
-        (vdot - free)' M (vdot - free)/2: Gauss's function (31) above its free minimum.
-
-    """
-
-    free_acceleration: Floats
-    scaled_rows: Floats
-    omega: Floats
+    free_acceleration: Floats  # shape (nv,): M^-1 Q, the acceleration without constraints
+    scaled_rows: Floats  # shape (k, nv): D = A L^-T (62)
+    omega: Floats  # shape (nv, nv): The projector Omega = 1 - L D^+ A M^-1 of (63)
     gauss_excess: float
 
 

@@ -150,21 +150,10 @@ def _twist_and_rate(jacobian: BodyJacobian, v: Any, a: Any) -> tuple[NDArray[Any
 
 @dataclass(frozen=True, eq=False, slots=True)
 class GibbsAppellSolution(Details):
-    """
-    Both sides of the Gibbs-Appell equations (53) at the solution.
+    """Both sides of the Gibbs-Appell equations (53) at the solution."""
 
-    Parameters
-    ----------
-    gradient : ndarray, shape (nv,)
-        dS/dvdot.
-    active_force : ndarray, shape (nv,)
-        Generalized forces of efforts, gravity, friction and external wrenches; the gradient is
-        this and the constraint force.
-
-    """
-
-    gradient: Floats
-    active_force: Floats
+    gradient: Floats  # shape (nv,): dS/dvdot
+    active_force: Floats  # Generalized forces of efforts, gravity, friction and external wrenches
 
 
 def by_gibbs_appell(problem: Problem) -> Motion:

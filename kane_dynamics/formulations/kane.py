@@ -107,25 +107,13 @@ def partial_velocities(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class KaneSolution(SpeedSolution):
-    """
-    Solution of Kane's equations with what they are made of.
+    """Solution of Kane's equations with what they are made of."""
 
-    Parameters
-    ----------
-    reduced_mass : ndarray, shape (p, p)
-        B' Q B.
-    active_force, inertia_force : ndarray, shape (nu,)
-        F and F* at the solution, without regard to the constraints.
-    reduced_active_force, reduced_inertia_force : ndarray, shape (p,)
-        F~ = F_I + D' F_D and F~* = F*_I + D' F*_D; their sum vanishes.
-
-    """
-
-    reduced_mass: Floats
-    active_force: Floats
-    inertia_force: Floats
-    reduced_active_force: Floats
-    reduced_inertia_force: Floats
+    reduced_mass: Floats  # shape (p, p): B' Q B
+    active_force: Floats  # F and F* at the solution, without regard to the constraints
+    inertia_force: Floats  # F and F* at the solution, without regard to the constraints
+    reduced_active_force: Floats  # shape (p,): F~ = F_I + D' F_D and F~* = F*_I + D' F*_D
+    reduced_inertia_force: Floats  # shape (p,): F~ = F_I + D' F_D and F~* = F*_I + D' F*_D
 
 
 def kane_motion(

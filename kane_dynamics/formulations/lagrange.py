@@ -49,27 +49,13 @@ from kane_dynamics.typing import Floats
 
 
 class LagrangeJacobian(NamedTuple):
-    """
-    Jacobian of a body with omega in body axes and the velocity of its mass centre in world axes.
+    """Jacobian of a body: omega in body axes, the velocity of its mass centre in world axes."""
 
-    Parameters
-    ----------
-    jacobian, rate : ndarray, shape (6, nv)
-        J_i of (26), angular rows first, and its time derivative.
-    omega : ndarray, shape (3,)
-        J_omega v, in the body's axes [rad/s] (19).
-    mass : ndarray, shape (6, 6)
-        M_i = blkdiag(I_i, m_i 1), I_i central and in the body's axes [kg m^2, kg] (26).
-    to_world : ndarray, shape (3, 3)
-        R_i, rotation of components in the body's axes into world axes (33).
-
-    """
-
-    jacobian: NDArray[Any]
-    rate: NDArray[Any]
-    omega: NDArray[Any]
+    jacobian: NDArray[Any]  # J_i of (26), angular rows first, and its time derivative
+    rate: NDArray[Any]  # shape (6, nv): J_i of (26), angular rows first, and its time derivative
+    omega: NDArray[Any]  # shape (3,): J_omega v, in the body's axes [rad/s] (19)
     mass: NDArray[Any]
-    to_world: NDArray[Any]
+    to_world: NDArray[Any]  # R_i, rotation of components in the body's axes into world axes (33)
 
     @property
     def precession(self) -> NDArray[Any]:
@@ -128,41 +114,17 @@ def velocity_force_of_bodies(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LagrangeSolution(Details):
-    """
-    Solution of (50) with what it is made of.
+    """Solution of (50) with what it is made of."""
 
-    Parameters
-    ----------
-    acceleration : ndarray, shape (nv,)
-        vdot = B udot + gamma.
-    multipliers : ndarray, shape (m,)
-        lambda with A' lambda = M vdot + h - f.
-    basis : ndarray, shape (nv, p)
-        B = dv/du, orthonormal columns with A B = 0 (13), p = nv - m.
-    acceleration_offset : ndarray, shape (nv,)
-        gamma, of least norm with A gamma = b: dB/dt u + dd/dt of (12), but for its tangent part.
-    speed_rate : ndarray, shape (p,)
-        udot.
-    reduced_mass : ndarray, shape (p, p)
-        B' M B.
-    projected_jacobians : tuple of ndarray, each of shape (6, p)
-        T_i = J_i B (48) of every body.
-    projected_force : ndarray, shape (p,)
-        B' f, the right side of (50).
-    projected_velocity_force : ndarray, shape (p,)
-        B' h.
-
-    """
-
-    acceleration: Floats
-    multipliers: Floats
-    basis: Floats
+    acceleration: Floats  # shape (nv,): vdot = B udot + gamma
+    multipliers: Floats  # shape (m,): lambda with A' lambda = M vdot + h - f
+    basis: Floats  # shape (nv, p): B = dv/du, orthonormal columns with A B = 0 (13), p = nv - m
     acceleration_offset: Floats
-    speed_rate: Floats
-    reduced_mass: Floats
-    projected_jacobians: tuple[Floats, ...]
-    projected_force: Floats
-    projected_velocity_force: Floats
+    speed_rate: Floats  # shape (p,): udot
+    reduced_mass: Floats  # shape (p, p): B' M B
+    projected_jacobians: tuple[Floats, ...]  # shape (6, p): T_i = J_i B (48) of every body
+    projected_force: Floats  # shape (p,): B' f, the right side of (50)
+    projected_velocity_force: Floats  # shape (p,): B' h
 
 
 def lagrange_motion(

@@ -15,24 +15,12 @@ from kane_dynamics.typing import Floats
 
 @dataclass(frozen=True, eq=False, slots=True)
 class NewtonEulerSolution(Details):
-    """
-    What dqNE gives in runs of the recursion (Silva et al., section 6).
+    """What dqNE gives in runs of the recursion (Silva et al., section 6)."""
 
-    Parameters
-    ----------
-    mass_matrix : ndarray, shape (nv, nv)
-        M, one run for each column.
-    velocity_force, gravity_force : ndarray, shape (nv,)
-        C v and g, one run each.
-    runs : int
-        nv + 2.
-
-    """
-
-    mass_matrix: Floats
-    velocity_force: Floats
-    gravity_force: Floats
-    runs: int
+    mass_matrix: Floats  # shape (nv, nv): M, one run for each column
+    velocity_force: Floats  # shape (nv,): C v and g, one run each
+    gravity_force: Floats  # shape (nv,): C v and g, one run each
+    runs: int  # nv + 2
 
 
 def by_newton_euler(problem: Problem) -> Motion:

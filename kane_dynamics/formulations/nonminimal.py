@@ -29,23 +29,11 @@ from kane_dynamics.typing import Floats
 
 @dataclass(frozen=True, eq=False, slots=True)
 class NonminimalSolution(SpeedSolution):
-    """
-    Solution of the nonminimal equations with what they are made of.
+    """Solution of the nonminimal equations with what they are made of."""
 
-    Parameters
-    ----------
-    mass : ndarray, shape (nu, nu)
-        Q.
-    system : ndarray, shape (nu, nu)
-        [A_1; A_2 Q], where A_1 are the rows of the partition and A_2 its basis, transposed.
-    right_side : ndarray, shape (nu,)
-        [dB/dt - dA_1/dt u; A_2 (F - L)].
-
-    """
-
-    mass: Floats
-    system: Floats
-    right_side: Floats
+    mass: Floats  # shape (nu, nu): Q
+    system: Floats  # shape (nu, nu): [A_1
+    right_side: Floats  # shape (nu,): [dB/dt - dA_1/dt u; A_2 (F - L)]
 
 
 def nonminimal_motion(

@@ -45,12 +45,7 @@ class MethodTerms(Terms, Protocol):
 
 
 class Problem(NamedTuple):
-    """
-    A state and the forces on it.
-
-    `applied` are efforts less friction, and external wrenches as generalized forces; `rows` the
-    constraints at the state; `speeds` the u of Kane's methods.
-    """
+    """A state and the forces on it."""
 
     terms: MethodTerms
     q: Floats

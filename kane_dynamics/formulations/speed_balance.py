@@ -29,33 +29,15 @@ from kane_dynamics.typing import Floats
 
 
 class SpeedBalance(NamedTuple):
-    """
-    Q udot + L = F + G' lambda with G u = c and G udot = d.
+    """Q udot + L = F + G' lambda with G u = c and G udot = d."""
 
-    Parameters
-    ----------
-    map : SpeedMap
-        u and the way back to v.
-    velocity_mass : ndarray, shape (nv, nv)
-        M, in the speeds v.
-    velocity_balance : ndarray, shape (nv,)
-        f - C v, in the speeds v: M vdot is this and the constraint force.
-    mass : ndarray, shape (nu, nu)
-        Q.
-    active_force, remainder : ndarray, shape (nu,)
-        F, and L of F*.
-    rows : ConstraintRows
-        G, c and d.
-
-    """
-
-    map: SpeedMap
-    velocity_mass: Floats
-    velocity_balance: Floats
-    mass: Floats
-    active_force: Floats
-    remainder: Floats
-    rows: ConstraintRows
+    map: SpeedMap  # u and the way back to v
+    velocity_mass: Floats  # shape (nv, nv): M, in the speeds v
+    velocity_balance: Floats  # f - C v, in the speeds v: M vdot is this and the constraint force
+    mass: Floats  # shape (nu, nu): Q
+    active_force: Floats  # shape (nu,): F, and L of F*
+    remainder: Floats  # shape (nu,): F, and L of F*
+    rows: ConstraintRows  # G, c and d
 
     @property
     def force(self) -> Floats:
@@ -65,24 +47,12 @@ class SpeedBalance(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SpeedSolution(Details):
-    """
-    Rates of generalized speeds under constraint rows.
+    """Rates of generalized speeds under constraint rows."""
 
-    Parameters
-    ----------
-    u, u_rate : ndarray, shape (nu,)
-        Generalized speeds and their rates.
-    multipliers : ndarray, shape (m,)
-        Of the given rows.
-    partition : Partition
-        Independent and dependent speeds.
-
-    """
-
-    u: Floats
-    u_rate: Floats
-    multipliers: Floats
-    partition: Partition
+    u: Floats  # shape (nu,): Generalized speeds and their rates
+    u_rate: Floats  # shape (nu,): Generalized speeds and their rates
+    multipliers: Floats  # shape (m,): Of the given rows
+    partition: Partition  # Independent and dependent speeds
 
 
 def speed_balance(problem: Problem) -> tuple[RowSelection, SpeedBalance]:

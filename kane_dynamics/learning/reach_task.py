@@ -97,11 +97,7 @@ class ReachTask:
         states.observation = np.clip(states.observation, -self.bounds, self.bounds)
 
     def after(self, states: States, actions: Floats) -> tuple[States, NDArray[np.bool_]]:
-        """
-        Return states one control period later, and which are lost: too fast, or no numbers.
-
-        Actions, (B, 7), are speeds that the drives shall have, from -1 to 1 of their limits.
-        """
+        """Return states one control period later, and which are lost: too fast, or no numbers."""
         drives, robot, ends = self.drives, self.robot, states.copy()
         angles = states.q[:, drives]
         # drives of the arm brake where a joint ends; wheels have no end

@@ -61,12 +61,7 @@ def read(states: States, hand: Floats, arm: NDArray[np.int64]) -> None:
 def rewards(
     before: States, after: States, actions: Floats, lost: NDArray[np.bool_]
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """
-    Return the rewards of a control period, and which episodes it ends.
-
-    The way that was made good (it adds up to the same by whatever detour), less what speeds cost,
-    and a bonus at the goal or a penalty for a robot that left all bounds.
-    """
+    """Return the rewards of a control period, and which episodes it ends."""
     gone = lost | (after.distance > BOUND)
     cost = EFFORT * (1.0 + np.mean(np.square(actions), axis=1))
     made_good = before.distance - after.distance + ANGLE * (before.angle - after.angle)

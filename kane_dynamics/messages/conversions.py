@@ -39,17 +39,7 @@ def set_doubles(target: array[float], values: Floats) -> None:
 
 
 class NameMap:
-    """
-    Finds wanted names in a message, whatever their order there.
-
-    Parameters
-    ----------
-    what : str
-        Topic in words, for messages.
-    names : sequence of str
-        Names in the order of the wanted values.
-
-    """
+    """Finds wanted names in a message, whatever their order there."""
 
     def __init__(self, what: str, names: Sequence[str]) -> None:
         self.what, self.names = what, tuple(names)
@@ -58,15 +48,7 @@ class NameMap:
         self._pair: tuple[NDArray[np.intp], NDArray[np.intp]]
 
     def present(self, message_names: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """
-        Return where the wanted names stand in the message, and which of the wanted they are.
-
-        Raises
-        ------
-        RejectedInput
-            If a name comes twice.
-
-        """
+        """Return where the wanted names stand in the message, and which of the wanted they are."""
         if self._last is None or message_names != self._last:
             names = list(message_names)
             if len(set(names)) != len(names):
@@ -83,15 +65,7 @@ class NameMap:
     def all_present(
         self, message_names: Sequence[str]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """
-        Return what `present` returns, for messages that must name every wanted name.
-
-        Raises
-        ------
-        RejectedInput
-            If a name comes twice or a wanted name is missing.
-
-        """
+        """Return what `present` returns, for messages that must name every wanted name."""
         source, target = self.present(message_names)
         if len(target) != len(self.names):
             missing = sorted(set(self.names) - set(message_names))
@@ -103,15 +77,7 @@ class NameMap:
     def none_unknown(
         self, message_names: Sequence[str]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """
-        Return what `present` returns, for messages that may name a part but nothing else.
-
-        Raises
-        ------
-        RejectedInput
-            If a name comes twice, none is wanted, or one is not wanted.
-
-        """
+        """Return what `present` returns, for messages that may name a part but nothing else."""
         source, target = self.present(message_names)
         if len(source) != len(message_names) or len(source) == 0:
             unknown = sorted(set(message_names) - set(self.names))
@@ -124,15 +90,7 @@ class NameMap:
 def field_values(
     what: str, field: str, values: array[float], names: Sequence[str], source: NDArray[np.intp]
 ) -> Floats:
-    """
-    Return one field of a message at the places `source`, as a new array.
-
-    Raises
-    ------
-    RejectedInput
-        If the field is not as long as the names, or a value is not finite or beyond `LARGEST`.
-
-    """
+    """Return one field of a message at the places `source`, as a new array."""
     if len(values) != len(names):
         raise RejectedInput(
             'short', (f'{what}: {field} has {len(values)} values for {len(names)} names')
@@ -144,15 +102,7 @@ def field_values(
 
 
 def check_numbers(what: str, values: Floats, names: Sequence[str]) -> None:
-    """
-    Check that the numbers of named things are finite and not beyond `LARGEST`.
-
-    Raises
-    ------
-    RejectedInput
-        If one is not.
-
-    """
+    """Check that the numbers of named things are finite and not beyond `LARGEST`."""
     if _usable(values):
         return
     bad = [name for name, x in zip(names, values, strict=True) if not np.isfinite(x)]
@@ -168,15 +118,7 @@ def _usable(values: Floats) -> bool:
 
 
 def yaw_from_msg(what: str, orientation: Any) -> float:
-    """
-    Return the yaw [rad] of a geometry_msgs Quaternion (x, y, z, w).
-
-    Raises
-    ------
-    RejectedInput
-        If it is not a unit quaternion (all zeros, for instance).
-
-    """
+    """Return the yaw [rad] of a geometry_msgs Quaternion (x, y, z, w)."""
     w, x, y, z = orientation.w, orientation.x, orientation.y, orientation.z
     norm = float(np.sqrt(w * w + x * x + y * y + z * z))
     if not abs(norm - 1.0) <= QUATERNION_TOLERANCE:  # also catches nan

@@ -11,25 +11,13 @@ BUSY = 0.8
 
 @dataclass(frozen=True)
 class DeadlineReport:
-    """
-    What happened since the last report.
+    """What happened since the last report."""
 
-    Attributes
-    ----------
-    outputs, missed : int
-        How many outputs there were, and how many came later than stamp + period.
-    mean, longest : float
-        Time to compute one [s].
-    period : float
-        Mean time between the stamps of states [s].
-
-    """
-
-    outputs: int
-    missed: int
-    mean: float
-    longest: float
-    period: float
+    outputs: int  # How many outputs there were, and how many came later than stamp + period
+    missed: int  # How many outputs there were, and how many came later than stamp + period
+    mean: float  # Time to compute one [s]
+    longest: float  # Time to compute one [s]
+    period: float  # Mean time between the stamps of states [s]
 
     @property
     def problem(self) -> str:
@@ -56,19 +44,7 @@ class Deadlines:
         self._missed_before = self.missed
 
     def count(self, stamp: int, now: int, busy: float) -> None:
-        """
-        Take one output.
-
-        Parameters
-        ----------
-        stamp : int
-            Stamp of the state that it answers [ns].
-        now : int
-            Time when it was out [ns], on the clock of the stamps.
-        busy : float
-            Wall time that it took [s].
-
-        """
+        """Take one output."""
         period, self._last = (stamp - self._last) * 1e-9 if self._last else 0.0, stamp
         self._outputs += 1
         self._busy += busy

@@ -18,18 +18,7 @@ SMOOTHING = 0.1
 
 
 class RejectedInput(InvalidInputError):  # noqa: N818 - a verdict, caught at once by the node
-    """
-    A message that must not reach an output.
-
-    Parameters
-    ----------
-    kind : str
-        One word for the count: 'missing', 'nan', 'range', 'short', 'duplicate', 'unknown',
-        'frame', 'stale', 'order', 'jump'.
-    reason : str
-        What was expected and what came.
-
-    """
+    """A message that must not reach an output."""
 
     def __init__(self, kind: str, reason: str) -> None:
         self.kind = kind
@@ -49,33 +38,7 @@ class InputReport:
 
 
 class InputMonitor:
-    """
-    Decides whether the newest message of a topic may be used, and remembers why not.
-
-    Parameters
-    ----------
-    name : str
-        Topic in words, for messages.
-    max_age : float
-        Largest age of a usable message [s].
-    now : callable
-        Returns the node's time [ns], simulated where the node uses simulated time.
-    sim_time : callable
-        Returns whether the node uses simulated time.
-    steady : callable
-        Returns the wall time [ns].
-    tell : callable
-        Called with the reason of the first rejection of each kind.
-
-    Attributes
-    ----------
-    time : int
-        From which the age of the newest message counts [ns]: its stamp; its arrival where it has
-        none or one in the future, so that later ones are no older than it.
-    interval : float
-        Mean time between the stamps of messages [s]; 0 before the second one.
-
-    """
+    """Decides whether the newest message of a topic may be used, and remembers why not."""
 
     def __init__(
         self,
@@ -111,23 +74,7 @@ class InputMonitor:
         return self._now() if self._reference is None else self._reference
 
     def admit(self, stamp: int, lasts: float = 0.0) -> None:
-        """
-        Check the stamp of a message whose content is in order and take it as the newest.
-
-        Parameters
-        ----------
-        stamp : int
-            Header stamp [ns]; 0 means that the sender gave none, then the time of arrival counts,
-            as it does for stamps that are up to the age limit ahead.
-        lasts : float
-            Time after the stamp from which the age counts [s]: what a trajectory takes.
-
-        Raises
-        ------
-        RejectedInput
-            If the stamp is too old, lies further in the future, or is older than the one before.
-
-        """
+        """Check the stamp of a message whose content is in order and take it as the newest."""
         self.check(stamp, lasts)
         self.note(stamp, lasts)
 

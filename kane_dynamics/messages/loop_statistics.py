@@ -23,18 +23,7 @@ SHOWN = {'half': 0.5, '99 %': 0.99, 'longest': 1.0}
 
 
 class LoopStatistics:
-    """
-    Counts since the start, and since the last report.
-
-    A period is missed if it begins (at stamp + period) without the efforts of the state that was
-    published before it, while a controller is there that answers others.
-
-    Attributes
-    ----------
-    missed_stamps : deque of int
-        Stamps of these states [ns], the newest ones.
-
-    """
+    """Counts since the start, and since the last report."""
 
     def __init__(self) -> None:
         self._total: Counter[str] = Counter()
@@ -52,19 +41,7 @@ class LoopStatistics:
         self._total |= Counter(totals)
 
     def period(self, stamp: int, answered: int, patience: float) -> None:
-        """
-        Count a period that begins now.
-
-        Parameters
-        ----------
-        stamp : int
-            Stamp of the state at its begin [ns].
-        answered : int
-            Newest stamp that efforts came for, 0 if none [ns].
-        patience : float
-            Age of efforts beyond which there is no controller [s].
-
-        """
+        """Count a period that begins now."""
         there = answered and (stamp - answered) * 1e-9 <= patience
         missed = bool(there and answered < stamp)
         self._total['periods'] += 1
@@ -103,17 +80,7 @@ class LoopStatistics:
         }
 
     def note(self, rtf: float, achieved: float) -> str:
-        """
-        Return what was wrong since the last call, or ''.
-
-        Parameters
-        ----------
-        rtf : float
-            Simulated seconds per second that are wanted; 0: as many as possible.
-        achieved : float
-            Those since the last call.
-
-        """
+        """Return what was wrong since the last call, or ''."""
         since = self._total - self._before
         interrupted, self._interrupted = self._interrupted, False
         self._before = self._total.copy()

@@ -8,18 +8,7 @@ from typing import Any
 
 
 class NodeTime:
-    """
-    The time of a node's clock: within ``with`` that of its begin, outside the present one.
-
-    One callback looks at the ages of all inputs, and each look at a clock of rclpy costs as much
-    as a compiled step of the dynamics.
-
-    Parameters
-    ----------
-    clock : rclpy.clock.ROSClock
-        The node's clock.
-
-    """
+    """The time of a node's clock: within ``with`` that of its begin, outside the present one."""
 
     def __init__(self, clock: Any) -> None:
         self._clock = clock

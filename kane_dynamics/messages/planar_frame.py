@@ -28,34 +28,14 @@ def rotation(angle: float) -> Floats:
 
 @dataclass(frozen=True)
 class PlanarFrame:
-    """
-    Pose of the odometry's child frame C in the root link R.
+    """Pose of the odometry's child frame C in the root link R."""
 
-    Attributes
-    ----------
-    x, y : float
-        Origin of C in R [m].
-    yaw : float
-        Angle from R to C [rad].
-
-    """
-
-    x: float = 0.0
-    y: float = 0.0
-    yaw: float = 0.0
+    x: float = 0.0  # Origin of C in R [m]
+    y: float = 0.0  # Origin of C in R [m]
+    yaw: float = 0.0  # Angle from R to C [rad]
 
     def root_state(self, pose_C: Floats, twist_C: Floats) -> tuple[Floats, Floats]:
-        """
-        Return q, v of the planar base.
-
-        Parameters
-        ----------
-        pose_C : ndarray, shape (3,)
-            x, y [m] and yaw [rad] of C in O.
-        twist_C : ndarray, shape (3,)
-            v_x, v_y [m/s] and yaw rate [rad/s] of C, in C.
-
-        """
+        """Return q, v of the planar base."""
         yaw = pose_C[2] - self.yaw
         arm_O = rotation(yaw) @ (self.x, self.y)
         q = np.append(pose_C[:2] - arm_O, yaw)
@@ -75,15 +55,7 @@ class PlanarFrame:
         return (np.append(q[:2] + arm_O, yaw), np.append(rotation(-yaw) @ velocity_O, v[2]))
 
     def child_acceleration(self, q: Floats, v: Floats, a: Floats) -> Floats:
-        """
-        Return the inertial acceleration of the origin of C, in C, and the yaw acceleration.
-
-        Parameters
-        ----------
-        q, v, a : ndarray, shape (3,)
-            Planar base coordinates and their derivatives in O.
-
-        """
+        """Return the inertial acceleration of the origin of C, in C, and the yaw acceleration."""
         arm_O = rotation(q[2]) @ (self.x, self.y)
         acceleration_O = a[:2] + a[2] * _turned(arm_O) - v[2] ** 2 * arm_O
         return np.append(rotation(-q[2] - self.yaw) @ acceleration_O, a[2])
@@ -102,23 +74,7 @@ def _turned(vector: Floats) -> Floats:
 
 
 def read_odometry(message: Any, child_frame_id: str) -> tuple[Floats, Floats]:
-    """
-    Return pose of C in O (x, y, yaw) and twist of C in C (v_x, v_y, yaw rate).
-
-    Parameters
-    ----------
-    message : nav_msgs.msg.Odometry
-        The message; where O lies does not matter to the dynamics.
-    child_frame_id : str
-        Frame that the pose and the twist must belong to.
-
-    Raises
-    ------
-    RejectedInput
-        If the child frame is another one, the orientation is not a unit quaternion, or a number
-        is not finite or absurdly large.
-
-    """
+    """Return pose of C in O (x, y, yaw) and twist of C in C (v_x, v_y, yaw rate)."""
     if message.child_frame_id != child_frame_id:
         raise RejectedInput(
             'frame',

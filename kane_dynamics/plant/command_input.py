@@ -14,27 +14,7 @@ from kane_dynamics.robot_config.robot_source import RobotModel
 
 
 class CommandInput:
-    """
-    Checks effort commands and hands them to the plant.
-
-    A command may name a part of the speeds (wheels and arm may have controllers of their own) but
-    nothing that the robot does not have.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot; base_x, base_y and base_yaw of a planar base may be named too.
-    command_joints : tuple of str
-        Order of plain arrays; empty means the model's motors.
-    hardware_joints : tuple of str
-        Joints with an effort command interface, for `take_packed`.
-
-    Attributes
-    ----------
-    stamp : int
-        Stamp of the newest effort command; 0 before the first and for plain arrays [ns].
-
-    """
+    """Checks effort commands and hands them to the plant."""
 
     def __init__(
         self,
@@ -52,22 +32,7 @@ class CommandInput:
         self._hardware = model.v_index(hardware_joints)
 
     def take(self, message: Any, plant: Plant, now: int, since: int, lockstep: bool) -> bool:
-        """
-        Check a JointState and apply its efforts; return whether it was accepted.
-
-        Parameters
-        ----------
-        message : sensor_msgs.msg.JointState
-            Names and efforts.
-        plant : Plant
-            Receives the efforts.
-        now, since : int
-            Present stamp and the oldest that may be answered [ns].
-        lockstep : bool
-            Whether the stamp must lie between the two; else it may be 0 (none), or in the future
-            (of another clock).
-
-        """
+        """Check a JointState and apply its efforts; return whether it was accepted."""
         try:
             source, target = self._map.none_unknown(message.name)
             effort = field_values('effort command', 'effort', message.effort, message.name, source)
@@ -81,23 +46,7 @@ class CommandInput:
         return True
 
     def take_packed(self, message: Any, plant: Plant, now: int, since: int) -> bool:
-        """
-        Check a hardware's JointState and apply its efforts; return whether it was accepted.
-
-        ``JointStateTopicSystem`` of ros2_control names all its joints but sends efforts only of
-        those that have an effort command interface, in the same order. NaN there means that no
-        controller has written the joint yet: it gets no command.
-
-        Parameters
-        ----------
-        message : sensor_msgs.msg.JointState
-            Names and packed efforts.
-        plant : Plant
-            Receives the efforts.
-        now, since : int
-            Present stamp and the oldest that may be answered [ns].
-
-        """
+        """Check a hardware's JointState and apply its efforts; return whether it was accepted."""
         try:
             source, target = self._packed.all_present(message.name)
             names = [message.name[i] for i in source]

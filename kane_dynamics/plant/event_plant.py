@@ -22,24 +22,7 @@ BASE = 'base'  # the part that holds the constraint of the base
 
 
 class EventPlant(Plant):
-    """
-    A plant with constraints by name, and the events that are new.
-
-    Where machine code is wanted it is made beside the motion, which goes on with the reference
-    meanwhile. Events are handed over once and not kept: the node runs for days.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        Model.
-    parameters : SimulatorParameters
-        As for `Plant`; steps are of Runge-Kutta's fourth order.
-    initial_positions : ndarray, shape (number of joints,)
-        As for `Plant`.
-    declared : mapping of str to Declared
-        What can be switched.
-
-    """
+    """A plant with constraints by name, and the events that are new."""
 
     simulation: kd.EventSimulation
 
@@ -111,17 +94,7 @@ class EventPlant(Plant):
                 self.simulation.add(name, one.what, one.limit)
 
     def switch(self, name: str, on: bool) -> kd.Event | None:
-        """
-        Add or remove a declared constraint; return what that did, None where it was so already.
-
-        Raises
-        ------
-        NameNotFoundError
-            If it is not declared.
-        KaneDynamicsError
-            If it cannot hold here; nothing has changed then.
-
-        """
+        """Add or remove a declared constraint; return what that did, None where it was so."""
         if name not in self.declared:
             raise NameNotFoundError('constraint', name, self.declared)
         if on == (name in self.simulation.states):

@@ -11,17 +11,7 @@ RETRY_PERIOD = 0.05
 
 
 class Lockstep:
-    """
-    Keeps simulator and controller in step.
-
-    Parameters
-    ----------
-    target : bool
-        Whether the simulator waits for the efforts of each state at all.
-    steady : callable
-        Returns the wall time [s].
-
-    """
+    """Keeps simulator and controller in step."""
 
     def __init__(self, target: bool, steady: Callable[[], float] = time.monotonic) -> None:
         self._wanted, self._steady = target, steady

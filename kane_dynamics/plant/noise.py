@@ -10,18 +10,7 @@ from kane_dynamics.typing import Floats
 
 
 class Noise:
-    """
-    Normal noise that is a function of the seed and of the step.
-
-    Runs repeat to the last bit, also after a reset, and a state that is published again has the
-    same noise.
-
-    Parameters
-    ----------
-    parameters : SimulatorParameters
-        Seed and standard deviations.
-
-    """
+    """Normal noise that is a function of the seed and of the step."""
 
     def __init__(self, parameters: SimulatorParameters) -> None:
         p = self._parameters = parameters

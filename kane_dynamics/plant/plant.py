@@ -19,52 +19,16 @@ NOBODY = np.zeros(0, dtype=np.intp)
 
 
 class Readings(NamedTuple):
-    """
-    What a plant's constraints do at a state.
+    """What a plant's constraints do at a state."""
 
-    Parameters
-    ----------
-    labels : tuple of str
-        Rows that hold.
-    multipliers, velocity_violation, position_violation : ndarray, shape (k,)
-        Forces, A v - b0 and Phi (0 for a nonholonomic row).
-
-    """
-
-    labels: tuple[str, ...]
-    multipliers: Floats
-    velocity_violation: Floats
-    position_violation: Floats
+    labels: tuple[str, ...]  # Rows that hold
+    multipliers: Floats  # shape (k,): Forces, A v - b0 and Phi (0 for a nonholonomic row)
+    velocity_violation: Floats  # shape (k,): Forces, A v - b0 and Phi (0 for a nonholonomic row)
+    position_violation: Floats  # shape (k,): Forces, A v - b0 and Phi (0 for a nonholonomic row)
 
 
 class Plant:
-    """
-    A robot in simulated time that runs from one publication to the next.
-
-    Time is a whole number of steps, so stamps have no roundoff and equal commands give equal
-    states.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        Algorithms and model.
-    parameters : SimulatorParameters
-        Step, rates, integrator, initial base pose.
-    initial_positions : ndarray, shape (number of joints,)
-        Position of each of the model's joints at start and reset [rad or m].
-
-    Attributes
-    ----------
-    steps : int
-        Steps since start or reset.
-    applied : ndarray, shape (nv,)
-        Efforts of the last step [N m or N].
-    clamped : int
-        How many efforts were beyond the limits of the URDF.
-    drives : VelocityDrives or None
-        Those of a base that takes velocity commands.
-
-    """
+    """A robot in simulated time that runs from one publication to the next."""
 
     drives: VelocityDrives | None
     simulation: Any  # one of kane_dynamics, with or without events
@@ -107,31 +71,11 @@ class Plant:
             self.drives.reset()
 
     def set_state(self, q: Floats, v: Floats) -> None:
-        """
-        Go on from another state; speeds are moved onto the constraints.
-
-        Raises
-        ------
-        KaneDynamicsError
-            If the constraints cannot be met there.
-
-        """
+        """Go on from another state; speeds are moved onto the constraints."""
         self.simulation.reset(q, v, self.simulation.time)
 
     def push(self, link: str, wrench: Floats, duration: float) -> None:
-        """
-        Let a wrench act on a link from now on, in place of the one before.
-
-        Parameters
-        ----------
-        link : str
-            Name of a frame of the robot.
-        wrench : ndarray, shape (6,)
-            (tau, f) about the link's origin in its axes [N m, N]; zero takes it away.
-        duration : float
-            Simulated time [s].
-
-        """
+        """Let a wrench act on a link from now on, in place of the one before."""
         self._pushes.pop(link, None)
         if wrench.any():
             self._pushes[link] = wrench, self.time + round(duration * NANO)
@@ -211,15 +155,7 @@ class Plant:
         self._command[:] = 0.0
 
     def advance(self, steps: int) -> None:
-        """
-        Integrate some steps at the present commands.
-
-        Raises
-        ------
-        KaneDynamicsError
-            If the motion diverges or the constraints cannot be met.
-
-        """
+        """Integrate some steps at the present commands."""
         self.applied = self._command.copy()
         done, always = 0, self.drives is not None or len(self._light) > 0
         while (self._pushes or always) and done < steps:  # these change from step to step

@@ -11,17 +11,7 @@ BACKLOG = 5
 
 
 class Rate:
-    """
-    Paces a simulation.
-
-    Parameters
-    ----------
-    rtf : float
-        Simulated seconds per second; 0 means as fast as possible.
-    steady : callable
-        Returns the wall time [ns].
-
-    """
+    """Paces a simulation."""
 
     def __init__(self, rtf: float, steady: Callable[[], int] = time.monotonic_ns) -> None:
         self._rtf, self._steady, self._now = rtf, steady, steady

@@ -32,22 +32,7 @@ NANO = 1_000_000_000
 
 
 class VelocityDrives:
-    """
-    The drives of one base.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot, damped by the gain of its drives.
-    parameters : SimulatorParameters
-        Gain, response, age limit.
-
-    Attributes
-    ----------
-    guard : InputMonitor
-        Counts the commands.
-
-    """
+    """The drives of one base."""
 
     def __init__(self, model: RobotModel, parameters: SimulatorParameters) -> None:
         self.guard = InputMonitor('cmd_vel', float('inf'), now=lambda: 0)

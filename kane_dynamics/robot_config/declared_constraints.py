@@ -22,37 +22,17 @@ OWN_NAMES = ('names', 'base')
 
 @dataclass(frozen=True, eq=False)
 class Declared:
-    """
-    A constraint or contact that can be switched.
+    """A constraint or contact that can be switched."""
 
-    Parameters
-    ----------
-    what : Constraint or Contact
-        It.
-    limit : float or None
-        Norm of its multipliers beyond which it lets go.
-    active : bool
-        Whether it holds from the start.
-
-    """
-
-    what: Constraint | Contact
-    limit: float | None
-    active: bool
+    what: Constraint | Contact  # It
+    limit: float | None  # Norm of its multipliers beyond which it lets go
+    active: bool  # Whether it holds from the start
 
 
 def declared_constraints(
     robot: kd.Robot, table: Mapping[str, ConstraintParameters]
 ) -> dict[str, Declared]:
-    """
-    Return what the parameters declare, by name.
-
-    Raises
-    ------
-    InvalidInputError
-        If a name is none of a service, or a parameter is wrong; it says for which constraint.
-
-    """
+    """Return what the parameters declare, by name."""
     result = {}
     for name, p in table.items():
         if not _NAME.fullmatch(name) or name in OWN_NAMES:

@@ -21,21 +21,7 @@ T = TypeVar('T', bound=Parameters)
 
 
 def read_parameter_file(path: str | Path) -> dict[str, Any]:
-    """
-    Return the parameters of a file by their full names, whichever node they are written for.
-
-    Parameters
-    ----------
-    path : str or Path
-        A YAML file as nodes take it with ``--params-file``, or the name of a shipped one.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is no such file, it is no parameter file, or a name is like that of a parameter
-        and is none.
-
-    """
+    """Return the parameters of a file by their full names, whichever node they are written for."""
     file = parameter_file(path)
     values = file_parameters(file)
     for name in values:
@@ -46,24 +32,7 @@ def read_parameter_file(path: str | Path) -> dict[str, Any]:
 
 
 def parameters_of_file(path: str | Path, table: type[T], **values: Any) -> T:
-    """
-    Return a parameter table with the values of a file; what it does not name has its default.
-
-    Parameters
-    ----------
-    path : str or Path
-        See `read_parameter_file`.
-    table : type
-        Table of a node.
-    **values
-        Fields of the table that count instead of those in the file.
-
-    Raises
-    ------
-    InvalidInputError
-        As `read_parameter_file`, or if a value is not legal.
-
-    """
+    """Return a parameter table with the values of a file, and defaults for what it leaves out."""
     arguments, known = read_parameter_file(path), {}
     for spec in table.specs:
         if spec.name not in arguments:
@@ -81,24 +50,7 @@ def parameters_of_file(path: str | Path, table: type[T], **values: Any) -> T:
 def model_of_file(
     path: str | Path, urdf: str = '', table: type[RobotParameters] = InverseDynamicsParameters
 ) -> RobotModel:
-    """
-    Return the model that nodes build from a parameter file.
-
-    Parameters
-    ----------
-    path : str or Path
-        See `read_parameter_file`.
-    urdf : str
-        Path of a URDF or xacro file, where the parameters leave it to robot_state_publisher.
-    table : type
-        Table of the node whose model it is.
-
-    Raises
-    ------
-    KaneDynamicsError
-        If the file, the URDF, a name or the base constraint is wrong.
-
-    """
+    """Return the model that nodes build from a parameter file."""
     selection = {'urdf_file': urdf} if urdf else {}
     parameters = parameters_of_file(path, table, **selection)
     text = read_description(parameters)

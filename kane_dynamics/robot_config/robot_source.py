@@ -26,44 +26,18 @@ BASE_NAMES = ('base_x', 'base_y', 'base_yaw')
 
 @dataclass(frozen=True, eq=False)
 class RobotModel:
-    """
-    A robot with its base constraint and the index tables a node needs.
+    """A robot with its base constraint and the index tables a node needs."""
 
-    Attributes
-    ----------
-    robot : kane_dynamics.Robot
-        The tree.
-    constraints : tuple
-        Constraints of the base, for the algorithms.
-    joints : tuple of str
-        One-DoF joints that own a speed, in the order of v; what joint_states must name.
-    motors : tuple of str
-        Speeds whose efforts are commanded, in the order of v (base names for a planar base).
-    child_frame : PlanarFrame
-        Pose of the odometry's child frame in the root link.
-    text : str
-        The URDF.
-    notes : tuple of str
-        What is unusual about the description.
-    drives : tuple of str
-        Speeds of a base that others command the velocity of, in the order of v.
-    base : WheeledBase or None
-        The base on wheels.
-    payloads : tuple of str
-        Links that may carry something.
-
-    """
-
-    robot: Any
-    constraints: tuple[Any, ...]
-    joints: tuple[str, ...]
+    robot: Any  # The tree
+    constraints: tuple[Any, ...]  # Constraints of the base, for the algorithms
+    joints: tuple[str, ...]  # One-DoF joints that own a speed, in the order of v
     motors: tuple[str, ...]
-    child_frame: PlanarFrame
-    text: str
-    notes: tuple[str, ...]
+    child_frame: PlanarFrame  # Pose of the odometry's child frame in the root link
+    text: str  # The URDF
+    notes: tuple[str, ...]  # What is unusual about the description
     drives: tuple[str, ...] = ()
-    base: kd.bases.WheeledBase | None = None
-    payloads: tuple[str, ...] = ()
+    base: kd.bases.WheeledBase | None = None  # The base on wheels
+    payloads: tuple[str, ...] = ()  # Links that may carry something
 
     @property
     def actuated(self) -> tuple[str, ...]:
@@ -116,15 +90,7 @@ def base_frame(parameters: RobotParameters) -> str:
 
 
 def read_description(parameters: RobotParameters) -> str:
-    """
-    Return the URDF text of the parameters, or '' where it must come from the topic.
-
-    Raises
-    ------
-    InvalidInputError
-        If the file cannot be read or xacro cannot process it.
-
-    """
+    """Return the URDF text of the parameters, or '' where it must come from the topic."""
     if parameters.robot_description or not parameters.urdf_file:
         return parameters.robot_description
     return robot_text(parameters.urdf_file, 'urdf_file', parameters.urdf_source_description)
@@ -133,25 +99,7 @@ def read_description(parameters: RobotParameters) -> str:
 def build_model(
     parameters: RobotParameters, text: str, motors: tuple[str, ...] = ()
 ) -> RobotModel:
-    """
-    Build the model of a URDF text.
-
-    Parameters
-    ----------
-    parameters : RobotParameters
-        Base type, wheels, locked joints, gravity, frame names.
-    text : str
-        URDF.
-    motors : tuple of str
-        Speeds that carry a motor; empty means all, but not casters and what else only follows, nor
-        those of a base on wheels itself.
-
-    Raises
-    ------
-    KaneDynamicsError
-        If the URDF, a name or the base constraint is wrong.
-
-    """
+    """Build the model of a URDF text."""
     if '<' not in text:
         raise InvalidInputError(f'the robot description is no XML, it begins with {text[:40]!r}')
     base = 'fixed' if parameters.base_type == 'none' else 'planar'
@@ -217,11 +165,7 @@ def _drives(parameters: RobotParameters, base: kd.bases.WheeledBase | None) -> t
 
 
 def _driven(parameters: RobotParameters, robot: Any, gain: float) -> Any:
-    """
-    Return a robot with the dampers of velocity drives: `gain` per speed, base and steering.
-
-    Wheels turn without friction: the drives overcome that themselves. Wheels with trail follow.
-    """
+    """Return a robot with the dampers of velocity drives: `gain` per speed, base and steering."""
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', kd.exceptions.ModelWarning)  # told of the base itself
         base = wheeled_base(parameters, robot)

@@ -29,17 +29,7 @@ _LISTS = tuple(dict.fromkeys(name for names in _TAKES.values() for name in names
 
 
 def wheeled_base(parameters: RobotParameters, robot: kd.Robot) -> kd.bases.WheeledBase | None:
-    """
-    Return the base on wheels, or None where wheels do not roll.
-
-    Raises
-    ------
-    InvalidInputError
-        If lists do not belong to the kind of base or to each other.
-    KaneDynamicsError
-        If the base cannot be built; the message names base_type.
-
-    """
+    """Return the base on wheels, or None where wheels do not roll."""
     p = parameters
     rolls = p.base_constraint == 'rolling' or (
         p.base_constraint == 'auto' and p.base_type in _KINDS
@@ -118,15 +108,7 @@ def _paired(p: RobotParameters, keys: str, values: str) -> dict[str, str | tuple
 
 
 def _points(numbers: tuple[float, ...]) -> list[tuple[float, float, float]]:
-    """
-    Return the points of base.support_points.
-
-    Raises
-    ------
-    InvalidInputError
-        If the numbers are no threes.
-
-    """
+    """Return the points of base.support_points."""
     if tuple(numbers) == (0.0,):
         return []
     if len(numbers) % 3:

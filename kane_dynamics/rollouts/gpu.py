@@ -20,11 +20,7 @@ from kane_dynamics.rollouts.steps import ReferenceSteps
 
 @runtime_checkable
 class Gpu(Protocol):
-    """
-    A robot on a graphics card, as rollouts see it: `kernels.cuda.robot.CudaDynamics`.
-
-    Named by what it does, so that rollouts of the reference import no compilers.
-    """
+    """A robot on a graphics card, as rollouts see it: `kernels.cuda.robot.CudaDynamics`."""
 
     constraints: ConstraintSet
     precision: str
@@ -49,19 +45,7 @@ class Gpu(Protocol):
 
 
 class GpuRun:
-    """
-    All rollouts of one call.
-
-    Parameters
-    ----------
-    gpu : Card
-        The robot.
-    plan : Schedule
-        The steps.
-    values : Inputs
-        What differs between rollouts.
-
-    """
+    """All rollouts of one call."""
 
     def __init__(self, gpu: Gpu, plan: Schedule, values: Inputs) -> None:
         self._card, self._plan, self._given = gpu, plan, values

@@ -23,22 +23,12 @@ _PAYLOAD = {'mass': (), 'center_of_mass': (3,), 'inertia': (3, 3)}
 
 @dataclass(frozen=True, eq=False)
 class Payload:
-    """
-    What a frame carries, shapes (B,), (B, 3), (B, 3, 3); see `Dynamics.set_payload`.
+    """What a frame carries, shapes (B,), (B, 3), (B, 3, 3); see `Dynamics.set_payload`."""
 
-    Parameters
-    ----------
-    mass, com, inertia : ndarray
-        [kg], [m], [kg m^2].
-    distinct : int
-        Rows from here on repeat the first.
-
-    """
-
-    mass: Floats
-    com: Floats
-    inertia: Floats
-    distinct: int
+    mass: Floats  # [kg], [m], [kg m^2]
+    com: Floats  # [kg], [m], [kg m^2]
+    inertia: Floats  # [kg], [m], [kg m^2]
+    distinct: int  # Rows from here on repeat the first
 
     def part(self, rows: slice) -> Payload:
         """Return those of some rollouts."""
@@ -51,33 +41,15 @@ class Payload:
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """
-    Arrays with one row for each rollout; rows that are all the same take the memory of one.
+    """Arrays with one row for each rollout; rows that are all the same take the memory of one."""
 
-    Parameters
-    ----------
-    q, v : ndarray, shapes (B, nq), (B, nv)
-        Where motions start.
-    starts : int
-        Rows of q from here on repeat the first.
-    efforts : ndarray, shape (B, K, nv)
-        K pieces of equal length.
-    gains : ndarray, shape (B, P), or None
-        Of the law in the time steps; those of the dynamics where None.
-    gravity : ndarray, shape (B, 3), or None
-        [m/s^2]; that of the dynamics where None.
-    payloads : mapping of str to Payload
-        By frame.
-
-    """
-
-    q: Floats
-    v: Floats
-    starts: int
-    efforts: Floats
-    gains: Floats | None
-    gravity: Floats | None
-    payloads: Mapping[str, Payload] = field(default_factory=dict)
+    q: Floats  # Where motions start
+    v: Floats  # Where motions start
+    starts: int  # Rows of q from here on repeat the first
+    efforts: Floats  # shape (B, K, nv): K pieces of equal length
+    gains: Floats | None  # shape (B, P): Of the law in the time steps
+    gravity: Floats | None  # shape (B, 3): [m/s^2]; that of the dynamics where None
+    payloads: Mapping[str, Payload] = field(default_factory=dict)  # By frame
 
     def __len__(self) -> int:
         return len(self.q)
@@ -119,15 +91,7 @@ def inputs(
     gravity: ArrayLike | None,
     payloads: Mapping[str, Mapping[str, ArrayLike]] | None,
 ) -> Inputs:
-    """
-    Return the arguments of `rollout` with a row for each rollout.
-
-    Raises
-    ------
-    InvalidInputError, NameNotFoundError
-        As `rollout` says.
-
-    """
+    """Return the arguments of `rollout` with a row for each rollout."""
     robot = dynamics.robot
     arguments = {
         'q': _rows('q', q, (robot.nq,)),

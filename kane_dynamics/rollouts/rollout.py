@@ -215,12 +215,7 @@ def _reduced(reduce: Reduce, times: Floats, q: Floats, v: Floats) -> NDArray[Any
 
 
 def _check_damping(dynamics: Dynamics, schedule: Schedule, inputs: Inputs) -> None:
-    """
-    Check that damping is not too stiff for an explicit integrator where rollouts start.
-
-    Starts whose damping is slow without constraints are slow with them, and payloads slow it
-    down: only the others are looked at one by one.
-    """
+    """Check that damping is not too stiff for an explicit integrator where rollouts start."""
     robot, limit = dynamics.robot, STABLE.get(schedule.integrator)
     if limit is None or not robot.damping.any() or not len(inputs):
         return

@@ -20,29 +20,13 @@ _WHOLE = 1e-6  # of a step: what division leaves of a duration that was meant as
 
 @dataclass(frozen=True)
 class Schedule:
-    """
-    Steps of equal length.
+    """Steps of equal length."""
 
-    Parameters
-    ----------
-    step : float
-        Length of a step [s].
-    count : int
-        Number of steps.
-    every : int
-        Steps from one state that is kept to the next, 0 where only the last is.
-    integrator : str
-        Key of `INTEGRATORS`.
-    projection : bool
-        Whether drift off the constraints is projected away.
-
-    """
-
-    step: float
-    count: int
-    every: int
-    integrator: str
-    projection: bool
+    step: float  # Length of a step [s]
+    count: int  # Number of steps
+    every: int  # Steps from one state that is kept to the next, 0 where only the last is
+    integrator: str  # Key of `INTEGRATORS`
+    projection: bool  # Whether drift off the constraints is projected away
 
     @property
     def samples(self) -> int:
@@ -66,16 +50,7 @@ class Schedule:
 def schedule(
     duration: float, step: float, every: int | None, integrator: str, projection: bool
 ) -> Schedule:
-    """
-    Return the steps of a duration.
-
-    Raises
-    ------
-    InvalidInputError
-        If the duration is no whole number of steps, a number has the wrong sign, or the
-        integrator is unknown.
-
-    """
+    """Return the steps of a duration."""
     h = as_positive('step [s]', step)
     steps = as_nonnegative('duration [s]', duration) / h
     if abs(steps - round(steps)) > _WHOLE:

@@ -27,12 +27,7 @@ Tell = Callable[[int], None]
 
 
 class ReferenceSteps:
-    """
-    Steps of single rollouts by an engine of one state; why rollouts ended is in `failures`.
-
-    Whole: all steps are taken here, by the engine of the dynamics where it may; else only those
-    that machine code finds ill-conditioned, by the reference.
-    """
+    """Steps of single rollouts by an engine of one state; why rollouts ended is in `failures`."""
 
     def __init__(
         self, dynamics: Dynamics, schedule: Schedule, inputs: Inputs, whole: bool = True
@@ -105,11 +100,7 @@ class ReferenceSteps:
 
 
 class Chunk:
-    """
-    States of some rollouts, with the steps they took; `kept` takes those of `schedule.times`.
-
-    Those that are not active have ended.
-    """
+    """States of some rollouts, with steps they took; `kept` takes those of `schedule.times`."""
 
     def __init__(
         self, steps: ReferenceSteps, schedule: Schedule, inputs: Inputs, kept: State
@@ -144,11 +135,7 @@ class Chunk:
             self.kept[0][row, sample], self.kept[1][row, sample] = state
 
     def at_once(self, code: ManyMotions, tell: Tell) -> int:
-        """
-        Run all rollouts by machine code, and steps that it finds ill-conditioned by the reference.
-
-        Return how many these are.
-        """
+        """Run all rollouts by machine code, ill-conditioned steps by the reference."""
         motions, fallback_count = self._motions(code), 0
         constrained = self.schedule.projection and self.steps.constrained
         rows = np.flatnonzero(self.active)

@@ -8,17 +8,7 @@ from typing import Any
 
 
 def try_import(module: str, attribute: str = '') -> Any:
-    """
-    Return a module or one of its attributes, or None where it is not installed.
-
-    Parameters
-    ----------
-    module : str
-        Dotted name of the module.
-    attribute : str
-        Name to take from it; '' returns the module.
-
-    """
+    """Return a module or one of its attributes, or None where it is not installed."""
     try:
         result = importlib.import_module(module)
     except ImportError:

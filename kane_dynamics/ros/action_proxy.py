@@ -74,28 +74,7 @@ class Link:
 
 
 class ActionProxy:
-    """
-    Callbacks of an action server, with the client of the controller behind it.
-
-    Parameters
-    ----------
-    begin : callable
-        begin(goal) returns the `Preparation` of a goal; raises KaneDynamicsError.
-    end : callable
-        end(goal, preparation) writes efforts into it and returns `Filled`; raises
-        KaneDynamicsError.
-    client : ActionClient
-        Of the controller.
-    responses : Responses
-        What the server answers.
-    new_future, new_result : callable
-        Make an rclpy Future, and an empty FollowJointTrajectory.Result.
-    standing : callable
-        standing(goal) returns feedback of a goal whose efforts are being found.
-    tell : callable
-        Called with what went wrong.
-
-    """
+    """Callbacks of an action server, with the client of the controller behind it."""
 
     def __init__(
         self,

@@ -26,26 +26,7 @@ def joint_trajectory_proxy(
     end: Callable[[Any, Preparation], Filled],
     indices: Callable[[Sequence[str]], Sequence[float]],
 ) -> ActionProxy | None:
-    """
-    Serve ``~/follow_joint_trajectory`` in front of the action of a controller.
-
-    Parameters
-    ----------
-    node : Node
-        The node.
-    target : str
-        Name of the controller's action.
-    begin, end : callable
-        See `ActionProxy`.
-    indices : callable
-        places(names) returns the measured positions of joints.
-
-    Returns
-    -------
-    ActionProxy or None
-        None without control_msgs; the log says so.
-
-    """
+    """Serve ``~/follow_joint_trajectory`` in front of the action of a controller."""
     action = try_import('control_msgs.action', 'FollowJointTrajectory')
     logger = node.get_logger()
     if action is None:

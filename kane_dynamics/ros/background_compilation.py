@@ -45,25 +45,7 @@ class CompilationError(KaneDynamicsError, RuntimeError):
 
 
 class BackgroundCompilation:
-    """
-    A running compilation.
-
-    Parameters
-    ----------
-    parameters : RobotParameters
-        How to build the model.
-    text : str
-        URDF.
-    aims : bool
-    frame : str
-        As for `Dynamics`.
-
-    Attributes
-    ----------
-    progress : str
-        How far it is, in words.
-
-    """
+    """A running compilation."""
 
     def __init__(
         self, parameters: RobotParameters, text: str, aims: bool = False, frame: str = ''
@@ -87,15 +69,7 @@ class BackgroundCompilation:
             self._process.stdin.close()
 
     def wait(self) -> None:
-        """
-        Wait for the end, with `progress` up to date.
-
-        Raises
-        ------
-        CompilationError
-            If it failed or was stopped; the message is the last line that it has written.
-
-        """
+        """Wait for the end, with `progress` up to date."""
         if self._process.stdout is not None:
             with self._process.stdout as lines:
                 for line in lines:
@@ -116,22 +90,7 @@ class BackgroundCompilation:
 class Compilation(
     BackgroundTask['kd.CompiledDynamics']
 ):  # a name: LLVM is loaded when it is needed
-    """
-    The compiled algorithms of a model in the making, beside the callbacks.
-
-    Parameters
-    ----------
-    parameters : RobotParameters
-        How the model was built.
-    dynamics : Dynamics
-        What they are for; not changed.
-
-    Attributes
-    ----------
-    dynamics : Dynamics
-        As given.
-
-    """
+    """The compiled algorithms of a model in the making, beside the callbacks."""
 
     def __init__(self, parameters: RobotParameters, dynamics: Dynamics) -> None:
         self.dynamics = dynamics

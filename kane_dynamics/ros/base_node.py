@@ -44,21 +44,7 @@ SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FA
 
 
 class DynamicsNode(ClockFromZero, LifecycleNode):
-    """
-    A lifecycle node that turns the measured state of a robot into an output.
-
-    Subclasses say which fields they read and implement the abstract methods.
-
-    Parameters
-    ----------
-    name : str
-        Node name.
-    table : type
-        Its parameter table.
-    **options
-        Those of `rclpy.node.Node`: context, cli_args, namespace, parameter_overrides, ...
-
-    """
+    """A lifecycle node that turns the measured state of a robot into an output."""
 
     def __init__(
         self,

@@ -28,24 +28,7 @@ _NANO = 1e-9
 
 
 class DeviceInput:
-    """
-    Checks poses of the device and lets the coupler act on the plant.
-
-    Parameters
-    ----------
-    plant : Plant
-        The robot.
-    parameters : DeviceParameters
-        Link, spring and damper.
-    frame : str
-        What `header.frame_id` of the poses must be.
-
-    Raises
-    ------
-    NameNotFoundError, InvalidInputError
-        If there is no such link, it does not move, or the device has too little damping.
-
-    """
+    """Checks poses of the device and lets the coupler act on the plant."""
 
     def __init__(self, plant: Plant, parameters: DeviceParameters, frame: str) -> None:
         p, robot = parameters, plant.model.robot
@@ -58,15 +41,7 @@ class DeviceInput:
         self._before: tuple[Floats, int] | None = None
 
     def take(self, message: Any) -> CouplerWrenches | None:
-        """
-        Check a PoseStamped and let its wrench act until the next one; return the wrenches.
-
-        Parameters
-        ----------
-        message : geometry_msgs.msg.PoseStamped
-            Its stamps, of whatever clock, give the speed of the device; without them it rests.
-
-        """
+        """Check a PoseStamped and let its wrench act until the next one; return the wrenches."""
         try:
             values = message.header.frame_id
             if values != self._frame:
@@ -109,19 +84,7 @@ class DeviceInput:
 
 
 class CouplerTopics:
-    """
-    The topics ~/device_pose and ~/device_wrench of a simulator; none without a link.
-
-    Parameters
-    ----------
-    node : Node
-        The node.
-    parameters : DeviceParameters
-        Those of the coupler.
-    frame : str
-        Frame of poses and wrenches.
-
-    """
+    """The topics ~/device_pose and ~/device_wrench of a simulator; none without a link."""
 
     def __init__(self, node: Node, parameters: DeviceParameters, frame: str) -> None:
         self._node, self._parameters, self._frame = node, parameters, frame

@@ -44,19 +44,7 @@ class UnknownParameterError(KaneDynamicsError, ParameterException):
 
 
 def declare(node: Node, table: type[T]) -> T:
-    """
-    Declare all parameters of a table and return their values; 100 is taken for 100.0.
-
-    Raises
-    ------
-    UnknownParameterError
-        If an override has a name like that of a parameter, but of none of this package.
-    rclpy.exceptions.InvalidParameterTypeException
-        If an override has another type than the default.
-    rclpy.exceptions.InvalidParameterValueException
-        If an override is out of bounds or not one of the choices.
-
-    """
+    """Declare all parameters of a table and return their values; 100 is taken for 100.0."""
     for name in unknown_overrides(node):
         meant = nearest_parameter(name, all_specs())
         if meant:
@@ -135,13 +123,7 @@ def install_validation(
     on_change: Callable[[], None],
     further: Callable[[str, Any], str] = lambda name, value: '',
 ) -> None:
-    """
-    Check every later change against the table, then let the node take it over by `on_change`.
-
-    Whatever `on_change` raises refuses the change with that reason; it is called again then, with
-    the values from before. Names that are not known are accepted. `further` returns what else is
-    wrong with a value, or ''.
-    """
+    """Check every later change against table, then let the node take it over by `on_change`."""
 
     def spec_of(name: str) -> Spec | None:
         return matching_spec(name, table.specs)
@@ -207,11 +189,7 @@ def parameter_remarks(node: Node, params_file: str) -> tuple[str, ...]:
 
 
 def unknown_overrides(node: Node) -> tuple[str, ...]:
-    """
-    Return overrides (from YAML or ``-p``) that no node of this package declares.
-
-    ROS ignores such names silently, so a misspelt parameter would have no effect at all.
-    """
+    """Return overrides (from YAML or ``-p``) that no node of this package declares."""
     built_in = ('use_sim_time', 'start_type_description_service')
     return tuple(
         sorted(

@@ -23,11 +23,7 @@ ON_THE_WAY = 0.01
 
 
 class EffortNode(DynamicsNode):
-    """
-    A node whose output are efforts of all motors, or silence.
-
-    Parameters as for `DynamicsNode`.
-    """
+    """A node whose output are efforts of all motors, or silence."""
 
     def __init__(self, name: str, table: type[DynamicsNodeParameters], **options: Any) -> None:
         super().__init__(name, table, **options)
@@ -83,11 +79,7 @@ class EffortNode(DynamicsNode):
         self._output.publish(stamp, *state, effort, lambda: self._check_in_time(begin, stamp))
 
     def _check_in_time(self, begin: float, stamp: int) -> None:
-        """
-        Raise KaneDynamicsError if the state is stale now, or may be when its efforts have left.
-
-        Simulated time does not go on meanwhile, for this thread reads it; wall time does.
-        """
+        """Raise KaneDynamicsError if state is stale now, or may be when its efforts have left."""
         self.time.renew()
         problem = self.state_problem()
         took, limit = time.monotonic() - begin, self.parameters.timeout_joint_states

@@ -38,25 +38,7 @@ SIMULATOR = 'kane_simulator'  # remap its topics where the node has another name
 
 
 class LiveView(ClockFromZero):
-    """
-    Shows joint_states, odom, constraint forces and events of a robot as they come.
-
-    The robot is that of the parameters, as of the other nodes, or of robot_description. Arrows are
-    drawn for the constraint of the base; other rows stand in the table.
-
-    Parameters
-    ----------
-    host, port : str, int
-        Where the browser asks.
-    **options
-        Those of `rclpy.node.Node`.
-
-    Attributes
-    ----------
-    scene : Scene or None
-        What is drawn, once there is a robot.
-
-    """
+    """Shows joint_states, odom, constraint forces and events of a robot as they come."""
 
     def __init__(self, host: str = 'localhost', port: int = 8080, **options: Any) -> None:
         super().__init__('kane_view', **options)

@@ -11,11 +11,7 @@ from rosgraph_msgs.msg import Clock
 
 
 class ClockFromZero(Node):
-    """
-    A node that leaves out messages of ``/clock`` with negative seconds, and says so once.
-
-    The callback of rclpy raises at them, which would end the node.
-    """
+    """A node that leaves out messages of ``/clock`` with negative seconds, and says so once."""
 
     def create_subscription(
         self,

@@ -30,19 +30,7 @@ class OutputLog:
     def status(
         self, active: bool, problem: str, otherwise: Callable[[dict[str, object]], Status]
     ) -> Status:
-        """
-        Return what was wrong since the last call.
-
-        Parameters
-        ----------
-        active : bool
-            Whether the node is active.
-        problem : str
-            Why the measured state cannot be used, or ''.
-        otherwise : callable
-            Returns the status where nothing of this is wrong.
-
-        """
+        """Return what was wrong since the last call."""
         report = self._deadlines.report()
         values: dict[str, object] = {
             'state': 'active' if active else 'inactive',

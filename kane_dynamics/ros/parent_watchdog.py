@@ -8,24 +8,7 @@ import select
 
 
 class Launcher:
-    """
-    Another process, watched by a file descriptor, so that a number used again is no matter.
-
-    ``ros2 launch`` leaves its nodes running when it gets SIGTERM, SIGHUP or SIGKILL. A signal on
-    the parent's death (``PR_SET_PDEATHSIG``) would come when the parent's *thread* ends, and only
-    to a direct child; this works for any process that may be looked up.
-
-    Parameters
-    ----------
-    pid : int
-        Process to watch; 0 watches nothing.
-
-    Attributes
-    ----------
-    problem : str
-        Why it cannot be watched (no Linux 5.3), or ''.
-
-    """
+    """Another process, watched by a file descriptor, so that a number used again is no matter."""
 
     def __init__(self, pid: int) -> None:
         self.pid, self.problem = pid, ''

@@ -26,19 +26,7 @@ _UPPER = np.triu_indices(3)
 
 
 class Payloads:
-    """
-    What the links of a robot carry, as the parameters of a node say.
-
-    Parameters
-    ----------
-    node : Node
-        Its parameters; they are declared here.
-    frames : tuple of str
-        Links that may carry something.
-    bounded : bool
-        Whether a payload that no pose of the robot holds is refused; a simulated one may fall.
-
-    """
+    """What the links of a robot carry, as the parameters of a node say."""
 
     def __init__(self, node: Node, frames: tuple[str, ...], bounded: bool = True) -> None:
         self._node, self._frames, self._bounded = node, frames, bounded
@@ -49,22 +37,7 @@ class Payloads:
         node.create_service(Trigger, '~/detach_payloads', self._on_detach)
 
     def apply(self, dynamics: Dynamics | None, ramp_time: float = 0.0) -> None:
-        """
-        Let a robot, if there is one, carry what the parameters say, from its next call on.
-
-        Parameters
-        ----------
-        dynamics : Dynamics or None
-            Of the robot.
-        ramp_time : float
-            Time in which `advance` comes to it, from the next call of that on [s].
-
-        Raises
-        ------
-        KaneDynamicsError
-            If there is no such link, no body has such an inertia, or no pose holds it.
-
-        """
+        """Let a robot, if there is one, carry what the parameters say, from its next call on."""
         target = np.zeros_like(self._wanted)
         for k, frame in enumerate(self._frames):
             mass, com, inertia = self._present(frame)
@@ -150,12 +123,7 @@ def blended(a: Floats, b: Floats, part: float) -> Floats:
 
 
 def check_holdable(dynamics: Dynamics) -> None:
-    """
-    Raise InvalidInputError where the robot can hold what it carries at none of many poses.
-
-    They are drawn between the limits of the joints. Efforts count that the URDF limits, of motors
-    that no constraint row touches: there gravity is the motor's own.
-    """
+    """Raise InvalidInputError where the robot can hold what it carries at none of many poses."""
     model, engine = dynamics.model, dynamics.engine
     robot, start = model.robot, model.robot.neutral()
     touched: Any = np.zeros(robot.nv, dtype=bool)

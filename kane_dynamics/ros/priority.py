@@ -7,20 +7,7 @@ import os
 
 
 def take_priority(priority: int) -> str:
-    """
-    Give the calling thread a priority of SCHED_FIFO, but not the threads that it starts later.
-
-    Parameters
-    ----------
-    priority : int
-        1 to 99, 0 changes nothing.
-
-    Returns
-    -------
-    str
-        Why it goes on as before, or ''.
-
-    """
+    """Give calling thread a priority of SCHED_FIFO, but not the threads that it starts later."""
     if not priority:
         return ''
     try:

@@ -38,38 +38,7 @@ UNUSABLE = (KaneDynamicsError, ParameterException, RuntimeError, ValueError, Loo
 
 
 class RobotDescriptionManager:
-    """
-    Builds the model and its dynamics, tells the node, and reports their state.
-
-    A description from the topic is read, and where asked for compiled, beside the callbacks of
-    the node, which goes on with the model from before until the new one is complete.
-
-    Parameters
-    ----------
-    node : Node
-        The node, for its logger and subscription.
-    parameters : RobotParameters
-        How to build the model.
-    on_model : callable
-        Called with the `Dynamics` of each new model; what it raises counts as a bad description,
-        and then the node must be as before.
-    on_compiled : callable
-        Called when the dynamics of the present model have become machine code.
-    patient : bool
-        Whether to wait for the compilation although the parameter says 'auto'.
-    compile_options : callable
-        Returns the arguments of `Dynamics` besides the model.
-
-    Attributes
-    ----------
-    model : RobotModel or None
-        The present model.
-    dynamics : Dynamics or None
-        Its algorithms.
-    from_topic : bool
-        Whether the description comes from the topic.
-
-    """
+    """Builds the model and its dynamics, tells the node, and reports their state."""
 
     def __init__(
         self,
@@ -101,19 +70,7 @@ class RobotDescriptionManager:
             node.get_logger().warning(note)
 
     def load(self) -> None:
-        """
-        Build the model from the parameters, or subscribe to the topic.
-
-        Nothing depends on the node yet, so it waits for the model; not for a compilation.
-
-        Raises
-        ------
-        KaneDynamicsError
-            If the description of the parameters is wrong.
-        rclpy.exceptions.ParameterException
-            If a per-joint parameter is wrong.
-
-        """
+        """Build the model from the parameters, or subscribe to the topic."""
         text = read_description(self._parameters)
         if text:
             self._text = text

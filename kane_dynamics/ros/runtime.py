@@ -38,29 +38,7 @@ def run(factory: Callable[[], Any], args: Sequence[str] | None = None) -> int:
 
 
 def run_together(factories: Sequence[Callable[[], Any]], args: Sequence[str] | None = None) -> int:
-    """
-    Run nodes until SIGINT, SIGTERM, SIGHUP or the end of their launcher; return the exit code.
-
-    The signals only set a flag: the context is still valid when the node sends its last message,
-    and nothing is shut down inside a callback. A SIGHUP that was ignored at start (``nohup``)
-    stays ignored.
-
-    Parameters
-    ----------
-    factories : sequence of callable
-        Each makes a node; it has ``start()``, called before the first callback, and ``stop()``,
-        which leaves its outputs in a safe state. ``parameters.parent_pid`` names a process
-        that it must not outlive, ``parameters.thread_priority`` is that of this thread; the
-        highest counts. Nodes are stopped in the order given.
-    args : sequence of str, optional
-        Command line; None means that of the process.
-
-    Returns
-    -------
-    int
-        0 after a signal, 1 if a node cannot start (the reason is logged).
-
-    """
+    """Run nodes until SIGINT, SIGTERM, SIGHUP or end of their launcher; return the exit code."""
     use_one_heap()
     logger = get_logger('kane_dynamics')
     stopped = threading.Event()
@@ -93,12 +71,7 @@ def run_together(factories: Sequence[Callable[[], Any]], args: Sequence[str] | N
 
 
 def use_one_heap() -> None:
-    """
-    Let threads that begin from now on use the heaps that there are, with glibc.
-
-    Each new model is built in a thread of its own. With new heaps for new threads, glibc's way,
-    what a node keeps of its models holds pages in all of them, and memory grows for hours.
-    """
+    """Let threads that begin from now on use the heaps that there are, with glibc."""
     with contextlib.suppress(AttributeError, OSError, TypeError):  # another C library
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
@@ -111,17 +84,7 @@ def _handle(handler: Any) -> None:
 
 
 def spin(nodes: Sequence[Any], finished: Callable[[], bool]) -> None:
-    """
-    Serve nodes on this thread until `finished`; let each say its last word and take it down.
-
-    Parameters
-    ----------
-    nodes : sequence
-        Nodes of one context, as in `run`; stopped in the order given.
-    finished : callable
-        Looked at several times a second.
-
-    """
+    """Serve nodes on this thread until `finished`; let each say its last word and take it down."""
     executor = fast_executor(*nodes)
     ended: Future[None] = Future()
 
@@ -150,11 +113,7 @@ def spin(nodes: Sequence[Any], finished: Callable[[], bool]) -> None:
 
 
 def without_arguments(callback: Callable[[], None]) -> Callable[[], None]:
-    """
-    Return the callback of a timer with a signature that is known.
-
-    rclpy looks for it each time a timer rings, which takes longer (20 us) than many callbacks.
-    """
+    """Return the callback of a timer with a signature that is known."""
 
     def ring() -> None:
         callback()

@@ -21,30 +21,7 @@ DISCOVERY = 0.5
 
 
 class SimulatedClock:
-    """
-    The one source of stamps.
-
-    A simulator that publishes ``/clock`` stamps with its own time, which starts at zero; one that
-    does not stamps with its node's clock, which is wall time, or the ``/clock`` of another node
-    where `use_sim_time` is set. Two publishers of ``/clock`` would make time jump between them:
-    who finds another one at start leaves the topic to it and follows it. Two that started at the
-    same moment compare their names, and the later in the alphabet follows.
-
-    Parameters
-    ----------
-    node : Node
-        The node.
-    publish : bool
-        Whether ``/clock`` is wanted.
-    rate : float
-        Largest rate of ``/clock`` in its own time [Hz]; 0: with every stamp.
-
-    Attributes
-    ----------
-    follows : str
-        Node whose ``/clock`` is followed, or ''.
-
-    """
+    """The one source of stamps."""
 
     def __init__(self, node: Node, publish: bool, rate: float = 0.0) -> None:
         self.follows = ''

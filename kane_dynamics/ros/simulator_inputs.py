@@ -24,17 +24,7 @@ WRENCH_NAMES = ('torque.x', 'torque.y', 'torque.z', 'force.x', 'force.y', 'force
 
 
 class WrenchInput:
-    """
-    Checks wrenches and hands them to the plant.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    prefix : str
-        Of frame names in messages.
-
-    """
+    """Checks wrenches and hands them to the plant."""
 
     def __init__(self, model: RobotModel, prefix: str) -> None:
         self.guard = InputMonitor('external wrench', float('inf'), now=lambda: 0)
@@ -43,19 +33,7 @@ class WrenchInput:
         self._links = {name for name, frame in frames.items() if frame.body != WORLD}
 
     def take(self, message: Any, plant: Plant, duration: float) -> bool:
-        """
-        Check a WrenchStamped and let it act; return whether it was accepted.
-
-        Parameters
-        ----------
-        message : geometry_msgs.msg.WrenchStamped
-            Wrench about the origin of the link `frame_id`, in its axes; its stamp does not count.
-        plant : Plant
-            What it acts on.
-        duration : float
-            For how long [s].
-
-        """
+        """Check a WrenchStamped and let it act; return whether it was accepted."""
         try:
             link = message.header.frame_id
             name = link.removeprefix(self._prefix)
@@ -81,15 +59,7 @@ class WrenchInput:
 
 
 class StateInput:
-    """
-    Checks states and sets them on the plant.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot; base_x, base_y and base_yaw of a planar base may be named too.
-
-    """
+    """Checks states and sets them on the plant."""
 
     def __init__(self, model: RobotModel) -> None:
         self.guard = InputMonitor('set_state', float('inf'), now=lambda: 0)
@@ -99,19 +69,7 @@ class StateInput:
         self._q, self._v = model.q_index(names), model.v_index(names)
 
     def take(self, message: Any, plant: Plant) -> bool:
-        """
-        Check a JointState and go on from it; return whether it was accepted.
-
-        Joints that it does not name keep their position; speeds that it does not give are zero.
-
-        Parameters
-        ----------
-        message : sensor_msgs.msg.JointState
-            Names and positions, and velocities or none.
-        plant : Plant
-            What is set.
-
-        """
+        """Check a JointState and go on from it; return whether it was accepted."""
         simulation = plant.simulation
         q, v = np.array(simulation.q), np.zeros(len(simulation.v))
         try:
@@ -140,21 +98,7 @@ class StateInput:
 
 
 class SimulatorInputs:
-    """
-    The topics ~/external_wrench and ~/set_state of a simulator.
-
-    Parameters
-    ----------
-    node : Node
-        The node.
-    prefix : str
-        Of frame names in messages.
-    duration : callable
-        Returns for how long a wrench acts [s].
-    on_state : callable
-        Called when a state has been set.
-
-    """
+    """The topics ~/external_wrench and ~/set_state of a simulator."""
 
     def __init__(
         self,

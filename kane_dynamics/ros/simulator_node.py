@@ -57,18 +57,7 @@ LOOK_PERIOD = 0.2
 
 
 class SimulatorNode(ClockFromZero):
-    """
-    Integrates the robot in fixed steps on the wall clock, or in lockstep with a controller.
-
-    It is the source of simulated time, unless another node publishes ``/clock`` already: then it
-    follows that.
-
-    Parameters
-    ----------
-    **options
-        Those of `rclpy.node.Node`: context, cli_args, namespace, parameter_overrides, ...
-
-    """
+    """Integrates the robot in fixed steps on the wall clock, or in lockstep with a controller."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__('kane_simulator', **options)

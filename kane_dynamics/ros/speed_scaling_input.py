@@ -9,15 +9,7 @@ from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
 
 
 class SpeedScalingInput:
-    """
-    Newest factor; 1 where there is none, or it is too old.
-
-    Parameters
-    ----------
-    guard : InputMonitor
-        Judges the age.
-
-    """
+    """Newest factor; 1 where there is none, or it is too old."""
 
     def __init__(self, guard: InputMonitor) -> None:
         self.guard, self._newest = guard, 1.0

@@ -15,17 +15,7 @@ PART = 0.02
 
 
 class Stepping:
-    """
-    Steps that a service has asked for.
-
-    Parameters
-    ----------
-    node : Node
-        The simulator.
-    advance : callable
-        advance(steps) does some of so many steps; returns how many, 0 where it cannot go on.
-
-    """
+    """Steps that a service has asked for."""
 
     def __init__(self, node: Node, advance: Callable[[int], int]) -> None:
         self._node, self._advance, self._left = node, advance, 0

@@ -29,19 +29,7 @@ NO_MODEL = 'no model'
 
 
 class Switches:
-    """
-    The services ~/constraints/<name>, ~/list_constraints and the topic ~/events.
-
-    Parameters
-    ----------
-    node : Node
-        The node.
-    names : sequence of str
-        Constraints that can be switched.
-    now : callable
-        Returns the present stamp [ns].
-
-    """
+    """The services ~/constraints/<name>, ~/list_constraints and the topic ~/events."""
 
     def __init__(self, node: Node, names: Sequence[str], now: Callable[[], int]) -> None:
         self._node, self._names, self._now = node, tuple(names), now
@@ -54,15 +42,7 @@ class Switches:
         node.create_service(Trigger, '~/list_constraints', self._on_list)
 
     def declared(self, robot: kd.Robot) -> dict[str, Declared]:
-        """
-        Return what the parameters declare for a robot.
-
-        Raises
-        ------
-        InvalidInputError
-            If a parameter is wrong, or belongs to a constraint that is not in constraints.names.
-
-        """
+        """Return what the parameters declare for a robot."""
         for override in overrides_below(self._node, 'constraints.'):
             name = override.split('.')[1]
             if override != 'constraints.names' and name not in self._names:

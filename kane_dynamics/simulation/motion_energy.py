@@ -14,21 +14,11 @@ from kane_dynamics.typing import Floats
 
 @dataclass(frozen=True, eq=False)
 class EnergyBalance:
-    """
-    Where the energy of a motion went.
+    """Where the energy of a motion went."""
 
-    Parameters
-    ----------
-    energy : ndarray, shape (n + 1,)
-        T + V of each state [J].
-    work, lost : ndarray, shape (n,)
-        Of the efforts, and to friction, in each step [J].
-
-    """
-
-    energy: Floats
-    work: Floats
-    lost: Floats
+    energy: Floats  # shape (n + 1,): T + V of each state [J]
+    work: Floats  # shape (n,): Of the efforts, and to friction, in each step [J]
+    lost: Floats  # shape (n,): Of the efforts, and to friction, in each step [J]
 
     @property
     def gap(self) -> float:
@@ -53,9 +43,6 @@ def energy_balance(
     a step, so their work is exact on coordinates that are integrals of their speeds; where some
     are not (quaternions), displacements are mean speeds times the step. Friction is integrated by
     Simpson's rule on the steps' ends and mean speeds.
-
-    Constraints must do no work. `effort` has shape (n, nv) or (1, nv), `energy` is T + V of each
-    state.
     """
     h = np.diff(motion.time)[:, None]
     if robot.nq == robot.nv:

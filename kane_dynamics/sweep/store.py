@@ -103,12 +103,7 @@ class Store:
 
 @contextmanager
 def first_alone(key: str) -> Iterator[None]:
-    """
-    Let the first process of this machine compile alone; others wait, and find it on disk.
-
-    However it ends: the system frees the lock of what was killed, and the next one is first then.
-    Where nothing can be kept on disk nobody waits.
-    """
+    """Let the first process of this machine compile alone; others wait, and find it on disk."""
     try:
         from fcntl import LOCK_EX, LOCK_UN, flock
 

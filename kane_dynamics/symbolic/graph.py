@@ -22,11 +22,7 @@ from kane_dynamics.exceptions import InvalidInputError
 def converted(
     function: ca.Function, inputs: Sequence[Sequence[Any]], algebra: PlainAlgebra
 ) -> list[Any]:
-    """
-    Return the outputs of an ``SX`` function as SymPy matrices; structural zeros are zeros.
-
-    Inputs are the symbols of its entries.
-    """
+    """Return the outputs of an ``SX`` function as SymPy matrices; structural zeros are zeros."""
     work: dict[int, Any] = {}
     outputs = [[algebra.constant(0.0)] * function.nnz_out(k) for k in range(function.n_out())]
     for k in range(function.n_instructions()):

@@ -31,12 +31,7 @@ _GROWTH = 8  # generators that a ring gets at once
 
 
 class Laurent:
-    """
-    Generators, and the arithmetic of their sums.
-
-    A generator is an expression with unit 0, or an angle x [rad] of exp(i unit x). Of some it is
-    known what their squares are, or what they are one over.
-    """
+    """Generators, and the arithmetic of their sums."""
 
     def __init__(self) -> None:
         self.generators: list[tuple[Any, float]] = []

@@ -74,28 +74,7 @@ class EffortViolation(NamedTuple):
 def with_efforts(
     points: JointTrajectory, effort: EffortFunction, *, error: float = np.inf, rate: float = 0.0
 ) -> JointTrajectory:
-    """
-    Return a trajectory with efforts, which moves exactly as `points` do.
-
-    Parameters
-    ----------
-    points : JointTrajectory
-        Motion; its efforts do not count.
-    effort : callable
-        effort(time, position, velocity, acceleration) of one state, arrays of shape (k,).
-    error : float
-        Largest difference that a line between points may have from the effort [N m or N]; points
-        are not put closer than `CLOSEST` for it.
-    rate : float
-        Least number of points per second; 0: no more than those of `points` and for `error`.
-
-    Raises
-    ------
-    InvalidInputError
-        If `error` is not > 0, `rate` is negative, an effort is not finite, or more than `MOST`
-        efforts are needed.
-
-    """
+    """Return a trajectory with efforts, which moves exactly as `points` do."""
     least = as_nonnegative('rate [Hz]', rate)
     bound = np.inf if error == np.inf else as_positive('error [N m or N]', error)
     too_many = InvalidInputError(

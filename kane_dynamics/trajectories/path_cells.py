@@ -177,23 +177,11 @@ _REACHED = 0.99  # use of a limit that is active
 
 @dataclass(frozen=True, slots=True)
 class LimitUse:
-    """
-    What a motion uses of one limit.
+    """What a motion uses of one limit."""
 
-    Parameters
-    ----------
-    largest : float
-        All of it is 1; of speeds it is the square.
-    place : float
-        Where on the path that is.
-    active : float
-        Part of the duration in which the limit is reached.
-
-    """
-
-    largest: float
-    place: float
-    active: float
+    largest: float  # All of it is 1; of speeds it is the square
+    place: float  # Where on the path that is
+    active: float  # Part of the duration in which the limit is reached
 
 
 class MotionUses:

@@ -133,23 +133,7 @@ def _inertia_box(inertia: Inertia) -> Triangles:
 
 
 def find_mesh(address: str, folder: Path | None) -> Path:
-    """
-    Return the file of a mesh.
-
-    Parameters
-    ----------
-    address : str
-        Path, file:// or package:// address.
-    folder : Path or None
-        Folder of the URDF: relative paths begin there, and package://NAME/... is also looked for
-        below this folder and those above it, as in a checkout that nobody installed.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is no such file.
-
-    """
+    """Return the file of a mesh."""
     if folder is not None:
         _, scheme, remainder = address.partition('package://')
         for above in (folder, *folder.parents) if scheme else (folder,):
@@ -160,17 +144,7 @@ def find_mesh(address: str, folder: Path | None) -> Path:
 
 
 def read_mesh(path: Path) -> Triangles:
-    """
-    Return the triangles of a mesh file: STL, OBJ, PLY, glTF; COLLADA with pycollada.
-
-    Raises
-    ------
-    MissingPackageError
-        If trimesh, or what it needs for this kind of file, is not installed.
-    InvalidInputError
-        If it cannot read the file.
-
-    """
+    """Return the triangles of a mesh file: STL, OBJ, PLY, glTF; COLLADA with pycollada."""
     try:
         trimesh = import_module('trimesh')
     except ImportError as error:

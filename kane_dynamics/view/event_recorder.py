@@ -130,11 +130,7 @@ class EventRecorder(Recorder):
 def part_forces(
     simulation: EventSimulation, instant: Instant, forces: Mapping[str, float]
 ) -> list[Force]:
-    """
-    Return arrows for the constraints and contacts that act; friction of those that slip too.
-
-    `forces` are the multipliers of the rows that hold, by label.
-    """
+    """Return arrows for the constraints and contacts that act; friction of those that slip too."""
     arrows: list[Force] = []
     for name, part in instant.parts.items():
         state, labels = instant.states[name], simulation.row_labels[name]

@@ -34,25 +34,7 @@ SHOWN = 0.7  # how long an event is named [s]
 
 
 class Picture:
-    """
-    Draws instants of a recording in one frame.
-
-    Parameters
-    ----------
-    recording : Recording
-        The motion.
-    view : str
-        One of `scene.VIEWS`.
-    width : float
-        [inch].
-    dots : int
-        Pixels an inch.
-    instants : sequence of int
-        All that will be drawn: the frame holds them.
-    fine : bool
-        Whether large meshes are drawn triangle by triangle, else as their hulls.
-
-    """
+    """Draws instants of a recording in one frame."""
 
     def __init__(
         self,

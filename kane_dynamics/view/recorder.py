@@ -153,15 +153,7 @@ def record(
 
 
 def kept_instants(time: Floats, rate: float) -> Indices:
-    """
-    Return which of increasing times [s] are kept at a rate [Hz]: the first and the last always.
-
-    Raises
-    ------
-    InvalidInputError
-        If the rate is not positive.
-
-    """
+    """Return which of increasing times [s] are kept at a rate [Hz]: first and last always."""
     period = max(1.0 / as_positive('rate [Hz]', rate), float(np.ptp(time)) / len(time))
     instants = np.append(np.arange(time[0], time[-1], period), time[-1])
     return np.unique(np.searchsorted(time, instants - 1e-9))

@@ -25,15 +25,7 @@ VIEWS = {'oblique': (-60.0, 25.0), 'side': (-90.0, 0.0), 'top': (-90.0, 90.0)}
 
 
 def start_server(host: str = 'localhost', port: int = 8080) -> Any:
-    """
-    Return a viser server; where the port is taken, on the next free one.
-
-    Raises
-    ------
-    MissingPackageError
-        If viser is not installed.
-
-    """
+    """Return a viser server; where the port is taken, on the next free one."""
     try:
         viser = import_module('viser')
     except ImportError as error:
@@ -42,28 +34,7 @@ def start_server(host: str = 'localhost', port: int = 8080) -> Any:
 
 
 class Scene:
-    """
-    Draws states; nothing here knows about time.
-
-    Parameters
-    ----------
-    server : viser.ViserServer
-        Where to draw.
-    body_names : sequence of str
-        Bodies, in the order of their poses.
-    shapes : sequence of Shape
-        What they look like.
-    size : float
-        Of the robot [m].
-
-    Attributes
-    ----------
-    bodies, arrows : dict
-        Handles of the scene's nodes, by name.
-    strength : float
-        Force [N] or couple [N m] of the longest arrow.
-
-    """
+    """Draws states; nothing here knows about time."""
 
     def __init__(
         self, server: Any, body_names: Sequence[str], shapes: Sequence[Shape], size: float
@@ -100,17 +71,7 @@ class Scene:
         camera.position = tuple(centre + size * np.array([0.75, -0.75, 0.5]))
 
     def show(self, poses: Floats, forces: Sequence[Force]) -> None:
-        """
-        Draw a state.
-
-        Parameters
-        ----------
-        poses : ndarray, shape (b, 7)
-            Position [m] and (w, x, y, z) of each body.
-        forces : sequence of Force
-            Arrows; what is not named is hidden.
-
-        """
+        """Draw a state."""
         with self._server.atomic():
             for node, pose in zip(self.bodies.values(), poses, strict=True):
                 node.position, node.wxyz = pose[:3], pose[3:]

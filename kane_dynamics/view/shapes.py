@@ -20,31 +20,12 @@ Triangles = tuple[Floats, Faces]
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """
-    A surface that moves with a body.
+    """A surface that moves with a body."""
 
-    Parameters
-    ----------
-    body : int
-        Index of the body; -1 is the world.
-    vertices : ndarray, shape (n, 3)
-        Corners in the frame of the body [m].
-    faces : ndarray, shape (m, 3)
-        Corners of each triangle, counterclockwise seen from outside.
-    colour : tuple of float
-        Red, green, blue, from 0 to 1.
-
-    Raises
-    ------
-    InvalidInputError
-        If a shape is wrong, a number is not finite, or a corner does not exist.
-
-    """
-
-    body: int
-    vertices: Floats
-    faces: Faces
-    colour: tuple[float, float, float] = (0.7, 0.72, 0.75)
+    body: int  # Index of the body; -1 is the world
+    vertices: Floats  # shape (n, 3): Corners in the frame of the body [m]
+    faces: Faces  # shape (m, 3): Corners of each triangle, counterclockwise seen from outside
+    colour: tuple[float, float, float] = (0.7, 0.72, 0.75)  # Red, green, blue, from 0 to 1
 
     def __post_init__(self) -> None:
         vertices, faces = np.asarray(self.vertices), np.asarray(self.faces)
@@ -99,15 +80,7 @@ def stick(start: ArrayLike, end: ArrayLike, radius: float) -> Triangles:
 
 
 def turned_profile(profile: Floats) -> Triangles:
-    """
-    Return the surface that a profile makes when it turns about z.
-
-    Parameters
-    ----------
-    profile : ndarray, shape (k, 2)
-        Distance from the axis and height [m], from below to above.
-
-    """
+    """Return the surface that a profile makes when it turns about z."""
     angle = 2.0 * np.pi * np.arange(AROUND) / AROUND
     round_ = np.column_stack([np.cos(angle), np.sin(angle), np.ones(AROUND)])
     vertices = np.array([round_ * (r, r, z) for r, z in profile]).reshape(-1, 3)

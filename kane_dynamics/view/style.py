@@ -62,29 +62,7 @@ def legend_beside(axes: Axes) -> None:
 def save_figure(
     figure: Figure, path: str | os.PathLike[str], also: Sequence[str] = ('.pdf',)
 ) -> list[Path]:
-    """
-    Write a figure, a PNG with 200 dots an inch, and the same beside it in other formats.
-
-    Parameters
-    ----------
-    figure : Figure
-        Drawn in `paper_style`.
-    path : str or path
-        File; its ending chooses the format.
-    also : sequence of str
-        More endings; '.pdf' where left out.
-
-    Returns
-    -------
-    list of Path
-        The files, `path` first.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is no such folder or format.
-
-    """
+    """Write a figure, a PNG with 200 dots an inch, and the same beside it in other formats."""
     file = Path(as_path('path', path))
     files = list(dict.fromkeys([file, *(file.with_suffix(ending) for ending in also)]))
     for each in files:

@@ -27,24 +27,7 @@ FEW = 90  # percent of the arrows are at most as long as intended
 
 
 class RecordingWindow:
-    """
-    Plays a recording: time slider, play and pause, speed, states and forces of constraints.
-
-    Parameters
-    ----------
-    server : viser.ViserServer
-        From `start_server`.
-    recording : Recording
-        What to show.
-
-    Attributes
-    ----------
-    scene : Scene
-        What is drawn.
-    playing : bool
-        Whether time goes on.
-
-    """
+    """Plays a recording: time slider, play and pause, speed, states and forces of constraints."""
 
     def __init__(self, server: Any, recording: Recording) -> None:
         self._recording, self._server, self._shown = recording, server, -1
@@ -136,26 +119,7 @@ class RecordingWindow:
 
 
 class PoseWindow:
-    """
-    Shows a robot with a slider for each coordinate of a joint with one.
-
-    Parameters
-    ----------
-    server : viser.ViserServer
-        From `start_server`.
-    robot : Robot
-        The robot.
-    drawing : Drawing
-        What it looks like.
-
-    Attributes
-    ----------
-    scene : Scene
-        What is drawn.
-    sliders : dict
-        Handles by coordinate.
-
-    """
+    """Shows a robot with a slider for each coordinate of a joint with one."""
 
     def __init__(self, server: Any, robot: Robot, drawing: Drawing) -> None:
         self._robot, self._q = robot, robot.neutral()

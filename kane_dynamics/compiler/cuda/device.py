@@ -17,54 +17,24 @@ Array = Any
 
 
 class Usage(NamedTuple):
-    """
-    What one kernel takes of a GPU.
+    """What one kernel takes of a GPU."""
 
-    Parameters
-    ----------
-    registers : int
-        Of a thread, at most 255.
-    stack : int
-        Local memory of a thread [bytes]: its arrays, and registers that did not fit.
-
-    """
-
-    registers: int
-    stack: int
+    registers: int  # Of a thread, at most 255
+    stack: int  # Local memory of a thread [bytes]: its arrays, and registers that did not fit
 
 
 class Launch(NamedTuple):
-    """
-    A kernel, ready to be launched.
-
-    Parameters
-    ----------
-    run : callable
-        (states, arguments): arrays, of which the kernel gets the address, and numpy numbers.
-    usage : Usage
-        What it takes.
-
-    """
+    """A kernel, ready to be launched."""
 
     run: Callable[[int, Sequence[Any]], None]
-    usage: Usage
+    usage: Usage  # What it takes
 
 
 class Device(Compiler, Protocol):
-    """
-    Where kernels run.
+    """Where kernels run."""
 
-    Attributes
-    ----------
-    identity : str
-        Kind of its code, and version of what makes it.
-    xp : module
-        numpy or cupy: makes arrays and calculates with them.
-
-    """
-
-    identity: str
-    xp: Any
+    identity: str  # Kind of its code, and version of what makes it
+    xp: Any  # numpy or cupy: makes arrays and calculates with them
 
     def array(self, x: Any, dtype: np.dtype[Any]) -> Array:
         """Return an array of the device; what lies there in this type already is not copied."""
@@ -77,15 +47,7 @@ class Device(Compiler, Protocol):
 
 
 class CudaDevice(PtxCompiler):
-    """
-    The present GPU by CuPy; launches go into CuPy's current stream.
-
-    Raises
-    ------
-    DeviceError
-        If CuPy, the driver, or a GPU is missing.
-
-    """
+    """The present GPU by CuPy; launches go into CuPy's current stream."""
 
     def __init__(self) -> None:
         try:
@@ -115,15 +77,7 @@ class CudaDevice(PtxCompiler):
         return copied
 
     def load(self, code: bytes, name: str) -> Launch:
-        """
-        Return a kernel of PTX; the driver makes machine code of it, and keeps that on disk.
-
-        Raises
-        ------
-        DeviceError
-            If the driver does not take it.
-
-        """
+        """Return a kernel of PTX; the driver makes machine code of it, and keeps that on disk."""
         driver = self.xp.cuda.driver
         module = self.xp.cuda.function.Module()
         try:

@@ -32,25 +32,7 @@ Graph = Callable[..., KernelSpec]
 
 
 class GpuKernels:
-    """
-    Kernels by graph.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        Robot, constraints, frames, payloads.
-    load : Parameters
-        Present gravity and payloads.
-    device : Device
-        Where they run.
-    precision : str
-        'float32' or 'float64'.
-    on_cpu : callable
-        What redoes states.
-    law : Law, optional
-        Of the time steps.
-
-    """
+    """Kernels by graph."""
 
     def __init__(
         self,

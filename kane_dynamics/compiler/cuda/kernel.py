@@ -21,19 +21,9 @@ Redo = Callable[[np.ndarray[Any, Any], list[Any]], Any]
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """
-    One array as a kernel sees it.
+    """One array as a kernel sees it."""
 
-    Parameters
-    ----------
-    array : array
-        It.
-    state, entry : int
-        Strides [numbers]: from state to state, 0 for one state for all, and from entry to entry.
-
-    """
-
-    array: Array
+    array: Array  # It
     state: int
     entry: int
 
@@ -51,23 +41,7 @@ class View:
 def empty_rows(
     device: Device, states: int, shape: tuple[int, ...], dtype: Any, batch_last: bool
 ) -> tuple[Array, View]:
-    """
-    Return an array (states, *shape) to be written, and its view.
-
-    Parameters
-    ----------
-    device : Device
-        Where it lies.
-    states : int
-        B.
-    shape : tuple of int
-        Of one state.
-    dtype : dtype
-        Of the numbers.
-    batch_last : bool
-        Whether numbers of neighbouring states are neighbours in memory.
-
-    """
+    """Return an array (states, *shape) to be written, and its view."""
     size, xp = math.prod(shape), device.xp
     if batch_last:
         memory = xp.empty((size, states), dtype)
@@ -79,29 +53,7 @@ def empty_rows(
 
 
 class CudaKernel:
-    """
-    One compiled function on a device.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    code : CachedKernel
-        Its code.
-    names : sequence of str
-        Names of the inputs, for messages.
-    device : Device
-        Where it runs.
-    precision : str
-        'float32' or 'float64'.
-
-    Attributes
-    ----------
-    fallback_count : int
-        How many states were redone so far. States that are not finite are not: their outputs are
-        NaN, every entry.
-
-    """
+    """One compiled function on a device."""
 
     def __init__(
         self,
@@ -128,21 +80,7 @@ class CudaKernel:
     def __call__(
         self, *inputs: Any, parameters: Array, redo: Redo, out: Array | None = None
     ) -> Array:
-        """
-        Return the first output, shape (B, ...), or (...) where all inputs are of one state.
-
-        Parameters
-        ----------
-        *inputs : array
-            (n,) or (B, n).
-        parameters : array
-            (P,) or (B, P), on the device.
-        redo : callable
-            Gives the first output where the kernel has none.
-        out : array, optional
-            On the device, of the right shape and type.
-
-        """
+        """Return the first output, shape (B, ...), or (...) where all inputs are of one state."""
         arrays = [self._input(k, x) for k, x in enumerate(inputs)]
         batches = {len(x) for x in (*arrays, parameters) if x.ndim == 2}
         if len(batches) > 1:

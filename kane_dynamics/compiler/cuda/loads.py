@@ -22,22 +22,10 @@ _PARTS = {'mass': (), 'center_of_mass': (3,), 'inertia': (3, 3)}
 
 @dataclass(frozen=True, eq=False)
 class Loads:
-    """
-    What each state of a batch is under.
+    """What each state of a batch is under."""
 
-    Parameters
-    ----------
-    values : array, shape (P,) or (B, P)
-        What kernels read, on the device.
-    gravity : ndarray, shape (1, 3) or (B, 3)
-        [m/s^2].
-    payloads : mapping of str to tuple
-        By frame: mass (B,), centre of mass (B, 3), inertia about it (B, 3, 3).
-
-    """
-
-    values: Array
-    gravity: Floats
+    values: Array  # shape (P,): What kernels read, on the device
+    gravity: Floats  # shape (1, 3): [m/s^2]
     payloads: Mapping[str, tuple[Floats, Floats, Floats]]
 
     def put(self, state: int, load: Parameters) -> None:
@@ -57,34 +45,7 @@ def loads(
     gravity: ArrayLike | None,
     payloads: Mapping[str, Mapping[str, ArrayLike]] | None,
 ) -> Loads:
-    """
-    Return gravity and payloads of many states.
-
-    Parameters
-    ----------
-    device : Device
-        Where they go.
-    dtype : dtype
-        Of the numbers there.
-    robot : Robot
-        Without payloads.
-    load : Parameters
-        What is not given is as here.
-    frames : sequence of str
-        Those that may carry a payload.
-    gravity : array_like, shape (3,) or (B, 3), optional
-        [m/s^2].
-    payloads : mapping, optional
-        By frame, as for `kane_dynamics.rollout`.
-
-    Raises
-    ------
-    InvalidInputError
-        If a shape is wrong or numbers of rows differ.
-    NameNotFoundError, InvalidInputError
-        As for `Dynamics.set_payload`.
-
-    """
+    """Return gravity and payloads of many states."""
     arguments = {
         'gravity': _rows('gravity', load.robot.gravity if gravity is None else gravity, (3,))
     }

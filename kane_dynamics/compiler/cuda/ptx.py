@@ -32,37 +32,16 @@ _IN_LIBDEVICE = re.compile(
 
 
 class Compiler(Protocol):
-    """
-    What makes code of LLVM IR.
+    """What makes code of LLVM IR."""
 
-    Attributes
-    ----------
-    identity : str
-        Kind of the code, and version of what makes it.
-
-    """
-
-    identity: str
+    identity: str  # Kind of the code, and version of what makes it
 
     def compile(self, ir: str) -> bytes:
         """Return the code of a module."""
 
 
 class PtxCompiler:
-    """
-    LLVM's back end for GPUs; it needs none.
-
-    Parameters
-    ----------
-    capability : int
-        Compute capability of the GPU, 90 for 9.0.
-
-    Raises
-    ------
-    DeviceError
-        If llvmlite is too old.
-
-    """
+    """LLVM's back end for GPUs; it needs none."""
 
     def __init__(self, capability: int = NEWEST) -> None:
         if IS_OLDER:
@@ -72,15 +51,7 @@ class PtxCompiler:
         self.identity = f'{self._architecture} llvm {version}'
 
     def compile(self, ir: str) -> bytes:
-        """
-        Return the PTX of a module.
-
-        Raises
-        ------
-        DeviceError
-            If the module needs a library that is not installed.
-
-        """
+        """Return the PTX of a module."""
         text = _IN_LIBDEVICE.sub(r'@__nv_\1', ir)
         library = _libdevice() if text != ir else None
         return in_llvm(_ptx, text, self._architecture, library)
@@ -121,23 +92,7 @@ def kernel_code(
     compiler: Compiler,
     precision: str,
 ) -> CachedKernel:
-    """
-    Return the code of a graph, from the cache where it is there and sound.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        Robot, constraints, payloads.
-    graph : callable
-        (tracer, *choices) -> KernelSpec.
-    choices : tuple
-        Further arguments of the graph.
-    compiler : Compiler
-        What compiles.
-    precision : str
-        'float32' or 'float64'.
-
-    """
+    """Return the code of a graph, from the cache where it is there and sound."""
 
     def make() -> tuple[str, CachedKernel]:
         tracer = recipe.tracer(in_single=precision == 'float32')

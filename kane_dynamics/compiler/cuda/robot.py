@@ -35,25 +35,7 @@ from kane_dynamics.typing import Floats
 
 
 class CudaDynamics(Dynamics):
-    """
-    Dynamics of one robot under fixed constraints on a graphics card; methods are as in `Dynamics`.
-
-    Inputs are arrays of one state, or of many (B, n), of any library: what lies on the card in
-    the right type is read where it lies, by its strides. Results are arrays of CuPy, (B, n); in
-    memory they are as the inputs: the numbers of a state together, or, where an input is so, those
-    of all states. What is of one state alone, motions and steps, is left to `on_cpu`.
-
-    Kernels are compiled when they are first called. Each call waits for its kernel, because
-    states whose solve is ill conditioned are redone by the processor, in double precision.
-
-    Attributes
-    ----------
-    precision : str
-        'float32' or 'float64'.
-    device : Device
-        The card.
-
-    """
+    """`Dynamics` of one robot under fixed constraints on a graphics card."""
 
     def __init__(
         self,
@@ -103,18 +85,7 @@ class CudaDynamics(Dynamics):
         gravity: ArrayLike | None = None,
         payloads: Mapping[str, Mapping[str, ArrayLike]] | None = None,
     ) -> Loads:
-        """
-        Return gravity and payloads of many states, for `under`.
-
-        Parameters
-        ----------
-        gravity : array_like, shape (B, 3), optional
-            [m/s^2]; the present one where left out.
-        payloads : mapping, optional
-            By frame: 'mass' (B,), 'center_of_mass' (B, 3), 'inertia' (B, 3, 3) about it; those
-            of other frames are the present ones.
-
-        """
+        """Return gravity and payloads of many states, for `under`."""
         return self._on.loads(gravity, payloads)
 
     def under(self, loads: Loads) -> CudaDynamics:
@@ -166,15 +137,7 @@ class CudaDynamics(Dynamics):
     def forward_dynamics_derivatives(
         self, q: Any, v: Any, tau: Any, time: Any = START
     ) -> Derivatives:
-        """
-        Return d vdot / d(q, v, tau) under the constraints; each (B, nv, nv).
-
-        Raises
-        ------
-        InvalidInputError
-            If rows repeat others or may do: which ones to take is decided by the processor.
-
-        """
+        """Return d vdot / d(q, v, tau) under the constraints; each (B, nv, nv)."""
         plan = self._on.plan
         if plan.repeated or not plan.certain:
             raise InvalidInputError(

@@ -28,15 +28,7 @@ def steps_code(
     compiler: Compiler,
     precision: str,
 ) -> CachedKernel:
-    """
-    Return the code of the rollouts of one integrator.
-
-    Raises
-    ------
-    InvalidInputError
-        If single precision cannot tell whether a step is sound.
-
-    """
+    """Return the code of the rollouts of one integrator."""
     tracer = recipe.tracer(in_single=precision == 'float32')
     name, holonomic_rows = step_name(integrator, projection), bool(tracer.holonomic)
     holonomic = projection and holonomic_rows
@@ -58,17 +50,7 @@ def steps_code(
 
 
 class CardSteps:
-    """
-    Code of the rollouts of one integrator.
-
-    Parameters
-    ----------
-    code : CachedKernel
-        From `steps_code`.
-    device : Device
-        Where it runs.
-
-    """
+    """Code of the rollouts of one integrator."""
 
     def __init__(self, code: CachedKernel, device: Device) -> None:
         self._launch = device.load(code.code, ROLLOUT)
@@ -89,28 +71,7 @@ class CardSteps:
         done: Array,
         schedule: tuple[float, int, int, int],
     ) -> None:
-        """
-        Take steps of some rollouts, until the last or until one is not sound.
-
-        Parameters
-        ----------
-        indices : array of int64
-            Numbers of the rollouts.
-        q, v : array, shapes (B, nq), (B, nv)
-            States; changed.
-        efforts : array, shape (B, K, nv)
-            Pieces.
-        parameters : array, shape (P,) or (B, P)
-            Of the kernels, gains of the law last.
-        kept : array, shape (S, B, nq + nv), C-contiguous
-            Takes samples.
-        done : array of int64, shape (B,)
-            Steps taken; changed.
-        schedule : tuple
-            Length of a step [s], number of steps, steps of a piece, steps from sample to sample
-            or 0.
-
-        """
+        """Take steps of some rollouts, until the last or until one is not sound."""
         h, count, piece, every = schedule
         state, part, entry = [stride // efforts.itemsize for stride in efforts.strides]
         tau = efforts, np.int64(state), np.int32(entry), np.int64(part)

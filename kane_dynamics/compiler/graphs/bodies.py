@@ -46,19 +46,7 @@ _FIRST = None  # all results are summed in the first entry
 
 
 class LoopTracer:
-    """
-    Graphs of one robot's bodies.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    frames : sequence of str
-        Links whose poses forward kinematics gives.
-    payloads : sequence of str
-        Frames that may carry a payload.
-
-    """
+    """Graphs of one robot's bodies."""
 
     def __init__(self, robot: Robot, frames: Sequence[str], payloads: Sequence[str] = ()) -> None:
         self.robot = robot
@@ -232,12 +220,7 @@ class LoopTracer:
         return self._impulse('kick', drag_at='v')
 
     def _impulse(self, name: str, drag_at: str) -> LoopSpec:
-        """
-        Trace speeds x = v + h y in (M + h D) x = M v + h (tau - c).
-
-        y are the accelerations of the robot with the armature h D more, under the efforts
-        tau - D v.
-        """
+        """Trace speeds x = v + h y in (M + h D) x = M v + h (tau - c)."""
         groups = []
         for group in self.canonical_robot:
             body, (q, v, at, tau) = group.body, own_symbols(group, 'qvau')

@@ -36,23 +36,10 @@ UPPER = tuple((i, j) for i in range(3) for j in range(i, 3))
 
 @dataclass(frozen=True, eq=False)
 class BodyGroup:
-    """
-    Bodies on joints of one kind.
+    """Bodies on joints of one kind."""
 
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    bodies : tuple of int
-        Their indices, ascending; all own their speeds or all follow others, and all hang on the
-        world or none does.
-    load : int, optional
-        Where the inertia of the one body of the group is among the parameters.
-
-    """
-
-    robot: Robot
-    bodies: tuple[int, ...]
+    robot: Robot  # The robot
+    bodies: tuple[int, ...]  # Their indices, ascending
     load: int | None = None
 
     @cached_property
@@ -77,24 +64,7 @@ class BodyGroup:
 
 
 class GroupBody:
-    """
-    One body of a group, its constants traced.
-
-    Attributes
-    ----------
-    constants : list of casadi.SX
-        A symbol for each column of the group's table; those of equal columns are not used.
-    gravity, load : list of casadi.SX
-        Symbols of what is set at run time: gravity, and the inertia of a body that may carry a
-        payload; see `parameters`.
-    inertia : Inertia
-        Mass properties in the body frame.
-    composite : CompositeInertia
-        The same about the origin of the body frame.
-    armature, damping, friction : list
-        For each speed of the joint; zero for followers, whose masters carry them.
-
-    """
+    """One body of a group, its constants traced."""
 
     def __init__(self, group: BodyGroup) -> None:
         table = group.table
@@ -144,20 +114,7 @@ class GroupBody:
 
 
 def body_groups(robot: Robot, loads: Mapping[int, int]) -> list[BodyGroup]:
-    """
-    Return the groups of a robot, in the order of their first bodies.
-
-    Bodies on the world are apart: nothing chose the frame that their joints are placed in, and
-    gravity enters there. So is each body that may carry a payload.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    loads : mapping of int to int
-        Where among the parameters the inertia of a body is.
-
-    """
+    """Return the groups of a robot, in the order of their first bodies."""
     members: dict[Any, list[int]] = {}
     for i, body in enumerate(robot.bodies):
         kind = type(body.joint.kind), body.mimic is None

@@ -22,12 +22,7 @@ AXIS = 13  # numbers of one axis
 
 
 def mass_axes(tracer: LoopTracer) -> LoopSpec:
-    """
-    Trace what M is made of: for each speed of each joint 13 numbers.
-
-    Its axis S, the momentum (L, p) of all that it carries at unit speed, and the armature; in
-    world axes about the first joint of the tree. M[k, l] is the power of L, p along S.
-    """
+    """Trace what M is made of: for each speed of each joint 13 numbers."""
     groups, first = [], np.cumsum([0, *[body.joint.kind.nv for body in tracer.robot.bodies]])
     for group in tracer.canonical_robot:
         body, (q,) = group.body, own_symbols(group, 'q')
@@ -57,11 +52,7 @@ def mass_axes(tracer: LoopTracer) -> LoopSpec:
 
 
 def mass_pairs(robot: Robot) -> list[list[tuple[int, int, int]]]:
-    """
-    Return for each axis the axes that carry it: (axis, row, column) of the sums in M.
-
-    A follower and its master share a speed: such a pair counts in both orders.
-    """
+    """Return for each axis the axes that carry it: (axis, row, column) of the sums in M."""
     first = np.cumsum([0, *[body.joint.kind.nv for body in robot.bodies]]).tolist()
     speeds = [k for index in robot.indices for k in range(index.v.start, index.v.stop)]
     pairs = []

@@ -14,12 +14,7 @@ from kane_dynamics.robot.state import is_unit, quaternion_slices
 
 
 def with_quaternion_check(spec: KernelSpec, robot: Robot) -> KernelSpec:
-    """
-    Return a kernel whose health is 0 where a quaternion of q, its first input, is not unit.
-
-    Such a state goes to the reference, which refuses it with the message of both engines. Steps
-    do not check: between the stages of an integrator quaternions leave unit length.
-    """
+    """Return a kernel whose health is 0 where a quaternion of q, its first input, is not unit."""
     indices = quaternion_slices(robot)
     if not indices:
         return spec

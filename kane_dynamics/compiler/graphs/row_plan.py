@@ -42,30 +42,11 @@ _STRONG = GRADES[0] ** 2  # squared strength of a choice that needs no other
 
 @dataclass(frozen=True)
 class RowPlan:
-    """
-    Which rows a compiled solve is for.
+    """Which rows a compiled solve is for."""
 
-    Parameters
-    ----------
-    order : tuple of int
-        Rows that are solved for, holonomic ones first.
-    repeated : tuple of int
-        Rows that repeat these in general; whether they do is watched at every state.
-    certain : bool
-        Whether none of `order` was ever weak.
-    second : tuple of int
-        Rows that are solved for instead where those of `order` are weak, if any.
-    agreeing : tuple of int
-        Of wheels only: rows that span the others where steering angles agree, if fewer than in
-        general. Efforts and completed speeds are for these: else a base does not move.
-    second_agreeing : tuple of int
-        Such rows for headings at which `agreeing` are weak, if any.
-
-    """
-
-    order: tuple[int, ...] = ()
-    repeated: tuple[int, ...] = ()
-    certain: bool = True
+    order: tuple[int, ...] = ()  # Rows that are solved for, holonomic ones first
+    repeated: tuple[int, ...] = ()  # Rows that repeat these in general
+    certain: bool = True  # Whether none of `order` was ever weak
     second: tuple[int, ...] = ()
     agreeing: tuple[int, ...] = ()
     second_agreeing: tuple[int, ...] = ()
@@ -140,11 +121,7 @@ def _general_plan(constraints: ConstraintSet) -> RowPlan:
 
 
 def _agreeing(constraints: ConstraintSet, general: int) -> tuple[int, ...]:
-    """
-    Return the rows of wheels that span the others at the neutral state, if fewer than in general.
-
-    There steering angles agree; at random they never do, but whenever the base moves.
-    """
+    """Return wheel rows that span the others at the neutral state, if fewer than in general."""
     sample = sample_at(
         constraints, constraints.robot.neutral(), np.zeros(constraints.robot.nv), 0.0
     )

@@ -24,12 +24,7 @@ from kane_dynamics.robot.robot import Robot
 
 
 class SwitchedTracer(Tracer):
-    """
-    Graphs of one robot under any set of its constraints: each has a switch, 1 or 0.
-
-    The switches are the last parameters. Rows that are off are zero rows, without effect; those
-    that hold one speed each need no elimination (`algorithms.locked_speed_solve`).
-    """
+    """Graphs of one robot under any set of its constraints: each has a switch, 1 or 0."""
 
     def __init__(
         self, robot: Robot, constraints: Sequence[Constraint], payloads: Sequence[str]
@@ -83,11 +78,7 @@ class SwitchedTracer(Tracer):
         )
 
     def look(self) -> KernelSpec:
-        """
-        Trace Phi and A v - b0 of all rows, also of those that are off, and lambda.
-
-        Not where a row repeats others, which share its force then; those of one speed may.
-        """
+        """Trace Phi and A v - b0 of all rows, also of those that are off, and lambda."""
         plain, solved = self._plain, self._solution
         phi = [0.0 if x is None else x for x in plain.positions]
         rates = residuals(sparse_rows(plain.matrix), self.v, plain.velocity)

@@ -24,19 +24,7 @@ from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 
 
 class _Allowed:
-    """
-    What constraints allow at a state; see `algorithms.task_space_law.AllowedMotion`.
-
-    Parameters
-    ----------
-    tracer : Tracer
-        The robot.
-    law : TaskSpaceLaw
-        The law.
-    v : list of scalar
-        Speeds on the rows.
-
-    """
+    """What constraints allow at a state; see `algorithms.task_space_law.AllowedMotion`."""
 
     def __init__(self, tracer: Tracer, law: TaskSpaceLaw, v: list[Any]) -> None:
         self._tracer, self._v = tracer, v

@@ -116,35 +116,7 @@ def spec(
 
 
 class Tracer:
-    """
-    Graphs of one robot with one set of constraints.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    constraints : sequence of Constraint
-        Rows of the forward dynamics.
-    frames : sequence of str
-        Links whose poses forward kinematics gives.
-    plan : RowPlan, optional
-        How the rows are treated; found from samples where left out.
-    canonical : bool
-        Whether body frames may be chosen; where not, expressions hold q without offsets.
-    payloads : sequence of str, optional
-        Frames that may carry a payload; given, gravity and payloads are the last input of each
-        kernel, `parameters`. Left out, gravity is a constant.
-    in_single : bool
-        Whether the graphs are for single precision.
-
-    Attributes
-    ----------
-    canonical_robot : Robot
-        The robot in canonical body frames, for quantities in joint space at `canonical_q`.
-    canonical_q : list of casadi.SX
-        q ahead by the offsets of these frames; plain symbols where they are zero.
-
-    """
+    """Graphs of one robot with one set of constraints."""
 
     def __init__(
         self,
@@ -340,12 +312,7 @@ class Tracer:
         return self.spec('place', inputs, [column(q)], [(self.robot.nq,)], rcond)
 
     def crossing(self) -> KernelSpec:
-        """
-        Trace whether no singular configuration lies between (q, q', (t, t')); see `crossing`.
-
-        Not where rows may drop: whether they do is watched in these steps anyway. A choice of
-        rows may turn over by itself, at a singular configuration all choices do.
-        """
+        """Trace whether no singular state lies between (q, q', (t, t')); see `crossing`."""
         ends, times = (self.q, symbols('end', self.robot.nq)), symbols('t', 2)
         rcond = WELL_CONDITIONED
         if self.plan.certain:
@@ -382,11 +349,7 @@ class Tracer:
         return better_conditioned(solutions)
 
     def balance_derivatives(self) -> KernelSpec:
-        """
-        Trace the derivatives of what must vanish in a motion, at fixed vdot and lambda.
-
-        Rows ``N(q, v, a) - A' lambda`` (required effort), ``A a - b``; columns: tangent of q, v.
-        """
+        """Trace the derivatives of what must vanish in a motion, at fixed vdot and lambda."""
         robot, rows = self.robot, self.state_rows.take(self.plan.solved)
         count = len(rows)
         multipliers = symbols('lambda', count)

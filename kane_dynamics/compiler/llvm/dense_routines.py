@@ -278,12 +278,7 @@ def solve(
     x: Array,
     is_independent: Array,
 ) -> float:
-    """
-    Set x of M x = force + A' lambda, A_K x = c_K; return 0 where there is none.
-
-    `checked` is 1 where accelerations must agree too, 0 where speeds alone, -1 where nothing.
-    M loses its lower triangle to its factors.
-    """
+    """Set x of M x = force + A' lambda, A_K x = c_K; return 0 where there is none."""
     D = empty(K * N)
     E = empty(K * N)
     kept = empty(K * N)

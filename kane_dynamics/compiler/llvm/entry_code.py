@@ -32,26 +32,12 @@ _DOUBLE_TYPE_NUMBER = 12
 
 @dataclass(frozen=True)
 class Signature:
-    """
-    What an entry is called with.
+    """What an entry is called with."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the function of one state.
-    input_sizes : sequence of int
-        Length of each input array.
-    output_shapes : sequence of tuple of int
-        Shape of each output array. The entry returns the first.
-    numbers : int
-        Python floats after the arrays, which the function gets as one more array.
-
-    """
-
-    name: str
-    input_sizes: Sequence[int]
-    output_shapes: Sequence[tuple[int, ...]]
-    numbers: int = 0
+    name: str  # Name of the function of one state
+    input_sizes: Sequence[int]  # Length of each input array
+    output_shapes: Sequence[tuple[int, ...]]  # Shape of each output array
+    numbers: int = 0  # Python floats after the arrays, which the function gets as one more array
 
 
 def entry_text(signature: Signature, header: int) -> str:

@@ -21,33 +21,14 @@ TAKE_MORE = ('forward_dynamics', 'inverse_dynamics')
 
 @dataclass(frozen=True)
 class KernelSpec:
-    """
-    A traced function and the shapes of its arrays.
+    """A traced function and the shapes of its arrays."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the kernel.
-    function : casadi.Function
-        Inputs dense vectors, `parameters` last where there are any; outputs of any sparsity; the
-        last output is the scalar health.
-    input_sizes : tuple of int
-        Length of each input but the parameters.
-    output_shapes : tuple of tuple of int
-        Shape of each output array but the health. The Python entry returns the first.
-    parameters : int
-        Length of the vector of numbers that stay the same from call to call until they are set.
-    clock : bool
-        Whether the Python entry takes the last input, the time, as a float.
-
-    """
-
-    name: str
-    function: ca.Function
-    input_sizes: tuple[int, ...]
-    output_shapes: tuple[tuple[int, ...], ...]
+    name: str  # Name of the kernel
+    function: ca.Function  # Inputs dense vectors, `parameters` last where there are any
+    input_sizes: tuple[int, ...]  # Length of each input but the parameters
+    output_shapes: tuple[tuple[int, ...], ...]  # Shape of each output array but the health
     parameters: int = 0
-    clock: bool = False
+    clock: bool = False  # Whether the Python entry takes the last input, the time, as a float
 
     @property
     def operations(self) -> int:

@@ -28,17 +28,7 @@ _ending: list[bool] = []
 
 
 class LlvmCall(Generic[T]):
-    """
-    A call that has been started.
-
-    Parameters
-    ----------
-    function : callable
-        What to call.
-    *arguments
-        Its arguments.
-
-    """
+    """A call that has been started."""
 
     def __init__(self, function: Callable[..., T], *arguments: Any) -> None:
         self._function = function

@@ -14,21 +14,7 @@ from kane_dynamics.compiler.llvm.straight_line import append_operation
 
 
 class Bodies:
-    """
-    The code of one body, or of several in vector lanes, at one level.
-
-    Parameters
-    ----------
-    shape : LoopShape
-        The kernel.
-    function : LoopFunction
-        Where the code goes.
-    g : int
-        Number of the group.
-    k : str
-        Place of the first body in the group.
-
-    """
+    """The code of one body, or of several in vector lanes, at one level."""
 
     def __init__(self, shape: LoopShape, function: LoopFunction, g: int, k: str) -> None:
         self._shape, self._function, self._g = shape, function, g

@@ -93,19 +93,7 @@ def bodies_at_once(width: int) -> int:
 
 
 def loop_text(spec: LoopSpec, lanes: int, width: int) -> tuple[str, set[str]]:
-    """
-    Return the code of a kernel for one state, or for one state in each lane.
-
-    Parameters
-    ----------
-    spec : LoopSpec
-        The kernel.
-    lanes : int
-        States at once.
-    width : int
-        Doubles in a vector register of the machine.
-
-    """
+    """Return the code of a kernel for one state, or for one state in each lane."""
     name = spec.name if lanes == 1 else f'{spec.name}_lanes'
     shape = LoopShape(spec, name, lanes, bodies_at_once(width) if lanes == 1 else 1)
     return _Writer(shape).text()

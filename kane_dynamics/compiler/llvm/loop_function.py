@@ -10,24 +10,9 @@ from kane_dynamics.compiler.llvm.straight_line import Block
 
 @dataclass
 class LoopFunction:
-    """
-    One function under construction.
+    """One function under construction."""
 
-    Parameters
-    ----------
-    lanes : int
-        Of its values, see `straight_line.Block`.
-
-    Attributes
-    ----------
-    block : Block
-        Its code so far.
-    label : str
-        Where code goes that is in no loop.
-
-    """
-
-    lanes: int
+    lanes: int  # Of its values, see `straight_line.Block`
     block: Block = field(init=False)
     label: str = 'entry'
 

@@ -20,26 +20,12 @@ from kane_dynamics.compiler.value_graph import Value, graph_of
 
 @dataclass(frozen=True)
 class Levels:
-    """
-    The values of a graph in order, with their levels.
+    """The values of a graph in order, with their levels."""
 
-    Parameters
-    ----------
-    nodes : sequence of Value
-        Each after those it is made of.
-    outputs : list of list of int
-        Nodes of each output.
-    level : list of int
-        Of each node.
-    kept : set of int
-        Nodes that are used at a later level than their own, or are results.
-
-    """
-
-    nodes: Sequence[Value]
-    outputs: list[list[int]]
-    level: list[int]
-    kept: set[int]
+    nodes: Sequence[Value]  # Each after those it is made of
+    outputs: list[list[int]]  # Nodes of each output
+    level: list[int]  # Of each node
+    kept: set[int]  # Nodes that are used at a later level than their own, or are results
 
     @property
     def last(self) -> int:
@@ -48,20 +34,7 @@ class Levels:
 
 
 def levels_of(function: ca.Function, local: int, passes: int, tables: Sequence[int]) -> Levels:
-    """
-    Return a graph with its levels.
-
-    Parameters
-    ----------
-    function : casadi.Function
-        Inputs: `local` columns, then what enters each pass. Outputs: what leaves each pass, then
-        results.
-    local, passes : int
-        Numbers of columns and of passes.
-    tables : sequence of int
-        Columns that can be read at any level at no cost.
-
-    """
+    """Return a graph with its levels."""
     graph = graph_of(function)
     nodes = graph.values
     outputs = [[row[k] for k in range(len(row))] for row in graph.outputs]

@@ -10,15 +10,7 @@ from kane_dynamics.compiler.llvm.loop_spec import LoopSpec, Places
 
 
 class Layout:
-    """
-    Where everything is in the work array, in entries of `unit` doubles.
-
-    Parameters
-    ----------
-    spec : LoopSpec
-        The kernel.
-
-    """
+    """Where everything is in the work array, in entries of `unit` doubles."""
 
     def __init__(self, spec: LoopSpec) -> None:
         self.lengths = [len(g.bodies) for g in spec.groups]
@@ -37,21 +29,7 @@ class Layout:
 
 
 class LoopShape:
-    """
-    What all functions of one kernel have in common.
-
-    Parameters
-    ----------
-    spec : LoopSpec
-        The kernel.
-    name : str
-        Of the main function.
-    states : int
-        How many run at once, one in each lane.
-    width : int
-        Bodies at once in even levels; 1 where several states are.
-
-    """
+    """What all functions of one kernel have in common."""
 
     def __init__(self, spec: LoopSpec, name: str, states: int, width: int) -> None:
         self.spec, self.name, self.states, self.width = spec, name, states, width

@@ -20,49 +20,21 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class TreePass:
-    """
-    One way over the tree.
+    """One way over the tree."""
 
-    Parameters
-    ----------
-    outward : bool
-        From the base to the tips, or back. Inward, what children hand on is summed.
-    width : int
-        How many numbers are handed on.
-
-    """
-
-    outward: bool
-    width: int
+    outward: bool  # From the base to the tips, or back. Inward, what children hand on is summed
+    width: int  # How many numbers are handed on
 
 
 @dataclass(frozen=True, eq=False)
 class GroupCode:
-    """
-    The code of the bodies of one group.
+    """The code of the bodies of one group."""
 
-    Parameters
-    ----------
-    bodies : tuple of int
-        Which bodies.
-    function : casadi.Function
-        Inputs: constants, one column for each entry of `local`, then what enters each pass.
-        Outputs: what leaves each pass, then results, then health.
-    table : ndarray, shape (constants, bodies)
-        Values of the constants.
-    local : sequence of (int, ndarray of int, shape (entries, bodies))
-        For each further column the number of the kernel's input, after the last of which are the
-        parameters, and where in it the entries are.
-    indices : ndarray of int, shape (results, bodies)
-        Where in the output each result is added.
-
-    """
-
-    bodies: tuple[int, ...]
+    bodies: tuple[int, ...]  # Which bodies
     function: ca.Function
-    table: Floats
+    table: Floats  # shape (constants, bodies): Values of the constants
     local: Sequence[tuple[int, Places]]
-    indices: Places
+    indices: Places  # shape (results, bodies): Where in the output each result is added
 
     @cached_property
     def levels(self) -> Levels:
@@ -81,35 +53,15 @@ class GroupCode:
 
 @dataclass(frozen=True, eq=False)
 class LoopSpec:
-    """
-    A kernel whose code is a loop over bodies.
+    """A kernel whose code is a loop over bodies."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the kernel.
-    input_sizes : tuple of int
-        Length of each input.
-    output_shapes : tuple of tuple of int
-        Shape of the one output.
-    parents : tuple of int
-        Parent of each body, -1 for the world.
-    passes : tuple of TreePass
-        In order.
-    groups : tuple of GroupCode
-        All bodies; those on the world take nothing from their parent.
-    parameters : int
-        Length of the vector of numbers that stay the same from call to call.
-
-    """
-
-    name: str
-    input_sizes: tuple[int, ...]
-    output_shapes: tuple[tuple[int, ...], ...]
-    parents: tuple[int, ...]
-    passes: tuple[TreePass, ...]
-    groups: tuple[GroupCode, ...]
-    parameters: int = 0
+    name: str  # Name of the kernel
+    input_sizes: tuple[int, ...]  # Length of each input
+    output_shapes: tuple[tuple[int, ...], ...]  # Shape of the one output
+    parents: tuple[int, ...]  # Parent of each body, -1 for the world
+    passes: tuple[TreePass, ...]  # In order
+    groups: tuple[GroupCode, ...]  # All bodies; those on the world take nothing from their parent
+    parameters: int = 0  # Length of the vector of numbers that stay the same from call to call
 
     @property
     def output_sizes(self) -> tuple[int, ...]:

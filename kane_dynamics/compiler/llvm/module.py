@@ -48,21 +48,7 @@ def module_text(
     header: int,
     more: Sequence[tuple[str, set[str]]] = (),
 ) -> str:
-    """
-    Return the LLVM IR of a kernel.
-
-    Parameters
-    ----------
-    spec : KernelSpec or LoopSpec
-        The traced function, straight-line or a loop over bodies.
-    lanes : int
-        Doubles in a vector register of the machine.
-    header : int
-        Size of a Python object's header [bytes].
-    more : sequence of tuple
-        Text and declarations of further functions.
-
-    """
+    """Return the LLVM IR of a kernel."""
     widths = {1, lanes, bodies_at_once(lanes)}
     parts = list(single_parts([spec], lanes).values())
     if isinstance(spec, LoopSpec):
@@ -112,17 +98,7 @@ def single_parts(specs: Iterable[Spec], width: int) -> dict[str, FunctionText]:
 
 
 def core_text(spec: Spec, lanes: int) -> str:
-    """
-    Return the LLVM IR of the function of one state alone, hidden in the library it is linked into.
-
-    Parameters
-    ----------
-    spec : KernelSpec or LoopSpec
-        The traced function; its name is that of the function.
-    lanes : int
-        Doubles in a vector register of the machine.
-
-    """
+    """Return LLVM IR of the function of one state alone, hidden in its library."""
     parts = list(single_parts([spec], lanes).values())
     parts += [sincos_definition(width) for width in sorted({1, bodies_at_once(lanes)})]
     head = f'double @{spec.name}('

@@ -80,17 +80,7 @@ def vector_lanes() -> int:
 
 
 def kernel_ir(spec: Spec, single: KernelSpec | None = None) -> str:
-    """
-    Return the LLVM IR of a kernel for this interpreter and processor.
-
-    Parameters
-    ----------
-    spec : KernelSpec, LoopSpec or RoutineSpec
-        The traced function.
-    single : KernelSpec, optional
-        The same for batches in single precision.
-
-    """
+    """Return the LLVM IR of a kernel for this interpreter and processor."""
     lanes = vector_lanes()
     more = [] if single is None else [single_text(single, 2 * lanes)]
     return module_text(spec, lanes, OBJECT_HEADER, more)
@@ -102,18 +92,7 @@ def compile_object(ir: str) -> bytes:
 
 
 def start_compiling(ir: str, target: Processor | None = None) -> LlvmCall[bytes]:
-    """
-    Return the call that makes machine code of a module; the GIL is free while LLVM works.
-
-    Parameters
-    ----------
-    ir : str
-        The module.
-    target : Processor, optional
-        Where a shared library with this code is to run; where left out, the code is for this
-        process.
-
-    """
+    """Return the call that makes machine code of a module; the GIL is free while LLVM works."""
     if target is None:
         return LlvmCall(_compiled, ir, processor())
     return LlvmCall(_compiled, ir, target, _IN_A_LIBRARY)
@@ -176,12 +155,7 @@ def _linked(
 
 
 class Linker:
-    """
-    What loads machine code into memory; one for the modules of a robot, and gone with them.
-
-    llvmlite empties the library of a module that is dropped, and leaves it with its linker: one
-    linker for all would keep 9 kB of each module for ever.
-    """
+    """What loads machine code into memory; one for the modules of a robot, and gone with them."""
 
     def __init__(self) -> None:
         self._linker = in_llvm(_started, processor())
@@ -196,19 +170,7 @@ class Linker:
 
 
 class NativeModule:
-    """
-    Loaded machine code.
-
-    Parameters
-    ----------
-    code : bytes, or sequence of bytes
-        Object files of `compile_object` for this processor; they may call each other.
-    names : sequence of str
-        Its functions that will be asked for.
-    linker : Linker
-        Loads it.
-
-    """
+    """Loaded machine code."""
 
     def __init__(
         self, code: bytes | Sequence[bytes], names: Sequence[str], linker: Linker
@@ -274,13 +236,7 @@ def make_entry(
     parameters: NDArray[np.float64],
     method: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
-    """
-    Return a builtin function for the kernel, with name, signature and docstring of a method.
-
-    Calls with float64 arrays of the exact shapes run at once; all others, and states whose solve
-    is ill conditioned, go to `slow_path` with the same arguments. The code reads the parameters
-    from their array at each call.
-    """
+    """Return a builtin function for the kernel, with name, signature and docstring of a method."""
     if not entries_supported():
         return slow_path
     keyword = sys.intern('out')

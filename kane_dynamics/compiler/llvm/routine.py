@@ -55,21 +55,7 @@ def routine_parts(
     kernels: Mapping[str, str],
     external: Mapping[str, str],
 ) -> dict[str, tuple[str, set[str]]]:
-    """
-    Return the LLVM IR of routines and of their tables, and what each declares, by LLVM name.
-
-    Parameters
-    ----------
-    functions : sequence of function
-        The routines; they may call each other, and kernels by name.
-    constants : mapping of str to number or sequence of int
-        Names that they do not define.
-    kernels : mapping of str to str
-        LLVM names of the kernels of this module that they call.
-    external : mapping of str to str
-        The same of other modules.
-
-    """
+    """Return the LLVM IR of routines and of their tables, and what each declares, by LLVM name."""
     local = {function.__name__: f'{_PREFIX}{function.__name__}' for function in functions}
     names = {**kernels, **external, **local}
     parts: dict[str, tuple[str, set[str]]] = {}

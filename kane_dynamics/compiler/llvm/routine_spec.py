@@ -16,39 +16,17 @@ from kane_dynamics.compiler.llvm.straight_line import Block
 
 @dataclass(frozen=True, eq=False)
 class RoutineSpec:
-    """
-    A kernel for single states whose code is routines.
+    """A kernel for single states whose code is routines."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the kernel.
-    input_sizes, output_shapes
-        As for `KernelSpec`.
-    routines : tuple of function
-        The last is the kernel.
-    constants : mapping
-        See `routine.routine_text`.
-    parameters : int
-        Length of the vector of numbers that stay the same from call to call.
-    callees : tuple of KernelSpec or LoopSpec
-        Kernels that belong to it.
-    external : mapping of str to str
-        LLVM names of kernels that do not.
-    quick : KernelSpec, optional
-        What is asked first; the routines, where that is ill.
-
-    """
-
-    name: str
+    name: str  # Name of the kernel
     input_sizes: tuple[int, ...]
     output_shapes: tuple[tuple[int, ...], ...]
-    routines: tuple[Callable[..., Any], ...]
-    constants: Constants
-    parameters: int = 0
-    callees: tuple[KernelSpec | LoopSpec, ...] = ()
-    external: Mapping[str, str] = field(default_factory=dict)
-    quick: KernelSpec | None = None
+    routines: tuple[Callable[..., Any], ...]  # The last is the kernel
+    constants: Constants  # See `routine.routine_text`
+    parameters: int = 0  # Length of the vector of numbers that stay the same from call to call
+    callees: tuple[KernelSpec | LoopSpec, ...] = ()  # Kernels that belong to it
+    external: Mapping[str, str] = field(default_factory=dict)  # LLVM names of kernels that do not
+    quick: KernelSpec | None = None  # What is asked first; the routines, where that is ill
 
     @property
     def output_sizes(self) -> tuple[int, ...]:

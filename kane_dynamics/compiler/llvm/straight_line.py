@@ -57,30 +57,10 @@ _SUFFIXES = {'double': 'f64', 'float': 'f32'}
 
 @dataclass
 class Block:
-    """
-    Code of one basic block under construction, on one type.
+    """Code of one basic block under construction, on one type."""
 
-    Parameters
-    ----------
-    lanes : int
-        1 for a number, else how many are in a vector, one state in each.
-    element : str
-        'double' or 'float'.
-    table : str
-        Name of a table beside the code, from which operations read their constants: operands in
-        memory. Literals where left out, whose address is loaded and number spread one by one.
-
-    Attributes
-    ----------
-    lines : list of str
-        The code so far.
-    declarations : set of str
-        Of the intrinsics in it.
-
-    """
-
-    lanes: int
-    element: str = 'double'
+    lanes: int  # 1 for a number, else how many are in a vector, one state in each
+    element: str = 'double'  # 'double' or 'float'
     table: str = ''
     lines: list[str] = field(default_factory=list)
     declarations: set[str] = field(default_factory=set)
@@ -126,12 +106,7 @@ class Block:
         return self.emit(f'load {self.type}, ptr {place}')
 
     def with_table(self) -> tuple[str, list[str]]:
-        """
-        Return the definition of the table, and the code that begins with its address.
-
-        The compiler must not know that the index of its begin is 0: then the address of each
-        number would be a constant of its own, ten bytes of code for each load.
-        """
+        """Return the definition of the table, and the code that begins with its address."""
         if not self._stored:
             return '', self.lines
         kind = f'[{len(self._stored)} x {self.type}]'
@@ -248,15 +223,7 @@ class Block:
 
 
 def append_operation(block: Block, operation: int, a: str, b: str) -> str:
-    """
-    Append one operation of a graph and return its value.
-
-    Raises
-    ------
-    UnsupportedOperationError
-        If the operation has no code here.
-
-    """
+    """Append one operation of a graph and return its value."""
     one, zero = block.constant(1.0), block.constant(0.0)
     if operation in _BINARY:
         return block.binary(_BINARY[operation], a, b)
@@ -294,26 +261,7 @@ def append_graph(
     inputs: list[list[str]],
     order_of: Callable[[Graph], Iterable[int]] | None = None,
 ) -> list[dict[int, str]]:
-    """
-    Append all instructions of an ``SX`` function.
-
-    Parameters
-    ----------
-    block : Block
-        Where the code goes.
-    function : casadi.Function
-        With dense inputs.
-    inputs : list of list of str
-        Value of each entry of each input.
-    order_of : callable, optional
-        Gives the values of a graph in the order to compute them; CasADi's where left out.
-
-    Returns
-    -------
-    list of dict of int to str
-        Values of the nonzero entries of each output, by their index among the nonzeros.
-
-    """
+    """Append all instructions of an ``SX`` function."""
     graph = graph_of(function)
     names: dict[int, str] = {}
     for number in range(len(graph.values)) if order_of is None else order_of(graph):

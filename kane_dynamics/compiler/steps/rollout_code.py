@@ -49,23 +49,7 @@ def rollout_text(
     parameters: int,
     in_single: Collection[str] = (),
 ) -> str:
-    """
-    Return the LLVM IR of the motions of some steps.
-
-    Parameters
-    ----------
-    programs : mapping of str to Program
-        By name.
-    callees : mapping of str to KernelSpec
-        The kernels that they call.
-    lanes : int
-        How many states move at once.
-    parameters : int
-        Length of a row of `parameters`.
-    in_single : collection of str
-        Kernels that compute in single precision.
-
-    """
+    """Return the LLVM IR of the motions of some steps."""
     parts = [sincos_definition(lanes)]
     if in_single:
         parts.append(sincos_definition(lanes, 'float'))
@@ -86,11 +70,7 @@ def rollout_text(
 
 
 def _moved(name: str, lanes: int) -> str:
-    """
-    Return the function that moves parts of rows into lanes, or back where a lane is chosen.
-
-    ``gather(to, from, rows, stride, offset, size)``, ``scatter(..., chosen)``.
-    """
+    """Return the function that moves parts of rows into lanes, or back where a lane is chosen."""
     back = name == 'scatter'
     row, lane = ('to', 'from') if back else ('from', 'to')
     check = """

@@ -63,12 +63,7 @@ def step_text(
 def side_by_side_text(
     spec: KernelSpec, lanes: int, *, in_single: bool = False
 ) -> tuple[str, set[str]]:
-    """
-    Return ``NAME_side``, a kernel whose arrays hold vectors with one state in each lane.
-
-    In single precision the arrays hold doubles too, which are rounded as they are read; the health
-    is 0 where it is too low for single precision.
-    """
+    """Return ``NAME_side``, a kernel whose arrays hold vectors with one state in each lane."""
     block = Block(lanes, 'float' if in_single else 'double')
     inputs = [
         [_read(block, f'%in{i}', k) for k in range(size)]

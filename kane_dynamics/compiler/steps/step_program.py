@@ -33,27 +33,12 @@ EffortLaw = Callable[..., Any]
 
 @dataclass(frozen=True, eq=False)
 class Law:
-    """
-    Efforts as a function of the state that steps contain; made by `Law.of`.
+    """Efforts as a function of the state that steps contain; made by `Law.of`."""
 
-    Parameters
-    ----------
-    function : callable
-        function(t, q, v), or function(t, q, v, gains) where there are any.
-    gains : tuple of float
-        Numbers that can be others when the code runs: its last parameters.
-    graph : casadi.Function
-        What the function makes of symbols t, q, v, gains. All code comes from this one tracing,
-        so that the key of code on disk, `content`, says what the code is.
-    passive : Law, optional
-        A force law inside the stages of an integrator; the efforts of this one are held.
-
-    """
-
-    function: EffortLaw
-    gains: tuple[float, ...]
-    graph: ca.Function
-    passive: Law | None = None
+    function: EffortLaw  # function(t, q, v), or function(t, q, v, gains) where there are any
+    gains: tuple[float, ...]  # Numbers that can be others when the code runs: its last parameters
+    graph: ca.Function  # What the function makes of symbols t, q, v, gains
+    passive: Law | None = None  # A force law inside the stages of an integrator
 
     @classmethod
     def of(
@@ -64,15 +49,7 @@ class Law:
         passive: Law | None = None,
         what: str = 'the effort law',
     ) -> Law:
-        """
-        Return the law of a robot, traced.
-
-        Raises
-        ------
-        InvalidInputError
-            If the law cannot be traced or does not give one effort for each speed.
-
-        """
+        """Return the law of a robot, traced."""
         t, *state = symbols('t', 1), symbols('q', robot.nq), symbols('v', robot.nv)
         more = symbols('gain', len(gains))
         values = (t[0], *map(as_array, state), *([as_array(more)] if more else []))
@@ -235,11 +212,7 @@ def record_step(
     law: Law | None = None,
     parameters: int = 0,
 ) -> Program:
-    """
-    Return the program of one step: efforts of a law, an integrator, projections.
-
-    Gains of the law follow after so many parameters of the kernels.
-    """
+    """Return the program of one step: efforts of a law, an integrator, projections."""
     robot = recorder.robot
     q, v, tau = symbols('q', robot.nq), symbols('v', robot.nv), symbols('tau', robot.nv)
     t, h = symbols('th', 2)

@@ -29,19 +29,7 @@ from kane_dynamics.simulation.step_checks import LARGEST
 
 
 def stepping_text(programs: Mapping[str, Program], callees: Callees, width: int) -> str:
-    """
-    Return the LLVM IR of the loops over some programs and of the kernels that they call.
-
-    Parameters
-    ----------
-    programs : mapping of str to Program
-        By name.
-    callees : mapping of str to a kernel
-        The kernels.
-    width : int
-        Doubles in a vector register of the machine.
-
-    """
+    """Return the LLVM IR of the loops over some programs and of the kernels that they call."""
     bodies, declarations = [], set()
     widths = {1, bodies_at_once(width)}
     parts = [sincos_definition(lanes) for lanes in sorted(widths)]

@@ -19,34 +19,16 @@ _TYPES: dict[str, type] = {'bool': bool, 'int': int, 'double': float, 'string': 
 
 @dataclass(frozen=True)
 class Spec:
-    """
-    One parameter as ROS sees it.
+    """One parameter as ROS sees it."""
 
-    Attributes
-    ----------
-    name : str
-        Full ROS name; ``<joint>``, ``<frame>`` or ``<constraint>`` in it stands for one of them.
-    kind : str
-        ROS type, as ``double`` or ``string_array``.
-    default : bool, int, float, str or tuple
-        Value without an override; an empty string array is ``('',)``, since ``[]`` has no type.
-    bounds : tuple of float or None
-        Smallest and largest legal value, both included, of each number.
-    choices : tuple of str
-        Legal values; none where all are.
-    size : int
-        Count of numbers in an array; 0 where any is legal.
-
-    """
-
-    name: str
-    kind: str
-    default: Any
+    name: str  # Full ROS name
+    kind: str  # ROS type, as ``double`` or ``string_array``
+    default: Any  # Value without an override
     description: str
     read_only: bool = False
     bounds: tuple[float, float] | None = None
-    choices: tuple[str, ...] = ()
-    size: int = 0
+    choices: tuple[str, ...] = ()  # Legal values; none where all are
+    size: int = 0  # Count of numbers in an array; 0 where any is legal
 
     @property
     def mark(self) -> str:

@@ -45,25 +45,7 @@ Progress = Callable[[float], None]
 def prepare(
     source: str | Path, duration: float, progress: Callable[[str, int, int], None]
 ) -> Setup:
-    """
-    Return the setup of a robot; compiles it, which takes a while the first time.
-
-    Parameters
-    ----------
-    source : str or Path
-        Parameter file of the nodes, or the name of a shipped one.
-    duration : float
-        Of each run [s].
-    progress : callable
-        As `kd.compile` takes it.
-
-    Raises
-    ------
-    KaneDynamicsError
-        If no motor of the robot takes efforts, or the file, the URDF, a name or the base
-        constraint is wrong.
-
-    """
+    """Return the setup of a robot; compiles it, which takes a while the first time."""
     files = (parameter_file(source), share_directory() / 'config' / 'simulation.yaml')
     values = {name: x for file in files for name, x in read_parameter_file(file).items()}
     parameters = parameters_of_file(files[0], InverseDynamicsParameters)
@@ -97,15 +79,7 @@ def prepare(
 
 
 def run_loop(setup: Setup, law: Law, domain: int, progress: Progress) -> Run:
-    """
-    Run the closed loop once and return its figures.
-
-    Raises
-    ------
-    KaneDynamicsError
-        If a node has no model or does not answer, or the simulation stops.
-
-    """
+    """Run the closed loop once and return its figures."""
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
     with contextlib.ExitStack() as ending:  # from the last line to the first
         context = Context()

@@ -31,26 +31,7 @@ START_TIMEOUT = 60.0
 
 
 class DemoDriver:
-    """
-    Gives references for the next state as soon as a state arrives.
-
-    Parameters
-    ----------
-    motion : DemoMotion
-        What is wanted.
-    period : float
-        Between two states [s].
-    context : Context
-        ROS.
-    commanded : CommandedBase, optional
-        Set where the base follows cmd_vel.
-
-    Attributes
-    ----------
-    node : Node
-        To be served by the executor of `run`.
-
-    """
+    """Gives references for the next state as soon as a state arrives."""
 
     def __init__(
         self,
@@ -85,24 +66,7 @@ class DemoDriver:
     def run(
         self, executor: Any, progress: Callable[[float], None], alive: Callable[[], None]
     ) -> LoopLog:
-        """
-        Start the paused simulator, run the motion, and return what was recorded.
-
-        Parameters
-        ----------
-        executor : Executor
-            Serves this node and the others.
-        progress : callable
-            Called with the simulated time [s].
-        alive : callable
-            Raises if a node cannot do its part.
-
-        Raises
-        ------
-        KaneDynamicsError
-            If nodes do not appear, or time stands still.
-
-        """
+        """Start the paused simulator, run the motion, and return what was recorded."""
         self._executor = executor
         self._wait(self._pause.service_is_ready, 'the simulator', alive)
         self._wait(lambda: self._reference.get_subscription_count() > 0, 'the controller', alive)

@@ -27,23 +27,7 @@ def affordable_motion(
     start: Mapping[str, float],
     duration: float,
 ) -> tuple[DemoMotion, tuple[str, ...]]:
-    """
-    Return the fastest motion of `PACES` within the effort limits, and the motors it overloads.
-
-    Where no pace is slow enough, it is the slowest one: motors that cannot carry the robot at
-    rest, for instance. Only then are there overloaded motors. A base on rolling casters goes at
-    full pace: their angles, and so the efforts, are not known from the motors' positions.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    parameters : InverseDynamicsParameters
-        How the node limits efforts, and what drives compensate.
-    start, duration
-        As for `demo_motion`.
-
-    """
+    """Return fastest motion of `PACES` within the effort limits, and the motors it overloads."""
     law = EffortLaw(Dynamics(model))
     limit = np.full(len(model.motors), np.inf)
     if parameters.enforce_command_limits:

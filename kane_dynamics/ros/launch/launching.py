@@ -128,15 +128,7 @@ def dynamics_node(name: str, parameters: Sequence[Any], **values: Any) -> Node:
 
 
 def one_node_launch(name: str) -> LaunchDescription:
-    """
-    Return the launch of one node on the topics of a robot.
-
-    Parameters
-    ----------
-    name : str
-        Executable, as ``kane_inverse_dynamics``.
-
-    """
+    """Return the launch of one node on the topics of a robot."""
     topics = {topic: f'{topic.removeprefix("~/")}_topic' for topic in NODES[name].topics}
 
     def setup(context: Any) -> list[Node]:
@@ -159,25 +151,7 @@ def one_node_launch(name: str) -> LaunchDescription:
 
 
 def end_all(event: Any, context: Any) -> list[Any] | None:
-    """
-    End the launch when one of its nodes ends, with exit code 1 if that one failed.
-
-    ``ros2 launch`` alone would go on with the other nodes, and return 0 in the end. Give it to a
-    node as ``on_exit``.
-
-    Parameters
-    ----------
-    event : launch.events.process.ProcessExited
-        What has ended, and how.
-    context : launch.LaunchContext
-        The launch.
-
-    Raises
-    ------
-    RuntimeError
-        If the node failed; launch logs it and ends with exit code 1.
-
-    """
+    """End the launch when one of its nodes ends, with exit code 1 if that one failed."""
     if context.is_shutdown:
         return None
     end_failed(event, context)
@@ -185,14 +159,6 @@ def end_all(event: Any, context: Any) -> list[Any] | None:
 
 
 def end_failed(event: Any, context: Any) -> None:
-    """
-    End the launch with exit code 1 when a process fails that has to end by itself.
-
-    Raises
-    ------
-    RuntimeError
-        If it failed; launch logs it and ends with exit code 1.
-
-    """
+    """End the launch with exit code 1 when a process fails that has to end by itself."""
     if event.returncode and not context.is_shutdown:
         raise RuntimeError(f'{event.process_name} ended with exit code {event.returncode}')

@@ -11,17 +11,7 @@ from kane_dynamics.plant.plant import Readings
 
 
 class ConstraintMessage:
-    """
-    A JointState: name = row labels, effort = multipliers, velocity = A v - b0, position = Phi.
-
-    Position is 0 for nonholonomic rows, which have no violation in positions.
-
-    Parameters
-    ----------
-    labels : tuple of str
-        Names of the rows.
-
-    """
+    """A JointState: name = labels, effort = multipliers, velocity = A v - b0, position = Phi."""
 
     def __init__(self, labels: tuple[str, ...]) -> None:
         zeros = [0.0] * len(labels)

@@ -41,25 +41,7 @@ def markers_message(
     picture: WheelForces,
     polygon: SupportPolygon,
 ) -> MarkerArray:
-    """
-    Return arrows for the forces, the support polygon and the zero-moment point.
-
-    Parameters
-    ----------
-    stamp : int
-        [ns].
-    frame_id : str
-        Name of the base frame, whose axes the markers are in.
-    frame : PlanarFrame
-        That frame in the root link.
-    q : ndarray, shape (nq,)
-        Where the robot is.
-    picture : WheelForces
-        What is shown; wheels that slip (use 1) and a robot that tips are red.
-    polygon : SupportPolygon
-        What it stands on.
-
-    """
+    """Return arrows for the forces, the support polygon and the zero-moment point."""
     pose, _ = frame.child_state(q[:3], np.zeros(3))
     to_base = np.eye(3)
     to_base[:2, :2] = rotation(-pose[2])

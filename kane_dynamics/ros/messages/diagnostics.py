@@ -58,20 +58,7 @@ def input_status(source: Input | None) -> Status:
 
 
 class Diagnostics:
-    """
-    Publishes the statuses of a node on ``/diagnostics``.
-
-    The topic is one for all robots, so each status names the node with its namespace: status
-    ``r1/kane_simulator: model`` of hardware ``/r1/kane_simulator``.
-
-    Parameters
-    ----------
-    node : Node
-        The node.
-    sources : mapping of str to callable
-        Component name to a function that returns its `Status`.
-
-    """
+    """Publishes the statuses of a node on ``/diagnostics``."""
 
     def __init__(self, node: Node, sources: Mapping[str, Callable[[], Status]]) -> None:
         self._node, self._sources = node, sources

@@ -12,15 +12,7 @@ from kane_dynamics.typing import Floats
 
 
 class DriveOutput:
-    """
-    Publishes ``~/drive_effort``, for those who size, limit or watch drives; nobody obeys it.
-
-    Parameters
-    ----------
-    node : LifecycleNode
-        The node; messages pass only while it is active.
-
-    """
+    """Publishes ``~/drive_effort``, for those who size, limit or watch drives; nobody obeys it."""
 
     def __init__(self, node: LifecycleNode) -> None:
         self._message = JointState()

@@ -23,22 +23,7 @@ LAST_WORD_TIMEOUT = Duration(seconds=0.5)
 
 
 class EffortOutput:
-    """
-    Publishes efforts on ``~/effort`` and ``~/commands``, reusing the message objects.
-
-    Parameters
-    ----------
-    node : LifecycleNode
-        The node; messages pass only while it is active.
-    joint_topics : bool
-        Whether each joint has a topic of its own, too.
-
-    Attributes
-    ----------
-    pushing : bool
-        Whether an effort was published that has not been taken back by zeros.
-
-    """
+    """Publishes efforts on ``~/effort`` and ``~/commands``, reusing the message objects."""
 
     def __init__(self, node: LifecycleNode, joint_topics: bool = False) -> None:
         self.pushing = False
@@ -71,19 +56,7 @@ class EffortOutput:
         effort: Floats,
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        """
-        Publish efforts and the state they belong to.
-
-        Parameters
-        ----------
-        stamp : int
-            Stamp of the state [ns].
-        position, velocity, effort : ndarray, shape (number of motors,)
-            [rad, rad/s, N m or m, m/s, N].
-        check : callable
-            Called last before the messages go out; what it raises keeps them back.
-
-        """
+        """Publish efforts and the state they belong to."""
         set_stamp(self._state.header.stamp, stamp)
         set_doubles(self._state.position, position)
         set_doubles(self._state.velocity, velocity)

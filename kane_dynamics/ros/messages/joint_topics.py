@@ -17,15 +17,7 @@ from kane_dynamics.ros.qos import COMMAND
 
 
 def joint_topic(joint: str) -> str:
-    """
-    Return the topic of the effort of a joint, relative to the namespace.
-
-    Raises
-    ------
-    InvalidInputError
-        If the joint has a name that no topic may have.
-
-    """
+    """Return the topic of the effort of a joint, relative to the namespace."""
     topic = f'{joint}/effort'
     try:
         validate_full_topic_name(f'/{topic}')
@@ -37,17 +29,7 @@ def joint_topic(joint: str) -> str:
 
 
 class JointTopics:
-    """
-    Publishes efforts on ``<joint>/effort``.
-
-    Gazebo's ApplyJointForce applies the last value for ever: who pushes must also send the zero.
-
-    Parameters
-    ----------
-    node : Node
-        The node.
-
-    """
+    """Publishes efforts on ``<joint>/effort``."""
 
     def __init__(self, node: Node) -> None:
         self._node, self._message = node, Float64()

@@ -25,24 +25,7 @@ from kane_dynamics.ros.qos import LATCHED, STATE
 
 
 class SimulatorOutput:
-    """
-    Publishes the state of a plant, reusing the message objects.
-
-    Parameters
-    ----------
-    node : Node
-        The node.
-    parameters : SimulatorParameters
-        Frame names, covariances, what to publish.
-
-    Attributes
-    ----------
-    note : str
-        What could not be published, or ''.
-    crowd : str
-        Who else publishes the same joint states, in words, or ''.
-
-    """
+    """Publishes the state of a plant, reusing the message objects."""
 
     def __init__(self, node: Node, parameters: SimulatorParameters) -> None:
         self.note, self.crowd = '', ''

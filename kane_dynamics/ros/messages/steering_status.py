@@ -9,19 +9,7 @@ from kane_dynamics.typing import Floats
 
 
 def steering_status(base: WheeledBase, q: Floats, tolerance: float) -> Status:
-    """
-    Return how far steering angles are from the nearest that agree: WARN beyond a tolerance.
-
-    Parameters
-    ----------
-    base : WheeledBase
-        With steered wheels.
-    q : ndarray, shape (nq,)
-        Measured coordinates.
-    tolerance : float
-        [rad].
-
-    """
+    """Return how far steering angles are from the nearest that agree: WARN beyond a tolerance."""
     result = base.consistent_steering(q)
     values = {f'{wheel} [rad]': f'{x:.4f}' for wheel, x in result.slip_by_wheel().items()}
     if result.distance <= tolerance:
