@@ -154,7 +154,7 @@ setup(
     entry_points={
         'console_scripts': [
             *(f'{name} = {PACKAGE}.ros.entry:{name.removeprefix("kane_")}' for name in NODES),
-            'kane_container = kane_dynamics.ros.composition:main',
+            'kane_container = kane_dynamics.ros.entry:container',
             'kane-dynamics = kane_dynamics.cli:main',
         ],
     },

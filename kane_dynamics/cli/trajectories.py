@@ -15,7 +15,7 @@ from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.cli.options import Command, with_values
 from kane_dynamics.cli.printing import print_lines, print_table, progress
 from kane_dynamics.cli.robots import read_robot
-from kane_dynamics.control.base_trajectory import along
+from kane_dynamics.control.base_prediction import along
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.trajectory_efforts import PlannedEfforts
 from kane_dynamics.exceptions import InvalidInputError

@@ -3,24 +3,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from kane_dynamics.analysis.base_motion import DriveResponse
-from kane_dynamics.control.base_trajectory import following, resting
-from kane_dynamics.control.state_inputs import GuardFactory, OdometryInput
-from kane_dynamics.control.twist_tracking import (
+from kane_dynamics.analysis.base_motion import BaseMotion, DriveResponse, moving
+from kane_dynamics.control.base_state_input import (
     FollowedTwist,
     other_frames,
     read_command,
     response,
 )
+from kane_dynamics.control.state_inputs import GuardFactory, OdometryInput
 from kane_dynamics.messages.input_monitor import RejectedInput
+from kane_dynamics.messages.planar_frame import PlanarFrame
 from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.robot_config.robot_source import RobotModel
-from kane_dynamics.trajectories.joint_trajectory import BaseTrajectory, JointTrajectory
+from kane_dynamics.trajectories.joint_trajectory import (
+    UNNAMED,
+    BaseTrajectory,
+    JointTrajectory,
+    Setpoint,
+)
 from kane_dynamics.typing import Floats
+
+
+def resting(q: Floats) -> Setpoint:
+    """Return the plan of a base that stands at x, y, yaw."""
+    return Setpoint(np.array(q[:3], dtype=float), np.zeros(3), np.zeros(3))
+
+
+class TwistTrajectory:
+    """Plan of a base whose twist is known over time."""
+
+    def __init__(
+        self,
+        frame: PlanarFrame,
+        start: Floats,
+        motion: Callable[[float], BaseMotion],
+        turned: Callable[[float], float],
+    ) -> None:
+        self._frame, self._motion, self._turned = frame, motion, turned
+        self._start = np.array(start[:3], dtype=float)
+
+    def at(self, time: float) -> tuple[Floats, Floats, Floats]:
+        """Return x, y, yaw of the root link and their derivatives at a time [s], (3,) each."""
+        motion, q = self._motion(time), self._start.copy()
+        q[2] += self._turned(time)
+        v = self._frame.root_velocity(q, motion.twist)
+        return q, v, self._frame.root_acceleration(q, v, motion.acceleration)
+
+
+def following(
+    frame: PlanarFrame, start: Floats, drive: DriveResponse, twist: Floats, command: Floats
+) -> TwistTrajectory:
+    """Return the plan of a base that follows a command that stands, from its present twist."""
+    return TwistTrajectory(
+        frame,
+        start,
+        lambda time: drive.after(twist, command, time),
+        lambda time: float(drive.covered(twist, command, time)[2]),
+    )
+
+
+def along(frame: PlanarFrame, start: Floats, times: Floats, twists: Floats) -> TwistTrajectory:
+    """Return the plan of a base whose twist is given at points of time, with lines between."""
+    profile = JointTrajectory(UNNAMED, times, twists)
+
+    def turned(time: float) -> float:
+        corners = np.array([0.0, *(t for t in times if 0.0 < t < time), time])
+        rates = np.array([profile.at(t)[0][2] for t in corners])
+        return float(np.diff(corners) @ (rates[1:] + rates[:-1]) / 2.0)
+
+    return TwistTrajectory(frame, start, lambda time: moving(*profile.at(time)[:2]), turned)
 
 
 class Later:

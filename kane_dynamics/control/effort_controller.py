@@ -8,8 +8,7 @@ import numpy as np
 from kane_dynamics.analysis.tracking import FEEDFORWARD
 from kane_dynamics.control.effort_law import BaseState, EffortLaw, Efforts, Terms, clamped
 from kane_dynamics.control.node_dynamics import Dynamics
-from kane_dynamics.control.reference import Reference
-from kane_dynamics.control.reference_tracker import ReferenceTracker
+from kane_dynamics.control.reference import Reference, ReferenceTracker
 from kane_dynamics.control.tracking_law import Gains, tracking_efforts
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.input_monitor import InputMonitor

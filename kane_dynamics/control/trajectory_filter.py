@@ -3,23 +3,102 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from kane_dynamics.background import BackgroundTask
 from kane_dynamics.control.base_prediction import BasePrediction
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.state_inputs import GuardFactory, MeasuredState
-from kane_dynamics.control.trajectory_efforts import PlannedEfforts
-from kane_dynamics.control.trajectory_preparation import Filled, Found, Preparation
-from kane_dynamics.control.trajectory_records import fill_trajectory, record_of
-from kane_dynamics.control.trajectory_retiming import check_still_to_come, check_unmoved
+from kane_dynamics.control.trajectory_efforts import (
+    PlannedEfforts,
+    check_still_to_come,
+    check_unmoved,
+)
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.messages.conversions import nanoseconds
 from kane_dynamics.messages.input_monitor import RejectedInput
 from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
-from kane_dynamics.trajectories.trajectory_files import base_from_record, from_record
+from kane_dynamics.trajectories.effort_points import EffortViolation
+from kane_dynamics.trajectories.joint_trajectory import JointTrajectory
+from kane_dynamics.trajectories.trajectory_files import (
+    BILLION,
+    base_from_record,
+    from_record,
+    nanoseconds_of,
+    point_fields,
+)
+
+
+def record_of(message: Any) -> Any:
+    """Return a message as nested mappings and lists, by the names of its fields."""
+    fields = getattr(message, 'get_fields_and_field_types', None)
+    names = vars(message) if fields is None and hasattr(message, '__dict__') else ()
+    names = fields() if fields is not None else names
+    if names:
+        return {name: record_of(getattr(message, name)) for name in names}
+    if isinstance(message, (list, tuple)):
+        return [record_of(one) for one in message]
+    return message
+
+
+def fill_trajectory(message: Any, points: JointTrajectory, new_point: Callable[[], Any]) -> None:
+    """Write points into a trajectory_msgs/JointTrajectory; its header stays."""
+    listed = []
+    for i, time in enumerate(nanoseconds_of(points)):
+        point = new_point()
+        since = point.time_from_start
+        since.sec, since.nanosec = divmod(time, BILLION)
+        for field, values in point_fields(points, i).items():
+            setattr(point, field, values)
+        listed.append(point)
+    message.joint_names, message.points = list(points.names), listed
+
+
+Found = tuple[JointTrajectory, tuple[EffortViolation, ...]]
+Find = Callable[[Callable[[], bool]], Found]
+Finish = Callable[[Found, int], 'Filled']
+
+
+class Filled(NamedTuple):
+    """A trajectory for the controller."""
+
+    values: JointTrajectory  # What came and what goes
+    points: JointTrajectory  # What came and what goes
+    clamped: tuple[EffortViolation, ...]  # Efforts beyond their limits
+
+    def origin(self, sent: int) -> int:
+        """Return the point that came to which a point that goes leads."""
+        times = self.values.times
+        at = self.points.times[min(max(sent, 0), len(self.points.times) - 1)]
+        return min(int(np.searchsorted(times, at - 1e-9)), len(times) - 1)
+
+
+class Preparation:
+    """The efforts of one trajectory, being found."""
+
+    def __init__(self, find: Find, finish: Finish, patience: float) -> None:
+        self._stopped = threading.Event()
+        self._finish, self._work = finish, BackgroundTask(lambda: find(self._stopped.is_set))
+        self._work.wait(patience)
+
+    def done(self) -> bool:
+        """Return whether there is a result, or an error."""
+        return self._work.done()
+
+    def stop(self) -> None:
+        """Say that nobody wants the result any more."""
+        self._stopped.set()
+
+    def filled(self, time: int) -> Filled:
+        """Wait for the efforts, and write them; raises what kept them from being found."""
+        return self._finish(self._work.result(), time)
+
 
 QUIET, LINES = 10.0, 5
 """Refusals in the log: each reason once in this time [s], and no more than so many lines."""

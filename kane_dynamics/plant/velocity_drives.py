@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.control.twist_tracking import (
+from kane_dynamics.control.base_state_input import (
     FollowedTwist,
     other_frames,
     read_command,

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from kane_dynamics.control.trajectory_preparation import Filled, Preparation
+from kane_dynamics.control.trajectory_filter import Filled, Preparation
 from kane_dynamics.exceptions import KaneDynamicsError
 
 SUCCEEDED, CANCELED = 4, 5

@@ -16,12 +16,10 @@ from rclpy.qos import QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import Imu, JointState
 
-from kane_dynamics.control.gravity_input import TiltInput
 from kane_dynamics.control.node_dynamics import Dynamics
-from kane_dynamics.control.state_inputs import MeasuredState
+from kane_dynamics.control.state_inputs import MeasuredState, TiltInput
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.messages.node_time import NodeTime
+from kane_dynamics.messages.input_monitor import InputMonitor, NodeTime
 from kane_dynamics.robot_config.parameters.tables import (
     DynamicsNodeParameters,
     EffortOutputParameters,
@@ -30,12 +28,11 @@ from kane_dynamics.robot_config.parameters.tables import (
 )
 from kane_dynamics.robot_config.robot_source import RobotModel, base_frame
 from kane_dynamics.ros.declare_parameters import declare, install_validation, read
-from kane_dynamics.ros.messages.diagnostics import OK, Diagnostics, Status, input_status
-from kane_dynamics.ros.negative_clock_workaround import ClockFromZero
-from kane_dynamics.ros.output_log import OutputLog
+from kane_dynamics.ros.messages.diagnostics import OK, Diagnostics, OutputLog, Status, input_status
 from kane_dynamics.ros.payloads import Payloads
 from kane_dynamics.ros.qos import ALL_PARTS, LATEST
 from kane_dynamics.ros.robot_description_manager import RobotDescriptionManager
+from kane_dynamics.ros.runtime import ClockFromZero
 from kane_dynamics.typing import Floats
 
 WATCH_PERIOD = 0.05

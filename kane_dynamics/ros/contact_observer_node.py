@@ -18,12 +18,12 @@ from kane_dynamics.messages.conversions import set_stamp
 from kane_dynamics.robot_config.parameters.tables import ContactObserverParameters
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.declare_parameters import declare_for_each, read_for_joints
-from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, input_status
-from kane_dynamics.ros.messages.wrench_estimate import (
+from kane_dynamics.ros.messages.contact_messages import (
     covariance_message,
     payload_in_words,
     wrench_message,
 )
+from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, input_status
 from kane_dynamics.ros.qos import STATE
 from kane_dynamics.typing import Floats
 

@@ -14,8 +14,7 @@ from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.robot_config.parameters.tables import DynamicsNodeParameters
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.messages.diagnostics import WARN, Status
-from kane_dynamics.ros.messages.effort_output import EffortOutput
-from kane_dynamics.ros.messages.joint_topics import joint_topic
+from kane_dynamics.ros.messages.effort_output import EffortOutput, joint_topic
 from kane_dynamics.typing import Floats
 
 ON_THE_WAY = 0.01

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The executables of the nodes: ``--help``, and a clear word where ROS 2 is missing."""
+"""
+The executables: ``--help``, and a clear word where ROS 2 is missing.
+
+One for each node, and ``kane_container``: several in one process, on one thread, for high rates.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,17 @@ from typing import Any
 
 from kane_dynamics.robot_config.nodes import NODES
 from kane_dynamics.robot_config.parameters.tables import table
+
+CONTAINER = 'kane_container'
+CONTAINER_USAGE = f"""\
+usage: {CONTAINER} <node> <node> ... [--ros-args -p <node>:<parameter>:=<value> \
+--params-file <file.yaml> -r <node>:<name>:=<name>]
+
+Runs nodes in one process; they stop in the order given, so name controllers before a simulator.
+Without `<node>:` a parameter or a name goes to all of them.
+
+nodes: {', '.join(NODES)}
+"""
 
 
 def __getattr__(name: str) -> Callable[..., int]:
@@ -79,6 +94,28 @@ def usage(name: str) -> str:
         '',
     ]
     return '\n'.join(lines)
+
+
+def container(args: Sequence[str] | None = None) -> int:
+    """Run the nodes whose executables are named; return the exit code."""
+    values = list(sys.argv[1:] if args is None else args)
+    names = values[: values.index('--ros-args')] if '--ros-args' in values else values
+    if {'-h', '--help'} & set(values):
+        sys.stdout.write(CONTAINER_USAGE)
+        return 0
+    unknown = [name for name in names if name not in NODES]
+    if unknown or not names:
+        sys.stderr.write(
+            f'{CONTAINER}: no such nodes: {unknown}\n{CONTAINER_USAGE}'
+            if unknown
+            else CONTAINER_USAGE
+        )
+        return 2
+    if ros_missing(CONTAINER):
+        return 1
+    from kane_dynamics.ros.runtime import run_together
+
+    return run_together([node_class(name) for name in names], values)
 
 
 if __name__ == '__main__':

@@ -12,16 +12,15 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import kane_dynamics as kd
 from kane_dynamics.control.base_state_input import BaseMotionInput
-from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.node_dynamics import Dynamics, driven_motion
 from kane_dynamics.control.state_inputs import JointStateInput
-from kane_dynamics.control.velocity_controlled_motion import driven_motion
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.conversions import set_doubles, set_stamp
 from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.robot_config.parameters.tables import ForwardDynamicsParameters
 from kane_dynamics.robot_config.robot_source import base_frame
-from kane_dynamics.ros.messages.constraint_message import ConstraintMessage
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, input_status
+from kane_dynamics.ros.messages.simulator_output import ConstraintMessage
 from kane_dynamics.ros.qos import LATEST, STATE
 from kane_dynamics.ros.velocity_controlled_base import VelocityControlledBaseNode
 from kane_dynamics.typing import Floats

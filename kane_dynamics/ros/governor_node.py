@@ -13,8 +13,7 @@ from std_msgs.msg import Float64
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
-from kane_dynamics.control.arm_trajectory_preview import ArmTrajectoryPreview
-from kane_dynamics.control.governed_base import GovernedBase
+from kane_dynamics.control.governed_base import ArmTrajectoryPreview, GovernedBase
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.messages.conversions import set_stamp
 from kane_dynamics.messages.input_monitor import InputMonitor

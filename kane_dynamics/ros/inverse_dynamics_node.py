@@ -17,7 +17,7 @@ from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParamete
 from kane_dynamics.ros.declare_parameters import declare_for_each, read_for_joints
 from kane_dynamics.ros.effort_node import EffortNode
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status, input_status
-from kane_dynamics.ros.messages.drive_output import DriveOutput
+from kane_dynamics.ros.messages.effort_output import DriveOutput
 from kane_dynamics.ros.messages.steering_status import steering_status
 from kane_dynamics.ros.qos import COMMAND, LATEST
 from kane_dynamics.ros.speed_scaling_input import SpeedScalingInput

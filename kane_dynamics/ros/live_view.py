@@ -24,10 +24,9 @@ from kane_dynamics.messages.planar_frame import read_odometry
 from kane_dynamics.robot_config.parameters.tables import RobotParameters
 from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.declare_parameters import declare
-from kane_dynamics.ros.negative_clock_workaround import ClockFromZero
 from kane_dynamics.ros.qos import LATEST
 from kane_dynamics.ros.robot_description_manager import RobotDescriptionManager
-from kane_dynamics.ros.runtime import run
+from kane_dynamics.ros.runtime import ClockFromZero, run
 from kane_dynamics.view.drawing import urdf_drawing
 from kane_dynamics.view.forces import Force, constraint_forces
 from kane_dynamics.view.recorder import pose_rows

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``main`` of every node: start, spin on one thread, end cleanly and safely on a signal."""
+"""``main`` of every node: start, spin on one thread, end safely on a signal or with its launcher."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
 import gc
+import importlib
 import inspect
+import os
+import select
 import signal
 import threading
 from collections.abc import Callable, Sequence
@@ -18,12 +21,99 @@ from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.logging import get_logger
+from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
+from rosgraph_msgs.msg import Clock as ClockMessage
 
-from kane_dynamics.ros._optional import try_import
-from kane_dynamics.ros.parent_watchdog import Launcher
-from kane_dynamics.ros.priority import take_priority
+
+def try_import(module: str, attribute: str = '') -> Any:
+    """Return a module or one of its attributes, or None where it is not installed."""
+    try:
+        result = importlib.import_module(module)
+    except ImportError:
+        return None
+    return getattr(result, attribute, None) if attribute else result
+
+
+TFMessage: Any = try_import('tf2_msgs.msg', 'TFMessage')
+
+
+class Launcher:
+    """Another process, watched by a file descriptor, so that a number used again is no matter."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid, self.problem = pid, ''
+        self._descriptor = -1
+        self._lost = False
+        if not pid:
+            return
+        try:
+            self._descriptor = os.pidfd_open(pid)
+            self._poll = select.poll()
+            self._poll.register(self._descriptor, select.POLLIN)
+        except ProcessLookupError:
+            self._lost = True  # it ended while this process started
+        except (AttributeError, OSError) as error:
+            self.problem = f'process {pid} cannot be watched: {error}'
+
+    def ended(self) -> bool:
+        """Return whether the process has ended."""
+        if self._descriptor >= 0 and not self._lost:
+            self._lost = bool(self._poll.poll(0))
+        return self._lost
+
+    def close(self) -> None:
+        """Stop watching."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self._descriptor = -1
+
+
+def take_priority(priority: int) -> str:
+    """Give calling thread a priority of SCHED_FIFO, but not the threads that it starts later."""
+    if not priority:
+        return ''
+    try:
+        # compiling a model in a thread at this priority would stop the machine for seconds
+        policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
+        os.sched_setscheduler(0, policy, os.sched_param(priority))
+    except (AttributeError, OSError) as error:
+        return (
+            f'thread_priority {priority} is refused ({error}): the node goes on with an ordinary '
+            f"one; Linux grants it to users with 'rtprio {priority}' or more in "
+            '/etc/security/limits.conf'
+        )
+    return ''
+
+
+class ClockFromZero(Node):
+    """A node that leaves out messages of ``/clock`` with negative seconds, and says so once."""
+
+    def create_subscription(
+        self,
+        msg_type: Any,
+        topic: str,
+        callback: Callable[..., Any],
+        *remainder: Any,
+        **options: Any,
+    ) -> Any:
+        """As that of rclpy, whose own subscription of /clock comes here as well."""
+        if msg_type is ClockMessage:
+            callback = self._from_zero(callback)
+        return super().create_subscription(msg_type, topic, callback, *remainder, **options)
+
+    def _from_zero(self, callback: Callable[..., Any]) -> Callable[[ClockMessage], None]:
+        def take(message: ClockMessage) -> None:
+            if message.clock.sec < 0:
+                self.get_logger().warning(
+                    f'/clock is left out before zero: {message.clock.sec} s came', once=True
+                )
+            else:
+                callback(message)
+
+        return take
+
 
 LOOK_PERIOD = 0.1
 """Wall time [s] between looks for a signal, or the end of the launcher."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wrenches on links, and states to go on from, that others give to the simulator."""
+"""What others give to the simulator: wrenches on links, states, and the pose of a device."""
 
 from __future__ import annotations
 
@@ -7,18 +7,123 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
+import kane_dynamics as kd
+from kane_dynamics.algebra.exponential import log
+from kane_dynamics.algebra.quaternions import vec3
+from kane_dynamics.control.targets import read_pose
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.messages.conversions import NameMap, check_numbers, field_values
+from kane_dynamics.messages.conversions import NameMap, check_numbers, field_values, nanoseconds
 from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
 from kane_dynamics.plant.plant import Plant
 from kane_dynamics.robot.robot import WORLD
+from kane_dynamics.robot.state import as_pose
+from kane_dynamics.robot_config.parameters.tables import DeviceParameters
 from kane_dynamics.robot_config.robot_source import RobotModel
-from kane_dynamics.ros.messages.diagnostics import Status, input_status
-from kane_dynamics.ros.qos import STATE
+from kane_dynamics.ros.messages.diagnostics import OK, Status, input_status
+from kane_dynamics.ros.qos import COMMAND, STATE
+from kane_dynamics.simulation import CouplerWrenches, VirtualCoupler
+from kane_dynamics.typing import Floats
+
+LOST = 5.0  # periods without a pose after which the coupler lets go
+_NANO = 1e-9
+
+
+class DeviceInput:
+    """Checks poses of the device and lets the coupler act on the plant."""
+
+    def __init__(self, plant: Plant, parameters: DeviceParameters, frame: str) -> None:
+        p, robot = parameters, plant.model.robot
+        robot.moving_body(p.device_link)
+        self.guard = InputMonitor('device pose', float('inf'), now=lambda: 0)
+        self._plant, self._link, self._frame = plant, p.device_link, frame
+        checked = (p.device_own_damping, p.device_period) if p.device_period else (None, None)
+        self._coupler = VirtualCoupler(p.device_stiffness, p.device_damping, *checked)
+        self._period = p.device_period or plant.period * _NANO
+        self._before: tuple[Floats, int] | None = None
+
+    def take(self, message: Any) -> CouplerWrenches | None:
+        """Check a PoseStamped and let its wrench act until the next one; return the wrenches."""
+        try:
+            values = message.header.frame_id
+            if values != self._frame:
+                reason = f"device pose: need frame_id '{self._frame}', got '{values}'"
+                raise RejectedInput('frame', reason)
+            pose = read_pose('device pose', message)
+            twist = self._twist(pose, nanoseconds(message.header.stamp))
+        except RejectedInput as rejection:
+            self.guard.reject(rejection)
+            return None
+        self.guard.note(0)
+        robot, simulation = self._plant.model.robot, self._plant.simulation
+        kinematics = kd.forward_kinematics(robot, simulation.q, simulation.v)
+        local = kinematics.pose(self._link)
+        place = np.array([*local.position(), *local.rotation.components])
+        moves = np.asarray(kinematics.jacobian(self._link)) @ simulation.v
+        wrenches = self._coupler.wrenches(place, moves, pose, twist)
+        self._plant.push(self._link, wrenches.on_frame, LOST * self._period)
+        return wrenches
+
+    def problem(self) -> str:
+        """Return '': without a device nobody pulls."""
+        return ''
+
+    def _twist(self, pose: Floats, stamp: int) -> Floats:
+        """Return (omega, v) in the axes of the device, from this pose and the one before."""
+        before, self._before = self._before, (pose, stamp)
+        if before is None or not stamp or not before[1]:
+            return np.zeros(6)
+        lapse = (stamp - before[1]) * _NANO
+        if lapse <= 0.0:
+            self._before = before
+            raise RejectedInput('order', f'device pose: stamp is {-lapse:.6f} s before the last')
+        if lapse > LOST * self._period:
+            return np.zeros(6)
+        last, now = (as_pose('device pose', x) for x in (before[0], pose))
+        step = last.conjugate() * now
+        way = step.rotation_matrix().T @ step.position()
+        return np.r_[2.0 * vec3(log(step.dual_quaternion()).primary), way] / lapse
+
+
+class CouplerTopics:
+    """The topics ~/device_pose and ~/device_wrench of a simulator; none without a link."""
+
+    def __init__(self, node: Node, parameters: DeviceParameters, frame: str) -> None:
+        self._node, self._parameters, self._frame = node, parameters, frame
+        self._input: DeviceInput | None = None
+        self._message = WrenchStamped()
+        self._message.header.frame_id = frame
+        if parameters.device_link:
+            node.create_subscription(PoseStamped, '~/device_pose', self._on_pose, COMMAND)
+            self._wrench = node.create_publisher(WrenchStamped, '~/device_wrench', COMMAND)
+
+    def prepare(self, plant: Plant) -> None:
+        """Listen for a plant; errors as for `DeviceInput`."""
+        if self._parameters.device_link:
+            self._input = DeviceInput(plant, self._parameters, self._frame)
+
+    def _on_pose(self, message: PoseStamped) -> None:
+        wrenches = self._input.take(message) if self._input is not None else None
+        if wrenches is None:
+            return
+        answer, turned = self._message, message.pose.orientation
+        answer.header.stamp = message.header.stamp
+        rotation = (turned.w, turned.x, turned.y, turned.z)
+        R = kd.Pose.from_rotation_and_position(rotation, (0.0, 0.0, 0.0)).rotation_matrix()
+        tau, f = (R @ part for part in wrenches.on_device.reshape(2, 3))
+        for vector, numbers in ((answer.wrench.torque, tau), (answer.wrench.force, f)):
+            vector.x, vector.y, vector.z = numbers.tolist()
+        self._wrench.publish(answer)
+
+    def status(self) -> Status:
+        """Return the state of the device for the diagnostics."""
+        if not self._parameters.device_link:
+            return Status(OK, 'no device')
+        return input_status(self._input)
+
 
 WRENCH_NAMES = ('torque.x', 'torque.y', 'torque.z', 'force.x', 'force.y', 'force.z')
 

@@ -19,11 +19,9 @@ from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.messages.loop_statistics import LoopStatistics
 from kane_dynamics.plant.command_input import CommandInput
 from kane_dynamics.plant.event_plant import EventPlant
-from kane_dynamics.plant.lockstep import RETRY_PERIOD, Lockstep
 from kane_dynamics.plant.plant import Plant
-from kane_dynamics.plant.rate import BACKLOG, Rate
+from kane_dynamics.plant.timing import BACKLOG, RETRY_PERIOD, Lockstep, Rate
 from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
-from kane_dynamics.ros.coupler_topics import CouplerTopics
 from kane_dynamics.ros.declare_parameters import (
     declare,
     declare_for_each,
@@ -40,13 +38,12 @@ from kane_dynamics.ros.messages.diagnostics import (
     input_status,
 )
 from kane_dynamics.ros.messages.simulator_output import SimulatorOutput
-from kane_dynamics.ros.negative_clock_workaround import ClockFromZero
 from kane_dynamics.ros.payloads import Payloads
 from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.ros.robot_description_manager import RobotDescriptionManager
-from kane_dynamics.ros.runtime import without_arguments
+from kane_dynamics.ros.runtime import ClockFromZero, without_arguments
 from kane_dynamics.ros.simulated_clock import SimulatedClock
-from kane_dynamics.ros.simulator_inputs import SimulatorInputs
+from kane_dynamics.ros.simulator_inputs import CouplerTopics, SimulatorInputs
 from kane_dynamics.ros.stepping import Stepping
 from kane_dynamics.ros.switches import Switches
 

@@ -5,26 +5,96 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from geometry_msgs.msg import Twist, TwistStamped
+from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
+from rclpy.node import Node
+from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from kane_dynamics.control.node_dynamics import Dynamics
-from kane_dynamics.control.trajectory_filter import TrajectoryCount, TrajectoryFilter
-from kane_dynamics.control.trajectory_preparation import Filled, Preparation
+from kane_dynamics.control.trajectory_filter import (
+    Filled,
+    Preparation,
+    TrajectoryCount,
+    TrajectoryFilter,
+)
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
-from kane_dynamics.ros.action_server import joint_trajectory_proxy
+from kane_dynamics.ros.action_proxy import ActionProxy, Responses
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status
 from kane_dynamics.ros.qos import COMMAND, LATEST
-from kane_dynamics.ros.waiting_messages import take_waiting
+from kane_dynamics.ros.runtime import try_import
 from kane_dynamics.typing import Floats
+
+
+def take_waiting(subscriptions: Iterable[Any]) -> None:
+    """Call back what waits at subscriptions, oldest first: an age is that of the newest then."""
+    for subscription in subscriptions:
+        with subscription.handle:
+            while independent_indices := subscription.handle.take_message(
+                subscription.msg_type, subscription.raw
+            ):
+                subscription.callback(independent_indices[0])
+
+
+RESPONSES = Responses(
+    GoalResponse.ACCEPT, GoalResponse.REJECT, CancelResponse.ACCEPT, CancelResponse.REJECT
+)
+
+
+def joint_trajectory_proxy(
+    node: Node,
+    target: str,
+    begin: Callable[[Any], Preparation],
+    end: Callable[[Any, Preparation], Filled],
+    indices: Callable[[Sequence[str]], Sequence[float]],
+) -> ActionProxy | None:
+    """Serve ``~/follow_joint_trajectory`` in front of the action of a controller."""
+    action = try_import('control_msgs.action', 'FollowJointTrajectory')
+    logger = node.get_logger()
+    if action is None:
+        logger.warning(
+            'no control_msgs: trajectories are taken from ~/joint_trajectory only; for the action '
+            'install ros-<distribution>-control-msgs'
+        )
+        return None
+
+    def standing(goal: Any) -> Any:
+        """Return feedback of joints that stay where they are."""
+        feedback, names = action.Feedback(), goal.trajectory.joint_names
+        feedback.header.stamp = node.get_clock().now().to_msg()
+        feedback.joint_names = names
+        feedback.desired.positions = feedback.actual.positions = list(indices(names))
+        feedback.error.positions = [0.0] * len(names)
+        return feedback
+
+    proxy = ActionProxy(
+        begin,
+        end,
+        ActionClient(node, action, target),
+        RESPONSES,
+        Future,
+        action.Result,
+        standing,
+        lambda reason: logger.error(reason),
+    )
+    ActionServer(
+        node,
+        action,
+        '~/follow_joint_trajectory',
+        proxy.execute,
+        goal_callback=proxy.on_goal,
+        cancel_callback=proxy.on_cancel,
+    )
+    return proxy
+
 
 LOOK_PERIOD = 0.05
 """Wall time [s] between looks at what is being filled: the rate of a controller's feedback."""

@@ -18,7 +18,7 @@ from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.plant.plant import Plant
 from kane_dynamics.robot_config.parameters.tables import DeviceParameters, SimulatorParameters
-from kane_dynamics.ros.coupler_topics import DeviceInput
+from kane_dynamics.ros.simulator_inputs import DeviceInput
 
 LINK, MS = 'tool_link', 1_000_000  # [ns]
 STIFF, SOFT = (0.0, 0.0, 20.0, 300.0, 300.0, 300.0), (0.0, 0.0, 1.0, 4.0, 4.0, 4.0)

@@ -3,7 +3,7 @@
 
 import pytest
 
-from kane_dynamics.messages.deadlines import Deadlines
+from kane_dynamics.messages.loop_statistics import Deadlines
 
 PERIOD = 4_000_000  # [ns]
 

@@ -8,7 +8,7 @@ from support.base_urdf import BASES
 
 from kane_dynamics.demo.motion import demo_motion
 from kane_dynamics.robot_config.robot_source import build_model
-from kane_dynamics.ros.demo.speed_scaling import OF_EFFORT, PACES, affordable_motion
+from kane_dynamics.ros.demo.laws import OF_EFFORT, PACES, affordable_motion
 
 DURATION = 5.3  # no motion is its own reverse, so that the sign of damping counts
 DAMPING, FRICTION, LIMIT = 1.0, 2.0, 6.0  # of the wheels of a base that is sold

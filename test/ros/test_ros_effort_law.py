@@ -17,7 +17,7 @@ from kane_dynamics.exceptions import KaneDynamicsError, NameNotFoundError
 from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.plant.command_input import CommandInput
 from kane_dynamics.plant.plant import Plant
-from kane_dynamics.plant.rate import Rate
+from kane_dynamics.plant.timing import Rate
 from kane_dynamics.robot.joint_tables import known_limits
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot_config.parameters.tables import SimulatorParameters

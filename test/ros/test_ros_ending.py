@@ -19,7 +19,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty
 
-from kane_dynamics.ros.parent_watchdog import Launcher
+from kane_dynamics.ros.runtime import Launcher
 
 pytestmark = pytest.mark.ros
 WEIGHT = 9.81 * 0.5  # [N m] that holds the rod level

@@ -9,8 +9,7 @@ from ros_models import ROOT
 
 from kane_dynamics.robot_config.nodes import NODES
 from kane_dynamics.robot_config.parameters.tables import table
-from kane_dynamics.ros.composition import main
-from kane_dynamics.ros.entry import node_class, start
+from kane_dynamics.ros.entry import container, node_class, start
 
 
 @pytest.mark.parametrize('name', NODES)
@@ -42,12 +41,12 @@ def test_without_ros_there_is_one_message_that_says_what_to_do(tmp_path):
 
 
 def test_nodes_that_share_a_process_are_named(capsys):
-    assert main(['--help']) == 0
+    assert container(['--help']) == 0
     text = capsys.readouterr().out
     assert all(name in text for name in NODES)
-    assert main(['--ros-args', '-p', 'rtf:=1.0']) == 2
+    assert container(['--ros-args', '-p', 'rtf:=1.0']) == 2
     assert capsys.readouterr().err == text
-    assert main(['kane_simulator', 'kane_toaster', 'rtf', '--ros-args']) == 2
+    assert container(['kane_simulator', 'kane_toaster', 'rtf', '--ros-args']) == 2
     assert "no such nodes: ['kane_toaster', 'rtf']" in capsys.readouterr().err
 
 

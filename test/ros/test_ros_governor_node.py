@@ -11,8 +11,7 @@ from ros_models import ROOT, FakeClock, from_preset, model_of, path, point
 from test_ros_velocity_base import command
 
 from kane_dynamics.analysis.base_motion import DriveResponse
-from kane_dynamics.control.arm_trajectory_preview import ArmTrajectoryPreview
-from kane_dynamics.control.governed_base import GovernedBase
+from kane_dynamics.control.governed_base import ArmTrajectoryPreview, GovernedBase
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.input_monitor import InputMonitor

@@ -13,7 +13,7 @@ from std_msgs.msg import Float64
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
 from kane_dynamics.ros.messages.diagnostics import ERROR
-from kane_dynamics.ros.messages.joint_topics import JointTopics, joint_topic
+from kane_dynamics.ros.messages.effort_output import JointTopics, joint_topic
 
 pytestmark = pytest.mark.ros
 

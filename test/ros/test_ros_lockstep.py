@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """When lockstep waits, repeats and goes on alone. No ROS needed."""
 
-from kane_dynamics.plant.lockstep import RETRY_PERIOD, Lockstep
+from kane_dynamics.plant.timing import RETRY_PERIOD, Lockstep
 
 
 class Loop(Lockstep):

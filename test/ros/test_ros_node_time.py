@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from kane_dynamics.messages.node_time import NodeTime
+from kane_dynamics.messages.input_monitor import NodeTime
 
 
 class Clock:

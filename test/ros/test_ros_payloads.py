@@ -18,8 +18,8 @@ from ros_models import (
 from scipy.spatial.transform import Rotation
 
 import kane_dynamics as kd
-from kane_dynamics.control.gravity_input import TiltInput
 from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.state_inputs import TiltInput
 from kane_dynamics.control.trajectory_efforts import PlannedEfforts
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.messages.input_monitor import InputMonitor

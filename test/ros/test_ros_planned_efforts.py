@@ -12,7 +12,7 @@ from ros_models import PENDULUM_URDF, from_preset, parameters
 import kane_dynamics as kd
 from kane_dynamics.analysis.base_motion import DriveResponse
 from kane_dynamics.cli import main
-from kane_dynamics.control.base_trajectory import along, following, resting
+from kane_dynamics.control.base_prediction import along, following, resting
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.trajectory_efforts import PlannedEfforts
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError

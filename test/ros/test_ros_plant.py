@@ -8,8 +8,7 @@ from ros_models import from_preset, model_of, preset
 
 import kane_dynamics as kd
 from kane_dynamics.control.node_dynamics import Dynamics
-from kane_dynamics.plant.noise import Noise
-from kane_dynamics.plant.plant import Plant
+from kane_dynamics.plant.plant import Noise, Plant
 from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
 
 STEP = 0.002

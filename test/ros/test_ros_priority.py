@@ -10,7 +10,7 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]'
 
 from ros_models import PENDULUM_URDF as ARM
 
-from kane_dynamics.ros.priority import take_priority
+from kane_dynamics.ros.runtime import take_priority
 
 pytestmark = pytest.mark.ros
 PRIORITY = 7

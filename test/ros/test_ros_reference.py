@@ -8,8 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from ros_models import FakeClock, model_of, path, point
 
-from kane_dynamics.control.reference import Motors
-from kane_dynamics.control.reference_tracker import ReferenceTracker
+from kane_dynamics.control.reference import Motors, ReferenceTracker
 from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.ros.speed_scaling_input import SpeedScalingInput
 

@@ -19,7 +19,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Empty
 
 from kane_dynamics.messages.conversions import nanoseconds
-from kane_dynamics.plant.rate import BACKLOG, Rate
+from kane_dynamics.plant.timing import BACKLOG, Rate
 from kane_dynamics.ros.simulated_clock import SimulatedClock
 
 pytestmark = pytest.mark.ros

@@ -14,10 +14,8 @@ from test_ros_velocity_base import command
 from kane_dynamics.control import trajectory_efforts as planned_efforts
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.state_inputs import MeasuredState
-from kane_dynamics.control.trajectory_efforts import PlannedEfforts
-from kane_dynamics.control.trajectory_filter import TrajectoryCount, TrajectoryFilter
-from kane_dynamics.control.trajectory_preparation import Preparation
-from kane_dynamics.control.trajectory_retiming import check_still_to_come
+from kane_dynamics.control.trajectory_efforts import PlannedEfforts, check_still_to_come
+from kane_dynamics.control.trajectory_filter import Preparation, TrajectoryCount, TrajectoryFilter
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, NameNotFoundError
 from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
@@ -272,7 +270,7 @@ def waved(stamp=0):
 def test_what_is_retimed_is_found_beside_and_goes_on_where_nothing_has_moved(monkeypatch):
     rig, message, ready = Rig(retime=True), waved(), threading.Event()
 
-    def retimed(engine, model, points, q):
+    def retimed(dynamics, points, q):
         assert ready.wait(60.0)
         return replace(points, times=0.5 * points.times, velocities=2.0 * points.velocities)
 

@@ -25,10 +25,9 @@ import kane_dynamics as kd
 from kane_dynamics.control.base_state_input import BaseMotionInput
 from kane_dynamics.control.effort_controller import EffortController
 from kane_dynamics.control.effort_law import BaseState, EffortLaw, Terms
-from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.node_dynamics import Dynamics, driven_motion
 from kane_dynamics.control.reference import Reference
 from kane_dynamics.control.state_inputs import OdometryInput
-from kane_dynamics.control.velocity_controlled_motion import driven_motion
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.messages.planar_frame import PlanarFrame

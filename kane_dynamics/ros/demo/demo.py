@@ -33,8 +33,7 @@ from kane_dynamics.robot_config.robot_file import (
 )
 from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.demo.driver import DemoDriver
-from kane_dynamics.ros.demo.laws import Law
-from kane_dynamics.ros.demo.speed_scaling import affordable_motion
+from kane_dynamics.ros.demo.laws import Law, affordable_motion
 from kane_dynamics.ros.messages.diagnostics import ERROR
 from kane_dynamics.ros.runtime import fast_executor
 from kane_dynamics.ros.simulator_node import SimulatorNode

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contact picture as messages: forces and margins by name, and markers for RViz."""
+"""Contacts and payloads as messages: forces and margins, markers for RViz, wrench estimates."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import Point
+from geometry_msgs.msg import Point, WrenchStamped
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 from visualization_msgs.msg import Marker, MarkerArray
 
+from kane_dynamics.analysis.contacts import ContactWrench
+from kane_dynamics.analysis.payload import PayloadEstimate
 from kane_dynamics.analysis.support_polygon import SupportPolygon
 from kane_dynamics.analysis.wheel_forces import WheelForces
 from kane_dynamics.messages.conversions import set_stamp
@@ -86,3 +89,37 @@ def _marker(
     marker.color.a = 1.0
     marker.lifetime.sec = 1
     return marker
+
+
+FORCE_FIRST = np.r_[3:6, 0:3]
+
+
+def wrench_message(stamp: int, frame_id: str, result: ContactWrench) -> WrenchStamped:
+    """Return a wrench at the origin of a frame, in its axes."""
+    message = WrenchStamped()
+    set_stamp(message.header.stamp, stamp)
+    message.header.frame_id = frame_id
+    torque, force = message.wrench.torque, message.wrench.force
+    torque.x, torque.y, torque.z, force.x, force.y, force.z = result.wrench.tolist()
+    return message
+
+
+def covariance_message(result: ContactWrench) -> Float64MultiArray:
+    """Return the covariance of a wrench, 6 x 6 by rows, force before torque."""
+    ordered = result.covariance[np.ix_(FORCE_FIRST, FORCE_FIRST)]
+    sides = [
+        MultiArrayDimension(label=name, size=6, stride=stride)
+        for name, stride in (('rows', 36), ('columns', 6))
+    ]
+    return Float64MultiArray(layout=MultiArrayLayout(dim=sides), data=ordered.ravel().tolist())
+
+
+def payload_in_words(result: PayloadEstimate) -> str:
+    """Return mass and centre of mass with their standard deviations, and what was visible."""
+    com = ', '.join(f'{x:.4f}' for x in result.com)
+    spread = ', '.join(f'{x:.4f}' for x in result.com_deviations)
+    seen = ' '.join(result.visible) or 'nothing'
+    return (
+        f'mass {result.mass:.4f} +- {result.deviations[0]:.4f} kg, '
+        f'com [{com}] +- [{spread}] m; visible: {seen}'
+    )

@@ -3,20 +3,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from rclpy.duration import Duration
+from rclpy.exceptions import InvalidTopicNameException
 from rclpy.lifecycle import LifecycleNode
+from rclpy.node import Node
+from rclpy.validate_full_topic_name import validate_full_topic_name
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64, Float64MultiArray
 
+from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.conversions import set_doubles, set_stamp
 from kane_dynamics.robot_config.robot_source import RobotModel
-from kane_dynamics.ros.messages.joint_topics import JointTopics
 from kane_dynamics.ros.qos import COMMAND, STATE
 from kane_dynamics.typing import Floats
+
+
+def joint_topic(joint: str) -> str:
+    """Return the topic of the effort of a joint, relative to the namespace."""
+    topic = f'{joint}/effort'
+    try:
+        validate_full_topic_name(f'/{topic}')
+    except InvalidTopicNameException as error:
+        raise InvalidInputError(
+            f"joint_topics: joint '{joint}' cannot have the topic '{topic}': {error}"
+        ) from error
+    return topic
+
+
+class JointTopics:
+    """Publishes efforts on ``<joint>/effort``."""
+
+    def __init__(self, node: Node) -> None:
+        self._node, self._message = node, Float64()
+        self._publishers: dict[str, Any] = {}
+
+    def prepare(self, joints: Sequence[str]) -> None:
+        """Publish for these joints, in this order, from now on."""
+        before = self._publishers
+        self._publishers = {
+            name: before.pop(name, None)
+            or self._node.create_publisher(Float64, joint_topic(name), COMMAND)
+            for name in joints
+        }
+        for publisher in before.values():
+            self._node.destroy_publisher(publisher)
+
+    def publish(self, efforts: Sequence[float]) -> None:
+        """Publish an effort [N m or N] for each joint."""
+        for publisher, effort in zip(self._publishers.values(), efforts, strict=True):
+            self._message.data = effort
+            publisher.publish(self._message)
+
+    def flush(self, timeout: Duration) -> None:
+        """Wait until the subscribers have the last messages."""
+        for publisher in self._publishers.values():
+            publisher.wait_for_all_acked(timeout)
+
 
 LAST_WORD_TIMEOUT = Duration(seconds=0.5)
 """Longest wait for the subscribers to confirm the last message before the process ends."""
@@ -89,3 +135,17 @@ class EffortOutput:
                 publisher.publish(message)
         if self._joints is not None and self._publishers[0].is_activated:
             self._joints.publish(self._commands.data)
+
+
+class DriveOutput:
+    """Publishes ``~/drive_effort``, for those who size, limit or watch drives; nobody obeys it."""
+
+    def __init__(self, node: LifecycleNode) -> None:
+        self._message = JointState()
+        self._publisher = node.create_lifecycle_publisher(JointState, '~/drive_effort', STATE)
+
+    def publish(self, stamp: int, names: tuple[str, ...], effort: Floats) -> None:
+        """Publish the efforts of drives [N m or N] with a stamp [ns]."""
+        set_stamp(self._message.header.stamp, stamp)
+        self._message.name, self._message.effort = list(names), effort.tolist()
+        self._publisher.publish(self._message)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The topics of the simulator: joint_states, odom, tf, constraint forces."""
+"""The topics of the simulator: joint_states, odom, tf, constraint forces (one entry a row)."""
 
 from __future__ import annotations
 
@@ -12,16 +12,38 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+import kane_dynamics as kd
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.messages.conversions import set_doubles, set_stamp
 from kane_dynamics.messages.planar_frame import fill_odometry
-from kane_dynamics.plant.noise import Noise
-from kane_dynamics.plant.plant import Plant
+from kane_dynamics.plant.plant import Noise, Plant, Readings
 from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
 from kane_dynamics.robot_config.robot_source import base_frame
-from kane_dynamics.ros._optional import TFMessage
-from kane_dynamics.ros.messages.constraint_message import ConstraintMessage
 from kane_dynamics.ros.qos import LATCHED, STATE
+from kane_dynamics.ros.runtime import TFMessage
+
+
+class ConstraintMessage:
+    """A JointState: name = labels, effort = multipliers, velocity = A v - b0, position = Phi."""
+
+    def __init__(self, labels: tuple[str, ...]) -> None:
+        zeros = [0.0] * len(labels)
+        self._message = JointState(name=list(labels), position=zeros, velocity=zeros, effort=zeros)
+
+    @property
+    def labels(self) -> list[str]:
+        """Return the names of the rows."""
+        return list(self._message.name)
+
+    def filled(self, stamp: int, motion: kd.Motion | Readings) -> JointState:
+        """Return the message of a motion, reused from call to call."""
+        message = self._message
+        set_stamp(message.header.stamp, stamp)
+        if message.name:
+            set_doubles(message.effort, motion.multipliers)
+            set_doubles(message.velocity, motion.velocity_violation)
+            set_doubles(message.position, motion.position_violation)
+        return message
 
 
 class SimulatorOutput:
