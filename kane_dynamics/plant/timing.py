@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When the next simulated period is due: by a clock, or in lockstep with a controller; no rclpy."""
+"""When the next simulated period is due: by a clock, or in lockstep with another; no rclpy."""
 
 from __future__ import annotations
 

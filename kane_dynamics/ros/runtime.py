@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``main`` of every node: start, spin on one thread, end safely on a signal or with its launcher."""
+"""``main`` of every node: start, spin on one thread, end on a signal or with its launcher."""
 
 from __future__ import annotations
 
