@@ -25,7 +25,7 @@ from kane_dynamics.control.base_prediction import following, resting
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.trajectory_efforts import PlannedEfforts
 from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
-from kane_dynamics.robot_config.robot_file import (
+from kane_dynamics.robot_config.robot_source import (
     model_of_file,
     parameters_of_file,
     read_parameter_file,

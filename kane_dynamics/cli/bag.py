@@ -39,7 +39,7 @@ from kane_dynamics.robot_config.parameters.tables import (
     ForwardDynamicsParameters,
     InverseDynamicsParameters,
 )
-from kane_dynamics.robot_config.robot_file import read_parameter_file
+from kane_dynamics.robot_config.robot_source import read_parameter_file
 
 ODOMETRY = 'nav_msgs/msg/Odometry'
 _TABLES: dict[str, type[DynamicsNodeParameters]] = dict(

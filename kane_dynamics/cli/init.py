@@ -27,22 +27,17 @@ from kane_dynamics.exceptions import InvalidInputError, SingularMassMatrixError
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.text import robot_address, robot_text
 from kane_dynamics.robot.urdf.warnings import speeds_without_inertia
+from kane_dynamics.robot_config.file_text import file_text, proposed_tuning
 from kane_dynamics.robot_config.inspection import Findings, inspect_urdf
-from kane_dynamics.robot_config.setup import (
-    Answer,
-    Question,
-    Setting,
-    file_text,
-    proposed_tuning,
-    settle,
-)
+from kane_dynamics.robot_config.questions import Answer, Question
+from kane_dynamics.robot_config.settings import Setting, settle
 
 ANSWERS = 'base-type roller-angles wheel-radius casters drive lock tool gravity'.split()
 
 
 def run(options: argparse.Namespace) -> int:
     """Look at a robot, ask what its URDF does not tell, write its file, compile its kernels."""
-    from kane_dynamics.robot_config.robot_file import model_of_file
+    from kane_dynamics.robot_config.robot_source import model_of_file
 
     begin = _processor_time()
     address = _lasting(robot_address(options.robot))

@@ -15,8 +15,7 @@ from kane_dynamics.messages.planar_frame import PlanarFrame
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.text import robot_files, robot_text
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters, RobotParameters
-from kane_dynamics.robot_config.robot_file import model_of_file, parameters_of_file
-from kane_dynamics.robot_config.robot_source import RobotModel
+from kane_dynamics.robot_config.robot_source import RobotModel, model_of_file, parameters_of_file
 
 _URDF, _YAML = ('.urdf', '.xacro', '.xml'), ('.yaml', '.yml')
 T = TypeVar('T', bound=RobotParameters)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From parameters and URDF text to the model that a node works with; nothing here needs rclpy."""
+"""From parameters, or their file, and URDF text to the model that a node works with."""
 
 from __future__ import annotations
 
@@ -7,20 +7,33 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
 import kane_dynamics as kd
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
+from kane_dynamics.exceptions import (
+    ConstraintError,
+    InvalidInputError,
+    NameNotFoundError,
+    shorten,
+)
 from kane_dynamics.messages.planar_frame import PlanarFrame
 from kane_dynamics.robot.state import checked_payload_frames
-from kane_dynamics.robot.text import robot_text
-from kane_dynamics.robot_config.parameters.tables import RobotParameters
-from kane_dynamics.robot_config.wheels import named_motors, wheeled_base
+from kane_dynamics.robot.text import file_parameters, parameter_file, robot_text
+from kane_dynamics.robot_config.declared_constraints import named_motors, wheeled_base
+from kane_dynamics.robot_config.parameters.spec import matching_spec, nearest_parameter
+from kane_dynamics.robot_config.parameters.tables import (
+    InverseDynamicsParameters,
+    Parameters,
+    RobotParameters,
+    all_specs,
+)
 from kane_dynamics.typing import Indices
 
+T = TypeVar('T', bound=Parameters)
 BASE_NAMES = ('base_x', 'base_y', 'base_yaw')
 
 
@@ -228,3 +241,45 @@ def _child_frame(parameters: RobotParameters, robot: Any) -> tuple[PlanarFrame, 
     position, turned = frame.pose.position(), frame.pose.rotation_matrix()
     yaw = float(np.arctan2(turned[1, 0], turned[0, 0]))
     return PlanarFrame(float(position[0]), float(position[1]), yaw), ()
+
+
+def read_parameter_file(path: str | Path) -> dict[str, Any]:
+    """Return the parameters of a file by their full names, whichever node they are written for."""
+    file = parameter_file(path)
+    values = file_parameters(file)
+    for name in values:
+        meant = '' if matching_spec(name, all_specs()) else nearest_parameter(name, all_specs())
+        if meant:
+            raise InvalidInputError(f"'{file}': no parameter '{name}'; did you mean '{meant}'?")
+    return values
+
+
+def parameters_of_file(path: str | Path, table: type[T], **values: Any) -> T:
+    """Return a parameter table with the values of a file, and defaults for what it leaves out."""
+    arguments, known = read_parameter_file(path), {}
+    for spec in table.specs:
+        if spec.name not in arguments:
+            continue
+        value = spec.typed(arguments[spec.name])
+        if value is None:
+            describe = shorten(arguments[spec.name])
+            raise InvalidInputError(f"'{path}': {spec.name}: need {spec.kind}, got {describe}")
+        if problem := spec.problem(value):
+            raise InvalidInputError(f"'{path}': {problem}")
+        known[spec.field] = value
+    return table(**known | values)
+
+
+def model_of_file(
+    path: str | Path, urdf: str = '', table: type[RobotParameters] = InverseDynamicsParameters
+) -> RobotModel:
+    """Return the model that nodes build from a parameter file."""
+    selection = {'urdf_file': urdf} if urdf else {}
+    parameters = parameters_of_file(path, table, **selection)
+    text = read_description(parameters)
+    if not text:
+        raise InvalidInputError(
+            f"'{path}' names no urdf_file; give one with --urdf "
+            f'({parameters.urdf_source_description})'
+        )
+    return build_model(parameters, text, getattr(parameters, 'joints', ()))

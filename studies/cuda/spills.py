@@ -19,7 +19,7 @@ from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
 from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.text import robot_files
-from kane_dynamics.robot_config.robot_file import model_of_file
+from kane_dynamics.robot_config.robot_source import model_of_file
 from studies.cuda import kernels, ptxas
 from studies.report import Table
 from studies.robots import Case, MissingRobotError

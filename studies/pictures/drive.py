@@ -17,7 +17,7 @@ from kane_dynamics.control.tracking_law import Gains, tracking_efforts
 from kane_dynamics.demo.motion import DemoMotion, demo_motion
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot_config.parameters.tables import RobotParameters
-from kane_dynamics.robot_config.robot_file import (
+from kane_dynamics.robot_config.robot_source import (
     model_of_file,
     parameters_of_file,
     read_parameter_file,

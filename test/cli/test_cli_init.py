@@ -10,7 +10,7 @@ from support.base_urdf import urdf
 import kane_dynamics as kd
 from kane_dynamics import cli
 from kane_dynamics.cli import init, printing
-from kane_dynamics.robot_config.robot_file import model_of_file
+from kane_dynamics.robot_config.robot_source import model_of_file
 
 PAGE = Path(__file__).resolve().parents[2] / 'doc' / 'own_robot.md'
 TWO = urdf({'l': ((0, 0.2),), 'r': ((0, -0.2),)})

@@ -14,7 +14,7 @@ import kane_dynamics as kd
 from kane_dynamics import cli
 from kane_dynamics.cli import init
 from kane_dynamics.cli.demo import LATE
-from kane_dynamics.robot_config.robot_file import model_of_file
+from kane_dynamics.robot_config.robot_source import model_of_file
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / 'doc' / 'own_robot.md').read_text(encoding='utf-8')

@@ -11,7 +11,7 @@ import kane_dynamics as kd
 from kane_dynamics.cli.options import OPTIONS
 from kane_dynamics.cli.robots import read_robot
 from kane_dynamics.exceptions import InvalidInputError, UrdfFileError
-from kane_dynamics.robot_config.robot_file import model_of_file
+from kane_dynamics.robot_config.robot_source import model_of_file
 
 ROOT = Path(__file__).resolve().parents[2]
 URDF, CONFIG = ROOT / 'robots' / 'nonholonomic.urdf', ROOT / 'config' / 'nonholonomic.yaml'

@@ -11,7 +11,7 @@ import kane_dynamics as kd
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.control.node_dynamics import known_speeds
 from kane_dynamics.deployment.core import Plan, write_core
-from kane_dynamics.robot_config.robot_file import model_of_file
+from kane_dynamics.robot_config.robot_source import model_of_file
 
 
 @pytest.fixture(scope='session')

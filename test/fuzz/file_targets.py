@@ -25,7 +25,7 @@ from kane_dynamics.robot_config.parameters.tables import (
     SimulatorParameters,
     TrajectoryFeedforwardParameters,
 )
-from kane_dynamics.robot_config.robot_file import model_of_file, parameters_of_file
+from kane_dynamics.robot_config.robot_source import model_of_file, parameters_of_file
 from kane_dynamics.trajectories.trajectory_files import read_trajectory
 from kane_dynamics.view.drawing import Drawing
 from kane_dynamics.view.recorder import Recorder

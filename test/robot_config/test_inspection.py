@@ -9,7 +9,8 @@ from support.base_urdf import BASES, urdf
 
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.robot import text as robot_text
-from kane_dynamics.robot_config.inspection import ROLES, inspect_urdf
+from kane_dynamics.robot_config.inspection import inspect_urdf
+from kane_dynamics.robot_config.joint_roles import ROLES
 
 KINDS = {'diff_drive': 'differential'}
 

@@ -11,11 +11,19 @@ from support.base_urdf import BASES, RADIUS, urdf
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
+from kane_dynamics.robot_config.file_text import (
+    MOST_RATIO,
+    QUICKEST,
+    RATE,
+    file_text,
+    proposed_tuning,
+    start_positions,
+)
 from kane_dynamics.robot_config.inspection import inspect_urdf
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
-from kane_dynamics.robot_config.robot_file import model_of_file, parameters_of_file
-from kane_dynamics.robot_config.setup import Answer, file_text, proposed_tuning, settle
-from kane_dynamics.robot_config.setup.file_text import MOST_RATIO, QUICKEST, RATE, start_positions
+from kane_dynamics.robot_config.questions import Answer
+from kane_dynamics.robot_config.robot_source import model_of_file, parameters_of_file
+from kane_dynamics.robot_config.settings import settle
 
 DRIVE = {'l': ((0, 0.2),), 'r': ((0, -0.2),)}
 CASTER = {'c': ((0.3, 0), 0.0, True, 0.05)}

@@ -9,7 +9,7 @@ from ros_models import ROOT
 from test_ros_trajectory_feedforward_node import ARM, NODE, goal_message
 
 from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
-from kane_dynamics.robot_config.robot_file import model_of_file
+from kane_dynamics.robot_config.robot_source import model_of_file
 
 pytestmark = pytest.mark.ros
 CONTROLLER = 'my_arm/follow_joint_trajectory'

@@ -18,8 +18,7 @@ from kane_dynamics.control.trajectory_efforts import PlannedEfforts
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.messages.planar_frame import PlanarFrame
 from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
-from kane_dynamics.robot_config.robot_file import model_of_file
-from kane_dynamics.robot_config.robot_source import build_model
+from kane_dynamics.robot_config.robot_source import build_model, model_of_file
 from kane_dynamics.trajectories.effort_points import line_error
 from kane_dynamics.trajectories.joint_trajectory import JointTrajectory
 from kane_dynamics.trajectories.trajectory_files import read_trajectory, write_trajectory

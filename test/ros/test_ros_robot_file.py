@@ -6,7 +6,7 @@ from ros_models import ROOT, model_of
 
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
-from kane_dynamics.robot_config.robot_file import (
+from kane_dynamics.robot_config.robot_source import (
     model_of_file,
     parameters_of_file,
     read_parameter_file,

@@ -9,7 +9,7 @@ from ros_models import PENDULUM_URDF, ROOT, from_preset
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.trajectory_efforts import PlannedEfforts
 from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
-from kane_dynamics.robot_config.robot_file import model_of_file
+from kane_dynamics.robot_config.robot_source import model_of_file
 
 NODE = 'kane_trajectory_feedforward'
 ARM = tuple(f'arm_{i}_joint' for i in range(1, 6))

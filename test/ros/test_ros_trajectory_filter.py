@@ -19,7 +19,7 @@ from kane_dynamics.control.trajectory_filter import Preparation, TrajectoryCount
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, NameNotFoundError
 from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
-from kane_dynamics.robot_config.robot_file import model_of_file
+from kane_dynamics.robot_config.robot_source import model_of_file
 
 ARM = tuple(f'arm_{i}_joint' for i in range(1, 6))
 PLAIN = {'interpolation_tolerance': 0.0, 'ramp_time': 0.0, 'base_response_time': 0.2}

@@ -39,8 +39,7 @@ from kane_dynamics.robot_config.parameters.tables import (
     SimulatorParameters,
     WrenchControlParameters,
 )
-from kane_dynamics.robot_config.robot_file import parameters_of_file
-from kane_dynamics.robot_config.robot_source import BASE_NAMES, build_model
+from kane_dynamics.robot_config.robot_source import BASE_NAMES, build_model, parameters_of_file
 
 WHEELS = ('wheel_left_joint', 'wheel_right_joint')
 LIMIT = (1.0, 1.0, 2.0)  # [m/s^2, m/s^2, rad/s^2]

@@ -26,12 +26,12 @@ from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.robot.resources import share_directory
 from kane_dynamics.robot.text import parameter_file
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
-from kane_dynamics.robot_config.robot_file import (
+from kane_dynamics.robot_config.robot_source import (
+    base_frame,
     model_of_file,
     parameters_of_file,
     read_parameter_file,
 )
-from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.demo.driver import DemoDriver
 from kane_dynamics.ros.demo.laws import Law, affordable_motion
 from kane_dynamics.ros.messages.diagnostics import ERROR

@@ -13,8 +13,8 @@ import yaml
 
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.robot_config.inspection.findings import Findings
-from kane_dynamics.robot_config.setup.settings import Setting
+from kane_dynamics.robot_config.inspection import Findings
+from kane_dynamics.robot_config.settings import Setting
 from kane_dynamics.typing import Floats
 
 RATE = 250.0  # of the loop that the gains are for [Hz]

@@ -12,8 +12,9 @@ from typing import Any
 from kane_dynamics.bases.block import wheeled_base
 from kane_dynamics.bases.recognition import FoundWheel
 from kane_dynamics.exceptions import ConstraintError, ModelWarning, NameNotFoundError
-from kane_dynamics.robot_config.inspection.findings import Findings
-from kane_dynamics.robot_config.setup.questions import (
+from kane_dynamics.robot_config.declared_constraints import CASTERS, ENTRIES, shown
+from kane_dynamics.robot_config.inspection import Findings
+from kane_dynamics.robot_config.questions import (
     Ask,
     Question,
     base_question,
@@ -22,8 +23,6 @@ from kane_dynamics.robot_config.setup.questions import (
     numbers_of,
 )
 
-_LISTS = {'left': 'left_wheel_names', 'right': 'right_wheel_names', 'wheels': 'wheel_names'}
-_LISTS['rear'] = 'wheel_names'
 _STEERED = ('ackermann', 'swerve')
 _ALWAYS_LOCKED = ('suspension', 'several', 'ball')
 _OF_WHEELS = ('wheel', 'steered wheel', 'steering', 'caster wheel', 'caster swivel')
@@ -63,13 +62,9 @@ def settle(urdf: Findings, address: str, text: str, ask: Ask) -> tuple[Setting, 
 def _wheels(urdf: Findings, base_type: str, ask: Ask) -> Iterator[Setting]:
     """Yield the parameters of a base on wheels."""
     block = fitting_types(urdf)[base_type].block
-    for key, name in _LISTS.items():
-        if key in block:
-            yield Setting(f'base.{name}', list(block[key]))
-    if 'steered' in block:
-        steering, wheels = _paired(block['steered'])
-        yield Setting('base.steering_names', steering)
-        yield Setting('base.steered_wheel_names', wheels)
+    for entry, names in ENTRIES[block['kind']].items():
+        if entry in block:
+            yield from _lists(names, block[entry])
     by_name = {wheel.joint: wheel for wheel in urdf.wheels}
     if base_type == 'mecanum':
         yield _rollers([by_name[joint] for joint in block['wheels']], ask)
@@ -83,12 +78,18 @@ def _wheels(urdf: Findings, base_type: str, ask: Ask) -> Iterator[Setting]:
             ('lock', 'roll'),
         ).answered(ask)
         if casters.value == 'roll':
-            swivels, wheels = _paired(block['casters'])
-            yield Setting('base.caster_swivel_names', swivels, '', casters.guessed)
-            yield Setting('base.caster_wheel_names', wheels)
+            yield from _lists(CASTERS, block['casters'], casters.guessed)
     if urdf.supports:
         points = [x for point in urdf.supports for x in point]
         yield Setting('base.support_points', points, 'below links that are called casters', True)
+
+
+def _lists(names: str | tuple[str, str], joints: Any, guessed: bool = False) -> Iterator[Setting]:
+    """Yield the lists of joints, or of steering joints and their wheels."""
+    fields = (names,) if isinstance(names, str) else names
+    lists = (list(joints),) if isinstance(names, str) else _paired(joints)
+    for k, (field, values) in enumerate(zip(fields, lists, strict=True)):
+        yield Setting(shown(field), values, '', guessed and k == 0)
 
 
 def _paired(by_steering: Mapping[str, str | list[str]]) -> tuple[list[str], list[str]]:

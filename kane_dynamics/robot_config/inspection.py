@@ -24,7 +24,7 @@ from kane_dynamics.robot.urdf.load import depth_first, load_urdf
 from kane_dynamics.robot.urdf.records import UrdfLink, UrdfModel
 from kane_dynamics.robot.urdf.warnings import angle_warnings, speeds_without_inertia
 from kane_dynamics.robot.urdf.xml import read_urdf
-from kane_dynamics.robot_config.inspection.joints import (
+from kane_dynamics.robot_config.joint_roles import (
     Hand,
     JointRole,
     descendants,

@@ -10,7 +10,8 @@ from typing import TypeAlias
 
 from kane_dynamics.bases.recognition import FittingKind
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot_config.inspection.findings import Findings
+from kane_dynamics.robot_config.declared_constraints import KINDS
+from kane_dynamics.robot_config.inspection import Findings
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,6 @@ def numbers_of(name: str, text: str, count: int, what: str) -> tuple[float, ...]
     return numbers
 
 
-BASE_TYPES = {'differential': 'diff_drive'}  # of the nodes, where they differ from the kinds
 _WHY = {
     'diff_drive': 'driven wheels on one axle',
     'skid_steer': 'two axles or more, and nothing steers',
@@ -87,7 +87,8 @@ _ROLLERS = re.compile(r'mecanum|swedish', re.IGNORECASE)
 
 def fitting_types(urdf: Findings) -> dict[str, FittingKind]:
     """Return the kinds of base that fit, by their base_type, the likeliest first."""
-    return {BASE_TYPES.get(kind.kind, kind.kind): kind for kind in urdf.kinds}
+    types = {kind: base_type for base_type, kind in KINDS.items()}
+    return {types[kind.kind]: kind for kind in urdf.kinds}
 
 
 def base_question(urdf: Findings, text: str) -> Question:
