@@ -13,7 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,7 +34,7 @@ from kane_dynamics.constraints.contacts import GROUND, Plane, checked_plane
 from kane_dynamics.exceptions import ConstraintError, ModelWarning
 from kane_dynamics.robot.body import Vector, WheelShape
 from kane_dynamics.robot.checks import as_number, as_vector
-from kane_dynamics.robot.joint_kinds import Free, Revolute, Spherical
+from kane_dynamics.robot.joint_kinds import JointKind, Revolute
 from kane_dynamics.robot.motion import FrameMotion, frame_motion, integrate_coordinates
 from kane_dynamics.robot.robot import Frame, Robot
 from kane_dynamics.robot.state import checked_robot
@@ -108,13 +108,13 @@ def ball_circle(
 
 
 def _wheel_axis(
-    joint: str, kind: Any, axis: Sequence[float] | None, shape: WheelShape | None
+    joint: str, kind: JointKind, axis: Sequence[float] | None, shape: WheelShape | None
 ) -> Vector:
     if isinstance(kind, Revolute):
         if axis is not None:
             raise ConstraintError(f"wheel '{joint}' turns about the axis of its revolute joint")
         return kind.axis
-    if not isinstance(kind, (Free, Spherical)):
+    if kind.quaternion is None:
         raise ConstraintError(
             f"wheel joint '{joint}' must be revolute, free or spherical, is {type(kind).__name__}"
         )

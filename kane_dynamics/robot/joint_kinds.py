@@ -10,10 +10,11 @@ one, whose speeds are the derivatives of (x, y, yaw) in the joint frame's axes.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,29 +37,46 @@ Scalars = Sequence[Scalar]
 _I, _J, _K = (make_quaternion(0.0, *row) for row in np.eye(3))
 
 
-class JointKind(Protocol):
-    """What an algorithm needs to know of a joint."""
+class JointKind(ABC):
+    """
+    What an algorithm needs to know of a joint.
 
+    The default is constant axes in B and coordinates that are a vector whose derivative is v.
+    """
+
+    coordinate_suffixes: ClassVar[tuple[str, ...]] = ('',)
+    velocity_suffixes: ClassVar[tuple[str, ...]] = ('',)
     nq: ClassVar[int]
     nv: ClassVar[int]
-    coordinate_suffixes: ClassVar[tuple[str, ...]]
-    velocity_suffixes: ClassVar[tuple[str, ...]]
     neutral: ClassVar[tuple[float, ...]]
+    quaternion: ClassVar[slice | None]
+    """Which of the coordinates are a unit quaternion (w, x, y, z)."""
 
+    def __init_subclass__(cls) -> None:
+        names = cls.coordinate_suffixes
+        cls.nq, cls.nv = len(names), len(cls.velocity_suffixes)
+        cls.neutral = tuple(float(name == '_qw') for name in names)
+        cls.quaternion = slice(cls.nq - 4, cls.nq) if '_qw' in names else None
+
+    @abstractmethod
     def pose(self, q: Scalars) -> Pose:
         """Return x_B^J(q)."""
 
+    @abstractmethod
     def axes(self, q: Scalars) -> Axes:
         """Return the motion axes S_k in B, nv pure dual quaternions."""
 
     def axes_rate(self, q: Scalars, v: Scalars) -> Axes | None:
         """Return the rates dS_k/dt in B, or None where the axes are constant."""
+        return None
 
     def coordinate_rate(self, q: Scalars, v: Scalars) -> Scalars:
         """Return dq/dt."""
+        return list(v)
 
     def integrate(self, q: Scalars, v: Scalars, dt: Scalar) -> Scalars:
         """Return the coordinates after v has stayed constant in B for dt [s]."""
+        return [a + b * dt for a, b in zip(q, v, strict=True)]
 
 
 def _turn(axis: Quaternion, angle: Scalar) -> Quaternion:
@@ -68,35 +86,12 @@ def _turn(axis: Quaternion, angle: Scalar) -> Quaternion:
     return make_quaternion(cos(half), axis.x * s, axis.y * s, axis.z * s)
 
 
-class _ConstantAxes:
-    """Axes that do not change in B."""
-
-    def axes_rate(self, q: Scalars, v: Scalars) -> Axes | None:
-        return None
-
-
-class _VectorSpace(_ConstantAxes):
-    """Coordinates that are a vector whose derivative is v."""
-
-    def coordinate_rate(self, q: Scalars, v: Scalars) -> Scalars:
-        return list(v)
-
-    def integrate(self, q: Scalars, v: Scalars, dt: Scalar) -> Scalars:
-        return [a + b * dt for a, b in zip(q, v, strict=True)]
-
-
 @dataclass(frozen=True)
-class _AlongAxis(_VectorSpace):
+class _AlongAxis(JointKind):
     """One axis l, a unit vector in J (and in B)."""
 
     axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
     _l: Quaternion = field(init=False, repr=False, compare=False)
-
-    nq: ClassVar[int] = 1
-    nv: ClassVar[int] = 1
-    coordinate_suffixes: ClassVar[tuple[str, ...]] = ('',)
-    velocity_suffixes: ClassVar[tuple[str, ...]] = ('',)
-    neutral: ClassVar[tuple[float, ...]] = (0.0,)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, 'axis', unit_axis(self.axis))
@@ -191,11 +186,7 @@ class Cylindrical(_AlongAxis):
 
     """
 
-    nq: ClassVar[int] = 2
-    nv: ClassVar[int] = 2
-    coordinate_suffixes: ClassVar[tuple[str, ...]] = ('_rotation', '_slide')
-    velocity_suffixes: ClassVar[tuple[str, ...]] = ('_rotation', '_slide')
-    neutral: ClassVar[tuple[float, ...]] = (0.0, 0.0)
+    coordinate_suffixes = velocity_suffixes = ('_rotation', '_slide')
 
     def pose(self, q: Scalars) -> Pose:
         return Pose(_turn(self._l, q[0]), scale(self._l, q[1]))
@@ -205,18 +196,14 @@ class Cylindrical(_AlongAxis):
 
 
 @dataclass(frozen=True)
-class Planar(_VectorSpace):
+class Planar(JointKind):
     """
     Moves in the x, y plane of J: q = (x, y, yaw) [m, m, rad], v = dq/dt.
 
     The speeds of x and y are along the axes of J, as in (64), so in B the axes turn with yaw.
     """
 
-    nq: ClassVar[int] = 3
-    nv: ClassVar[int] = 3
-    coordinate_suffixes: ClassVar[tuple[str, ...]] = ('_x', '_y', '_yaw')
-    velocity_suffixes: ClassVar[tuple[str, ...]] = ('_x', '_y', '_yaw')
-    neutral: ClassVar[tuple[float, ...]] = (0.0, 0.0, 0.0)
+    coordinate_suffixes = velocity_suffixes = ('_x', '_y', '_yaw')
 
     def pose(self, q: Scalars) -> Pose:
         x, y, yaw = q
@@ -240,14 +227,11 @@ class Planar(_VectorSpace):
 
 
 @dataclass(frozen=True)
-class Spherical(_ConstantAxes):
+class Spherical(JointKind):
     """Turns freely: q = unit quaternion r_B^J (w, x, y, z), v = angular velocity in B [rad/s]."""
 
-    nq: ClassVar[int] = 4
-    nv: ClassVar[int] = 3
-    coordinate_suffixes: ClassVar[tuple[str, ...]] = ('_qw', '_qx', '_qy', '_qz')
-    velocity_suffixes: ClassVar[tuple[str, ...]] = ('_wx', '_wy', '_wz')
-    neutral: ClassVar[tuple[float, ...]] = (1.0, 0.0, 0.0, 0.0)
+    coordinate_suffixes = ('_qw', '_qx', '_qy', '_qz')
+    velocity_suffixes = ('_wx', '_wy', '_wz')
 
     def pose(self, q: Scalars) -> Pose:
         return Pose(normalised(make_quaternion(*q)), ZERO)
@@ -264,18 +248,15 @@ class Spherical(_ConstantAxes):
 
 
 @dataclass(frozen=True)
-class Free(_ConstantAxes):
+class Free(JointKind):
     """
     Moves freely (6-DoF joint, floating base).
 
     q = position of B in J [m] and unit quaternion r_B^J (w, x, y, z); v = (omega, v), both in B.
     """
 
-    nq: ClassVar[int] = 7
-    nv: ClassVar[int] = 6
-    coordinate_suffixes: ClassVar[tuple[str, ...]] = ('_x', '_y', '_z', '_qw', '_qx', '_qy', '_qz')
-    velocity_suffixes: ClassVar[tuple[str, ...]] = ('_wx', '_wy', '_wz', '_vx', '_vy', '_vz')
-    neutral: ClassVar[tuple[float, ...]] = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+    coordinate_suffixes = ('_x', '_y', '_z', '_qw', '_qx', '_qy', '_qz')
+    velocity_suffixes = ('_wx', '_wy', '_wz', '_vx', '_vy', '_vz')
 
     def pose(self, q: Scalars) -> Pose:
         return Pose(normalised(make_quaternion(*q[3:])), pure(q[:3]))

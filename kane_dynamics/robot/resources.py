@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of this and other packages."""
+"""Files of this and other packages, and URDF text that the package xacro makes of them."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import sysconfig
 from collections.abc import Iterator
@@ -119,3 +120,36 @@ def share_directories(package: str) -> Iterator[Path]:
         yield Path(prefix) / 'share' / package
     yield Path(sys.prefix) / 'share' / package
     yield Path(sysconfig.get_path('purelib')) / 'cmeel.prefix' / 'share' / package
+
+
+def xacro_text(path: Path) -> str:
+    """Return a xacro file as URDF text."""
+    try:
+        import xacro
+    except ImportError as error:
+        raise InvalidInputError(
+            f"xacro file '{path}' needs xacro, which is not installed: pip install xacro, or "
+            'source a ROS 2 workspace'
+        ) from error
+    try:
+        return str(xacro.process_file(str(path)).toxml())
+    except Exception as error:  # xacro has no error family; whatever it says is about the file
+        reason = _missing_packages(path) or str(error).strip() or type(error).__name__
+        raise InvalidInputError(f"xacro file '{path}': xacro failed: {reason}") from error
+
+
+def _missing_packages(path: Path) -> str:
+    """Return which packages of a xacro file's $(find ...) no sourced workspace holds, or ''."""
+    named = re.findall(r'\$\(find ([^)\s]+)\)', path.read_text(encoding='utf-8', errors='replace'))
+    prefixes = list(filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)))
+    missing = [
+        name
+        for name in dict.fromkeys(named)
+        if not any((Path(prefix) / 'share' / name).is_dir() for prefix in prefixes)
+    ]
+    if not missing:
+        return ''
+    return (
+        f'$(find ...) needs the packages {", ".join(missing)}, which are in none of '
+        f'AMENT_PREFIX_PATH {prefixes}; source the workspace that holds them'
+    )

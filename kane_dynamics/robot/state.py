@@ -14,7 +14,6 @@ from kane_dynamics.algebra.quaternions import vec4
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_names, as_vector, describe
-from kane_dynamics.robot.joint_kinds import Free, Spherical
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
@@ -54,12 +53,13 @@ def checked_payload_frames(robot: Robot, payloads: Any) -> tuple[str, ...]:
 
 
 def quaternion_slices(robot: Robot) -> list[tuple[str, slice]]:
-    """Return the joints whose coordinates end with a quaternion, and where in q it stands."""
-    return [
-        (body.joint.name, slice(index.q.stop - 4, index.q.stop))
-        for body, index in zip(robot.bodies, robot.indices, strict=True)
-        if isinstance(body.joint.kind, (Spherical, Free))
-    ]
+    """Return the joints with a quaternion among their coordinates, and where in q it stands."""
+    slices = []
+    for body, index in zip(robot.bodies, robot.indices, strict=True):
+        if (local := body.joint.kind.quaternion) is not None:
+            start = index.q.start
+            slices.append((body.joint.name, slice(start + local.start, start + local.stop)))
+    return slices
 
 
 def is_unit(wxyz: Sequence[Scalar]) -> Any:

@@ -28,9 +28,9 @@ from kane_dynamics.compiler.graphs.trace import Tracer, column, function_graph, 
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError, NameNotFoundError
-from kane_dynamics.robot.joint_kinds import Free, Spherical
 from kane_dynamics.robot.motion import coordinate_rates
 from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import quaternion_slices
 
 QUANTITIES = (
     'mass_matrix',
@@ -275,11 +275,7 @@ def _symbols(sympy: Any, robot: Robot, rows: int) -> dict[str, Any]:
 
 def _quaternions(robot: Robot, q: Symbols) -> list[Symbols]:
     """Return the components (w, x, y, z) of the quaternions among the coordinates."""
-    return [
-        q[index.q][-4:]
-        for body, index in zip(robot.bodies, robot.indices, strict=True)
-        if isinstance(body.joint.kind, (Spherical, Free))
-    ]
+    return [q[columns] for _, columns in quaternion_slices(robot)]
 
 
 def _checked_digits(digits: int) -> int:

@@ -15,7 +15,6 @@ from kane_dynamics.algebra.scalars import where
 from kane_dynamics.compiler.graphs.body_groups import BodyGroup, GroupBody
 from kane_dynamics.compiler.graphs.trace import column, symbols
 from kane_dynamics.compiler.llvm.loop_spec import GroupCode, Places
-from kane_dynamics.robot.joint_kinds import Free, Spherical
 from kane_dynamics.robot.state import is_unit
 
 
@@ -35,8 +34,8 @@ def group_code(
     rcond: Any = 1.0,
 ) -> GroupCode:
     """Return the code of a group; `inputs` are those of the kernel, `local` those of the joint."""
-    if isinstance(group.body.kind, (Spherical, Free)):  # as in `door.py`
-        rcond = where(is_unit(local['q'][-4:]), ca.SX(rcond), 0.0)
+    if (quaternion := group.body.kind.quaternion) is not None:  # as in `quaternion_check`
+        rcond = where(is_unit(local['q'][quaternion]), ca.SX(rcond), 0.0)
     if indices is None:
         indices = np.zeros((len(results), len(group.bodies)), dtype=int)
     body, count = group.body, len(group.bodies)

@@ -15,7 +15,7 @@ from kane_dynamics.algebra.scalars import unit_axis
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError, UrdfError, known_names
 from kane_dynamics.robot.body import Joint, Vector, WheelShape
 from kane_dynamics.robot.checks import as_names, as_vector
-from kane_dynamics.robot.joint_kinds import Free, JointKind, Planar, Prismatic, Revolute, Spherical
+from kane_dynamics.robot.joint_kinds import Free, JointKind, Planar, Prismatic, Revolute
 from kane_dynamics.robot.urdf.records import UrdfJoint, UrdfLimit, UrdfLink
 from kane_dynamics.typing import Floats
 
@@ -130,7 +130,7 @@ def _followed_position(
     """Return the position of a follower whose master is held, through a chain of masters."""
     if joint.mimic is None:
         return None
-    master = by_name[joint.mimic.joint]
+    master = by_name[joint.mimic.master]
     if master.name in locked:
         position = locked[master.name][0] if locked[master.name] else 0.0
     else:
@@ -138,7 +138,7 @@ def _followed_position(
         if followed is None:
             return None
         position = followed
-    return joint.mimic.multiplier * position + joint.mimic.offset
+    return joint.mimic.ratio * position + joint.mimic.offset
 
 
 def _check_mimics(by_name: Mapping[str, UrdfJoint]) -> None:
@@ -146,7 +146,7 @@ def _check_mimics(by_name: Mapping[str, UrdfJoint]) -> None:
     for joint in by_name.values():
         path = [joint]
         while path[-1].mimic is not None and path[-1].type != 'fixed':
-            name = path[-1].mimic.joint
+            name = path[-1].mimic.master
             if name not in by_name:
                 raise UrdfError(
                     f"joint '{path[-1].name}' mimics '{name}', which does not exist; "
@@ -178,7 +178,7 @@ def wheel_shape(links: Iterable[tuple[Pose, UrdfLink]], kind: JointKind) -> Whee
         for shape in link.rounds
         if shape.radius > 0.0
     ]
-    if isinstance(kind, (Free, Spherical)):
+    if kind.quaternion is not None:
         return shapes[0] if len(shapes) == 1 else None
     if not isinstance(kind, Revolute):
         return None

@@ -14,12 +14,12 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.exceptions import ModelWarning, UrdfError, known_names
-from kane_dynamics.robot.body import Body, Frame, Joint, Mimic, WheelShape
+from kane_dynamics.robot.body import Body, Frame, Joint, WheelShape
 from kane_dynamics.robot.checks import as_choice
 from kane_dynamics.robot.joint_kinds import Free, JointKind, Planar
 from kane_dynamics.robot.robot import WORLD, Robot
@@ -34,7 +34,6 @@ from kane_dynamics.robot.urdf.joints import (
 )
 from kane_dynamics.robot.urdf.records import (
     UrdfJoint,
-    UrdfLink,
     UrdfModel,
     link_mass,
     welded_inertia,
@@ -174,25 +173,18 @@ def load_urdf(
         urdf = with_exact_angles(urdf)
     root, joints = depth_first(urdf)
     locked = locked_coordinates(joints, locked_joints)
-    tree = _welded(root, joints, locked, BASES[base])
-    masses = {link.name: link_mass(link) for link in urdf.links}
-    bodies = [
-        replace(
-            body,
-            inertia=welded_inertia(
-                body.name, ((x, masses[k]) for k, x in tree.links_of(body.name))
-            ),
-        )
-        for body in tree.bodies
-    ]
-    index = {'': WORLD, **{body.name: i for i, body in enumerate(bodies)}}
-    robot = Robot(
-        urdf.name,
-        bodies,
-        gravity,
-        {name: Frame(index[weld.body], weld.pose) for name, weld in tree.welds.items()},
-        _wheels(tree, {link.name: link for link in urdf.links}),
-    )
+    bodies, frames = _welded(root, joints, locked, BASES[base])
+    links = {link.name: link for link in urdf.links}
+    masses = {name: link_mass(link) for name, link in links.items()}
+    wheels: dict[str, WheelShape] = {}
+    for i, body in enumerate(bodies):
+        fixed = [(frame.pose, name) for name, frame in frames.items() if frame.body == i]
+        inertia = welded_inertia(body.name, ((x, masses[name]) for x, name in fixed))
+        bodies[i] = replace(body, inertia=inertia)
+        shape = wheel_shape(((x, links[name]) for x, name in fixed), body.joint.kind)
+        if shape is not None:
+            wheels[body.joint.name] = shape
+    robot = Robot(urdf.name, bodies, gravity, frames, wheels)
     messages = [m for link in urdf.links for m in inertial_warnings(link, masses[link.name])]
     messages += [m for joint in joints if joint.name not in locked for m in limit_warnings(joint)]
     for message in (*messages, *singular_warnings(robot)):
@@ -200,66 +192,27 @@ def load_urdf(
     return robot
 
 
-@dataclass(frozen=True, eq=False)
-class _Weld:
-    """Where a link is fixed: the name of its body, '' for the world, and x_L^B."""
-
-    body: str
-    pose: Pose
-
-
-@dataclass(frozen=True, eq=False)
-class _Tree:
-    """The bodies in order, still without inertia, and where each link is fixed."""
-
-    bodies: list[Body]
-    welds: dict[str, _Weld]
-
-    def links_of(self, body: str) -> Iterable[tuple[str, Pose]]:
-        """Return the names of the links of a body and their poses in it."""
-        return [(link, weld.pose) for link, weld in self.welds.items() if weld.body == body]
-
-
 def _welded(
     root: str, joints: Iterable[UrdfJoint], locked: Locked, base: JointKind | None
-) -> _Tree:
-    """Return the tree of bodies that is left when locked joints are lumped."""
-    tree = _Tree([], {root: _Weld('' if base is None else root, Pose.identity())})
-    if base is not None:
-        tree.bodies.append(Body(root, '', Joint('base', base)))
+) -> tuple[list[Body], dict[str, Frame]]:
+    """Return the bodies left when locked joints are lumped, without inertia, and all links."""
+    bodies = [] if base is None else [Body(root, '', Joint('base', base))]
+    links = {root: Frame(WORLD if base is None else 0, Pose.identity())}
     for joint in joints:
-        parent = tree.welds[joint.parent]
+        parent = links[joint.parent]
         kind, x_K_J = joint_kind(joint), alignment(joint)
         placement = parent.pose * joint.origin.pose() * x_K_J
         if kind is None or joint.name in locked:
             x = Pose.identity() if kind is None else kind.pose(locked[joint.name])
-            weld = _Weld(parent.body, placement * x * x_K_J.conjugate())
-        else:
-            if base is not None and joint.name == 'base':
-                raise UrdfError(
-                    "a joint is named 'base', as is the joint of a planar or floating base; "
-                    'rename or lock it'
-                )
-            moving = moving_joint(joint, kind)
-            body = Body(joint.child, parent.body, moving, placement, mimic=_mimic(joint))
-            tree.bodies.append(body)
-            weld = _Weld(joint.child, x_K_J.conjugate())
-        tree.welds[joint.child] = weld
-    return tree
-
-
-def _mimic(joint: UrdfJoint) -> Mimic | None:
-    if joint.mimic is None:
-        return None
-    return Mimic(joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset)
-
-
-def _wheels(tree: _Tree, links: Mapping[str, UrdfLink]) -> dict[str, WheelShape]:
-    """Return the collision cylinder or sphere of each body that a joint turns, by joint name."""
-    shapes: dict[str, WheelShape] = {}
-    for body in tree.bodies:
-        welded = ((x, links[name]) for name, x in tree.links_of(body.name))
-        shape = wheel_shape(welded, body.joint.kind)
-        if shape is not None:
-            shapes[body.joint.name] = shape
-    return shapes
+            links[joint.child] = Frame(parent.body, placement * x * x_K_J.conjugate())
+            continue
+        if base is not None and joint.name == 'base':
+            raise UrdfError(
+                "a joint is named 'base', as is the joint of a planar or floating base; "
+                'rename or lock it'
+            )
+        links[joint.child] = Frame(len(bodies), x_K_J.conjugate())
+        carrier = '' if parent.body == WORLD else bodies[parent.body].name
+        moving = moving_joint(joint, kind)
+        bodies.append(Body(joint.child, carrier, moving, placement, mimic=joint.mimic))
+    return bodies, links

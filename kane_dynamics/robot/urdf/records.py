@@ -21,8 +21,7 @@ from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import make_quaternion, pure
 from kane_dynamics.exceptions import InvalidInputError
-
-Vector = tuple[float, float, float]
+from kane_dynamics.robot.body import Mimic, Vector
 
 
 @dataclass(frozen=True)
@@ -82,15 +81,6 @@ class UrdfLimit:
 
 
 @dataclass(frozen=True)
-class UrdfMimic:
-    """The joint moves as ``multiplier * (position of joint) + offset``."""
-
-    joint: str
-    multiplier: float = 1.0
-    offset: float = 0.0
-
-
-@dataclass(frozen=True)
 class UrdfJoint:
     """A joint."""
 
@@ -103,7 +93,7 @@ class UrdfJoint:
     limit: UrdfLimit | None = None
     damping: float = 0.0
     friction: float = 0.0
-    mimic: UrdfMimic | None = None
+    mimic: Mimic | None = None
 
 
 @dataclass(frozen=True)

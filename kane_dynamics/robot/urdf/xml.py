@@ -13,19 +13,18 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from kane_dynamics.exceptions import InvalidInputError, UrdfError, UrdfFileError
+from kane_dynamics.robot.body import Mimic
 from kane_dynamics.robot.checks import as_path
-from kane_dynamics.robot.resources import resolve
+from kane_dynamics.robot.resources import resolve, xacro_text
 from kane_dynamics.robot.urdf.records import (
     UrdfInertial,
     UrdfJoint,
     UrdfLimit,
     UrdfLink,
-    UrdfMimic,
     UrdfModel,
     UrdfOrigin,
     UrdfRound,
 )
-from kane_dynamics.robot.urdf.xacro_file import xacro_text
 
 _SUBSTITUTIONS = ('$(', '${')  # of roslaunch and of xacro
 LARGEST = 1e30  # [SI] no robot has more; products of a few such numbers are finite
@@ -259,8 +258,8 @@ def _limit(element: Element, where: str) -> UrdfLimit:
     )
 
 
-def _mimic(element: Element, where: str) -> UrdfMimic:
-    return UrdfMimic(
+def _mimic(element: Element, where: str) -> Mimic:
+    return Mimic(
         text_of(element, 'joint', f'{where}, <mimic>'),
         number_of(element, 'multiplier', where, 1.0),
         number_of(element, 'offset', where, 0.0),
