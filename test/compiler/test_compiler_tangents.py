@@ -10,6 +10,7 @@ from support.trees import random_state, tree_and_state
 import kane_dynamics as kd
 from kane_dynamics.compiler import generic
 from kane_dynamics.exceptions import InvalidInputError, PerformanceWarning
+from kane_dynamics.robot.sample_robots import KINDS
 
 pytestmark = pytest.mark.filterwarnings('ignore::kane_dynamics.exceptions.PerformanceWarning')
 EXACT = 1e-10  # relative to the largest entry; two solves of condition 1e4 in other orders
@@ -71,9 +72,16 @@ def test_a_chain_of_30_was_refused(rng):
     assert error(got.dx, dx) < EXACT
 
 
-@pytest.mark.parametrize('base', ['planar', 'floating'])
-def test_trees_with_followers_against_the_graph_of_all_bodies(base, monkeypatch):
-    robot, q, v, a = tree_and_state(3, base)
+@pytest.mark.parametrize(
+    ('base', 'kinds'),
+    [
+        pytest.param('floating', ('revolute', 'helical'), id='small'),
+        pytest.param('floating', KINDS, marks=pytest.mark.thorough, id='floating'),  # a minute
+        pytest.param('planar', KINDS, marks=pytest.mark.thorough, id='planar'),
+    ],
+)
+def test_trees_with_followers_against_the_graph_of_all_bodies(base, kinds, monkeypatch):
+    robot, q, v, a = tree_and_state(3, base, kinds=kinds)
     small = kd.compile(robot, derivatives=True, cache=False)
     large = with_derivatives(monkeypatch, robot)
     for name in ('inverse_dynamics_derivatives', 'forward_dynamics_derivatives'):
