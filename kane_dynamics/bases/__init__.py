@@ -2,14 +2,7 @@
 """Mobile bases on wheels: rows, kinematics in both directions, recognition from the URDF."""
 
 from kane_dynamics.bases.block import wheeled_base
-from kane_dynamics.bases.builders import (
-    ackermann,
-    differential,
-    mecanum,
-    omni,
-    skid_steer,
-    swerve,
-)
+from kane_dynamics.bases.builders import ackermann, differential, mecanum, omni, skid_steer, swerve
 from kane_dynamics.bases.icr_steering import ConsistentSteering, SteeringStep
 from kane_dynamics.bases.kinematics import BaseTwist, SteeringAngles, WheelRates
 from kane_dynamics.bases.recognition import FittingKind, FoundWheel, fitting_kinds, found_wheels

@@ -23,10 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.bases.kinematics import lateral_rows
-from kane_dynamics.bases.motion_rows import MotionRows, Speeds, bound_motions, left_null_space
-from kane_dynamics.bases.wheel import Wheel
-from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.bases.motion_rows import BaseRows, left_null_space
 from kane_dynamics.typing import Floats, Indices
 
 # the angles of a direction agree whatever it is: what is left of the search is not seen
@@ -90,35 +87,27 @@ class SteeringStep(NamedTuple):
 class CentredSteering:
     """The steered wheels without trail of one base, at coordinates but for their angles."""
 
-    def __init__(
-        self,
-        rolling: ConstraintSet,
-        rows: MotionRows,
-        wheels: Sequence[Wheel],
-        speeds: Speeds,
-        q: Sequence[float],
-    ) -> None:
+    def __init__(self, base: BaseRows, q: Sequence[float]) -> None:
+        rows, wheels = base.at(q), base.steered
         trails = [
             float(np.abs(rows.steering[rows.labels.index(f'{wheel.joint}/lateral'), k]))
             for k, wheel in enumerate(wheels)
         ]
         self.centred: Indices = np.flatnonzero(np.array(trails) <= rows.small)
         wheels_centred = [wheels[int(k)] for k in self.centred]
-        _, kc, ks = lateral_rows(rolling, wheels, speeds, q)
+        _, kc, ks = base.lateral(q)
         kc, ks = kc[self.centred], ks[self.centred]
         arms = np.hypot(kc[:, 2], ks[:, 2])
         self._size = float(arms.max(initial=0.0)) or 1.0
         self._unit = np.array([1.0, 1.0, 1.0 / self._size])  # yaw rates count at the outermost
-        steered = {wheel.joint for wheel in wheels_centred}
-        others = [k for k, owner in enumerate(rows.owners) if owner not in steered]
-        fixed = bound_motions(rows.take(others)) * self._unit
+        fixed = rows.without(wheels_centred).bound_motions() * self._unit
         # of unit columns, one for each motion that fixed wheels leave
         self._open = left_null_space(fixed.T, rows.small)
         weights = np.array([[1.0], [_SIDEWAYS], [1.0]])
         self._followed = np.linalg.pinv(weights * self._open) * weights.T
         self._kc, self._ks = ((k * self._unit) @ self._open for k in (kc, ks))
-        indices = speeds.steering_angles[self.centred]
-        self._limits = rolling.robot.lower[indices], rolling.robot.upper[indices]
+        indices = base.steering_angles[self.centred]
+        self._limits = base.robot.lower[indices], base.robot.upper[indices]
         self._any = len(wheels_centred) > 0 and self._open.shape[1] > 0
 
     def agreed(self, angles: Floats, rates: Floats) -> tuple[Floats, Floats]:

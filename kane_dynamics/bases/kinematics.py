@@ -17,9 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kane_dynamics.bases.motion_rows import MotionRows, Speeds, least, left_null_space
-from kane_dynamics.bases.wheel import Wheel
-from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.bases.motion_rows import BaseRows, MotionRows, least, left_null_space
 from kane_dynamics.exceptions import InconsistentConstraintsError
 from kane_dynamics.typing import Floats
 
@@ -228,23 +226,17 @@ class SteeringAngles(Many):
 
 
 def steering_angles_of(
-    rolling: ConstraintSet,
-    wheels: Sequence[Wheel],
-    speeds: Speeds,
-    q: Sequence[float],
-    twist: Floats,
-    twist_rate: Floats,
+    rows: BaseRows, q: Sequence[float], twist: Floats, twist_rate: Floats
 ) -> SteeringAngles:
     """Return the angles of steered wheels for motions of the base."""
-    k0, kc, ks = lateral_rows(rolling, wheels, speeds, q)
-    present = np.array(q)[speeds.steering_angles]
+    k0, kc, ks = rows.lateral(q)
+    present = np.array(q)[rows.steering_angles]
     constant, a, b = twist @ k0.T, twist @ kc.T, twist @ ks.T
     size = np.hypot(a, b)
     moving = size > _AT_REST
     half = np.arccos(np.clip(-constant / np.where(moving, size, 1.0), -1.0, 1.0))
     peak = np.arctan2(b, a)
-    robot = rolling.robot
-    limits = robot.lower[speeds.steering_angles], robot.upper[speeds.steering_angles]
+    limits = (x[rows.steering_angles] for x in (rows.robot.lower, rows.robot.upper))
     angles, reached = _nearest(np.stack([peak + half, peak - half]), present, *limits)
     angles = np.where(moving, angles, present)
     reached = (reached | ~moving) & (np.abs(constant) <= np.maximum(size, _AT_REST))
@@ -253,24 +245,7 @@ def steering_angles_of(
     drift += np.sin(angles) * (twist_rate @ ks.T)
     turning = moving & reached & (np.abs(slope) > _AT_REST)
     rates = np.where(turning, -drift / np.where(turning, slope, 1.0), 0.0)
-    return SteeringAngles(angles, rates, reached, tuple(w.steering or '' for w in wheels))
-
-
-def lateral_rows(
-    rolling: ConstraintSet, wheels: Sequence[Wheel], speeds: Speeds, q: Sequence[float]
-) -> tuple[Floats, Floats, Floats]:
-    """Return k_0, k_c and k_s of each wheel's lateral row over the twist, each (s, 3)."""
-    numbers = [rolling.labels.index(f'{wheel.joint}/lateral') for wheel in wheels]
-    samples = []
-    thirds = np.arange(3) * _TURN / 3.0
-    for angle in thirds:
-        coordinates = np.array(q)
-        coordinates[speeds.steering_angles] = angle
-        matrix = rolling.rows(coordinates.tolist(), [0.0] * rolling.robot.nv, 0.0).matrix
-        samples.append(np.asarray(matrix[numbers][:, speeds.twist], dtype=float))
-    rows = np.array(samples)
-    cosine, sine = np.cos(thirds)[:, None, None], np.sin(thirds)[:, None, None]
-    return rows.mean(axis=0), 2.0 * (cosine * rows).mean(axis=0), 2.0 * (sine * rows).mean(axis=0)
+    return SteeringAngles(angles, rates, reached, tuple(w.steering or '' for w in rows.steered))
 
 
 def _nearest(

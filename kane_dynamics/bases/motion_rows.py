@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kane_dynamics.bases.wheel import Wheel
+from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.row_selection import TAKEN
 from kane_dynamics.robot.robot import Robot
@@ -34,43 +35,61 @@ _TWIST_INDICES = {'planar': (0, 1, 2), 'floating': (3, 4, 2)}
 SMALL = 1e-3
 
 
-@dataclass(frozen=True, eq=False)
-class Speeds:
-    """Where the speeds and angles of a base are in v and q."""
+class BaseRows:
+    """The rows of a base at any coordinates, and where its speeds and angles are in v and q."""
 
-    twist: Indices
-    driven: Indices
-    free: Indices
-    steering: Indices
-    steering_angles: Indices
-    planar: bool
-    small: float
-
-    @classmethod
-    def of(cls, robot: Robot, wheels: Sequence[Wheel]) -> Speeds:
-        """Return the places of the wheels' joints."""
-        driven = [wheel.joint for wheel in wheels if wheel.driven]
-        steered = [w.steering for w in wheels if w.kind == 'steered' and w.steering]
+    def __init__(
+        self,
+        robot: Robot,
+        wheels: Sequence[Wheel],
+        constraints: Sequence[Constraint],
+        assumed: Sequence[Constraint],
+        track_factor: float,
+    ) -> None:
+        self.robot, self._track_factor = robot, track_factor
+        self._sets = ConstraintSet(robot, constraints), ConstraintSet(robot, assumed)
+        self.steered = tuple(wheel for wheel in wheels if wheel.kind == 'steered')
+        self.small = SMALL * min(wheel.radius for wheel in wheels)
         free = [wheel.joint for wheel in wheels if not wheel.driven]
         free += [w.steering for w in wheels if w.kind == 'caster' and w.steering]
+        steering = [w.steering for w in self.steered if w.steering]
+        self.twist: Indices = np.array(_TWIST_INDICES[robot.base], dtype=np.intp)
+        self.driven = self._indices([wheel.joint for wheel in wheels if wheel.driven], 'v')
+        self.free, self.steering = self._indices(free, 'v'), self._indices(steering, 'v')
+        self.steering_angles = self._indices(steering, 'q')
 
-        def joint_indices(joints: Sequence[str], which: str) -> Indices:
-            slices = [getattr(robot.indices[robot.body_of_joint(j)], which) for j in joints]
-            return np.array([k for s in slices for k in range(s.start, s.stop)], dtype=np.intp)
-
-        return cls(
-            np.array(_TWIST_INDICES[robot.base], dtype=np.intp),
-            joint_indices(driven, 'v'),
-            joint_indices(free, 'v'),
-            joint_indices(steered, 'v'),
-            joint_indices(steered, 'q'),
-            robot.base == 'planar',
-            SMALL * min(wheel.radius for wheel in wheels),
-        )
+    def _indices(self, joints: Sequence[str], which: str) -> Indices:
+        robot = self.robot
+        slices = [getattr(robot.indices[robot.body_of_joint(j)], which) for j in joints]
+        return np.array([k for s in slices for k in range(s.start, s.stop)], dtype=np.intp)
 
     def at_origin(self, q: list[float]) -> list[float]:
         """Return coordinates with a planar base at the origin of its plane."""
-        return [0.0, 0.0, 0.0, *q[3:]] if self.planar else q
+        return [0.0, 0.0, 0.0, *q[3:]] if self.robot.base == 'planar' else q
+
+    def at(self, q: Sequence[float]) -> MotionRows:
+        """Return the rows at coordinates, split by what moves."""
+        rolling, assumed = (each.rows(q, [0.0] * self.robot.nv, 0.0) for each in self._sets)
+        matrix = np.vstack([np.asarray(x.matrix, dtype=float) for x in (rolling, assumed)])
+        columns = (matrix[:, k] for k in (self.twist, self.driven, self.free, self.steering))
+        twist, driven, free, steering = columns
+        twist[: len(rolling)] *= (1.0, 1.0, self._track_factor)
+        labels = (*rolling.labels, *assumed.labels)
+        return MotionRows(twist, driven, free, steering, labels, self.small)
+
+    def lateral(self, q: Sequence[float]) -> tuple[Floats, Floats, Floats]:
+        """Return k_0, k_c and k_s of each steered wheel's lateral row over the twist, (s, 3)."""
+        numbers = [self._sets[0].labels.index(f'{wheel.joint}/lateral') for wheel in self.steered]
+        samples = []
+        thirds = np.arange(3) * 2.0 * np.pi / 3.0
+        for angle in thirds:
+            coordinates = np.array(q)
+            coordinates[self.steering_angles] = angle
+            rows = self._sets[0].rows(coordinates.tolist(), [0.0] * self.robot.nv, 0.0)
+            samples.append(np.asarray(rows.matrix[numbers][:, self.twist], dtype=float))
+        each = np.array(samples)
+        waves = (np.cos(thirds)[:, None, None] * each, np.sin(thirds)[:, None, None] * each)
+        return each.mean(axis=0), 2.0 * waves[0].mean(axis=0), 2.0 * waves[1].mean(axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,45 +108,32 @@ class MotionRows:
         """Return the columns of everything that turns to follow the base, shape (k, d + f)."""
         return np.hstack([self.driven, self.free])
 
-    def take(self, indices: list[int]) -> MotionRows:
-        """Return some of the rows."""
-        return MotionRows(
-            self.twist[indices],
-            self.driven[indices],
-            self.free[indices],
-            self.steering[indices],
-            tuple(self.labels[k] for k in indices),
-            self.small,
-        )
+    def without(self, wheels: Sequence[Wheel]) -> MotionRows:
+        """Return the rows of all other wheels."""
+        joints = {wheel.joint for wheel in wheels}
+        kept = [k for k, label in enumerate(self.labels) if label.rpartition('/')[0] not in joints]
+        columns = (x[kept] for x in (self.twist, self.driven, self.free, self.steering))
+        twist, driven, free, steering = columns
+        labels = tuple(self.labels[k] for k in kept)
+        return MotionRows(twist, driven, free, steering, labels, self.small)
 
-    @property
-    def owners(self) -> tuple[str, ...]:
-        """Return the joint of the wheel of each row."""
-        return tuple(label.rpartition('/')[0] for label in self.labels)
+    def bound_motions(self) -> Floats:
+        """Return C_1 of C_1 nu = 0, shape (m, 3)."""
+        turning = np.hstack([self.rolling, self.steering])
+        return left_null_space(turning, self.small).T @ self.twist
 
+    def mobility(self) -> int:
+        """Return delta_m: how many independent motions the base has at this instant."""
+        return 3 - _rank(self.bound_motions())
 
-def motion_rows(
-    rolling: ConstraintSet,
-    assumed: ConstraintSet,
-    speeds: Speeds,
-    q: Sequence[float],
-    track_factor: float,
-) -> MotionRows:
-    """Return the rows of a base at coordinates, split by what moves."""
-    still = [0.0] * rolling.robot.nv
-    parts = [rolling.rows(q, still, 0.0), assumed.rows(q, still, 0.0)]
-    matrix = np.vstack([np.asarray(part.matrix, dtype=float) for part in parts])
-    twist = matrix[:, speeds.twist]
-    twist[: len(parts[0])] *= (1.0, 1.0, track_factor)
-    labels = (*parts[0].labels, *parts[1].labels)
-    return MotionRows(
-        twist,
-        matrix[:, speeds.driven],
-        matrix[:, speeds.free],
-        matrix[:, speeds.steering],
-        labels,
-        speeds.small,
-    )
+    def steerability(self, steered: Sequence[Wheel]) -> int:
+        """Return delta_s: how many steered wheels without trail turn the motion independently."""
+        every, fixed = (_rank(x.bound_motions()) for x in (self, self.without(steered)))
+        return max(0, min(every, 2) - fixed)
+
+    def undriven(self) -> int:
+        """Return how many motions the base can do while its motors stand still."""
+        return 3 - _rank(left_null_space(self.free, self.small).T @ self.twist)
 
 
 def left_null_space(columns: Floats, small: float) -> Floats:
@@ -146,35 +152,6 @@ def least(matrix: Floats, right_side: Floats, small: float) -> Floats:
     kept = sizes > small
     inverse = (right[kept].T / sizes[kept]) @ left[:, kept].T
     return np.asarray(inverse @ right_side, dtype=float)
-
-
-def bound_motions(rows: MotionRows) -> Floats:
-    """Return C_1 of C_1 nu = 0, shape (m, 3)."""
-    turning = np.hstack([rows.rolling, rows.steering])
-    return left_null_space(turning, rows.small).T @ rows.twist
-
-
-def mobility(rows: MotionRows) -> int:
-    """Return delta_m: how many independent motions the base has at this instant."""
-    return 3 - _rank(bound_motions(rows))
-
-
-def steerability(rows: MotionRows, wheels: Sequence[Wheel]) -> int:
-    """Return delta_s: how many steered wheels without trail turn the motion independently."""
-    every, fixed = (_rank(bound_motions(part)) for part in (rows, not_steered(rows, wheels)))
-    return max(0, min(every, 2) - fixed)
-
-
-def not_steered(rows: MotionRows, wheels: Sequence[Wheel]) -> MotionRows:
-    """Return the rows that hold at all steering angles."""
-    steered = {wheel.joint for wheel in wheels if wheel.kind == 'steered'}
-    return rows.take([k for k, owner in enumerate(rows.owners) if owner not in steered])
-
-
-def undriven(rows: MotionRows) -> int:
-    """Return how many motions the base can do while its motors stand still."""
-    bound = left_null_space(rows.free, rows.small).T @ rows.twist
-    return 3 - _rank(bound)
 
 
 def _rank(matrix: Floats) -> int:

@@ -9,11 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.bases.base_rows import BaseRows, finite_rows
-from kane_dynamics.bases.icr_steering import (
-    ConsistentSteering,
-    SteeringStep,
-)
+from kane_dynamics.bases.icr_steering import ConsistentSteering, SteeringStep
 from kane_dynamics.bases.kinematics import (
     BaseTwist,
     Names,
@@ -24,17 +20,15 @@ from kane_dynamics.bases.kinematics import (
     twist_of,
     wheel_rates_of,
 )
+from kane_dynamics.bases.rolling_base import RollingBase, finite_rows
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import (
-    as_positive,
-    as_vector,
-)
+from kane_dynamics.robot.checks import as_positive, as_vector
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class WheeledBase(BaseRows):
+class WheeledBase(RollingBase):
     """
     A mobile base on wheels. Built by `differential`, `mecanum`, `swerve`, ... and `wheeled_base`.
 
@@ -108,7 +102,7 @@ class WheeledBase(BaseRows):
         moved = finite_rows('twist', twist, 3)
         names = Names(self.driven, self.steering)
         result = self._each(
-            lambda q_k, nu, s: wheel_rates_of(self._rows(q_k), nu, s, names), q, moved, turned
+            lambda q_k, nu, s: wheel_rates_of(self._rows.at(q_k), nu, s, names), q, moved, turned
         )
         if exact:
             check_rolls(self.kind, result)
@@ -145,7 +139,7 @@ class WheeledBase(BaseRows):
         """
         turned = self._steered(steering_rates)
         spun = self._array('rates [rad/s]', rates, self.driven)
-        result = self._each(lambda q_k, x, s: twist_of(self._rows(q_k), x, s), q, spun, turned)
+        result = self._each(lambda q_k, x, s: twist_of(self._rows.at(q_k), x, s), q, spun, turned)
         if exact:
             check_rolls(self.kind, result)
         return result
@@ -177,14 +171,7 @@ class WheeledBase(BaseRows):
         """
         moved = finite_rows('twist', twist, 3)
         rate = finite_rows('twist_rate', np.zeros(3) if twist_rate is None else twist_rate, 3)
-        return self._each(
-            lambda q_k, *motion: steering_angles_of(
-                self._sets[0], self._steered_wheels, self._speeds, q_k, *motion
-            ),
-            q,
-            moved,
-            rate,
-        )
+        return self._each(lambda *motion: steering_angles_of(self._rows, *motion), q, moved, rate)
 
     def consistent_steering(
         self, q: ArrayLike | None = None, v: ArrayLike | None = None
@@ -209,13 +196,13 @@ class WheeledBase(BaseRows):
             If a shape is wrong or a number is not finite.
 
         """
-        robot, s = self.robot, self._speeds
+        robot, s = self.robot, self._rows
         coordinates = robot.neutral() if q is None else np.array(checked_coordinates(robot, q))
         speeds = np.zeros(robot.nv) if v is None else np.array(checked_speeds(robot, v))
         measured = coordinates[s.steering_angles]
         angles, rates = self._centred(coordinates).agreed(measured, speeds[s.steering])
         coordinates[s.steering_angles], speeds[s.steering] = angles, rates
-        wheels = tuple(wheel.joint for wheel in self._steered_wheels)
+        wheels = tuple(wheel.joint for wheel in s.steered)
         return ConsistentSteering(coordinates, speeds, angles - measured, wheels)
 
     def steer_towards(
@@ -249,7 +236,7 @@ class WheeledBase(BaseRows):
         moved = as_vector('twist', twist, 3)
         limit = np.inf if most is None else as_positive('most [rad]', most)
         return self._centred(coordinates).towards(
-            coordinates[self._speeds.steering_angles], moved, limit
+            coordinates[self._rows.steering_angles], moved, limit
         )
 
     def at_angles(self, angles: ArrayLike, q: ArrayLike | None = None) -> Floats:
@@ -273,5 +260,5 @@ class WheeledBase(BaseRows):
         new_angles = finite_rows('angles [rad]', angles, len(self.steering))
         if new_angles.ndim != 1:
             raise InvalidInputError(f'angles [rad]: need one state, got shape {new_angles.shape}')
-        coordinates[self._speeds.steering_angles] = new_angles
+        coordinates[self._rows.steering_angles] = new_angles
         return coordinates

@@ -14,12 +14,7 @@ import numpy as np
 
 import kane_dynamics as kd
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.exceptions import (
-    ConstraintError,
-    InvalidInputError,
-    NameNotFoundError,
-    shorten,
-)
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError, shorten
 from kane_dynamics.messages.planar_frame import PlanarFrame
 from kane_dynamics.robot.state import checked_payload_frames
 from kane_dynamics.robot.text import file_parameters, parameter_file, robot_text

@@ -70,9 +70,7 @@ def drawn_base(kind, seed, on):
 def test_the_twist_of_the_rates_of_a_twist_is_that_twist(kind, seed, on):
     base, motions = drawn_base(kind, seed, on)
     q = base.robot.neutral()
-    q[base._speeds.steering_angles] = np.random.default_rng(seed).uniform(
-        -3, 3, len(base.steering)
-    )
+    q[base._rows.steering_angles] = np.random.default_rng(seed).uniform(-3, 3, len(base.steering))
     for motion in motions:
         rates = np.zeros(len(base.steering))
         if kind in ('ackermann', 'swerve'):

@@ -8,7 +8,6 @@ from support.base_robots import Spot, at_headings, robot_on, steering_of
 from support.bases import CAMPION, wheeled_base
 
 import kane_dynamics as kd
-from kane_dynamics.bases.motion_rows import bound_motions
 
 DIGITS = 1e-9  # relative: ten digits are printed
 QUARTER = np.pi / 4
@@ -54,7 +53,7 @@ def test_five_classes_of_wheeled_robots(kind):
 
 def lateral_rows(base, q=None):
     """Return C1 of C1 nu = 0."""
-    return bound_motions(base._rows(base._coordinates(q)))
+    return base._rows_at(q).bound_motions()
 
 
 def mecanum(delta, lx=0.235, ly=0.15, signs=(-1, 1, 1, -1)):

@@ -32,12 +32,7 @@ from kane_dynamics.robot.urdf.joints import (
     moving_joint,
     wheel_shape,
 )
-from kane_dynamics.robot.urdf.records import (
-    UrdfJoint,
-    UrdfModel,
-    link_mass,
-    welded_inertia,
-)
+from kane_dynamics.robot.urdf.records import UrdfJoint, UrdfModel, link_mass, welded_inertia
 from kane_dynamics.robot.urdf.warnings import (
     inertial_warnings,
     limit_warnings,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
@@ -11,25 +11,11 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.bases.icr_steering import (
-    CentredSteering,
-)
-from kane_dynamics.bases.kinematics import (
-    Many,
-)
-from kane_dynamics.bases.motion_rows import (
-    MotionRows,
-    Speeds,
-    bound_motions,
-    mobility,
-    motion_rows,
-    not_steered,
-    steerability,
-    undriven,
-)
+from kane_dynamics.bases.icr_steering import CentredSteering
+from kane_dynamics.bases.kinematics import Many
+from kane_dynamics.bases.motion_rows import BaseRows, MotionRows
 from kane_dynamics.bases.wheel import Wheel
 from kane_dynamics.constraints.base import Constraint
-from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.robot.body import Vector
 from kane_dynamics.robot.checks import (
@@ -48,7 +34,7 @@ _R = TypeVar('_R', bound=Many)
 
 
 @dataclass(frozen=True, eq=False)
-class BaseRows:
+class RollingBase:
     """The wheels of a base and their rows; see `WheeledBase`."""
 
     kind: str
@@ -93,53 +79,41 @@ class BaseRows:
         return tuple(joint for joint in joints if joint not in (*self.driven, *self.steering))
 
     @cached_property
-    def _speeds(self) -> Speeds:
-        return Speeds.of(self.robot, self.wheels)
+    def _rows(self) -> BaseRows:
+        parts = self.robot, self.wheels, self.constraints, self.assumed, self.track_factor
+        return BaseRows(*parts)
 
-    @cached_property
-    def _sets(self) -> tuple[ConstraintSet, ConstraintSet]:
-        return ConstraintSet(self.robot, self.constraints), ConstraintSet(self.robot, self.assumed)
-
-    def _rows(self, q: Sequence[float]) -> MotionRows:
-        return motion_rows(*self._sets, self._speeds, q, self.track_factor)
+    def _rows_at(self, q: ArrayLike | None) -> MotionRows:
+        return self._rows.at(self._coordinates(q))
 
     def mobility(self, q: ArrayLike | None = None) -> int:
         """Return how many independent motions the base has at steering angles (delta_m)."""
-        return mobility(self._rows(self._coordinates(q)))
+        return self._rows_at(q).mobility()
 
     def steerability(self, q: ArrayLike | None = None) -> int:
         """Return how many centred wheels can be steered independently (delta_s)."""
-        return steerability(self._rows(self._coordinates(q)), self.wheels)
+        return self._rows_at(q).steerability(self._rows.steered)
 
     def undriven(self, q: ArrayLike | None = None) -> int:
         """Return how many independent motions the base can do while its motors stand still."""
-        return undriven(self._rows(self._coordinates(q)))
+        return self._rows_at(q).undriven()
 
     def fixed_rows(self) -> Floats:
         """Return C_1 of C_1 nu = 0 of the wheels that nothing steers, shape (m, 3)."""
-        return bound_motions(not_steered(self._rows(self._coordinates(None)), self.wheels))
-
-    @cached_property
-    def _steered_wheels(self) -> tuple[Wheel, ...]:
-        return tuple(wheel for wheel in self.wheels if wheel.kind == 'steered')
+        return self._rows_at(None).without(self._rows.steered).bound_motions()
 
     @cached_property
     def _on_base(self) -> CentredSteering | None:
         """Return the steered wheels where nothing but their angles moves them in the base."""
         robot = self.robot
-        parents = {
-            robot.parents[robot.body_of_joint(w.steering or '')] for w in self._steered_wheels
-        }
-        return self._centred_at(self._coordinates(None)) if parents <= {0} else None
+        parents = {robot.parents[robot.body_of_joint(joint)] for joint in self.steering}
+        return CentredSteering(self._rows, self._coordinates(None)) if parents <= {0} else None
 
     def _centred(self, q: Floats) -> CentredSteering:
-        return self._on_base or self._centred_at(self._speeds.at_origin(q.tolist()))
-
-    def _centred_at(self, q: list[float]) -> CentredSteering:
-        return CentredSteering(self._sets[0], self._rows(q), self._steered_wheels, self._speeds, q)
+        return self._on_base or CentredSteering(self._rows, self._rows.at_origin(q.tolist()))
 
     def _coordinates(self, q: ArrayLike | None) -> list[float]:
-        return self._speeds.at_origin(
+        return self._rows.at_origin(
             self.robot.neutral().tolist() if q is None else checked_coordinates(self.robot, q)
         )
 
