@@ -26,7 +26,6 @@ from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.closed_contacts import FrictionCone
 from kane_dynamics.constraints.contacts import GROUND
 from kane_dynamics.constraints.rolling import RollingWheel
-from kane_dynamics.constraints.wheels import DifferentialDrive
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
 from kane_dynamics.robot import checks
 from kane_dynamics.robot.robot import Frame, Robot
@@ -144,13 +143,7 @@ _SAME = 1e-9  # between unit normals that are read from digits
 
 def parts_of(constraints: Iterable[Constraint]) -> list[Constraint]:
     """Return constraints, a differential drive taken apart; the order of rows stays."""
-    parts: list[Constraint] = []
-    for one in constraints:
-        if isinstance(one, DifferentialDrive):
-            parts += [one.side_slip, one.left, one.right]
-        else:
-            parts.append(one)
-    return parts
+    return [part for one in constraints for part in getattr(one, 'constraints', (one,))]
 
 
 def joint_of(wheel: RollingWheel) -> str:

@@ -10,7 +10,7 @@ know their violation :math:`\Phi(q,t)`, which an integrator may project away.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import count
 from typing import Any, Protocol
 
@@ -141,16 +141,11 @@ class ConstraintRows:
         picked = list(indices)
         if picked == list(range(len(self))):
             return self
-        return ConstraintRows(
-            self.matrix[picked],
-            self.velocity[picked],
-            self.acceleration[picked],
-            tuple(self.positions[k] for k in picked),
-            tuple(self.labels[k] for k in picked),
-            tuple(self.integrated[k] for k in picked),
-            tuple(self.kinds[k] for k in picked),
-            tuple(self.owners[k] for k in picked),
-        )
+
+        def some(x: Any) -> Any:
+            return x[picked] if isinstance(x, np.ndarray) else tuple(x[k] for k in picked)
+
+        return ConstraintRows(*(some(getattr(self, entry.name)) for entry in fields(self)))
 
     @property
     def holonomic(self) -> ConstraintRows:

@@ -136,25 +136,6 @@ def contact_rows(
     return rows
 
 
-def point_rows(
-    motion: FrameMotion,
-    directions: Iterable[Vector],
-    distance: Scalar | None = None,
-    kind: str = '',
-) -> list[Row]:
-    """Return a row <d, v_P> = 0 for the origin P of a frame and each constant direction d."""
-    to_world = motion.pose.rotation
-    centripetal = cross(motion.twist.primary, motion.twist.dual)
-    bias = rotate(to_world, motion.twist_rate.dual + centripetal)
-    rows = []
-    for d in map(pure, directions):
-        coefficients = projected_columns(
-            motion.columns, lambda axis, d=d: dot(d, rotate(to_world, axis.dual))
-        )
-        rows.append(Row(coefficients, acceleration=-dot(d, bias), position=distance, kind=kind))
-    return rows
-
-
 def moving_point(robot: Robot, link: str, point: ArrayLike) -> Frame:
     """Return a frame at a point [m] of a link that moves."""
     frame = checked_robot(robot).frame(link)
@@ -164,19 +145,30 @@ def moving_point(robot: Robot, link: str, point: ArrayLike) -> Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class PointContact:
-    """The distance of a point of a link from a plane. Built by `point_contact`."""
+class PointRows:
+    """Speeds of a point of a link along directions of the world, or its distance from a plane."""
 
     robot: Robot = field(compare=False, repr=False)
     labels: tuple[str, ...]
-    point: Frame
-    plane: Plane
+    frames: tuple[Frame]
+    directions: tuple[Vector, ...]
+    offset: float | None = None  # of the plane
 
     def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
-        """Return the row of <n, p> - offset; its multiplier is the normal force [N]."""
-        motion, n = frame_motion(robot, self.point, q, v), self.plane.normal
-        distance = dot(pure(n), motion.pose.translation) - self.plane.offset
-        return point_rows(motion, [n], distance)
+        """Return a row <d, v_P> = 0 for each direction d; multipliers are forces [N]."""
+        motion = frame_motion(robot, self.frames[0], q, v)
+        to_world = motion.pose.rotation
+        centripetal = cross(motion.twist.primary, motion.twist.dual)
+        bias = rotate(to_world, motion.twist_rate.dual + centripetal)
+        rows = []
+        for d in map(pure, self.directions):
+            coefficients = projected_columns(
+                motion.columns, lambda axis, d=d: dot(d, rotate(to_world, axis.dual))
+            )
+            away = None if self.offset is None else dot(d, motion.pose.translation) - self.offset
+            kind = '' if away is not None else self.labels[0]
+            rows.append(Row(coefficients, acceleration=-dot(d, bias), position=away, kind=kind))
+        return rows
 
 
 def point_contact(
@@ -185,7 +177,7 @@ def point_contact(
     point: ArrayLike = (0.0, 0.0, 0.0),
     normal: ArrayLike = (0.0, 0.0, 1.0),
     offset: float = 0.0,
-) -> PointContact:
+) -> PointRows:
     """
     Return the distance of a point of a link from a plane of the world: Phi = <n, p> - offset.
 
@@ -212,5 +204,5 @@ def point_contact(
         If the frame is part of the world.
 
     """
-    frame = moving_point(robot, link, point)
-    return PointContact(robot, (f'{link}/contact',), frame, Plane(normal, offset))
+    frame, plane = moving_point(robot, link, point), Plane(normal, offset)
+    return PointRows(robot, (f'{link}/contact',), (frame,), (plane.normal,), plane.offset)

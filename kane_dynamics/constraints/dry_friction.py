@@ -12,23 +12,18 @@ The normal force N is the multiplier of a distance, or a given load where nothin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algebra.scalars import Scalar
-from kane_dynamics.constraints.base import Constraint, Row
+from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import checked_constraint
-from kane_dynamics.constraints.contacts import Plane, point_contact, point_rows
+from kane_dynamics.constraints.contacts import Plane, PointRows, moving_point
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
-from kane_dynamics.robot.body import Vector
 from kane_dynamics.robot.checks import as_nonnegative, as_number, as_vector, describe
-from kane_dynamics.robot.motion import frame_motion
-from kane_dynamics.robot.robot import Frame, Robot
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
 MOST_DIRECTIONS = 2  # along which a contact slips
@@ -71,21 +66,6 @@ class Contact:
     def labels(self) -> tuple[str, ...]:
         """Return the names of its rows, the distance first."""
         return tuple(label for rows in self.constraints for label in rows.labels)
-
-
-@dataclass(frozen=True, eq=False)
-class PointSlip:
-    """Speeds of a point of a link along directions of the world. Built by `point_slip`."""
-
-    robot: Robot = field(compare=False, repr=False)
-    labels: tuple[str, ...]
-    point: Frame
-    directions: tuple[Vector, ...]
-
-    def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
-        """Return a row <d, v_P> = 0 for each direction d; multipliers are forces [N]."""
-        motion = frame_motion(robot, self.point, q, v)
-        return point_rows(motion, self.directions, kind=self.labels[0])
 
 
 def contact(
@@ -163,7 +143,7 @@ def point_slip(
     point: ArrayLike = (0.0, 0.0, 0.0),
     normal: ArrayLike = (0.0, 0.0, 1.0),
     direction: ArrayLike | None = None,
-) -> PointSlip:
+) -> PointRows:
     """
     Return the speeds of a point of a link along a plane of the world, in two directions or one.
 
@@ -183,11 +163,10 @@ def point_slip(
         If a number is not finite, or a direction is zero.
 
     """
-    touching = point_contact(robot, link, point, normal)
-    plane = touching.plane
+    frame, plane = moving_point(robot, link, point), Plane(normal)
     along = plane.directions() if direction is None else _in_plane(plane, direction)
     labels = tuple(f'{link}/slip {k}' for k in range(len(along)))
-    return PointSlip(robot, labels, touching.point, tuple((x, y, z) for x, y, z in along.tolist()))
+    return PointRows(robot, labels, (frame,), tuple((x, y, z) for x, y, z in along.tolist()))
 
 
 def rolling_contact(

@@ -48,14 +48,13 @@ class LoopClosure:
 
     robot: Robot = field(compare=False, repr=False)
     labels: tuple[str, ...]
-    frame_a: Frame
-    frame_b: Frame
+    frames: tuple[Frame, Frame]  # b and a
     joint: str
     axis: Vector | None = None
 
     def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
         """Return the rows in frame a: (omega, v) of xi_ab, or p', then m' across the axis."""
-        relative = _relative_motion(robot, self.frame_a, self.frame_b, q, v)
+        relative = _relative_motion(robot, *self.frames, q, v)
         if self.joint == 'fixed':
             return _rigid_rows(relative)
         if self.axis is None:
@@ -85,7 +84,7 @@ class _RelativeMotion:
         return Row(coefficients, acceleration=acceleration, position=position, kind=kind)
 
 
-def _relative_motion(robot: Robot, a: Frame, b: Frame, q: Any, v: Any) -> _RelativeMotion:
+def _relative_motion(robot: Robot, b: Frame, a: Frame, q: Any, v: Any) -> _RelativeMotion:
     of_a, of_b = frame_motion(robot, a, q, v), frame_motion(robot, b, q, v)
     x = of_a.pose.conjugate() * of_b.pose
     twist_b = x.adjoint(of_b.twist)
@@ -202,6 +201,5 @@ def loop_closure(
             f'joint has one; got joint={joint!r}, axis={axis!r}'
         )
     labels = tuple(f'{frame_a}={frame_b}/{name}' for name in _JOINTS[joint])
-    return LoopClosure(
-        robot, labels, a, b, joint, None if axis is None else unit_axis(axis, 'axis')
-    )
+    direction = None if axis is None else unit_axis(axis, 'axis')
+    return LoopClosure(robot, labels, (b, a), joint, direction)

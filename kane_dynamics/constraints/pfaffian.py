@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ from kane_dynamics.constraints.traced_rows import (
 )
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.robot.checks import as_function, as_numbers, as_text
-from kane_dynamics.robot.motion import coordinate_rates, integrate_coordinates, rate_along_motion
+from kane_dynamics.robot.motion import integrate_coordinates, rate_along_motion
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_robot
 from kane_dynamics.typing import Floats
@@ -52,15 +52,12 @@ class _UntraceableError(ConstraintError):
 class DifferencedRows:
     """Rows A(q, t) v = b(q, t) of functions that cannot be traced. Built by `pfaffian`."""
 
+    exact: ClassVar[bool] = False
+    """b is a central difference of order 8, good to about 1e-11 |v|^2."""
     robot: Robot = field(compare=False, repr=False)
     labels: tuple[str, ...]
     matrix: PfaffianFunction
     right_side: PfaffianFunction
-
-    @property
-    def exact(self) -> bool:
-        """Return False: b is a central difference of order 8, good to about 1e-11 |v|^2."""
-        return False
 
     def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
         """Return the rows, with d/dt (A, b) along the motion at constant v."""
@@ -195,10 +192,7 @@ def holonomic(
     as_function('phi', phi, 'q', 't')
     name, state = as_text('label', label) or 'holonomic', state_symbols(robot)
     column = traced_column(name, phi, (state.coordinates, state.t))
-    turns = [
-        coordinate_rates(robot, state.coordinates, unit) for unit in np.eye(robot.nv).tolist()
-    ]
-    A = ca.jacobian(column, state.q) @ expression_matrix(np.array(turns, dtype=object).T)
+    A = ca.jacobian(rate_along_motion(robot, column, *state), state.v)
     b0 = -ca.jacobian(column, state.t)
     b = rate_along_motion(robot, b0 - A @ state.v, *state)
     labels = unique_labels([name] * column.shape[0])

@@ -78,6 +78,11 @@ class RollingWheel:
         directions = self._directions(turning, omega, motion.pose.translation + arm)
         return contact_rows(motion, arm, arm_rate, directions, self.labels[0])
 
+    @property
+    def frames(self) -> tuple[Frame]:
+        """Return where its forces act."""
+        return (self.wheel,)
+
     def contact_point(self, robot: Robot, q: Any) -> Floats:
         """Return the point nearest to the plane, in the world, (3,) [m]."""
         return self.touch(robot, q).point

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,16 +67,13 @@ def state_symbols(robot: Robot) -> State:
 class TracedRows:
     """Rows traced once. Built by `pfaffian`, `holonomic`, `nonlinear` and `acceleration_form`."""
 
+    exact: ClassVar[bool] = True
+    """b is differentiated by the rules of calculus."""
     robot: Robot = field(compare=False, repr=False)
     labels: tuple[str, ...]
     function: Any
     columns: tuple[tuple[int, ...], ...]
     integrated: bool = False
-
-    @property
-    def exact(self) -> bool:
-        """Return True: b is differentiated by the rules of calculus."""
-        return True
 
     def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
         """Return the rows at a state."""

@@ -39,13 +39,13 @@ class KnifeEdge:
 
     robot: Robot = field(compare=False, repr=False)
     labels: tuple[str, ...]
-    point: Frame
+    frames: tuple[Frame]
     heading: Vector
     plane: Plane
 
     def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
         """Return the row <left, v_P> = 0; its multiplier is the force to the left [N]."""
-        motion = frame_motion(robot, self.point, q, v)
+        motion = frame_motion(robot, self.frames[0], q, v)
         to_world = motion.pose.rotation
         complaint = f"'{self.labels[0]}': the edge stands upright, it has no left"
         # left of an edge is where a disc would roll that had the edge, reversed, as its axis
@@ -92,8 +92,8 @@ def knife_edge(
 
     """
     checked_plane(checked_robot(robot), plane)
-    frame = moving_point(robot, link, point)
-    return KnifeEdge(robot, (f'{link}/lateral',), frame, unit_axis(heading, 'heading'), plane)
+    frames, edge = (moving_point(robot, link, point),), unit_axis(heading, 'heading')
+    return KnifeEdge(robot, (f'{link}/lateral',), frames, edge, plane)
 
 
 _PARALLEL = 1e-2  # sine between a wheel's axis and the axle: above angles of two digits, 1.57
@@ -149,14 +149,18 @@ class DifferentialDrive:
     right: RollingWheel
 
     @property
+    def constraints(self) -> tuple[NoSideSlip, RollingWheel, RollingWheel]:
+        """Return its constraints, in the order of rows."""
+        return self.side_slip, self.left, self.right
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """Return the names of the three rows."""
         return self.side_slip.labels + self.left.labels + self.right.labels
 
     def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
         """Return the no-side-slip row, then rolling of the left and of the right wheel."""
-        parts = (self.side_slip, self.left, self.right)
-        return [row for part in parts for row in part.rows(robot, q, v, t)]
+        return [row for part in self.constraints for row in part.rows(robot, q, v, t)]
 
 
 def differential_drive(

@@ -12,7 +12,7 @@ J the Jacobian there. No constraint is asked for its direction, so this holds fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,11 +21,7 @@ from numpy.typing import ArrayLike
 from kane_dynamics.algebra.dual_quaternion import vec6
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.constraints.base import Constraint, unique_labels
-from kane_dynamics.constraints.contacts import PointContact
-from kane_dynamics.constraints.dry_friction import Contact, PointSlip
-from kane_dynamics.constraints.loops import LoopClosure
-from kane_dynamics.constraints.rolling import RollingWheel
-from kane_dynamics.constraints.wheels import DifferentialDrive, KnifeEdge
+from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_numbers
 from kane_dynamics.robot.motion import frame_motion
@@ -97,7 +93,9 @@ def constraint_forces(
 
     """
     q = checked_coordinates(robot, q)
-    parts = [part for constraint in constraints for part in _elements(constraint)]
+    parts: list[Any] = []
+    for one in constraints:
+        parts += getattr(one, 'constraints', (one,))
     labels = unique_labels([label for part in parts for label in part.labels])
     values = as_numbers('multipliers', multipliers)
     if values.shape != (len(labels),):
@@ -119,30 +117,16 @@ def constraint_forces(
     return forces
 
 
-def _elements(constraint: Any) -> Iterator[Any]:
-    """Yield the constraints that a constraint is made of, in the order of its rows."""
-    if isinstance(constraint, DifferentialDrive):
-        yield from (constraint.side_slip, constraint.left, constraint.right)
-    elif isinstance(constraint, Contact):
-        parts = (constraint.normal, constraint.tangent)
-        yield from (part for part in parts if part is not None)
-    else:
-        yield constraint
-
-
 def _site(robot: Robot, part: Any, q: Any, pull: Floats) -> tuple[Floats, Floats]:
     """Return the point where a constraint acts [m] and the Jacobian (omega, v) there, (6, nv)."""
-    if isinstance(part, RollingWheel):
-        point = part.contact_point(robot, q)
-        return point, _jacobian(robot, part.wheel, q, point)
-    if isinstance(part, PointContact | PointSlip | KnifeEdge):
-        point = _origin(robot, part.point, q)
-        return point, _jacobian(robot, part.point, q, point)
-    if isinstance(part, LoopClosure):
-        point = _origin(robot, part.frame_a, q)
-        ends = (_jacobian(robot, frame, q, point) for frame in (part.frame_b, part.frame_a))
-        return point, np.subtract(*ends)
-    return _joint_site(robot, q, pull)
+    if not hasattr(part, 'frames'):
+        return _joint_site(robot, q, pull)
+    if hasattr(part, 'contact_point'):
+        point: Floats = part.contact_point(robot, q)
+    else:
+        point = _origin(robot, part.frames[-1], q)
+    moved, *base = (_jacobian(robot, frame, q, point) for frame in part.frames)
+    return point, moved - base[0] if base else moved
 
 
 def _joint_site(robot: Robot, q: Any, pull: Floats) -> tuple[Floats, Floats]:
