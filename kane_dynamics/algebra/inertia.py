@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,7 @@ from kane_dynamics.algebra.matrices import is_zero, matrix_of, skew
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import Quaternion, as_array, dot, make_quaternion, pure
 from kane_dynamics.algebra.scalars import Scalar, as_numbers, is_number, where
-from kane_dynamics.exceptions import InvalidInputError, ModelWarning
+from kane_dynamics.exceptions import InvalidInputError
 
 UPPER = np.triu_indices(3)  # of a tensor: xx, xy, xz, yy, yz, zz
 QuaternionicTensor = tuple[Quaternion, Quaternion, Quaternion]
@@ -159,13 +158,14 @@ class Inertia:
             tensor = tensor - as_array([part.mass]) * (arm @ arm)
         return Inertia.of(mass, com, tensor)
 
-    def warn_if_impossible(self, link: str) -> None:
-        """Warn, with the numbers, where no mass distribution has these principal moments."""
-        moments = np.linalg.eigvalsh(self.tensor)
-        if moments[2] > (moments[0] + moments[1]) * (1.0 + _TRIANGLE):
-            warnings.warn(
-                f"link '{link}': principal moments {moments} kg m^2 break the triangle rule "
-                '(the largest exceeds the sum of the others)',
-                ModelWarning,
-                stacklevel=2,
-            )
+
+def triangle_problem(link: str, tensor: NDArray[np.float64]) -> str:
+    """Return why no mass distribution has these principal moments, with the numbers, or ''."""
+    moments = np.linalg.eigvalsh(tensor)
+    if moments[2] <= (moments[0] + moments[1]) * (1.0 + _TRIANGLE):
+        return ''
+    numbers = ', '.join(f'{moment:.6g}' for moment in moments)
+    return (
+        f"link '{link}': principal moments {numbers} kg m^2 break the triangle rule "
+        '(the largest exceeds the sum of the others)'
+    )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algebra.inertia import Inertia
+from kane_dynamics.algebra.inertia import Inertia, triangle_problem
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure
-from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
+from kane_dynamics.exceptions import InvalidInputError, ModelWarning, NameNotFoundError
 from kane_dynamics.robot.body import (
     WORLD,
     Body,
@@ -292,7 +293,8 @@ def payload_inertia(frame: str, mass: float, com: ArrayLike, inertia: ArrayLike)
     """Return the inertia of a payload; parameters and errors as for `Robot.with_payload`."""
     at, about = as_numbers('centre of mass [m]', com), as_numbers('inertia [kg m^2]', inertia)
     payload = Inertia(mass, at, about)
-    payload.warn_if_impossible(frame)
+    if problem := triangle_problem(frame, payload.tensor):
+        warnings.warn(problem, ModelWarning, stacklevel=3)
     return payload
 
 

@@ -11,8 +11,8 @@ from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.robot.checks import as_path
 from kane_dynamics.robot.resources import resolve, share_directory, xacro_text
 from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.urdf import STANDARD_GRAVITY, load_urdf
 from kane_dynamics.robot.urdf.joints import LockedJoints
-from kane_dynamics.robot.urdf.load import STANDARD_GRAVITY, load_urdf
 from kane_dynamics.safe_parsing import yaml_value
 
 

@@ -20,10 +20,9 @@ from kane_dynamics.bases.recognition import (
 from kane_dynamics.exceptions import ModelWarning
 from kane_dynamics.robot.body import Vector
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.robot.urdf.load import depth_first, load_urdf
-from kane_dynamics.robot.urdf.records import UrdfLink, UrdfModel
-from kane_dynamics.robot.urdf.warnings import angle_warnings, speeds_without_inertia
-from kane_dynamics.robot.urdf.xml import read_urdf
+from kane_dynamics.robot.urdf import depth_first, load_urdf
+from kane_dynamics.robot.urdf.model_warnings import angle_warnings, speeds_without_inertia
+from kane_dynamics.robot.urdf.records import UrdfLink, UrdfModel, read_urdf
 from kane_dynamics.robot_config.joint_roles import (
     Hand,
     JointRole,

@@ -15,7 +15,7 @@ from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.robot import WORLD, Robot
 from kane_dynamics.robot.state import checked_robot
-from kane_dynamics.robot.urdf.visuals import UrdfVisual, read_visuals
+from kane_dynamics.robot.urdf.records import UrdfVisual, read_visuals
 from kane_dynamics.view.shapes import Shape, Triangles, box, cylinder, sphere, stick
 
 __all__ = ['Drawing', 'simple_drawing', 'urdf_drawing']

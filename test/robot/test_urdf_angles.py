@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import kane_dynamics as kd
-from kane_dynamics.robot.urdf.warnings import TOLERANCE, angle_warnings, exact_angle
-from kane_dynamics.robot.urdf.xml import read_urdf
+from kane_dynamics.robot.urdf.model_warnings import TOLERANCE, angle_warnings, exact_angle
+from kane_dynamics.robot.urdf.records import read_urdf
 
 MEANT = sorted({k * np.pi / d for d in (2, 3, 4) for k in range(-2 * d, 2 * d + 1)})
 

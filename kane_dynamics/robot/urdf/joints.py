@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the joints and collision shapes of a URDF to joint kinds and wheels; locked joints."""
+"""
+From the joints, collision shapes and inertials of a URDF to joint kinds, wheels and inertias.
+
+Real files hold tensors that no link can have: links of TIAGo, PR2 and Fetch break the triangle
+rule, and TIAGo's antennas (1e-6 kg) have a negative principal moment. That does no harm once they
+are part of a heavier body, so a link is refused only for a negative or non-finite entry, and the
+body for a negative principal moment.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kane_dynamics.algebra.dual_quaternion import ZERO
+from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import make_quaternion, normalised, rotate, vec3
 from kane_dynamics.algebra.scalars import unit_axis
@@ -16,7 +25,7 @@ from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError, UrdfE
 from kane_dynamics.robot.body import Joint, Vector, WheelShape
 from kane_dynamics.robot.checks import as_names, as_vector
 from kane_dynamics.robot.joint_kinds import Free, JointKind, Planar, Prismatic, Revolute
-from kane_dynamics.robot.urdf.records import UrdfJoint, UrdfLimit, UrdfLink
+from kane_dynamics.robot.urdf.records import UrdfInertial, UrdfJoint, UrdfLimit, UrdfLink
 from kane_dynamics.typing import Floats
 
 JOINT_TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
@@ -209,3 +218,54 @@ def _around(shape: WheelShape, n: Floats) -> tuple[WheelShape, bool]:
 def _vector(x: Iterable[float]) -> Vector:
     a, b, c = x
     return float(a), float(b), float(c)
+
+
+_NOISE = 1e-12  # [m^2] a radius of gyration under 1 um is roundoff of the tool that wrote the file
+
+
+@dataclass(frozen=True, eq=False)
+class LinkMass:
+    """Mass properties of a link as its file gives them."""
+
+    point: Inertia
+    tensor: Floats
+
+
+def link_mass(link: UrdfLink) -> LinkMass:
+    """Return the mass properties of a link, zero where it has no ``<inertial>``."""
+    if link.inertial is None:
+        return LinkMass(Inertia.zero(), np.zeros((3, 3)))
+    tensor = _tensor(link.inertial)
+    origin = link.inertial.origin.pose()
+    try:
+        point = Inertia(link.inertial.mass, np.zeros(3), np.zeros((3, 3))).moved(origin)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"link '{link.name}': {error}") from error
+    if np.abs(tensor).max() < _NOISE * point.mass:
+        tensor = np.zeros((3, 3))
+    if not (np.isfinite(tensor).all() and np.diag(tensor).min() >= 0.0):
+        raise InvalidInputError(
+            f"link '{link.name}': ixx, ixy, ixz, iyy, iyz, izz must be finite, and ixx, iyy, izz "
+            f'>= 0 kg m^2, got {list(link.inertial.moments)}'
+        )
+    R = origin.rotation_matrix()
+    return LinkMass(point, R @ tensor @ R.T)
+
+
+def _tensor(inertial: UrdfInertial) -> Floats:
+    ixx, ixy, ixz, iyy, iyz, izz = inertial.moments
+    return np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
+
+
+def welded_inertia(name: str, parts: Iterable[tuple[Pose, LinkMass]]) -> Inertia:
+    """Return the inertia of a body in its frame B."""
+    points = Inertia.zero()
+    tensor: Any = np.zeros((3, 3))
+    for x_L_B, mass in parts:
+        R = x_L_B.rotation_matrix()
+        points = points + mass.point.moved(x_L_B)
+        tensor = tensor + R @ mass.tensor @ R.T
+    try:
+        return Inertia(points.mass, points.com, points.tensor + tensor)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"link '{name}' and what is fixed to it: {error}") from error

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""URDF text or file to records. The XML parser refuses DTDs, entities and external references."""
+"""Elements and attributes of a URDF; DTDs, entities and external references are refused."""
 
 from __future__ import annotations
 
@@ -13,33 +13,13 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from kane_dynamics.exceptions import InvalidInputError, UrdfError, UrdfFileError
-from kane_dynamics.robot.body import Mimic
 from kane_dynamics.robot.checks import as_path
 from kane_dynamics.robot.resources import resolve, xacro_text
-from kane_dynamics.robot.urdf.records import (
-    UrdfInertial,
-    UrdfJoint,
-    UrdfLimit,
-    UrdfLink,
-    UrdfModel,
-    UrdfOrigin,
-    UrdfRound,
-)
 
 _SUBSTITUTIONS = ('$(', '${')  # of roslaunch and of xacro
 LARGEST = 1e30  # [SI] no robot has more; products of a few such numbers are finite
 LONGEST = 256  # characters of a name
 _SHOWN = 80  # characters of a value in a message
-
-
-def origin_of(element: Element, where: str) -> UrdfOrigin:
-    """Return the <origin> of an element; identity where there is none."""
-    origin = element.find('origin')
-    if origin is None:
-        return UrdfOrigin()
-    zero = (0.0, 0.0, 0.0)
-    xyz, rpy = (numbers_of(origin, name, where, 3, zero) for name in ('xyz', 'rpy'))
-    return UrdfOrigin(xyz, rpy)  # type: ignore[arg-type]
 
 
 def text_of(element: Element, attribute: str, where: str) -> str:
@@ -114,28 +94,6 @@ def _refuse_substitution(text: str, what: str) -> None:
         raise UrdfError(f'{what}: a substitution is left in; run xacro first')
 
 
-MOST_LINKS, MOST_MOVING = 2000, 500  # read within a second; humanoids with hands have about 100
-_MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
-
-
-def read_urdf(source: str | os.PathLike[str]) -> UrdfModel:
-    """Read a robot description."""
-    root = robot_element(source)
-    _refuse_more('links', len(root.findall('link')), MOST_LINKS)
-    links = tuple(_link(element, i) for i, element in enumerate(root.findall('link')))
-    joints = tuple(_joint(element, i) for i, element in enumerate(root.findall('joint')))
-    _refuse_more('moving joints', sum(j.type != 'fixed' for j in joints), MOST_MOVING)
-    return UrdfModel(root.get('name', 'robot'), links, joints)
-
-
-def _refuse_more(what: str, count: int, most: int) -> None:
-    if count > most:
-        raise UrdfError(
-            f'the robot has {count} {what}, at most {most} are read from a URDF; build a larger '
-            'one as kane_dynamics.Robot'
-        )
-
-
 def robot_element(source: str | os.PathLike[str]) -> Element:
     """Return the <robot> of a robot description."""
     text = as_path('path_or_xml_text', source)
@@ -176,91 +134,3 @@ def _parsed(content: str | bytes, where: str) -> Element:
             name = str(element.tag).partition('}')[2]
             raise UrdfError(f'{where}: <xacro:{name}> is left in; run xacro first')
     return root
-
-
-def _link(element: Element, index: int) -> UrdfLink:
-    name = text_of(element, 'name', f'link number {index + 1}')
-    where = f"link '{name}'"
-    inertial = element.find('inertial')
-    collisions = element.findall('collision')
-    rounds = [shape for collision in collisions for shape in _rounds(collision, where)]
-    return UrdfLink(name, None if inertial is None else _inertial(inertial, where), tuple(rounds))
-
-
-def _inertial(element: Element, where: str) -> UrdfInertial:
-    """Return the inertial as written: numbers may be nan or inf here, `Inertia` refuses them."""
-    where = f'{where}, <inertial>'
-    mass, inertia = element.find('mass'), element.find('inertia')
-    if mass is None:
-        raise UrdfError(f'{where}: no <mass>')
-    missing = [] if inertia is not None else ['<inertia>']
-    moments = [0.0] * len(_MOMENTS)
-    if inertia is not None:
-        products = [m for m in _MOMENTS if m[1] != m[2]]
-        missing = [m for m in products if inertia.get(m) is None]
-        defaults = [0.0 if m in products else None for m in _MOMENTS]
-        moments = [
-            number_of(inertia, m, where, default, finite=False)
-            for m, default in zip(_MOMENTS, defaults, strict=True)
-        ]
-    return UrdfInertial(
-        origin_of(element, where),
-        number_of(mass, 'value', where, finite=False),
-        tuple(moments),  # type: ignore[arg-type]
-        tuple(missing),
-    )
-
-
-def _rounds(collision: Element, where: str) -> list[UrdfRound]:
-    where = f'{where}, <collision>'
-    return [
-        UrdfRound(origin_of(collision, where), number_of(shape, 'radius', where), tag == 'sphere')
-        for tag in ('cylinder', 'sphere')
-        for shape in collision.findall(f'geometry/{tag}')
-    ]
-
-
-def _joint(element: Element, index: int) -> UrdfJoint:
-    name = text_of(element, 'name', f'joint number {index + 1}')
-    where = f"joint '{name}'"
-    ends = {tag: element.find(tag) for tag in ('parent', 'child')}
-    for tag, end in ends.items():
-        if end is None:
-            raise UrdfError(f'{where} has no <{tag}>')
-    parent, child = (text_of(end, 'link', where) for end in ends.values() if end is not None)
-    axis, limit, dynamics, mimic = (
-        element.find(tag) for tag in ('axis', 'limit', 'dynamics', 'mimic')
-    )
-    x_axis = (1.0, 0.0, 0.0)
-    return UrdfJoint(
-        name,
-        text_of(element, 'type', where),
-        parent,
-        child,
-        origin_of(element, where),
-        x_axis if axis is None else numbers_of(axis, 'xyz', where, 3, x_axis),  # type: ignore[arg-type]
-        None if limit is None else _limit(limit, where),
-        0.0 if dynamics is None else number_of(dynamics, 'damping', where, 0.0),
-        0.0 if dynamics is None else number_of(dynamics, 'friction', where, 0.0),
-        None if mimic is None else _mimic(mimic, where),
-    )
-
-
-def _limit(element: Element, where: str) -> UrdfLimit:
-    names = ('lower', 'upper', 'velocity', 'effort')
-    return UrdfLimit(
-        *(
-            None
-            if element.get(name) is None
-            else number_of(element, name, where, largest=math.inf)  # which says: unlimited
-            for name in names
-        )
-    )
-
-
-def _mimic(element: Element, where: str) -> Mimic:
-    return Mimic(
-        text_of(element, 'joint', f'{where}, <mimic>'),
-        number_of(element, 'multiplier', where, 1.0),
-        number_of(element, 'offset', where, 0.0),
-    )

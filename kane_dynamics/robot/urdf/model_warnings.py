@@ -17,21 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.dual_quaternion import vec6
-from kane_dynamics.algebra.inertia import Inertia
+from kane_dynamics.algebra.inertia import Inertia, triangle_problem
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure
 from kane_dynamics.robot.body import WORLD
 from kane_dynamics.robot.motion import integrate_coordinates, joint_motion
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.robot.urdf.joints import ONE_DOF, has_range
+from kane_dynamics.robot.urdf.joints import ONE_DOF, LinkMass, has_range
 from kane_dynamics.robot.urdf.records import (
-    LinkMass,
     UrdfJoint,
     UrdfLimit,
     UrdfLink,
     UrdfModel,
     UrdfOrigin,
-    triangle_warning,
 )
 
 TOLERANCE = 1e-4  # [rad]; four digits, 1.571, are off by 2e-4 and may be meant
@@ -92,9 +90,8 @@ def inertial_warnings(link: UrdfLink, mass: LinkMass) -> Iterator[str]:
     if link.inertial is not None and link.inertial.missing:
         names = ', '.join(link.inertial.missing)
         yield f"link '{link.name}': <inertial> has no {names}; taken as 0 kg m^2"
-    triangle = triangle_warning(link.name, mass)
-    if triangle is not None:
-        yield triangle
+    if problem := triangle_problem(link.name, mass.tensor):
+        yield problem
 
 
 def limit_warnings(joint: UrdfJoint) -> Iterator[str]:
