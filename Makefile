@@ -126,18 +126,22 @@ aarch64: $(MADE)
 	test/platforms/aarch64.sh $(VENV)-aarch64 $(BIN)/python
 
 # Small matrices: threads of the linear algebra only get into each other's way. The nodes mostly
-# wait: their tests run one after the other, beside all others. One that failed runs again, as with
-# colcon's --retest-until-pass, for deadlines are missed on a busy machine; the summary names it.
+# wait: their tests run one after the other, beside all others, which let them go first. Each line
+# says which of the three jobs it is of.
 test test-quick: export OMP_NUM_THREADS := 1
 test test-quick: export OPENBLAS_NUM_THREADS := 1
 test: $(WITH_TESTS)
-	$(MAKE) --output-sync=target -j 3 lint tests-of-nodes other-tests
+	$(MAKE) -j 3 lint tests-of-nodes other-tests
+
+lint tests-of-nodes other-tests: SHELL := bash
+lint tests-of-nodes other-tests: .SHELLFLAGS := -o pipefail -c
+SAID = 2>&1 | sed -u 's/^/$(@:tests-of-%=%): /'
 
 tests-of-nodes: $(WITH_TESTS)
-	$(BIN)/python -m pytest --reruns 2 -raR --durations=15 test/ros
+	$(BIN)/python -m pytest -ra --durations=15 test/ros $(SAID)
 
 other-tests: $(WITH_TESTS)
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not thorough' --durations=15 --ignore=test/ros
+	nice $(BIN)/python -m pytest -n 2 --dist loadfile -m 'not thorough' --durations=15 --ignore=test/ros $(SAID)
 
 test-quick: $(WITH_TESTS)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not thorough and not slow' $(QUICK)
@@ -146,10 +150,10 @@ pictures: $(WITH_TESTS)
 	$(BIN)/python -m studies.pictures
 
 lint: $(WITH_TESTS)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/codespell
+	@$(BIN)/ruff check . $(SAID)
+	@$(BIN)/ruff format --check . $(SAID)
+	@$(BIN)/mypy $(SAID)
+	@$(BIN)/codespell $(SAID)
 
 $(MADE):
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 10) else \
